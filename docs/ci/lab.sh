@@ -1,22 +1,23 @@
 #!/bin/sh
-# Runs on this host every cell that `cargo xtask lab` has written below DIR,
-# several at a time, and makes one report on all of them.
+# On this host, runs all the cells that `cargo xtask lab` has written below DIR,
+# several at a time, and writes one report on all of them.
 #
 #   docs/ci/lab.sh DIR [OPTIONS OF cargo xtask matrix]
 #
 # Cells are found in the same way as by `cargo xtask matrix`: at any depth and
-# through links, each once, but not in folders whose names begin with a dot.
+# through links, but not in folders whose names begin with a dot. Each cell is
+# run only once.
 #
 # Exit codes: those of `cargo xtask matrix`. 0: all passed. 1: a job, a test case
 # or a verdict did not pass. 2: bad usage, or something cannot be run. 3: a run is
 # missing or incomplete.
 #
 # Environment:
-#   LAVA_RUN  lava-run, of LAVA's dispatcher     [lava-run]
-#   PYTEST    a pytest that has labgrid's plugin [pytest]
+#   LAVA_RUN  lava-run from the LAVA dispatcher  [lava-run]
+#   PYTEST    a pytest with the labgrid plugin   [pytest]
 #   JOBS      number of cells to run at a time   [4]
-#   GRACE     seconds that an engine may run longer than its job's time limit
-#             before it is ended                 [300]
+#   GRACE     seconds by which an engine may exceed its job's time limit
+#             before it is stopped               [300]
 #   XTASK     the host tool                      [cargo xtask]
 set -eu
 
@@ -33,7 +34,7 @@ engine() {
     sed -n 's/.*"engine": *"\([a-z]*\)".*/\1/p' cell.json
 }
 
-# Refuses a cell that cannot be run.
+# Rejects a cell that cannot be run.
 if [ "${1:-}" = --check ]; then
     cd "$2"
     case $(engine) in
@@ -47,8 +48,8 @@ if [ "${1:-}" = --check ]; then
     if [ -f job.yaml ] && [ ! -f device.yaml ]; then
         refuse "$2: this job is for a LAVA server: lavacli jobs submit"
     fi
-    # A copied job would run the original's files. Cell names are plain; their
-    # folder may need quotes in YAML, so then only the cell's name is checked.
+    # A copied job would use the original's files. If the folder's path may need
+    # quotes in YAML, only the cell's name is checked, because it needs no quotes.
     case $2 in
     *[!A-Za-z0-9_/.+-]*) own=/$(basename "$2")/ ;;
     *) own=file://$2/ ;;
@@ -108,12 +109,12 @@ fi
 cells | xargs -0 -n 1 "$self" --check || exit 2
 cells | xargs -0 -n 1 -P "$jobs" "$self" --cell || exit 2
 
-# Other exit codes mean that the tool failed and made no report.
+# Other exit codes mean that the tool failed and wrote no report.
 code=0
 if [ -n "${XTASK:-}" ]; then
     $XTASK matrix "$dir" "$@" || code=$?
 else
-    # Like `cargo xtask`, but in the caller's directory, because options may have paths.
+    # Like `cargo xtask`, but in the caller's directory, because options may contain paths.
     cargo run --quiet --manifest-path "$root/Cargo.toml" --package xtask -- \
         matrix "$dir" "$@" || code=$?
 fi

@@ -6,14 +6,14 @@
 #
 # BASELINE is the log of a run with the same options. With UPDATE=1 this run becomes
 # the baseline if it passes, and nothing is compared. Paths in OPTIONS must be
-# absolute, because this runs in psci-bench's directory.
+# absolute, because this script runs in psci-bench's directory.
 #
-# Exit codes: 0: no figure is worse. 1: one is, or the run did not pass. 2: bad
-# usage, or something cannot be built. 3: the run is incomplete.
+# Exit codes: 0: no figure is worse. 1: a figure is worse, or the run did not pass.
+# 2: bad usage, or something cannot be built. 3: the run is incomplete.
 #
 # Environment:
 #   OUT        directory for the log and the reports    [psci-bench-results]
-#   TOLERANCE  largest change of a figure to ignore     [2%]
+#   TOLERANCE  largest change in a figure to ignore     [2%]
 #   UPDATE     1: keep this run as BASELINE
 #   XTASK      the host tool                            [cargo xtask]
 set -eu
@@ -55,7 +55,7 @@ code=0
 $xtask qemu --icount --log "$log" "$@" >/dev/null || code=$?
 [ -s "$log" ] || refuse "the run wrote no log: see above, or leave out an option that runs nothing"
 if [ "$code" != 0 ]; then
-    # The run did not pass; the exit code says how.
+    # The run did not pass, so return its exit code.
     $xtask report "$log" --format junit -o "$out/junit.xml" || :
     exit "$code"
 fi

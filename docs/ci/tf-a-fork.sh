@@ -7,20 +7,20 @@
 #
 # TF_A is a Git checkout with its history; HEAD is the modified TF-A. It is compared
 # with the newest commit that it has in common with BASE, a branch or a commit.
-# OPTIONS are those of the run, the same for `cargo xtask qemu` and `ledger`, such as
-# --smp and --variant. Paths in them must be absolute, because this runs in
+# OPTIONS, such as --smp and --variant, are passed to both `cargo xtask qemu` and
+# `ledger`. Paths in OPTIONS must be absolute, because this script runs in
 # psci-bench's directory.
 #
 # Exit codes: 0: no figure is worse, and every function that worked still works.
-# 1: this is not so, or a run did not pass. 2: bad usage, or something cannot be
-# built. 3: a run, the comparison or a ledger is incomplete. If several apply, the
-# highest is returned.
+# 1: a figure is worse, a function stopped working, or a run did not pass. 2: bad
+# usage, or something cannot be built. 3: a run, the comparison or a ledger is
+# incomplete. If several apply, the highest is returned.
 #
 # Environment:
 #   OUT        directory for the logs and the reports   [psci-bench-results]
 #   BOARDS     boards to run, each with a directory in OUT   [qemu qemu-sbsa]
-#   ARGS       boot arguments of the figures' runs      []
-#   TOLERANCE  largest change of a figure to ignore     [2%]
+#   ARGS       boot arguments for measuring figures     []
+#   TOLERANCE  largest change in a figure to ignore     [2%]
 #   XTASK      the host tool                            [cargo xtask]
 set -eu
 
@@ -99,7 +99,7 @@ ledger() {
 
 for board in $boards; do
     out=$all/$board
-    # The second call of each pair measures nothing again.
+    # The second call in each pair reuses the first one's measurements.
     ledger verdicts json --verdicts "$@"
     ledger verdicts html --verdicts "$@"
     measure base "$@" && measure new "$@" || continue

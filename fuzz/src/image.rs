@@ -32,7 +32,7 @@ fn write_again(file: &[u8], block: ParameterBlock) {
     let mut copy = file.to_vec();
     block.write(&mut copy, u64::MAX).expect("it was read");
     assert_eq!(ParameterBlock::read(&copy), Ok(block));
-    // The unused fields of a block may contain anything. Writing the block zeroes them.
+    // The unused fields of a block may contain anything, but writing the block zeroes them.
     let mut again = copy.clone();
     block.write(&mut again, u64::MAX).expect("it was read");
     assert_eq!(copy, again);

@@ -4,7 +4,7 @@ use crate::input::worded;
 use report::jobs::{Results, ResultsFormat, read_log};
 use xtask::lab::recovery::replace_fip;
 
-/// The FIP's path. It is short so that the fuzzer finds it quickly.
+/// The FIP's path, which is short so that the fuzzer finds it quickly.
 const FIP: &str = "fip";
 
 /// Checks one input.

@@ -34,7 +34,7 @@ fn check_tree(blob: &[u8]) {
     };
     assert_eq!(emergency, Emergency::of_tree(&changed));
     assert_eq!(said(&kept), said(&changed));
-    // The machine derived from a tree must not depend on the boot arguments either.
+    // The machine derived from a tree must not depend on the boot arguments.
     match (machine(&kept), machine(&changed)) {
         (Ok(kept), Ok(changed)) => {
             assert_eq!(kept, changed);

@@ -2,9 +2,9 @@
 //! or at the address in X0 or X2.
 //!
 //! Firmware may pass an MPIDR in X0. An address in a register must therefore be 8-byte aligned and
-//! above the first 64 KiB. The memory there must start with the device tree magic number and be
-//! readable; a probe that survives an abort tests this. X1 guarantees that X3 is the address of a
-//! transfer list, so a damaged list is an error.
+//! above the first 64 KiB. The memory at that address must be readable, which is tested by a probe
+//! that survives an abort, and must start with the device tree magic number. X1 guarantees that X3
+//! is the address of a transfer list, so a damaged list is an error.
 
 use alloc::format;
 use alloc::string::String;

@@ -63,8 +63,8 @@ fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
 /// Returns the number of tables needed for a device region that is mapped after a region ending at
 /// `last`.
 fn device_tables(last: u64, region: Region) -> u64 {
-    // Level 3 tables, which are needed only for a partial first or last block, plus those of levels
-    // 2 and 1.
+    // Level 3 tables are needed only for a partial first or last block; level 2 and level 1 tables
+    // are needed for the entire region.
     let mut tables = 0;
     for (shift, most) in [(21, 2), (30, u64::MAX), (39, u64::MAX)] {
         let first = region.base >> shift;

@@ -47,8 +47,8 @@ fn tables_make_the_board() {
     assert_eq!(one, other);
 }
 
-/// A table's signature; its changed fields, or None if the table is removed; and the expected part
-/// of the board description or error.
+/// Each row contains a table's signature, its changed fields (None removes the table), and the
+/// expected part of the board description or error.
 #[rustfmt::skip]
 const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("FACP", Some(&[(0x81, 2, 3)]), "conduit: Hvc"),
@@ -244,7 +244,8 @@ impl<'m> Memory<'m> for &'m Machine {
 const RSDP: u64 = 0x1000;
 const XSDT: u64 = 0x2000;
 
-/// Returns an RSDP. Its checksums are valid unless `change`, which is applied last, breaks them.
+/// Returns an RSDP. The RSDP checksums are valid unless `change`, which is applied last, breaks
+/// them.
 fn rsdp(change: Option<(usize, usize, u64)>) -> Vec<u8> {
     let signature = u64::from_le_bytes(*b"RSD PTR ");
     let mut rsdp = bytes(

@@ -86,7 +86,7 @@ pub fn machines() -> impl Iterator<Item = (FirmwareKind, GicVersion, Level)> {
         })
 }
 
-/// Returns the text as a single line, because long messages are wrapped.
+/// Returns the text as a single line, so that wrapped messages can be searched.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -222,7 +222,8 @@ pub fn image_of(tree: Option<&[u8]>, cpus: u32) -> Vec<u8> {
 }
 
 /// Returns a page of code that loads these values into consecutive registers, starting with X0, and
-/// continues on the next page. It consists of a MOVZ and three MOVKs per register, and a branch.
+/// continues on the next page. The code consists of a MOVZ and three MOVKs per register, followed
+/// by a branch.
 pub fn loading(registers: &[u64]) -> Vec<u8> {
     let mut code = Vec::new();
     for (register, value) in (0u32..).zip(registers) {

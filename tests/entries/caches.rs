@@ -1,5 +1,5 @@
 //! Checks when the reset code skips writing back the image, and that a translation table's memory
-//! is cleared before the table is linked. `coherence` checks the maintenance itself.
+//! is cleared before the table is linked. The `coherence` module checks the cache maintenance.
 
 use super::accesses_memory;
 use super::code::{Code, Flow, flow};

@@ -73,7 +73,7 @@ impl Code {
     }
 
     /// Follows every path from the `entry` symbol. `step` receives an address, the word at that
-    /// address and a state. It returns the state after the word, or None if the path ends there.
+    /// address and a state, and returns the state after the word, or None if the path ends there.
     pub fn follow<S: Clone + Ord>(
         &self,
         entry: &str,

@@ -279,8 +279,8 @@ fn mutations_are_found() {
     let drops = places("invalidate_written", &word(0xd508_7623));
     let write_backs = places("write_image_back", &word(0xd50b_7e23));
     // The DSB after these instructions is not tested, because the DSB in invalidate_written is
-    // early enough for data. It is needed for instruction fetches, which are not modeled, so the
-    // list in `barriers` checks it.
+    // early enough for data. The untested DSB is needed for instruction fetches, which are not
+    // modeled, so the list in `barriers` checks it.
     for (name, at, fault) in [
         (
             "no invalidate before the first store",

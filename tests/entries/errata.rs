@@ -62,7 +62,7 @@ fn no_line_is_cleaned_without_being_invalidated() {
     assert_eq!(Code::load_efi().places(cleans), [0; 0]);
 }
 
-/// Tests the scan itself.
+/// Checks that the scan finds erratum sequences.
 #[test]
 fn a_sequence_put_in_is_found() {
     const LDR_X1: u32 = 0xf940_0041; // ldr x1, [x2]
@@ -81,8 +81,8 @@ fn a_sequence_put_in_is_found() {
     }
 }
 
-/// Without floating-point and vector instructions, CPTR_EL2, whose layout depends on E2H, never
-/// traps anything in the image.
+/// The image contains no floating-point or vector instructions, so CPTR_EL2, whose layout depends
+/// on E2H, never causes a trap.
 #[test]
 fn no_floating_point_and_no_vectors() {
     let code = Code::load();

@@ -33,9 +33,9 @@ fn writes_sctlr(word: u32) -> bool {
 }
 
 /// Returns true for a word that turns the MMU and the caches on. Every SCTLR write does this, with
-/// two exceptions: after an entry at EL3, the write that keeps them off at the next level, where
-/// the same path continues ([`leaving_el3_keeps_them_off`]); and during reset, the writes that turn
-/// them off.
+/// two exceptions. After an entry at EL3, one write keeps the caches off at the next level, where
+/// the same path continues ([`leaving_el3_keeps_them_off`]). During reset, other writes turn the
+/// caches off.
 fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
     let leaving = code.symbol("leave_el3")..code.symbol("left_el3");
     let turning_off = code.symbol("turn_caches_off")..code.symbol("caches_are_off");
@@ -43,7 +43,7 @@ fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
 }
 
 /// The loads and stores in the reset path, each listed once. The reset code must relocate the
-/// image, build translation tables and find an appended tree. It invalidates everything it wrote.
+/// image, build translation tables, find an appended tree, and invalidate everything it wrote.
 const RESET_MAY: [(&str, u32); 18] = [
     ("ldr x7, [x5], #8: a word of the RELR table", 0xf840_84a7),
     ("ldr x9, [x8]: a pointer", 0xf940_0109),
@@ -122,8 +122,9 @@ const PATHS: [(&str, u32, u32, bool); 3] = [
 ];
 
 /// The counter is read into x19 (and x20) before the call and into x4 (and x5) after it. The
-/// suspend path saves the first value in case the CPU returns through the entry point. It uses the
-/// same ISB as the timed region; without the ISB, the read could happen before the agreed start.
+/// suspend path saves the first value in case the CPU returns through the entry point, and uses the
+/// same ISB as the timed region; without the ISB, the counter could be read before the agreed
+/// start.
 #[test]
 fn a_timed_region_is_the_call_and_nothing_else() {
     const COPY: u32 = 0xaa13_03f4; // mov x20, x19

@@ -1,12 +1,12 @@
 //! Checks the steps that a CPU performs around a timed call, based on the calls in the linked
 //! image. For a suspend, pending interrupts are drained after the wait for the start. After the
 //! wake-up, the CPU makes its first firmware call before doing anything else, and the GIC CPU
-//! interface is set up again. If a call is timed without the caller's cache lines, those lines are
-//! evicted just before the call.
+//! interface is set up again. If a call is timed with the caller's cache lines evicted, the
+//! eviction happens just before the call.
 
 use super::code::{Code, Flow, flow};
 
-/// `blr xN`: the timed call, or the start if its closure is called indirectly.
+/// `blr xN`: the timed call, or the call to the `start` closure if that call is indirect.
 fn is_indirect(word: u32) -> bool {
     word & 0xffff_fc1f == 0xd63f_0000
 }
@@ -85,7 +85,7 @@ fn the_callers_lines_are_evicted_right_before_the_call() {
             .collect::<Vec<u64>>()
     };
     let [clean] = of(DC_CIVAC)[..] else {
-        panic!("not one DC CIVAC")
+        panic!("expected exactly one DC CIVAC")
     };
     assert_eq!(of(IC_IVAU), [clean + 4]);
     assert_eq!(code.word(clean) & 0x1f, code.word(clean + 4) & 0x1f);

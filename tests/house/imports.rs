@@ -192,8 +192,8 @@ pub fn circular(imports: &Imports) -> Imports {
     imports.iter().filter(comes_back).cloned().collect()
 }
 
-/// Returns the imports that violate the folder order, which are those of a file in a later folder.
-/// Files outside these folders are ignored.
+/// Returns the imports that violate the folder order because the imported file is in a later
+/// folder. Files outside these folders are ignored.
 pub fn upward(imports: &Imports, root: &Path, order: &[String]) -> Imports {
     let room = |file: &Path| {
         let inner = file.strip_prefix(root).ok()?;

@@ -95,7 +95,7 @@ fn planted_imports_are_found() {
     let high = ("high/mod.rs", "mod a; mod b; pub use self::a::A;");
     let b = ("high/b.rs", "pub struct B;");
     let sound = ("high/a.rs", "use super::b::B; pub struct A(B);");
-    // These files contain only a parent's `pub use` and a test module, which may import anything.
+    // A parent's `pub use` and a test module may import anything.
     let test = "pub struct L; #[cfg(test)] mod tests { use crate::high::A; }";
     let low = ("low.rs", test);
     assert_eq!(judge(&[lib, high, sound, b, low]), (0, 0));

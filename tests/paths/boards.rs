@@ -28,9 +28,9 @@ fn zcu102() {
     assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
 }
 
-/// An image at address 0, as on Armada 8K. A Rust reference cannot point to its first bytes. No
-/// tree is passed: the argument registers are 0, and the memory at that address belongs to the
-/// image.
+/// An image at address 0, as on Armada 8K. A Rust reference cannot point to the first bytes of such
+/// an image. No tree is passed: the argument registers are 0, and the memory at that address
+/// belongs to the image.
 #[test]
 fn zcu102_from_address_0() {
     let tree = adapt(&compiled("zcu102.dts"), Some(FEW), None).expect("a good tree");

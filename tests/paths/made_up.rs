@@ -1,4 +1,4 @@
-//! A board known only from its device tree, tests/data/made-up.dts. It runs on QEMU's
+//! A board known only from its device tree, tests/data/made-up.dts. The test runs on QEMU's
 //! `sbsa-ref` machine with the TF-A platform for that machine. Everything in that tree differs from
 //! `virt`: the UART (on a bus with ranges), the GIC, memory at 1 TiB, the MPIDRs of ten CPUs in
 //! three clusters that only the cpu-map shows, the location of the PSCI node, and the only idle

@@ -1,6 +1,6 @@
 //! Boots one image through every boot path that QEMU supports. If the loader provides the tree, the
 //! image file is always byte-for-byte the same ([`machine::plain`]). Otherwise, a tree is appended
-//! to it.
+//! to the image.
 
 #[path = "../common/mod.rs"]
 mod common;

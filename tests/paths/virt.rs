@@ -102,8 +102,8 @@ fn the_counter_has_an_erratum() {
     }
 }
 
-/// A loader at EL2 leaves an SError pending for the payload at EL1. The payload takes it once there
-/// is a console to report it on.
+/// A loader at EL2 leaves an SError pending for the payload at EL1. The payload takes the SError
+/// once there is a console to report it on.
 #[test]
 fn an_serror_is_pending() {
     const HCR_RW_AMO_VSE: u32 = 1 << 31 | 1 << 8 | 1 << 5;
@@ -150,8 +150,8 @@ fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
 }
 
 /// An earlier stage left the UART's interrupt (an SPI) enabled, and it is asserted from the first
-/// byte onwards. It also acknowledged SGI 0, which has the same priority as the payload's SGI, but
-/// did not complete it.
+/// byte onwards. That stage also acknowledged SGI 0, which has the same priority as the payload's
+/// SGI, but did not complete it.
 #[test]
 fn an_earlier_stage_left_the_gic_in_use() {
     const ONES: u32 = u32::MAX;
@@ -245,7 +245,7 @@ fn a_tree_without_a_gic() {
         "Skipped: no GIC: nothing can wake a suspended CPU",
         "2 passed, 4 skipped, 0 failed",
     ]);
-    // In other tests, the exception record contains no calls. This checks that calls would be
+    // In other tests, the exception record contains no calls. This test checks that calls would be
     // recorded: there must be at least a CPU_ON and a CPU_OFF for each sample.
     let calls = seen.calls.expect("a record");
     assert!(calls >= 2 * 2 * 3, "{calls} calls");

@@ -103,7 +103,7 @@ fn other_programs_find_their_marks() {
     let own = &text[start.expect("its start")..];
     check_monitor(&text[start.expect("its start")..end]);
     check_rows(&text);
-    // TF-A's expect script waits for this.
+    // TF-A's expect script waits for this line.
     assert!(!matches(r"Running at NS-EL(1|2)", &text).is_empty());
     // From the payload's first line onwards, the log must be ASCII with CR LF line endings and
     // short lines.

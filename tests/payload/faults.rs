@@ -1,6 +1,6 @@
 //! Board faults injected into real firmware. Each test boots QEMU under a TF-A build with one fault
-//! (platforms/qemu/tf-a). It expects a verdict that identifies the fault, the CPU and the step, and
-//! complete results for everything that the fault does not affect.
+//! (platforms/qemu/tf-a). Each test expects a verdict that identifies the fault, the CPU and the
+//! step, and complete results for everything that the fault does not affect.
 //!
 //! docs/reliability.md describes these faults.
 
@@ -60,8 +60,8 @@ fn only(scenario: &str, fault: &str) -> RunSpec {
     }
 }
 
-/// Returns a run in which a CPU may spin for seconds. With the instruction clock this would take
-/// minutes.
+/// Returns a run in which a CPU may spin for seconds. With the instruction clock, such a run would
+/// take minutes.
 fn by_the_hosts_clock(fault: &str) -> RunSpec {
     let icount = false;
     RunSpec {
@@ -179,7 +179,7 @@ fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
     assert_eq!(cell.expect("a cell").1.valid(), 0, "{}", seen.plain);
 }
 
-/// Expects the lead to be lost. Another CPU reports this and ends the run.
+/// Expects the lead to be lost. Another CPU reports the loss and ends the run.
 fn loses_lead(spec: &RunSpec, words: &[&str]) {
     run(spec, Incomplete, words);
 }

@@ -40,8 +40,9 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
 }
 
 /// Two of four runs must be byte-for-byte identical. On a busy host, up to one in eight runs with
-/// 32 CPUs differs because of QEMU, and rarely twice in the same way (`xtask::qemu::host_cpu`). If
-/// the payload depended on memory contents or host time, hardly any two runs would be identical.
+/// 32 CPUs differs because of QEMU, but two runs rarely differ in the same way
+/// (`xtask::qemu::host_cpu`). If the payload depended on memory contents or host time, hardly any
+/// two runs would be identical.
 #[test]
 fn two_runs_of_32_are_the_same_to_the_byte() {
     let mut seen: Vec<String> = Vec::new();
@@ -57,9 +58,10 @@ fn two_runs_of_32_are_the_same_to_the_byte() {
     panic!("no two runs are the same; stderr shows where they differ");
 }
 
-/// The length of the lead's naps is computed from its CNTFRQ_EL0. Halving that value halves their
-/// length in ticks, so the lead polls twice as often, but nothing else changes. Caller-side results
-/// are not compared, because they include the sleep, whose length is also computed from CNTFRQ_EL0.
+/// The length of the lead's naps is computed from its CNTFRQ_EL0. Halving CNTFRQ_EL0 halves the
+/// naps' length in ticks, so the lead polls twice as often, but nothing else changes. Caller-side
+/// results are not compared, because they include the sleep, whose length is also computed from
+/// CNTFRQ_EL0.
 #[test]
 fn no_figure_depends_on_how_often_the_lead_looks() {
     let run = |hz: u32| {

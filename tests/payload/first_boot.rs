@@ -1,4 +1,5 @@
-//! Boots that stop partway, with an image that prints boot marks. The last mark shows the stage.
+//! Boots that stop partway, with an image that prints boot marks. The last mark shows the stage
+//! that the boot reached.
 
 use std::time::Duration;
 

@@ -177,7 +177,7 @@ fn each_fault_fails_its_own_check() {
     }
 }
 
-/// If the lead were suspended as well, it could be lost, and the results with it.
+/// If the lead were suspended too, it could be lost, along with all results.
 #[test]
 fn lead_is_not_suspended_if_all_other_cpus_are_lost() {
     let spec = common::spec("--icount --smp 3 --fault cpu-on-lost", "only=fitness");

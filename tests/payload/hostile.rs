@@ -50,8 +50,8 @@ fn no_device_tree() {
     }
 }
 
-/// A loader may add such arguments to a tree that it passes, but in an appended tree they are
-/// an error.
+/// A loader may add another program's arguments to a tree that it passes, but in an appended tree
+/// such arguments are an error.
 #[test]
 fn arguments_of_another_program_in_an_appended_tree_are_refused() {
     let tree = common::good_tree(2, "coherent_pool=1M 8250.nr_uarts=1 iterations=1");

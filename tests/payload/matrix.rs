@@ -102,7 +102,7 @@ fn loops_and_timers_on_every_machine() {
         }
         assert!(figures(ScenarioId::SelfSgi, Variant::Sgi) > 3 * 64);
         // One tick is one instruction. Each iteration consists of the read and two loop
-        // instructions, and a few more surround the 64 iterations.
+        // instructions, and a few more instructions surround the 64 iterations.
         let read = figures(ScenarioId::SysregTrap, Variant::Pmselr);
         assert!((3 * 64..3 * 64 + 16).contains(&read), "{read} {machine}");
         let has_pmf = firmware == FirmwareKind::TfA;

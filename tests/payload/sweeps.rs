@@ -31,7 +31,7 @@ fn medians(
     found
 }
 
-/// TF-A holds the locks for the levels above the core while a CPU powers down at these levels. It
+/// TF-A holds the locks for the levels above the core while a CPU powers down at these levels. TF-A
 /// takes no lock if only the core powers down.
 #[test]
 fn powerdown_rises_with_the_cpus_that_go_down_together() {
@@ -101,7 +101,7 @@ fn every_idle_state_also_in_os_initiated_mode() {
         assert_eq!(found, all[2..], "{metric:?}");
     }
     let of = |variant, metric| medians(&log, ScenarioId::IdleStates, variant, metric);
-    // The payload chooses which CPU requests the cluster level: the last one.
+    // The payload makes the last CPU request the cluster level.
     for (state, cpus) in of(Variant::Osi, CacheFlush) {
         for (mpidr, flush) in &cpus {
             let last = mpidr.aff0() % 4 == 3;
@@ -174,7 +174,7 @@ fn a_cold_call_is_the_same_call() {
 fn cold_calls_without_pmf_and_power_down() {
     let args = "only=cold_call iterations=2 warmup=0";
     let spec = spec("--smp 2 --icount --firmware builtin", args);
-    let no_pmf = "Without PMF, no timestamp is read.";
+    let no_pmf = "Without PMF, the timestamp call is not measured.";
     let log = common::ends(&spec, Verdict::Pass).says(&[no_pmf]).log();
     for step in [(Variant::VersionWarm, 0), (Variant::VersionEvicted, 0)] {
         cold_calls(&log, step, Metric::Call, 2);

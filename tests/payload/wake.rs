@@ -2,8 +2,8 @@
 //! timer frame is used only if it wakes the lead in a trial.
 //!
 //! The overlay firmware stops the timers (`timer-stop=1`). QEMU has no AArch64 machine with a
-//! memory-mapped generic timer, so plain memory stands in for one here. Working frames are tested
-//! with fakes: `crates/hardware/src/devices/timer_frame.rs`,
+//! memory-mapped generic timer, so these tests use ordinary memory instead of a timer frame.
+//! Working frames are tested with fakes: `crates/hardware/src/devices/timer_frame.rs`,
 //! `crates/suite/src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
 use boards::GicVersion;
@@ -180,7 +180,7 @@ fn a_frame_that_can_not_be_used_is_named() {
         (NOTHING, NOTHING + 0x1000, 0, "frame is not implemented"),
         (QEMU_TREE, MEMORY, 7, "frame's count differs from the CPUs'"),
     ] {
-        // The payload must not use the memory that stands in for a frame.
+        // The payload must not use the memory that imitates a frame.
         let board = common::changed_board(|text| {
             let all = "base = 0x4000_0000\nsize = 0x4000_0000";
             let text = text.replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000");

@@ -112,15 +112,15 @@ pub struct Qemu {
     pub has_board: bool,
 }
 
-/// Whether the payload has been run using a board file, and on what.
+/// How a board file has been verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verified {
-    /// On the board itself.
+    /// The payload has been run on the board itself.
     Hardware,
-    /// On an emulated board.
+    /// The payload has been run on an emulated board.
     Emulated,
-    /// Not run yet. The file is based on documentation and source code.
+    /// The payload has not been run yet. The file is based on documentation and source code.
     No,
 }
 
@@ -132,7 +132,7 @@ pub struct BoardFile {
     pub name: String,
     /// The human-readable name.
     pub title: String,
-    /// Whether the payload has been run using this file, and on what.
+    /// How this file has been verified.
     pub verified: Option<Verified>,
     /// A remark shown in the board description.
     pub note: Option<String>,
@@ -267,9 +267,8 @@ impl BoardFile {
         }
     }
 
-    /// Returns whether the payload has been run using this file, and on what. The default is QEMU
-    /// because a file without this key has QEMU options, and this project's tests run it under
-    /// QEMU.
+    /// Returns how this file has been verified. The default is emulation because a file without
+    /// this key has QEMU options, and this project's tests run it under QEMU.
     pub fn verified(&self) -> Verified {
         self.verified.unwrap_or(Verified::Emulated)
     }

@@ -13,8 +13,8 @@ const HEADINGS: &str = "board|title|CPUs|power-down|woken by|times by|CPU_OFF|ru
 
 const LEGEND: &str = "\
 power-down  Power-down states for which CPU_SUSPEND can be measured.
-woken by    timer: each CPU's own timer. If these stop: frame (a memory-mapped timer) or helper (a CPU that stays
-            awake and sends SGIs). Unproven: not yet seen on a board. If a trial fails, these are skipped.
+woken by    timer: each CPU's own timer. If these timers stop: frame (a memory-mapped timer) or helper (a CPU that
+            stays awake and sends SGIs). unproven: not yet tested on a board. If a trial fails, states are skipped.
 times by    PMF: firmware timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1.
             PMF+: the same, but `fip build` must add the handler for PMF calls. caller: measured by the caller.
             PSCI_VERSION can be measured on all boards.
@@ -81,8 +81,7 @@ fn powerdowns(firmware: &Firmware) -> String {
     }
 }
 
-/// Describes what wakes CPUs from power-down states, and whether this has been seen to work on a
-/// board.
+/// Describes what wakes CPUs from power-down states, and whether that has been tested on a board.
 fn woken_by(board: &BoardFile, firmware: &Firmware) -> String {
     let has = |timer_stops: bool| {
         let is = |it: &StateEntry| it.is_powerdown() && it.local_timer_stop == timer_stops;

@@ -19,7 +19,7 @@ use super::firmware::StateEntry;
 pub struct Choices<'c> {
     /// The number of CPUs.
     pub cpus: u32,
-    /// The GIC version. Ignored if the board has no GIC.
+    /// The GIC version, which is ignored if the board has no GIC.
     pub gic: GicVersion,
     /// The conduit for PSCI calls.
     pub conduit: Conduit,

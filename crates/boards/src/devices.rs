@@ -43,7 +43,7 @@ impl UartEntry {
     }
 }
 
-/// The INTIDs of the per-CPU timers. All of them are PPIs.
+/// The INTIDs of the per-CPU timers, all of which are PPIs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Timer {
@@ -53,7 +53,7 @@ pub struct Timer {
     pub hypervisor: IntId,
     #[serde(default, deserialize_with = "counter_erratum")]
     pub erratum: Option<CounterErratum>,
-    /// The frame that wakes CPUs from states in which those timers stop.
+    /// The frame that wakes CPUs from states in which the per-CPU timers stop.
     pub frame: Option<Frame>,
 }
 
@@ -75,8 +75,8 @@ impl Timer {
     }
 }
 
-/// A non-secure frame of the memory-mapped timer. It wakes CPUs from states in which their own
-/// timers stop.
+/// A non-secure frame of the memory-mapped timer. The frame wakes CPUs from states in which the
+/// per-CPU timers stop.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
@@ -143,7 +143,7 @@ pub enum WatchdogEntry {
         /// The INTID, an SPI.
         interrupt: Option<IntId>,
     },
-    /// SBSA generic watchdog. It counts at the system counter frequency.
+    /// SBSA generic watchdog, which counts at the system counter frequency.
     SbsaGwdt {
         control: Region,
         refresh: Region,

@@ -43,8 +43,8 @@ impl StateEntry {
 pub enum Pmf {
     /// The platform's makefile adds `lib/pmf/pmf_smc.c`.
     Linked,
-    /// The makefile does not add that file, and linking fails without it. `fip build` adds it on
-    /// the make command line if this version of TF-A has the file.
+    /// The makefile does not add `lib/pmf/pmf_smc.c`, and linking fails without the file.
+    /// `fip build` adds the file on the make command line if this version of TF-A has it.
     Unlinked,
     /// PMF is not available.
     None,
@@ -65,7 +65,7 @@ pub struct Firmware {
     pub note: Option<String>,
     /// The TF-A platform, if the firmware is not built for the overlay platform.
     pub stock: Option<Stock>,
-    /// The states that its CPU_SUSPEND accepts.
+    /// The power states that CPU_SUSPEND accepts.
     #[serde(default)]
     pub idle_state: Vec<StateEntry>,
 }

@@ -27,7 +27,7 @@ pub struct PackageBlob {
     pub title: String,
     /// The name of the file that the firmware build creates.
     pub file: Option<String>,
-    /// The `fip build` option that specifies its file, without the dashes.
+    /// The `fip build` option that specifies the image file, without the dashes.
     pub option: Option<String>,
 }
 

@@ -16,7 +16,7 @@ pub const INPUT_OPTIONS: [&str; 6] = [
     "hw-config",
 ];
 
-/// One of TF-A's own platforms, or one built on top of it in `platforms/BOARD/tf-a/plat`.
+/// A TF-A platform, or a platform in `platforms/BOARD/tf-a/plat` that is built on top of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Stock {
@@ -38,8 +38,8 @@ pub struct Stock {
     /// The oldest version of TF-A that can be built and measured, if that is not the oldest version
     /// that `fip build` accepts.
     pub oldest: Option<OldestVersion>,
-    /// How to tell whether a TF-A source tree powers CPUs down. If this is None, every source tree
-    /// is assumed to do so.
+    /// How to tell whether a TF-A source tree powers CPUs down. If the value is None, every source
+    /// tree is assumed to power CPUs down.
     pub power_down: Option<PowerDownProof>,
     /// Tools and sources needed in addition to the AArch64 compiler.
     #[serde(default)]
@@ -101,11 +101,11 @@ pub enum BuildNeed {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BuildInput {
-    /// The option that specifies its file, without the dashes: one of [`INPUT_OPTIONS`].
+    /// The option that specifies the image file, without the dashes: one of [`INPUT_OPTIONS`].
     pub option: String,
     /// The human-readable name, including the version.
     pub title: String,
-    /// The make variable for its path, if `make` refuses to build a FIP without this image.
+    /// The make variable for the image's path, if `make` cannot build a FIP without the image.
     pub variable: Option<String>,
     /// Where the image can be downloaded: a URL, or a description if there is no stable URL.
     pub source: String,

@@ -12,7 +12,7 @@ use hardware::board::{Board, FormatError, Region, TreeConsole, total_size};
 use super::{Result, merge, nodes};
 
 /// The maximum number of nodes and properties in a tree that can be changed. The largest trees in
-/// Linux have a third as many.
+/// Linux have about a third of this number.
 pub const ITEMS_MAX: usize = 30_000;
 
 /// Returns a copy of `blob` with `bootargs` in `/chosen` and with only `memory` as usable memory.

@@ -95,7 +95,7 @@ pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: 
 /// The interrupts are named only if one of them is missing.
 ///
 /// # Panics
-/// Panics if an INTID is not a PPI or an SPI. The caller must check this.
+/// Panics if an INTID is not a PPI or an SPI. Callers must check the INTIDs first.
 pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> TreeNode {
     let cells: alloc::vec::Vec<_> = intids.into_iter().flatten().map(specifier).collect();
     let mut node = TreeNode::new("timer")
@@ -161,7 +161,7 @@ pub fn uart(
 /// Returns the interrupt specifier for a PPI or an SPI.
 ///
 /// # Panics
-/// Panics for any other interrupt. The caller must check this.
+/// Panics for any other interrupt. Callers must check `intid` first.
 pub fn specifier(intid: IntId) -> [u32; 3] {
     let (kind, number) = intid.specifier().expect("a PPI or an SPI");
     [kind, number, LEVEL_HIGH]
@@ -171,7 +171,7 @@ pub fn specifier(intid: IntId) -> [u32; 3] {
 /// `intid` must be an SPI.
 ///
 /// # Panics
-/// Panics if [`specifier`] does.
+/// Panics if `intid` is not a PPI or an SPI.
 pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) -> TreeNode {
     let cells = |number: u64| [(number >> 32) as u32, number as u32];
     let [high, low] = cells(frame.base);
@@ -191,7 +191,7 @@ pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) ->
 /// Builds a watchdog node without `compatible`. `intid` must be an SPI.
 ///
 /// # Panics
-/// Panics if [`specifier`] does.
+/// Panics if `intid` is not a PPI or an SPI.
 pub fn watchdog(frames: &[Region], intid: Option<IntId>) -> TreeNode {
     let base = frames.first().map_or(0, |frame| frame.base);
     let node = TreeNode::new(&format!("watchdog@{base:x}")).reg(frames);

@@ -6,16 +6,16 @@ use alloc::vec::Vec;
 /// The contents of load options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadOptions {
-    /// None, or only whitespace.
+    /// No load options, or only whitespace.
     None,
     /// Boot arguments, which may still contain characters that are not printable ASCII.
     Arguments(String),
-    /// Not text: for example, data that a boot manager stores for its own use.
+    /// Load options that are not text, such as data that a boot manager stores for its own use.
     Binary,
 }
 
 /// Reads load options: UCS-2 text, optionally NUL-terminated. If the first word ends with `.efi`,
-/// it is taken to be the program name, which some shells include.
+/// that word is treated as the program name, which some shells include.
 pub fn parse(bytes: &[u8]) -> LoadOptions {
     let (units, rest) = bytes.as_chunks::<2>();
     let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();

@@ -68,16 +68,16 @@ enum StartError {
 enum UnfitTree {
     #[error(transparent)]
     Format(#[from] FormatError),
-    #[error("no CPU in it has this CPU's MPIDR, {0}")]
+    #[error("no CPU in the tree has this CPU's MPIDR, {0}")]
     NoSuchCpu(Mpidr),
-    #[error("it describes a GICv3, but this CPU has no GICv3 system registers")]
+    #[error("the tree describes a GICv3, but this CPU has no GICv3 system registers")]
     NoGicV3,
     #[error("the console is at address 0, which is not a UART")]
     NoUart,
     /// The tree's boot arguments are invalid. Contains the plan's error message.
     #[error("{0}")]
     BootArguments(String),
-    #[error("its size is {size} bytes; the limit is {TREE_MAX}")]
+    #[error("the tree's size is {size} bytes; the limit is {TREE_MAX}")]
     TooLarge { size: usize },
     #[error("the image: {0}")]
     Image(FormatError),
@@ -221,8 +221,7 @@ fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     Ok(cpus.len())
 }
 
-/// Copies the image to memory, with room for a tree and for the initial working memory of the
-/// payload.
+/// Copies the image to memory, with room for a tree and for the payload's initial working memory.
 fn place(
     services: &mut EfiServices,
     mut block: ParameterBlock,
@@ -276,8 +275,8 @@ fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
             return status;
         }
     };
-    // This cannot cause a new failure, because the tree in memory is kept if the new one is
-    // unusable.
+    // Updating the tree cannot cause a new failure, because the tree in memory is kept if the new
+    // tree is unusable.
     let memory = free(&left.0);
     if let Ok(tree) = adapt(&loaded.tree, None, Some(&memory)) {
         let _ = loaded.write(tree);

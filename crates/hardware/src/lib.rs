@@ -1,8 +1,8 @@
 //! Hardware descriptions: definitions from the specifications, the image header, device drivers,
 //! and boards described by device trees.
 //!
-//! The crate itself does not access registers or call firmware. The payload does so, using these
-//! definitions. Device trees are built by the device-tree crate.
+//! This crate does not access registers or call firmware; the payload does both, using the crate's
+//! definitions. The device-tree crate builds device trees.
 //!
 //! ```
 //! use fdt_blob::{Blob, BlobToken};

@@ -198,7 +198,7 @@ fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     out.flush()?;
     drop(out);
     if old.is_some() {
-        // Keeps the old file's permissions, regardless of the umask.
+        // Keep the old file's permissions, regardless of the umask.
         file.as_file().set_permissions(mode)?;
     }
     file.as_file().sync_all()?;

@@ -50,7 +50,7 @@ impl OutputFolder {
     /// named `mark`, it may be replaced.
     ///
     /// # Errors
-    /// Returns an error if it contains other files, or if no folder can be created there.
+    /// Returns an error if the folder contains other files, or if it cannot be created.
     pub fn new(option: &str, given: &Path, mark: Option<&'static str>) -> Result<Self> {
         let named = format!("{option} {}", given.display());
         let at = || named.clone();
@@ -78,9 +78,9 @@ impl OutputFolder {
         Ok(folder)
     }
 
-    /// Creates a temporary folder next to the output folder. It is removed on drop.
+    /// Creates a temporary folder next to the output folder, and removes it on drop.
     fn scratch(&self) -> Result<TempDir> {
-        // Like any new folder, it may be readable by other users.
+        // Like any new folder, the output folder may be readable by other users.
         let mut builder = tempfile::Builder::new();
         let builder = builder.permissions(Permissions::from_mode(0o777));
         let scratch = builder.prefix(".psci-bench-").tempdir_in(&self.parent);
@@ -122,7 +122,7 @@ impl OutputFolder {
         if !self.is_marked() {
             return fs::rename(scratch.path(), &self.path).with_context(at);
         }
-        // Dropping this removes the old folder. By then, the new folder has been renamed.
+        // The old folder is removed on drop, after the new folder has been renamed.
         let old = self.scratch()?;
         let aside = old.path().join("old");
         fs::rename(&self.path, &aside).with_context(at)?;

@@ -10,8 +10,8 @@ use crate::side_by_side::is_given_up;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Returns a flag. From now on, such a signal sets the flag instead of ending this process. A
-/// second signal terminates the process.
+/// Installs a signal handler and returns its flag. The first signal sets the flag instead of ending
+/// the process. A second signal terminates the process.
 pub fn watch() -> Result<&'static AtomicBool> {
     static WATCHED: Once = Once::new();
     let mut set = Ok(());
@@ -27,7 +27,7 @@ pub fn watch() -> Result<&'static AtomicBool> {
     Ok(&INTERRUPTED)
 }
 
-/// Returns an error after such a signal, or if another step that runs [side by
+/// Returns an error if a signal has arrived, or if another step that runs [side by
 /// side](crate::side_by_side()) with this one has failed. A terminal also sends the signal to build
 /// programs, and errors from programs killed by the signal are meaningless.
 pub fn check() -> Result<()> {

@@ -24,7 +24,7 @@
 //! |---|---|
 //! | [`hex`] | bytes as hexadecimal digits |
 //! | [`read_file`] | reads files, with a size limit |
-//! | [`stdout`] | standard output, whose reader may close it |
+//! | [`stdout`] | standard output, which its reader may close |
 //! | [`wrap`] | lines wrapped to the terminal width |
 //! | [`progress`] | a spinner or a bar on a terminal, lines otherwise, on stderr |
 //! | `side_by_side` | two steps at the same time |
@@ -38,7 +38,7 @@
 //! | [`exit_code`] | the exit codes of the commands |
 //! | `tf_a_version` | the version of a TF-A source tree |
 //!
-//! Each file imports only from the ones listed above it.
+//! Each file imports only from files listed above it.
 
 #![forbid(unsafe_code)]
 

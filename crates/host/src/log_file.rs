@@ -8,9 +8,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::places::next_free;
 
-/// A file to which the full UART output is written. It is locked while in use, because two runs
-/// written to the same file would look like one. A write error does not end the run in progress;
-/// [`Self::end`] returns the error.
+/// A file to which the full UART output is written. The file is locked while in use, because two
+/// runs written to the same file would look like one. A write error does not end the run in
+/// progress; [`Self::end`] returns the error.
 pub struct LogFile {
     path: PathBuf,
     file: io::Result<File>,

@@ -1,4 +1,4 @@
-//! Directories and files shared by several processes. Each is created exactly once, and never left
+//! Directories and files shared by several processes, each created exactly once and never left
 //! incomplete.
 
 use std::fs::{self, File};
@@ -39,7 +39,7 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
 }
 
 /// Creates a file or directory in `folder`, named with the next unused number, by calling `make`,
-/// which must fail if the path exists. Also returns the path.
+/// which must fail if the path exists. Returns the new path and the result of `make`.
 pub fn next_free<T>(
     folder: &Path,
     ending: &str,

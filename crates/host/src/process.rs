@@ -1,5 +1,5 @@
-//! Runs child processes. Nothing is printed if they succeed. If one fails, the error contains the
-//! end of its output.
+//! Runs child processes. The output of a successful process is not printed. If a process fails, the
+//! error contains the end of its output.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -99,11 +99,11 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs `command` and returns its standard output. Each command is run only once, so this is for
-/// values that do not change while this tool runs, such as a compiler version.
+/// Runs `command` and returns its standard output. Each command is run only once, so use this
+/// function only for values that do not change while this tool runs, such as a compiler version.
 pub fn output_once(command: &mut Command) -> Result<String> {
     static OUTPUTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
-    let mut outputs = OUTPUTS.lock().expect("nothing panics while it is locked");
+    let mut outputs = OUTPUTS.lock().expect("nothing panics while the map is locked");
     let line = display(command);
     if let Some(text) = outputs.get(&line) {
         return Ok(text.clone());
@@ -114,8 +114,8 @@ pub fn output_once(command: &mut Command) -> Result<String> {
 }
 
 /// Runs `command` without showing its output. A line shows the progress of `what`, unless `what` is
-/// empty or the command ends quickly. If it fails, the error contains the end of the output, and
-/// the file at `log` contains all of it.
+/// empty or the command ends quickly. If the command fails, the error contains the end of the
+/// output, and the file at `log` contains the full output.
 pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     let name = command.get_program().display().to_string();
     let mut file = temporary(tempfile::tempfile())?;
@@ -137,8 +137,8 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     Err(ProgramFailure::new(message, &text).into())
 }
 
-/// Runs `command` as the step called `what`, with no input. An interrupt ends the command, and its
-/// process group if the command has its own. If the command does not exit by itself, it is killed.
+/// Runs `command` as the step called `what`, with no input. An interrupt terminates the command, or
+/// its whole process group if it has its own. A command that does not exit in time is killed.
 pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let child = command.stdin(Stdio::null()).spawn();
     let mut child =
@@ -160,8 +160,7 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let pid = Pid::from_child(&child);
     let end = |signal| kill_process_group(pid, signal).or_else(|_| kill_process(pid, signal));
     let interrupted = Instant::now();
-    // A child may run as root. In that case, it cannot be signaled, so this function only waits for
-    // it.
+    // A child that runs as root cannot be signaled, so just wait for it to exit.
     let mut signalled = end(Signal::TERM);
     while child.try_wait()?.is_none() {
         thread::sleep(TICK);
@@ -179,7 +178,7 @@ pub fn display(command: &Command) -> String {
 }
 
 /// Returns a command with a minimal environment, because make imports every environment variable as
-/// a make variable. It runs in a separate process group, like [`cargo`].
+/// a make variable. The command runs in a separate process group, like [`cargo`].
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.process_group(0).env_clear().env("LC_ALL", "C");

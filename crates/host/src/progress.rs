@@ -1,5 +1,5 @@
-//! Progress: a spinner with the elapsed time or a bar on a terminal, and lines otherwise. All of it
-//! goes to stderr, because stdout is for UART output.
+//! Shows progress as a bar or as a spinner with the elapsed time on a terminal, and as lines
+//! otherwise. Progress goes to stderr, because stdout is for UART output.
 
 use std::env;
 use std::io::{IsTerminal, Write, stderr};

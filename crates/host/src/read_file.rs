@@ -1,4 +1,4 @@
-//! Reads input files. Their size is limited, and opening them never blocks indefinitely.
+//! Reads input files of limited size. Opening a file never blocks indefinitely.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -11,8 +11,8 @@ fn named(what: &str, path: &Path) -> String {
     format!("{what} {}", path.display()).trim_start().to_owned()
 }
 
-/// Opens the file at `path`. Error messages start with `what`, the option that specified it, and
-/// the path.
+/// Opens the file at `path`. Error messages start with `what` (the option that specified the file)
+/// and the path.
 pub fn open(what: &str, path: &Path) -> Result<File> {
     let named = || named(what, path);
     let kind = fs::metadata(path).with_context(named)?.file_type();
@@ -48,7 +48,7 @@ pub fn text(bytes: Vec<u8>) -> Result<String, usize> {
 }
 
 /// Returns the contents of the file at `path`, which may be at most `most` bytes long. Error
-/// messages start with `what`, the option that specified it, and the path.
+/// messages start with `what` (the option that specified the file) and the path.
 pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
     let file = open(what, path)?;
     let named = || named(what, path);

@@ -22,7 +22,7 @@ pub fn wrapped(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Writes text to standard output, wrapped if that is a terminal.
+/// Writes text to standard output, and wraps it if standard output is a terminal.
 pub struct TerminalText<W: Write> {
     out: W,
     width: Option<usize>,
@@ -68,7 +68,8 @@ impl<W: Write> Write for TerminalText<W> {
         Ok(bytes.len())
     }
 
-    /// Also writes any incomplete line. Usually there is none, because text ends with a newline.
+    /// Writes any incomplete line first. Usually no line is incomplete, because text ends with a
+    /// newline.
     fn flush(&mut self) -> io::Result<()> {
         self.end_line()?;
         self.out.flush()

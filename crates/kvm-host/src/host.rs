@@ -24,7 +24,7 @@ pub fn run() -> ! {
         Err(error) => say(&format!("{error:#}")),
     }
     loop {
-        // This returns only on failure, which the kernel reports.
+        // `reboot` returns only if it fails, and the kernel reports the failure.
         let _ = reboot(RebootCommand::PowerOff);
         thread::sleep(Duration::from_secs(1));
     }

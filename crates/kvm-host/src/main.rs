@@ -4,8 +4,8 @@
 //! `/vmm`, prints how the VMM ended, and powers off the machine. When called as `/init vmm …`, it
 //! acts as a VMM that uses the kvmtool layout ([`vmm`]).
 //!
-//! Its own messages start with `kvm-host: `. The last one is `kvm-host: the VMM ended with exit
-//! code N`. `cargo xtask` reads these lines.
+//! The program's own messages start with `kvm-host: `. The last message is `kvm-host: the VMM ended
+//! with exit code N`. `cargo xtask` reads these lines.
 
 mod host;
 mod vmm;

@@ -32,7 +32,7 @@ use vm_superio::{Serial, Trigger};
 use crate::host::say;
 
 const MEMORY: u64 = 0x8000_0000;
-/// The tree is within this many bytes of the start of memory.
+/// The size of the region at the start of memory that contains the device tree.
 const LOW_MEMORY: u64 = 256 << 20;
 const ALIGN: u64 = 2 << 20;
 const DISTRIBUTOR: u64 = 0x3fff_0000;
@@ -133,7 +133,7 @@ impl GuestWish {
 /// Sets up the guest's memory, copies the image and the tree into it, and returns their guest
 /// addresses.
 fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
-    // Leaked on purpose: the guest uses it until the process exits.
+    // The memory is leaked on purpose, because the guest uses it until the process exits.
     let memory = vec![0u8; (wish.memory + ALIGN) as usize].leak();
     let skip = memory.as_ptr().align_offset(ALIGN as usize);
     let memory = &mut memory[skip..];
@@ -156,7 +156,7 @@ fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
         userspace_addr: memory.as_mut_ptr() as u64,
     };
     // SAFETY: the region is `wish.memory` bytes in a leaked allocation, and no reference to it is
-    // used from here on. The guest has only this region.
+    // used from here on. The guest has no other memory region.
     unsafe { vm.set_user_memory_region(region) }.context("memory")?;
     Ok((MEMORY + offset, MEMORY + tree))
 }
@@ -227,7 +227,7 @@ fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<GuestUart>) -> Result<()> {
             }
             Ok(VcpuExit::MmioWrite(address, data)) => {
                 let offset = register(address, data.len())?;
-                // Write errors are ignored, because the guest must not notice them.
+                // Ignore write errors, because they must not affect the guest.
                 data.iter()
                     .for_each(|value| drop(uart().write(offset, *value)));
             }

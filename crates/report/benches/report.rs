@@ -56,7 +56,7 @@ fn report(log: &Path, format: &str, out: &Path) -> bool {
     command.arg("report").arg(log).args(["--format", format]);
     let begin = Instant::now();
     let child = command.arg("-o").arg(out).spawn();
-    let mut child = child.expect("it can be started");
+    let mut child = child.expect("the program can be started");
     let process = Path::new("/proc").join(child.id().to_string());
     let (mut peak, mut cpu) = (String::new(), 0.0);
     while child.try_wait().expect("it is ours").is_none() {

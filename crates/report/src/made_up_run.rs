@@ -1,7 +1,8 @@
 //! A made-up run, and the log that the payload would print for it.
 //!
-//! It has four CPUs in two clusters. Suspends to the deepest state are measured twice, once with
-//! CPU 0 as the helper and once with CPU 2. Two more suite scenarios and a sweep are also included.
+//! The run has four CPUs in two clusters. Suspends to the deepest state are measured twice, once
+//! with CPU 0 as the helper and once with CPU 2. The run also includes two more suite scenarios and
+//! a sweep.
 
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;

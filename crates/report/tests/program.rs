@@ -18,7 +18,7 @@ fn psci_report(folder: &TempDir, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
     command.args(arguments).current_dir(folder.path());
     command.env_clear().env("PATH", path);
-    command.output().expect("it can be started")
+    command.output().expect("psci-report starts")
 }
 
 #[test]
@@ -143,11 +143,11 @@ fn documented_commands_run() {
         command.current_dir(&work);
         command.stdin(match &example.input {
             Some(name) => File::open(work.join(name.trim_start_matches('/')))
-                .expect("one of the files")
+                .expect("an input file")
                 .into(),
             None => Stdio::null(),
         });
-        let output = command.output().expect("it can be started");
+        let output = command.output().expect("psci-report starts");
         assert!(output.status.success(), "{}: {output:?}", example.line);
     }
     assert!(count > 15, "{count}");

@@ -10,7 +10,7 @@ pub const ALIGN: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bump {
     end: usize,
-    /// The first address that does not belong to a block.
+    /// The first address after the last block.
     next: usize,
     /// The mark.
     floor: usize,
@@ -34,8 +34,8 @@ impl Bump {
         self.end - self.next
     }
 
-    /// Allocates a block aligned to `align`, which must be a power of two. Returns None if it does
-    /// not fit.
+    /// Allocates a block aligned to `align`, which must be a power of two. Returns None if the
+    /// block does not fit.
     pub fn take(&mut self, size: usize, align: usize) -> Option<usize> {
         let at = self.next.checked_next_multiple_of(align.max(ALIGN))?;
         self.set_end(at, size)?;
@@ -62,7 +62,7 @@ impl Bump {
         }
     }
 
-    /// Sets the mark. The bytes of blocks before it are never reclaimed.
+    /// Sets the mark. The bytes of blocks before the mark are never reclaimed.
     pub fn mark(&mut self) {
         (self.floor, self.live) = (self.next, 0);
     }

@@ -1,8 +1,9 @@
 //! The hand-over between the lead and one other CPU.
 //!
 //! The lead writes an order and then increments `issued`. The CPU executes the order, writes its
-//! outcome and then sets `done` equal to `issued`. In between, the order, outcome and tally belong
-//! to the CPU. At all other times, they belong to the lead. A lost CPU never hands them back.
+//! outcome and then sets `done` equal to `issued`. While `done` differs from `issued`, the order,
+//! outcome and tally belong to the CPU; at all other times they belong to the lead. A lost CPU
+//! never returns ownership to the lead.
 
 use crate::cells::{AtomicU32, AtomicU64, Ordering, SharedCell};
 
@@ -15,16 +16,16 @@ const WRONG_CONTEXT: u32 = 2;
 /// The reason a CPU stopped before completing its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// It took an exception.
+    /// The CPU took an exception.
     Exception,
-    /// It was entered with a context ID other than its own.
+    /// The CPU was entered with a context ID other than its own.
     WrongContext,
 }
 
-/// The state shared by the lead and one other CPU. Its numbers identify orders.
+/// The state shared by the lead and one other CPU. Its counters contain order numbers.
 ///
-/// `Order` and `Outcome` are the messages. `Tally` is memory that is handed over with them, for
-/// results that are too large for an outcome.
+/// `Order` and `Outcome` are the messages. `Tally` is memory that is handed over with the messages,
+/// for results that are too large for an outcome.
 #[derive(Debug)]
 pub struct Handover<Order, Outcome, Tally: 'static> {
     issued: AtomicU32,
@@ -114,7 +115,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         self.released.store(number, Ordering::Release);
     }
 
-    /// Gives up on the CPU. If it arrives late, it powers itself off.
+    /// Gives up on the CPU. If the CPU arrives late, it powers itself off.
     pub fn dismiss(&self) {
         self.dismissed.store(1, Ordering::Release);
     }

@@ -52,13 +52,13 @@ pub const TREES: &[Class] = &[
     class("values-exchanged", Tree(exchange_values), OtherStates),
     // A power_state may be changed to another valid one, or a status to "disabled".
     class("bits-flipped", Tree(flip_bits), OtherStates),
-    // The firmware also accepts some of the other values.
+    // Some of the new values are also power states that the firmware accepts.
     class("state-changed", Tree(change_state), OtherStates),
     class("cell-changed", Tree(change_cell), Nothing),
     class("node-duplicated", Tree(duplicate_node), Nothing),
     class("reg-moved", Tree(move_reg), Nothing),
     class("reg-resized", Tree(resize_reg), Nothing),
-    // The lead services a watchdog. With the QEMU clock, this may happen during a wake-up.
+    // When the lead refreshes a watchdog, this can add instructions to another CPU's wake-up.
     class("watchdog-added", Tree(add_watchdog), OtherFigures),
     class("frame-added", Tree(add_frame), Nothing),
     class("console-changed", Tree(change_console), Nothing),

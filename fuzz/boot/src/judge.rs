@@ -66,7 +66,7 @@ pub type Rows = BTreeMap<RowKey, RowFigures>;
 /// Returns the rows in the log records.
 pub fn read_rows(log: &[u8]) -> Rows {
     let mut rows = Rows::new();
-    // Output that is not a log has no rows. The verdict already reflects this.
+    // Output that is not a log has no rows, and the run's outcome already reflects this.
     let Ok(runs) = read_bytes("log", log) else {
         return rows;
     };

@@ -149,7 +149,7 @@ pub fn run(options: &FuzzOptions, interrupt: &AtomicBool, out: &mut dyn Write) -
     let spec = RunSpec {
         smp: Some(CPUS),
         icount: true,
-        // A placeholder: `with_image` replaces it for each run.
+        // A placeholder, which `with_image` replaces for each run.
         payload: Payload::Image(vec![0]),
         timeout: Duration::from_secs(TIMEOUT),
         ..RunSpec::default()

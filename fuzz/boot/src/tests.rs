@@ -15,7 +15,7 @@ fn a_seed_repeats_its_mutants_and_every_class_changes_something() {
             assert_eq!((mutant.what, &mutant.image), (again.what, &again.image));
             let other = base.mutant(classes, number, 8).expect("a mutant");
             let others = [&mutant.image, &other.image];
-            // One of the mutants may overwrite a field with its current value, but not both.
+            // At most one of the two mutants may overwrite a field with its current value.
             assert!(others.iter().any(|it| **it != unmutated), "{name}");
         }
     }

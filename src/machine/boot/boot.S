@@ -2,22 +2,23 @@
 // (secondary_entry) and wake-up from a power-down (wake_entry).
 //
 // The last two begin with the MMU and data cache off. So does _start, unless its loader left them
-// on; it then writes back the image and turns them off. Until cpu_setup has turned them on, nothing
-// may be loaded that was written with them on, because it may be in a cache that this CPU does not
-// look in yet. Until then, secondary_entry and wake_entry therefore load only one word, the address
-// of the translation tables, which was written once, with caches off. _start loads and stores only
-// what it must (relocations, translation tables, the parameter block). It invalidates the lines it
-// writes twice: before the first store, because an earlier stage may have left dirty lines whose
-// eviction would undo a store, and after the last store, so that no stale copy is left in a cache.
+// on; in that case, it writes back the image and turns them off. Until cpu_setup has turned on the
+// MMU and data cache, data that was written with them on must not be loaded, because it may be in a
+// cache that this CPU is not using yet. Until then, secondary_entry and wake_entry therefore load
+// only one word, the address of the translation tables, which was written once, with caches off.
+// _start loads and stores only what it must (relocations, translation tables, the parameter block).
+// It invalidates the lines it writes twice: before the first store, because an earlier stage may
+// have left dirty lines whose eviction would undo a store, and after the last store, so that no
+// stale copy is left in a cache.
 //
 // Memory map of the running image: linker/payload.ld.
 
 // ---------------------------------------------------------------------------
 // Reset: as BL33, as a kernel, or as a guest
 // ---------------------------------------------------------------------------
-    // The address of the root translation table, which follows the image. Stored once, below, with
-    // the MMU and caches off, so that it is in memory when a CPU loads it before turning on its
-    // own.
+    // The address of the root translation table, which follows the image. It is stored once, below,
+    // with the MMU and caches off, because each CPU loads it from memory before it turns on its own
+    // MMU and caches.
     .section .data.root_table, "aw"
     .balign 8
     .global root_table
@@ -35,7 +36,7 @@ reset:
     bl      send_mark
     // The boot area starts on the page after the image and the appended tree. It holds a guard page
     // that stays unmapped, the boot stack, the emergency stack above it, the heap until working
-    // memory is known, the root translation table, and a pool of more tables. The header's
+    // memory is known, the root translation table, and a pool for more tables. The header's
     // image_size tells loaders to leave room for it. x27: its start; x19: the start of the tree, or
     // 0.
     adrp    x4, __image_start           // linked at 0: the load address itself
@@ -277,8 +278,8 @@ send_mark:
 5:  ret
 
 // Invalidates the cache lines of everything _start writes: from the constants, which contain
-// relocations, to the end of the boot area. A tree in between is already in memory: the loader must
-// ensure that for the whole image. In: x27. Uses x3, x5, x6, x8, x10.
+// relocations, to the end of the boot area. An appended tree in this range is already in memory,
+// because the loader must ensure that for the whole image. In: x27. Uses x3, x5, x6, x8, x10.
     .global invalidate_written
 invalidate_written:
     mov     x8, x30

@@ -8,9 +8,9 @@
 // of the ordinary stack. Until boot.S sets TPIDR there is no stack, and SP has an arbitrary value.
 // SErrors are masked until then, and any other exception parks the CPU.
 //
-// Scratch registers: TPIDR_EL0 and TPIDRRO_EL0 (x0, x1) and SP_EL0 (SP), which the payload does not
-// otherwise use, and CONTEXTIDR_EL1, which is 1 while an exception is handled. An exception in the
-// handler itself parks the CPU, so the handler cannot recurse.
+// The scratch registers are TPIDR_EL0 and TPIDRRO_EL0 (for x0 and x1) and SP_EL0 (for SP), which
+// the payload does not otherwise use. CONTEXTIDR_EL1 is 1 while an exception is handled. An
+// exception in the handler parks the CPU, so the handler cannot recurse.
 //
 // struct Frame: x0 to x30, then SP, ELR, SPSR, ESR, FAR and the vector number: 37 words, in 304
 // bytes to keep SP aligned to 16.

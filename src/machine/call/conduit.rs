@@ -31,8 +31,8 @@ pub fn call(function: u32, arguments: [u64; 3]) -> [u64; 4] {
     macro_rules! issue {
         ($instruction:literal) => {
             // SAFETY: the call follows SMCCC: all registers that it may change are listed, and the
-            // firmware does not write to the payload's memory. Not `nomem`: CPU_ON publishes
-            // earlier stores.
+            // firmware does not write to the payload's memory. Not `nomem`, because stores
+            // before a CPU_ON call must not be moved past it.
             unsafe {
                 asm!(
                     $instruction,

@@ -50,7 +50,7 @@ pub fn cpu_on(cpu: Mpidr, entry: u64, context: u64) -> Result<(), Error> {
     accept_positive(psci::cpu_on::<ByConduit>(target, entry, context))
 }
 
-/// Calls CPU_OFF; returns only if the firmware refuses.
+/// Calls CPU_OFF; returns only if the call fails.
 pub fn cpu_off() -> Result<(), Error> {
     psci::cpu_off::<ByConduit>()
 }

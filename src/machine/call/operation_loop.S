@@ -15,7 +15,7 @@
 
     .macro  region way, suffix, cycles
 
-    // repeat_WAY(x0 struct Raw).
+    // repeat_WAY(x0 struct RawLoop).
     .section .text.repeat_\way\suffix, "ax"
     .global repeat_\way\suffix
 repeat_\way\suffix:
@@ -128,9 +128,9 @@ loop_\name\()_end:
     loop_end sysreg
 
 // SGI 0 to this CPU, with GICv2: x20 is the value for GICD_SGIR, x21 its address, x22 the address
-// of GICC_IAR, which precedes GICC_EOIR. Interrupts are masked: IAR is polled, with WFI while it is
-// spurious, at most x23 times. An interrupt other than the SGI, such as the timer's, ends the loop
-// with operations left.
+// of GICC_IAR, which precedes GICC_EOIR. Interrupts are masked, so IAR is polled, with a WFI after
+// each spurious ID, at most x23 times. An interrupt other than the SGI, such as the timer's, ends
+// the loop with operations left.
     loop    sgi_v2
 1:  str     w20, [x21]
 2:  ldar    w9, [x22]                   // an acquire, like all loads from devices (mmio.rs)
@@ -151,7 +151,7 @@ loop_\name\()_end:
 5:
     loop_end sgi_v2
 
-// The same with GICv3: x20 is the value for ICC_SGI1R_EL1.
+// SGI 0 to this CPU, with GICv3: x20 is the value for ICC_SGI1R_EL1.
     loop    sgi_v3
 1:  msr     icc_sgi1r_el1, x20
     isb                                 // sent before IAR is read

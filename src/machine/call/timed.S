@@ -27,7 +27,7 @@
     .macro  read_hvc first, second
     mrs     \first, cntvct_el0
     .endm
-// Sets the second register if one read is enough.
+// If the counter is read only once, copies the first register to the second.
     .macro  pair_smc first, second
     mov     \second, \first
     .endm

@@ -1,5 +1,5 @@
-//! The cycle counter, PMCCNTR_EL0 (Arm ARM, D13). It runs only while in use, and its registers are
-//! restored afterwards.
+//! The cycle counter, PMCCNTR_EL0 (Arm ARM, D13). The counter runs only while in use, and its
+//! registers are restored afterwards.
 
 use aarch64_cpu::asm::barrier;
 use aarch64_cpu::registers::{ID_AA64DFR0_EL1, Readable, Writeable};

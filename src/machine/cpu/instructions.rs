@@ -10,7 +10,7 @@ use crate::machine::cpu::sysreg::ISR_EL1;
 /// Returns true if an interrupt is pending for this CPU, masked or not (ISR_EL1, bits I and F; bit
 /// A is ignored, because SErrors are taken).
 pub fn is_interrupt_pending() -> bool {
-    // Earlier writes to timer and GIC registers take effect first.
+    // Earlier writes to timer and GIC registers take effect before this read.
     barrier::isb(barrier::SY);
     ISR_EL1.any_matching_bits_set(ISR_EL1::I::SET + ISR_EL1::F::SET)
 }
@@ -20,10 +20,10 @@ pub fn wait_for_interrupt() {
     unsafe { asm!("dsb sy", "wfi", options(nostack)) };
 }
 
-/// Unmasks SErrors, including one that is already pending. The lead calls this once it has a
-/// console to report them on. (`boot.S` unmasks them at the other entry points.) The image must
-/// contain only one copy of this function, because a test checks every place where SErrors are
-/// unmasked.
+/// Unmasks SErrors, including one that is already pending. The lead calls this function after it
+/// has opened a console on which to report SErrors. (`boot.S` unmasks them at the other entry
+/// points.) The image must contain only one copy of this function, because a test checks every
+/// place where SErrors are unmasked.
 #[inline(never)]
 pub fn unmask_serrors() {
     // SAFETY: only PSTATE.A changes. boot.S has set TPIDR before any Rust code runs, so vectors.S

@@ -43,8 +43,8 @@ pub fn midr() -> u64 {
 }
 
 /// Reads this CPU's identity, except its clock. Cache sizes are not read in a KVM guest, because
-/// KVM invents the values of CCSIDR_EL1. Interrupts stay masked, so CSSELR_EL1 cannot change in
-/// between.
+/// KVM invents the values of CCSIDR_EL1. Interrupts stay masked, so CSSELR_EL1 cannot change
+/// between its write and the read of CCSIDR_EL1.
 pub fn read_identity(is_kvm_guest: bool) -> Identity {
     let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);
     let levels = match is_kvm_guest {

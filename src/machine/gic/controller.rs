@@ -1,8 +1,8 @@
 //! The interrupt controller, limited to the interrupts that wake CPUs: one timer PPI and one SGI,
-//! enabled on each CPU, and the timer frame's SPI on the lead. All of them are polled and never
-//! taken, except the timer interrupt in `round/timer_load`, which also enables a second timer's
-//! PPI. Firmware may have reset a CPU's part of the GIC while the CPU was down, so each entry
-//! reprograms it completely.
+//! enabled on each CPU, and the timer frame's SPI on the lead. These interrupts are polled and
+//! never taken, except the timer interrupt in `round/timer_load`, which also enables a second
+//! timer's PPI. Firmware may have reset a CPU's part of the GIC while the CPU was down, so each
+//! entry reprograms it completely.
 
 use core::sync::atomic::Ordering;
 
@@ -72,7 +72,8 @@ impl GicDriver {
         })
     }
 
-    /// Returns true if there is no GIC. Checked in every nap, so it is always inlined.
+    /// Returns true if there is no GIC. This function is always inlined, because every nap calls
+    /// it.
     #[inline(always)]
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
@@ -88,8 +89,8 @@ impl GicDriver {
         }
     }
 
-    /// Enables forwarding of non-secure interrupts in the distributor. The lead calls this once,
-    /// and again after SYSTEM_SUSPEND.
+    /// Enables forwarding of non-secure interrupts in the distributor. The lead calls this function
+    /// at set-up and again after SYSTEM_SUSPEND.
     pub fn init_distributor(&self) -> Result<(), GicError> {
         with_gic!(self, gic => gic.init_distributor(), Ok(()))
     }
@@ -103,8 +104,8 @@ impl GicDriver {
         }
     }
 
-    /// Disables SPIs that an earlier stage left enabled. The lead calls this once, before enabling
-    /// any SPI itself.
+    /// Disables SPIs that an earlier stage left enabled. The lead calls this function once, before
+    /// it enables any SPI.
     pub fn silence_spis(&self) -> Result<(), GicError> {
         let is_silent = |mut bus| {
             spi::silence_all(&mut bus)

@@ -1,5 +1,5 @@
-//! GICv2. Some of its distributor registers are banked per CPU. All CPU interfaces share one
-//! address, where each CPU sees its own.
+//! GICv2. Some distributor registers are banked per CPU. All CPU interfaces share one address; each
+//! CPU accesses its own.
 
 use core::sync::atomic::Ordering;
 
@@ -10,10 +10,10 @@ use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::MapError;
 
-/// The addresses of the distributor and the CPU interface. Of the registers that are not banked,
-/// only the lead writes GICD_CTLR (at set-up and again after SYSTEM_SUSPEND) and the SPI registers
-/// (at set-up, and in rounds while other CPUs are on), whereas any CPU may write GICD_SGIR, with
-/// single stores.
+/// The addresses of the distributor and the CPU interface. GICD_CTLR, the SPI registers and
+/// GICD_SGIR are not banked. Only the lead writes GICD_CTLR (at set-up and again after
+/// SYSTEM_SUSPEND) and the SPI registers (at set-up, and in rounds while other CPUs are on). Any
+/// CPU may write GICD_SGIR, with single stores.
 pub struct GicV2Driver {
     pub distributor: MappedRegisters,
     cpu_interface: MappedRegisters,

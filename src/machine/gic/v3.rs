@@ -160,9 +160,9 @@ impl GicV3Driver {
 }
 
 /// Clears the active priorities of interrupts that an earlier stage acknowledged but never
-/// completed. They would block all other interrupts with the same priority. How many of the active
-/// priority registers exist depends on the number of priority bits. Accesses to the others are
-/// UNDEFINED.
+/// completed. Otherwise, these interrupts would block all others with the same priority. The number
+/// of active priority registers depends on the number of priority bits, and accesses to nonexistent
+/// registers are UNDEFINED.
 fn clear_active_priorities() {
     let bits = ICC_CTLR_EL1.read(ICC_CTLR_EL1::PRIBITS) + 1;
     ICC_AP1R0_EL1.set(0);

@@ -15,8 +15,8 @@ pub struct DirtyLines {
 impl DirtyLines {
     /// Makes `bytes` bytes dirty in this CPU's cache, or as many as the memory allows.
     ///
-    /// Reads one word in each line before writing it, because CPUs may treat a run of writes alone
-    /// as a stream that bypasses the cache.
+    /// Reads one word in each line before writing it, because CPUs may treat consecutive writes
+    /// without reads as a stream that bypasses the cache.
     pub fn dirty(&self, bytes: usize) {
         let words = self.words.get(..bytes / size_of::<u64>());
         let words = words.unwrap_or(self.words);

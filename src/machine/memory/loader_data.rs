@@ -14,8 +14,8 @@ use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables}
 /// does not qualify, or if the region is at address 0, because a slice cannot start there.
 pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'static [u8]> {
     let is_readable = region.base != 0 && tables.is_constant(region);
-    // SAFETY: the bytes are readable, and any store to them would fault. They stay mapped, because
-    // only this file unmaps pages, and only those that are not mapped permanently.
+    // SAFETY: the bytes are readable, and any store to them would fault. The bytes stay mapped,
+    // because only this file unmaps pages, and only those that are not mapped permanently.
     is_readable.then(|| unsafe { bytes(region) })
 }
 

@@ -14,8 +14,8 @@ use hardware::devices::{Bus, Width};
 use crate::machine::cpu::instructions::relax;
 use crate::machine::memory::tables::{MapError, Mapping, TranslationTables};
 
-/// A device's registers, permanently mapped as device memory. They never contain program data, and
-/// an access affects only the device.
+/// A device's registers, permanently mapped as device memory. Device registers never contain
+/// program data, and an access affects only the device.
 #[derive(Clone, Copy)]
 pub struct MappedRegisters(Region);
 

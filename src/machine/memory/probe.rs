@@ -21,8 +21,8 @@ fn load(address: u64, is_byte: bool) -> Option<u32> {
     let readable: u64;
     let value: u64;
     // SAFETY: probe_load loads one word or byte, stores nothing, and changes only x0 to x2 and x30;
-    // it returns 0 if its load faults. It therefore never changes program memory, regardless of the
-    // address, because a load from a register can affect only the device.
+    // it returns 0 if its load faults. A load from a device register can affect only the device, so
+    // the probe never changes program memory, regardless of the address.
     unsafe {
         asm!(
             "bl probe",

@@ -1,5 +1,5 @@
-//! The CPU stacks. Above each is an emergency stack for exceptions; below each is an unmapped guard
-//! page.
+//! The CPU stacks. Each stack has an emergency stack for exceptions above it and an unmapped guard
+//! page below it.
 
 use hardware::board::Room;
 

@@ -1,11 +1,11 @@
 // Memory load, which a CPU executes while its own timer or another CPU's timer is measured. Each
 // function makes one pass over a range of bytes:
 //
-//   In: x0 the first byte, x1 the size in bytes (a multiple of a page, or of 64 for
-//   stress_write), x2 the size of a data cache line, x3 the size of a DC ZVA block.
-//   All of it is Normal memory whose contents are never read.
-//   They use x0 to x5, the flags and no stack, because stress_loop runs them while
-//   the timer's interrupt may be taken at any instruction.
+//   In: x0 = address of the first byte, x1 = size in bytes (a multiple of the page size,
+//   or of 64 for stress_write), x2 = data cache line size, x3 = DC ZVA block size.
+//   The range is Normal memory, and its contents are never read.
+//   The functions use only x0 to x5 and the flags, and no stack, because stress_loop runs
+//   them while the timer interrupt may be taken at any instruction.
 
     .section .text.stress, "ax"
 
@@ -27,7 +27,7 @@ stress_write:
     b.hi    stress_write
     ret
 
-// DC ZVA: whole blocks, which need not be read first.
+// DC ZVA: zeroes whole blocks, which need not be read first.
     .global stress_zero
 stress_zero:
     dc      zva, x0
@@ -50,7 +50,8 @@ stress_nontemporal:
 
 // Makes lines dirty, and cleans and invalidates them to the point of coherency. Cleaning alone (DC
 // CVAC) may lose stores to the line, or hang, on Cortex-A53 r0p0 to r0p2 (errata 819472, 824069 and
-// 827319); the load is the same on all CPUs. The end address is a multiple of any line size.
+// 827319); the load is the same on all CPUs. The end address is aligned to every possible cache
+// line size.
     .global stress_clean
 stress_clean:
     add     x1, x1, x0                  // the end

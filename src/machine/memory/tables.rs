@@ -3,8 +3,8 @@
 //! `boot.S` maps the image and an appended tree. Memory is mapped in 4 KiB pages, never in blocks,
 //! because adjacent memory may be secure (on some boards, BL31 and BL33 share a 2 MiB block), and
 //! the CPU would access it speculatively. CPUs do not access devices speculatively, so a large
-//! device can be mapped in 2 MiB blocks. This saves tables on machines with redistributors for 512
-//! CPUs.
+//! device can be mapped in 2 MiB blocks. A machine with redistributors for 512 CPUs then needs
+//! fewer tables.
 
 use core::arch::asm;
 use core::mem::MaybeUninit;
@@ -68,7 +68,7 @@ pub enum MapError {
     #[error("there is no memory at {0:#x}")]
     Unreadable(u64),
     /// The device at this address has more registers than the device tree lists.
-    #[error("the device at {0:#x} has more than the tree lists")]
+    #[error("the device at {0:#x} has more registers than the tree lists")]
     TooFew(u64),
 }
 
@@ -154,8 +154,8 @@ impl TranslationTables {
         read(self.walk(page).0)
     }
 
-    /// Maps all pages that overlap `region`. They must not be mapped already, because a mapped page
-    /// is in use.
+    /// Maps all pages that overlap `region`. These pages must not be mapped already, because a
+    /// mapped page is in use.
     pub fn map_unused(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
         match pages(region).find(|page| self.descriptor(*page) & 1 != 0) {
             Some(page) => Err(MapError::Conflict(page)),
@@ -173,7 +173,8 @@ impl TranslationTables {
         region.size > 0 && pages(region).all(constant)
     }
 
-    /// Unmaps pages. They must not belong to a device, which may be mapped in blocks.
+    /// Unmaps pages. The pages must not belong to a device, because a device may be mapped in
+    /// blocks.
     pub fn unmap(&mut self, region: Region) {
         pages(region).for_each(|page| self.unmap_page(page));
     }
@@ -284,7 +285,7 @@ fn entry(table: u64, page: u64, level: u32) -> u64 {
 
 fn read(entry: u64) -> u64 {
     // SAFETY: entry() is in one of our tables: either the root, or a table from the pool that
-    // map_page_or_block() has linked. The pool is mapped memory with no other use.
+    // map_page_or_block() has linked. The pool is mapped memory that is used for nothing else.
     unsafe { (entry as *const u64).read_volatile() }
 }
 

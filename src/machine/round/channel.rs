@@ -22,7 +22,8 @@ pub struct CpuChannel {
     pub gic: GicCpu,
     /// Memory for the CPU to write to, if the plan requires it.
     pub stress_buffer: StressBuffer,
-    /// True once the CPU's timer interrupt has been observed. Only this CPU reads and writes it.
+    /// True once the CPU's timer interrupt has been observed. Only this CPU reads and writes this
+    /// flag.
     pub timer_is_proven: AtomicBool,
     pub identity: Once<Identity>,
     pub handover: CpuHandover,

@@ -31,7 +31,7 @@ use crate::machine::time::waiter::{NAP_US, Waiter};
 /// measured. There is no pause if the round measures the time until OFF.
 const LOOK_US: u64 = 50;
 /// The time between two AFFINITY_INFO calls if PMF records the times of this CPU_OFF. Each call
-/// accesses firmware data, and must not slow down a CPU that is powering down.
+/// accesses firmware data, so frequent calls would slow down a CPU that is powering down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
 /// The loss that is recorded if AFFINITY_INFO returns OFF for a CPU before its order is done.
@@ -112,7 +112,7 @@ impl Lead {
         let step = Step::TurnOn;
         self.begin_step(step, deadline);
         let (entry, context) = (layout::secondary_entry_address(), self.context(cpu));
-        // The loss cause if no call is accepted before the deadline: the last return value.
+        // If no call is accepted before the deadline, the last return value is the loss cause.
         let mut cause = Cause::Timeout;
         cpu.handover.give_order(order);
         // The order must be in memory before CPU_ON.
@@ -306,8 +306,8 @@ impl Lead {
     }
 
     /// Publishes the start time and executes the lead's own order. The lead's cache lines are
-    /// already dirty when the start time is chosen. The other CPUs were started from `since`
-    /// onwards, so the first CPU's naps may have grown accordingly.
+    /// already dirty when the start time is chosen. The other CPUs were started one after another
+    /// from `since` onwards, so the first CPU may be taking longer naps by now.
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let waiter = self.waiter();
         self.begin_step(Step::Finish, self.last_finish(orders, waiter.now()));
@@ -331,12 +331,13 @@ impl Lead {
     /// Collects the other CPUs' outcomes, and waits until those that power off are off.
     fn collect_outcomes(&self, orders: &OrderBook<'_>, start: u64, outcomes: &mut [Outcome]) {
         let (round, helper) = (&orders.round, orders.helper());
-        // No CPU finishes before then, and polling would disturb CPUs that are powering down or up.
+        // No CPU finishes before the quiet time ends, and polling would disturb CPUs that are
+        // powering down or up.
         if round.action != Action::OnOff {
             self.waiter().sleep_until(start + orders.quiet_ticks());
         }
-        // Informs the other CPUs that the lead has returned. The helper stays on until they have
-        // returned too.
+        // Informs the other CPUs that the lead has returned. The helper stays on until the other
+        // CPUs have returned too.
         let is_helper = |cpu: &&CpuChannel| Some(cpu.index) == helper;
         let measured = || self.participants(orders).filter(|cpu| !is_helper(cpu));
         measured().for_each(|cpu| cpu.handover.release());
@@ -451,9 +452,9 @@ impl Machine for Lead {
         let lacks_helper =
             round.waker == Waker::NoHelper || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
         if lacks_helper {
-            // No CPU was available as the helper, or the helper was just lost. The others already
-            // have their orders. The lead stays awake so that they do not sleep forever, and the
-            // round is discarded.
+            // No CPU was available as the helper, or the helper was just lost. The other CPUs
+            // already have their orders. The lead stays awake so that they do not sleep forever,
+            // and the round is discarded.
             orders.round.waker = Waker::Helper(lead);
         }
         let start = self.run_lead_part(&orders, since, outcomes);

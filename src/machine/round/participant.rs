@@ -280,7 +280,7 @@ impl Participant {
         waiter.path.spin_until(call_at);
         let context_id = &self.channel.entry.suspend_context;
         let call = waiter.path.time_suspend(power_state, context_id);
-        // Must come before any other firmware call on the wake-up path.
+        // This call must come before any other firmware call on the wake-up path.
         let first_call = first_call.map(|function| waiter.path.time_call(function));
         outcome.kept = context.map(|before| before.compare(&self.read_context(), call.back));
 
@@ -361,7 +361,8 @@ impl Participant {
                 Return::Resumed => ActionEnd::Resumed,
                 Return::FellThrough => ActionEnd::Returned,
             },
-            // The code of a refused suspend takes precedence, because the CPU did not sleep.
+            // The return code of a rejected suspend takes precedence, because the CPU did not
+            // sleep.
             code: suspend.code.filter(|code| *code < 0).or(measured.code),
             before: measured.before,
             after: measured.after,
@@ -377,17 +378,17 @@ impl Participant {
     }
 
     /// Sleeps until the end of the quiet time in the round that started at `start`, and returns
-    /// that instant. Earlier activity on this CPU would slow down CPUs that are still powering down
-    /// or up. This applies especially to the firmware calls that read timestamps and statistics.
+    /// that instant. Earlier activity on this CPU, especially firmware calls that read timestamps
+    /// and statistics, would slow down CPUs that are still powering down or up.
     fn wait_until_quiet_ends(&self, order: &Order, start: u64) -> u64 {
         let quiet_until = start + order.times.quiet_until;
         self.parts.waiter.sleep_until(quiet_until);
         quiet_until
     }
 
-    /// Stays awake and wakes the others. Waits for the deadline in WFI, using its own timer and no
-    /// firmware calls, and stays on until the lead reports that all the others have returned. If
-    /// the lead is the helper, it checks this itself.
+    /// Stays awake and wakes the other CPUs. Waits for the deadline in WFI, using its own timer and
+    /// no firmware calls, and stays on until the lead reports that all other CPUs have returned. If
+    /// the lead is the helper, it waits for these CPUs when it collects their outcomes.
     fn help_others(&self, order: &Order, start: &mut Start) -> Outcome {
         let waiter = &self.parts.waiter;
         let outcome = Outcome {

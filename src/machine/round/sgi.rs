@@ -53,9 +53,9 @@ impl Participant {
         }
     }
 
-    /// Wakes the CPUs in `order`. The caller is itself a CPU that is woken in this round and may
-    /// have returned too early. Waits until the caller's own wake-up is due, so that the next CPU
-    /// is already down.
+    /// Wakes the CPUs in `order`. The caller is one of the CPUs that are woken in this round, and
+    /// may have returned too early. Waits until the caller's own wake-up is due, so that the next
+    /// CPU is already down.
     pub(super) fn wake_others_when_due(&self, order: &Order, start: u64) {
         let targets = order.wakes_others_by_sgi;
         if !matches!(targets, SgiTargets::None) {

@@ -1,18 +1,20 @@
-// The only code that takes interrupts, on a CPU that measures its timer.
+// The only code that takes interrupts. It runs on a CPU that measures its timer.
 //
-// stress_loop executes a load, chunk by chunk, until an instant. If it is given a watch, it runs
-// with IRQs unmasked and on SP_EL0, which nothing else in the payload uses: an IRQ then has its own
-// vector (vectors.S); at any other time an IRQ takes the vector that dumps registers. The loop does
-// not use the stack, so SP_EL0 need not be valid; the handler uses the CPU's own stack.
+// stress_loop executes a load, chunk by chunk, until an instant. If x0 is not 0, the loop runs with
+// IRQs unmasked and on SP_EL0, which nothing else in the payload uses. IRQs in the loop therefore
+// have their own vector (vectors.S). At any other time, an IRQ takes the vector that dumps
+// registers. The loop does not use the stack, so SP_EL0 need not be valid; the handler uses the
+// CPU's own stack.
 //
 // The handler saves the registers that an assembly handler must preserve for the code it interrupts
-// (Procedure Call Standard, IHI 0055: x0 to x18, x30), and calls Rust. x16 and x17 are the two
-// counter reads of its first instructions, so the loop does not use them; x18 selects the counter.
-// ELR and SPSR are not saved, because no other exception is taken meanwhile. If Rust reports that
-// this was the last interrupt, the handler exits the loop instead of returning to it.
+// (Procedure Call Standard, IHI 0055: x0 to x18, x30), and calls a Rust function. x16 and x17
+// contain the two counter values read by its first instructions, so the loop does not use these
+// registers; x18 selects the counter. ELR and SPSR are not saved, because no other exception is
+// taken meanwhile. If the Rust function returns true, this was the last interrupt, and the handler
+// exits the loop instead of returning to it.
 //
-// stress_loop(x0 = the watch or 0, x1 = struct Work, x2 = the instant, x3 = 1 for CNTVCT and 0 for
-// CNTPCT, x4 = the first chunk's number).
+// stress_loop(x0 = the TimerHandler or 0, x1 = the LoadLoop, x2 = the instant, x3 = 1 for CNTVCT
+// and 0 for CNTPCT, x4 = the first chunk's number).
 
     .section .text.stress_loop, "ax"
     .global stress_loop
@@ -24,7 +26,7 @@ stress_loop:
     stp     x23, x24, [sp, #48]
     stp     x25, x26, [sp, #64]
     stp     x27, x28, [sp, #80]
-    mov     x19, x0                     // the watch
+    mov     x19, x0                     // the handler
     mov     x20, x1                     // four functions,
     ldp     x22, x23, [x1, #32]         //   first byte, end,
     ldp     x24, x25, [x1, #48]         //   line, block
@@ -67,7 +69,7 @@ stress_done:
     ldp     x29, x30, [sp], #96
     ret
 
-// Entered from the vector, on the CPU's own stack as stress_loop left it.
+// The vector branches here, on the CPU's own stack, with SP as stress_loop left it.
     .global timer_interrupt
 timer_interrupt:
     stp     x0, x1, [sp, #-144]!
@@ -79,7 +81,7 @@ timer_interrupt:
     stp     x12, x13, [sp, #96]
     stp     x14, x15, [sp, #112]
     stp     x18, x30, [sp, #128]
-    mov     x0, x19                     // the watch
+    mov     x0, x19                     // the handler
     mov     x1, x16                     // the counter, read twice
     mov     x2, x17
     bl      {handle}

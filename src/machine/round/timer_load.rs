@@ -59,8 +59,8 @@ struct TimerHandler {
 extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
     let (timer, tally) = (handler.timer, &mut *handler.tally);
     let now = handler.path.now();
-    // If an erratum spoiled both reads, the handler's own, later read is used. The measured latency
-    // then includes the instructions in between.
+    // If an erratum corrupted both reads, the handler's later read is used instead. The measured
+    // latency then includes the instructions in between.
     let entry = handler.path.select_read([first, second]);
     let entry = entry.map_or(now, CounterValue::number);
     let Some(acknowledged) = handler.gic.acknowledge() else {

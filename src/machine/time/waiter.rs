@@ -14,8 +14,8 @@ use crate::machine::time::timer::CpuTimer;
 /// normal wait.
 pub const NAP_US: u64 = 50;
 
-/// The waiting time, in microseconds, after which naps become longer. By then the awaited event is
-/// late, and a delay of 1/[`LATE_PART`] of the elapsed time is short enough.
+/// The waiting time, in microseconds, after which naps become longer. An event that takes this long
+/// is late anyway, so an additional delay of 1/[`LATE_PART`] of the elapsed time is acceptable.
 const LATE_US: u64 = 100_000;
 const LATE_PART: u64 = 64;
 
@@ -87,7 +87,7 @@ impl Waiter {
     }
 
     /// Sleeps until `instant`, or until another interrupt is pending. Without a GIC, no interrupt
-    /// would end a WFI, so the counter is polled instead, which does not access memory either.
+    /// would end a WFI, so the counter is polled instead, without accessing memory.
     fn nap_until(&self, instant: u64) {
         if self.gic.is_absent() {
             while self.now() < instant {
@@ -106,8 +106,8 @@ impl Waiter {
         }
     }
 
-    /// Returns true if the timer interrupt reaches this CPU. If it did not, a nap or even a suspend
-    /// would last forever. Acknowledges any other pending interrupts.
+    /// Returns true if the timer interrupt reaches this CPU. If the interrupt did not arrive, a nap
+    /// or even a suspend would last forever. Acknowledges any other pending interrupts.
     pub fn proves_timer(&self) -> bool {
         let intid = Some(self.timer.intid);
         let arrives = || {

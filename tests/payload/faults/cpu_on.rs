@@ -62,7 +62,7 @@ fn arrives_late() {
     );
 }
 
-/// If the CPU arrives after the time limit, it is turned away and does not keep its cluster up.
+/// If the CPU arrives after the time limit, it powers off again and does not keep its cluster up.
 #[test]
 fn arrives_too_late() {
     loses_victim(

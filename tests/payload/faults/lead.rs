@@ -14,7 +14,7 @@ fn never_wakes_in_a_parallel_round() {
     );
 }
 
-/// The fault affects the CPU_ON call for the second CPU. By then, the first one is already on.
+/// The fault affects the CPU_ON call for the second CPU. By then, the first CPU is already on.
 #[test]
 fn never_returns_from_cpu_on() {
     loses_lead(

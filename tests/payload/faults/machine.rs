@@ -26,7 +26,7 @@ fn cntfrq_of_another_cpu() {
     );
 }
 
-/// This simulates a redistributor that has lost power.
+/// The fault simulates a redistributor that has lost power.
 #[test]
 fn the_gics_local_enables_are_gone_after_a_wake_up() {
     costs_nothing(&spec("gic-enables-lost"), &[]);
@@ -160,8 +160,8 @@ fn e2h_stays_set() {
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
         let stuck = with(with_stuck_e2h(image.clone())).says(&words).log();
-        // This run uses the same fault, because the fault's code at EL3 takes time, but an image
-        // that clears E2H.
+        // This run uses an image that clears E2H, but the same fault, because the fault's code at
+        // EL3 takes time.
         let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {

@@ -43,7 +43,7 @@ fn wakes_late() {
     );
 }
 
-/// If the CPU arrives after the time limit, it has been declared lost and is turned away.
+/// A CPU that returns after the time limit has already been declared lost, and powers off.
 #[test]
 fn wakes_too_late() {
     loses_victim_in_suspend(

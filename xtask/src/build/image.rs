@@ -1,5 +1,5 @@
 //! Builds the image: the flattened payload, followed by a device tree. The header and the parameter
-//! block describe both of these.
+//! block describe both parts.
 
 use std::path::Path;
 
@@ -82,7 +82,7 @@ pub fn assemble(
             base.len()
         );
     }
-    // If the file were too short, the tree would be taken for part of it.
+    // If the file were too short, part of the tree would be mistaken for the payload.
     ParameterBlock::read(&base).context("the payload's image")?;
     let mut block = ParameterBlock {
         uart: emergency.uart,

@@ -177,7 +177,7 @@ pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> R
             return of_file(&blob, wish).with_context(|| format!("--dtb {}", path.display()));
         }
         TreeSource::Raw(_) | TreeSource::None if wish.args.is_some() && wish.firmware.is_tf_a() => {
-            bail!("boot arguments need a device tree to carry them")
+            bail!("boot arguments require a device tree")
         }
         TreeSource::Raw(bytes) => Some(bytes.clone()),
         TreeSource::None => None,

@@ -1,7 +1,13 @@
-//! Builds firmware, the payload, device trees, and the images made from them. `image` builds BL33;
-//! `package`, the file that a board loads; `fip`, a Firmware Image Package; `flash`, QEMU's flash
-//! image; `from_source`, everything that a board boots; `efi`, the EFI application that wraps an
-//! image; `stick`, boot media containing it; and `report_program`, the `psci-report` program.
+//! Builds firmware, the payload, device trees, and the images made from them:
+//!
+//! * `image` builds BL33.
+//! * `package` builds the file that a board loads.
+//! * `fip` builds a Firmware Image Package.
+//! * `flash` builds QEMU's flash image.
+//! * `from_source` builds everything that a board boots.
+//! * `efi` builds the EFI application that wraps an image.
+//! * `stick` builds boot media that contain the EFI application.
+//! * `report_program` builds the `psci-report` program.
 
 #[cfg(feature = "full")]
 pub mod checkout;

@@ -1,8 +1,8 @@
-//! Builds the file that a board loads from the image and everything else it needs.
+//! Builds the file that a board loads, from the image and everything else that is needed.
 //!
-//! `[package]` in the board file describes the file. FIPs are built here. Other boards load the
-//! image itself, a flattened image tree, whose source is written here, or a file built by a vendor
-//! tool.
+//! `[package]` in the board file describes the file. This module builds FIPs. Other boards load the
+//! image itself, a flattened image tree (whose source this module writes), or a file built by a
+//! vendor tool.
 
 use std::path::Path;
 

@@ -34,8 +34,8 @@ pub enum TreeSource {
     None,
 }
 
-/// Builds the payload and returns the path of its ELF file. It is built only once per process, so
-/// all runs use the same payload even if the source is edited in the meantime.
+/// Builds the payload and returns the path of its ELF file. The payload is built only once per
+/// process, so all runs use the same payload even if the source is edited in the meantime.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     static BUILT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let mut built = BUILT.lock().expect("nothing panics while it is locked");
@@ -113,8 +113,8 @@ fn remap_dependencies() -> Option<String> {
 }
 
 /// Returns the flag for the standard library's source path. If rustup's rust-src component is
-/// installed, rustc records the path of a local folder. The flag replaces it with the path that
-/// rustc records otherwise.
+/// installed, rustc records the path of a local folder. The flag replaces that path with the one
+/// that rustc records otherwise.
 fn remap_standard_library(workspace: &Workspace) -> Result<Option<String>> {
     let ask = |arguments: &[&str]| {
         let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));

@@ -12,8 +12,8 @@ use crate::setup::{self, Need, REPORT_TARGET};
 /// The program name.
 pub const REPORT_PROGRAM: &str = "psci-report";
 
-/// Builds the program and returns its ELF file. It is statically linked and contains no paths from
-/// this machine.
+/// Builds the program and returns its ELF file. The program is statically linked and contains no
+/// paths from this machine.
 pub fn build(workspace: &Workspace) -> Result<Vec<u8>> {
     setup::ensure(workspace, &[Need::ReportTarget])?;
     let target = &workspace.target;

@@ -147,7 +147,7 @@ pub fn version(dir: &Path) -> Result<String> {
     tf_a_version(dir)
 }
 
-/// Rejects a folder that contains a different release series.
+/// Rejects a folder that contains a different Mbed TLS release series.
 fn check_mbed_tls(dir: &Path) -> Result<()> {
     let header = dir.join("include/mbedtls/build_info.h");
     let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;

@@ -4,8 +4,8 @@ use anyhow::{Context, Result, anyhow};
 use device_tree::check_bootargs;
 use run::plan::Plan;
 
-/// Returns the plan for the boot arguments in `args`. The payload would also reject invalid ones,
-/// but only after it has been built and started.
+/// Returns the plan for the boot arguments in `args`. The payload would also reject invalid boot
+/// arguments, but only after it has been built and started.
 pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
     let args = args.unwrap_or("");
     check_bootargs(args).context("--args")?;

@@ -1,4 +1,4 @@
-//! Builds the full program and runs it in place of this one.
+//! Builds the full program and runs it instead of this one.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;

@@ -95,8 +95,8 @@ fn run(verb: XtaskVerb) -> Result<u8> {
             interrupt::watch()?;
             run_first(verb)
         }
-        // Ctrl-C simply kills a report verb, which builds nothing and may take a long time to read
-        // its input.
+        // A report verb builds nothing and may take a long time to read its input, so Ctrl-C simply
+        // kills it.
         #[cfg(feature = "full")]
         XtaskVerb::Full(verb) => {
             if !matches!(*verb, FullVerb::Reports(_)) {

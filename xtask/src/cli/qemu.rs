@@ -29,7 +29,7 @@ use crate::qemu::timeout::{self, TIMEOUT_MAX};
 use crate::qemu::{Level, kvm_host, prepare};
 use crate::setup::workspace::Workspace;
 
-/// Run on QEMU under real TF-A; the exit code is the verdict's.
+/// Run on QEMU under real TF-A; the exit code shows the verdict.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -32,8 +32,8 @@ Examples:
   cargo xtask test -- fip        # tests with fip in their name
   cargo xtask test trees         # the device trees of all of Linux's boards
 
-`trees` fetches Debian's kernel for arm64 once, 90 MB. `kvm` runs as a guest in
-an emulated Linux: it takes minutes, and fetches 62 MB once.")]
+`trees` fetches Debian's arm64 kernel (90 MB) once. `kvm` runs the payload as a
+guest in an emulated Linux, takes minutes, and fetches 62 MB once.")]
 pub struct TestArguments {
     /// Suite to run: all, trees or kvm.
     #[arg(value_name = "SUITE", value_enum, default_value_t = TestSuite::All)]
@@ -115,7 +115,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
         }
         TestSuite::Trees => vec![TestPrograms {
             packages: "--package xtask --test trees",
-            // Without optimization, a thousand trees take minutes.
+            // Without optimization, reading a thousand trees takes minutes.
             environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
             ..ignored
         }],
@@ -206,7 +206,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// Runs `cargo test` and adds its results. Returns false if it failed.
+    /// Runs `cargo test` and adds its results. Returns false if `cargo test` failed.
     fn add_output(&mut self, mut command: Command, is_loud: bool) -> Result<bool> {
         let (output, input) = pipe()?;
         command.stdout(input.try_clone()?).stderr(input);

@@ -25,9 +25,9 @@ impl CommitRange {
 /// skipped.
 ///
 /// The two ends are measured first. Then the part of the range with the largest change is halved
-/// until no part that can be halved changes the figure by more than `tolerance`, a fraction of the
-/// first figure. If the first or the last commit has no figure, the range is not halved and no
-/// steps are returned.
+/// repeatedly, until each part either cannot be halved or changes the figure by at most
+/// `tolerance`, a fraction of the first figure. If the first or the last commit has no figure, the
+/// range is not halved and no steps are returned.
 pub(super) fn find_steps(
     count: usize,
     tolerance: f64,

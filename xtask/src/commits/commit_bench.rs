@@ -25,7 +25,7 @@ use crate::setup::{self, Need};
 #[error("{0}")]
 pub struct NotMeasured(pub String);
 
-/// What a run at a commit measures.
+/// The result of measuring a commit.
 pub trait Measurement: Sized {
     /// The folder below `target/psci-bench` in which measurements are kept.
     const FOLDER: &'static str;

@@ -153,7 +153,7 @@ impl CommitLedger {
                 return Some(format!("the {name} commit cannot be measured: see above"));
             }
         }
-        // A phase that is no longer part of the calls counts as measured, but one in a skipped
+        // A phase that the calls no longer have counts as measured, but a phase in a skipped
         // scenario does not.
         let is_gone = |it: &&PhaseChange| it.new == PhaseSide::NotMeasured;
         let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();

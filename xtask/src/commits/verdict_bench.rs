@@ -1,4 +1,4 @@
-//! Makes the fitness checks at the commits in a range: all of them, or those that a bisection
+//! Runs the fitness checks at the commits in a range: all of them, or those that a bisection
 //! selects.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use super::verdict_ledger::{VerdictEntry, VerdictLedger};
 use super::verdicts::Verdicts;
 use crate::qemu::run_spec::RunSpec;
 
-/// Makes the checks at the commits in a checkout.
+/// Runs the checks at the commits in a checkout.
 #[derive(Debug)]
 pub struct VerdictBench {
     commits: CommitBench<Verdicts>,
@@ -50,7 +50,7 @@ impl VerdictBench {
     /// Bisects to find the commits at which a function stopped or started working.
     pub fn bisect(mut self, range: &str, function: Function) -> Result<VerdictLedger> {
         let mut entries = BTreeMap::new();
-        // With these numbers, every change is a step.
+        // With a tolerance of 0, every change between these numbers is a step.
         let number = |works| if works { 1.0 } else { 0.0 };
         find_steps(self.commits.count(), 0.0, |place| {
             let entry = self.measure(place)?;

@@ -59,8 +59,8 @@ pub struct VerdictLedger {
 }
 
 impl VerdictLedger {
-    /// Compares the commits. A commit without a verdict on a function is passed over: the commit
-    /// before it is compared with the one after it.
+    /// Compares the commits. A commit without a verdict on a function is skipped: the commit before
+    /// it is compared with the one after it.
     pub(super) fn new(range: &str, selected: Option<Function>, entries: Vec<VerdictEntry>) -> Self {
         let is_measured = |it: &&VerdictEntry| match selected {
             Some(function) => it.verdicts.0.contains_key(&function),
@@ -115,7 +115,8 @@ impl VerdictLedger {
     }
 }
 
-/// Returns the functions that have both verdicts, of which one works and the other fails.
+/// Returns the functions that work according to one set of verdicts but fail according to the
+/// other.
 fn changes(old: &Verdicts, new: &Verdicts) -> Vec<VerdictChange> {
     let change = |(function, old): (&Function, &FunctionVerdict)| {
         let new = new.0.get(function)?;

@@ -26,13 +26,13 @@ use crate::setup;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FunctionVerdict {
-    /// All checks that were made have passed.
+    /// All checks that ran have passed.
     Works,
     /// At least one check has failed. Contains a sentence for each of them.
     Fails(Vec<String>),
 }
 
-/// The verdicts of a run by function. Functions that were not called have none.
+/// The verdicts of a run by function. Functions that were not called have no verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdicts(pub BTreeMap<Function, FunctionVerdict>);
 
@@ -82,7 +82,7 @@ impl Verdicts {
         let run = run.map_err(|error| NotMeasured(error.to_string()))?;
         let verdicts = Self::of_run(&run);
         match verdicts.0.is_empty() {
-            true => Err(NotMeasured("no check was made".to_owned())),
+            true => Err(NotMeasured("no checks were run".to_owned())),
             false => Ok(verdicts),
         }
     }
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// docs/samples/fitness.log is of a run in which one check fails.
+    /// In docs/samples/fitness.log, one check fails.
     #[test]
     fn failed_check_is_its_functions_verdict() {
         let log = include_bytes!("../../../docs/samples/fitness.log");
@@ -178,7 +178,7 @@ mod tests {
         };
         assert_eq!(sentences.len(), 1, "{sentences:?}");
         assert!(verdicts.0[&Function::CpuOn].works());
-        // SYSTEM_OFF is only listed.
+        // The log lists SYSTEM_OFF, which was not called.
         assert_eq!(verdicts.0.get(&Function::SystemOff), None);
         let mut json = Vec::new();
         verdicts.write(&mut json).expect("written");

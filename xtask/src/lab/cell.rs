@@ -221,13 +221,13 @@ impl LabCell<'_> {
 
 /// Returns the QEMU command line for the templates: each option with its value, the option for
 /// `firmware.bin`, and the address of `payload.bin` if it is loaded into memory before the machine
-/// starts. Engines add the display, network, monitor and serial port. They split options at spaces,
-/// so arguments that contain spaces or quotes are rejected.
+/// starts. Engines add the display, network, monitor and serial port. Because engines split options
+/// at spaces, arguments that contain spaces or quotes are rejected.
 fn qemu(line: &CommandLine) -> Result<Value> {
     let words = [&line.machine, &line.cpu, &line.memory_mib];
     for word in words.into_iter().chain(&line.options) {
         if word.contains([' ', '\'', '"', '\\']) {
-            bail!("{word:?}: an engine cannot pass blanks, quotes or backslashes to QEMU");
+            bail!("{word:?}: an engine cannot pass spaces, quotes or backslashes to QEMU");
         }
     }
     let options = line.options.chunk_by(|_, next| !next.starts_with('-'));
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(options.expect("a list").to_string(), expected);
         line.options.push("a=b c".to_owned());
         let error = qemu(&line).expect_err("a blank").to_string();
-        assert!(error.contains("cannot pass blanks"), "{error}");
+        assert!(error.contains("cannot pass spaces"), "{error}");
     }
 
     #[test]

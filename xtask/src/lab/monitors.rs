@@ -31,9 +31,9 @@ use run::plan::{Plan, Procedure, ScenarioId};
 use serde::Serialize;
 
 /// The maximum number of CPUs whose rows fit in the 4,000 characters that LAVA searches. Up to
-/// 2,000 of these may be later output, because LAVA reads that much from QEMU at once. From a
-/// board's serial port it reads up to 4,092, and may then lose results. The report detects this
-/// loss from the log.
+/// 2,000 of these characters may be later output, because LAVA reads that much from QEMU at once.
+/// From a board's serial port, LAVA reads up to 4,092 characters at once, and may then lose
+/// results. The report detects this loss from the log.
 pub const CPUS_MAX: u32 = 24;
 
 const STOP: &str = r"Exiting tests\.|psci-bench: INCOMPLETE";

@@ -54,8 +54,8 @@ pub fn replace_fip(
 }
 
 fn open(file: &[u8]) -> Result<Archive<'_>> {
-    // The crate can search for a zip that follows other bytes. The search is disabled, because with
-    // it the crate rejects some zips with 64-bit offsets.
+    // The search for a zip that follows other bytes is disabled, because it makes the crate reject
+    // some zips with 64-bit offsets.
     let archive_offset = ArchiveOffset::Known(0);
     let archive = ZipArchive::with_config(Config { archive_offset }, Cursor::new(file));
     let archive = archive.map_err(anyhow::Error::from).and_then(|mut it| {
@@ -93,8 +93,8 @@ fn unpack(archive: &mut Archive<'_>, index: usize, max: u64, out: &mut dyn Write
     read.with_context(|| format!("{name} cannot be unpacked; store or deflate it instead"))
 }
 
-/// Returns the index of `member`. The names of all other files must differ from it in more than
-/// case, because a FAT card ignores case.
+/// Returns the index of `member`. No other file may have the same name in a different case, because
+/// a FAT card ignores case.
 fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
     let (mut found, mut other) = (None, None);
     for index in 0..archive.len() {
@@ -104,7 +104,7 @@ fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
             bail!("{name:?} is encrypted; use a zip without encryption");
         }
         if entry.enclosed_name().is_none() {
-            bail!("the path {name:?} leads out of the SD card");
+            bail!("the path {name:?} points outside the SD card");
         }
         if name == member {
             found = Some(index);

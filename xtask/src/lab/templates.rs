@@ -1,4 +1,4 @@
-//! Templates for the files that engines read. They contain comments for human readers, which a
+//! Templates for the files that engines read. The files contain comments for human readers, which a
 //! serializer could not write.
 
 use anyhow::Result;

@@ -58,7 +58,7 @@ pub(super) fn is_odd(c: char) -> bool {
     c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c)
 }
 
-/// Checks the URL of a folder for the LAVA dispatcher. File names are appended to it.
+/// Checks the URL of a folder for the LAVA dispatcher. File names are appended to this URL.
 pub fn url(text: &str) -> Result<String, JobWordError> {
     let (scheme, rest) = text.split_once("://").ok_or(JobWordError::Scheme)?;
     let authority = rest

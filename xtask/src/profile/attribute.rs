@@ -14,7 +14,7 @@ use super::record;
 use super::samples::{self, ProfiledSample};
 
 /// Attributes the calls in `run`, using the plugin's record and the firmware ELF file. `log` is the
-/// SHA-256 of its log.
+/// SHA-256 of the run's log.
 ///
 /// # Errors
 /// Returns an error if the instruction count in any phase of a sample differs from the PMF ticks.
@@ -31,7 +31,8 @@ pub fn attribute(run: &LoggedRun, log: String, record: impl Read, elf: &[u8]) ->
 /// each phase.
 ///
 /// # Errors
-/// Returns an error if the log was recorded in real time, in which ticks are not instructions.
+/// Returns an error if the log was recorded in real time, because its ticks do not count
+/// instructions.
 pub fn of_log(run: &LoggedRun, log: String) -> Result<Profile> {
     let samples = samples::read(&run.run);
     if let Some(scenario) = samples::varying(&samples, &run.run) {

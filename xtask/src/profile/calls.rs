@@ -15,7 +15,7 @@ use super::record::Execution;
 struct CostTally {
     /// Indexed by stack number in [`Stacks`].
     costs: Vec<Cost>,
-    /// The stacks with costs.
+    /// The stacks that have a cost.
     stacks: Vec<u32>,
 }
 
@@ -43,7 +43,7 @@ impl CostTally {
     }
 }
 
-/// A call, from entry to the firmware until its return, including any power-down in between.
+/// A firmware call from entry to return, including any power-down in between.
 #[derive(Debug)]
 pub(super) struct Call {
     /// The CPU, as identified by the plugin.
@@ -165,7 +165,8 @@ impl CpuCalls {
     }
 
     /// Returns the stack with `function` as its innermost function. A function that is entered by a
-    /// jump or by falling through replaces the function before it, and returns in its place.
+    /// jump or by falling through replaces the innermost function, and returns to that function's
+    /// caller.
     fn enter(&mut self, function: u32, stacks: &mut Stacks) -> u32 {
         if let Some(top) = self.frames.last()
             && top.function == function

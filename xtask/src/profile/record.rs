@@ -1,13 +1,14 @@
 //! Reads the plugin's record: a sequence of events, each of which is three little-endian 64-bit
 //! words.
 //!
-//! In the first word, bits 7:0 are the kind, bits 31:8 the CPU and bits 63:32 a number:
-//! * 0, a new block: its number; its address and its instruction count.
-//! * 1, an execution: the block; the number of instructions that all CPUs have executed so far,
-//!   inside and outside the firmware.
-//! * 2, a store by the block that was executed last: the instruction's index in the block; the
-//!   offset in the timestamp memory.
-//! * 3, the end: the same instruction counts as for an execution.
+//! The first word contains the kind in bits 7:0, the CPU in bits 31:8 and a number in bits 63:32.
+//! The kind determines what the number and the other two words mean:
+//! * 0 is a new block: its number, its address and its instruction count.
+//! * 1 is an execution: the block number, and the numbers of instructions that all CPUs have
+//!   executed so far inside and outside the firmware.
+//! * 2 is a store by the block that was executed last: the instruction's index in the block, and
+//!   the offset in the timestamp memory.
+//! * 3 is the end of the record, with the same instruction counts as for an execution.
 
 use std::io::Read;
 
@@ -55,7 +56,7 @@ pub(super) struct Store {
 /// The most recent executions, with the event for the last one.
 struct Last {
     event: [u64; 3],
-    /// Does not include the instructions of the last execution.
+    /// The executions, without the instructions of the last one.
     execution: Execution,
 }
 
@@ -88,8 +89,8 @@ impl Last {
             && self.execution.stores.is_empty()
     }
 
-    /// Returns the executions. When they ended, `inside` instructions had been executed across all
-    /// CPUs.
+    /// Returns the executions. `inside` is the number of firmware instructions that all CPUs had
+    /// executed when the last execution ended.
     fn end(mut self, inside: u64) -> Result<Execution> {
         let ran = inside.checked_sub(self.event[1]);
         let ran = ran.context("the record is damaged: counts")?;
@@ -186,8 +187,8 @@ mod tests {
                 vec![run(0, 0, 5), run(0, 4, 5), run(0, 8, 5), end(11)],
                 vec![(0x1000, 11, 5, 0)],
             ),
-            // A new sequence starts after an interrupted execution, after the payload has run, and
-            // on another CPU.
+            // A new sequence starts after an interrupted execution, after the payload has run, or
+            // when another CPU executes the block.
             (
                 vec![
                     run(0, 0, 0),

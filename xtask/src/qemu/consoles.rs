@@ -1,4 +1,4 @@
-//! The UARTs specified in an image, which are the only ones that the payload prints to.
+//! The UARTs specified in an image. The payload does not print to any other UART.
 
 use std::fmt::{self, Display, Formatter};
 

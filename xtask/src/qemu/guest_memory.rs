@@ -1,5 +1,5 @@
 //! Reads the memory of a running machine directly from the QEMU process. Neither QEMU nor the
-//! machine takes part in the read, so it does not affect the machine's figures.
+//! machine takes part in the read, so the read does not affect the machine's figures.
 
 use std::fs::{File, read_to_string};
 use std::os::unix::fs::FileExt;
@@ -13,8 +13,8 @@ pub struct GuestMemory {
 
 impl GuestMemory {
     /// Returns the `size` bytes of memory in the machine that `process` runs. Returns None if QEMU
-    /// has not created it yet, or if the host kernel does not let one process read another's
-    /// memory.
+    /// has not created the memory yet, or if the host kernel does not let one process read
+    /// another's memory.
     pub fn of(process: u32, size: u64) -> Option<Self> {
         let maps = read_to_string(format!("/proc/{process}/maps")).ok()?;
         let begin = maps.lines().find_map(|line| {

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Returns the command prefix that keeps all threads of a command on one host CPU, where they do
-/// not interrupt each other. Empty if the host does not support this, in which case the run may not
-/// be repeatable.
+/// not interrupt each other. The prefix is empty if the host does not support this, in which case
+/// the run may not be repeatable.
 pub fn prefix() -> Vec<OsString> {
     // Simultaneous runs should use different CPUs.
     static STARTED: AtomicUsize = AtomicUsize::new(0);

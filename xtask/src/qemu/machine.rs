@@ -99,7 +99,7 @@ impl QemuMachine<'_> {
         Ok(())
     }
 
-    /// Rejects a QEMU version that does not have the machine yet.
+    /// Rejects a QEMU version that is too old to emulate the machine.
     pub fn check_version(&self, workspace: &Workspace) -> Result<()> {
         let Some(since) = self.recipe.since else {
             return Ok(());
@@ -117,8 +117,8 @@ impl QemuMachine<'_> {
     }
 
     /// Returns the command line that boots `file`: a flash image with TF-A, an initial file system
-    /// for KVM (which also needs a kernel), or an image. With None, it boots what has been loaded
-    /// into memory.
+    /// for KVM (which also needs a kernel), or an image. If `file` is None, the machine boots what
+    /// has been loaded into memory.
     pub fn command_line(&self, file: Option<PathBuf>) -> CommandLine {
         let mut machine = self.recipe.machine.clone();
         if self.recipe.adjustable {

@@ -28,7 +28,7 @@ impl Socket {
 
     /// Returns the arguments for QEMU.
     pub fn arguments(&self) -> [OsString; 2] {
-        // To QEMU, a comma ends the path unless it is doubled.
+        // QEMU ends the path at a comma unless the comma is doubled.
         let path = self.0.to_string_lossy().replace(',', ",,");
         let option = format!("unix:{path},server=on,wait=off");
         ["-monitor".into(), option.into()]

@@ -39,7 +39,7 @@ use crate::build::{self, flash, image};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, U_BOOT, scratch};
 
-/// A run for which everything has been built. It can be repeated.
+/// A run for which everything has been built, and which can be repeated.
 #[derive(Debug)]
 pub struct Prepared {
     firmware: FirmwareKind,
@@ -52,9 +52,9 @@ pub struct Prepared {
     stages: Option<Stages>,
     /// BL33, or the payload if there is no TF-A; empty for a guest or an EFI application.
     image: Vec<u8>,
-    /// The value of PATH that finds a QEMU other than the installed one.
+    /// The PATH in which QEMU is found, if it is not the installed QEMU.
     path: Option<OsString>,
-    /// Holds the files that the machine boots from.
+    /// The temporary folder for the files that the machine boots from.
     _dir: TempDir,
 }
 
@@ -261,7 +261,7 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
 impl Asked<'_> {
     /// Returns the given image, or builds one, with a memory map that does not yet contain its
     /// address.
-    /// The device tree has `states`.
+    /// The device tree contains the idle states in `states`.
     fn image(&self, states: GivenStates) -> Result<(Vec<u8>, NamedMemory)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = NamedMemory::default();
@@ -355,8 +355,8 @@ impl Asked<'_> {
         })
     }
 
-    /// Builds TF-A as `described` in the board file, from the pinned source unless another one is
-    /// given.
+    /// Builds TF-A as `described` in the board file, from `tf_a` or, by default, from the pinned
+    /// source.
     fn firmware(&self, tf_a: Option<TfA>, described: &boards::Firmware) -> Result<FirmwareBuild> {
         let spec = self.spec;
         let tf_a = tf_a.map_or_else(|| TfA::locate(self.workspace, None), Ok)?;
@@ -370,7 +370,7 @@ impl Asked<'_> {
                 let timestamps = Timestamps::find(described.pmf, &tf_a.dir, &tf_a.version);
                 let mut platform = Platform::of_board(self.workspace, self.board, stock, gic);
                 if variant.has("pmf=off") {
-                    // TF-A's own PSCI_STAT needs PMF.
+                    // TF-A's implementation of PSCI_STAT needs PMF.
                     platform.add_variables(&["ENABLE_PSCI_STAT=0".to_owned()]);
                 } else {
                     platform.add_variables(timestamps.variables());

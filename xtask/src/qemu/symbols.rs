@@ -15,12 +15,12 @@ impl Symbols {
         let function = |symbol: object::Symbol<'_, '_>| {
             let section = file.section_by_index(symbol.section_index()?).ok()?;
             let name = symbol.name().ok()?;
-            // Assembly labels have no kind. `$x` and similar symbols mark the start of code.
+            // Assembly labels have no type. `$x` and similar symbols mark the start of code.
             let is_function = matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Unknown)
                 && section.kind() == SectionKind::Text
                 && !name.is_empty()
                 && !name.starts_with('$');
-            // `#` drops the hash that distinguishes symbols with the same name.
+            // The `#` flag omits the hash that distinguishes symbols with the same name.
             let name = format!("{:#}", rustc_demangle::demangle(name));
             is_function.then_some((symbol.address(), symbol.size(), name))
         };

@@ -93,11 +93,11 @@ mod tests {
         let most = "iterations=1000000 warmup=10000 only=all dirty=0-64M contend=1-512";
         for (cpus, args, more, seconds) in [
             (8, "", "", 120),
-            // It takes 5 to 8 minutes when 32 CPUs share two host CPUs.
+            // This run takes 5 to 8 minutes when 32 CPUs share two host CPUs.
             (32, "iterations=100 method=tftf,warm", "", 979),
             (8, "only=micro loops=1024 batch=64", "", 120),
             (u32::MAX, most, "", TIMEOUT_MAX),
-            // A single period. The next case has, for each load, one period for all CPUs together
+            // A single period. In the next case, each load takes one period for all CPUs together
             // and one for each CPU.
             (2, timers, "timers=all stress=idle period=100000", 266),
             (2, timers, "", 1599),

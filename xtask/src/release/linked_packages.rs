@@ -33,7 +33,7 @@ pub(super) struct LinkedPackage {
     pub programs: Vec<&'static str>,
 }
 
-/// What `cargo metadata` prints.
+/// The output of `cargo metadata`.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<MetadataPackage>,
@@ -45,7 +45,7 @@ struct MetadataPackage {
     version: String,
     license: Option<String>,
     manifest_path: PathBuf,
-    /// None for a package in this repository.
+    /// None if the package is in this repository.
     source: Option<String>,
 }
 
@@ -84,7 +84,7 @@ fn select(
     root: &Path,
 ) -> Result<Vec<LinkedPackage>> {
     let metadata: Metadata =
-        serde_json::from_str(metadata).context("cannot read what `cargo metadata` printed")?;
+        serde_json::from_str(metadata).context("cannot parse the output of `cargo metadata`")?;
     // The form in which `cargo tree` prints a package.
     let words = |package: &MetadataPackage| format!("{} v{}", package.name, package.version);
     let known: BTreeMap<String, &MetadataPackage> =

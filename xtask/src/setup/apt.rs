@@ -1,4 +1,4 @@
-//! Uses the machine's apt, but with separate state.
+//! Uses the machine's apt, but keeps its state separate.
 //!
 //! Packages are fetched but not installed. apt uses separate package lists and sources below
 //! `target/`, so the user's own lists and sources remain unchanged. Mirrors, proxies and keys come
@@ -37,9 +37,9 @@ Acquire::https::Timeout \"30\";
 #clear APT::Update::Post-Invoke-Success;
 ";
 
-/// Calls `fetch`, which fetches into the `work` folder, with each site in the machine's apt
-/// configuration in turn until it succeeds. Sites other than Debian's own may not have this suite,
-/// or may use different keys.
+/// Calls `fetch` for one site after another in the machine's apt configuration, until a call
+/// succeeds. `fetch` downloads into the `work` folder. Sites other than Debian's own may not have
+/// this suite, or may use different keys.
 pub(crate) fn fetch<T>(
     work: &Path,
     archive: &Archive,
@@ -120,8 +120,8 @@ impl Apt<'_> {
         process::run("", &mut self.command("apt-get", arguments), &log)
     }
 
-    /// Downloads the package that `meta` depends on, and returns `NAME VERSION`. Both change with
-    /// the archive, so they cannot be pinned here.
+    /// Downloads the package that `meta` depends on, and returns `NAME VERSION`. The name
+    /// and the version change with the archive, so they cannot be pinned here.
     pub(crate) fn download_dependency(&self, meta: &str) -> Result<String> {
         let show = ["show", "--no-all-versions", meta];
         let printed = process::output(&mut self.command("apt-cache", &show))?;

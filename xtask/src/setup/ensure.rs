@@ -68,7 +68,7 @@ fn steps(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Step>> {
     Ok(of_packages.into_iter().chain(of_others).collect())
 }
 
-/// Programs and libraries that one installer installs in one go.
+/// Programs and libraries that one installer installs together.
 struct Step {
     /// The names of the programs and libraries.
     what: String,
@@ -178,8 +178,8 @@ fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
         process::run("", &mut command, &workspace.state().join("install.log"))
     };
     match quietly(words) {
-        // Installation usually fails because the package lists are missing or out of date. Updating
-        // them may make a second attempt succeed.
+        // Installation usually fails because the package lists are missing or out of date. A second
+        // attempt may succeed after the lists have been updated.
         Err(_) if words.iter().any(|word| word == "apt-get") && interrupt::check().is_ok() => {
             quietly(&as_root("apt-get update", &[]))?;
             quietly(words)

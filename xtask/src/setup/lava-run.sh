@@ -1,5 +1,5 @@
 #!/bin/sh
-# lava-run of Debian's lava-dispatcher, without a service. Arguments are its own.
+# Runs lava-run from Debian's lava-dispatcher without a service, and passes on all arguments.
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 export PYTHONPATH="$here/stubs:$here/root/usr/lib/python3/dist-packages"
 if [ "$1" = --in-namespace ]; then

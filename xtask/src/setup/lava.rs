@@ -2,8 +2,8 @@
 //!
 //! Debian 12 has a package for the dispatcher, but later releases do not. Installing this package
 //! would add a service, kernel headers and a daemon. `lava-run`, which runs one job without a
-//! server, needs none of these. It is unpacked from Debian packages, and a virtual environment
-//! contains the Python packages that it imports.
+//! server, needs none of these. `lava-run` is unpacked from Debian packages, and a virtual
+//! environment contains the Python packages that it imports.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -116,7 +116,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     for stub in STUBS {
         fs::write(stubs.join(format!("{stub}.py")), "")?;
     }
-    // Without this, `lava-run` looks up the address of the machine, which no job uses.
+    // Without this file, `lava-run` looks up the address of the machine, which no job uses.
     fs::write(root.join("dispatcher.yaml"), "dispatcher_ip: 127.0.0.1\n")?;
     let wrapper = root.join("lava-run");
     fs::write(&wrapper, WRAPPER)?;

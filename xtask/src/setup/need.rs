@@ -43,7 +43,7 @@ macro_rules! needs {
     ($($need:ident $what:tt $program:tt)*) => {
         /// A program or library that a command needs.
         #[derive(Clone, Copy, PartialEq, Eq)]
-        #[expect(missing_docs, reason = "programs by their names")]
+        #[expect(missing_docs, reason = "named after the programs")]
         pub enum Need { $($need),* }
 
         /// Each need, with the package that provides it and the program or file to look for.
@@ -170,8 +170,8 @@ pub(super) fn cargo_fuzz_root(workspace: &Workspace) -> PathBuf {
     workspace.state().join(format!("cargo-fuzz-{CARGO_FUZZ}"))
 }
 
-/// Returns the cargo-fuzz to use: the one in PATH if it is the right version, or else this tool's
-/// own.
+/// Returns the cargo-fuzz to use: the one in PATH if it is the right version, or the one that this
+/// tool installed.
 pub fn cargo_fuzz(workspace: &Workspace) -> Option<PathBuf> {
     let own = cargo_fuzz_root(workspace).join("bin").join("cargo-fuzz");
     let fits = |program: &Path| {

@@ -21,7 +21,7 @@ pub const PLUGINS_READ_REGISTERS: (u32, u32) = (9, 0);
 
 /// Returns a PATH that provides QEMU 9.0 or later. Fetches QEMU if the installed version is older.
 pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
-    let path = env::var_os("PATH").context("there is no PATH")?;
+    let path = env::var_os("PATH").context("PATH is not set")?;
     if qemu_version()? >= PLUGINS_READ_REGISTERS {
         return Ok(path);
     }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::workspace::Workspace;
 
-/// A folder that is removed on drop. A lock shows other processes that it is in use.
+/// A folder that is removed on drop. A lock shows other processes that the folder is in use.
 pub(crate) struct Scratch {
     dir: TempDir,
     _lock: File,

@@ -22,16 +22,16 @@ use super::workspace::Workspace;
 /// A source package.
 #[derive(Clone, Copy, Debug)]
 pub struct SourcePackage {
-    /// The name in Debian.
+    /// The name of the Debian source package.
     pub package: &'static str,
     /// A readable name.
     pub title: &'static str,
     /// The version or, if the package is not pinned, the series.
     pub version: &'static str,
     /// The SHA-256 of the `.dsc` file, which contains the hashes of all the other files.
-    /// dpkg-source checks those hashes. With None, any version in the archive is accepted.
+    /// dpkg-source checks those hashes. If None, any version in the archive is accepted.
     pub dsc_sha256: Option<&'static str>,
-    /// The end of the error message shown if the source cannot be fetched. It suggests an
+    /// The end of the error message shown if the source cannot be fetched, which suggests an
     /// alternative.
     pub otherwise: &'static str,
     /// Rejects a directory that is not a source tree of this package.
@@ -83,7 +83,7 @@ impl SourcePackage {
         let files = fs::read_dir(work)?.filter_map(Result::ok);
         let mut paths = files.map(|entry| entry.path());
         let dsc = paths.find(|path| path.extension().is_some_and(|ending| ending == "dsc"));
-        let dsc = dsc.context("apt fetched no .dsc")?;
+        let dsc = dsc.context("apt did not fetch a .dsc file")?;
         if let Some(pinned) = self.dsc_sha256 {
             let found = hex(&Sha256::digest(fs::read(&dsc)?));
             if found != pinned {

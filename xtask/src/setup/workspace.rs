@@ -1,8 +1,8 @@
 //! The repository, and this tool's part of `target/`.
 //!
 //! Everything that is fetched or built is assembled under a name that ends in `.partial`, and
-//! renamed when complete. A folder with its final name is therefore always complete, and a process
-//! replaces a `.partial` folder left behind by a killed one.
+//! renamed when complete. A folder with its final name is therefore always complete, and a
+//! `.partial` folder left behind by a killed process is replaced.
 
 use std::env;
 use std::path::{Path, PathBuf};

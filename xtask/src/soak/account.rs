@@ -14,7 +14,7 @@ use run::plan::{Plan, Procedure, ScenarioId};
 pub struct SoakAccount {
     /// Attempted CPU_SUSPENDs.
     pub suspends: u64,
-    /// The number of attempts, at any call, that produced no sample, by reason key.
+    /// The number of attempts that produced no sample, for all calls, by reason key.
     pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) lost: u64,
     /// The counts from the `end` record or, if there is none, from the last line. None if the run

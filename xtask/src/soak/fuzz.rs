@@ -42,9 +42,8 @@ const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
 /// The maximum time for a target, in seconds: one week.
 pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
 
-/// Builds the targets and runs those in `selected`, or all of them if it is empty. Each runs for
-/// `seconds`.
-/// Up to `jobs` run in parallel, by default one per CPU.
+/// Builds the targets and runs those in `selected`, or all of them if it is empty. Each target
+/// runs for `seconds`. Up to `jobs` targets run in parallel, by default one per CPU.
 ///
 /// Returns true if there were no findings.
 pub fn run(selected: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
@@ -78,8 +77,8 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.arg("--fuzz-dir").arg(&package);
     command.arg("--target-dir").arg(&target);
     command.current_dir(&workspace.root);
-    // Sanitizers are unstable. This variable makes the stable compiler accept their flag, so that
-    // no nightly compiler is needed.
+    // Sanitizers are unstable. This variable makes the stable compiler accept the sanitizer flag,
+    // so that no nightly compiler is needed.
     command.env("RUSTC_BOOTSTRAP", "1");
     // Further optimization would cost more build time than a short run would save.
     command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
@@ -114,14 +113,14 @@ fn run_target(
         .args(LIMITS);
     // The leak check needs ptrace, which containers may forbid, and safe code rarely leaks.
     command.args(["-detect_leaks=0", "-print_final_stats=1"]);
-    // This is a prefix, not a folder, so it must end with a slash.
+    // libFuzzer uses this as a file name prefix, so a folder must end with a slash.
     command.arg(format!("-artifact_prefix={}/", artifacts.display()));
     let dictionary = package.join("dictionaries").join(name);
     let dictionary = dictionary.is_file().then_some(dictionary);
     command.args(dictionary.map(|file| format!("-dict={}", file.display())));
     command.env("ASAN_OPTIONS", ASAN_OPTIONS);
-    // Otherwise anyhow captures a backtrace for each error, which is slower than the code under
-    // test.
+    // Without this variable, anyhow captures a backtrace for each error, which is slower than the
+    // code under test.
     command.env("RUST_LIB_BACKTRACE", "0");
     let status = process::status("", command.stdout(Stdio::null()).stderr(file))?;
     let text = fs::read(&log).with_context(log_is)?;
@@ -178,7 +177,7 @@ fn finding(log: &str) -> Option<(&str, String)> {
     Some((file, panic.or_else(summary).unwrap_or_default()))
 }
 
-/// Returns what the group in `pattern` captures in its last match in `log`.
+/// Returns the text that the group in `pattern` captures in the last match in `log`.
 fn last<'l>(log: &'l str, pattern: &str) -> Option<&'l str> {
     let pattern = Regex::new(pattern).expect("a pattern");
     let found = pattern.captures_iter(log).last()?.get(1)?;

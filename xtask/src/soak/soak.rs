@@ -26,7 +26,7 @@ pub type RunMachine<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
 /// The limits of a soak, which ends when the first one is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct SoakLimits {
-    /// Time limit for starting runs [default: 10m].
+    /// Start no new runs after this time [default: 10m].
     #[arg(long, value_name = "T", value_parser = parse_time)]
     pub time: Option<Duration>,
     /// Stop after N runs.

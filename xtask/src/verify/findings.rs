@@ -1,4 +1,4 @@
-//! The plugin's findings, with the functions at the addresses in them.
+//! The plugin's findings, with function names added to the addresses.
 
 use std::fmt;
 

@@ -12,7 +12,7 @@ pub enum Killer {
     Checker(&'static str),
     /// The checker finds nothing, but a CPU takes an exception and the payload dumps it.
     Dump,
-    /// Only `tests/entries` detects the mutation. Holds the reason why no run can.
+    /// Only `tests/entries` detects the mutation. Contains the reason why no run can detect it.
     Entries(&'static str),
 }
 

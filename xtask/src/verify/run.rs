@@ -19,8 +19,9 @@ use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
 
 /// Functions in which a CPU discards the state that it loses in a power-down, or would lose on a
-/// board. BL31 contains one of them: the overlay platform's, or the one in TF-A's own platforms for
-/// QEMU, in which a CPU waits to be started again. Its caches are already off.
+/// board. BL31 contains one of these functions: the first on the overlay platform, or the second,
+/// in which a CPU waits to be started again, on TF-A's own platforms for QEMU. The CPU's caches are
+/// already off.
 const POWER_LOSS: [&str; 2] = ["lose_system_registers", "plat_secondary_cold_boot_setup"];
 /// Part of an exception dump.
 const DUMP: &str = "ESR";
@@ -51,7 +52,10 @@ pub struct CheckedRun {
 /// Returns the plugin's arguments for the machine's memory and clusters.
 fn memory(spec: &RunSpec) -> Result<String> {
     let board = boards::load(&spec.board)?;
-    let recipe = board.qemu.as_ref().context("QEMU does not emulate it")?;
+    let recipe = board
+        .qemu
+        .as_ref()
+        .context("QEMU does not emulate this board")?;
     let firmware = board.firmware(spec.firmware.described())?;
     let clusters = board.with_clusters_of(firmware).all_clusters();
     let cluster = clusters.first().map_or(1, Vec::len);

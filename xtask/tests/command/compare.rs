@@ -112,7 +112,7 @@ fn every_format_has_findings_and_gaps() {
     let gaps = [
         "5 scenarios in the baseline not compared (--allow-missing scenarios",
         "3 figures for 1 CPU in the baseline not compared (--allow-missing cpus",
-        "the run does not have it",
+        "the run does not have this scenario",
     ];
     let name = "test_rt_instr_cpu_susp_serial.csv";
     let table = scratch.read(&format!("published/n1sdp/v2.9/{name}"));
@@ -189,8 +189,8 @@ fn publish() {
     assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
 
-    // A path may refer to either folder, a single file, or the platform folder. The platform folder
-    // stands for `current`. Publishing the same figures again changes nothing.
+    // A path may refer to either folder, a single file, or the platform folder. For the platform
+    // folder, `current` is used. Publishing the same figures again changes nothing.
     let file = format!("compare {new} {data}/current/test_rt_instr_cpu_susp_serial.csv");
     for (line, expected) in [
         (format!("compare {data}/previous {old}"), 0),

@@ -1,6 +1,6 @@
 //! The example commands in the help texts, the README and docs/. Commands that do not need a board,
 //! QEMU or the network are run on the logs in docs/samples and on made-up files.
-//! `xtask/src/cli/full/tests.rs` parses all of them with clap.
+//! `xtask/src/cli/full/tests.rs` parses all example commands with clap.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

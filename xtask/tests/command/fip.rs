@@ -123,7 +123,7 @@ fn what_follows_a_package_is_a_warning() {
     assert!(scratch.read("new.bin") == whole);
 }
 
-/// The packages tested here have an empty image, flags in the terminator, or no images.
+/// Tests packages that have an empty image, flags in the terminator, or no images.
 #[test]
 fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     let scratch = Scratch::new();

@@ -73,7 +73,7 @@ const BAD_IMAGES: &[(&str, &str)] = &[
     ("--board juno --scp-fw large", "147457 bytes, but SCP firmware 2.12.0 is at most 147456"),
     ("--board juno --scp-fw gone", "--scp-fw gone: No such file"),
     ("--board juno --scp-fw fits --mbedtls .", "--mbedtls: Arm Juno r0, r1, r2 does not need"),
-    ("--board qemu --mbedtls .", "--mbedtls: QEMU virt does not need it"),
+    ("--board qemu --mbedtls .", "--mbedtls: QEMU virt does not need Mbed TLS"),
     ("--board rpi4 --smp 64 --dry-run", "--smp 64: Raspberry Pi 4 can have 1 to 4 CPUs"),
     ("--board rpi4 --dtb fits --dry-run", "--dtb fits: "),
     ("--board rpi4 --payload fits", "--payload fits: shorter than"),

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::support::{interrupt, outcome, path_with, script, xtask};
 
-/// Returns a fake apt-get that runs the shell commands in `install` to install packages. Fetching
-/// the TF-A source, which runs in parallel, never finishes.
+/// Returns a fake apt-get that runs the shell commands in `install` to install packages. The
+/// parallel download of the TF-A source never finishes.
 fn apt_get(install: &str) -> String {
     format!("case $1 in indextargets) echo nowhere;; -c) exec /bin/sleep 60;; *) {install};; esac")
 }
@@ -97,7 +97,7 @@ fn an_interrupted_install_ends_in_one_line() {
     let child = command
         .stderr(Stdio::piped())
         .spawn()
-        .expect("it can be started");
+        .expect("the program starts");
     while !dir.path().join("begun").exists() {
         thread::sleep(Duration::from_millis(10));
     }

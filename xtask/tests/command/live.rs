@@ -17,7 +17,7 @@ fn start(dir: &Path, arguments: &[&str]) -> Child {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .stdin(Stdio::piped());
-    command.spawn().expect("it can be started")
+    command.spawn().expect("the program starts")
 }
 
 /// Waits until `done` returns true, for up to a minute.
@@ -40,7 +40,7 @@ fn ended(dir: &Path, mut child: Child) -> (i32, String, String, Vec<u8>) {
 }
 
 /// Sends `log` in parts. Waits until the program has opened the serial line, because the terminal
-/// would echo until then.
+/// echoes its input until then.
 fn send(line: &mut File, log: &[u8]) {
     std::thread::sleep(Duration::from_millis(500));
     for chunk in log.chunks(1000) {
@@ -92,7 +92,7 @@ fn stdin_is_followed_and_what_came_is_kept() {
     let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
     pipe.write_all(log().as_bytes()).expect("written");
-    // The pipe is still open, so it was the last line of the log that ended the run.
+    // The pipe is still open, so the last line of the log must have ended the run.
     let (code, out, said, kept) = ended(dir.path(), child);
     drop(pipe);
     assert_eq!((code, kept == log().as_bytes()), (0, true), "{said}");

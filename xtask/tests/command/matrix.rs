@@ -37,7 +37,7 @@ fn over() -> Value {
 }
 
 /// Returns the figures in the `RT_INSTR` lines of a log by tag, cluster, core and metric. Engine
-/// results must contain all of these.
+/// results must contain all of these figures.
 fn figures(log: &str) -> Vec<[&str; 5]> {
     let mut all = Vec::new();
     for line in log.lines().filter_map(|it| it.strip_prefix("<RT_INSTR:")) {
@@ -205,8 +205,8 @@ fn bad_jobs_are_named() {
     assert_report("matrix.md", &jobs);
 }
 
-/// An unreadable file in a cell makes its job incomplete but does not affect other jobs. If the
-/// user passed the file explicitly, this is an error.
+/// An unreadable file in a cell makes its job incomplete but does not affect other jobs. An
+/// unreadable file that is named on the command line is an error.
 #[test]
 fn what_is_no_job() {
     let lab = Lab::new();

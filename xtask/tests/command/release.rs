@@ -125,7 +125,7 @@ fn an_interrupted_release_leaves_nothing() {
         .env("CARGO", tools.path().join("endless-cargo"))
         .env("RUSTC", tools.path().join("any-rustc"))
         .env("PATH", path_with(tools.path()));
-    let child = command.spawn().expect("it can be started");
+    let child = command.spawn().expect("the program starts");
     let started = tools.path().join("endless-cargo.started");
     let begin = Instant::now();
     while !started.exists() {

@@ -162,7 +162,7 @@ fn baseline(run: &LoggedRun) -> LoggedRun {
     baseline
 }
 
-/// Returns the page with the probe added, and allowed by the page's content security policy.
+/// Returns the page with the probe added, and with a content security policy that allows it.
 fn probed(page: &str) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     assert_eq!(page.matches(policy).count(), 1);
@@ -209,7 +209,7 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
         format!("--screenshot={}", screenshot.display()),
         format!("file://{}", window.display()),
     ]);
-    let output = chromium.output().expect("it can be started");
+    let output = chromium.output().expect("the program starts");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
     let lines = said.lines().filter(|line| line.contains("CONSOLE"));

@@ -96,7 +96,7 @@ fn as_tf_a_sees_it(theirs: &Path) {
     let tools = tools();
     let job = fs::read_to_string(theirs.join("job.yaml")).expect("a job");
     let (before, _) = job
-        .split_once("    # In the order of the output")
+        .split_once("    # LAVA reads the output only once")
         .expect("monitors");
     fs::write(theirs.join("job.yaml"), format!("{before}{TF_A_MONITOR}")).expect("written");
     let mut render = Command::new(tools.lava.python());

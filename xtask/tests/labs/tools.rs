@@ -11,7 +11,7 @@ use xtask::setup::{self, Lava, Need};
 
 use crate::support::{called, xtask};
 
-/// The engines. They are set up only once.
+/// The engines, which are set up only once.
 pub struct Tools {
     /// The LAVA dispatcher.
     pub lava: Lava,
@@ -34,8 +34,8 @@ pub fn tools() -> &'static Tools {
         ];
         setup::ensure(&workspace, &needs).expect("the engines");
         Tools {
-            lava: setup::lava(&workspace).expect("it was set up"),
-            labgrid: setup::labgrid(&workspace).expect("it was set up"),
+            lava: setup::lava(&workspace).expect("LAVA is installed"),
+            labgrid: setup::labgrid(&workspace).expect("labgrid is installed"),
             root: workspace.root,
         }
     })

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::support::xtask;
 
-/// Runs `soak`. Returns its exit code, its stdout and the names of the files in `keep`.
+/// Runs `soak`. Returns the exit code, stdout and the names of the files in `keep`.
 fn soak(arguments: &[&str], keep: &Path) -> (Option<i32>, String, Vec<String>) {
     let mut command = xtask(&["soak"]);
     command.args(arguments).arg("--keep").arg(keep);
-    let output = command.output().expect("it can be started");
+    let output = command.output().expect("the program starts");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut files: Vec<String> = fs::read_dir(keep)
         .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))

@@ -1,6 +1,7 @@
-//! TF-A's own platforms for QEMU's machines, which this project did not write.
+//! TF-A's own platforms for QEMU's machines, instead of this project's overlay platform.
 //!
-//! The pinned TF-A does not power CPUs down on them. `PSCI_BENCH_TF_A` can specify a newer one.
+//! The pinned TF-A does not power CPUs down on these platforms. `PSCI_BENCH_TF_A` can specify a
+//! newer TF-A.
 
 use std::env;
 
@@ -16,7 +17,7 @@ const ALL: [(&str, &str, &str); 3] = [
     ("qemu", "tf-a-stock", "qemu"),
 ];
 
-/// Runs `cargo xtask qemu` with these arguments. Returns its exit code, log and stderr.
+/// Runs `cargo xtask qemu` with these arguments. Returns the exit code, log and stderr.
 fn run(board: &str, firmware: &str, more: &[&str]) -> (i32, String, String) {
     let words = ["qemu", "--board", board, "--firmware", firmware, "--icount"];
     let mut command = xtask(&[&words, more].concat());

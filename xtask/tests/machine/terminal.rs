@@ -136,7 +136,7 @@ fn signal_in_a_build_ends_the_build_and_the_command_without_a_run() {
     // On a terminal, all foreground programs receive the signal.
     for (signal, to_all) in [("INT", true), ("TERM", false)] {
         let scratch = Scratch::empty();
-        let child = that_builds(&scratch).spawn().expect("it can be started");
+        let child = that_builds(&scratch).spawn().expect("the program starts");
         let is_there = |path: &str| Path::new(&scratch.path(path)).exists();
         while !is_there("building") {
             std::thread::sleep(Duration::from_millis(50));

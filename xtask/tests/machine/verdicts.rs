@@ -1,5 +1,5 @@
 //! Tests how a machine's log and exit status determine the verdict and the exit code. Uses real
-//! TF-A with stubs in place of the payload.
+//! TF-A with stubs instead of the payload.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -57,7 +57,7 @@ fn an_interruption_of_all_programs_is_reported_once() {
     let (mut command, _dir) = with_stub("waiting\r\n", End::Hang, &BUILTIN);
     command.process_group(0);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it can be started");
+    let mut child = command.spawn().expect("the program starts");
     let mut line = String::new();
     let mut uart = BufReader::new(child.stdout.take().expect("a pipe"));
     uart.read_line(&mut line).expect("a line");
@@ -76,7 +76,7 @@ fn a_reader_that_leaves_changes_nothing() {
     let log = dir.path().join("log");
     command.arg("--log").arg(&log);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it can be started");
+    let mut child = command.spawn().expect("the program starts");
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&output.stderr);

@@ -106,7 +106,7 @@ pub fn xtask(arguments: &[&str]) -> Command {
 
 /// Runs `command`, which must not panic, and returns its exit code, stdout and stderr.
 pub fn called(command: &mut Command) -> (i32, String, String) {
-    let output = command.output().expect("it can be started");
+    let output = command.output().expect("the program starts");
     let code = output.status.code().expect("not killed");
     let [out, said] =
         [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
@@ -161,5 +161,5 @@ pub fn send(signal: &str, process: &str) {
     let mut kill = Command::new("sh");
     let words = ["-c", "kill -s \"$0\" -- \"$1\"", signal, process];
     let status = kill.args(words).status();
-    assert!(status.expect("it can be started").success());
+    assert!(status.expect("the program starts").success());
 }

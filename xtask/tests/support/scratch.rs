@@ -96,7 +96,7 @@ impl Scratch {
         said
     }
 
-    /// Runs `cargo xtask` with the arguments in `line`. It must reject them without writing
+    /// Runs `cargo xtask` with the arguments in `line`, which it must reject without writing
     /// anything. Returns stderr.
     pub fn refused(&self, line: &str) -> String {
         self.refused_words(&line.split_whitespace().collect::<Vec<_>>())

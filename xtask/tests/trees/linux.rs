@@ -42,12 +42,12 @@ fn trees_of_linux() {
     let list = list.concat();
     let list_at = workspace.state().join("linux-trees.txt");
     fs::write(&list_at, &list).expect("the list is written");
-    println!("each tree with its class: {}", list_at.display());
+    println!("the class of each tree: {}", list_at.display());
 
     // The checksum changes if any board is parsed differently.
     let text = format!(
-        "# {}\n{} trees\n\nas they are\n{}\nwith console and memory put right\n{}\n{:08x} of all \
-         descriptions\n",
+        "# {}\n{} trees\n\nunmodified\n{}\nwith the console and memory repaired\n{}\nchecksum of \
+         all descriptions: {:08x}\n",
         trees.package,
         trees.files.len(),
         table(&as_is),

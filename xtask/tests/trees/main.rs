@@ -32,7 +32,7 @@ fn workspace() -> Workspace {
 
 /// Runs `command`, which must succeed, and returns its stdout.
 fn output(command: &mut Command) -> Vec<u8> {
-    let output = command.output().expect("it can be started");
+    let output = command.output().expect("the program starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {said}");
     output.stdout

@@ -158,8 +158,8 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("[uart]", "[[reserved]]\nname = \"other\"\nbase = 0x7000_0000\nsize = 1\n[uart]")],
         "15: reserved[1]: overlaps reserved[0]"),
 
-    // The load address. The memory above it must be large enough for the image, its heap and 16 CPU
-    // stacks.
+    // The load address. There must be enough memory above the load address for the image, its heap
+    // and 16 CPU stacks.
     (&[("0x6000_0000", "0x8000_0000")], "3: load-address: 0x80000000 is not in memory"),
     (&[("0x6000_0000", "0x6000_0010")], "3: load-address: 0x60000010 is not aligned to 4 KiB"),
     (&[("0x6000_0000", "0x6fff_f000")],

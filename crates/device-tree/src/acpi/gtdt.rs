@@ -35,7 +35,7 @@ fn page(base: u64) -> Region {
 /// Builds the per-CPU timer node.
 pub fn timers(gtdt: &AcpiTable<'_>) -> Result<TreeNode> {
     let fields = gtdt.read::<Gtdt>(0)?;
-    // In device tree binding order.
+    // The timers are in device tree binding order.
     let timers = [
         &fields.secure,
         &fields.physical,

@@ -1,5 +1,5 @@
-//! Layouts of tables and entries, up to the last field used. They follow ACPI 6.5 or, for SPCR and
-//! DBG2, the Microsoft specifications.
+//! Layouts of tables and entries, up to the last field used. The layouts follow ACPI 6.5 or, for
+//! SPCR and DBG2, the Microsoft specifications.
 
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};

@@ -150,7 +150,7 @@ impl<'m> Namespace<'m> {
                     self.add(path, Object::Value(Value::Name(source)));
                 }
             }
-            // If, Else, While: conditions are not evaluated.
+            // The conditions of If, Else and While are not evaluated.
             0xa0..=0xa2 if !is_method => {
                 let (at, part) = (terms.at, terms.part()?);
                 let has = |name: &[u8]| part.bytes.windows(name.len()).any(|it| it == name);
@@ -182,7 +182,7 @@ impl<'m> Namespace<'m> {
         })
     }
 
-    /// Returns a package's elements. `value` is the package or refers to it.
+    /// Returns a package's elements. `value` is the package itself or the name of a package.
     pub fn package(&self, scope: &[Segment], value: &Value<'m>) -> Option<Stream<'m>> {
         match value {
             Value::Package(elements) => Some(elements.clone()),

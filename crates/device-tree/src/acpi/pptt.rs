@@ -42,7 +42,7 @@ struct CpuPlace {
 /// The processor hierarchy above the CPUs.
 pub struct Topology<'m> {
     pptt: AcpiTable<'m>,
-    /// Sorted, one element per CPU.
+    /// The CPUs' positions, sorted.
     places: Vec<CpuPlace>,
 }
 

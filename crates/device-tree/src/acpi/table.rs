@@ -50,7 +50,7 @@ pub struct AcpiTable<'m> {
     place: TableOrigin,
     /// Offset of an entry in its table, or 0 for a table.
     pub at: usize,
-    /// The readable bytes. For a checked table, these are exactly its contents.
+    /// The readable bytes. A checked table has no bytes beyond its own size.
     pub bytes: &'m [u8],
 }
 

@@ -128,8 +128,8 @@ impl EfiServices {
         Ok(base)
     }
 
-    /// Allocates at least `size` bytes of zeroed memory for the image, in whole pages. They are
-    /// freed if the payload is not started.
+    /// Allocates at least `size` bytes of zeroed memory for the image, in whole pages. The pages
+    /// are freed if the payload is not started.
     pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
         let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
         let size = self.pages[1].1 * PAGE_SIZE;
@@ -143,8 +143,8 @@ impl EfiServices {
     /// Frees all pages, which returns all memory to EFI.
     ///
     /// # Safety
-    /// No value on the heap and no part of the memory returned by [`EfiServices::take`] may be used
-    /// afterwards, and nothing may be allocated.
+    /// After this call, values on the heap and memory returned by [`EfiServices::take`] must not be
+    /// used, and nothing may be allocated.
     pub unsafe fn give_back(self) {
         for (base, count) in self.pages.into_iter().filter(|pages| pages.1 > 0) {
             // SAFETY: `allocate` returned these pages, and the caller guarantees that they are no

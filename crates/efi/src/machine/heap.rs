@@ -1,5 +1,5 @@
-//! The heap. Its pages are allocated from EFI once, so that later heap allocations do not change
-//! the memory map.
+//! The heap. All heap pages are allocated from EFI once, so that later heap allocations do not
+//! change the memory map.
 
 use core::mem::MaybeUninit;
 

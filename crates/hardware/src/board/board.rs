@@ -33,7 +33,7 @@ pub struct Board<'t> {
     /// The interrupt controller. Without a GIC, nothing can wake a suspended CPU, so only
     /// operations that do not need a wake-up are measured.
     pub gic: Option<Gic>,
-    /// The per-CPU timer interrupts. Empty if there is no GIC.
+    /// The per-CPU timer interrupts, all of them `None` if there is no GIC.
     pub timers: TimerPpis,
     /// A memory-mapped timer for states in which the per-CPU timers stop.
     pub timer_frame: Result<TimerFrame, NoFrame>,
@@ -43,11 +43,11 @@ pub struct Board<'t> {
     pub conduit: Conduit,
     /// True if the tree indicates that CPUs do not come back after CPU_OFF.
     pub forbids_cpu_off: bool,
-    /// Memory, in tree order. 1 to [`super::MEMORY_MAX`] regions.
+    /// 1 to [`super::MEMORY_MAX`] memory regions, in tree order.
     pub memory: Vec<Region>,
-    /// Reserved memory. At most [`super::RESERVED_MAX`] regions, which can overlap.
+    /// At most [`super::RESERVED_MAX`] reserved regions, which can overlap.
     pub reserved: Vec<Region>,
-    /// Idle states entered through PSCI. At most [`super::IDLE_STATES_MAX`].
+    /// At most [`super::IDLE_STATES_MAX`] idle states entered through PSCI.
     pub idle_states: Vec<IdleState<'t>>,
     /// `/chosen/bootargs`, or "".
     pub bootargs: &'t str,
@@ -109,8 +109,8 @@ impl<'t> Board<'t> {
 
     /// Returns the CPUs in MPIDR order, and the source of their labels.
     ///
-    /// `mpidr_mt` is bit 24 of MPIDR_EL1, which is set if Aff0 is the thread number. It is used
-    /// only if there is no cpu-map.
+    /// `mpidr_mt` is bit 24 of MPIDR_EL1, which is set if Aff0 is the thread number. The bit is
+    /// used only if there is no cpu-map.
     ///
     /// # Errors
     /// Returns an error if two CPUs have the same MPIDR, or if cpu-map is invalid or omits a CPU.
@@ -162,7 +162,7 @@ impl<'t> Board<'t> {
                     format_args!("the {name} at {at:#x} overlaps the {other} at {there:#x}");
                 return Err(FormatError::new(message));
             }
-            // Registers may be in reserved memory because the payload never uses it.
+            // Registers may be in reserved memory because the payload never uses reserved memory.
             let is_reserved = self.reserved.iter().any(|part| part.contains(region));
             let mut memory = self.memory.iter().filter(|_| !is_reserved);
             if let Some(there) = memory.find(|memory| memory.overlaps(region)) {

@@ -66,7 +66,7 @@ fn too_little(need: u64, largest: u64) -> FormatError {
     ))
 }
 
-/// Returns each run of pages in `region` that does not overlap any region in `taken`.
+/// Returns each range of pages in `region` that does not overlap any region in `taken`.
 fn gaps(region: Region, taken: &[Region]) -> impl Iterator<Item = Region> {
     let end = region.end() & !(PAGE - 1);
     // `min` prevents overflow when rounding up at the last page.

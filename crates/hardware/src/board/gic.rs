@@ -12,23 +12,23 @@ use crate::text::format_error::Result;
 /// The maximum number of redistributor regions. The largest known machines have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
 
-/// The frames of the interrupt controller. Sizes are limited to the registers in use because a tree
-/// can specify more than the hardware has. A redistributor region is limited to the size needed for
-/// 512 CPUs with GICv4 frames.
+/// The interrupt controller's frames. Sizes are limited to the registers in use because a tree can
+/// specify a larger frame than the hardware has. A redistributor region is limited to the size
+/// needed for 512 CPUs with GICv4 frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gic {
     /// GICv2 or older, with a memory-mapped CPU interface.
     V2 {
         /// GICD, 4 KiB.
         distributor: Region,
-        /// GICC, 256 bytes to 4 KiB. Registers beyond that are not used.
+        /// GICC, 256 bytes to 4 KiB. Registers beyond the first 4 KiB are not used.
         cpu_interface: Region,
     },
     /// GICv3 or later, with the CPU interface in system registers.
     V3 {
         /// GICD, 64 KiB.
         distributor: Region,
-        /// GICR, in tree order. 1 to [`REDISTRIBUTOR_REGIONS_MAX`] regions.
+        /// 1 to [`REDISTRIBUTOR_REGIONS_MAX`] GICR regions, in tree order.
         redistributors: Vec<Region>,
         /// The distance in bytes between redistributors. `None` if it is determined by GICR_TYPER.
         stride: Option<u64>,

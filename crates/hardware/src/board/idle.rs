@@ -1,8 +1,9 @@
 //! Reads idle states, including their `power_state` values, from the device tree.
 //!
 //! See the Linux bindings *cpu/idle-states.yaml* and *power/domain-idle-state.yaml*.
-//! `psci-bench,power-level` is specific to this project. It specifies the PSCI power level that the
-//! state reaches, because a `power_state` in the extended format does not contain it.
+//! `psci-bench,power-level` is specific to this project. The property specifies the PSCI power
+//! level that the state reaches, because a `power_state` in the extended format does not contain
+//! the level.
 
 use alloc::vec::Vec;
 

@@ -16,7 +16,7 @@ pub const MEMORY_MAX: usize = 32;
 pub const RESERVED_MAX: usize = 64;
 
 /// Appends the nonempty regions in each node's `reg`, up to `most` regions. Boot loaders fill in
-/// the sizes. Entries that are still empty are unused.
+/// the sizes, so entries that are still empty are ignored.
 fn append<'t>(
     list: &mut Vec<Region>,
     nodes: impl Iterator<Item = Node<'t>>,

@@ -60,7 +60,7 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the node's ancestors, starting with the root. The root itself has none.
+    /// Returns the node's ancestors, starting with the root. The root has no ancestors.
     pub fn parents(self) -> Vec<Self> {
         let mut nodes: Vec<_> = once(Self::root(self.fdt)).chain(self.way()).collect();
         nodes.pop();
@@ -71,7 +71,7 @@ impl<'t> Node<'t> {
     fn way(self) -> impl Iterator<Item = Self> + use<'t> {
         let mut last = Self::root(self.fdt);
         from_fn(move || {
-            // The last child that starts at or before this node contains it.
+            // The last child that starts at or before this node is this node or its ancestor.
             let children = last.children().take_while(|child| child.at <= self.at);
             last = children.last()?;
             Some(last)

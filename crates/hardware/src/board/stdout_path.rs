@@ -20,7 +20,7 @@ use crate::text::outside::Shown;
 pub struct TreeConsole {
     /// The console UART, or the reason why it is not available.
     pub uart: Result<Uart, FormatError>,
-    /// The property that specifies that UART, such as "/chosen/stdout-path".
+    /// The property that specifies the UART, such as "/chosen/stdout-path".
     pub by: &'static str,
     /// The conduit, or the reason why it is not available.
     pub conduit: Result<Conduit, FormatError>,

@@ -22,7 +22,7 @@ use crate::spec::counter::CounterErratum;
 use crate::spec::int_id::IntId;
 use crate::text::format_error::{FormatError, Result};
 
-/// The per-CPU timer interrupts. All of them are PPIs.
+/// The per-CPU timer interrupts, all of which are PPIs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimerPpis {
     /// Non-secure EL1 physical timer, CNTP.
@@ -102,11 +102,11 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
 /// A non-secure frame described in the device tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerFrame {
-    /// The base address of CNTCTLBase. A multiple of 4 KiB that fits in 48 bits.
+    /// The base address of CNTCTLBase, a multiple of 4 KiB that fits in 48 bits.
     pub control: u64,
     /// The frame number in CNTCTLBase, 0 to 7.
     pub number: u8,
-    /// The base address of CNTBaseN. A multiple of 4 KiB that fits in 48 bits.
+    /// The base address of CNTBaseN, a multiple of 4 KiB that fits in 48 bits.
     pub base: u64,
     /// The physical timer's interrupt, an SPI.
     pub intid: IntId,

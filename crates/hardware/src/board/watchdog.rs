@@ -17,9 +17,9 @@ use crate::devices::watchdog::WatchdogKind;
 pub struct Watchdog {
     /// The programming model.
     pub kind: WatchdogKind,
-    /// The base address of the registers. A multiple of 4 KiB that fits in 48 bits. For an SBSA
-    /// watchdog this is the control frame. The refresh frame is not used because writes to the
-    /// control frame also refresh the watchdog.
+    /// The base address of the registers, a multiple of 4 KiB that fits in 48 bits. For an SBSA
+    /// watchdog, the registers are those of the control frame. The refresh frame is not used
+    /// because writes to the control frame also refresh the watchdog.
     pub base: u64,
 }
 

@@ -24,7 +24,7 @@ impl Width {
     }
 }
 
-/// A device's registers, which are little-endian. Each is identified by its byte offset.
+/// A device's little-endian registers, each identified by its byte offset.
 pub trait Bus {
     /// Reads the register at `offset` in a single access.
     fn read(&mut self, offset: u64, width: Width) -> u32;

@@ -1,4 +1,4 @@
-//! A fake device's registers. They keep the values written to them unless a test defines other
+//! A fake device's registers. Registers keep the values written to them unless a test defines other
 //! behavior. Only word accesses are supported.
 
 use std::boxed::Box;

@@ -1,7 +1,7 @@
 //! GICv2 driver (IHI 0048B) for the distributor and for the CPU interface, which signals interrupts
-//! to a CPU. All sequences work both in the non-secure view and without the Security Extensions,
-//! because they do not change interrupt groups and bit 0 of both control registers enables this
-//! view's group.
+//! to a CPU. The driver works in the non-secure view and on GICs without the Security Extensions:
+//! it never changes interrupt groups, and in both cases bit 0 of GICD_CTLR and GICC_CTLR enables
+//! the group that contains the interrupts in use.
 
 use tock_registers::register_bitfields;
 
@@ -12,11 +12,11 @@ use crate::spec::int_id::IntId;
 
 register_bitfields! { u32,
     GICD_CONTROL [
-        /// Forwards this view's group.
+        /// Enables forwarding of interrupts to the CPU interfaces.
         ENABLE OFFSET(0),
     ],
     GICC_CTLR [
-        /// Signals this view's group.
+        /// Enables signaling of interrupts to the CPU.
         ENABLE OFFSET(0) NUMBITS(1),
         /// Disables the bypass for each group and signal. The non-secure view has only bits 6:5.
         /// Firmware sets these bits if the bypass inputs are not connected, because their level
@@ -37,7 +37,7 @@ pub const DISTRIBUTOR_SIZE: u64 = 0xf04;
 // Table 4-2.
 const CTLR: Register<GICC_CTLR::Register> = Register::at(0x00);
 const PMR: Register = Register::at(0x04);
-/// Reads acknowledge an interrupt.
+/// Reading this register acknowledges an interrupt.
 pub const GICC_IAR: Register = Register::at(0x0c);
 const EOIR: Register = Register::at(0x10);
 /// GICC_APR0, the first of four.
@@ -45,7 +45,7 @@ const APR: u32 = 0xd0;
 /// The size in bytes of the CPU interface registers in use.
 pub const CPU_INTERFACE_SIZE: u64 = 0xe0;
 
-/// Enables forwarding of this view's interrupts in the distributor.
+/// Enables interrupt forwarding in the distributor.
 pub fn forward_interrupts(gicd: &mut impl Bus) {
     GICD_CTLR.modify(gicd, GICD_CONTROL::ENABLE::SET);
 }
@@ -54,7 +54,7 @@ pub fn forward_interrupts(gicd: &mut impl Bus) {
 /// this CPU's bit in target lists.
 pub fn set_up_private_interrupts(gicd: &mut impl Bus, bits: u32, priority: u8) -> u8 {
     PrivateInterrupts::BANKED.silence(gicd);
-    // On a single-CPU GIC this reads as 0 and any target bit works.
+    // On a single-CPU GIC, the register reads as 0, and any target bit works.
     let own = (GICD_ITARGETSR0.get(gicd) as u8).max(1);
     PrivateInterrupts::BANKED.enable(gicd, bits, priority);
     own

@@ -9,9 +9,9 @@ use super::register::Register;
 
 register_bitfields! { u32,
     GICD_CONTROL [
-        /// Forwards Group 1 in the non-secure view.
+        /// In the non-secure view, enables forwarding of Group 1 interrupts.
         ENABLE_GRP1 OFFSET(1),
-        /// Affinity routing in the non-secure view.
+        /// In the non-secure view, enables affinity routing.
         ARE OFFSET(4),
         /// A write is pending.
         RWP OFFSET(31),

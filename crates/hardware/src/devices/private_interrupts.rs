@@ -26,9 +26,9 @@ pub struct PrivateSettings {
 pub struct PrivateInterrupts(u32);
 
 impl PrivateInterrupts {
-    /// In a GICv2 distributor.
+    /// Registers in a GICv2 distributor.
     pub const BANKED: Self = Self(0);
-    /// In the second 64 KiB frame of a GICv3 redistributor.
+    /// Registers in the second 64 KiB frame of a GICv3 redistributor.
     pub const SGI_FRAME: Self = Self(0x1_0000);
 
     fn register(self, offset: u32) -> Register {
@@ -42,8 +42,8 @@ impl PrivateInterrupts {
         self.register(ICACTIVER0).set(gic, u32::MAX);
     }
 
-    /// Assigns all private interrupts to group 1, the group in the non-secure view. This has an
-    /// effect only if there is a single Security state.
+    /// Assigns all private interrupts to group 1, the group in the non-secure view. The write has
+    /// an effect only if there is a single Security state.
     pub fn set_group_1(self, gic: &mut impl Bus) {
         self.register(IGROUPR0).set(gic, u32::MAX);
     }

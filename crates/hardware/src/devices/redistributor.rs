@@ -7,8 +7,8 @@ use super::register::Register;
 use crate::spec::mpidr::Mpidr;
 use crate::spec::region::Region;
 
-/// The distance in bytes between redistributors. Each has two 64 KiB frames, and two more if it
-/// supports virtual LPIs (GICv4).
+/// The distance in bytes between redistributors. A redistributor has two 64 KiB frames, and two
+/// more if it supports virtual LPIs (GICv4).
 pub const STRIDE: u64 = 0x2_0000;
 const STRIDE_WITH_VLPIS: u64 = 0x4_0000;
 
@@ -92,7 +92,7 @@ pub fn find_redistributor(
 
 const GICR_IIDR: Register<IIDR::Register> = Register::at(0x004);
 const GICR_WAKER: Register<WAKER::Register> = Register::at(0x014);
-/// A register in GIC-600 (Arm 100336) and GIC-700 (Arm 101516).
+/// A power register in GIC-600 (Arm 100336) and GIC-700 (Arm 101516).
 const GICR_PWRR: Register<PWRR::Register> = Register::at(0x024);
 
 /// Arm products with GICR_PWRR: GIC-600, GIC-600AE and GIC-700.
@@ -104,8 +104,8 @@ const POLLS: u32 = 1_000_000;
 /// Powers on the redistributor if required, and marks its CPU as awake. Returns false if the
 /// redistributor stays off or asleep.
 ///
-/// If there are two Security states, firmware has already done this, and the registers read as
-/// zero, which this function treats as on and awake.
+/// If there are two Security states, firmware has already powered on and woken the redistributor.
+/// The registers then read as zero, which this function interprets as powered on and awake.
 pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
     let iidr = GICR_IIDR.read(redistributor);
     let is_arm = iidr.matches_all(IIDR::IMPLEMENTER::Arm);
@@ -233,8 +233,8 @@ mod tests {
             assert_eq!(gic.writes(), writes, "{iidr:#x}");
         }
         let (iidr, gic_700) = (GICR_IIDR.offset(), 0x0400_043b);
-        // Redistributors that are awake or controlled by firmware, in a power transition, and
-        // asleep.
+        // Three redistributors: one that is awake or controlled by firmware, one in a power
+        // transition, and one that is asleep.
         for (registers, is_awake, writes) in [
             ([(iidr, gic_700), (PWRR, 0)], true, &[][..]),
             ([(iidr, gic_700), (PWRR, 0b100)], false, &[]),

@@ -16,7 +16,7 @@ register_bitfields! { u32,
     TYPE [
         /// The number of SPIs in units of 32, excluding the 32 private interrupts.
         LINES OFFSET(0) NUMBITS(5),
-        /// GICv3.1: extended SPIs are implemented. There are 32 * (ESPI_RANGE + 1) of them.
+        /// GICv3.1: extended SPIs are implemented, 32 * (ESPI_RANGE + 1) in total.
         ESPI OFFSET(8) NUMBITS(1),
         ESPI_RANGE OFFSET(27) NUMBITS(5),
     ]
@@ -104,7 +104,7 @@ fn silence_word(gicd: &mut dyn Bus, arrays: [u32; 2], word: u32) {
 }
 
 /// Enables SPI `intid` as level-sensitive and routes it to one CPU. Secure SPIs are not affected.
-/// The SPI is disabled first. Returns false if that write stays pending.
+/// Disables the SPI first, and returns false if the disabling write stays pending.
 pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8) -> bool {
     if !disable(gicd, intid) {
         return false;
@@ -116,7 +116,7 @@ pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8)
         // control registers enables group 0, and interrupts are in group 0 by default.
         SpiTarget::List(list) => change(gicd, GICD_ITARGETSR, intid, 8, list.into()),
         SpiTarget::Affinity(cpu) => {
-            // This has an effect only if there is a single Security state.
+            // The group can be changed only if there is a single Security state.
             change(gicd, GICD_IGROUPR, intid, 1, 1);
             gicd.write_double(u64::from(GICD_IROUTER + 8 * intid.number()), cpu.number());
         }
@@ -131,8 +131,8 @@ mod tests {
     use super::*;
     use crate::devices::fake::{Access, FakeDevice, pairs};
 
-    /// SPI 60, used by the Juno timer frame. It is in word 2 of the bit arrays, word 23 of the byte
-    /// arrays and word 5 of the 2-bit arrays.
+    /// SPI 60, used by the Juno timer frame. INTID 92 is in word 2 of the bit arrays, word 23 of
+    /// the byte arrays and word 5 of the 2-bit arrays.
     const INTID: IntId = IntId::new(92);
     const LIST: SpiTarget = SpiTarget::List(0x08);
 
@@ -180,8 +180,8 @@ mod tests {
                     .collect::<std::string::String>(),
             )
         };
-        // Other fields in GICv2, 64 extended SPIs, and a range that must be ignored because there
-        // are no extended SPIs.
+        // The GICD_TYPER values describe a GICv2 with other fields set, a GIC with 64 extended
+        // SPIs, and a GIC without extended SPIs, whose ESPI_RANGE must be ignored.
         for (kinds, spis, extended) in [
             ("4=fc23", "184 384 188 388 18c 38c", ""),
             ("4=8000101", "184 384", "1400 1c00 1404 1c04"),

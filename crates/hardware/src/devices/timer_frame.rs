@@ -1,5 +1,5 @@
 //! A frame in the memory-mapped generic timer (Arm ARM, DDI 0487, "System Level Implementation of
-//! the Generic Timer"). Its physical timer keeps running when the per-CPU timers stop.
+//! the Generic Timer"). The frame's physical timer keeps running when the per-CPU timers stop.
 //!
 //! CNTCTLBase lists the implemented frames and their access rights. A CNTBaseN frame has a 64-bit
 //! counter and a 64-bit timer, both accessed as two 32-bit halves. If a frame is Secure (CNTNSAR),
@@ -27,7 +27,7 @@ register_bitfields! { u32,
     ]
 }
 
-/// In CNTCTLBase. Contains four bits per frame, of which the lowest is set if the frame is
+/// A register in CNTCTLBase with four bits per frame. The lowest of the four is set if the frame is
 /// implemented.
 pub const CNTTIDR: Register = Register::at(0x008);
 /// The offset of CNTACR0 in CNTCTLBase. Each frame has a four-byte CNTACR.
@@ -70,7 +70,7 @@ pub enum NoFrame {
     OtherCount,
     /// The frame's interrupt did not wake the lead in a trial.
     DidNotWake,
-    /// Not tried, because the timers keep running in all measured states.
+    /// The frame was not tried, because the timers keep running in all measured states.
     NotTried,
 }
 
@@ -124,13 +124,13 @@ pub fn count(frame: &mut dyn Bus) -> u64 {
     if high == again {
         return halves(high, low);
     }
-    // The low half overflowed between the reads. It will not overflow again for a long time.
+    // The low half overflowed between the reads, and the next overflow is a long time away.
     halves(again, CNTPCT.get(frame))
 }
 
-/// Returns true if the frame's counter matches the CPU's. `seen`, the frame's count, must be
-/// between `before` and `after`, which are values of the CPU's counter, give or take `tolerance`.
-/// All values are in ticks.
+/// Returns true if the frame's counter matches the CPU's. `seen` is the frame's count, and `before`
+/// and `after` are values of the CPU's counter. `seen` must be between `before` and `after`, within
+/// `tolerance`. All values are in ticks.
 pub const fn is_same_count(before: u64, seen: u64, after: u64, tolerance: u64) -> bool {
     seen >= before.saturating_sub(tolerance) && seen <= after.saturating_add(tolerance)
 }
@@ -169,7 +169,7 @@ mod tests {
     fn control() -> FakeDevice {
         let registers = [(0x008, 0x101), (0x48, 0x02)];
         FakeDevice::with(&registers, |registers, access| match access {
-            // RAZ/WI for a Secure frame. RES0 above bit 5.
+            // A Secure frame's CNTACR is RAZ/WI. Bits above bit 5 are RES0.
             Access::Write(0x040, _) => 0,
             Access::Write(at, value) => plain(registers, Access::Write(at, value & 0x3f)),
             read => plain(registers, read),

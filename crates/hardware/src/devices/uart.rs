@@ -14,15 +14,15 @@ use self::descriptor::{Bits, KEPT_MAX, RestoreWrite};
 use super::bus::{Bus, Width};
 use crate::spec::region::Region;
 
-/// The maximum number of status register polls per wait. This prevents a UART that does not drain
-/// from hanging the run. At 9600 baud a byte takes about 1 ms.
+/// The maximum number of status register polls per wait. The limit prevents a UART that does not
+/// drain from hanging the run. At 9600 baud a byte takes about 1 ms.
 pub const PATIENCE: u32 = 5_000_000;
 /// The maximum number of polls per wait after a timeout, until the UART sends again. A log is tens
 /// of thousands of bytes long, and there may be nothing on the other end to receive it.
 pub const PATIENCE_LEFT: u32 = 64;
 
-/// The maximum number of polls when choosing between UARTs. This is tens of milliseconds, which is
-/// enough for a full FIFO to drain at 9600 baud.
+/// The maximum number of polls when choosing between UARTs. The polls take tens of milliseconds,
+/// which is enough for a full FIFO to drain at 9600 baud.
 const PATIENCE_FIRST: u32 = PATIENCE / 10;
 
 /// Indices into `Uart::patience` for the two kinds of wait: until the FIFO has room, and until the
@@ -38,8 +38,8 @@ pub const fn registers(uart: &Description) -> Region {
     }
 }
 
-/// Returns the offset of the register that is polled for room. The driver reads it for each byte
-/// anyway, so additional reads are harmless.
+/// Returns the offset of the status register that shows whether the UART has room. The driver reads
+/// this register for each byte anyway, so additional reads are harmless.
 pub const fn status(uart: &Description) -> u64 {
     (uart.kind.descriptor().model.has_room.register as u64) << uart.shift()
 }
@@ -108,8 +108,8 @@ impl<B: Bus> Uart<B> {
         };
         for poll in 0..self.patience[what] {
             if self.has(bits) {
-                // A byte has been sent since the UART was full. Finding room on the first poll does
-                // not prove this, because there may have been room all along.
+                // At least one byte has been sent since the UART was last full. Finding room on the
+                // first poll does not prove that, because the UART may have had room all along.
                 if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
                     self.patience = [PATIENCE; 2];
                 }
@@ -121,7 +121,7 @@ impl<B: Bus> Uart<B> {
     }
 
     /// Returns true if the UART has room and becomes idle within a short time. A different device
-    /// at this address might never do so.
+    /// at this address might never become idle.
     pub fn accepts_bytes(&mut self) -> bool {
         (0..PATIENCE_FIRST).any(|_| {
             let is_ready = self.has(&self.model.has_room) && self.has(&self.model.is_idle);

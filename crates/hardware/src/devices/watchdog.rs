@@ -1,8 +1,8 @@
 //! Watchdogs that can reset the board: the Arm PrimeCell SP805 (DDI 0270, table 3-1), and the SBSA
 //! generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), which is accessed through its control frame.
 //!
-//! A watchdog counts down twice. After the first countdown it raises an interrupt, which no CPU
-//! takes. After the second it resets the board.
+//! A watchdog counts down twice. After the first countdown, the watchdog raises an interrupt, which
+//! no CPU takes. After the second countdown, the watchdog resets the board.
 
 use core::fmt;
 use core::num::NonZeroU64;
@@ -65,7 +65,7 @@ register_bitfields! { u32,
         REVISION OFFSET(16) NUMBITS(4),
     ],
     WDOGCONTROL [
-        /// Enables the interrupt. The watchdog counts only if this is set.
+        /// Enables the interrupt. The watchdog counts only if this bit is set.
         INTEN OFFSET(0),
         RESEN OFFSET(1),
     ],
@@ -101,7 +101,7 @@ impl WatchdogKind {
         }
     }
 
-    /// Returns the control bits that make the watchdog run and reset the board.
+    /// Returns the control bits that start the watchdog and enable the board reset.
     const fn on(self) -> u32 {
         match self {
             Self::Sbsa => WCS::EN::SET.value,
@@ -113,9 +113,10 @@ impl WatchdogKind {
 /// A watchdog setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct WatchdogSetting {
-    /// The control bits that make it run and reset the board, or 0 if it is stopped.
+    /// The control bits that start the watchdog and enable the board reset, or 0 if the watchdog is
+    /// stopped.
     control: u32,
-    /// The number of ticks until the interrupt, and from the interrupt to the reset.
+    /// The length of each countdown in ticks: first until the interrupt, then until the reset.
     count: u64,
 }
 
@@ -135,8 +136,8 @@ impl<B: Bus> Driver<B> {
     /// counter runs at `hz` ticks per second.
     ///
     /// # Errors
-    /// Returns an error if this is a different device or if the watchdog's maximum timeout is too
-    /// short.
+    /// Returns an error if the device is not a watchdog of this kind, or if its maximum timeout is
+    /// too short.
     pub fn new(
         bus: B,
         kind: WatchdogKind,
@@ -234,7 +235,7 @@ impl<B: Bus> Driver<B> {
                 // Stop the watchdog while only half of WOR is valid.
                 WCS.set(bus, 0);
                 WOR_LOW.set(bus, low);
-                // This is 0 in revision 0, which reserves this register.
+                // In revision 0, WOR_HIGH is reserved and `high` is 0.
                 WOR_HIGH.set(bus, high);
                 WCS.set(bus, control);
             }

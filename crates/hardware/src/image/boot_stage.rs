@@ -1,12 +1,12 @@
 //! Boot stages and their marks.
 //!
 //! A mark is a letter in angle brackets, such as `<E>`, printed on the emergency UART. An image
-//! prints marks only if this is enabled in its parameter block (`cargo xtask image --bootlog`).
+//! prints marks only if they are enabled in its parameter block (`cargo xtask image --bootlog`).
 
 use crate::words;
 
 words! {
-    /// A boot stage. Its mark is printed once the stage has been reached.
+    /// A boot stage. The stage's mark is printed once the stage has been reached.
     pub enum BootStage, letter {
         /// The first instructions are running.
         Entry = "E",

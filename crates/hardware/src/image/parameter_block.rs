@@ -107,7 +107,7 @@ struct BlockFields {
     uart_kind: U32,
     uart_shift: u8,
     uart_width: u8,
-    /// The offset plus 1, or 0 if marks are disabled.
+    /// The offset of the data register plus 1, or 0 if marks are disabled.
     marks: U16,
     uart_base: U64,
     tree_offset: U64,

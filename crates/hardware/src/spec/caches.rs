@@ -1,8 +1,8 @@
 //! A CPU's caches, as described by CLIDR_EL1 and CCSIDR_EL1.
 //!
 //! See the Arm Architecture Reference Manual, DDI 0487, section D24.2. CCSIDR_EL1 is intended for
-//! set/way maintenance. On Arm CPUs it also indicates the cache size. In a guest its value depends
-//! on the hypervisor.
+//! set/way maintenance, but on Arm CPUs it also indicates the cache size. In a guest, the value of
+//! CCSIDR_EL1 depends on the hypervisor.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -105,7 +105,7 @@ fn bytes(ccsidr: u64, wide: bool) -> u64 {
     } else {
         (ccsidr >> 3 & 0x3ff, ccsidr >> 13 & 0x7fff)
     };
-    // This cannot overflow because it is at most 2^11 * 2^21 * 2^24.
+    // The product cannot overflow because it is at most 2^11 * 2^21 * 2^24.
     line * (ways + 1) * (sets + 1)
 }
 

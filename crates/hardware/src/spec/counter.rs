@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A counter erratum in a CPU or SoC. If there is an erratum, the counter is read twice in a row.
-/// Linux repeats this until the two values are plausible. There is no time for that in a timed
-/// region, so the two values may have to be rejected.
+/// A counter erratum in a CPU or SoC. On affected hardware, the counter is read twice in a row.
+/// Linux repeats the two reads until their values are plausible. A timed region has no time for
+/// such a loop, so both values may have to be rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CounterErratum {
@@ -19,7 +19,7 @@ pub enum CounterErratum {
 }
 
 impl CounterErratum {
-    /// SoC errata. Each has a property in the Linux binding *timer/arm,arch_timer.yaml*.
+    /// SoC errata. Each erratum has a property in the Linux binding *timer/arm,arch_timer.yaml*.
     pub const OF_SOCS: [Self; 3] = [Self::Nxp, Self::HiSilicon, Self::Allwinner];
 
     /// Returns the timer node property for the erratum or, if it has none, a name.

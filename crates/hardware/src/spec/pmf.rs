@@ -95,9 +95,9 @@ impl Interface {
     }
 
     /// Finds the interface through which `read` returns a timestamp. `query_uid` returns X0 to X3
-    /// of a UID query. `read` is called only if these identify a known service, because the same
-    /// function ID can mean anything in a service from another vendor. For example, 0xc2000010 is
-    /// PM_SET_MAX_LATENCY on ZynqMP.
+    /// of a UID query. `read` is called only if the UID identifies a known service, because the
+    /// same function ID can mean anything in a service from another vendor. For example, 0xc2000010
+    /// is PM_SET_MAX_LATENCY on ZynqMP.
     pub fn find(
         query_uid: impl Fn(u32) -> [u64; 4],
         read: impl Fn(Self) -> Result<u64, ReadError>,

@@ -1,7 +1,7 @@
 //! PSCI definitions that are not in the `smccc` crate: return code names and `power_state`.
 //!
 //! Section numbers below refer to the Arm Power State Coordination Interface, DEN0022F (PSCI 1.3).
-//! Nothing here calls the firmware.
+//! This module does not call the firmware.
 
 use core::fmt;
 

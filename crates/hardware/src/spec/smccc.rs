@@ -54,12 +54,12 @@ pub struct Service {
 }
 
 impl Service {
-    /// Returns the service identified by X0 to X3 as returned by the UID and revision queries, or
-    /// None if there is none.
+    /// Returns the service identified by X0 to X3 from the UID and revision queries, or None if the
+    /// queries do not identify a service.
     pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
         let uid = uid.map(|x| x as u32);
         let [major, minor, ..] = revision.map(|x| x as u32);
-        // Not implemented, X0 unchanged, or no value written.
+        // The call is not implemented, left X0 unchanged, or returned no value.
         if [u32::MAX, SERVICE_UID, 0].contains(&uid[0]) {
             return None;
         }

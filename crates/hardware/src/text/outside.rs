@@ -3,8 +3,8 @@
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-/// Parses digits. Unlike the standard library, rejects signs. Otherwise two different strings could
-/// have the same value.
+/// Parses digits. Unlike the standard library, this function rejects signs, because otherwise two
+/// different strings could have the same value.
 pub fn number(digits: &[u8], radix: u32) -> Option<u32> {
     let mut number = 0u32;
     for digit in digits {

@@ -112,8 +112,8 @@ impl Write for Printable {
     }
 }
 
-/// Writes one line. If it is longer than [`COLUMNS`] characters, truncates it. Truncates at a space
-/// if there is one in the second half of the line.
+/// Writes one line. Truncates a line that is longer than [`COLUMNS`] characters, at a space if the
+/// second half of the line contains one.
 pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     const MOST: usize = COLUMNS - MORE.len();
     let mut line = Printable(ArrayString::new());

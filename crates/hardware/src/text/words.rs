@@ -16,7 +16,7 @@ pub trait Word: Copy + PartialEq + 'static {
 }
 
 /// Defines an enum that implements [`Word`]. Takes a keyword for each variant and the name of the
-/// method that returns it.
+/// method that returns the keyword.
 ///
 /// [`Word`]: crate::text::words::Word
 #[macro_export]

@@ -2,8 +2,8 @@
 
 use crate::{CacheFault, LINE, Maintenance, Way};
 
-/// The writer number for bytes whose contents are not needed, because nothing has stored to them
-/// except possibly an earlier stage.
+/// The writer number for bytes whose contents are not needed, because only an earlier stage may
+/// have stored to them.
 const EARLIER: u32 = 0;
 /// The writer number for bytes that an earlier stage loaded.
 const LOADER: u32 = u32::MAX;
@@ -132,7 +132,7 @@ impl CacheLine {
         (self.cpus, self.clusters) = (0, 0);
     }
 
-    /// Starts an invalidate. From now on, dirty bytes may be lost. This does not matter for bytes
+    /// Starts an invalidate. From now on, dirty bytes may be lost, which does not matter for bytes
     /// whose contents are no longer needed.
     pub fn discard(&mut self) {
         let writers = self.writers.iter().rev();

@@ -52,7 +52,7 @@ pub struct CacheActor {
     pub cpu: u32,
     /// The instruction address.
     pub pc: u64,
-    /// How it accesses memory.
+    /// How the instruction accesses memory.
     pub way: Way,
 }
 

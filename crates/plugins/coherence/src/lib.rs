@@ -47,7 +47,8 @@ enum Special {
 fn special(word: u32) -> Option<Special> {
     use Maintenance::{Clean, CleanInvalidate, Invalidate};
     let register = word & 0x1f;
-    // Bits 11:8 must be ISH or SY. Only these cover all relevant domains and access types.
+    // Bits 11:8 must be ISH or SY, because only these options cover all relevant domains and access
+    // types.
     if matches!(word, 0xd503_3b9f | 0xd503_3f9f) {
         return Some(Special::Barrier);
     }
@@ -241,7 +242,7 @@ impl Plugin for Coherence {
             }
             Special::SetWay(at) => {
                 let operand = register(at);
-                // Loops count down, so set 0 in way 0 is last.
+                // Flush loops count down, so they end with set 0 in way 0.
                 if operand & !0xe == 0 {
                     self.model.flush(cpu, (operand >> 1 & 7) as u32 + 1);
                 }

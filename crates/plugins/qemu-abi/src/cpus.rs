@@ -11,8 +11,8 @@ pub fn identify(index: u32) -> u32 {
     index
 }
 
-/// Uses VMPIDR_EL2 because QEMU 10.0 passes the wrong index: that of the CPU that translated the
-/// block.
+/// Uses VMPIDR_EL2, because QEMU 10.0 passes the index of the CPU that translated the block instead
+/// of the CPU that executes it.
 #[cfg(feature = "api-2")]
 mod by_register {
     use std::collections::HashMap;
@@ -25,8 +25,8 @@ mod by_register {
     /// The MPIDR affinity fields that QEMU machines use, Aff2 to Aff0.
     const AFFINITY: u64 = 0xff_ffff;
 
-    /// Register handles by name, which are valid for every CPU because all of the machine's CPUs
-    /// are the same model, and a buffer for register values.
+    /// Register handles by name, and a buffer for register values. The handles are valid for every
+    /// CPU, because all of the machine's CPUs are the same model.
     struct Registers {
         handles: Option<HashMap<String, *mut c_void>>,
         bytes: *mut qemu::Bytes,

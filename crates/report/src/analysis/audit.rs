@@ -1,9 +1,9 @@
 //! Audits a published page: compares each printed change with the change computed from the tables
 //! for the two newest releases.
 //!
-//! Figures are paired by CPU or, for parallel calls, by size rank. They are never paired by row
-//! number. If labels repeat, it is not known which CPU a row belongs to, and a change that matches
-//! such a row is ambiguous.
+//! Figures are paired by CPU or, for parallel calls, by size rank, but never by row number. If
+//! labels repeat, the CPU that a row belongs to is unknown, and a change that matches such a row is
+//! ambiguous.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;

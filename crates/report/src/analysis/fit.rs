@@ -32,8 +32,8 @@ pub struct At<'r> {
 }
 
 impl<'r> At<'r> {
-    /// Returns the representative figure. In a queue, this is the figure for the last CPU to get
-    /// through. Otherwise, it is the median figure (the lower of the two middle ones).
+    /// Returns the representative figure, which is the figure for the last CPU to get through a
+    /// queue or, without a queue, the median figure (the lower of the two middle ones).
     pub fn typical(&self, is_queue: bool) -> Option<CellSeries<'r>> {
         match is_queue {
             true => self.all.last().copied(),
@@ -162,7 +162,7 @@ impl Straight {
         self.at_zero + self.slope * x
     }
 
-    /// Returns `r2` in percent. It is rounded down, so only a perfect fit yields 100.
+    /// Returns `r2` in percent, rounded down so that only a perfect fit yields 100.
     pub fn r2_percent(&self) -> u8 {
         // Because of rounding errors, `r2` may be slightly less than 1.
         (self.r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8

@@ -1,4 +1,4 @@
-//! The range within which noise may move a figure.
+//! The range of values that noise alone can explain.
 //!
 //! A median's interval is its notch as defined by McGill, Tukey and Larsen, "Variations of Box
 //! Plots", The American Statistician 32 (1978): median +- 1.57 IQR / sqrt(n). Two medians whose
@@ -8,8 +8,8 @@
 //! output.
 //!
 //! The MAD is often 0 because ticks are coarse, so the interval extends at least one tick to either
-//! side. With fewer than six samples, not even the full range of samples contains the median with
-//! 95 % confidence (1 - 2 / 2^n). The interval is the full range in that case.
+//! side. With fewer than six samples, the interval is the full range of samples, although even the
+//! full range does not contain the median with 95 % confidence (1 - 2 / 2^n).
 
 use run::measure::{Histogram, Metric, Summary};
 use run::model::Scenario;

@@ -1,7 +1,7 @@
 //! Merges several runs from one board into one table, matching CPUs by MPIDR.
 //!
 //! If every run has all of its samples, the samples are pooled and the statistics are computed from
-//! the pool. Otherwise, the runs' figures are listed side by side. They are never treated as
+//! the pool. Otherwise, the runs' figures are listed side by side. Figures are never treated as
 //! samples, because a row in a parallel scenario is part of a single round.
 
 use std::collections::BTreeMap;
@@ -62,9 +62,9 @@ pub(crate) struct RunFigure {
     pub(crate) is_doubtful: bool,
 }
 
-/// Removes runs that are identical to an earlier one down to the last tick, and returns a sentence
-/// about each of them. Otherwise, the samples would be counted twice if a run were specified twice
-/// or if a machine repeated itself exactly.
+/// Removes runs that are identical to an earlier run down to the last tick, and returns a sentence
+/// about each of them. The samples must not be counted twice if a run is specified twice or if a
+/// machine produces exactly the same run again.
 pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
     let mut repeats = Vec::new();
     for run in std::mem::take(runs) {
@@ -133,8 +133,9 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     )
 }
 
-/// Returns the scenario in `run` that goes into the same table as `scenario`, or would if the same
-/// interrupt had woken the CPUs. Scenarios with different helpers are listed separately.
+/// Returns the scenario in `run` that goes into the same table as `scenario`, or that would if the
+/// CPUs had been woken by the same interrupt. Scenarios with different helpers are listed
+/// separately.
 fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
     let own = scenario.key();
     let is_woken_otherwise = |it: &&Scenario| {
@@ -163,7 +164,7 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
         let own: Vec<Option<&Figure<'_>>> = each.iter().map(|it| it.get(&(cpu, key))).collect();
         let of_scenario = own.iter().zip(&scenarios).filter(|it| it.1.is_some());
         let shown = |it: &Figure<'_>| RunFigure {
-            figure: it.shown.expect("others are left out above"),
+            figure: it.shown.expect("figures that are not shown are left out above"),
             summary: it.summary.copied(),
             is_doubtful: it.is_doubtful,
         };

@@ -171,10 +171,10 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
 /// Figures that are never compared, with the reasons.
 const LEFT_OUT: [&str; 6] = [
     "Powerdown, Wakeup, Cache Flush, Latency: read from PMF, which the plain build lacks. The cost \
-     of timestamps on the way down is hidden by the sleep.",
+     of timestamps before the sleep is hidden by the sleep.",
     "Call for suspends: includes the sleep, which each run calibrates separately.",
     "Turn Off: with PMF, the lead polls only rarely, to avoid disturbing other CPUs.",
-    "Points for all CPUs at once: these also depend on what the other CPUs do.",
+    "Steps with all CPUs at once: the figures include the work of other CPUs.",
     "timer_latency: measured from a timer's expiry to its handler, without a firmware call.",
     "Parallel suspends and contend_sweep: CPUs wait for each other, and their order changes with \
      the firmware, because the instruction clock counts the instructions of all CPUs.",
@@ -193,7 +193,7 @@ fn is_compared(figure: &Figure<'_>) -> bool {
         return is_callers && key.step.how == How::Alone && key.step.variant != Variant::Loop;
     }
     if key.metric == Metric::Call {
-        // A call that sleeps takes as long as the sleep itself.
+        // A call that sleeps takes as long as the sleep.
         cell.summary(Metric::Wake).is_none()
     } else {
         matches!(key.metric, Metric::Wake | Metric::TurnOn)

@@ -57,7 +57,7 @@ const EXIT: Instant = Stamp(ExitPsci);
 pub const PHASES: [CpuPhase; 13] = [
     phase("call", "p-call", PowerSide::Down, &[(Before, ENTER)]),
     // From entry to the flush, or to low power if there is no flush. CPUs queue for firmware locks
-    // here.
+    // in this phase.
     phase(
         "entry",
         "p-entry",
@@ -128,7 +128,7 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
         vec![(Before, After)]
     };
     let slices = pairs.into_iter().filter_map(|(from, to)| {
-        // Returns None if an instant between them was lost.
+        // There is no phase between `from` and `to` if an instant between them was lost.
         let phase = phase_between(from, to)?;
         let (from, to) = (instants.at(from)?, instants.at(to)?);
         (from <= to).then_some(Slice { phase, from, to })

@@ -29,7 +29,7 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let empty = empty.into_iter().flat_map(Scenario::step_series);
     let own = scenario.step_series().filter(is_loop);
     let loops: Vec<CellSeries<'_>> = own.chain(empty).collect();
-    // If the empty loop was not measured on this CPU, use another CPU's loop: it consists of the
+    // If the empty loop was not measured on this CPU, use another CPU's loop, which consists of the
     // same few instructions.
     let loop_of = |own: CellSeries<'_>| {
         let all = loops.iter().rev();

@@ -22,7 +22,7 @@ Examples:
   {program} audit docs/perf/psci-performance-juno.rst
   {program} audit psci-performance-juno.rst --format json -o audit.json
 
-Exit codes: 1 a printed change is wrong; 3 one cannot be checked
+Exit codes: 1 a printed change is wrong; 3 a printed change cannot be checked
 Details: docs/publishing.md, Auditing a page")]
 pub struct AuditArguments {
     /// Pages, such as TF-A's docs/perf/psci-performance-juno.rst.

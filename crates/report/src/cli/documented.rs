@@ -89,9 +89,9 @@ pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
         .collect()
 }
 
-/// Checks the help of `command` and all its subcommands. It must fit on a terminal with 80 columns
-/// and 40 lines without truncated lines, and must contain examples. `-h` and `--help` must print
-/// the same text.
+/// Checks the help of `command` and all its subcommands. Each help text must fit on a terminal with
+/// 80 columns and 40 lines without truncated lines, and must contain examples. `-h` and `--help`
+/// must print the same text.
 pub fn check_help(command: &Command) {
     check_help_of(&command.clone().term_width(COLUMNS), command, &[]);
 }

@@ -25,8 +25,8 @@ Examples:
 Exit codes: 1 regression against --previous; the figures are published anyway
 Details: docs/publishing.md")]
 pub struct PublishArguments {
-    // This is a single list, because with two arguments, clap would assign the last path before an
-    // option to the second argument.
+    // All paths are in a single list, because with two arguments, clap would assign the last path
+    // before an option to the second argument.
     /// Logs of the release, whose typical run is published, then TF-A's source tree.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,

@@ -59,7 +59,7 @@ fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
 \t\tentry-latency-us = <{entry}>;
 \t\t/* {of_exit} */
 \t\texit-latency-us = <{exit}>;
-\t\t/* Not measured: the sum of entry and exit is a lower bound. The rest depends on energy. */
+\t\t/* Not measured: at least entry plus exit. The exact value depends on energy use. */
 \t\tmin-residency-us = <{residency}>;
 \t}};
 "

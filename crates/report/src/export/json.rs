@@ -17,8 +17,8 @@ use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
-/// The schema version. It changes when a key is removed or the meaning of a key changes; keys may
-/// be added at any time.
+/// The schema version, which changes when a key is removed or the meaning of a key changes; keys
+/// may be added at any time.
 const VERSION: u32 = 4;
 
 /// The complete report. Durations are in ticks of the run's `hz`.

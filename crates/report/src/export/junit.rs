@@ -159,8 +159,10 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     let (element, default) = match scenario.status {
         Status::Skipped(_) => (SKIPPED, "no reason given"),
         Status::Failed(_) => (FAILURE, "no reason given"),
-        Status::Crashed => (ERROR, "it ended in a reset"),
-        Status::Unknown if !run.integrity.tables => (ERROR, "the log does not show how it ended"),
+        Status::Crashed => (ERROR, "the scenario ended in a reset"),
+        Status::Unknown if !run.integrity.tables => {
+            (ERROR, "the log does not show how the scenario ended")
+        }
         Status::Passed | Status::Unknown => ("", ""),
     };
     match scenario.status {

@@ -61,8 +61,8 @@ impl Overhead {
         let is_noisy = self.unit == CostUnit::Time;
         let unit = match is_noisy {
             false => {
-                "The clock counts the instructions of all CPUs together, so figures include \
-                 those that other CPUs execute at the same time, such as the lead while it waits."
+                "The clock counts the instructions of all CPUs, so figures include instructions \
+                 that other CPUs execute at the same time, such as the lead's wait loop."
             }
             true => {
                 "Each difference is between two medians, with the sum of both notches; a \
@@ -83,7 +83,7 @@ impl Overhead {
             false => it.cleanest(),
         });
         let Some(own) = own else { return all };
-        let call = "PSCI_VERSION, which passes only two timestamps,";
+        let call = "PSCI_VERSION, which records only two timestamps,";
         if is_noisy && own.is_noise() == Some(true) {
             all.push(format!("{call} has no cost beyond noise."));
             return all;

@@ -1,11 +1,10 @@
 //! `perfetto`: the Trace Event format, for ui.perfetto.dev and chrome://tracing.
 //!
 //! Each cluster is a process and each CPU a thread; a separate process shows the scenario names.
-//! The drawing shows the same samples as the tables. For a parallel scenario, this is one round
-//! with all CPUs on one axis, which makes the queue for firmware locks visible. For a serial
-//! scenario, these are the CPUs' samples, one after another. Time is omitted only between serial
-//! samples and between scenarios. Each call's `counter` value shows when the call occurred within
-//! the run.
+//! The drawing shows the same samples as the tables. A parallel scenario is drawn as one round with
+//! all CPUs on one axis, which makes the queue for firmware locks visible. A serial scenario is
+//! drawn as the CPUs' samples, one after another. Time is omitted only between serial samples and
+//! between scenarios. Each call's `counter` value shows when the call occurred within the run.
 
 use std::io::Write;
 

@@ -42,7 +42,7 @@ pub(super) struct PageFigures<'s> {
 pub(super) enum OnPage {
     /// The previous release's figures.
     Previous,
-    /// Those of this run.
+    /// This run's figures.
     Own,
 }
 

@@ -69,8 +69,8 @@ fn comparison_document<'r>(report: &'r Report, compared: &Comparison) -> Vec<Blo
     all
 }
 
-/// Returns the name of a run's board or, if the run does not name one, of its input. It is part of
-/// the titles, because titles must be unique in a document about several boards.
+/// Returns the name of a run's board or, if the run does not name one, of its input. Titles include
+/// this name, because titles must be unique in a document about several boards.
 pub(super) fn board(run: &LoggedRun) -> &str {
     run.board().unwrap_or(&run.source.input)
 }

@@ -27,7 +27,7 @@ struct TableColumn {
     #[serde(skip)]
     is_name: bool,
     /// For an optional column, the text shown in a cell without a value. The column is dropped if
-    /// no cell has one.
+    /// no cell has a value.
     #[serde(skip)]
     absent: Option<&'static str>,
 }
@@ -235,8 +235,8 @@ pub(crate) fn cell(value: Option<impl ToString>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), |it| it.to_string())
 }
 
-/// Returns the cells that identify a figure: its x, how it was measured and in which variant, and
-/// its name.
+/// Returns the cells that identify a figure: the value of x, how the figure was measured, the
+/// variant, and the figure's name.
 pub(crate) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
     let step = key.step;
     let (x, how, variant) = match key.is_of_step() {

@@ -1,9 +1,9 @@
 //! Writes the data files for the TF-A documentation in the format used since May 2026, along with a
 //! board's page.
 //!
-//! `docs/perf/data/PLATFORM/{current,previous}/TEST.csv`: integer nanoseconds, no header, every
-//! field quoted, lines ending in LF. Figures that differ from the previous ones are followed by the
-//! change: `185700 (-30.51%)`.
+//! The files `docs/perf/data/PLATFORM/{current,previous}/TEST.csv` contain integer nanoseconds.
+//! These files have no header, every field is quoted, and lines end in LF. Figures that differ from
+//! the previous ones are followed by the change: `185700 (-30.51%)`.
 //!
 //! The baseline is `current`, which becomes `previous`. If another baseline is given, it becomes
 //! `previous` instead. The new files are complete before the old ones are moved. If `current`
@@ -61,7 +61,7 @@ struct Release<'r> {
 ///
 /// # Errors
 /// Returns an error if the run has no figures to publish or is from another board, if existing
-/// figures would be lost, or if a file cannot be written. In that case nothing is changed, and no
+/// figures would be lost, or if a file cannot be written. On error, nothing is changed, and no
 /// directory is created.
 pub fn publish(
     run: &LoggedRun,

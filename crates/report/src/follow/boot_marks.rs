@@ -7,7 +7,7 @@ use hardware::image::BootStage;
 const ENDED: [&str; 2] = ["  TEST COMPLETE", "{\"scenario\":"];
 
 /// Explains the last mark in `log`: how far the boot got, the likely cause if it stopped there, and
-/// the next step. Returns None if there are no marks, or if a scenario has ended since.
+/// the next step. Returns None if there are no marks, or if a scenario ended after the last mark.
 pub fn explain_marks(log: &str) -> Option<String> {
     let last_end = ENDED.iter().filter_map(|end| log.rfind(end)).max();
     let stage = BootStage::last_in(&log[last_end.unwrap_or(0)..])?;
@@ -34,7 +34,7 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
         BootStage::Mmu => [
             "the MMU and caches are on, but no device tree was found",
             "no tree is appended, and X0, X2 and X3 do not contain the address of one",
-            "append one: cargo xtask image --board NAME, or --dtb FILE",
+            "append a tree: cargo xtask image --board NAME, or --dtb FILE",
         ],
         BootStage::Tree => [
             "a device tree was found, but it or the boot arguments were not accepted",
@@ -62,7 +62,7 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
         BootStage::CpuOn => [
             "CPU_ON was called, but no suspend has followed",
             "CPU_ON did not return, or the CPU did not arrive",
-            "check the MPIDRs of /cpus, and that the firmware can power on these CPUs",
+            "check the MPIDRs in /cpus, and that the firmware can power on these CPUs",
         ],
         BootStage::Suspend => [
             "a suspend call was made, but nothing has been printed since",
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(explain_marks("NOTICE:  BL31: built\r\n"), None);
         let said = explain_marks("<E><C><M>\r\n<T>\r\n").expect("marks");
         assert!(said.starts_with("the last boot mark is <T>: a device tree was found"));
-        // The log ends between two scenarios, then during the first one.
+        // In the first log, no mark follows the end of the scenario. In the second log, one does.
         let on = "<O>\r\n<RT_INSTR:a\t0/>\r\n  TEST COMPLETE\r\n";
         assert_eq!(explain_marks(&format!("{on}> Executing 'B'\r\n")), None);
         let said = explain_marks(&format!("> Executing 'A'\r\n{on}<S>\r\n"));

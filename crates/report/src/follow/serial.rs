@@ -24,7 +24,7 @@ pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
 pub struct Followed {
     /// The bytes received so far.
     pub log: Vec<u8>,
-    /// How it ended, or None if the other side closed the connection.
+    /// How the run ended, or None if the other side closed the connection.
     pub ending: Option<MachineEnding>,
     /// How long the run was followed.
     pub elapsed: Duration,

@@ -59,16 +59,15 @@ pub struct MachineResult {
     pub log: Vec<u8>,
     /// QEMU's stderr output.
     pub stderr: String,
-    /// How it ended.
+    /// How the machine stopped.
     pub ending: MachineEnding,
-    /// How long it ran.
+    /// How long the machine ran.
     pub elapsed: Duration,
 }
 
 /// A receiver for UART output.
 pub trait Display: Write {
-    /// Shows how many of the current scenario's samples have been taken, and how many there will
-    /// be.
+    /// Shows the number of samples taken in the current scenario, and the number requested.
     fn show_samples(&mut self, _kept: u32, _asked: u32) {}
 }
 

@@ -14,9 +14,9 @@ use super::results::{CaseStatus, Results};
 use crate::log::LoggedRun;
 
 const SUITE: &str = "psci-bench/";
-/// The test cases for the verdict, as named by LAVA and by pytest.
+/// The name of the verdict's test case, as used by LAVA and by pytest.
 const VERDICTS: [&str; 2] = ["psci-bench/psci_bench", "/test_verdict"];
-/// The note for a job whose monitors are not the cell's.
+/// The note for a job that did not use the cell's monitors.
 pub(super) const OTHERS_MONITORS: &str = "LAVA's test cases are not from the cell's monitors, so \
     their counts are not compared with the log";
 

@@ -144,7 +144,7 @@ impl Found {
             Some(cell) if path.is_file() => return self.cells[cell].files.push(path.to_path_buf()),
             Some(_) => "not a regular file",
             None if is_orphan => {
-                "results without a cell.json next to their folder, so their cell is unknown"
+                "the results folder has no cell.json next to it, so its cell is unknown"
             }
             None => return,
         };

@@ -33,8 +33,8 @@ impl JobOutcome {
     }
 }
 
-/// Returns a job's outcome and the reasons for it: its failures, followed by the parts that it
-/// `lacks`.
+/// Returns a job's outcome and the reasons for it: the job's failures, followed by its missing
+/// parts (`lacks`).
 pub(super) fn outcome(
     results: Option<&Results>,
     runs: &[LoggedRun],
@@ -79,7 +79,7 @@ fn of_results(results: &Results) -> Vec<String> {
     said
 }
 
-/// Lists the first few names, and the number of remaining ones.
+/// Lists the first few names and counts the rest.
 fn listed(names: &[impl Display]) -> String {
     match names.len().checked_sub(3) {
         Some(more @ 1..) => format!("{} and {more} more", names[..3].iter().join(", ")),
@@ -87,8 +87,8 @@ fn listed(names: &[impl Display]) -> String {
     }
 }
 
-/// Describes a run's failure, based on its verdict or, for a TFTF log, which has no verdict, on its
-/// scenarios.
+/// Describes a run's failure, based on its verdict. A TFTF log has no verdict, so its scenarios are
+/// examined instead.
 fn of_run(run: &LoggedRun) -> Option<String> {
     let verdict = run.verdict();
     if verdict.is_some_and(|verdict| verdict != Verdict::Pass) {

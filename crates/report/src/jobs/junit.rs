@@ -145,8 +145,8 @@ impl Case {
         status
     }
 
-    /// Returns the name of the figure in a property. The generated tests name properties after CPU,
-    /// metric and unit, and their parameter is the scenario's tag.
+    /// Returns the name of the figure in a property. The generated tests name each property after
+    /// its CPU, metric and unit. The scenario's tag is the test's parameter.
     fn measurement(&self, property: &str) -> Option<String> {
         let tag = self.name.rsplit_once('[')?.1.strip_suffix(']')?;
         let (cpu, metric) = property.strip_suffix(" ns")?.split_once(' ')?;

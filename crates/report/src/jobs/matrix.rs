@@ -1,8 +1,8 @@
 //! A matrix of runs: one column per run, grouped by board and firmware.
 //!
 //! Unlike [`crate::analysis::merge`], which combines runs of the same measurement into one table, a
-//! matrix keeps all runs separate. Rows are CPUs, matched by MPIDR, and figures that a run lacks
-//! are left empty. Different boards never share a table.
+//! matrix keeps all runs separate. Rows are CPUs, matched by MPIDR. If a run lacks a figure, its
+//! cell is left empty. Different boards never share a table.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
@@ -48,7 +48,7 @@ pub struct SideBySide {
 pub struct MatrixRow {
     pub(crate) cpu: Cpu,
     pub(crate) metric: Metric,
-    /// The figure in each run's main table, and true if it is from a record.
+    /// The figure in each run's main table, and whether it comes from a record.
     pub(crate) shown: Vec<Option<(u64, bool)>>,
 }
 

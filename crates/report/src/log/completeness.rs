@@ -54,7 +54,7 @@ impl LoggedRun {
                 format!("{} (not verified)", closing.line)
             }
             (Some(closing), None) => closing.line.clone(),
-            (None, None) if self.is_left() => "none (TFTF); the suite ran to its end".to_owned(),
+            (None, None) if self.is_left() => "none (TFTF); the suite ran to completion".to_owned(),
             (None, None) => format!("none: {}", self.lost_line()),
         }
     }

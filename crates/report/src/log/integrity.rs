@@ -58,7 +58,7 @@ pub struct Records {
     pub unread: Vec<String>,
     /// The missing records, ordered by sequence number.
     pub missing: Vec<Missing>,
-    /// The run whose records began before those of this run ended.
+    /// Another run, whose records began before this run's records ended.
     #[serde(skip)]
     pub cut_by: Option<RunId>,
 }

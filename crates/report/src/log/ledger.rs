@@ -25,7 +25,7 @@ pub(super) fn unread_at(claim: &Claim<'_>, line: u64) -> String {
 pub(super) struct Ledger {
     /// The run ID in the records, or None if there are none.
     pub(super) run: Option<RunId>,
-    /// The checksums of the received records, and 0 for the others.
+    /// The checksum of each record; 0 for a record that was not received.
     checksums: Vec<u32>,
     /// True for each record that was received.
     entered: Vec<bool>,

@@ -20,7 +20,7 @@ pub(super) struct LineRun {
     scenarios: Vec<LineScenario>,
     /// The index of the scenario in progress.
     current: Option<usize>,
-    /// The results of all scenarios, known or not.
+    /// The results of all scenarios, including those unknown to this version.
     ended: Vec<Status>,
     /// Failed scenarios whose start is missing or unknown.
     pub(super) strays: u32,

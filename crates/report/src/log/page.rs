@@ -89,7 +89,7 @@ impl PageTable {
     }
 }
 
-/// Returns true if the file extension of `path` is that of a page.
+/// Returns true if `path` has the file extension of a page.
 pub(crate) fn is_at(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
@@ -183,7 +183,7 @@ fn check_releases(tables: &[PageTable]) -> Result<()> {
 }
 
 /// Returns true if the figures are in nanoseconds although the titles say microseconds. This is
-/// assumed if all of them are integers and at least one is longer than any call could take.
+/// assumed if all figures are integers and at least one is implausibly large for microseconds.
 fn is_of_ns(tables: &[&mut PageTable]) -> bool {
     let rows = tables.iter().flat_map(|it| &it.rows);
     let figures = rows.flat_map(|row| &row.figures);

@@ -189,7 +189,7 @@ fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
     }
     let tag = found.get(1)?.as_str();
     let label = (found[2].parse().ok()?, found[3].parse().ok()?);
-    // A row that lost whitespace may look like the other kind of row.
+    // A suspend row that lost its whitespace may look like a latency row.
     let is_latency = ScenarioId::from_word(tag).map(|id| id.procedure() == Procedure::Version);
     is_latency
         .is_none_or(|it| it == values[1].is_none())

@@ -31,11 +31,11 @@ pub(crate) struct PublishedRow {
 /// A figure, and the change printed after it.
 #[derive(Clone, Debug)]
 pub(crate) struct PublishedFigure {
-    /// `LINE:COLUMN`. For figures from a page, the file name comes first.
+    /// `LINE:COLUMN`, or `FILE:LINE:COLUMN` for a figure from a page.
     pub(crate) place: String,
     pub(crate) metric: Metric,
     pub(crate) ns: u64,
-    /// In hundredths of a percent.
+    /// The change in hundredths of a percent.
     pub(crate) change: Option<i64>,
 }
 

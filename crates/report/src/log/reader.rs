@@ -21,7 +21,7 @@ use super::lines::{LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 
-/// Why there is no report for a log, including the log's name.
+/// The reason why there is no report for a log, with the log's name.
 #[derive(Debug)]
 pub enum LogReadError {
     /// The log cannot be read.
@@ -58,7 +58,7 @@ pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
 /// Like [`runs`], for an open file. Stops if no run starts within the first 64 MiB read from a
 /// pipe, because a pipe may never end.
 pub fn runs_in_file(name: &str, file: File) -> Runs<File> {
-    // The size of anything but a regular file is 0.
+    // The size is reported as 0 unless this is a regular file.
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     runs_within(name, file, size.max(NO_RUN_MAX))
 }
@@ -132,7 +132,7 @@ struct LogReader {
     name: String,
     /// The maximum number of bytes before the first run.
     no_run_max: u64,
-    /// True if the rest was not read, because no run starts within that limit.
+    /// True if the rest was not read because no run starts within `no_run_max` bytes.
     is_cut: bool,
     /// Runs that have ended but have not yet been returned.
     ended: VecDeque<LoggedRun>,
@@ -151,8 +151,7 @@ struct LogReader {
 }
 
 impl LogReader {
-    /// Returns true if enough input has been read without finding a run that there is unlikely to
-    /// be one.
+    /// Returns true if no run was found in so much input that a run is unlikely to follow.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
         line.offset > self.no_run_max && self.count == 0 && !self.now.is_begun()
     }
@@ -229,7 +228,7 @@ impl LogReader {
         )
     }
 
-    /// Reads a cleaned line. Returns false if it contains nothing useful.
+    /// Reads a cleaned line. Returns false if the line contains nothing useful.
     fn line(&mut self, line: &[u8]) -> bool {
         let start = memmem::find(line, MARK.as_bytes()).unwrap_or(line.len());
         let (before, records) = line.split_at(start);
@@ -301,7 +300,7 @@ impl LogReader {
         }
     }
 
-    /// Reads a line without a checksum. Returns false if it contains nothing useful.
+    /// Reads a line without a checksum. Returns false if the line contains nothing useful.
     fn text(&mut self, line: &[u8]) -> bool {
         let joined = plain_line::joined(&self.row, line);
         match joined.is_some() {
@@ -441,7 +440,7 @@ mod tests {
     #[test]
     fn log_in_a_file_is_read_to_its_end() {
         let mut file = tempfile::tempfile().expect("a file");
-        // The gap takes no space on the disk.
+        // The file is sparse, so the gap takes no disk space.
         file.seek(SeekFrom::Start(NO_RUN_MAX + (1 << 17)))
             .expect("moved");
         let log = made_up_run::log(&made_up_run::run(), Records::Once);

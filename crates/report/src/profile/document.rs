@@ -1,4 +1,4 @@
-//! A profile as blocks, in reading order.
+//! Converts a profile to the blocks of a document, in reading order.
 
 use std::cmp::Reverse;
 

@@ -49,8 +49,8 @@ pub struct ProfilePhase {
     pub samples: u64,
     /// The instructions executed by all CPUs: PMF's ticks.
     pub elapsed: u64,
-    /// The CPU's own instructions, by stack: functions from the outermost, separated by semicolons.
-    /// Empty in a log's profile, which has only ticks.
+    /// The CPU's own instructions, by stack. A stack is a list of functions, outermost first,
+    /// separated by semicolons. Empty in a log's profile, which has only ticks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stacks: BTreeMap<String, Cost>,
 }
@@ -154,7 +154,7 @@ impl Profile {
         }
     }
 
-    /// Adds the phase to the one with the same names, or appends it if there is none.
+    /// Merges the phase with the one that has the same names, or appends it if there is no match.
     pub fn add(&mut self, phase: ProfilePhase) {
         add(&mut self.phases, phase);
     }
@@ -230,7 +230,8 @@ fn notes(run: &LoggedRun) -> Vec<String> {
     lost.into_iter().chain(left_out).collect()
 }
 
-/// Adds the phase to the one in `all` with the same names, or appends it if there is none.
+/// Merges the phase with the one in `all` that has the same names, or appends it if there is no
+/// match.
 fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
     let found = all
         .iter_mut()

@@ -1,4 +1,4 @@
-//! Firmware functions that do not do what the specification says.
+//! Firmware functions that do not behave as specified.
 
 use alloc::format;
 use alloc::string::String;
@@ -45,7 +45,7 @@ fn lacks_effect(rejection: &Rejection) -> String {
         (Reason::NotRung, _) => "this interrupt did not wake the CPU, but a later SGI did",
         (Reason::WrongContext, _) => "the CPU came back with a wrong context ID",
         (Reason::Pending, _) => "an interrupt stayed pending, so the call was not made",
-        (Reason::LateReturn, _) => "the CPU came back much later than its wake-up was due",
+        (Reason::LateReturn, _) => "the CPU came back long after its wake-up was due",
         _ => return format!("{rejection}"),
     };
     what.into()

@@ -23,7 +23,7 @@ pub const LAST_MAN: Kind = Kind::new("last-man");
 enum NotTold {
     #[error("there are no timestamps")]
     NoTimestamps,
-    #[error("not all CPUs of cluster {0} have a row")]
+    #[error("a CPU in cluster {0} has no row")]
     RowMissing(u16),
     #[error("a CPU in cluster {0} has no timestamps")]
     CpuWithoutTimestamps(u16),
@@ -85,7 +85,7 @@ fn of_cluster(
     let median = lower_median(&mut others);
     if verbosity.is_full() && !others.is_empty() && flush > median {
         let ticks = clock.span(flush - median);
-        sentence += &format!(" It took {ticks} more than their median.");
+        sentence += &format!(" This flush took {ticks} longer than the others' median.");
     }
     Ok(Finding {
         metrics: vec![Metric::CacheFlush],
@@ -96,7 +96,7 @@ fn of_cluster(
 
 fn not_told(scenario: &Scenario, why: &NotTold) -> Finding {
     let sentence =
-        format!("Last man down: unknown, because {why}; flush times alone do not show it.");
+        format!("Last man down: unknown, because {why}; flush times alone do not identify it.");
     let cpus = scenario.cells.iter().map(|cell| cell.cpu);
     Finding {
         metrics: vec![Metric::CacheFlush],

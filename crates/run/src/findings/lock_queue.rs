@@ -60,7 +60,8 @@ fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Fi
         if is_even(line) {
             let residual = run.clock().span(residual);
             sentence += &format!(
-                " They go down one after another; all figures are within {residual} of the line."
+                " The CPUs go down one after another; all figures are within {residual} of the \
+                 line."
             );
         }
         let cpus = words::cpus(run, arrivals.iter().map(|it| it.1));

@@ -1,4 +1,4 @@
-//! Figures that are only a few ticks long, where the counter's resolution matters.
+//! Figures so short that the counter's resolution matters.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
-/// Figures that are only a few ticks long, where the counter's resolution matters.
+/// Figures so short that the counter's resolution matters.
 pub(super) const RESOLUTION: Kind = Kind::new("resolution");
 
 /// Below this number of ticks, a figure's resolution is worth reporting: one tick is more than 2 %
@@ -44,7 +44,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Finds figures that are only a few ticks long, where the counter's resolution matters.
+/// Finds figures so short that the counter's resolution matters.
 pub(super) fn find_resolution(
     run: &Run,
     scenario: &Scenario,
@@ -91,7 +91,7 @@ fn of_column(
         | Procedure::CpuOn
         | Procedure::Timers
         | Procedure::Steps
-        | Procedure::Checks => " This counter cannot resolve it.",
+        | Procedure::Checks => " This counter is too coarse for times this short.",
     };
     Some(Finding {
         kind: RESOLUTION,

@@ -61,7 +61,7 @@ fn the_last_man_by_timestamps() {
                  the others' 4.42 us.";
     let last = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, LAST_MAN);
     assert_eq!(last(&scenario, Verbosity::Short), [short]);
-    let cost = " It took 75.20 us more than their median.";
+    let cost = " This flush took 75.20 us longer than the others' median.";
     assert_eq!(last(&scenario, Verbosity::Full), [[short, cost].concat()]);
 
     // At level 0, no CPU flushes on behalf of its cluster.
@@ -84,7 +84,7 @@ fn a_last_man_that_is_not_known() {
     none.cells.iter_mut().for_each(|row| row.shown = None);
     for (scenario, others, why) in [
         (no_stamps, 1, "a CPU in cluster 1 has no timestamps"),
-        (no_row, 1, "not all CPUs of cluster 1 have a row"),
+        (no_row, 1, "a CPU in cluster 1 has no row"),
         (none, 0, "there are no timestamps"),
     ] {
         let found = |verbosity, kind| of_kind(&run, &scenario, verbosity, kind);
@@ -92,7 +92,7 @@ fn a_last_man_that_is_not_known() {
         assert_eq!(known, [others; 2], "{why}");
         assert!(found(Verbosity::Short, Kind::NOT_TOLD).is_empty());
         let sentence = std::format!(
-            "Last man down: unknown, because {why}; flush times alone do not show it."
+            "Last man down: unknown, because {why}; flush times alone do not identify it."
         );
         assert_eq!(found(Verbosity::Full, Kind::NOT_TOLD), [sentence]);
     }
@@ -169,7 +169,7 @@ fn lock_queues() {
     let sentence = "Lock queue: powerdown grows by 15.98 us with each position in \
                     ENTER_HW_LOW_PWR order (4 CPUs, R2 99 %).";
     assert_eq!(short(&even), sentence);
-    let more = " They go down one after another; all figures are within 112 ns of the line. In \
+    let more = " The CPUs go down one after another; all figures are within 112 ns of the line. In \
                 this order: CPU 0.3, 0.2, 0.1, 0.0.";
     let full = only(&run, &even, Verbosity::Full, LOCK_QUEUE);
     assert_eq!(full, [sentence, more].concat());
@@ -229,7 +229,7 @@ fn figures_of_few_ticks() {
     assert_eq!(
         only(&run, &scenario, Verbosity::Full, RESOLUTION),
         "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, inferred from the figures; one tick is \
-         25 % of the minimum. This counter cannot resolve it."
+         25 % of the minimum. This counter is too coarse for times this short."
     );
     let (few, _) = table(1, figures, ScenarioId::CpuSuspendSerial);
     assert_eq!(tick_ns(&few), None);

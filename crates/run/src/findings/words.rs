@@ -31,7 +31,8 @@ pub fn list<T: Display>(items: impl Iterator<Item = T>) -> String {
     list.finish()
 }
 
-/// A list being built. Its methods do not depend on the item type, so they are compiled only once.
+/// A list being built. The type's methods are compiled only once, because they do not depend on the
+/// type of the items.
 #[derive(Default)]
 struct List {
     text: String,

@@ -63,7 +63,7 @@ impl fmt::Display for Counter {
 pub enum NoCpuOff {
     /// PSCI_FEATURES does not list CPU_OFF.
     NotListed,
-    /// The device tree rules it out.
+    /// The device tree rules out CPU_OFF.
     Forbidden,
     /// CPU_OFF is listed, but returned NOT_SUPPORTED.
     NotSupported,
@@ -138,7 +138,7 @@ pub struct Facts {
     pub no_cpu_off: Option<NoCpuOff>,
     /// The lead CPU's index, in board order.
     pub lead: CpuIndex,
-    /// The size in bytes of the L2 cache, or of the L1 cache if it is the only one.
+    /// The size in bytes of the L2 cache, or of the L1 cache if there is no L2 cache.
     pub outer_cache: Option<u64>,
     /// The lead's registers.
     #[serde(skip)]

@@ -7,7 +7,7 @@ use super::metric::Metric;
 
 /// An instant in a sample. Each one is a field of [`super::Outcome`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the outcome's fields are described there")]
+#[expect(missing_docs, reason = "the fields of Outcome are documented")]
 pub enum Instant {
     Before,
     Stamp(Stamp),

@@ -33,7 +33,7 @@ pub trait Machine {
     /// rounds.
     fn set_pause(&mut self, pause: u64);
 
-    /// Returns what the second CPU_ON in the last round returned; see [`Round::repeats_cpu_on`].
+    /// Returns the return value of the last round's second CPU_ON; see [`Round::repeats_cpu_on`].
     fn second_cpu_on(&self) -> Option<i32>;
 
     /// Returns the address at which CPUs enter after CPU_ON.

@@ -7,9 +7,9 @@ use super::outcome::Action;
 use super::round::{After, Round, Waker, Who};
 use crate::plan::WakePattern;
 
-/// The time in microseconds from a due wake-up by an SGI or the timer frame to the next attempt, by
-/// the CPU's own timer or a second SGI from a helper. With this second attempt, a lost SGI costs a
-/// sample, but not the CPU.
+/// The time in microseconds from when an SGI or the timer frame should wake a CPU to the second
+/// attempt, which is made by the CPU's own timer or by another SGI from a helper. Because of the
+/// second attempt, a lost SGI costs a sample, but not the CPU.
 const GRACE_US: u64 = 500_000;
 
 /// The time in microseconds added by each CPU in a helper's chain, and the limit on the total.
@@ -60,7 +60,8 @@ pub struct Order {
     pub action: Action,
     /// The instants.
     pub times: OrderTimes,
-    /// True if the timer frame wakes this CPU at the due instant; its own timer expires later.
+    /// True if the timer frame wakes this CPU when its wake-up is due; the CPU's own timer expires
+    /// later.
     pub is_woken_by_frame: bool,
     /// The CPUs that this one wakes.
     pub wakes_others_by_sgi: SgiTargets,
@@ -124,7 +125,7 @@ impl OrderBook<'_> {
         };
         let is_woken_by_frame = cpu == self.lead && round.waker.is_frame();
         let by_sgi = self.helper().is_some() || self.is_chain() && cpu != self.lead;
-        // The SGI or the timer frame interrupt, if any, comes before that.
+        // The CPU's own timer expires after the SGI or the timer frame interrupt, if there is one.
         let grace = match is_woken_by_frame || by_sgi {
             true => self.wake_grace(),
             false => 0,
@@ -147,7 +148,7 @@ impl OrderBook<'_> {
         }
     }
 
-    /// Returns true if the lead wakes all the others.
+    /// Returns true if the lead wakes all other CPUs.
     fn is_chain(&self) -> bool {
         let chained = match self.round.waker {
             Waker::OwnTimers => self.round.wake == WakePattern::Chain,
@@ -183,7 +184,7 @@ impl OrderBook<'_> {
         }
     }
 
-    /// Returns the ticks from a due wake-up by an SGI or the timer frame to the second SGI.
+    /// Returns the ticks from when an SGI or the timer frame should wake a CPU to the second SGI.
     fn wake_grace(&self) -> u64 {
         let chained = self.helper().is_some() && self.round.wake == WakePattern::Chain;
         let hops = if chained { self.cpus.len() as u64 } else { 0 };

@@ -45,7 +45,7 @@ pub enum Action {
     /// Handle timer expiries, or load the memory system in the meantime, as specified by the
     /// window.
     Expire,
-    /// CPU_OFF at the agreed start. The lead starts polling for OFF before that.
+    /// CPU_OFF at the agreed start. The lead begins to poll for OFF before the start.
     OnOff,
     /// Repeat one operation, timing the batch.
     Repeat {
@@ -68,12 +68,12 @@ pub enum SingleCall {
 /// A CPU's preparation just before [`Action::ColdCall`] times a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preparation {
-    /// It makes the same call.
+    /// The CPU makes the same call.
     Warm,
-    /// It makes the same call, then evicts its own cache lines that the call uses (code, stack and
-    /// results).
+    /// The CPU makes the same call, then evicts its own cache lines that the call uses (code, stack
+    /// and results).
     Evict,
-    /// It suspends; the timed call is the first one after the wake-up.
+    /// The CPU suspends; the timed call is the first one after the wake-up.
     Suspend {
         /// The argument, in the firmware's format.
         power_state: u32,

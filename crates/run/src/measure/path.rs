@@ -128,8 +128,8 @@ mod tests {
             assert_eq!(with(stamp, value), Some((Disorder, Some(stamp))));
         }
         assert_eq!(with(ExitHwLowPwr, 155), Some((CounterStopped, None)));
-        // The second CPU_ON splits the CPU_OFF, anywhere from the last instant before WFI to the
-        // first instant after it.
+        // The lead may call CPU_ON at any time from the last instant before WFI to the first
+        // instant after it.
         for (turned_on, expected) in [
             (155, Some((Disorder, Some(EnterHwLowPwr)))),
             (160, None),

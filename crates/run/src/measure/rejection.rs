@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 words! {
     /// A step in a round at which a CPU may be lost.
-    #[expect(missing_docs, reason = "Display describes each one")]
+    #[expect(missing_docs, reason = "the Display impl describes each variant")]
     pub enum Step, word {
         TurnOn = "turn-on",
         Arrive = "arrive",
@@ -22,7 +22,7 @@ words! {
 /// The cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "Display describes each one")]
+#[expect(missing_docs, reason = "the Display impl describes each variant")]
 pub enum Cause {
     Timeout,
     Firmware(psci::ReturnCode),
@@ -107,7 +107,7 @@ words! {
         Lost = "lost",
         /// An operation in a loop's batch was abandoned, or its return value was wrong.
         WrongAnswer = "wrong-answer",
-        /// A timer expiry had already passed when its turn came.
+        /// A timer expiry had already passed before it could be handled.
         Overrun = "overrun",
     }
 }

@@ -81,18 +81,18 @@ impl Waker {
 pub struct OsInitiated {
     /// The states to request, each with its level.
     pub states: Ladder,
-    /// Ticks until the last CPU in a cluster makes its call, and from then until the last CPU
-    /// overall does.
+    /// Ticks from the start until the last CPU in a cluster makes its call, and from then until the
+    /// last CPU overall makes its call.
     pub step: u64,
 }
 
 /// What all participants except the lead do after a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum After {
-    /// They turn themselves off; the next round starts with CPU_ON.
+    /// The CPUs turn themselves off; the next round starts with CPU_ON.
     #[default]
     Off,
-    /// They wait for the next round.
+    /// The CPUs wait for the next round.
     Stay,
 }
 
@@ -103,7 +103,7 @@ pub struct Round {
     pub who: Who,
     /// The action of each participant.
     pub action: Action,
-    /// Ticks from publishing the start to the start itself. Gives all CPUs time to see it.
+    /// Ticks from when the start is published to the start, so that all CPUs have time to read it.
     pub lead_in: u64,
     /// Ticks from the start to the first wake-up.
     pub sleep: u64,

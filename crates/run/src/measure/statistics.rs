@@ -16,7 +16,7 @@ pub const P99_MIN: u32 = 100;
 /// Order statistics of one metric's samples, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The number of samples. If it is 0, so are all the other fields.
+    /// The number of samples. If there are none, all other fields are 0.
     pub n: u32,
     /// The minimum.
     pub min: u64,

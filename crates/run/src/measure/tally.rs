@@ -12,7 +12,7 @@ use super::histogram::Histogram;
 /// The exact minimum, maximum and sum of a set of latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunningSummary {
-    /// The number of latencies. If it is 0, so are all the other fields.
+    /// The number of latencies. If there are none, all other fields are 0.
     pub n: u32,
     /// The minimum, in ticks.
     pub min: u64,
@@ -48,7 +48,8 @@ impl RunningSummary {
 pub enum Until {
     /// From the programmed instant to the handler's first instruction.
     Entry,
-    /// To the first line of the Rust handler, after registers are saved.
+    /// From the programmed instant to the first line of the Rust handler, after registers are
+    /// saved.
     Handler,
 }
 
@@ -59,7 +60,7 @@ pub struct Account {
     pub series: [RunningSummary; 2],
     /// Completed expiries, including overruns.
     pub expiries: u32,
-    /// Expiries that were already past when their turn came.
+    /// Expiries that had already passed before they could be handled.
     pub overruns: u32,
     /// Interrupts with no expiry due: the GIC withdrew its signal.
     pub spurious: u32,
@@ -71,7 +72,7 @@ impl Account {
         &self.series[until as usize]
     }
 
-    /// Adds another account's counts.
+    /// Adds the counts from `other`.
     pub fn merge(&mut self, other: &Self) {
         for (own, series) in self.series.iter_mut().zip(&other.series) {
             own.merge(series);

@@ -93,7 +93,7 @@ impl How {
 /// A step of a scenario. Scenarios in TFTF's suite have a single step, the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellStep {
-    /// The number of CPUs that perform it at the same time.
+    /// The number of CPUs that perform the operation at the same time.
     pub how: How,
     /// The kind of operation.
     pub variant: Variant,
@@ -175,7 +175,7 @@ pub struct Cell {
 pub struct CellSeries<'r> {
     /// The cell.
     pub cell: &'r Cell,
-    /// One of its series.
+    /// One of the cell's series.
     pub series: &'r Series,
 }
 

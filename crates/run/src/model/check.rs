@@ -235,8 +235,8 @@ impl Probe {
         }
     }
 
-    /// Returns the return values that the specification permits, in words; None if the check is
-    /// not about the return value.
+    /// Describes the return values that the specification permits; None if the check is not about
+    /// the return value.
     pub const fn permitted(self) -> Option<&'static str> {
         Some(match self {
             Self::Unknown => "NOT_SUPPORTED",
@@ -305,7 +305,7 @@ pub enum CheckEnd {
 pub struct Check {
     /// The function.
     pub function: Function,
-    /// How it was called.
+    /// How the function was called.
     pub probe: Probe,
     /// An affinity level, a `power_state`, or a pause in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -338,7 +338,7 @@ impl Check {
         }
     }
 
-    /// Returns true if the function does not do what the specification says.
+    /// Returns true if the function does not behave as specified.
     pub const fn has_failed(&self) -> bool {
         match self.end {
             CheckEnd::WrongAnswer

@@ -11,7 +11,7 @@ use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 /// Why a scenario failed. CPUs are identified by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "failure_sentence.rs describes each one")]
+#[expect(missing_docs, reason = "failure_sentence.rs describes each variant")]
 pub enum Failure {
     /// A CPU has fewer than 90 % of the requested samples; `cpu` has the fewest.
     TooFewSamples {
@@ -53,7 +53,7 @@ pub enum Failure {
         answer: i32,
         cpu: CpuIndex,
     },
-    /// A firmware function does not do what the specification says.
+    /// A firmware function does not behave as specified.
     CheckFailed {
         function: Function,
         probe: Probe,

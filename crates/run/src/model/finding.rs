@@ -17,7 +17,7 @@ pub struct Finding {
     /// The conclusion in one or more sentences.
     #[serde(rename = "text")]
     pub sentence: String,
-    /// The CPUs whose cells support it.
+    /// The CPUs whose cells support the conclusion.
     #[serde(skip_serializing_if = "CpuSet::is_empty")]
     pub cpus: CpuSet,
     /// The metrics in these cells; empty if the finding does not depend on particular metrics.

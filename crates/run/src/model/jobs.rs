@@ -15,7 +15,7 @@ pub enum Job {
 }
 
 /// Returns a plan's jobs in order. A wake-up trial may lose a CPU, so PSCI_VERSION, which does not
-/// suspend any CPU, is measured before the trials. Everything else follows them.
+/// suspend any CPU, is measured before the trials. All other scenarios follow.
 pub fn jobs(plan: &Plan) -> Vec<Job> {
     let is_first = |key: &ScenarioKey| key.id.procedure() == Procedure::Version;
     let (first, rest): (Vec<_>, Vec<_>) = scenarios(plan).into_iter().partition(is_first);

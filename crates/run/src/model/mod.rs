@@ -1,4 +1,4 @@
-//! The model of a run. The payload fills it in, records carry it, and reports use it.
+//! The model of a run. The payload fills in the model, records carry it, and reports use it.
 
 mod cell;
 mod check;

@@ -79,7 +79,7 @@ impl Run {
     }
 
     /// Returns the counter as a clock. Its frequency is unknown if the facts are lost. In a run
-    /// without records, it is 1 GHz, because TFTF prints nanoseconds.
+    /// without records, the frequency is 1 GHz, because TFTF prints nanoseconds.
     pub fn clock(&self) -> Clock {
         let hz = match &self.facts {
             Some(facts) => facts.frequency,

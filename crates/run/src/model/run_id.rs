@@ -11,8 +11,8 @@ use crate::measure::Facts;
 /// A run's identity: a checksum of everything that distinguishes it from other runs. Each record
 /// contains it, so that records from two runs are never read as one run.
 ///
-/// It is a CRC-32, which the payload and the host already use for records. There is no need to
-/// prevent forgery, and the probability that two runs have the same identity is one in four
+/// The identity is a CRC-32, which the payload and the host already use for records. There is no
+/// need to prevent forgery, and the probability that two runs have the same identity is one in four
 /// billion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunId(u32);

@@ -16,9 +16,9 @@ pub struct Sample {
     pub instants: Instants,
 }
 
-/// A list of samples. Each is encoded as numbers with seven bits per byte: the position, the base,
-/// one bit for each instant in the sample, and the difference between each instant and the previous
-/// one.
+/// A list of samples. Each sample is encoded as numbers with seven bits per byte: the position, the
+/// base, one bit for each instant in the sample, and the difference between each instant and the
+/// previous one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
     bytes: Vec<u8>,

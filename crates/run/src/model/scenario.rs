@@ -65,7 +65,7 @@ pub struct Conditions {
     pub wake_source: WakeSource,
     /// The number of samples requested for each cell.
     pub asked: u32,
-    /// The number of parallel rounds, or of attempts on all CPUs together.
+    /// The number of parallel rounds or, in other scenarios, of attempts across all CPUs.
     pub attempts: u32,
     /// The number of trial rounds, which do not count as attempts.
     pub trials: u32,
@@ -95,11 +95,11 @@ fn is_zero(count: &u32) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Measured, with enough samples on every CPU.
+    /// The scenario was measured, with enough samples on every CPU.
     Passed,
-    /// Not run.
+    /// The scenario was not run.
     Skipped(Skip),
-    /// Run, but with too few samples.
+    /// The scenario was run, but with too few samples.
     Failed(Failure),
     /// TFTF's term for a scenario that ended in a reset.
     Crashed,

@@ -13,7 +13,7 @@ use crate::measure::NoCpuOff;
 /// Why a scenario or one of its cells was not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "Display describes each one")]
+#[expect(missing_docs, reason = "the Display impl describes each variant")]
 pub enum Skip {
     NoIdleState,
     /// The format that the firmware uses; the state, or a deeper one, is in the other format.

@@ -10,13 +10,13 @@ pub struct Descriptor {
     pub tag: &'static str,
     /// The name, used in headings.
     pub name: &'static str,
-    /// How it is measured.
+    /// How the scenario is measured.
     pub procedure: Procedure,
-    /// The quantity that its steps vary; None if there is at most one step.
+    /// The quantity that the scenario's steps vary; None if there is at most one step.
     pub axis: Option<Axis>,
-    /// True if it powers CPUs off with either method.
+    /// True if the scenario powers CPUs off with either method.
     pub needs_cpu_off: bool,
-    /// True if `only=all` includes it.
+    /// True if `only=all` includes the scenario.
     pub is_in_all: bool,
     /// The maximum number of cells or checks in a run, used to reserve memory and time.
     pub cells: fn(&RunSize) -> usize,
@@ -103,7 +103,7 @@ pub struct Amount {
 }
 
 impl Procedure {
-    /// Returns true if it is part of TFTF's suite.
+    /// Returns true if the procedure is part of TFTF's suite.
     pub const fn is_of_suite(self) -> bool {
         match self {
             Self::Suspend(..) | Self::CpuOff | Self::Version => true,
@@ -136,7 +136,7 @@ impl Axis {
         }
     }
 
-    /// Returns how to describe its amounts; None if its values are names instead.
+    /// Returns how to describe amounts of the quantity; None if its values are names instead.
     pub const fn amount(self) -> Option<Amount> {
         Some(match self {
             Self::Bytes => Amount {
@@ -144,7 +144,7 @@ impl Axis {
                 unit: 1024,
                 unit_name: "KiB",
                 label: "dirty KiB",
-                title: "how much is dirty",
+                title: "the amount of dirty data",
             },
             Self::Cpus => Amount {
                 name: "CPUs",
@@ -157,7 +157,7 @@ impl Axis {
         })
     }
 
-    /// Returns true if its values are hexadecimal names instead of amounts.
+    /// Returns true if the quantity's values are hexadecimal names instead of amounts.
     pub const fn has_names(self) -> bool {
         self.amount().is_none()
     }

@@ -94,8 +94,10 @@ impl Key {
             Self::Fitness => "harmless or destructive",
             Self::Records => "once, twice or none",
             Self::Footprint => ", optionally followed by K or M",
-            Self::Dirty => "up to 24 sizes from 0 to 64M, separated by commas; A-B doubles",
-            Self::Contend => "up to 24 counts from 1 to 512, separated by commas; A-B",
+            Self::Dirty => {
+                "up to 24 sizes from 0 to 64M, or ranges (A-B) that double, separated by commas"
+            }
+            Self::Contend => "up to 24 counts from 1 to 512, or ranges (A-B), separated by commas",
             Self::Deepest | Self::Core => "a power_state: 0x and 1 to 8 hexadecimal digits",
             Self::Iterations
             | Self::Warmup
@@ -122,7 +124,7 @@ fn write_words(
 pub struct PlanError<'a> {
     /// The word, as written.
     pub word: &'a str,
-    /// Its position among the words, counting from 1.
+    /// The word's position among all words, counting from 1.
     pub position: usize,
     pub problem: PlanProblem,
 }

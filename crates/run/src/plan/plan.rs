@@ -137,7 +137,7 @@ impl Plan {
         Self::follow(words.filter(|(_, word)| !is_foreign(word)))
     }
 
-    /// Applies the words. Each comes with its position among all words, counting from 0.
+    /// Applies the words, each paired with its position among all words, counting from 0.
     fn follow<'a>(words: impl Iterator<Item = (usize, &'a str)>) -> Result<Self, PlanError<'a>> {
         let mut plan = Self::default();
         let mut seen = 0u32;

@@ -238,8 +238,8 @@ const MESSAGES: &[(&str, &str)] = &[
     ),
     (
         "dirty=65M",
-        "word 1 \"dirty=65M\": dirty takes up to 24 sizes from 0 to 64M, separated by \
-         commas; A-B doubles",
+        "word 1 \"dirty=65M\": dirty takes up to 24 sizes from 0 to 64M, or ranges (A-B) \
+         that double, separated by commas",
     ),
     (
         "a=b",

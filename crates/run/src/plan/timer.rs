@@ -65,7 +65,7 @@ impl TimerPlan {
         all.filter(move |load| loads >> *load as u8 & 1 != 0)
     }
 
-    /// Removes a load. Returns false if no measurement would have used it.
+    /// Removes a load. Returns false if the load was not part of any measurement.
     pub fn leave_out(&mut self, load: Load) -> bool {
         let asked = self.loads().any(|l| l == load || l == Load::Mixed);
         self.loads &= !(1 << load as u8);
@@ -77,7 +77,7 @@ impl TimerPlan {
         self.timers & 1 != 0
     }
 
-    /// Returns true if all CPUs' timers are measured together.
+    /// Returns true if all CPUs' timers are measured at the same time.
     pub fn all(&self) -> bool {
         self.timers & 2 != 0
     }

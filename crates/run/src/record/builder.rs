@@ -111,7 +111,7 @@ impl RunBuilder {
         }
         for ((scenario, _), mut cell) in self.cells {
             let scenario = &mut self.run.scenarios[scenario];
-            // Only in TFTF's suite is the position enough to identify a cell.
+            // The position alone identifies a cell only in TFTF's suite.
             if scenario.id.is_suite() || !cell.lacks_own_record() {
                 cell.series.sort_by_key(|it| it.metric);
                 cell.series.shrink_to_fit();
@@ -161,7 +161,7 @@ impl RunBuilder {
     }
 }
 
-/// Merges part of a spread into the other parts. The bins between them are empty.
+/// Merges part of a spread into the other parts. The bins between the parts are empty.
 fn add_part(whole: &mut Spread, mut part: Spread) {
     if whole.counts.is_empty() || part.first < whole.first {
         core::mem::swap(whole, &mut part);

@@ -63,8 +63,8 @@ impl<'l> Claim<'l> {
     }
 }
 
-/// Returns the parts of `line` that start like a record. They may follow a terminal timestamp or
-/// another record that lost its line ending.
+/// Returns the parts of `line` that start like a record. Such a part may follow a terminal
+/// timestamp or another record that lost its line ending.
 pub fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = line;
     core::iter::from_fn(move || {

@@ -1,12 +1,13 @@
 //! The short form of a cell in a record. Its size matters because cells make up most of a log.
 //!
-//! A cell is a list of
+//! A cell is a list of these elements:
 //! * the scenario's tag, the cell's position, and the number of valid samples. In TFTF's suite, a
 //!   cell's position is its CPU's index;
-//! * a list for each of [`Metric::ALL`], empty if there are no samples: the median; how far the
-//!   minimum is below it; how far the maximum, the very first sample and the 99th percentile are
-//!   above it; MAD; by how much the number of samples exceeds the cell's. A metric that is in the
-//!   cell but has no samples is null;
+//! * a list for each of [`Metric::ALL`], empty if there are no samples. The list contains the
+//!   median, how far the minimum is below the median, how far the maximum and the very first sample
+//!   are above the median, the MAD, how far the 99th percentile is above the median, and by how
+//!   much the number of samples exceeds the cell's. A metric that is in the cell but has no samples
+//!   is null;
 //! * the base of [`Cell::shown`], and the steps from one instant to the next; null if there are
 //!   none;
 //! * `due`, `residency_us` and `most_us` from [`Reached`];
@@ -193,7 +194,7 @@ fn trim<T: PartialEq, const MOST: usize>(list: &mut ArrayVec<T, MOST>, usual: im
     }
 }
 
-/// Returns the default value at a position in a series, which means that there is no percentile.
+/// Returns the default value at a position in a series: None for the percentile, otherwise 0.
 fn usual_of_series(place: usize) -> Option<i64> {
     (place != 5).then_some(0)
 }

@@ -156,7 +156,8 @@ fn copies() {
     let twice = written(&run, Records::Twice);
     assert_eq!(written(&run, Records::None), "");
     let once: Vec<_> = once.lines().collect();
-    // The head, facts, plan, CPUs and the lead; then a block for each scenario, and the end.
+    // The first block contains the head, facts, plan, CPUs and the lead. It is followed by a block
+    // for each scenario, and by one for the end.
     let blocks = [0..5, 5..7, 7..8, 8..10];
     let expected = blocks.map(|block| [&once[block.clone()], &once[block]].concat());
     assert!(expected.concat().into_iter().eq(twice.lines()));

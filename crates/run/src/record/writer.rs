@@ -13,8 +13,8 @@ use crate::measure::{Facts, Identity, Metric};
 use crate::model::{Cell, CellStep, End, Head, Run, RunId, Scenario, ScenarioKey, Spread};
 use crate::plan::Records;
 
-/// The number of bytes reserved for a line. Before its parts are written separately, a cell may be
-/// longer than a line.
+/// The number of bytes reserved for a line. A cell may be longer than a line until it is split into
+/// parts.
 const ROOM: usize = 4 * LINE_MAX;
 
 /// The maximum number of CPUs in a record for several CPUs.

@@ -39,7 +39,7 @@ fn cortex_a53() -> Identity {
     }
 }
 
-/// The fake machine used in tests, but with a service and different CPUs.
+/// Returns the fake machine's facts, but with a service and different CPUs.
 fn facts() -> Facts {
     Facts {
         smccc: Some(0x1_0005),
@@ -78,7 +78,7 @@ pub fn run(cpus: u16) -> Run {
     }
 }
 
-/// Returns a run on that machine, with edited facts.
+/// Returns a run without scenarios, after applying `edit` to its facts.
 pub fn run_with(cpus: u16, edit: impl FnOnce(&mut Facts)) -> Run {
     let mut run = run(cpus);
     edit(run.facts.as_mut().expect("facts"));
@@ -92,7 +92,7 @@ pub fn remove_pmf(run: &mut Run) {
     facts.overheads.pmf_read = None;
 }
 
-/// Returns the six scenarios with each of the plan's methods, all passed.
+/// Returns passed results for the six scenarios, with each of the plan's methods.
 pub fn all(run: &Run) -> Vec<Scenario> {
     let methods = run.plan.expect("a plan").methods;
     let each = |id| methods.iter().map(move |method| made(run, id, method));
@@ -201,7 +201,7 @@ fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
 }
 
 /// Returns a CPU's Powerdown time in ticks. The lock is held during the flush, so the figure
-/// includes the flushes of all CPUs ahead of this one.
+/// includes the flushes of all CPUs ahead in the queue.
 fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
     let own = 640 + flushes[cpu];
     if !id.is_parallel() {

@@ -38,7 +38,7 @@ pub const WARM_CALL: u64 = 20;
 pub const COLD_CALL: u64 = 70;
 /// The additional ticks for a call if the caller's cache lines were evicted.
 pub const EVICTED_CALL: u64 = 3;
-/// The loss used in tests.
+/// The [`Loss`] value that tests use for lost CPUs.
 pub const LOSS: Loss = Loss {
     step: Step::Finish,
     cause: Cause::Timeout,
@@ -59,7 +59,7 @@ pub struct Fake {
     pub asked: Vec<Round>,
     /// The trials of the CPUs' own timers.
     pub trials: Vec<Round>,
-    /// The number of rounds before the first of those trials.
+    /// The number of rounds before the first trial of a CPU's own timer.
     pub trials_began_at: Option<usize>,
     lost: Vec<bool>,
     off_at: Vec<u64>,
@@ -232,13 +232,13 @@ impl Fake {
             round.dirty
         };
         let is_deep = match action {
-            // Above the core level.
+            // A state is deep if its level is above the core level.
             Action::Suspend { .. } | Action::ColdCall { .. } => {
                 action.power_state().is_some_and(|state| state >> 24 != 0)
             }
             _ => true,
         };
-        // The lead stays awake while others go down on their own.
+        // The lead stays awake while another CPU powers down on its own.
         let lead = Some(lead).filter(|lead| !queue.contains(lead));
         let later = queue[place + 1..].iter().copied();
         let mut awake = later.chain(lead).chain(round.waker.helper());
@@ -377,7 +377,7 @@ impl Fake {
             ..Outcome::default()
         };
         match action {
-            // The round does not count.
+            // A round without a helper does not count.
             _ if round.waker == Waker::NoHelper => outcome,
             Action::None | Action::Help => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
@@ -393,7 +393,7 @@ impl Fake {
                     end: ActionEnd::WentOff,
                     turned_on: at(start - 800),
                     quiet_until: at(start - 800 + round.quiet).filter(|_| action == Action::OnOff),
-                    // The lead stays on.
+                    // The lead stays on, so it is not entered again.
                     entered: at(start - 100).filter(|_| cpu != self.facts.lead),
                     before: at(start),
                     seen_off: at(start + 900),

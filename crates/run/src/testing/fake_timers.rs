@@ -17,7 +17,7 @@ pub(super) struct FakeTimers {
     /// How many ticks late a CPU's timer is handled, by CPU and by expiry number within the window,
     /// counting from 0.
     pub(super) lateness: Box<dyn FnMut(CpuIndex, u32) -> u64>,
-    /// The only faulty timer: its CPU, the window number, and the fault.
+    /// The injected fault: the timer's CPU, the window number, and the kind of fault.
     pub(super) fault: Option<(CpuIndex, u64, TimerFault)>,
     windows: u64,
 }

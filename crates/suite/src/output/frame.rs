@@ -71,14 +71,14 @@ pub(crate) fn summary(out: &mut dyn Write, [skipped, passed, failed]: [usize; 3]
     )
 }
 
-/// Writes the reason why a measured scenario has no rows here.
+/// Writes the reason why a measured scenario has no rows in the frame.
 fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let hz = run.clock().hz;
     let text = match run.facts.map(|facts| facts.pmf) {
         Some(Err(error)) => {
-            format!("Skipped: no PMF timestamps: {error}; the caller's view is below")
+            format!("Skipped: no PMF timestamps: {error}; caller-side times are below")
         }
-        _ => format!("Skipped: no nanoseconds: {hz} Hz is implausible; ticks are below"),
+        _ => format!("Skipped: no nanoseconds: {hz} Hz is implausible; the tables show ticks"),
     };
     paragraph(out, "  ", 4, &text)
 }

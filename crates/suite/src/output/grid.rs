@@ -26,7 +26,7 @@ pub(crate) enum GridCell {
     Hundredths(u64),
     /// Values in ticks, separated by slashes.
     Spread(Clock, [u64; 3]),
-    /// No value. It is not printed as a dash, because a dash would start a list.
+    /// No value. Missing values are not printed as dashes, because a dash would start a list.
     Missing,
 }
 

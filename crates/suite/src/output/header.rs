@@ -70,9 +70,9 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     paragraph(out, lead, 2, &text)
 }
 
-/// The leading words of boot arguments intended for another program. They are written without using
-/// the heap, which is small until working memory is known, because a loader's arguments may not fit
-/// in it.
+/// The leading words of boot arguments intended for another program. These words are written
+/// without using the heap: it is small until working memory is known, and a loader's arguments may
+/// not fit.
 struct ForeignWords<'a>(&'a str);
 
 impl<'a> ForeignWords<'a> {
@@ -186,7 +186,7 @@ fn wake_up(facts: &Facts) -> String {
 fn watchdog(facts: &Facts) -> Option<String> {
     match facts.watchdog {
         Ok(watchdog) => Some(format!("{watchdog}, if the lead does not return")),
-        // This is the case on most boards.
+        // Most boards have no watchdog in the device tree.
         Err(NoWatchdog::NotInTree) => None,
         Err(why) => Some(format!("{why}")),
     }
@@ -302,7 +302,7 @@ fn of_timers(timer: &TimerPlan) -> String {
         timer.period,
         timer.load_list()
     );
-    // None if no load writes to memory.
+    // The buffer is empty if no load writes to memory.
     let bytes = timer.buffer();
     if bytes > 0 {
         text += &format!(" over {} KiB per CPU", bytes >> 10);

@@ -3,8 +3,7 @@
 //! window and the totals so far, and `RTS` the final totals.
 //!
 //! Latencies are in microseconds with three decimal places, or in ticks if the counter's frequency
-//! is unknown. There are no mode switches here, so that column is always 0 and is present only for
-//! compatibility.
+//! is unknown. The column for mode switches is always 0 and is present only for compatibility.
 
 use alloc::format;
 use alloc::string::String;
@@ -23,10 +22,11 @@ use hardware::text::prose::paragraph;
 /// The number of data lines after which the headings are repeated.
 const HEADINGS: u32 = 21;
 
-pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between windows \
-    they stop, and a line is printed. Median and p99 may be 1/16 too low, because they are lower \
-    class bounds. Overruns are expiries that had passed before their turn. With one CPU alone, the \
-    other CPUs are on and run the variant's load. The worst case may take hours to appear. ";
+pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between windows, \
+    the timers stop and a line is printed. Median and p99 may be 1/16 too low, because they are \
+    lower class bounds. Overruns are expiries that had already passed when the handler ran. If one \
+    CPU is measured alone, the other CPUs are on and run the variant's load. The worst case may \
+    take hours to appear. ";
 
 /// Writes the lines for a measurement in progress.
 pub(crate) struct LatencyLines<'w> {

@@ -201,7 +201,7 @@ pub fn run_all<M: Machine>(
         observer.scenario_begins();
         let has_warm_twin = plan.methods != Methods::Tftf && key.id.is_suite();
         if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
-            // The previous scenario revealed that there is no CPU_OFF.
+            // An earlier scenario has shown that CPU_OFF is not supported.
             key.method = Method::Warm;
         }
         begin_scenario(out, key.id, key.method)?;

@@ -197,7 +197,7 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
     } else if scenario.id.is_micro() {
         add_loops(&mut text, run, scenario, asked);
     } else if scenario.id == ScenarioId::ColdCall && !scenario.has_pmf() {
-        text += "Without PMF, no timestamp is read. ";
+        text += "Without PMF, the timestamp call is not measured. ";
     }
     text
 }
@@ -213,8 +213,8 @@ fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
     let taken = taken.min();
     if let Some(taken) = taken.filter(|taken| *taken < asked.into() && has_limit) {
         *text += &format!(
-            "The time limit ended the sampling after at least {}: without loops= a scenario has \
-             {LOOPS_LIMIT_S} s. ",
+            "The time limit ended the sampling after at least {}: without loops=, a scenario is \
+             limited to {LOOPS_LIMIT_S} s. ",
             Many(taken, "sample")
         );
     }

@@ -23,8 +23,8 @@ use run::plan::{Axis, Method, Plan, Procedure, ScenarioId};
 use super::grid::{GridCell, simple};
 use super::step_tables::MetricScale;
 
-/// The maximum number of skip entries for one scenario across both helper placements. They are for
-/// the scenario itself, for its steps, or for CPUs (up to two reasons per placement).
+/// The maximum number of skip entries for one scenario across both helper placements. An entry
+/// covers the scenario itself, its steps, or CPUs (up to two reasons per placement).
 const PLACES: usize = 4;
 
 /// Results of earlier scenarios that are printed at the end of a run, after the scenarios
@@ -74,7 +74,7 @@ struct Skipped {
 enum Part {
     Whole,
     Cpus(CpuSet),
-    /// Steps of `contend=`, or the values of `power_state`.
+    /// The omitted values of `contend=` or `power_state`.
     Steps(Steps),
 }
 
@@ -144,7 +144,7 @@ impl ClosingSummary {
         let left_out = cells.filter(|it| it.skipped.is_some() && !scenario.id.is_suite());
         let mut steps = Steps::EMPTY;
         for step in left_out.filter_map(|it| u32::try_from(it.step.x?).ok()) {
-            // A sweep never has more steps than there are entries.
+            // A sweep never has more steps than a `Steps` can hold.
             let _ = steps.add(step);
         }
         if let Some(why) = why.filter(|_| !steps.as_slice().is_empty()) {

@@ -1,5 +1,5 @@
 //! A running scenario: rounds on a [`Machine`], with the samples kept in one [`CellState`] per CPU.
-//! Its results are cells.
+//! The results are stored as cells.
 
 use alloc::vec::Vec;
 
@@ -63,7 +63,7 @@ pub(crate) struct Bench<'m> {
 pub(crate) enum Rounds {
     Serial,
     Parallel,
-    /// One CPU after another, with CPU_OFF.
+    /// CPUs take turns, using CPU_OFF.
     Off,
 }
 
@@ -89,11 +89,11 @@ pub(crate) fn how(who: Who) -> How {
 /// How one CPU's attempt is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttemptUse {
-    /// The first attempt, kept separately.
+    /// The first attempt, which is kept separately.
     Cold,
-    /// Not kept.
+    /// The attempt is not kept.
     WarmUp,
-    /// Kept if it counts.
+    /// The attempt is kept if it is valid.
     Measure,
 }
 
@@ -111,12 +111,12 @@ pub(crate) struct BenchStep {
     /// The CPU that stays awake in multi-CPU rounds.
     pub(crate) helper: Option<CpuIndex>,
     pub(crate) dirty: usize,
-    /// True in OS-initiated mode, where the states in `ladder` are requested.
+    /// True in OS-initiated mode, in which CPUs request the states in `ladder`.
     pub(crate) osi: bool,
 }
 
 impl BenchStep {
-    /// Returns the step for all CPUs, woken by their own timers.
+    /// Returns a step in which all CPUs are woken by their own timers.
     pub(crate) fn new(turns: Rounds, action: Action) -> Self {
         Self {
             turns,
@@ -143,7 +143,7 @@ impl BenchStep {
 /// The waits in a round, in ticks.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sleep {
-    /// From the start to the first wake-up.
+    /// The time from the start to the first wake-up.
     pub(crate) now: u64,
     /// The limit of [`Self::lengthen`].
     pub(crate) longest: u64,
@@ -151,7 +151,7 @@ pub(crate) struct Sleep {
     pub(crate) quiet: u64,
     /// The limit of [`Self::lengthen_quiet`].
     pub(crate) longest_quiet: u64,
-    /// From a CPU_OFF until the lead first calls AFFINITY_INFO.
+    /// The time from a CPU_OFF until the lead first calls AFFINITY_INFO.
     pub(crate) off: u64,
 }
 
@@ -168,7 +168,7 @@ impl Sleep {
     }
 }
 
-/// Returns how many ticks it may take for all participants, which may be napping, to see the start.
+/// Returns the number of ticks allowed for all participants to wake from a nap and read the start.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * who.count(cpus) as u64)
 }
@@ -369,7 +369,8 @@ impl<'m> Bench<'m> {
             },
             wake_step: self.us(200),
             dirty: self.step.dirty,
-            // A third of the sleep is enough for all CPUs.
+            // Each step lasts a third of the round's sleep, which is enough for all CPUs to go
+            // down.
             osi: osi.then_some(OsInitiated {
                 states: self.step.ladder,
                 step: sleep,

@@ -57,7 +57,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
                 cpu,
             });
         }
-        // After a loss, the next trial excludes that CPU.
+        // If a CPU was lost, the next trial excludes it.
         if matches!(wrong.detail, Detail::Loss(_)) {
             continue;
         }
@@ -73,7 +73,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
         if is_late {
             lengthen_wait(bench, wrong);
         } else {
-            // A longer sleep may also help after a broken chain.
+            // A longer sleep may also help if the wake-up chain was broken.
             bench.sleep.lengthen();
         }
         if is_hopeless {

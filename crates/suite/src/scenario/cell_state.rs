@@ -109,7 +109,7 @@ impl CellState {
         }
     }
 
-    /// Shows the sample whose leading value is the median. Serial scenarios use this.
+    /// For serial scenarios: shows the sample whose leading value is the median.
     pub(crate) fn show_median(&mut self, pmf: bool, column: &mut Vec<u64>) {
         let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
         let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
@@ -149,9 +149,9 @@ impl CellState {
     }
 }
 
-/// Shows the same round for all CPUs, because rounds must not be mixed in parallel scenarios. This
-/// is the round whose longest leading value is the median across all rounds. Returns the ticks
-/// between the first and the last call, across all `count` rounds.
+/// Shows the same round for all CPUs, because rounds must not be mixed in parallel scenarios. The
+/// round shown is the one whose longest leading value is the median across all rounds. Returns the
+/// ticks between the first and the last call, across all `count` rounds.
 pub(crate) fn show_round(
     cells: &mut [CellState],
     count: usize,

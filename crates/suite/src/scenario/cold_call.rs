@@ -53,7 +53,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     if states.accepted.is_empty() {
         sweep.leave_out(states.explain(Skip::NoIdleState));
     }
-    // Every call has this metric.
+    // The `Call` metric is measured for every call.
     sweep.each_state(Metric::Call, measure_woken);
 }
 

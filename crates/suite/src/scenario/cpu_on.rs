@@ -18,8 +18,8 @@ use super::progress::Progress;
 /// CPU's naps.
 const LEAD_IN_US: u64 = 200;
 
-/// Measures each CPU individually, and then all CPUs at once. A CPU's columns are CPU_ON and
-/// CPU_OFF.
+/// Measures each CPU individually, and then all CPUs at once. A CPU's columns hold its CPU_ON and
+/// CPU_OFF times.
 pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
@@ -116,8 +116,8 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failur
     }
 }
 
-/// Returns [`Variant::Joins`] if the CPU's cluster is already up, because of the lead or a CPU that
-/// the lead turned on earlier in the same round.
+/// Returns [`Variant::Joins`] if the CPU's cluster is already up, because the lead is in that
+/// cluster or has turned on one of its CPUs earlier in the same round.
 fn variant(bench: &Bench<'_>, who: Who, cpu: CpuIndex) -> Variant {
     let (cpus, lead) = (bench.setting.cpus, bench.lead());
     let is_up = |other: CpuIndex| other == lead || who == Who::All && other < cpu;

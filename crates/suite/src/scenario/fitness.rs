@@ -1,10 +1,10 @@
 //! The `fitness` scenario, which shows which PSCI functions work. It looks up each function in the
 //! firmware's list, calls it if that is harmless, and observes the effect. It measures nothing.
 //!
-//! CPUs can be lost in a check. The checks therefore go from harmless to dangerous: calls on the
-//! lead, CPU_ON and CPU_OFF for each CPU, CPU_SUSPEND to each declared state, CPU_ON after shorter
-//! and shorter pauses and, only if requested, calls with wrong arguments. Functions that turn off
-//! or reset the system are never called.
+//! A check can cause a CPU to be lost. The checks are therefore ordered from harmless to dangerous:
+//! calls on the lead, CPU_ON and CPU_OFF for each CPU, CPU_SUSPEND to each declared state, CPU_ON
+//! after shorter and shorter pauses and, only if requested, calls with wrong arguments. Functions
+//! that turn off or reset the system are never called.
 
 mod checks;
 mod listings;

@@ -39,7 +39,7 @@ fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
             sweep.step(Variant::Osi, Some(state.power_state.into()), step);
         }
     }
-    // If the firmware stays in this mode, later scenarios would measure something else.
+    // If the firmware stayed in OS-initiated mode, later scenarios would run in the wrong mode.
     if let Err(error) = set_mode(sweep, SuspendMode::PlatformCoordinated) {
         sweep.failure.get_or_insert(Failure::ModeStuck(error));
     }

@@ -118,7 +118,7 @@ pub(crate) fn measure(
     bench.finish(key, status)
 }
 
-/// A running micro-benchmark. A CPU's columns are ticks and cycles.
+/// A running micro-benchmark. A CPU's columns hold ticks and cycles.
 struct Micro<'s, 'm> {
     bench: &'s mut Bench<'m>,
     batch: u32,
@@ -207,7 +207,7 @@ impl Micro<'_, '_> {
             self.round(who, kind.operation, self.batch)?;
             self.spent(&mut began);
         }
-        // An abandoned batch may have run for seconds.
+        // Stop after too many discarded batches, because each may have run for seconds.
         while taken < self.asked && lost <= self.asked / 10 {
             self.bench.attempts += 1;
             self.round(who, kind.operation, self.batch)?;

@@ -51,8 +51,8 @@ const fn measurement(id: ScenarioId) -> Measurement {
 }
 
 /// Measures one scenario, once for each helper placement. A scenario that turns CPUs off is skipped
-/// if that is known to be impossible. If the scenario itself is the first to discover this, it has
-/// no results.
+/// if CPU_OFF is known not to work. If a scenario is the first to discover that CPU_OFF does not
+/// work, it fails without results.
 pub fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,

@@ -38,7 +38,7 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     // The first pass is cold for all CPUs except the lead, which has already slept.
     bench.trials += 1;
     bench.sleep.off = match bench.pmf {
-        // The lead takes just as long to power down, and its sleep includes a margin.
+        // A CPU takes about as long to power down as the lead, whose sleep includes a margin.
         true if suspends => bench.sleep.now,
         true => bench.us(UNKNOWN_US),
         false => 0,
@@ -71,8 +71,8 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
     match bench.method {
         Method::Tftf => {
-            // A helper powers off once more, which overwrites its sample's timestamps. With a
-            // helper, the lead must therefore come last.
+            // After helping, a helper powers off again, which overwrites the timestamps of its
+            // sample. If there is a helper, the lead is therefore measured last.
             let is_helped = bench.waker(Who::Only(lead)).helper().is_some();
             for cpu in others.clone() {
                 turn_off(bench, cpu);

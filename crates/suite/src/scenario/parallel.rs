@@ -58,8 +58,8 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     Ok(())
 }
 
-/// Discards the rounds kept so far. Later rounds lack a CPU that took part in these rounds, and the
-/// two kinds must not be mixed.
+/// Discards the rounds kept so far. A CPU that took part in these rounds has been lost, and they
+/// must not be mixed with rounds without that CPU.
 fn begin_anew(bench: &mut Bench<'_>) {
     for state in &mut bench.cells {
         state.rejected[Reason::Companion as usize] += state.valid();

@@ -1,4 +1,4 @@
-//! Determines which state was reached. This takes a round that yields no sample, because the
+//! Determines which state was reached. Reading the state takes a round without samples, because the
 //! PSCI_STAT calls warm the firmware's caches. The round counts as a warm-up round.
 
 use hardware::board::CpuIndex;

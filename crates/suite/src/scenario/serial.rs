@@ -1,7 +1,7 @@
-//! Suspends one CPU after another, with the lead last. All the others are off, except the lead and
-//! a helper. With TF-A's test method, each sample follows a CPU_ON, and every CPU takes one turn
-//! before any CPU takes its second. With the warm method, a CPU stays on until it has all its
-//! samples.
+//! Suspends one CPU after another, with the lead last. All other CPUs are off, except the lead and
+//! the helper, if there is one. With TF-A's test method, each sample follows a CPU_ON, and every
+//! CPU takes one turn before any CPU takes its second. With the warm method, a CPU stays on until
+//! it has all its samples.
 
 use hardware::board::CpuIndex;
 use run::measure::{Action, Waker, Who};
@@ -21,7 +21,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
         // later turns.
         bench.run(Who::All, Action::Version);
     }
-    // All CPUs then use the sleep and quiet times that the slowest CPU needs.
+    // All CPUs are measured with the sleep and quiet times that the slowest CPU needs.
     let (mut longest, mut quiet) = (0, 0);
     let mut warmup = 0;
     let mut failure = None;
@@ -103,7 +103,7 @@ fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
     };
     while !bench.machine.is_lost(cpu) {
         let state = &bench.cells[cpu.place()];
-        // Completed repeats and failed attempts.
+        // The number of completed repeats and failed attempts.
         let made = warmup.min(repeat) + state.valid() + state.rejected_total();
         let is_done = state.is_given_up || !state.needs_samples();
         if is_done || bench.retries_are_exhausted(made) {

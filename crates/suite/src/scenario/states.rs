@@ -16,16 +16,16 @@ pub(crate) struct Chosen {
     pub(crate) timer_stops: bool,
     /// The power level; None if neither the board nor the format specifies it.
     pub(crate) level: Option<u8>,
-    /// The states on the way down to this one.
+    /// The power-down states at lower levels, followed by this state.
     pub(crate) ladder: Ladder,
 }
 
 impl Chosen {
     fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
         let known = idle_states.iter().find(|s| s.power_state == power_state);
-        // For a state added by the user, this is not known. Without a trial, a CPU whose timer
-        // stops would never wake up, so such a state is assumed to stop timers if any of the
-        // board's states does.
+        // For a state added by the user, it is not known whether timers stop. Without a trial, a
+        // CPU whose timer stops would never wake up, so such a state is assumed to stop timers if
+        // any of the board's states does.
         let any_stops = || idle_states.iter().any(|s| s.local_timer_stop);
         let level = known.map_or(format.level(power_state), |state| level(state, format));
         Self {
@@ -48,7 +48,8 @@ impl Chosen {
 /// The idle states used by a plan's scenarios.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
-    /// Also None if a state in a format that the firmware does not accept would be deeper.
+    /// The deepest power-down state; None if there is none, or if a deeper one is in a format that
+    /// the firmware does not accept.
     pub(crate) deepest: Option<Chosen>,
     /// The power-down state of a single CPU.
     pub(crate) core: Option<Chosen>,
@@ -63,7 +64,8 @@ pub struct States {
 }
 
 impl States {
-    /// Chooses from the board's idle states. States specified in the plan take precedence.
+    /// Chooses the deepest and the core state from the board's idle states. States specified in the
+    /// plan take precedence.
     ///
     /// The deepest power-down state is the state with the highest level, and the core state is the
     /// state at level 0. If neither the board nor the format specifies levels, the device tree is
@@ -319,7 +321,7 @@ mod tests {
             };
             assert_eq!(found.explain(Skip::NoIdleState), named);
         }
-        // A level that no standby state has.
+        // A state whose level is too high for a standby state.
         let states = [state(0x101_0022, Some(1)), state(0x4000_0002, Some(0))];
         assert_eq!(chosen(&states, Extended), [0, 0x4000_0002]);
     }

@@ -163,10 +163,10 @@ impl Sweep<'_> {
         step.turns == Rounds::Parallel && source == WakeSource::Helper
     }
 
-    /// Measures one step, where `x` is the quantity being varied. Returns false if the following
-    /// steps cannot be measured either.
+    /// Measures one step; `x` is the value of the quantity being varied. Returns false if the
+    /// following steps cannot be measured either.
     pub(crate) fn step(&mut self, variant: Variant, x: Option<u64>, step: BenchStep) -> bool {
-        // One placement is enough for a curve. The lead stays awake.
+        // One helper placement is enough for a curve, so the lead is the only helper.
         let helper = self.needs_helper(&step).then_some(self.bench.lead());
         let bench = &mut self.bench;
         bench.begin(BenchStep { helper, ..step });

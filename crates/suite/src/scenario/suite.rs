@@ -150,11 +150,12 @@ pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     measured.map_or_else(|status| status, |()| bench.status())
 }
 
-/// Records in each cell the CPU that stayed awake for it.
+/// Records in each cell the helper that stayed awake to wake its CPU.
 fn name_helpers(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     for cpu in CpuIndex::all(bench.cells.len()) {
-        // The other CPUs use CPU_OFF, which ends with CPU_ON, so only the lead is suspended.
+        // Only the lead is suspended; the other CPUs are turned off and need CPU_ON, not an
+        // interrupt.
         let is_suspended = bench.step.turns != Rounds::Off || cpu == lead;
         let helper = bench.waker_of(cpu).helper();
         let state = &mut bench.cells[cpu.place()];

@@ -243,7 +243,7 @@ fn losing(of: u16, in_round: u64) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
     }
 }
 
-/// Returns the instant that is `ticks` ticks after another.
+/// Returns `instant`, shifted by `ticks`.
 fn shifted(instant: Option<CounterValue>, ticks: i64) -> Option<CounterValue> {
     CounterValue::new(instant?.number().checked_add_signed(ticks)?)
 }
@@ -284,7 +284,7 @@ fn series_samples_and_the_first_sample_are_in_the_cell() {
 
 #[test]
 fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
-    // One trial each, then all CPUs in turn four times, with the lead last.
+    // After one trial per CPU, each CPU is measured four times, with the lead last.
     let once = [1, 2, 3, 0].map(only);
     let warm = once.iter().chain(once.iter().flat_map(|who| [who; 4]));
     for (method, after, turns) in [
@@ -325,7 +325,7 @@ fn retries_end() {
         asked,
     };
     assert_eq!(ran.failure(), Some(few));
-    // A trial, a warm-up, and at most four times as many rounds as requested.
+    // There is a trial, a warm-up, and at most four times as many rounds as requested.
     let rounds = ran.fake.rounds;
     assert!(rounds <= 1 + 1 + 40, "{rounds}");
     assert_eq!(u64::from(ran.rejected(Reason::Stale)), rounds - 4);
@@ -340,15 +340,15 @@ fn a_loss_begins_a_parallel_scenario_anew() {
     assert_eq!(ran.totals.samples, 12);
     assert_eq!(ran.cells().filter(has_figures).count(), 3);
     let counts = [Reason::Lost, Reason::Overlap, Reason::Companion].map(|it| ran.rejected(it));
-    // Two rounds with four CPUs, and three CPUs' outcomes from the third round.
+    // The discarded outcomes are those of four CPUs in two rounds, and of three CPUs in the third.
     assert_eq!(counts, [1, 0, 11]);
-    // A trial, two rounds that were kept, the round with the loss, and four more.
+    // The rounds are a trial, two that were kept, the one with the loss, and four more.
     assert_eq!(ran.fake.rounds, 1 + 2 + 1 + 4);
 }
 
 #[test]
 fn a_wake_up_before_all_are_down_spoils_the_round() {
-    // Before the first wake-up, in the same tick, and afterwards.
+    // The CPU goes down before the first wake-up, in the same tick, or afterwards.
     for (late, overlaps) in [(29, 0), (30, 1), (35, 1)] {
         let fake = Fake::new(4).with(move |round, cpu, outcome| {
             if (round, cpu.place()) == (4, 2) {
@@ -366,7 +366,7 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
 
 #[test]
 fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
-    // The trial's quiet time is 62,500 ticks; later ones are at least 12,500.
+    // The quiet time is 62,500 ticks in the trial, and at least 12,500 ticks later.
     let late = |from: u64| {
         move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
             if round >= from && outcome.action.sleeps().is_some() {
@@ -399,7 +399,7 @@ fn a_way_up_that_never_ends_in_time_ends_the_trials() {
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=4");
     assert_eq!(ran.totals.samples, 0);
-    // Once with 1 ms, and three times with the half-second limit.
+    // One trial has a quiet time of 1 ms, and three have the half-second limit.
     assert_eq!(ran.fake.rounds, 4);
 }
 
@@ -421,7 +421,7 @@ fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
         let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
         let args = std::format!("{args} warmup={warmup}");
         let rounds = |fake| run(fake, &args).fake.asked.len();
-        // Reads take place on all CPUs together, and on each of the two CPUs.
+        // The state is read once on both CPUs together, and once on each CPU.
         let more = reads * 3;
         let without_statistics = rounds(Fake::new(2));
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The `timer_latency` scenario. A *stretch* is a measurement under one load, with either one CPU's
-//! timer or all CPUs' timers running. It is measured in *windows* of at most a second. Each window
-//! is a round. A line is printed after it, while the timers are stopped. All CPUs stay on
+//! timer or all CPUs' timers running. A stretch is measured in *windows* of at most a second. Each
+//! window is a round, after which the timers stop and a line is printed. All CPUs stay on
 //! throughout.
 
 use alloc::vec::Vec;
@@ -134,7 +134,7 @@ impl Timers<'_> {
     }
 
     /// Runs one window. Returns the sum of the CPUs' accounts and the number of expiries. After a
-    /// failure, that number is the lowest on any CPU.
+    /// failure, the number of expiries is the lowest on any CPU.
     fn window(
         &mut self,
         window: Window,

@@ -14,8 +14,8 @@ use run::model::{Cpu, Failure, Skip};
 
 use super::states::Chosen;
 
-/// The first sleep of a trial with the CPU's own timer, in microseconds. It is short because every
-/// run includes these trials. PMF shows whether the power-down took longer.
+/// The first sleep of a trial with the CPU's own timer, in microseconds. The sleep is short because
+/// every run includes these trials. PMF shows whether the power-down took longer.
 const TIMER_SLEEP_US: u64 = 2_500;
 /// The first sleep of a trial with any other source, which is longer than any power-down takes.
 const SLEEP_US: u64 = 10_000;
@@ -37,8 +37,8 @@ const ASLEEP: Loss = Loss {
     cause: Cause::Timeout,
 };
 
-/// Returns the CPU that stays awake to wake `of`. It is in a different cluster if possible, because
-/// a CPU that is on keeps its cluster up.
+/// Returns the CPU that stays awake to wake `of`. The helper is in a different cluster if possible,
+/// because a CPU that is on keeps its cluster up.
 pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Option<CpuIndex> {
     let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
     let is_other = |cpu: &CpuIndex| *cpu != of && !machine.is_lost(*cpu);
@@ -63,10 +63,10 @@ pub(crate) fn last_other_before(
 
 /// How a CPU's own timer behaves in a state.
 pub(crate) enum OwnTimer {
-    /// It wakes the CPU. This is also the result if every trial failed but each CPU woke up on its
-    /// own, because the lead will do the same, or if the lead was the only CPU to try.
+    /// The timer wakes the CPU. This is also the result if every trial failed but each CPU woke up
+    /// on its own, because the lead will do the same, or if the lead was the only CPU to try.
     Wakes,
-    /// It did not wake this CPU; an SGI did.
+    /// The timer did not wake this CPU, but an SGI did.
     Stops(CpuIndex),
 }
 
@@ -240,7 +240,8 @@ impl<'t> Trials<'t> {
                 ActionEnd::NotRung if waker.is_frame() || was_not_rung => {
                     return TrialVerdict::WokenInstead;
                 }
-                // If this happens only once, the timer's wake-up may just have been late.
+                // If the timer fails to wake the CPU only once, its wake-up may just have been
+                // late.
                 ActionEnd::NotRung if is_own_timer => was_not_rung = true,
                 ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 ActionEnd::Lost(loss) if loss.step == Step::Finish => {

@@ -1,5 +1,5 @@
 //! The interrupts that wake the CPUs: their own timers or, in states that stop them, the timer
-//! frame or an awake helper. None of them is used for a power-down until a trial has succeeded.
+//! frame or an awake helper. No interrupt is used to end a power-down until a trial has succeeded.
 
 use alloc::vec::Vec;
 
@@ -32,7 +32,7 @@ pub struct Wakers {
     pub(crate) woken: Option<CpuIndex>,
     /// The CPU whose SGI woke the lead.
     pub(crate) woke_lead: Option<CpuIndex>,
-    /// The reason to skip states that are barred or that no trial has proven.
+    /// The reason to skip barred states, and states from which no trial has woken a CPU.
     failed: Option<Skip>,
     /// The failure in the last trial of a CPU whose trials all failed.
     wrong: Option<Failure>,
@@ -106,7 +106,8 @@ impl Wakers {
         self.wrong = trials.wrong;
     }
 
-    /// Tries a CPU that is not the lead, with its own timer and, if that stops, with an SGI.
+    /// Tries to wake a CPU that is not the lead, with its own timer and, if that timer stops, with
+    /// an SGI.
     fn try_state(
         &mut self,
         trials: &mut Trials<'_>,
@@ -132,7 +133,8 @@ impl Wakers {
         Ok(())
     }
 
-    /// Tries the lead with the timer frame, unless a trial with the frame has failed.
+    /// Tries to wake the lead with the timer frame or, if a trial with the frame has failed, with a
+    /// helper's SGI.
     fn try_lead(&mut self, trials: &mut Trials<'_>, state: Chosen) -> Result<(), Skip> {
         if self.frame.is_ok() {
             match trials.try_lead(state, Waker::FrameTrial) {

@@ -350,8 +350,9 @@ fn list<'f>(file: &[u8], mut list: &'f [u8]) -> Result<(Vec<&'f FipEntry>, &'f F
     bail!("offset {size:#x}: the file ends within the list of entries, before its terminator")
 }
 
-/// Returns the terminator's faults. Its offset is the end of the package, which must not be before
-/// the last byte of an image or after the end of the file. (fiptool rounds it up to the alignment.)
+/// Returns the terminator's faults. The terminator's offset is the end of the package, which must
+/// not be before the last byte of an image or after the end of the file. (fiptool rounds this
+/// offset up to the alignment.)
 fn faults_of_terminator(
     terminator: &FipEntry,
     last: u64,

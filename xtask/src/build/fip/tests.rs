@@ -128,7 +128,7 @@ fn fault_that_leaves_each_image_its_bytes_is_named_and_no_error() {
             inspected.faults
         );
         assert_eq!(inspected.fip.images.len(), images, "{fault}");
-        // Replacing an image and checking the layout work just as they do for a valid package.
+        // Replacing an image and checking the layout work as for a valid package.
         for name in names {
             let uuid = uuid_of(name);
             let data = whole.get(uuid).expect("one of three").to_vec();

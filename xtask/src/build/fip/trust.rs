@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A different BL33 needs a new nt-fw-cert; all other certificates stay unchanged (TF-A's *Trusted
-//! Board Boot* and `include/tools_share/tbbr_oid.h`). TF-A's `cert_create` signs it. The firmware
-//! checks the rest of the chain of trust.
+//! Board Boot* and `include/tools_share/tbbr_oid.h`). TF-A's `cert_create` signs the new
+//! certificate. The firmware checks the rest of the chain of trust.
 
 use std::fs;
 use std::path::Path;
@@ -146,7 +146,7 @@ fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<
 /// A certificate in the format that TF-A's `cert_create` writes.
 struct Read {
     what: String,
-    /// The public key that verifies it, a SubjectPublicKeyInfo in DER.
+    /// The certificate's public key, a SubjectPublicKeyInfo in DER.
     key: Vec<u8>,
     /// The TF-A extensions, by OID: the keys and hashes that the certificate attests.
     extensions: Vec<(String, Vec<u8>)>,

@@ -1,8 +1,8 @@
 //! The arguments that make the TF-A build produce a FIP with a placeholder for BL33.
 //!
-//! This uses fiptool and cert_create from Debian. The TF-A makefile would build these tools in its
-//! source tree, where nothing may be written, and does not build them for a platform outside the
-//! tree.
+//! The build uses fiptool and cert_create from Debian. The TF-A makefile would build these tools in
+//! its source tree, where nothing may be written, and does not build them for a platform outside
+//! the tree.
 
 use anyhow::{Context, Result};
 use host::process::find;

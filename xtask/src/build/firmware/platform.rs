@@ -105,7 +105,7 @@ impl Platform {
     }
 
     /// Returns one of TF-A's platforms for `gic`, set up to boot from QEMU's flash. `load_address`
-    /// is the board's.
+    /// is the board's load address.
     pub fn stock(stock: &Stock, load_address: u64, gic: GicVersion) -> Self {
         let gic = gic.number().to_string();
         let variables = stock.variables.iter();

@@ -1,4 +1,5 @@
-//! Whether PMF timestamps can be read from the firmware, and what a build needs to allow it.
+//! Determines whether PMF timestamps can be read from the firmware, and which build variables this
+//! requires.
 
 use std::path::Path;
 
@@ -22,7 +23,7 @@ const READER: &str = "pmf_get_timestamp_smc";
 pub enum Timestamps {
     /// The payload can read them if TF-A is built with these variables.
     Readable(Vec<String>),
-    /// The payload cannot read them, so TF-A is built without them. The string says why.
+    /// The payload cannot read them, so TF-A is built without them. The string gives the reason.
     Unreadable(String),
 }
 

@@ -36,7 +36,7 @@ const CPU_ON_RACE_MOST: u32 = 1_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     words: [&'static str; KEYS.len()],
-    /// How long after CPU_OFF it is still too early for CPU_ON, in microseconds.
+    /// The time after CPU_OFF during which CPU_ON comes too early, in microseconds.
     cpu_on_race_us: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The commands that build the same files by hand.
+//! The commands that build a board's files by hand.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

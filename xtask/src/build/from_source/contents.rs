@@ -63,7 +63,7 @@ fn read(firmware: &FirmwareBuild, from: &str) -> Result<Vec<u8>> {
     fs::read(&path).with_context(|| path.display().to_string())
 }
 
-/// Rejects a BL31 without readable PMF timestamps if the plan promised them.
+/// Rejects a BL31 without readable PMF timestamps if the plan expects them.
 fn check_timestamps(firmware: &FirmwareBuild, timestamps: &Timestamps) -> Result<()> {
     let are_there = firmware::are_in(&read(firmware, "bl31.elf")?)?;
     if matches!(timestamps, Timestamps::Readable(_)) && !are_there {
@@ -137,7 +137,8 @@ fn fip_files(
         key: None,
     };
     let mut fip = recipe.make(workspace, board, || Ok(image))?;
-    // Sets the alignment explicitly, because the placeholder offsets may be more aligned by chance.
+    // Sets the alignment explicitly, because the offsets of the placeholders may happen to have a
+    // larger alignment.
     fip.align(package.align)?;
     let install = package::after_fip(package);
     files.insert(
@@ -177,10 +178,7 @@ fn fit_files(plan: &BuildPlan<'_>, package: &Package, image: Vec<u8>) -> Result<
     let tree = appended_tree(&image)?.to_vec();
     let [name, dtb] = ["bl33.bin", "bl33.bin.dtb"].map(Path::new);
     let its = package::fit_source(&board.title, name, dtb, board.load_address)?;
-    let make = format!(
-        "`mkimage -f bl33.bin.its {}` puts it into that file.",
-        package.file
-    );
+    let make = format!("`mkimage -f bl33.bin.its {0}` packs BL33 into {0}.", package.file);
     Ok(vec![
         BoardEntry::new("bl33.bin", image, format!("{make} {}", package.install)),
         BoardEntry::new(

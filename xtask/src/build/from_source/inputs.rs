@@ -90,8 +90,8 @@ fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<Given> {
     Ok(Given { option, uuid, data })
 }
 
-/// Returns the UUID of the image that `option` selects: that of a kind supported by fiptool, or a
-/// board-specific one.
+/// Returns the UUID of the image that `option` selects, which is either known to fiptool or
+/// board-specific.
 fn uuid(board: &BoardFile, option: &str) -> Uuid {
     let package = board.package.iter();
     let blobs = package.flat_map(|it| {

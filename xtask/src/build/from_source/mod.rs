@@ -1,13 +1,13 @@
-//! What a board boots, built from TF-A source: `fip build`.
+//! Builds everything that a board boots, using the TF-A source (`fip build`).
 //!
 //! | file | task |
 //! |---|---|
 //! | `inputs` | reads the images that TF-A does not build |
 //! | `plan` | what must be built, and whether it can be |
 //! | `entry` | a file for the board |
-//! | `readme` | the page that says where the files go |
+//! | `readme` | the page that explains where the files go |
 //! | `contents` | builds everything |
-//! | `commands` | the commands that do the same by hand |
+//! | `commands` | the commands for a manual build |
 //!
 //! A file imports only from the files above it.
 

@@ -42,7 +42,7 @@ pub struct BuildRequest<'w> {
 /// A build that is ready to start.
 #[derive(Clone, Debug)]
 pub struct BuildPlan<'w> {
-    /// What was asked for.
+    /// The user's request.
     pub request: BuildRequest<'w>,
     /// The TF-A platform for the board; None for an overlay platform of this project.
     pub stock: Option<&'w Stock>,
@@ -102,7 +102,7 @@ impl<'w> BuildPlan<'w> {
             );
         }
         if request.mbed_tls.is_some() {
-            bail!("--mbedtls: {} does not need it", request.board.title);
+            bail!("--mbedtls: {} does not need Mbed TLS", request.board.title);
         }
         let tf_a = TfA::locate(workspace, request.tf_a)?;
         let source = commit(&request)?;
@@ -231,7 +231,7 @@ fn needs(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> Re
         }
     }
     if request.mbed_tls.is_some() && !stock.needs.contains(&BuildNeed::MbedTls) {
-        bail!("--mbedtls: {} does not need it", request.board.title);
+        bail!("--mbedtls: {} does not need Mbed TLS", request.board.title);
     }
     Ok(variables)
 }

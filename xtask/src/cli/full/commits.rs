@@ -61,7 +61,7 @@ impl CommitsArguments {
         ))
     }
 
-    /// Makes the fitness checks at the commits with `measure`, which is passed the commit range.
+    /// Runs the fitness checks on the commits with `measure`, which is passed the commit range.
     /// Writes the resulting ledger and returns the exit code.
     pub(super) fn check(
         &self,

@@ -65,7 +65,7 @@ impl ImageSource {
         signed.unwrap_or(Ok(application))
     }
 
-    /// Builds the image. It contains a device tree only if `--board` or `--dtb` is given.
+    /// Builds the image. The image contains a device tree only if `--board` or `--dtb` is given.
     fn image(&self, workspace: &Workspace) -> Result<Vec<u8>> {
         let wish = &self.tree;
         let base = image::released("--base", self.base.as_deref())?;
@@ -96,7 +96,7 @@ impl ImageSource {
     }
 }
 
-/// Returns the path of the file to write: `wish`, or `in_folder` inside it if `wish` is a
+/// Returns the path of the file to write, which is `wish`, or `in_folder` inside it if `wish` is a
 /// directory. If `wish` is None, returns `usual` in the workspace directory, which is created if
 /// needed.
 pub(super) fn output_path(

@@ -32,7 +32,7 @@ Examples:
 
 Details: docs/profile.md, docs/qemu.md")]
 pub struct ProfileArguments {
-    /// The run; --icount and samples=all are implied.
+    /// The run's options; --icount and samples=all are implied.
     #[command(flatten)]
     pub run: RunArguments,
     /// Format: text, html, folded, speedscope, json.

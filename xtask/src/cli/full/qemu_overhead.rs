@@ -26,7 +26,7 @@ Examples:
   cargo xtask qemu-overhead --icount
   cargo xtask qemu-overhead --icount --log run.log  # run.pmf.log, run.plain.log
 
-Exit codes: that of the worse run
+Exits with the exit code of the worse run.
 Details: docs/overhead.md, docs/qemu.md")]
 pub struct QemuOverheadArguments {
     /// The runs.

@@ -24,7 +24,7 @@ Examples:
   cargo xtask soak --time 8h --load 2 --keep night
   cargo xtask soak --suspends 100000 --smp 32 --args 'iterations=100'
 
-Exit codes: 1 a run failed; 3 none failed but one is INCOMPLETE, or none ran
+Exit codes: 1 if a run failed; otherwise 3 if one is INCOMPLETE or none ran
 Details: docs/qemu.md")]
 pub struct SoakArguments {
     /// When to stop.

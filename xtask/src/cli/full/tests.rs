@@ -84,7 +84,7 @@ fn documented_versions_are_those_of_this_host() {
     let mut rows = text.lines().filter(|line| line.starts_with("| "));
     let heading = rows.next().expect("a table");
     let Some(column) = column(heading) else {
-        note("docs/hosts.md has no column of this system: its versions are not compared");
+        note("docs/hosts.md has no column for this system, so its versions are not compared");
         return;
     };
     for row in rows.filter(|row| row.contains('`')) {
@@ -118,7 +118,7 @@ fn verbs_in(text: &str) -> Vec<String> {
 }
 
 /// clap must accept each command in the help, the README and docs/, and each verb must exist.
-/// xtask/tests/command/examples.rs runs those that need no board, QEMU or network.
+/// xtask/tests/command/examples.rs runs the commands that need no board, QEMU or network.
 #[test]
 fn documented_commands_are_accepted() {
     let root = Workspace::find().expect("the workspace").root;

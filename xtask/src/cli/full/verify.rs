@@ -28,7 +28,7 @@ Examples:
   cargo xtask verify --quick
   cargo xtask verify --tf-a ../trusted-firmware-a
 
-Exit codes: 1 a finding, a run that does not pass, or a mutation not found
+Exit codes: 1 for a finding, a run that does not pass, or an undetected mutation
 Details: docs/verification.md")]
 pub struct VerifyArguments {
     /// Run only two CPUs and the mutations.
@@ -178,7 +178,7 @@ fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
             _ => Err(NotFound::NoDump { count, line }),
         },
         Killer::Entries(why) => match count {
-            0 => Ok(format!("only by tests/entries: {why}")),
+            0 => Ok(format!("detected only by tests/entries: {why}")),
             _ => Ok(format!("{count} findings")),
         },
     }
@@ -190,7 +190,7 @@ fn test(out: &mut Out) -> Result<bool> {
     let mut is_good = true;
     for (what, words) in [
         (
-            "All instructions before the caches",
+            "All instructions before the caches are on",
             "--package psci-bench --test entries",
         ),
         ("The hand-over between CPUs", "--package verify"),

@@ -66,7 +66,7 @@ fn unusable_zip_is_refused_with_its_fault() {
             "the zip has SOFTWARE/FIP.BIN, but no",
         ),
         (both("SOFTWARE/FIP.BIN"), "the same file on a FAT card"),
-        (both("a/../../x"), "leads out of the SD card"),
+        (both("a/../../x"), "points outside the SD card"),
     ] {
         assert!(is_zip(&file));
         let error = replace_fip(&file, FIP, |old| Ok(old.to_vec())).expect_err(expected);

@@ -49,7 +49,7 @@ pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
     format!("{ended}; {scenario}: {cause}")
 }
 
-/// Returns the firmware message about a `--fault` that it does not accept.
+/// Returns the message with which the firmware rejects a `--fault`.
 pub fn refused_fault(log: &[u8]) -> Option<String> {
     let log = String::from_utf8_lossy(log);
     let mut errors = log.lines().filter(|line| line.starts_with("ERROR:"));

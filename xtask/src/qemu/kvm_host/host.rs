@@ -1,6 +1,6 @@
 //! An arm64 Linux system with KVM that runs the payload as its guest.
 //!
-//! It uses the Debian kernel, which includes KVM, and QEMU emulates EL2 for it. docs/guest.md
+//! The Debian kernel includes KVM, and QEMU emulates the EL2 that the kernel runs at. docs/guest.md
 //! explains what such a run shows.
 //!
 //! ```text
@@ -34,8 +34,8 @@ use crate::setup::{self, Need};
 pub const CPU: &str = "max,pauth-impdef=on";
 /// The default number of CPUs for the guest and for its Linux host.
 pub const CPUS: u32 = 2;
-/// How long the VMM may take to exit after the guest's last line. On a busy host, it takes several
-/// seconds.
+/// How long the VMM may take to exit after the guest's last line. On a busy host, the exit takes
+/// several seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
 /// The name of the payload in the initial file system.
 pub const IMAGE: &str = "payload";

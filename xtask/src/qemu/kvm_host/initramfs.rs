@@ -13,7 +13,7 @@ pub const FILE: u32 = 0o10_0644;
 pub const CONSOLE: u32 = 0o02_0600;
 /// The major and minor numbers of the console, from the Linux device list.
 const CONSOLE_NUMBERS: (u32, u32) = (5, 1);
-/// Each archive starts at a multiple of this offset.
+/// The offset of each archive is a multiple of this number.
 const ALIGN: usize = 4;
 
 /// A file: its name, mode and contents. A directory comes before the files in it.

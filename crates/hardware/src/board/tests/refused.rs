@@ -9,7 +9,7 @@ use super::node_model::Value::{Bytes, Cells, Empty, Text, Texts};
 /// Trees, edits and expected error messages.
 #[rustfmt::skip]
 pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
-    // Required nodes and properties.
+    // Missing or invalid nodes and properties.
     (Qemu(4), &[Remove("/psci"), Set("/cpus/cpu@2", "enable-method", Text("spin-table"))],
         "no node compatible with arm,psci-1.0, and CPUs with enable-method = \"spin-table\": \
          the firmware has no PSCI"),

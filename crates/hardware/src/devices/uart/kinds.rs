@@ -15,7 +15,8 @@ use super::descriptor::{Bits, Layout, UartDescriptor, UartModel};
 /// Defines [`UartKind`] with a descriptor for each variant.
 macro_rules! uart_kinds {
     ($($variant:ident: $descriptor:expr,)+) => {
-        /// A UART's programming model. The parameter block contains its number, starting at 1.
+        /// A UART's programming model. The parameter block identifies a UART type by number,
+        /// starting at 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "the descriptors document the variants")]
@@ -80,14 +81,14 @@ uart_kinds! {
             has_room: Bits::of(LSR, &[LINE_STATUS::THRE::SET]),
             is_idle: Bits::of(LSR, &[LINE_STATUS::TEMT::SET]),
             turn_on: &[],
-            // LCR without DLAB (which would turn the next byte into a divisor), followed by MCR.
-            // The divisor is not saved because the firmware may still be sending, and the UART
-            // cannot send while the divisor is being read.
+            // Restore LCR without DLAB, followed by MCR. With DLAB set, the next byte would be
+            // written to the divisor. The divisor is not saved because the firmware may still be
+            // sending, and the UART cannot send while the divisor is being read.
             restore: &[(3, 0x7f), (4, 0xff)],
             size: 8,
         },
     },
-    // The PL011 subset in the Arm Base System Architecture, which has no configuration registers.
+    // The PL011 subset in the Arm Base System Architecture has no configuration registers.
     Sbsa: UartDescriptor {
         name: "sbsa",
         title: "SBSA",
@@ -228,7 +229,8 @@ uart_kinds! {
         },
     },
     // A command sends `UART_TX_TRANS_LEN` bytes, one in this case, and completes when they have
-    // been sent. A power loss resets the UART mode and baud rate. Only firmware can restore these.
+    // been sent. A power loss resets the UART mode and baud rate, and only firmware can restore
+    // them.
     Geni: UartDescriptor {
         name: "geni",
         title: "GENI",
@@ -295,7 +297,7 @@ register_bitfields! { u32,
     IMX_UCR2 [ SRST OFFSET(0), TXEN OFFSET(2) ],
     IMX_USR2 [ TXDC OFFSET(3) ],
     IMX_UTS [ TXFULL OFFSET(4) ],
-    /// TDRE: the FIFO is not above its watermark.
+    /// TDRE: the FIFO level is not above the watermark.
     LPUART_STAT [ TC OFFSET(22), TDRE OFFSET(23) ],
     LPUART_CTRL [ TE OFFSET(19) ],
     STM32_CR1 [ UE OFFSET(0), TE OFFSET(3) ],

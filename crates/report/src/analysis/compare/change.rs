@@ -82,8 +82,8 @@ impl ChangeOutcome {
         }
         let is_less = new.figure < old.figure;
         let (more, less) = if is_less { (old, new) } else { (new, old) };
-        // If the intervals do not overlap but are in the opposite order to the figures, they prove
-        // nothing.
+        // If the intervals do not overlap but are in the opposite order to the figures, the change
+        // counts as noise.
         let intervals = more.interval.zip(less.interval);
         let is_within = intervals.is_some_and(|(more, less)| more.0 <= less.1);
         if is_within || more.figure - less.figure <= tick {

@@ -1,5 +1,5 @@
-//! Compares a run with a baseline. Each CPU is compared with itself. If CPUs go down together, each
-//! position in the arrival order is compared with the same position in the baseline instead.
+//! Compares a run with a baseline. Each CPU is compared with the same CPU in the baseline. If CPUs
+//! go down at the same time, positions in the arrival order are compared instead.
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
@@ -77,7 +77,7 @@ fn compare_scenarios(
     across: &[Across],
 ) -> (Vec<ComparedScenario>, Vec<Refused>) {
     let (mut scenarios, mut refused) = (Vec::new(), Vec::new());
-    // The baseline scenarios that were compared, and those that should have been.
+    // The baseline scenarios that were compared, and those that could not be compared.
     let (mut met, mut missed) = (Vec::new(), Vec::new());
     for scenario in &sides.new.run.scenarios {
         let before = baseline_scenario(&sides.old.run, scenario.key());
@@ -105,7 +105,7 @@ fn compare_scenarios(
                 } else {
                     ""
                 };
-                let why = format!("the run does not have it{how}");
+                let why = format!("the run does not have this scenario{how}");
                 refused.push(Refused::of(scenario, why, true));
             }
         }

@@ -24,7 +24,7 @@ pub struct Basis {
 /// A finding from a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparisonFinding {
-    /// The finding. Its lists of CPUs and metrics are empty.
+    /// The finding, with empty lists of CPUs and metrics.
     #[serde(flatten)]
     pub finding: Finding,
     pub basis: Vec<Basis>,

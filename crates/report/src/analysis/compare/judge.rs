@@ -19,19 +19,19 @@ use crate::analysis::figure::{Figure, FigureKey, by_cpu_and_key, is_sorted_by_si
 /// The reason why a scenario is not compared.
 #[derive(Debug, Error)]
 pub(super) enum Incomparable {
-    #[error("the baseline does not have it")]
+    #[error("the baseline does not have this scenario")]
     NotInBaseline,
-    /// The conditions differ. The string names them.
+    /// The conditions differ. The string describes the difference.
     #[error("{0}")]
     Conditions(String),
-    #[error("{0} has no figures for it")]
+    #[error("{0} has no figures for this scenario")]
     NoFigure(&'static str),
     #[error(
         "{rows} rows, but {before} in the baseline: comparing by rank requires the same number on \
          both sides"
     )]
     RowCount { rows: usize, before: usize },
-    #[error("they have no figures in common")]
+    #[error("the two runs have no figures in common")]
     NothingInCommon,
 }
 

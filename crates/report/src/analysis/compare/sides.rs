@@ -113,7 +113,7 @@ pub(super) struct Sides<'r> {
     pub(super) keyed: Keyed,
     /// Indices of CPUs in the run and in the baseline.
     pairs: Vec<(CpuIndex, CpuIndex)>,
-    /// In parts per million.
+    /// The relative tolerance, in parts per million.
     pub(super) tolerance: u32,
 }
 

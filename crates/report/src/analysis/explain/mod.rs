@@ -10,7 +10,7 @@
 //! | `suite_tables` | the figures of a run by scenario, metric and CPU |
 //! | `cluster_facts` | CPU types and cache sizes, from records or from a board file |
 //! | `cluster_flush` | which CPUs flush the caches of a cluster |
-//! | `lead` | the lead: from records, or the only one that fits the tables |
+//! | `lead` | the lead, from records or inferred from the tables |
 //! | `entry_queue`, `last_flush`, `extra_flush`, `flush_by_size`, `platform_lock`, `uniform_exits`, `lead_cluster`, `best_case`, `cpu_types`, `cluster_exit`, `cpu_off_exit`, `unlike_twin` | the rules, one file each |
 //! | `rules` | all rules, in output order |
 

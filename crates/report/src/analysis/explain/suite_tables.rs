@@ -38,8 +38,8 @@ pub(super) type CpuKind = (u16, Option<u64>);
 pub(super) struct Column(Vec<Figure>);
 
 impl<'r> SuiteTables<'r> {
-    /// Returns a run's tables. Leaves out parallel tables if a helper stayed awake: such a table
-    /// combines rounds with different helpers, and in no round did all CPUs go down.
+    /// Returns a run's tables. Leaves out parallel tables if a helper stayed awake, because such a
+    /// table combines rounds with different helpers, and one CPU stayed awake in each round.
     pub(super) fn of(logged: &'r LoggedRun) -> Self {
         let has_helper = |it: &Scenario| it.cells.iter().any(|cell| cell.helper.is_some());
         let mut scenarios = logged.framed();

@@ -118,8 +118,8 @@ fn figures_of_few_ticks_are_alike() {
     assert!(!exceeds(1, 1, 5) && !exceeds(2, 1, 5) && !exceeds(0, 0, 10));
     assert!(exceeds(3, 1, 5) && exceeds(120, 100, 5) && !exceeds(119, 100, 5));
     assert!(exceeds(u64::MAX, 1, 20) && !exceeds(1, u64::MAX, 20));
-    // Two similar steps out of three do not count as even. Neither do three steps that cover only a
-    // small part of the range.
+    // Two similar steps out of three do not count as even, and neither do three steps that cover
+    // only a small part of the range.
     assert_eq!(even_steps([10, 12, 60, 200], 2), None);
     assert_eq!(even_steps([10, 12, 14, 60], 1), None);
     assert_eq!(even_steps([10, 20, 30, 40, 400], 1), None);

@@ -1,8 +1,8 @@
 //! Release names, and their order.
 //!
 //! A release name comes from the titles on its page or from lines printed by its firmware. If
-//! neither contains a name, it is the part of the path that distinguishes the release from the
-//! others.
+//! neither contains a name, the name is the part of the path that distinguishes the release from
+//! the others.
 
 use std::path::{Component, Path};
 
@@ -48,9 +48,9 @@ fn name_in(run: &LoggedRun) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Returns a name for each path. This is a version found in a component that not all paths share,
-/// or in the last component. If there is no version, it is the last component that not all paths
-/// share.
+/// Returns a name for each path. The name is a version found in a component that is not common to
+/// all paths, or in the last component. If there is no version, the name is the last component that
+/// is not common to all paths.
 fn names_of_paths(inputs: &[&str]) -> Vec<String> {
     let parts = inputs.iter().map(|it| parts(it));
     let parts: Vec<Vec<&str>> = parts.collect();

@@ -51,7 +51,7 @@ pub(crate) struct HistoryPoint {
     /// The index of the most recent earlier release that has the figure; None if no earlier release
     /// has it or the two releases are not comparable.
     pub(crate) since: Option<usize>,
-    /// The change since that release.
+    /// The change since the earlier release.
     pub(crate) outcome: Option<ChangeOutcome>,
 }
 

@@ -134,8 +134,8 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
     assert!(fewer.scenarios[0].notes[0].ends_with(note));
 }
 
-/// Returns releases with these inputs. Each has a firmware version, or titles that name the
-/// release; an empty string means none.
+/// Returns releases with the given inputs, firmware versions and titles. A release has no firmware
+/// version or title if the string is empty.
 fn named(all: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
     let all = all.iter().map(|(input, firmware, title)| {
         let mut run = release(input, CpuSuspendSerial, &[(0, 1000)]);

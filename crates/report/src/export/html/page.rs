@@ -24,7 +24,7 @@ const NOTES: &str = "\
 For a parallel scenario, the table and the timeline show a single round, the one whose \
 longest powerdown is the median, because the last man and the lock queue belong to one \
 round. For a sequential scenario, the table shows each CPU's medians, and the timeline \
-shows the sample in which its first figure is the median. Spreads are computed over all \
+shows the sample whose first figure is the median. Spreads are computed over all \
 counted samples: n is the sample count, p99 the 99th percentile, and MAD the median \
 absolute deviation. A scenario's result and method are shown next to its name. In \
 a comparison, the interval of a median is shown in brackets. A figure marked with ? is \

@@ -29,7 +29,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
 
     let mut fit = "no visible lock queue".to_owned();
     if is_queue {
-        // Like every least-squares line, it passes through the centroid of all points.
+        // A least-squares line always passes through the centroid of all points.
         let middle = (count as f64 + 1.0) / 2.0;
         let mean = net.iter().map(|it| charts.value(it.2)).sum::<f64>() / count as f64;
         let ticks = line.slope.unsigned_abs();

@@ -154,7 +154,7 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
 /// Returns the instant at which a CPU starts to wake up.
 fn anchor(instants: &Instants) -> Option<i64> {
     let turned_on = instants.at(Instant::TurnedOn);
-    // If the CPU was turned on before the call, that was only to prepare the sample.
+    // A CPU_ON before the call only prepares the sample.
     let turned_on = turned_on.filter(|at| instants.at(Instant::Before).is_some_and(|it| it < *at));
     let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
     instants.at(Instant::Due).or(turned_on).or_else(exit)

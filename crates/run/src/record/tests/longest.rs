@@ -38,7 +38,7 @@ pub(super) fn end() -> End {
 
 fn instants(ticks: i64) -> Instants {
     let mut instants = Instants::new(MOST);
-    // The differences between them also have as many digits as possible.
+    // The differences between instants also have as many digits as possible.
     for (instant, ticks) in Instant::ALL
         .into_iter()
         .zip([ticks, ticks / 3].into_iter().cycle())
@@ -126,7 +126,7 @@ fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
     cell
 }
 
-/// A cell with a step. Its position is not its CPU's index.
+/// A cell with a step. The cell's position differs from its CPU's index.
 fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
     let mut series = Series::of(Metric::Handler, summary(MOST));
     series.histogram = Some(Spread {
@@ -224,8 +224,8 @@ fn longest_machine() -> Run {
     run
 }
 
-/// Every record at its maximum length: every list full, every number with as many digits as
-/// possible.
+/// Returns a run whose records all have the maximum length: every list is full, and every number
+/// has as many digits as possible.
 pub(super) fn longest_run() -> Run {
     let key = ScenarioKey {
         id: longest(&ScenarioId::ALL),

@@ -70,7 +70,7 @@ fn headers() {
     (plan.methods, plan.deepest) = (Methods::Warm, Some(0x4000_0022));
     let head = poor.head.as_mut().expect("a head");
     head.labels = LabelSource::Mpidr;
-    head.model = "a board \u{b5} that is called by a name of many words\n".repeat(4);
+    head.model = "a board \u{b5} whose name contains a large number of words\n".repeat(4);
     check("header-poor", &header(&poor));
 }
 
@@ -172,7 +172,7 @@ fn plans() {
     }
 }
 
-/// One table of each kind, because scenarios have different columns.
+/// Checks one table of each kind, because scenarios have different columns.
 #[test]
 fn tables() {
     let (run, pair) = (example::run(6), example::run(2));

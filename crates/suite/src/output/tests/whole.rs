@@ -111,7 +111,7 @@ pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     (out, verdict)
 }
 
-/// A loop scenario, with cycles, in a complete run.
+/// A complete run of a loop scenario that measures cycles.
 #[test]
 fn null_calls() {
     let args = "only=null_call loops=2000 batch=100";

@@ -1,4 +1,4 @@
-//! Checks the firmware's list of functions, and makes calls on the lead that change nothing.
+//! Checks the firmware's list of functions, and makes calls on the lead that have no side effects.
 
 use core::fmt;
 
@@ -38,8 +38,8 @@ impl Fitness<'_> {
         version.is_some_and(|version| version >= least)
     }
 
-    /// Returns what PSCI_FEATURES or SMCCC_ARCH_FEATURES returns for the function. None if the
-    /// firmware is too old to provide the list, or if neither list covers the function.
+    /// Returns what PSCI_FEATURES or SMCCC_ARCH_FEATURES returns for the function. Returns None if
+    /// the firmware is too old to provide the list, or if neither list covers the function.
     pub(super) fn listing(&mut self, function: Function) -> Option<Answer> {
         let by = match function {
             // Neither list covers this function.
@@ -143,7 +143,7 @@ fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
         Function::PsciVersion => answer.cast_unsigned() == fitness.facts().psci_version,
         Function::PsciFeatures => answer == error::NOT_SUPPORTED,
         Function::MigrateInfoType => matches!(answer, 0..=2 | error::NOT_SUPPORTED),
-        // The lead is on.
+        // The lead is on, so its state must be HW_ON.
         Function::NodeHwState => answer == 0,
         Function::ErrataVersion => answer >= 0 || answer == error::NOT_SUPPORTED,
         _ => answer >= 0,

@@ -136,7 +136,7 @@ fn add_departure(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) ->
     is_off
 }
 
-/// Returns the return value of the call that lost the CPU, if the call returned.
+/// Returns the return value of the call that caused the loss, if that call returned.
 fn returned(loss: Loss) -> Option<Answer> {
     match loss.cause {
         Cause::Firmware(code) | Cause::CpuOff(code) => Some(code.0),
@@ -155,7 +155,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
         return Ok(());
     }
     fitness.progress.checking(Function::CpuOn, None)?;
-    // The first pause must also follow an OFF.
+    // The first pause, like all others, must follow a CPU_OFF.
     fitness.run(cpu, &round(fitness, cpu, After::Off));
     for pause in PAUSES_US {
         let ticks = fitness.facts().ticks(pause.into());

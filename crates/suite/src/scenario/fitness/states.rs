@@ -15,7 +15,8 @@ use crate::scenario::trials::{TrialVerdict, Trials, helper_of};
 
 /// The highest power level (DEN0022F, section 5.4.2).
 const LEVEL_MAX: u8 = 3;
-/// The number of CPUs that may be lost in one state. After that, no other CPU enters it.
+/// The number of CPUs that may be lost in one state. After that many losses, no other CPU enters
+/// the state.
 const LOSSES: usize = 2;
 
 pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
@@ -32,7 +33,7 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
         let why = Skip::OtherFormat(states.format);
         fitness.not_tried(function, Probe::OwnTimer, Some(*state), why);
     }
-    // From the shallowest to the deepest.
+    // Check the shallowest states first.
     for level in 0..=LEVEL_MAX {
         let is_of_level = |state: &&Chosen| state.level.unwrap_or(0) == level;
         for state in states.accepted.iter().filter(is_of_level) {
@@ -86,8 +87,8 @@ fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
             fitness.not_tried(Function::CpuSuspend, Probe::Sgi, x, why);
         }
     }
-    // If all other CPUs are lost, nothing shows that CPUs come back from this state. The lead would
-    // take the results with it.
+    // If all other CPUs are lost, no CPU is known to return from this state. If the lead did not
+    // return, the results would be lost.
     let may_suspend = helper.is_some() || fitness.setting.cpus.len() == 1;
     if may_suspend && !state.timer_stops && fitness.timers_wake(state) {
         check_waker(fitness, lead, state, (Probe::OwnTimer, Waker::OwnTimers));
@@ -99,7 +100,7 @@ impl Fitness<'_> {
         self.machine.count_lost(self.setting.cpus.len())
     }
 
-    /// Returns true if no CPU's own timer has failed to wake it from this state.
+    /// Returns true unless a CPU's own timer has failed to wake it from this state.
     fn timers_wake(&self, state: Chosen) -> bool {
         let is_of_it =
             |check: &&Check| check.probe == Probe::OwnTimer && check.x == Some(state.power_state);

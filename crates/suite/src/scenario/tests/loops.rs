@@ -26,7 +26,7 @@ fn without_loops_the_time_is_limited() {
 
 #[test]
 fn answers_that_are_wrong_fail_change_or_leave_out() {
-    // CPU 1 implements the unknown function.
+    // On CPU 1, the call to an unknown function succeeds.
     let fake = Fake::new(2).with(|_, cpu, outcome| {
         if cpu.place() == 1 && outcome.code == Some(-1) {
             outcome.code = Some(0);
@@ -54,7 +54,8 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     let cells = ran.cells();
     let of_one = cells.filter(|it| it.counts.as_ref().is_some_and(|it| it.rejected == rejected));
     assert_eq!(of_one.map(|it| it.cpu).collect::<Vec<_>>(), [1.into()]);
-    // SMCCC_VERSION may be missing. The next probe comes after a probe, a warm-up and four batches.
+    // SMCCC_VERSION may be missing. Its probe is round 6, after the probe, the warm-up and the four
+    // batches of PSCI_VERSION.
     let fake = Fake::new(1).with(|round, _, outcome| {
         if round == 6 {
             outcome.code = Some(-1);
@@ -89,7 +90,8 @@ fn cpu_on_names_the_first_of_a_cluster() {
 fn an_sgi_that_does_not_come_ends_the_scenario() {
     let (variant, cpu) = (Variant::Sgi, CpuIndex::default());
     let gave_up = Failure::GaveUp { variant, cpu };
-    // Each missing batch takes seconds, so a tenth of the batches is enough.
+    // Each missing batch takes seconds, so the scenario ends once a tenth of the batches are
+    // missing.
     let (valid, asked) = (18, 29);
     let few = Failure::TooFewSamples { cpu, valid, asked };
     for (first, failure, rounds) in [(0, gave_up, 1), (21, few, 21 + 11)] {

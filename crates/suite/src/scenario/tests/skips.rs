@@ -48,7 +48,7 @@ fn each_lack_of_a_lone_cpu_skips_by_name() {
 
 #[test]
 fn no_state_of_the_other_format_is_sent() {
-    // All scenarios that suspend: those in the suite and those requested by name.
+    // The suite, and other scenarios that suspend CPUs.
     let suspending = "only=suite,dirty_sweep,contend_sweep,idle_states dirty=0 contend=2 \
                       iterations=2 warmup=0";
     let with_format = |format| Fake::new(2).with_facts(move |facts| facts.state_format = format);
@@ -63,7 +63,7 @@ fn no_state_of_the_other_format_is_sent() {
         (StateFormat::Original, extended),
     ] {
         let ran = run_with(with_format(format), suspending, &states);
-        // Four suite scenarios and two sweeps; the third sweep includes CPU_OFF.
+        // Four suite scenarios and two others are skipped; `dirty_sweep` still measures CPU_OFF.
         let why = Skip::OtherFormat(format);
         assert_eq!((ran.counts(), ran.skipped(why)), ([3, 6, 0], 6));
         let dirty = ran.of(ScenarioId::DirtySweep).conditions.as_ref();

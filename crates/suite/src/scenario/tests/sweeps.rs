@@ -15,7 +15,8 @@ fn flush_by_dirty_bytes() {
     let args = "only=dirty_sweep dirty=0,16K,1M iterations=3 warmup=0";
     let ran = run(Fake::new(5), args);
     assert_eq!(ran.counts(), [1, 0, 0]);
-    // Three values in each of three steps, for two states on five CPUs and CPU_OFF on four.
+    // Each of the three steps has three series for each of two states on five CPUs, and for CPU_OFF
+    // on four CPUs.
     assert_eq!(ran.series().count(), 3 * 3 * (5 + 5 + 4));
     for (bytes, lines) in [(0, 0), (16 << 10, 256), (1 << 20, 16384)] {
         let flush = |cpu, variant| ran.median(cpu, variant, bytes, Metric::CacheFlush);
@@ -68,7 +69,7 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
         fake.refuses = Some(mode);
         run(fake, args)
     };
-    // Firmware that stays in OS-initiated mode.
+    // This firmware stays in OS-initiated mode.
     let stuck = Failure::ModeStuck(Error::Denied.into());
     let ran = refusing(SuspendMode::PlatformCoordinated);
     assert_eq!(ran.failure(), Some(stuck));

@@ -46,7 +46,7 @@ fn each_fault_of_a_timer_has_its_name() {
                 fault
             })
         );
-        // Three windows and three expiries; the fourth window was not measured.
+        // Three windows were completed; the fault ended the fourth after three expiries.
         assert_eq!(ends(&ran), [(3_003, 5_000)]);
         assert_eq!(ran.log.ends[0].windows, 4);
     }

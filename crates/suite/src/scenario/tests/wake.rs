@@ -152,7 +152,7 @@ fn a_lead_whose_helper_is_lost_meanwhile_has_no_sample() {
     assert!(ran.asks(|it| it.waker == Waker::NoHelper));
 }
 
-/// Returns an edit that applies `end` to a CPU's trials from `state`.
+/// Returns an edit that makes a CPU's trials in `state` end with `end`.
 fn in_trials(of: usize, state: u32, end: ActionEnd) -> impl FnMut(CpuIndex, &mut Outcome) {
     move |cpu, outcome| {
         if cpu.place() == of && suspends(outcome.action, state) {
@@ -219,7 +219,7 @@ fn trials_are_short() {
         };
         let rings = book.lead_rings_after().expect("the lead rings");
         assert!(rings < book.last_return());
-        // The lead checks the CPU after its SGI.
+        // The lead checks on the CPU after sending the SGI.
         let most = book.deadline(0, rings, facts.ticks(10_000_000));
         assert!(round.lead_in + most <= facts.ticks(1_000_000));
         let order = book.order_for(3.into());
@@ -291,7 +291,7 @@ fn a_power_down_that_is_given_up_is_no_good_trial() {
     assert_eq!(tried, [3, 2, 1].map(|cpu| [only(cpu); 3]).concat());
 }
 
-/// There is no CPU that could wake another one, but deeper states do not need one.
+/// There is no helper for the core state, but the deeper state does not need one.
 #[test]
 fn a_state_without_a_trial_bars_no_deeper_one() {
     let states = [
@@ -335,7 +335,7 @@ fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
             mpidr: Mpidr::new(3),
             power_state: state,
         };
-        // PSCI_VERSION came first, and the other CPUs have their rows.
+        // PSCI_VERSION was measured before the loss, and CPU_OFF has rows for the other CPUs.
         let version = ran.of(ScenarioId::PsciVersionParallel);
         assert_eq!(version.status, Status::Passed);
         assert_eq!(

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Faults on a core that is down or coming up: at EL3, MMU off, no stack. The
- * call has already written what should happen to the core's record
- * (psci_bench_faults.h).
+ * Faults on a core that is down or coming up. This code runs at EL3, with the
+ * MMU off and without a stack. The PSCI call has already stored the fault in
+ * the core's record (psci_bench_faults.h).
  */
 
 #include <arch.h>
@@ -18,7 +18,7 @@
 	.globl	pb_fault_sleep
 	.globl	pb_fault_warm_entry
 
-/* x0 = the record of this core. Changes x1 and x2. */
+/* x0 = this core's record. Changes x1 and x2. */
 func my_fate
 	mov	x2, x30
 	bl	plat_my_core_pos
@@ -49,9 +49,10 @@ func wait_ticks
 endfunc wait_ticks
 
 /*
- * Replaces the sleep that an interrupt ends. Returns x0 = 0 if there is no
- * fault, or 1 if the core should wake now. Called before interrupts are
- * enabled, so that none reaches the core. Changes x0 to x3.
+ * If there is a fault, replaces the normal sleep, which an interrupt would end.
+ * Returns x0 = 0 if there is no fault, or 1 if the core should wake now. Called
+ * before interrupts are enabled, so that no interrupt reaches the core. Changes
+ * x0 to x3.
  */
 func pb_fault_sleep
 	mov	x3, x30
@@ -77,8 +78,9 @@ func pb_fault_sleep
 endfunc pb_fault_sleep
 
 /*
- * The address at which CPU_ON and a wake-up resume a core. Waits here if the
- * core should be late, before TF-A records its arrival time or takes a lock.
+ * The address at which CPU_ON and a wake-up resume a core. If the core should
+ * be delayed, it waits here, before TF-A records its arrival time or takes a
+ * lock.
  */
 func pb_fault_warm_entry
 	bl	my_fate

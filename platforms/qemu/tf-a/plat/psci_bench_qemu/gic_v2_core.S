@@ -30,7 +30,7 @@
 	.globl	pb_gic_arm_wake
 
 /*
- * Make the release interrupt able to wake this CPU. Returns with x21 = this
+ * Allow the release interrupt to wake this CPU. Returns with x21 = this
  * CPU's interface. Changes x0 and x1.
  */
 func pb_pen_open
@@ -39,14 +39,14 @@ func pb_pen_open
 	tst	x0, #(PB_PFR0_GIC_MASK << ID_AA64PFR0_GIC_SHIFT)
 	b.ne	pen_no_gic
 
-	/* The release interrupt is Group 0 ... */
+	/* The release interrupt is in Group 0. */
 	mov_imm	x1, GICD_BASE
 	ldr	w0, [x1, #GICD_IGROUPR]
 	bic	w0, w0, #(1 << PB_RELEASE_SGI)
 	str	w0, [x1, #GICD_IGROUPR]
-	/* ... has the highest priority, so nothing pending hides it ... */
+	/* Highest priority, so no other pending interrupt hides it. */
 	strb	wzr, [x1, #(GICD_IPRIORITYR + PB_RELEASE_SGI)]
-	/* ... and is enabled; the group of the other interrupts is off. */
+	/* Enabled; all other interrupts are in a disabled group. */
 	mov	w0, #(1 << PB_RELEASE_SGI)
 	str	w0, [x1, #GICD_ISENABLER]
 
@@ -54,7 +54,7 @@ func pb_pen_open
 	mov_imm	x21, GICC_BASE
 	mov	w0, #0xff
 	str	w0, [x21, #GICC_PMR]
-	/* Group 0 only, as FIQ. */
+	/* Signal only Group 0, as FIQ. */
 	mov_imm	x0, (CTLR_ENABLE_G0_BIT | FIQ_EN_BIT | PB_GICC_NO_BYPASS)
 	str	w0, [x21, #GICC_CTLR]
 	dsb	sy
@@ -74,7 +74,7 @@ func pb_pen_wait
 	ldr	w0, [x21, #GICC_IAR]
 	and	w1, w0, #0x3ff
 	cmp	w1, #PB_RELEASE_SGI
-	/* 1023 is no interrupt: WFI may end for no reason. */
+	/* 1023 means that no interrupt is pending: WFI can wake spuriously. */
 	b.ne	1b
 	/* End of interrupt: write back the number and the sender. */
 	str	w0, [x21, #GICC_EOIR]
@@ -82,7 +82,10 @@ func pb_pen_wait
 	ret
 endfunc pb_pen_wait
 
-/* The interface of a core without power. Expects x21; changes x0. */
+/*
+ * Disables the CPU interface, as it is when the core has no power. Expects x21;
+ * changes x0.
+ */
 func pb_pen_close
 	mov_imm	x0, PB_GICC_NO_BYPASS
 	str	w0, [x21, #GICC_CTLR]
@@ -108,10 +111,10 @@ func pb_gic_arm_wake
 	/* An interrupt that was being handled must not block the others. */
 	str	wzr, [x1, #PB_GICC_APR0]
 	str	wzr, [x1, #PB_GICC_NSAPR0]
-	/* Neither must a priority mask. */
+	/* The priority mask must not block any interrupt. */
 	mov	w0, #0xff
 	str	w0, [x1, #GICC_PMR]
-	/* Group 1 only. */
+	/* Signal only Group 1. */
 	mov_imm	x0, (CTLR_ENABLE_G1_BIT | PB_GICC_NO_BYPASS)
 	str	w0, [x1, #GICC_CTLR]
 	dsb	sy

@@ -26,7 +26,7 @@
 	.globl	pb_gic_arm_wake
 
 /*
- * Make the release interrupt able to wake this CPU. Returns with x21 = this
+ * Allow the release interrupt to wake this CPU. Returns with x21 = this
  * CPU's redistributor. Changes x0 to x3.
  */
 func pb_pen_open
@@ -35,7 +35,7 @@ func pb_pen_open
 	tst	x0, #(PB_PFR0_GIC_MASK << ID_AA64PFR0_GIC_SHIFT)
 	b.eq	pen_no_gic
 
-	/* w0 = our affinity as GICR_TYPER has it: Aff3.Aff2.Aff1.Aff0. */
+	/* w0 = this CPU's affinity, as in GICR_TYPER: Aff3.Aff2.Aff1.Aff0. */
 	mrs	x0, mpidr_el1
 	ubfx	x1, x0, #MPIDR_AFF3_SHIFT, #MPIDR_AFFINITY_BITS
 	and	x0, x0, #0xffffff
@@ -47,7 +47,7 @@ func pb_pen_open
 	lsr	x2, x1, #32
 	cmp	w2, w0
 	b.eq	2f
-	/* The last redistributor does not match: no one can call this CPU. */
+	/* No redistributor matches, so nothing can wake this CPU. */
 	tbnz	x1, #TYPER_LAST_SHIFT, pen_no_gic
 	add	x21, x21, #PB_GICR_STRIDE
 	b	1b
@@ -59,13 +59,13 @@ func pb_pen_open
 3:	ldr	w0, [x21, #GICR_WAKER]
 	tbnz	w0, #WAKER_CA_SHIFT, 3b
 
-	/* The release interrupt is Group 0: neither non-secure ... */
+	/* The release interrupt is in Group 0, so clear its IGROUPR bit. */
 	mov_imm	x3, GICR_SGIBASE_OFFSET
 	add	x3, x21, x3
 	ldr	w0, [x3, #(GICR_IGROUPR0 - GICR_SGIBASE_OFFSET)]
 	bic	w0, w0, #(1 << PB_RELEASE_SGI)
 	str	w0, [x3, #(GICR_IGROUPR0 - GICR_SGIBASE_OFFSET)]
-	/* ... nor secure Group 1. */
+	/* Group 0 also requires its IGRPMODR bit to be clear. */
 	ldr	w0, [x3, #(GICR_IGRPMODR0 - GICR_SGIBASE_OFFSET)]
 	bic	w0, w0, #(1 << PB_RELEASE_SGI)
 	str	w0, [x3, #(GICR_IGRPMODR0 - GICR_SGIBASE_OFFSET)]
@@ -109,7 +109,7 @@ func pb_pen_wait
 	mrs	x0, ICC_IAR0_EL1
 	dsb	sy
 	cmp	x0, #PB_RELEASE_SGI
-	/* 1023 is no interrupt: WFI may end for no reason. */
+	/* 1023 means that no interrupt is pending: WFI can wake spuriously. */
 	b.ne	1b
 	/* End of interrupt, so that the next one can be taken. */
 	msr	ICC_EOIR0_EL1, x0
@@ -117,13 +117,16 @@ func pb_pen_wait
 	ret
 endfunc pb_pen_wait
 
-/* The interface of a core without power. Expects x21; changes x0. */
+/*
+ * Disables the CPU interface, as it is when the core has no power. Expects x21;
+ * changes x0.
+ */
 func pb_pen_close
-	/* No interrupt is signalled ... */
+	/* Stop signaling interrupts. */
 	msr	ICC_IGRPEN0_EL1, xzr
 	isb
 	dsb	sy
-	/* ... and the redistributor regards the core as asleep. */
+	/* Mark the core as asleep in the redistributor. */
 	ldr	w0, [x21, #GICR_WAKER]
 	orr	w0, w0, #WAKER_PS_BIT
 	str	w0, [x21, #GICR_WAKER]
@@ -146,10 +149,10 @@ func pb_gic_lose_cpu_interface
 	msr	ICC_IGRPEN1_EL1, xzr
 	msr	ICC_CTLR_EL1, xzr
 	msr	PB_ICC_BPR1_EL1, xzr
-	/* No priority is active: any interrupt that was taken is forgotten. */
+	/* Clear the active priorities, which the core loses. */
 	msr	PB_ICC_AP1R0_EL1, xzr
 	isb
-	/* Back to the secure copies. */
+	/* Switch back to the secure copies. */
 	msr	scr_el3, x1
 	isb
 	msr	ICC_PMR_EL1, xzr

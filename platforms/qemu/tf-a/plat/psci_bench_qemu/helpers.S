@@ -26,9 +26,9 @@
  */
 func plat_my_core_pos
 	mrs	x0, mpidr_el1
-	/* Aff1 is the group of sixteen ... */
+	/* Aff1 is the number of a group of sixteen CPUs. */
 	ubfx	x1, x0, #MPIDR_AFF1_SHIFT, #MPIDR_AFFINITY_BITS
-	/* ... and Aff0 the place in it. */
+	/* Aff0 is the CPU's number in that group. */
 	and	x0, x0, #MPIDR_AFFLVL_MASK
 	add	x0, x0, x1, lsl #PB_AFF1_SHIFT
 	ret
@@ -37,11 +37,11 @@ endfunc plat_my_core_pos
 /*
  * unsigned int plat_is_my_cpu_primary(void)
  *
- * QEMU starts all CPUs at once; number 0 boots, the others go to the pen.
+ * QEMU starts all CPUs at once. CPU 0 boots, and the others enter the hold pen.
  */
 func plat_is_my_cpu_primary
 	mrs	x0, mpidr_el1
-	/* Aff1 and Aff0 together are zero for that one CPU only. */
+	/* Aff1 and Aff0 are both zero only on the boot CPU. */
 	tst	x0, #0xffff
 	cset	w0, eq
 	ret

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * The loop in which a CPU that is off waits for CPU_ON. QEMU has no power
- * controller that could stop the CPU, so it sleeps here.
+ * controller that could stop the CPU, so the CPU sleeps here.
  *
- * It sleeps in WFI and is released by an interrupt, not in WFE by an event:
- * QEMU runs WFE as a yield, so seven CPUs parked in WFE would take host time
- * from the CPU that is being measured, and under -icount the run would be very
- * slow.
+ * The CPU sleeps in WFI until an interrupt releases it, not in WFE until an
+ * event does: QEMU runs WFE as a yield, so seven CPUs parked in WFE would take
+ * host time from the CPU that is being measured, and under -icount the run
+ * would be very slow.
  *
  * A release consists of a word in memory and an interrupt. The interrupt must
  * be taken before the word is read. A CPU that read the word first could leave
@@ -24,31 +24,32 @@
 /*
  * void __dead2 plat_secondary_cold_boot_setup(void)
  *
- * Entered from BL1 at power-on and from BL31 after CPU_OFF; at EL3, MMU off,
- * no stack. x20 is this CPU's word; x21 belongs to the pb_pen_* functions.
+ * Entered from BL1 at power-on and from BL31 after CPU_OFF, at EL3, with the
+ * MMU off and without a stack. x20 is the address of this CPU's word. x21 is
+ * reserved for the pb_pen_* functions.
  */
 func plat_secondary_cold_boot_setup
 	bl	plat_my_core_pos
 
 	/*
-	 * The machine has more CPUs than the power domain tree: never release
-	 * these.
+	 * Never release CPUs that the machine has but the power domain tree
+	 * does not.
 	 */
 	cmp	x0, #PLATFORM_CORE_COUNT
 	b.hs	pen_forever
 
-	/* x20 = address of our word. */
+	/* x20 = address of this CPU's word. */
 	mov_imm	x20, PB_HOLD_ADDR
 	add	x20, x20, x0, lsl #PB_HOLD_SHIFT
 
-	/* Let the release interrupt, and no other, reach this CPU. */
+	/* Let only the release interrupt reach this CPU. */
 	bl	pb_pen_open
 
-	/* Sleep until one has come and has been acknowledged. */
+	/* Sleep until a release interrupt has been acknowledged. */
 pen_sleep:
 	bl	pb_pen_wait
 
-	/* Without the word, the interrupt is a leftover and not for us. */
+	/* An interrupt without the word is stale and is ignored. */
 	ldr	x0, [x20]
 	cmp	x0, #PB_HOLD_GO
 	b.ne	pen_sleep
@@ -57,10 +58,10 @@ pen_sleep:
 	mov	x0, #PB_HOLD_WAIT
 	str	x0, [x20]
 
-	/* Leave the GIC as it is for a core without power. */
+	/* Return the GIC to its state for a core without power. */
 	bl	pb_pen_close
 
-	/* BL31 has stored the address. */
+	/* BL31 has stored the address to jump to. */
 	mov_imm	x0, PB_ENTRY_ADDR
 	ldr	x0, [x0]
 	br	x0

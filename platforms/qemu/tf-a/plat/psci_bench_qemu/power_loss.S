@@ -2,16 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * What happens to a core when it loses power. QEMU does not remove the power,
- * so the core itself clears the state that it would have lost, sleeps, and
- * comes back through TF-A's warm entry point with nothing but memory.
+ * so the core clears the state that it would have lost, sleeps, and comes back
+ * through TF-A's warm entry point with only the contents of memory.
  *
  * All of this is done before the sleep, so that the path from the wake-up
  * interrupt to the warm entry point is as short as on hardware. The exception
- * is CNTVOFF_EL2: the virtual timer compares with it, and is a wake-up source.
+ * is CNTVOFF_EL2, because the virtual timer depends on it and can wake the
+ * core.
  *
- * Not lost: the timer registers (CNTP, CNTV, CNTHP), because the timers wake
- * the core, unless PB_TIMER_STOP says that they stop; EL3's registers, which
- * the warm entry point sets again; and the floating-point registers.
+ * These registers are not lost: the timer registers (CNTP, CNTV, CNTHP),
+ * because the timers wake the core (unless PB_TIMER_STOP is set); EL3's
+ * registers, which the warm entry point sets again; and the floating-point
+ * registers.
  */
 
 #include <arch.h>
@@ -34,7 +36,7 @@
 func pb_core_power_down
 	mov	w19, w0
 
-	/* From here on there is only memory: no MMU, caches or stack. */
+	/* From here on, the MMU, the caches and the stack are not available. */
 	bl	disable_mmu_icache_el3
 
 	/* Clear the lost state. */
@@ -47,20 +49,20 @@ func pb_core_power_down
 	/* CPU_OFF: only CPU_ON brings the core back. */
 	cbz	w19, plat_secondary_cold_boot_setup
 
-	/* CPU_SUSPEND: an interrupt does. */
+	/* CPU_SUSPEND: an interrupt brings the core back. */
 #if PB_FAULTS
-	/* Or a fault does, or nothing. */
+	/* A fault may wake the core without an interrupt or never wake it. */
 	bl	pb_fault_sleep
 	cbnz	x0, 2f
 #endif
 	bl	pb_gic_arm_wake
 1:	dsb	sy
 	wfi
-	/* WFI may end for no reason; only a pending interrupt is one. */
+	/* WFI can wake spuriously, so check for a pending interrupt. */
 	mrs	x0, isr_el1
 	cbz	x0, 1b
 
-	/* EL2's registers are there only with EL2. */
+	/* CNTVOFF_EL2 exists only if EL2 is implemented. */
 2:	bl	have_el2
 	cbz	x0, 3f
 	/*
@@ -81,7 +83,7 @@ func pb_core_power_down
 endfunc pb_core_power_down
 
 #if PB_TIMER_STOP
-/* The core's own timers, which have no power now. Changes x0 and x2. */
+/* Stops the core's own timers, as if they had lost power. Changes x0 and x2. */
 func stop_timers
 	mov	x2, x30
 	msr	cntp_ctl_el0, xzr
@@ -102,9 +104,8 @@ func have_el2
 endfunc have_el2
 
 /*
- * Non-secure registers: those with a defined reset value get that value, the
- * others the pattern. Changes x0, x1, x2; EL3 uses none of the non-secure
- * registers.
+ * Sets non-secure registers to their reset value, if one is defined, or else to
+ * the pattern. EL3 does not use any of these registers. Changes x0, x1, x2.
  */
 func lose_system_registers
 	/* x30 is needed for the call below. */
@@ -115,18 +116,18 @@ func lose_system_registers
 	orr	x1, x1, x1, lsl #16
 	orr	x1, x1, x1, lsl #32
 
-	/* EL1: MMU and caches off ... */
+	/* EL1: turn the MMU and the caches off. */
 	mov_imm	x0, SCTLR_EL1_RES1
 	msr	sctlr_el1, x0
 	isb
-	/* ... translation ... */
+	/* Translation registers. */
 	msr	ttbr0_el1, x1
 	msr	ttbr1_el1, x1
 	msr	tcr_el1, x1
 	msr	mair_el1, x1
 	msr	amair_el1, x1
 	msr	contextidr_el1, x1
-	/* ... exceptions ... */
+	/* Exception registers. */
 	msr	vbar_el1, x1
 	msr	elr_el1, x1
 	msr	spsr_el1, xzr
@@ -136,36 +137,34 @@ func lose_system_registers
 	msr	afsr1_el1, x1
 	msr	par_el1, xzr
 	msr	sp_el1, x1
-	/* ... thread pointers ... */
+	/* Thread pointers. */
 	msr	tpidr_el0, x1
 	msr	tpidrro_el0, x1
 	msr	tpidr_el1, x1
-	/*
-	 * ... floating point trapped, EL0 access to the counter disabled, ...
-	 */
+	/* Trap floating point, and disable EL0 access to the counter. */
 	msr	cpacr_el1, xzr
 	msr	cntkctl_el1, xzr
-	/* ... no cache selected, debugging off. */
+	/* Clear the cache selection, and turn debugging off. */
 	msr	csselr_el1, xzr
 	msr	mdscr_el1, xzr
 
-	/* EL2, if there is one. */
+	/* EL2, if it is implemented. */
 	bl	have_el2
 	cbz	x0, 1f
 
-	/* HCR first: it changes what the others mean. */
+	/* HCR_EL2 first, because it changes what the other registers mean. */
 	msr	hcr_el2, xzr
 	mov_imm	x0, SCTLR_EL2_RES1
 	msr	sctlr_el2, x0
 	isb
-	/* Translation of either stage ... */
+	/* Translation registers for both stages. */
 	msr	ttbr0_el2, x1
 	msr	tcr_el2, x1
 	msr	mair_el2, x1
 	msr	amair_el2, x1
 	msr	vttbr_el2, x1
 	msr	vtcr_el2, x1
-	/* ... exceptions ... */
+	/* Exception registers. */
 	msr	vbar_el2, x1
 	msr	elr_el2, x1
 	msr	spsr_el2, xzr
@@ -173,16 +172,14 @@ func lose_system_registers
 	msr	far_el2, x1
 	msr	hpfar_el2, x1
 	msr	sp_el2, x1
-	/* ... thread pointer ... */
+	/* Thread pointer. */
 	msr	tpidr_el2, x1
-	/*
-	 * ... floating point trapped (TFP), timers not accessible from EL1, ...
-	 */
+	/* Trap floating point (TFP), and disable EL1 access to the timers. */
 	mov_imm	x0, (CPTR_EL2_RES1 | CPTR_EL2_TFP_BIT)
 	msr	cptr_el2, x0
 	msr	cnthctl_el2, xzr
 	msr	hstr_el2, xzr
-	/* ... and EL1 sees the real ID registers again. */
+	/* Make the real ID registers visible at EL1 again. */
 	mrs	x0, midr_el1
 	msr	vpidr_el2, x0
 	mrs	x0, mpidr_el1

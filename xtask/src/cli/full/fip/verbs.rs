@@ -206,7 +206,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
     fip.align(align)?;
     for ImageFile { uuid, .. } in images {
         if !fip.remove(*uuid) {
-            // Continues, like fiptool, because the result is as requested.
+            // Continues, like fiptool, because the image is already absent.
             let (path, label) = (path.display(), label(*uuid));
             say(&format!("warning: {path} has no {label} to remove"));
         }

@@ -15,9 +15,9 @@ import pexpect
 import pytest
 from labgrid.exceptions import NoDriverFoundError
 
-# How long the board may take, in seconds.
+# The time limit for the run, in seconds.
 LIMIT = 2700
-# The scenarios of TF-A's suite that are run, by tag.
+# The scenarios of TF-A's suite that this job runs, by tag.
 SCENARIOS = {
     "test_rt_instr_susp_deep_parallel": "Suspend to deepest power level on all cores in parallel",
     "test_rt_instr_susp_deep_serial": "Suspend to deepest power level on all cores in sequence",
@@ -28,7 +28,7 @@ SCENARIOS = {
 }
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Where the log goes.
+# The folder that the log is written to.
 RESULTS = os.environ.get("PSCI_BENCH_RESULTS", os.path.join(HERE, "results"))
 LAST_LINE = re.compile(rb"psci-bench: (PASS|FAIL|INCOMPLETE)[^\r\n]*[\r\n]")
 CASE = re.compile(
@@ -114,7 +114,7 @@ def uart(target):
         try:
             read_to_last_line(console, said, keep)
         finally:
-            # Until labgrid has ended QEMU.
+            # Keeps reading until labgrid has stopped QEMU.
             in_background(console, lambda piece: None)
     return said.decode("ascii", "replace")
 

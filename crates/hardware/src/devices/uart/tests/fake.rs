@@ -73,7 +73,7 @@ pub struct Fake {
     pub held_up: (State, u32),
     polls: u32,
     pub sent: Vec<u8>,
-    /// Writes to registers other than data.
+    /// Writes to registers other than the data register.
     writes: Vec<(u32, u32)>,
     /// Writes that prepare for the next byte.
     prepared: Vec<(u32, u32)>,
@@ -85,7 +85,7 @@ impl Fake {
         self.settings = pairs(self.manual.reset).into_iter().collect();
     }
 
-    /// Returns the writes since the previous call, excluding data writes.
+    /// Returns the writes since the previous call, excluding writes to the data register.
     pub fn writes(&mut self) -> Vec<(u32, u32)> {
         std::mem::take(&mut self.writes)
     }

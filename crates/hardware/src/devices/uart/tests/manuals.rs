@@ -6,7 +6,8 @@ use crate::devices::uart::UartKind;
 
 /// DDI 0183G, 3.3. UARTFR has TXFE, RXFE, TXFF and BUSY. BUSY stays set until the last bit,
 /// including stop bits, has left the shift register. UARTLCR_H must be written after the divisors.
-/// None of these may be changed while UARTEN is 1. Reset values are from table 3-1.
+/// Neither UARTLCR_H nor the divisors may be changed while UARTEN is 1. Reset values are from table
+/// 3-1.
 pub static PL011: Manual = Manual {
     kind: UartKind::Pl011,
     reg_shift: 2,
@@ -25,8 +26,8 @@ pub static PL011: Manual = Manual {
     restore: "30=0 24=d 28=1 2c=70 30=301",
 };
 
-/// DEN0094, Generic UART. It has the PL011's UARTDR, UARTRSR, UARTFR and interrupt registers. The
-/// registers in between are reserved.
+/// DEN0094, Generic UART. This UART has the PL011's UARTDR, UARTRSR, UARTFR and interrupt
+/// registers. The registers in between are reserved.
 pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
     reset: "",

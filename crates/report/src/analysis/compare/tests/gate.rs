@@ -243,7 +243,7 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
     let tags = "in test_rt_instr_susp_deep_serial, test_rt_instr_cpu_susp_serial, \
                 test_rt_instr_cpu_off_serial.";
     assert!(lone[0].ends_with(tags), "{lone:?}");
-    let lack = "the run does not have it";
+    let lack = "the run does not have this scenario";
     for (new, old, why) in [
         (
             edits::three_scenarios as RunEdit,

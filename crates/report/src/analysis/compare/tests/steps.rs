@@ -132,7 +132,7 @@ fn steps_of_a_queue_are_compared_by_order() {
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
     assert_eq!(all.collect::<Vec<_>>(), expected);
     // With three CPUs in the queue, the figures have a different meaning.
-    let part = "they have no figures in common";
+    let part = "the two runs have no figures in common";
     assert_refused(&sweep(&[1000, 2000, 3000]), &old, part);
 }
 
