@@ -14,7 +14,7 @@ const HEADINGS: &str = "board|title|CPUs|power-down|woken by|times by|CPU_OFF|ru
 const LEGEND: &str = "\
 power-down  Power-down states for which CPU_SUSPEND can be measured.
 woken by    timer: each CPU's own timer. If these timers stop: frame (a memory-mapped timer) or helper (a CPU that
-            stays awake and sends SGIs). unproven: not yet tested on a board. If a trial fails, states are skipped.
+            stays awake and sends SGIs). Unproven: not yet tested on a board. If a trial fails, states are skipped.
 times by    PMF: firmware timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1.
             PMF+: the same, but `fip build` must add the handler for PMF calls. caller: measured by the caller.
             PSCI_VERSION can be measured on all boards.

@@ -103,7 +103,9 @@ pub fn output(command: &mut Command) -> Result<String> {
 /// function only for values that do not change while this tool runs, such as a compiler version.
 pub fn output_once(command: &mut Command) -> Result<String> {
     static OUTPUTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
-    let mut outputs = OUTPUTS.lock().expect("nothing panics while the map is locked");
+    let mut outputs = OUTPUTS
+        .lock()
+        .expect("nothing panics while the map is locked");
     let line = display(command);
     if let Some(text) = outputs.get(&line) {
         return Ok(text.clone());

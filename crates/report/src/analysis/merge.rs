@@ -164,7 +164,9 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
         let own: Vec<Option<&Figure<'_>>> = each.iter().map(|it| it.get(&(cpu, key))).collect();
         let of_scenario = own.iter().zip(&scenarios).filter(|it| it.1.is_some());
         let shown = |it: &Figure<'_>| RunFigure {
-            figure: it.shown.expect("figures that are not shown are left out above"),
+            figure: it
+                .shown
+                .expect("figures that are not shown are left out above"),
             summary: it.summary.copied(),
             is_doubtful: it.is_doubtful,
         };

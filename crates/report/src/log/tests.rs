@@ -299,7 +299,11 @@ fn tftf_log_has_lines_alone() {
     assert_eq!(version.status, Status::Failed(Failure::NotStated));
     let doubts = logged.doubts().concat();
     assert!(doubts.contains("unknown to this version: test_rt_instr_later_serial"));
-    assert!(logged.verdict_text().contains("the suite ran to completion"));
+    assert!(
+        logged
+            .verdict_text()
+            .contains("the suite ran to completion")
+    );
 
     let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";
     let cut = format!("NOTICE:  Booting trusted firmware test framework\n{line}{line}");

@@ -178,7 +178,10 @@ fn fit_files(plan: &BuildPlan<'_>, package: &Package, image: Vec<u8>) -> Result<
     let tree = appended_tree(&image)?.to_vec();
     let [name, dtb] = ["bl33.bin", "bl33.bin.dtb"].map(Path::new);
     let its = package::fit_source(&board.title, name, dtb, board.load_address)?;
-    let make = format!("`mkimage -f bl33.bin.its {0}` packs BL33 into {0}.", package.file);
+    let make = format!(
+        "`mkimage -f bl33.bin.its {0}` packs BL33 into {0}.",
+        package.file
+    );
     Ok(vec![
         BoardEntry::new("bl33.bin", image, format!("{make} {}", package.install)),
         BoardEntry::new(

@@ -48,7 +48,10 @@ fn junit() {
     let skipped = cases[1].status.skipped_as_ref();
     assert_eq!(skipped.skipped_type, "no-idle-state");
     let error = cases[2].status.error_as_ref();
-    assert_eq!(error.message, "the log does not show how the scenario ended");
+    assert_eq!(
+        error.message,
+        "the log does not show how the scenario ended"
+    );
     assert!(cases[3].status.is_success() && cases[5].status.is_success());
 }
 
