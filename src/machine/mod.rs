@@ -11,6 +11,9 @@
 //! | `allocator` | the heap |
 //! | `console`, `boot_marks`, `ending`, `panic` | the UART, boot stages, ending a run |
 //! | `round` | a measurement round on all CPUs |
+//!
+//! Functions that a CPU executes just before a call are in section `.text.unshared`. The linker
+//! script describes why.
 
 pub mod allocator;
 pub mod boot;

@@ -175,6 +175,7 @@ impl CallPath {
         })
     }
 
+    #[unsafe(link_section = ".text.unshared")]
     pub fn now(self) -> u64 {
         match self {
             Self::Hvc => counter!("cntvct_el0"),
@@ -188,6 +189,7 @@ impl CallPath {
 
     /// Spins until the counter reaches `instant`, without memory accesses. This is the last thing a
     /// CPU does before a timed call.
+    #[unsafe(link_section = ".text.unshared")]
     pub fn spin_until(self, instant: u64) {
         while self.now() < instant {
             relax();
