@@ -207,7 +207,10 @@ mod tests {
         let unread = found.unread.join("\n");
         assert!(found.unread.len() == 2, "{unread}");
         assert!(unread.contains("gone: not read"), "{unread}");
-        assert!(unread.contains("uart.log: the results folder has no cell.json"), "{unread}");
+        assert!(
+            unread.contains("uart.log: the results folder has no cell.json"),
+            "{unread}"
+        );
         let a = &found.cells[1];
         let files = lines(&lab, a.files.iter());
         assert_eq!(files, "a/results/1/2/3/4/5/J.XML\na/results/uart.log\n");
