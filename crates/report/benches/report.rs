@@ -20,7 +20,7 @@ use std::{env, thread};
 
 use report::made_up_run;
 use run::measure::{Instant as Moment, Summary};
-use run::model::{Cell, ClosingLine, Sample};
+use run::model::{Cell, ClosingLine, Sample, Verdict};
 use run::plan::{Records, ScenarioId};
 use run::record::Writer;
 
@@ -118,6 +118,7 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
         end.totals.add(std::slice::from_ref(&scenario));
         writer.scenario(&mut out, &[scenario])?;
     }
+    end.verdict = Verdict::from_totals(&end.totals);
     writer.end(&mut out, &run, end)?;
     writeln!(out, "\n{}", ClosingLine::Ended(&end.totals))?;
     out.0.flush().map_err(|_| fmt::Error)?;
