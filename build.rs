@@ -15,7 +15,7 @@ fn main() {
         // linker. The entry code applies its relocations, including those in
         // read-only data (notext), while the MMU is off. Cortex-A53 erratum
         // 843419: an ADRP at the end of a page may cause a later load or store
-        // to use a wrong address.
+        // to use the wrong address.
         let arguments = "-pie --no-dynamic-linker -zmax-page-size=4096 -znorelro -znotext \
             --pack-dyn-relocs=relr --orphan-handling=error --fix-cortex-a53-843419";
         for argument in arguments.split_whitespace() {

@@ -4,7 +4,7 @@
 //! interrupts through list registers, and returns to the caller after a power-down.
 //!
 //! Because the host is emulated, the tests compare figures with each other but never check absolute
-//! durations. Each machine takes a minute, so these tests only run with `cargo xtask test kvm`.
+//! durations. Each machine runs for a minute, so these tests only run with `cargo xtask test kvm`.
 
 mod common;
 
@@ -110,7 +110,7 @@ fn bare() -> Vec<u8> {
     xtask::build::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
 }
 
-/// Checks the facts about a guest and that all scenarios available to it were measured. PMU
+/// Checks the facts about a guest, and checks that all scenarios available to it were measured. PMU
 /// scenarios are available only if there is a PMU.
 fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: &str) {
     let facts = log.facts();
@@ -129,7 +129,7 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
     assert_exits_cost(log, has_pmu);
 }
 
-/// Checks that, on each CPU, the shortest sample with an exit takes longer than the shortest sample
+/// Checks that, on each CPU, the shortest sample with an exit is longer than the shortest sample
 /// without one.
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     for cpu in [0, 1].map(Mpidr::new) {

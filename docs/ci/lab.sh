@@ -64,7 +64,7 @@ fi
 if [ "${1:-}" = --cell ]; then
     cd "$2"
     mkdir results
-    # Engines end a job when its time is up, but may hang doing so.
+    # Engines end a job when its time is up, but may hang in the process.
     minutes=$(sed -n 's/^ *"minutes": *\([0-9]*\).*/\1/p' cell.json)
     bounded="timeout -k 30 $((${minutes:-60} * 60 + ${GRACE:-300}))"
     if [ "$(engine)" = lava ]; then

@@ -70,7 +70,7 @@ code=0
 keep() {
     [ "$1" -le "$code" ] || code=$1
 }
-# Runs one of the two TF-As. QEMU's instruction clock makes the figures independent
+# Runs one of the two TF-A builds. QEMU's instruction clock makes the figures independent
 # of the CI machine.
 measure() {
     name=$1

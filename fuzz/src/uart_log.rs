@@ -123,7 +123,7 @@ fn account(log: Vec<u8>) {
     assert!(totals.to_string().is_ascii());
 }
 
-/// Diagnoses the log after the first byte, which selects the firmware and the ending.
+/// Diagnoses the log that follows the first byte, which selects the firmware and the ending.
 fn diagnoses(data: &[u8]) {
     let Some((choice, log)) = data.split_first() else {
         return;

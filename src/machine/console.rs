@@ -62,8 +62,8 @@ static TURN: AtomicU64 = AtomicU64::new(NOBODY);
 
 const NOBODY: u64 = u64::MAX;
 
-/// The maximum number of polls while waiting for a CPU's turn. That many polls take longer than it
-/// takes all CPUs to print their dumps.
+/// The maximum number of polls while waiting for a CPU's turn. Polling this many times takes longer
+/// than printing the dumps of all CPUs.
 const TURN_POLLS: u32 = 100_000_000;
 
 /// Prints the last lines from a CPU that is stopping. Waits until other CPUs have printed their

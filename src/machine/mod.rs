@@ -13,7 +13,7 @@
 //! | `round` | a measurement round on all CPUs |
 //!
 //! Functions that a CPU executes just before a call are in section `.text.unshared`. The linker
-//! script describes why.
+//! script explains why.
 
 pub mod allocator;
 pub mod boot;

@@ -1,5 +1,5 @@
-//! The watchdog, which is a last resort. While the lead sleeps and all other CPUs are off, no CPU
-//! would notice if the lead did not wake up. In that case, the watchdog resets the board.
+//! The watchdog, which is a last resort. If the lead sleeps while all other CPUs are off and then
+//! fails to wake up, no CPU can detect this. In that case, the watchdog resets the board.
 
 use hardware::board::{NoWatchdog, Watchdog as Description};
 use hardware::devices::watchdog::Driver;

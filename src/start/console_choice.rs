@@ -26,14 +26,14 @@ pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &U
         return;
     }
     let Ok(mut candidate) = console::open(tables, uart) else {
-        print_paragraph!("console stays: cannot read {base:#x}, by {by}");
+        print_paragraph!("console stays: cannot read {base:#x}, set by {by}");
         return;
     };
     if candidate.accepts_bytes() {
-        print_paragraph!("console moves to {uart}, by {by}");
+        print_paragraph!("console moves to {uart}, set by {by}");
         console::wait_idle();
         console::set(candidate);
     } else {
-        print_paragraph!("console stays: {base:#x}, by {by}, does not accept bytes as {kind}");
+        print_paragraph!("console stays: {base:#x}, set by {by}, does not accept bytes as {kind}");
     }
 }

@@ -1,5 +1,5 @@
-//! The payload's work between the rounds of a run: it records the heap position for each scenario
-//! and exposes the sample count to the host.
+//! The payload's work between the rounds of a run: recording the heap position for each scenario
+//! and exposing the sample count to the host.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -55,7 +55,7 @@ pub fn main(state: BootState) -> ! {
             run_with_tree(tables, found, &block, (boot_area, has_firmware))
         }
         Err(_) if !has_firmware => end_without_firmware(),
-        // The damaged block was meant to contain the tree's location.
+        // The damaged block should have contained the tree's location.
         Err(_) if is_damaged => {
             refuse(&"the parameter block is damaged; rebuild the image with cargo xtask image")
         }
@@ -98,7 +98,7 @@ fn run_with_tree(
 ) -> ! {
     let emergency = block.uart.filter(|_| console::is_set());
     // Sets up the console and the conduit first, so that a later error can be printed and the
-    // machine turned off. The tree overrides the earlier conduit, even if it does not specify one.
+    // machine turned off. The earlier conduit is overridden even if the tree does not specify one.
     let early = TreeConsole::find(found.bytes).ok();
     if let Some(early) = &early {
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
@@ -109,7 +109,7 @@ fn run_with_tree(
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
-    // If the tree is rejected, its console may not be a UART.
+    // If the tree is rejected, its console might not be a UART.
     if let (Ok(board), Some(early)) = (&read, &early) {
         move_console(&mut tables, emergency, &board.uart, early.by);
     }

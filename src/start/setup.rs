@@ -152,7 +152,7 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> 
     };
     let Some(timer) = chosen else {
         refuse(&format_args!(
-            "device tree: the timer node has no interrupt for a timer on {}",
+            "device tree: the timer node has no interrupt for any timer that uses {}",
             path.counter().name()
         ));
     };

@@ -40,14 +40,14 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     }
 }
 
-/// Rejects a tree that does not let the payload use the boot area, which is already in use.
+/// Rejects a tree that makes the boot area, which is already in use, unavailable to the payload.
 fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
     let holds = |region: &Region| board.memory.iter().any(|m| m.contains(region));
-    // A tree may omit the memory that holds the image, in which case this check is impossible.
+    // A tree may omit the memory that holds the image. In that case, this check is skipped.
     if holds(&image) && !holds(&boot_area) {
         refuse(&format_args!(
             "device tree: no memory after the image, at {:#x}, where the boot stack is; \
-             load the image lower",
+             load the image at a lower address",
             boot_area.base
         ));
     }

@@ -79,7 +79,7 @@ fn container_is_found_in_another_table() {
     check(&[cpus], &[], &states[..2], &notes);
 }
 
-/// Only the flags for the timer that the payload uses matter.
+/// Only the flags of the timer used by the payload matter.
 #[test]
 fn another_timers_always_on_does_not_count() {
     let cpus = compile("cpus");

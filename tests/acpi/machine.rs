@@ -92,7 +92,7 @@ pub fn cache(next: u64, size: u64) -> Vec<u8> {
     bytes(28, &fields)
 }
 
-/// Returns a PPTT with two clusters. The first has one core with its own second-level cache. The
+/// Returns a PPTT with two clusters. The first has one core with a private second-level cache. The
 /// second has a cache, a core, and a core with two threads.
 pub fn pptt() -> Vec<u8> {
     let parts = [
@@ -177,7 +177,7 @@ pub fn complete(made: &Conversion) -> Result<Vec<u8>, FormatError> {
     adapt(&made.tree, Some("iterations=3"), Some(&[memory]))
 }
 
-/// Describes the board in the tables, or returns the error message.
+/// Returns a description of the board in the tables, or the error message.
 pub fn describe(tables: &[Vec<u8>]) -> String {
     let made = match convert(tables) {
         Ok(made) => made,

@@ -1,5 +1,5 @@
-//! Device trees built from ACPI tables: a machine's tables, with one change at a time; AML compiled
-//! by iasl; and corrupted tables.
+//! Device trees built from ACPI tables: from a machine's tables with one change at a time, from AML
+//! compiled by iasl, and from corrupted tables.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -47,8 +47,8 @@ fn tables_make_the_board() {
     assert_eq!(one, other);
 }
 
-/// Each row contains a table's signature, its changed fields (None removes the table), and the
-/// expected part of the board description or error.
+/// Each row contains a table's signature, its changed fields (None removes the table), and part of
+/// the expected board description or error.
 #[rustfmt::skip]
 const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("FACP", Some(&[(0x81, 2, 3)]), "conduit: Hvc"),

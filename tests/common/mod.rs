@@ -26,8 +26,8 @@ use xtask::qemu::run_spec::RunSpec;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// A CPU model on which QEMU takes half as long as on Cortex-A57, the board's default. On the A57,
-/// TF-A turns the MMU off and on in each SMC (CVE-2017-5715), and QEMU then discards all
+/// A CPU model on which QEMU runs take half as long as on Cortex-A57, the board's default. On the
+/// A57, TF-A turns the MMU off and on in each SMC (CVE-2017-5715), and QEMU then discards all
 /// translations.
 const FAST_CPU: &str = "cortex-a53";
 
@@ -60,7 +60,7 @@ pub fn run(spec: &RunSpec) -> RunResult {
 }
 
 /// Checks that no line printed by the payload is wider than a terminal. Lines printed by the
-/// firmware, which start with a log level during the run, are not checked.
+/// firmware are not checked. During the run, these lines start with a log level.
 pub fn fits_terminal(text: &str) {
     const OF_FIRMWARE: &str = "ERROR:   ";
     let is_first = |line: &str| line.starts_with("Image at ") || line.starts_with("psci-bench");

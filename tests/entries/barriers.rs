@@ -22,8 +22,8 @@ fn kind(word: u32) -> Option<&'static str> {
     }
 }
 
-/// Lists these instructions by symbol. Rust symbols are omitted because they are mangled. Labels
-/// after a function are also omitted, because the linker may place any function there.
+/// Lists these instructions by symbol. Rust symbols are omitted because they are mangled. Labels at
+/// the end of a function are also omitted, because the linker may place any function after them.
 fn list(code: &Code) -> String {
     let mut symbols: Vec<(u64, &str)> = code
         .symbols
@@ -56,7 +56,7 @@ fn the_list_is_as_it_was() {
     assert!(found == frozen, "the list is now:\n{found}");
 }
 
-/// Checks the maintenance and barriers that the model in `coherence` does not cover.
+/// Checks the maintenance instructions and barriers that the model in `coherence` does not cover.
 #[test]
 fn each_barrier_before_the_caches_is_held() {
     const NOP: u32 = 0xd503_201f;

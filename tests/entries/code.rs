@@ -1,4 +1,4 @@
-//! The linked image's code: words, symbols, and the paths through them.
+//! The linked image's code: its words and symbols, and the paths through it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

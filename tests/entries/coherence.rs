@@ -168,9 +168,9 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
     result
 }
 
-/// ID register fields, and the EL1 and EL2 registers that exist if the field is nonzero. A register
-/// is represented by the instruction word that reads it. The pairs of field and register are TCRX
-/// and TCR2, SCTLRX and SCTLR2, and GCS and GCSCR.
+/// Each ID register field, with the EL1 and EL2 registers that exist if the field is nonzero. A
+/// register is represented by the instruction word that reads it. TCRX corresponds to TCR2, SCTLRX
+/// to SCTLR2, and GCS to GCSCR.
 const UNKNOWN_AT_RESET: [(u32, u64, [u32; 2]); 3] = [
     (ID_AA64MMFR3, 1, [0xd538_2060, 0xd53c_2060]),
     (ID_AA64MMFR3, 1 << 4, [0xd538_1060, 0xd53c_1060]),
@@ -278,7 +278,7 @@ fn mutations_are_found() {
     let barriers = places("invalidate_written", &word(0xd503_3f9f));
     let drops = places("invalidate_written", &word(0xd508_7623));
     let write_backs = places("write_image_back", &word(0xd50b_7e23));
-    // The DSB after these instructions is not tested, because the DSB in invalidate_written is
+    // The DSB after these instructions is not tested, because the DSB in invalidate_written comes
     // early enough for data. The untested DSB is needed for instruction fetches, which are not
     // modeled, so the list in `barriers` checks it.
     for (name, at, fault) in [
@@ -297,7 +297,7 @@ fn mutations_are_found() {
         ("no DSB after DC IVAC", barriers[1], Overwritten),
         ("no DC CIVAC", write_backs[0], Discarded),
     ] {
-        // The EL3 code, which hands over to EL2, also writes back its own caches.
+        // The code at EL3, which hands over to EL2, also writes back the caches.
         for level in 2..=3 {
             let mutation = code.with(at, &[NOP]);
             let faults = reset(&mutation, &image, level..=level, Some(fault)).faults;

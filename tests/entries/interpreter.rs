@@ -81,7 +81,7 @@ impl<'c> Cpu<'c> {
         }
     }
 
-    /// Sets the current exception level's SCTLR as a loader leaves it.
+    /// Sets the current exception level's SCTLR to the value that a loader leaves behind.
     pub fn set_caches(&mut self, is_on: bool) {
         let value = if is_on { ENABLES } else { 0 };
         self.system.insert(SCTLR[self.el as usize], value);

@@ -38,7 +38,7 @@ fn a_region_is_the_loop_and_nothing_else() {
     }
 }
 
-/// Checks each loop up to its return on success.
+/// Checks each loop up to its successful return.
 #[test]
 fn a_loop_is_its_operation_and_nothing_else() {
     let code = Code::load();

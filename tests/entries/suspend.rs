@@ -91,7 +91,7 @@ fn the_callers_lines_are_evicted_right_before_the_call() {
     assert_eq!(code.word(clean) & 0x1f, code.word(clean + 4) & 0x1f);
 }
 
-/// `call_path.rs` defines the size of these functions and of their stack frame as constants.
+/// `call_path.rs` defines the sizes of these functions and their stack frames as constants.
 #[test]
 fn timed_functions_are_as_long_as_what_is_evicted() {
     const PUSH_FRAME: u32 = 0xa9bd_7bfd; // stp x29, x30, [sp, #-48]!

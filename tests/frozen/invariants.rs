@@ -1,4 +1,5 @@
-//! Rules that all figures measured with the instruction clock must satisfy, with any firmware.
+//! Rules that all figures measured with the instruction clock must satisfy, regardless of the
+//! firmware.
 //!
 //! The suite's lead is CPU 0.0. In a serial scenario, the lead suspends while all other CPUs are
 //! off, and stays on while the others power down. Therefore, the other CPUs in its cluster are

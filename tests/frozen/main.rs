@@ -5,15 +5,15 @@
 //!
 //! Serial and CPU_OFF rows, and all rows for machines with one CPU, must match to the tick. In
 //! parallel scenarios, QEMU runs the CPUs one after another, each until it yields. The number of
-//! instructions from a wake-up to the spin loop therefore determines which CPU sees the start first
-//! and takes a lock first. If this number changes slightly, for example because the compiler
-//! outlines code differently, a CPU may overtake three others in the queue. That CPU moves up three
-//! places, and each of the others moves down one. Therefore, a column's sum may differ by 1%, and
-//! its sorted figures by 20%.
+//! instructions from a wake-up to the spin loop therefore determines which CPU detects the start
+//! first and which takes a lock first. If this number changes slightly, for example because the
+//! compiler outlines code differently, a CPU may overtake three others in the queue. That CPU moves
+//! up three places, and each of the others moves down one. Therefore, a column's sum may differ by
+//! up to 1%, and its sorted figures by up to 20%.
 //!
 //! With 32 CPUs, even these limits are too strict: a CPU's turn ends partway through the queue, and
-//! a single NOP changes half of the figures in a column. In this case, the only requirements are
-//! that the same CPUs have rows and that the last men are in the same clusters as before.
+//! adding a single NOP changes half of the figures in a column. In this case, the only requirements
+//! are that the same CPUs have rows and that the last men are in the same clusters as before.
 //!
 //! If there are no frozen figures for a firmware, each run is compared with a second run in the
 //! same way. The [`invariants`] are checked in either case.
@@ -63,8 +63,8 @@ fn sorted_columns(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<Vec<u64>> {
     (0..width).map(column).collect()
 }
 
-/// Returns the last men's clusters. A CPU is a last man if its cache flush (the third figure) takes
-/// more than half as long as the longest.
+/// Returns the cluster of each last man. A CPU is a last man if its cache flush (the third figure)
+/// takes more than half as long as the longest flush.
 fn last_men(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<u64> {
     let flush = |row: &Vec<u64>| row.get(2).copied().unwrap_or(0);
     let longest = rows.values().map(flush).max().unwrap_or(0);
@@ -72,7 +72,7 @@ fn last_men(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<u64> {
     last.map(|([cluster, _], _)| *cluster).collect()
 }
 
-/// Returns true if all figures in a column and their sum are close enough.
+/// Returns true if all figures in a column and their sum are within the limits.
 fn is_near(before: &[u64], after: &[u64]) -> bool {
     let near = |before: u64, after: u64, parts: u64| before.abs_diff(after) * parts <= before;
     let mut pairs = before.iter().zip(after);

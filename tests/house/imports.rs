@@ -30,7 +30,7 @@ pub struct Crates {
     modules: BTreeMap<Names, Source>,
 }
 
-/// Imports between files, as pairs of the importing file and the imported file.
+/// Imports between files. Each pair contains the importing file and the imported file.
 pub type Imports = BTreeSet<(PathBuf, PathBuf)>;
 
 /// Returns the path of the item called `name` in a module.
@@ -67,7 +67,7 @@ impl Crates {
                     match child.content {
                         Some((_, items)) => self.read_items(path, file, &folder, items),
                         None if flat.exists() => self.read_file(path, &flat, &folder),
-                        // A module with a `path` attribute is in another crate's file.
+                        // The file of a module with a `path` attribute belongs to another crate.
                         None if child.attrs.iter().any(|it| it.path().is_ident("path")) => {}
                         None => self.read_file(path, &folder.join("mod.rs"), &folder),
                     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use imports::{Crates, circular, upward};
 use xtask::setup::workspace::Workspace;
 
-/// The crates whose imports are checked, as pairs of name and root file.
+/// The name and the root file of each crate whose imports are checked.
 const CRATES: [(&str, &str); 13] = [
     ("psci_bench", "src/main.rs"),
     ("hardware", "crates/hardware/src/lib.rs"),

@@ -140,7 +140,7 @@ fn states(core: u32, cluster: u32) -> Vec<u8> {
 const FILE: &str = "etc/acpi/tables";
 const RSDP: &str = "etc/acpi/rsdp";
 
-/// The 128-byte commands that QEMU uses to tell the firmware how to place the tables
+/// The 128-byte commands that QEMU uses to control how the firmware places the tables
 /// (hw/acpi/bios-linker-loader.c in QEMU).
 #[derive(Default)]
 struct Linker(Vec<u8>);
@@ -312,7 +312,7 @@ fn the_shell_comes_back_from_bad_tables() {
             ],
         );
     };
-    // The shell spends most of its time waiting for a key.
+    // The shell spends most of its time waiting for a key press.
     thread::scope(|scope| {
         for (tables, expected) in &rows {
             scope.spawn(|| check(tables, expected));

@@ -1,5 +1,5 @@
-//! Machines other than `virt`, with other UARTs, with other GICs or no GIC, and with or without
-//! PSCI.
+//! Machines other than `virt`: with different UARTs, with a different GIC or none, and with or
+//! without PSCI.
 
 use boards::GicVersion;
 use device_tree::adapt;
@@ -14,7 +14,7 @@ use xtask::build::image::Emergency;
 use crate::firmware::{built, stock};
 use crate::machine::{FEW, Machine, compiled, image, plain, with_tree};
 
-/// `-dtb`: QEMU passes the user's tree, adding the same /psci node as in its own tree.
+/// `-dtb`: QEMU passes the user's tree after adding the /psci node that is also in its own tree.
 #[test]
 fn zcu102() {
     let at = "Image at 0x200000, device tree at";

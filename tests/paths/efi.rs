@@ -24,7 +24,7 @@ pub const ALL: &str = "6 passed, 0 skipped, 0 failed";
 
 /// Returns the application, without a device tree and with these built-in boot arguments.
 pub fn application(args: Option<&str>) -> Vec<u8> {
-    // Cargo keeps only one build, so alternating between two would rebuild both each time.
+    // Cargo keeps only one build, so alternating between two builds would repeat both each time.
     static BUILT: Mutex<BTreeMap<Option<String>, Vec<u8>>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT
         .lock()
@@ -79,8 +79,9 @@ fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
     }
 }
 
-/// Returns U-Boot under TF-A with PMF. U-Boot's environment starts the application with these boot
-/// arguments, because keys typed before U-Boot waits for them can be lost.
+/// Returns a machine that boots U-Boot under TF-A with PMF. U-Boot's environment starts the
+/// application with these boot arguments, because keys typed before U-Boot waits for them can be
+/// lost.
 pub fn under_tf_a(virtualization: &str, application: &[u8], args: &str) -> Machine {
     let flash = with_bl33(&built(&overlay()), u_boot());
     let environment = environment(&start_command(application.len()), Some(args));

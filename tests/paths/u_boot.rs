@@ -63,8 +63,8 @@ fn standalone(program: &[u8], address: u32) -> Vec<u8> {
 }
 
 /// Starts the payload with the MMU and caches on, as `go` does. The test uses `bootm`, which hands
-/// over control in the same way, because `go` in this U-Boot waits until QEMU's PL011 is full. QEMU
-/// does not model caches; `tests/entries` checks the cache maintenance.
+/// over control in the same way, because this U-Boot's `go` waits for QEMU's PL011 to become full.
+/// QEMU does not model caches; `tests/entries` checks the cache maintenance.
 #[test]
 fn a_standalone_program() {
     let start = environment("setenv autostart yes; bootm 0x48000000", None);

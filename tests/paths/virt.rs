@@ -150,7 +150,7 @@ fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
 }
 
 /// An earlier stage left the UART's interrupt (an SPI) enabled, and it is asserted from the first
-/// byte onwards. That stage also acknowledged SGI 0, which has the same priority as the payload's
+/// byte onward. That stage also acknowledged SGI 0, which has the same priority as the payload's
 /// SGI, but did not complete it.
 #[test]
 fn an_earlier_stage_left_the_gic_in_use() {

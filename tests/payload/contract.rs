@@ -31,7 +31,7 @@ fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {
         .collect()
 }
 
-/// The LAVA monitor reads the log as it grows, so it sees one test at a time.
+/// The LAVA monitor reads the log as it grows, so it processes one test at a time.
 fn check_monitor(text: &str) {
     let case = r"(?s)> Executing '(?P<test_case_id>.+?(?='))'(.*)  TEST COMPLETE\s+(?P<result>(Skipped|Passed|Failed|Crashed))";
     let pieces = text.split("> Executing").skip(1);
@@ -105,7 +105,7 @@ fn other_programs_find_their_marks() {
     check_rows(&text);
     // TF-A's expect script waits for this line.
     assert!(!matches(r"Running at NS-EL(1|2)", &text).is_empty());
-    // From the payload's first line onwards, the log must be ASCII with CR LF line endings and
+    // From the payload's first line onward, the log must be ASCII with CR LF line endings and
     // short lines.
     assert!(own.is_ascii());
     for line in own.split_inclusive('\n') {

@@ -1,5 +1,5 @@
-//! Explanations for the results of a complete run, on firmware whose CPUs share one channel to the
-//! power controller and on firmware whose CPUs do not.
+//! Explanations for the results of a complete run, both on firmware in which all CPUs share one
+//! channel to the power controller and on firmware in which they do not.
 
 use report::analysis::explain::explanations;
 use report::log::read_bytes;

@@ -70,7 +70,7 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
     }
 }
 
-/// Runs `spec` and expects this verdict, these strings, and the fault to have occurred.
+/// Runs `spec`, and expects this verdict and these strings. The fault must have occurred.
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let seen = common::ends(spec, verdict).says(words);
     // The firmware prints the fault name when the fault occurs. If the fault did not occur, the

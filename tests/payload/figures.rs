@@ -28,11 +28,11 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
         let last = mates().max_by_key(|it| it.1.went_down());
         assert!(payers.eq(last), "{cells:?}");
     }
-    // There are an isb and an mrs between the two reads. Anything beyond that is due to the call
-    // itself.
+    // The interval between the two reads contains an isb and an mrs. Anything beyond that is due to
+    // the call itself.
     assert_eq!(log.facts().overheads.empty, 2);
-    // Between the two mrs instructions there are an smc, an isb, an mrs and the path through the
-    // firmware, which are the same on every CPU and in every sample.
+    // The timed interval contains an smc, an isb, an mrs and the path through the firmware, which
+    // are the same on every CPU and in every sample.
     let calls = log.metric(PsciVersionParallel, Metric::Call);
     assert_eq!(calls.len(), 8);
     let costs = calls.values().flat_map(|it| [it.min, it.max]);
@@ -42,7 +42,7 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
 /// Two of four runs must be byte-for-byte identical. On a busy host, up to one in eight runs with
 /// 32 CPUs differs because of QEMU, but two runs rarely differ in the same way
 /// (`xtask::qemu::host_cpu`). If the payload depended on memory contents or host time, hardly any
-/// two runs would be identical.
+/// runs would be identical.
 #[test]
 fn two_runs_of_32_are_the_same_to_the_byte() {
     let mut seen: Vec<String> = Vec::new();

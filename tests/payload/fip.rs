@@ -1,4 +1,4 @@
-//! Replaces BL33 in a FIP created by the TF-A build. The result boots with trusted boot enabled,
+//! Replaces BL33 in a FIP created by the TF-A build. With trusted boot enabled, the result boots,
 //! but is rejected if there is no valid certificate.
 
 use std::ffi::OsString;
@@ -70,7 +70,7 @@ impl Write for Until<'_> {
 
 impl Display for Until<'_> {}
 
-/// Starts BL1 from `firmware` with the FIP in `fip`, and waits until the UART prints `until`.
+/// Starts BL1 from `firmware` with the FIP in `fip`, and waits for `until` in the UART output.
 fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");

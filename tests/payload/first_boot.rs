@@ -71,7 +71,7 @@ fn a_cpu_that_never_arrives_leaves_the_mark_of_cpu_on() {
     stops_at(image, "--smp 2 --fault cpu-on-lost", CpuOn);
 }
 
-/// Marks are on their own lines and do not change any result.
+/// Marks appear on separate lines and do not affect any results.
 #[test]
 fn a_good_boot_has_all_marks_in_order() {
     let plain = common::image(2, "iterations=2 warmup=0 only=susp_deep_serial");

@@ -134,7 +134,7 @@ const FAULTS: &[(&str, &[(Function, Probe)])] = &[
     ("interrupt-storm,skip=50,arg=100", BOTH),
 ];
 
-/// Faults under which PSCI works: other scenarios measure delays and check timestamps.
+/// Faults under which PSCI still works. (Other scenarios measure delays and check timestamps.)
 const HARMLESS: &[&str] = &[
     "cpu-on-late",
     "suspend-late",
@@ -152,7 +152,7 @@ const HARMLESS: &[&str] = &[
     "pmf-zero",
 ];
 
-/// Faults with a test of their own.
+/// Faults that have their own tests.
 const SPECIAL: &[&str] = &["e2h-set", "smc-hang", "suspend-bad-return"];
 
 /// Both ways of waking a CPU.
@@ -192,7 +192,7 @@ fn lead_is_not_suspended_if_all_other_cpus_are_lost() {
     assert_eq!(suspends.find(is_tried), None);
 }
 
-/// The firmware's list, which only C code uses otherwise.
+/// Reads the firmware's list of faults, which is otherwise used only by C code.
 #[test]
 fn each_fault_of_the_firmware_is_tried() {
     let list = include_str!(

@@ -41,8 +41,8 @@ fn no_device_tree() {
     };
     // TF-A passes X0 = MPIDR & 0xffff = 0.
     ends(&spec, Verdict::BadInput, &["no device tree", "X0 = 0x0"]);
-    // The first address is misaligned, the second is in memory but there is no tree, the third is
-    // not in memory, and the fourth is at the end of the address space.
+    // The first address is misaligned, the second is in memory that does not contain a tree, the
+    // third is not in memory, and the fourth is at the end of the address space.
     for x0 in [0x4000_0004, 0x5000_0000, 0x00f0_0000_0000, u64::MAX - 7] {
         let words = ["no device tree", &format!("X0 = {x0:#x}")];
         let image = [common::loading(&[x0]), common::image_of(None, 4)].concat();
@@ -120,11 +120,11 @@ fn with_console(base: u32) -> RunSpec {
 fn a_console_that_moves_says_where_to() {
     let result = common::run(&with_console(0x901_0000));
     let text = result.text();
-    let line = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
+    let line = "console moves to pl011 at 0x9010000, set by /chosen/stdout-path\r\n";
     assert!(text.ends_with(line), "{text}");
     assert_eq!(result.ending, MachineEnding::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
-    let moved = "console moved to pl011 at 0x9010000, by /chosen/stdout-path";
+    let moved = "console moved to pl011 at 0x9010000, set by /chosen/stdout-path";
     assert!(said.contains(moved), "{said}");
 }
 
@@ -132,14 +132,14 @@ fn a_console_that_moves_says_where_to() {
 fn a_console_in_memory_or_nowhere_does_not_move() {
     let words = ["the console at 0x70000000 overlaps memory at 0x40000000"];
     ends(&with_console(0x7000_0000), Verdict::BadInput, &words);
-    let words = ["console stays: cannot read 0xf000000, by /chosen/stdout-path"];
+    let words = ["console stays: cannot read 0xf000000, set by /chosen/stdout-path"];
     ends(&with_console(0xf00_0000), Verdict::Pass, &words);
     let spec = changed(|tree| {
         let node = "pl011@9000000";
         set(tree, node, "compatible", b"fsl,imx7ulp-lpuart\0");
         set(tree, node, "reg", &page(0x901_0000));
     });
-    let words = ["console stays: 0x9010000, by /chosen/stdout-path, does not accept bytes as"];
+    let words = ["console stays: 0x9010000, set by /chosen/stdout-path, does not accept bytes as"];
     ends(&spec, Verdict::Pass, &words);
 }
 
@@ -179,11 +179,12 @@ fn of_a_mute_end_both_uarts_are_named() {
 fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
     let board = common::changed_board(str::to_owned);
     let mut tree = Blob::read(&common::tree_of(&board, GicVersion::V2, 2, "iterations=1"));
-    // The CPU interface address is that of a readable device, in this case a virtio device.
+    // The address given for the CPU interface belongs to a readable device, in this case a virtio
+    // device.
     let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0xa00_0000, 0, 0x2000]);
     let node = "interrupt-controller@8000000";
     set(&mut tree, node, "reg", &reg);
-    let words = ["interrupt 30 does not arrive; the device tree has a GICv2"];
+    let words = ["interrupt 30 does not arrive; the device tree describes a GICv2"];
     let spec = with_tree("--smp 2 --gic 3", tree.write());
     ends(&spec, Verdict::Incomplete, &words);
 }

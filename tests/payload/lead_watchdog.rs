@@ -32,8 +32,8 @@ fn a_lead_that_does_not_come_back_is_reset() {
     );
 }
 
-/// With --icount, waiting takes no real time, so a machine that parks with its watchdog on would be
-/// reset immediately.
+/// With --icount, waiting takes no real time, so a machine that parks with its watchdog enabled
+/// would be reset immediately.
 #[test]
 fn a_lead_that_comes_back_turns_the_watchdog_off() {
     let args = "iterations=2 only=cpu_susp_serial core=0x1 end=park";

@@ -27,7 +27,7 @@ fn count_rows(log: &common::Log) -> usize {
 /// present.
 const FEW: &str = "iterations=4 warmup=1";
 
-/// A single CPU has no other CPUs to turn off, but it has its own row.
+/// A machine with one CPU has no other CPUs to turn off, but its CPU still has a row.
 #[test]
 fn cpu_counts_cpu_models_and_every_variant_of_the_overlay() {
     let new = "vendor-specific EL3 call 0xc7000020";
@@ -124,8 +124,8 @@ fn loops_and_timers_on_every_machine() {
     }
 }
 
-/// The time from CPU_OFF to OFF as seen by the lead matches the time reported by the firmware. The
-/// time seen by the lead does not include the remainder of its nap (50 us, or 3125 instructions).
+/// The time from CPU_OFF to OFF as measured by the lead matches the time reported by the firmware.
+/// The lead's measurement does not include the remainder of its nap (50 us, or 3125 instructions).
 /// The difference is due to the call that detected OFF and to the caller's own instructions.
 #[test]
 fn off_is_seen_when_it_is() {

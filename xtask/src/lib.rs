@@ -26,10 +26,10 @@
 //! | [`build`] | the payload, TF-A, FIPs, flashes, the EFI application |
 //! | [`qemu`] | runs on QEMU |
 //! | [`profile`] | instructions by function |
-//! | [`commits`] | profiles and checks of a range of commits |
+//! | [`commits`] | profiles and checks across a range of commits |
 //! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`soak`] | repeated runs, fuzzers |
-//! | [`verify`] | checks of cache maintenance |
+//! | [`verify`] | cache maintenance checks |
 //! | [`release`] | a folder for labs without Rust |
 //! | [`cli`] | the command line, one file per verb |
 //!

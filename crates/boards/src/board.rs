@@ -96,7 +96,7 @@ pub struct Qemu {
     /// Additional options.
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// The first QEMU version with this machine, if it is newer than the oldest supported version.
+    /// The first QEMU version that has this machine, if newer than the oldest supported version.
     pub since: Option<Version>,
     /// The start address of the machine's memory, if `memory` lists only part of it.
     pub memory_base: Option<u64>,
@@ -107,7 +107,7 @@ pub struct Qemu {
     pub serial: u32,
     /// A clause that explains why CPUs do not come back after CPU_OFF on the emulated machine.
     pub no_cpu_off: Option<String>,
-    /// True if the board also exists as hardware, so packages and lab jobs can be created for it.
+    /// True if the board also exists as hardware, in which case it can have packages and lab jobs.
     #[serde(default)]
     pub has_board: bool,
 }

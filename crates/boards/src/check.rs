@@ -88,7 +88,7 @@ fn cpus(board: &BoardFile) -> Check {
     };
     let path = "cpus.continues";
     let can_be = rule.cluster > 0 && (1..=256).contains(&rule.per_aff1);
-    let reason = "expected cluster of at least 1, per-aff1 of 1 to 256, and count of at most 512";
+    let reason = "expected cluster >= 1, per-aff1 from 1 to 256, and count <= 512";
     require(can_be && rule.count as usize <= CPU_MAX, path, reason)?;
     let reason = "the clusters in cpus.clusters do not follow this rule";
     require(rule.clusters().starts_with(listed), path, reason)

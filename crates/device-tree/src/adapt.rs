@@ -12,7 +12,7 @@ use hardware::board::{Board, FormatError, Region, TreeConsole, total_size};
 use super::{Result, merge, nodes};
 
 /// The maximum number of nodes and properties in a tree that can be changed. The largest trees in
-/// Linux have about a third of this number.
+/// Linux have about a third as many.
 pub const ITEMS_MAX: usize = 30_000;
 
 /// Returns a copy of `blob` with `bootargs` in `/chosen` and with only `memory` as usable memory.
@@ -20,7 +20,7 @@ pub const ITEMS_MAX: usize = 30_000;
 /// unchanged. If both are None, the result is identical to `blob`.
 ///
 /// # Errors
-/// Returns an error if the payload cannot use the tree or a change cannot be made.
+/// Returns an error if the payload cannot use the tree or if a change cannot be made.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> Result<Vec<u8>> {
     // Only well-formed trees may be passed to dtoolkit.
     TreeConsole::find(blob)?;

@@ -72,7 +72,7 @@ enum UnfitTree {
     NoSuchCpu(Mpidr),
     #[error("the tree describes a GICv3, but this CPU has no GICv3 system registers")]
     NoGicV3,
-    #[error("the console is at address 0, which is not a UART")]
+    #[error("the console's address is 0, so it is not a UART")]
     NoUart,
     /// The tree's boot arguments are invalid. Contains the plan's error message.
     #[error("{0}")]
@@ -243,7 +243,7 @@ fn place(
 }
 
 impl Loaded {
-    /// Writes `tree` after the image, and its location to the parameter block.
+    /// Writes `tree` after the image and records its location in the parameter block.
     fn write(&mut self, tree: Vec<u8>) -> Result<(), UnfitTree> {
         let (offset, size) = (self.block.tree_offset as usize, tree.len());
         if size > TREE_MAX {

@@ -129,7 +129,7 @@ pub fn write_by(
     put(named, stage(named, fill)?)
 }
 
-/// Like `write_by`, writes to the file given by `-o`, or to standard output without that option.
+/// Writes to the file specified with `-o`, as `write_by` does, or to standard output by default.
 pub fn write_or_print(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,

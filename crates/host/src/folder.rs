@@ -13,7 +13,7 @@ use crate::{interrupt, process};
 /// A file in an output folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderFile {
-    /// The path in the folder, separated by `/`.
+    /// The path within the folder, with components separated by `/`.
     pub path: String,
     /// The contents.
     pub data: Vec<u8>,

@@ -28,8 +28,8 @@ pub fn watch() -> Result<&'static AtomicBool> {
 }
 
 /// Returns an error if a signal has arrived, or if another step that runs [side by
-/// side](crate::side_by_side()) with this one has failed. A terminal also sends the signal to build
-/// programs, and errors from programs killed by the signal are meaningless.
+/// side](crate::side_by_side()) with this one has failed. A terminal also sends the signal to
+/// running build tools, whose errors are then meaningless.
 pub fn check() -> Result<()> {
     if INTERRUPTED.load(Ordering::Relaxed) || is_given_up() {
         bail!("interrupted");

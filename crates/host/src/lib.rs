@@ -27,7 +27,7 @@
 //! | [`stdout`] | standard output, which its reader may close |
 //! | [`wrap`] | lines wrapped to the terminal width |
 //! | [`progress`] | a spinner or a bar on a terminal, lines otherwise, on stderr |
-//! | `side_by_side` | two steps at the same time |
+//! | `side_by_side` | two steps that run at the same time |
 //! | [`interrupt`] | Ctrl-C, SIGTERM and SIGHUP as a flag |
 //! | [`places`] | directories shared by several processes |
 //! | `temporary` | errors about temporary files |

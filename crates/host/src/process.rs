@@ -140,7 +140,8 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
 }
 
 /// Runs `command` as the step called `what`, with no input. An interrupt terminates the command, or
-/// its whole process group if it has its own. A command that does not exit in time is killed.
+/// its whole process group if it runs in a separate one. A command that does not exit in time is
+/// killed.
 pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let child = command.stdin(Stdio::null()).spawn();
     let mut child =

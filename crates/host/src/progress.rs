@@ -21,7 +21,7 @@ static STEPS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 /// The display for one long step.
 pub struct StepProgress {
     bar: ProgressBar,
-    /// The name of the step, if the terminal keeps showing it after it ends.
+    /// The name to print if the step takes long enough to stay on the terminal.
     what: String,
     /// True if the progress is printed as lines instead.
     is_printed: bool,

@@ -186,7 +186,7 @@ fn gic(vm: &VmFd, wish: &GuestWish) -> Result<DeviceFd> {
             [KVM_VGIC_V3_ADDR_TYPE_DIST, KVM_VGIC_V3_ADDR_TYPE_REDIST],
             DISTRIBUTOR - wish.cpus * REDISTRIBUTOR_SIZE,
         ),
-        other => bail!("there is no GICv{other}"),
+        other => bail!("GICv{other} is not supported"),
     };
     let what = || format!("GICv{}", wish.gic);
     let mut create = kvm_create_device {
@@ -215,7 +215,7 @@ fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<GuestUart>) -> Result<()> {
     let register = |address: u64, length: usize| {
         let offset = address.checked_sub(base).filter(|it| *it < UART_SIZE);
         let offset = offset.filter(|_| length == 1).map(|it| it as u8);
-        let place = || format!("{length} bytes at {address:#x}, which is not a device");
+        let place = || format!("{length} bytes at {address:#x}, where there is no device");
         offset.with_context(|| format!("the guest accesses {}", place()))
     };
     loop {

@@ -22,7 +22,7 @@ pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
-/// Returns the made-up run. It is based on the one in the `run` crate's tests, but has different
+/// Returns the made-up run, which is based on the `run` crate's example run, but has different
 /// clusters, a different plan and different scenarios.
 pub fn run() -> Run {
     let mut run = Run {

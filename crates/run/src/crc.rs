@@ -1,8 +1,8 @@
 //! CRC-32/ISO-HDLC, the CRC used by Ethernet, zlib and PNG. Records can therefore be checked with
 //! common tools (`python3 -c 'import zlib'`).
 
-/// The lookup table for the reversed polynomial, indexed by nibble. It takes 64 bytes instead of
-/// the usual 1 KiB, to keep the image small.
+/// The lookup table for the reversed polynomial, indexed by nibble. A table of 64 bytes instead of
+/// the usual 1 KiB keeps the image small.
 #[cfg(any(test, target_os = "none", target_os = "uefi"))]
 const NIBBLES: [u32; 16] = {
     let mut table = [0; 16];
@@ -49,7 +49,7 @@ impl Crc32 {
     }
 }
 
-/// Reports verify logs of hundreds of megabytes, so the host's CRC instructions are used.
+/// Logs can be hundreds of megabytes long, so the host's CRC instructions are used to verify them.
 #[cfg(not(any(target_os = "none", target_os = "uefi")))]
 fn updated(crc: u32, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial(!crc);

@@ -1,6 +1,6 @@
 //! Defines what a run is, for the payload that performs it and for programs that read its log.
 //!
-//! This crate does not measure or print tables; that is the suite crate's job, through
+//! This crate does not take measurements or print tables; that is the suite crate's job, through
 //! [`measure::Machine`]. It does not read logs either; that is the report crate's job.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! The bookkeeping for a heap that grows upwards and has no free list.
+//! The bookkeeping for a heap that grows upward and has no free list.
 //!
 //! The bytes of a freed block are reclaimed if no block follows it. Otherwise, they are reclaimed
 //! once no block after the mark is in use.

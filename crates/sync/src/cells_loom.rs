@@ -68,10 +68,10 @@ macro_rules! atomic {
                 self.0.store(value, effective(ordering));
             }
 
-            /// Sets the value to `new` if it is `current`.
+            /// Sets the value to `new` if it equals `current`.
             ///
             /// # Errors
-            /// Returns the actual value if it is not `current`.
+            /// Returns the actual value if it does not equal `current`.
             #[track_caller]
             pub fn compare_exchange(
                 &self,

@@ -1,8 +1,8 @@
 //! The heap, which uses one region after another: a few KiB while the device tree is read, then
 //! working memory.
 //!
-//! Only one CPU uses the heap, and never during a round. Any other use causes a panic with a
-//! message, and so does running out of memory.
+//! Only one CPU uses the heap, and never during a round. Any other use, or running out of
+//! memory, causes a panic with a message.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;

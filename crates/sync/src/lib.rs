@@ -31,7 +31,7 @@
 //!
 //! | file | task |
 //! |---|---|
-//! | [`bump`] | the bookkeeping for a heap that grows upwards |
+//! | [`bump`] | the bookkeeping for a heap that grows upward |
 //! | [`cells`] | atomics and cells: real ones or loom's |
 //! | [`handover`] | the state shared by the lead and one other CPU |
 //! | `heap` | the heap, not compiled for loom |

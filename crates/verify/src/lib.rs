@@ -71,8 +71,8 @@ fn exchange() {
     cpu.join().expect("the CPU");
 }
 
-/// If the lead gives up on a CPU, that CPU has either completed its order or sees that the lead has
-/// given up.
+/// If the lead gives up on a CPU, that CPU has either completed its order or finds that the lead
+/// has given up.
 fn dismissal() {
     let lead = Arc::new(ModelHandover::new(None));
     let cpu = lead.clone();

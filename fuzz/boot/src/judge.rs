@@ -45,7 +45,7 @@ impl BootOutcome {
     pub fn name(self) -> &'static str {
         match self {
             Self::Closed(verdict) => word(verdict),
-            Self::Moved => "moved: the console moved to the tree's UART, as its last line reports",
+            Self::Moved => "moved: the last line says that the console moved to the tree's UART",
             Self::Mute => "mute: the machine's UART is in neither the parameter block nor the tree",
             Self::Lost => "lost: the run hung or ended without a last line",
         }

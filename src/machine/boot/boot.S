@@ -7,8 +7,8 @@
 // cache that this CPU is not using yet. Until then, secondary_entry and wake_entry therefore load
 // only one word, the address of the translation tables, which was written once, with caches off.
 // _start loads and stores only what it must (relocations, translation tables, the parameter block).
-// It invalidates the lines it writes twice: before the first store, because an earlier stage may
-// have left dirty lines whose eviction would undo a store, and after the last store, so that no
+// It invalidates the lines that it writes before the first store, because an earlier stage may have
+// left dirty lines whose eviction would undo a store, and again after the last store, so that no
 // stale copy is left in a cache.
 //
 // Memory map of the running image: linker/payload.ld.
@@ -35,10 +35,10 @@ reset:
     mov     x0, #{MARK_ENTRY}
     bl      send_mark
     // The boot area starts on the page after the image and the appended tree. It holds a guard page
-    // that stays unmapped, the boot stack, the emergency stack above it, the heap until working
-    // memory is known, the root translation table, and a pool for more tables. The header's
-    // image_size tells loaders to leave room for it. x27: its start; x19: the start of the tree, or
-    // 0.
+    // that stays unmapped, the boot stack, the emergency stack above it, the heap that is used
+    // until working memory is known, the root translation table, and a pool for more tables. The
+    // header's image_size makes loaders leave room for it. x27: its start; x19: the start of the
+    // tree, or 0.
     adrp    x4, __image_start           // linked at 0: the load address itself
     adrp    x3, parameter_block
     add     x3, x3, :lo12:parameter_block
@@ -46,8 +46,8 @@ reset:
     ldr     x5, [x3, #0x28]             // tree_size
     adrp    x27, __image_end
     cbz     x19, 3f                     // no tree appended
-    // An impossible address is treated as no tree: the boot area would overrun the image, or the
-    // address would wrap. src/start/device_tree.rs reports it.
+    // An impossible address is treated as if there were no tree, because the boot area would
+    // overrun the image or the address would wrap. src/start/device_tree.rs reports it.
     sub     x6, x27, x4                 // bytes of the image
     sub     x6, x19, x6                 // offset of the tree from the image's end:
     cmp     x6, #4096                   //   at most a page; a negative one wraps
@@ -65,9 +65,9 @@ reset:
     add     x27, x27, #0xfff            //   rounded up to whole pages
     and     x27, x27, #~0xfff
 
-    // A loader that runs with the MMU and caches on (U-Boot's go, EFI) may hold the image only in a
-    // cache, but the code below reads memory. Write the image and the tree back, and turn both off.
-    // Addresses do not change, because such a loader uses an identity mapping.
+    // If the loader runs with the MMU and caches on (U-Boot's go, EFI), the image may exist only in
+    // a cache, but the code below reads memory. Write the image and the tree back, and turn both
+    // off. Addresses do not change, because such a loader uses an identity mapping.
 3:  mrs     x7, CurrentEL
     cmp     x7, #(2 << 2)
     b.hi    5f
@@ -109,10 +109,10 @@ caches_are_off:
     cmp     x7, #(3 << 2)
     b.ne    left_el3
 
-    // EL3 belongs to the firmware under test. If the payload is entered at EL3, it can only report
-    // that, from a lower level. Only the minimum is set up for that: lower levels are AArch64 and
-    // non-secure, an SMC is undefined and not taken to EL3, and the next level (EL2 if implemented)
-    // starts with the MMU and caches off and all exceptions masked.
+    // EL3 belongs to the firmware under test. If the payload is entered at EL3, all it can do is
+    // report this from a lower level. Only the minimum is set up for that: lower levels are AArch64
+    // and non-secure, an SMC is undefined and not taken to EL3, and the next level (EL2 if
+    // implemented) starts with the MMU and caches off and all exceptions masked.
     .global leave_el3
 leave_el3:
     mov     x29, #1
@@ -143,7 +143,7 @@ left_el3:
 
     // Relocations: the linker stored each pointer relative to address 0, so add the load address.
     // The pointers are listed in RELR format (ELF gABI, "Relative Relocation Table"): an even word
-    // is the address of one pointer; an odd word after it is a bit map of the next 63 words.
+    // is the address of one pointer; an odd word after it is a bitmap of the next 63 words.
     adrp    x5, __relr_start
     add     x5, x5, :lo12:__relr_start
     adrp    x6, __relr_end
@@ -248,9 +248,9 @@ halt:
     b       halt
 
 // Sends a stage mark (a letter in angle brackets) to the emergency UART, if the parameter block
-// names a register for it (hardware::image::BootStage). The UART's status is not polled: firmware
-// has drained it, and the six bytes sent here fit in its FIFO. A UART without a FIFO may lose some
-// of them. In: x0 = the letter. Uses x1 to x3, x5, x6.
+// specifies a register for it (hardware::image::BootStage). The UART's status is not polled:
+// firmware has drained it, and the six bytes sent here fit in its FIFO. A UART without a FIFO may
+// lose some of them. In: x0 = the letter. Uses x1 to x3, x5, x6.
 send_mark:
     adrp    x1, parameter_block
     add     x1, x1, :lo12:parameter_block
@@ -303,9 +303,9 @@ line_size:
     ret
 
 // Identity-maps whole pages. In: x0 first page, x1 end, x2 descriptor bits, x24 next free table
-// (advanced), x25 root. Out: x0 = x1. Uses x3 to x6. A tree of TREE_MAX with the image and the boot
-// area spans at most 3 MiB, and needs at most 3 level 3 tables and 2 each at levels 1 and 2, so the
-// pool cannot run out here.
+// (advanced), x25 root. Out: x0 = x1. Uses x3 to x6. A tree of size TREE_MAX, the image and the
+// boot area together span at most 3 MiB and need at most 3 level 3 tables and 2 each at levels 1
+// and 2, so the pool cannot run out here.
 map_pages:
     cmp     x0, x1
     b.hs    4f                          // all mapped
@@ -392,7 +392,7 @@ wake_entry:
     b       suspend_epilogue
 
 // ---------------------------------------------------------------------------
-// Finds this CPU's channel by its MPIDR; from now on TPIDR holds its address (vectors.S).
+// Finds this CPU's channel by MPIDR, and stores the channel's address in TPIDR (vectors.S).
 // Out: x0 = the channel, or 0. Uses x9 to x13.
 // ---------------------------------------------------------------------------
     .section .data.slot_directory, "aw"

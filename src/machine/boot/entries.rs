@@ -57,9 +57,10 @@ const HCR_EL2: u64 = registers::HCR_EL2::RW::EL1IsAarch64.value
 /// The size of the boot stack in bytes. Reading a device tree uses most of the boot stack.
 const BOOT_STACK: u64 = 8 * PAGE;
 /// The size in bytes of the first translation tables: the root, at most 7 for the image, tree and
-/// boot area, and those needed for the console, a tree at X0 and the start of working memory.
+/// boot area, and those needed for the console, the tree that X0 points to and the start of
+/// working memory.
 const BOOT_POOL: u64 = 13 * PAGE;
-/// The heap size in bytes before working memory has been found.
+/// The heap size in bytes until working memory has been found.
 const BOOT_HEAP_SIZE: u64 = 2 * PAGE;
 const BOOT_STACK_TOP: u64 = PAGE + BOOT_STACK;
 const BOOT_HEAP: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;

@@ -1,5 +1,5 @@
 // The first 128 bytes of the image: the arm64 Image header and the parameter
-// block. boot.S follows in the same piece of assembly.
+// block. boot.S follows in the same `global_asm!`.
 
     .section .head, "ax"
 

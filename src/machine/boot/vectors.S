@@ -99,7 +99,7 @@ vector_common:
 5:  stp     x3, x4, [sp, #256]
     stp     x5, x6, [sp, #272]
 
-    // A fault in one of the probe's two loads, 8 bytes apart: return 0 to its caller and continue.
+    // If one of the probe's two loads (8 bytes apart) faulted, return 0 to the probe's caller.
     adrp    x7, probe_load
     add     x7, x7, :lo12:probe_load
     sub     x7, x3, x7

@@ -33,7 +33,7 @@ pub fn mpidr() -> Mpidr {
     Mpidr::new(MPIDR_EL1.get())
 }
 
-/// Returns true if Aff0 of this CPU's MPIDR counts threads (MT).
+/// Returns true if Aff0 of this CPU's MPIDR is a thread number (MT).
 pub fn mpidr_counts_threads() -> bool {
     MPIDR_EL1.is_set(MPIDR_EL1::MT)
 }
@@ -43,7 +43,7 @@ pub fn midr() -> u64 {
 }
 
 /// Reads this CPU's identity, except its clock. Cache sizes are not read in a KVM guest, because
-/// KVM invents the values of CCSIDR_EL1. Interrupts stay masked, so CSSELR_EL1 cannot change
+/// KVM returns made-up values for CCSIDR_EL1. Interrupts stay masked, so CSSELR_EL1 cannot change
 /// between its write and the read of CCSIDR_EL1.
 pub fn read_identity(is_kvm_guest: bool) -> Identity {
     let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);

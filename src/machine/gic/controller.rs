@@ -115,7 +115,7 @@ impl GicDriver {
         is_silent.then_some(()).ok_or(GicError::Timeout)
     }
 
-    /// Sets up this CPU's part of the GIC, whatever state it is in, for the wake-up SGI and the
+    /// Sets up this CPU's part of the GIC, regardless of its state, for the wake-up SGI and the
     /// PPIs of these timers. Called on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
         let timers = timers.iter().map(|intid| 1 << intid.number());

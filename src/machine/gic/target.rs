@@ -41,12 +41,12 @@ impl core::fmt::Display for GicError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::SilentTimer(intid) => {
-                return write!(f, "the timer's interrupt {intid} does not arrive");
+                return write!(f, "timer interrupt {intid} does not arrive");
             }
             Self::OtherGic(intid) => {
                 return write!(
                     f,
-                    "the timer's interrupt {intid} does not arrive; the device tree has a GICv2, \
+                    "timer interrupt {intid} does not arrive; the device tree describes a GICv2, \
                      but this CPU has GICv3 registers (ID_AA64PFR0_EL1.GIC): is the tree for \
                      another GIC?"
                 );

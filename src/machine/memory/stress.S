@@ -1,4 +1,4 @@
-// Memory load, which a CPU executes while its own timer or another CPU's timer is measured. Each
+// The memory loads that a CPU executes while its own or another CPU's timer is measured. Each
 // function makes one pass over a range of bytes:
 //
 //   In: x0 = address of the first byte, x1 = size in bytes (a multiple of the page size,
@@ -9,7 +9,7 @@
 
     .section .text.stress, "ax"
 
-// Waits for an interrupt, without any load.
+// Waits for an interrupt without generating any load.
     .global stress_idle
 stress_idle:
     wfi

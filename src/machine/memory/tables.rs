@@ -55,7 +55,7 @@ pub enum Mapping {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MapError {
-    #[error("no translation table left")]
+    #[error("no translation tables left")]
     OutOfTables,
     /// The page at this address is already mapped with a different [`Mapping`].
     #[error("{0:#x} is already in use for something else")]
@@ -127,8 +127,8 @@ impl TranslationTables {
             let fits = page.is_multiple_of(BLOCK) && last - page >= BLOCK - 1;
             page += self.map_page_or_block(page, bits, fits && kind == Mapping::Device)?;
         }
-        // The walker must see the descriptors before the first access that uses them. TLBs never
-        // hold invalid entries.
+        // The descriptors must be visible to the table walker before the first access that uses
+        // them. TLBs never hold invalid entries.
         barrier::dsb(barrier::ISHST);
         barrier::isb(barrier::SY);
         Ok(())

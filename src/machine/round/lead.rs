@@ -452,9 +452,9 @@ impl Machine for Lead {
         let lacks_helper =
             round.waker == Waker::NoHelper || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
         if lacks_helper {
-            // No CPU was available as the helper, or the helper was just lost. The other CPUs
-            // already have their orders. The lead stays awake so that they do not sleep forever,
-            // and the round is discarded.
+            // No CPU was available as the helper, or the helper has just been lost. The other
+            // CPUs already have their orders. The lead stays awake so that they do not sleep
+            // forever, and the round is discarded.
             orders.round.waker = Waker::Helper(lead);
         }
         let start = self.run_lead_part(&orders, since, outcomes);

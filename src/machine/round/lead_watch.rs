@@ -1,8 +1,8 @@
 //! Watches the lead. If the lead does not return from a call, only another CPU can detect this. The
 //! lead publishes its current step and an instant 10 s after the step's deadline. Every other CPU
-//! that is on waits for the lead, and the first CPU to see that instant pass ends the run. The
-//! board's watchdog, if any, is set to expire 10 s after that instant, or at the longest timeout
-//! that it supports, but never before that instant.
+//! that is on waits for the lead, and the first CPU to detect that this instant has passed
+//! ends the run. The board's watchdog, if any, is set to expire 10 s after that instant, or at the
+//! longest timeout that it supports, but never before that instant.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 

@@ -43,7 +43,7 @@ pub struct RoundParts {
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
     pub dirty_lines: DirtyLines,
     pub watch: LeadWatch,
-    /// True in a KVM guest, where CCSIDR_EL1 is not read because KVM invents its value.
+    /// True in a KVM guest, where CCSIDR_EL1 is not read because KVM returns a made-up value.
     pub is_kvm_guest: bool,
 }
 

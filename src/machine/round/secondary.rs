@@ -41,7 +41,7 @@ pub extern "C" fn secondary_main(
 
 fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterValue>) {
     let handover = &own.channel.handover;
-    // ReadBack involves only one CPU, so no start time is agreed.
+    // ReadBack involves only one CPU, so there is no agreed start time.
     let outcome = own.execute_order(order, &mut || {
         handover.report_ready();
         own.wait_for_lead(|| handover.start())

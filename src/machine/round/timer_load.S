@@ -1,17 +1,17 @@
 // The only code that takes interrupts. It runs on a CPU that measures its timer.
 //
-// stress_loop executes a load, chunk by chunk, until an instant. If x0 is not 0, the loop runs with
-// IRQs unmasked and on SP_EL0, which nothing else in the payload uses. IRQs in the loop therefore
-// have their own vector (vectors.S). At any other time, an IRQ takes the vector that dumps
-// registers. The loop does not use the stack, so SP_EL0 need not be valid; the handler uses the
-// CPU's own stack.
+// stress_loop executes a load, chunk by chunk, until a given instant. If x0 is not 0, the loop
+// runs with IRQs unmasked and on SP_EL0, which nothing else in the payload uses. IRQs in the loop
+// therefore have their own vector (vectors.S). At any other time, an IRQ takes the vector that
+// dumps registers. The loop does not use the stack, so SP_EL0 need not be valid; the handler uses
+// the CPU's own stack.
 //
 // The handler saves the registers that an assembly handler must preserve for the code it interrupts
 // (Procedure Call Standard, IHI 0055: x0 to x18, x30), and calls a Rust function. x16 and x17
 // contain the two counter values read by its first instructions, so the loop does not use these
 // registers; x18 selects the counter. ELR and SPSR are not saved, because no other exception is
-// taken meanwhile. If the Rust function returns true, this was the last interrupt, and the handler
-// exits the loop instead of returning to it.
+// taken in the meantime. If the Rust function returns true, this was the last interrupt, and the
+// handler exits the loop instead of returning to it.
 //
 // stress_loop(x0 = the TimerHandler or 0, x1 = the LoadLoop, x2 = the instant, x3 = 1 for CNTVCT
 // and 0 for CNTPCT, x4 = the first chunk's number).

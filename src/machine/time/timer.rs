@@ -68,7 +68,7 @@ impl CpuTimer {
     /// Raises the guard timer interrupt after `ticks` ticks. Uses TVAL, because CNTVCT may be
     /// offset from CNTPCT (CNTVOFF_EL2).
     pub fn arm_after_ticks(self, ticks: u64) {
-        // TVAL has 31 bits, which is more than two seconds with any counter (up to 1 GHz).
+        // TVAL has 31 bits, enough for more than two seconds with any counter (up to 1 GHz).
         let ticks = ticks.min(i32::MAX as u64);
         match self.kind {
             TimerKind::VirtualEl02 => CNTV_TVAL_EL02.set(ticks),

@@ -101,8 +101,8 @@ impl Waiter {
         instructions::wait_for_interrupt();
         self.timer.disarm();
         // In a guest, the interrupt stays pending, because the hypervisor has put it into a list
-        // register and notices only at the guest's next exit that the timer no longer asserts it.
-        // The next nap would end immediately, and a suspend would be refused.
+        // register and does not check until the guest's next exit whether the timer still asserts
+        // it. The next nap would end immediately, and a suspend would be refused.
         if instructions::is_interrupt_pending() {
             self.gic.acknowledge_and_end();
         }

@@ -83,7 +83,8 @@ fn forbidden() {
         .lacks(&["<RT_INSTR:"]);
 }
 
-/// If CPU_OFF is missing but is not reported as missing, the scenario that discovers this fails.
+/// If CPU_OFF is missing but is not reported as missing, the scenario in which this is discovered
+/// fails.
 #[test]
 fn not_supported() {
     let words = [

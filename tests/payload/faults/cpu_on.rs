@@ -76,7 +76,7 @@ fn arrives_too_late() {
 fn another_context_id() {
     loses_victim(
         &spec(&at_victim("cpu-on-wrong-context")),
-        &["entered with a wrong context ID before arrival after CPU_ON"],
+        &["entered with a wrong context ID before its first report"],
     );
 }
 

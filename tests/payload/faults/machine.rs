@@ -32,7 +32,7 @@ fn the_gics_local_enables_are_gone_after_a_wake_up() {
     costs_nothing(&spec("gic-enables-lost"), &[]);
 }
 
-/// If several CPUs stop at the same time, each one still prints all of its last lines.
+/// If several CPUs stop at the same time, each of them still prints all of its final lines.
 #[test]
 fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
     // The fault affects all CPUs that are turned on in the second round. The lead is entered only
@@ -73,7 +73,7 @@ fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
 }
 
 /// An SError that becomes pending before there is a stack is taken and dumped once there is one.
-/// Which entry is the first wake-up depends on the calibrated sleep time.
+/// The calibrated sleep time determines which entry is the first wake-up.
 #[test]
 fn an_serror_is_pending_at_an_entry() {
     let words = [
@@ -106,7 +106,7 @@ fn another_interrupt_is_not_taken_for_the_timers() {
         tree: TreeSource::Raw(tree),
         ..spec("interrupt-storm")
     };
-    let words = ["the timer's interrupt 24 does not arrive"];
+    let words = ["timer interrupt 24 does not arrive"];
     run(&spec, Incomplete, &words);
 }
 
@@ -160,8 +160,8 @@ fn e2h_stays_set() {
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
         let stuck = with(with_stuck_e2h(image.clone())).says(&words).log();
-        // This run uses an image that clears E2H, but the same fault, because the fault's code at
-        // EL3 takes time.
+        // This run also injects the fault, whose code at EL3 takes time, but uses an image that
+        // clears E2H.
         let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {

@@ -20,7 +20,7 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
     let lock = File::create(folder.join("lock")).context("cannot lock the build directory")?;
     lock.lock().context("cannot lock the build directory")?;
     let file = folder.join("image");
-    // Rewriting an unchanged file would make cargo rebuild.
+    // Rewriting an unchanged file would trigger a rebuild.
     if fs::read(&file).ok().as_deref() != Some(image) {
         fs::write(&file, image).with_context(|| file.display().to_string())?;
     }

@@ -11,11 +11,11 @@ pub enum FirmwareKind {
     Builtin,
     /// KVM: the payload is a guest of an emulated Linux host.
     Kvm,
-    /// QEMU's built-in PSCI, and EDK2 with a device tree, which starts the EFI application.
+    /// QEMU's built-in PSCI. EDK2 starts the EFI application with a device tree.
     Efi,
-    /// QEMU's built-in PSCI, and EDK2 with ACPI tables, which starts the EFI application.
+    /// QEMU's built-in PSCI. EDK2 starts the EFI application with ACPI tables.
     EfiAcpi,
-    /// TF-A at EL3, and U-Boot, which starts the EFI application.
+    /// TF-A at EL3. U-Boot starts the EFI application.
     UBoot,
 }
 
@@ -39,7 +39,7 @@ impl FirmwareKind {
             Self::TfA => "TF-A",
             Self::TfAStock => "TF-A's own platform",
             Self::Builtin => "QEMU's built-in PSCI",
-            Self::Kvm => "KVM in an emulated Linux host",
+            Self::Kvm => "KVM on an emulated Linux host",
             Self::Efi => "EDK2 with a device tree, QEMU's built-in PSCI",
             Self::EfiAcpi => "EDK2 with ACPI tables, QEMU's built-in PSCI",
             Self::UBoot => "TF-A and U-Boot",

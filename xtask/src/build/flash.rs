@@ -17,8 +17,8 @@ pub const IMAGE_MAX: usize = FLASH_MAX - FIP_BASE;
 /// Size of the first flash bank on `virt`; the other machines have larger ones.
 const FLASH_MAX: usize = 64 << 20;
 
-/// Builds the flash contents for `firmware` with `image` as BL33. Returns the image if the platform
-/// expects to find BL33 in memory.
+/// Builds the flash contents for `firmware` with `image` as BL33. Also returns the image if the
+/// platform expects to find BL33 in memory.
 pub fn build(
     firmware: &FirmwareBuild,
     stock: Option<&Stock>,

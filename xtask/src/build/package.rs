@@ -29,8 +29,8 @@ pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
     board.package.as_ref().with_context(|| {
         let name = &board.name;
         format!(
-            "platforms/{name}/board.toml has no [package] table, which describes what its loader \
-             accepts"
+            "platforms/{name}/board.toml has no [package] table to describe what the board's \
+             loader accepts"
         )
     })
 }

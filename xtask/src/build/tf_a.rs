@@ -95,8 +95,8 @@ impl TfA {
         })
     }
 
-    /// Returns a sentence about what is missing if CPUs do not come back from a power-down on the
-    /// `stock` platform in this source.
+    /// If CPUs do not come back from a power-down on the `stock` platform in this source, returns a
+    /// sentence that describes what is missing.
     pub fn lacks_power_down(&self, stock: &Stock) -> Result<Option<String>> {
         let Some(proof) = &stock.power_down else {
             return Ok(None);
@@ -131,8 +131,8 @@ fn doubt(version: &str) -> Result<Option<String>> {
     Ok((is > NEWEST).then(|| {
         format!(
             "this is TF-A {version}, which has not been tested with the overlay platform; \
-             {oldest} to {newest} have (platforms/qemu/tf-a/README.md). If it does not build or \
-             run, use one of those"
+             versions {oldest} to {newest} have been (platforms/qemu/tf-a/README.md). If it does \
+             not build or run, use one of those"
         )
     }))
 }

@@ -124,7 +124,7 @@ fn say_opening(spec: &RunSpec) -> Result<()> {
         Payload::Image(_) => String::new(),
     };
     say(&format!("{plan}time limit {limit}"));
-    say("building anything out of date, then starting QEMU; Ctrl-C ends it");
+    say("building anything out of date, then starting QEMU; Ctrl-C stops the run");
     Ok(())
 }
 

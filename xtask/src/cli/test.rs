@@ -33,13 +33,13 @@ Examples:
   cargo xtask test trees         # the device trees of all of Linux's boards
 
 `trees` fetches Debian's arm64 kernel (90 MB) once. `kvm` runs the payload as a
-guest in an emulated Linux, takes minutes, and fetches 62 MB once.")]
+guest of an emulated Linux host, takes minutes, and fetches 62 MB once.")]
 pub struct TestArguments {
     /// Suite to run: all, trees or kvm.
     #[arg(value_name = "SUITE", value_enum, default_value_t = TestSuite::All)]
     #[arg(hide_possible_values = true)]
     pub suite: TestSuite,
-    /// Parts of test names; test program options show all output.
+    /// Parts of test names; test program options imply full output.
     #[arg(last = true)]
     pub filter: Vec<String>,
 }
@@ -51,7 +51,7 @@ pub enum TestSuite {
     All,
     /// The device trees of all Linux boards.
     Trees,
-    /// The payload as a KVM guest in an emulated Linux.
+    /// The payload as a KVM guest of an emulated Linux host.
     Kvm,
 }
 

@@ -172,7 +172,7 @@ fn failure_of_commit(error: anyhow::Error) -> Result<NotMeasured> {
     Ok(NotMeasured(compiler_error(&error)))
 }
 
-/// Returns the line with the compiler error, or the first line if there is none.
+/// Returns the line with the compiler error, or the first line if there is no such error.
 pub(super) fn compiler_error(error: &anyhow::Error) -> String {
     let failure = format!("{error:#}");
     let of_compiler = failure.lines().find(|line| line.contains("error: "));

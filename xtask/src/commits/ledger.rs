@@ -90,7 +90,7 @@ impl Selected {
 pub struct CommitLedger {
     /// The range, as specified by the user.
     pub range: String,
-    /// The largest difference that is not a step, as a fraction of the figure.
+    /// The largest difference that does not count as a step, as a fraction of the figure.
     pub tolerance: f64,
     /// The figure to bisect; None if all commits were measured.
     pub selected: Option<Selected>,
@@ -153,8 +153,8 @@ impl CommitLedger {
                 return Some(format!("the {name} commit cannot be measured: see above"));
             }
         }
-        // A phase that the calls no longer have counts as measured, but a phase in a skipped
-        // scenario does not.
+        // A phase that no longer occurs in the calls is considered measured, but a phase in a
+        // skipped scenario is not.
         let is_gone = |it: &&PhaseChange| it.new == PhaseSide::NotMeasured;
         let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();
         let mut whole = self.whole.iter();
@@ -194,8 +194,8 @@ mod tests {
     use super::*;
     use crate::commits::ledger_export::{self, LedgerFormat, conclusion};
 
-    /// Returns one entry for each pair of sums over two calls: the CPU's own instructions, and
-    /// those across all CPUs.
+    /// Returns one entry for each pair of sums, both taken over two calls: the CPU's own
+    /// instructions, and those across all CPUs.
     fn entries(sums: &[(u64, u64)]) -> Vec<LedgerEntry> {
         let entries = sums.iter().enumerate().map(|(place, (own, all))| {
             let commit = Commit {

@@ -19,8 +19,8 @@ pub struct VerdictBench {
 }
 
 impl VerdictBench {
-    /// Prepares to check the commits in `range` of the checkout specified by `spec`, which must run the
-    /// `fitness` scenario.
+    /// Prepares to check the commits in `range` of the checkout specified by `spec`, which must run
+    /// the `fitness` scenario.
     pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
         let commits = CommitBench::new(spec, range, first_parent)?;
         Ok(Self { commits })
@@ -50,7 +50,7 @@ impl VerdictBench {
     /// Bisects to find the commits at which a function stopped or started working.
     pub fn bisect(mut self, range: &str, function: Function) -> Result<VerdictLedger> {
         let mut entries = BTreeMap::new();
-        // With a tolerance of 0, every change between these numbers is a step.
+        // With a tolerance of 0, any change from one number to the other is a step.
         let number = |works| if works { 1.0 } else { 0.0 };
         find_steps(self.commits.count(), 0.0, |place| {
             let entry = self.measure(place)?;

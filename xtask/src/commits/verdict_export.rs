@@ -80,7 +80,8 @@ fn commit_table(ledger: &VerdictLedger) -> Option<Table> {
     table.finished()
 }
 
-/// Returns the result of a commit: of the selected function, or the number of functions that fail.
+/// Returns a commit's result: the verdict on the selected function, or the number of functions that
+/// fail.
 fn result(ledger: &VerdictLedger, entry: &VerdictEntry) -> String {
     if let Some(failure) = &entry.failure {
         return format!("skipped: {failure}");
@@ -145,7 +146,7 @@ fn change_text(change: &VerdictChange) -> String {
     format!("{function} {} -> {}", change.old.word(), change.new.word())
 }
 
-/// Returns the ledger's conclusion as lines.
+/// Returns the lines of the ledger's conclusion.
 pub fn conclusion(ledger: &VerdictLedger) -> Vec<String> {
     let step_lines = ledger.steps.iter().map(|step| {
         let (id, title) = (step.commit.short(), &step.commit.title);

@@ -1,5 +1,5 @@
-//! A verdict ledger: which functions work at each commit in a range, and the commits that changed
-//! this.
+//! A verdict ledger: which functions work at each commit in a range, and which commits changed a
+//! verdict.
 
 use itertools::Itertools as _;
 use run::model::Function;
@@ -13,7 +13,7 @@ use crate::build::checkout::Commit;
 pub struct VerdictEntry {
     /// The commit.
     pub commit: Commit,
-    /// The reason why the commit has no verdicts; None if it has some.
+    /// Why the commit has no verdicts; None if it has any.
     pub failure: Option<String>,
     /// The earlier commit with an identical run, if there is one.
     pub same_as: Option<Commit>,

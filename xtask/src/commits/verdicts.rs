@@ -26,9 +26,9 @@ use crate::setup;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FunctionVerdict {
-    /// All checks that ran have passed.
+    /// Every check that ran passed.
     Works,
-    /// At least one check has failed. Contains a sentence for each of them.
+    /// At least one check failed. Contains a sentence for each failed check.
     Fails(Vec<String>),
 }
 

@@ -22,7 +22,7 @@ use crate::build::package;
 use crate::qemu::prepare::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 
-/// The time limit for a job on QEMU, in minutes, unless the user sets one or the plan needs more.
+/// The default time limit for a job on QEMU, in minutes, unless the plan needs more.
 const QEMU_MINUTES: u32 = 10;
 const BOARD_MINUTES: u32 = 30;
 /// The time that an engine needs to copy files and start a board, in minutes.
@@ -102,7 +102,7 @@ pub struct LabCell<'c> {
     pub content: Content,
 }
 
-/// Rejects plans and CPU counts that `engine` cannot run.
+/// Rejects plans and CPU counts that `engine` does not support.
 pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.list {
         bail!("--args only=help: this only lists scenarios, so no job can pass");
@@ -263,14 +263,14 @@ fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
 fn file_url(place: &Path) -> Result<String> {
     let at = || {
         format!(
-            "-o {}: no file:// URL can name this folder; give --url",
+            "-o {}: a file:// URL cannot represent this folder; use --url",
             place.display()
         )
     };
     let path = place.to_str().with_context(at)?;
     if words::parts(path).is_some() || words::printable(path).is_err() {
         bail!(
-            "{}, or a name without '?', '#' and control characters",
+            "{}, or a name that contains no '?', '#' or control characters",
             at()
         );
     }

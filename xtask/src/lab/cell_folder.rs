@@ -123,7 +123,7 @@ impl Ready {
         let dir = place.parent().unwrap_or(place);
         let named = || format!("-o {}", dir.display());
         fs::create_dir_all(dir).with_context(named)?;
-        // Other users may read the folder, as with any new folder.
+        // Other users can read the folder, like any new folder.
         let mut builder = tempfile::Builder::new();
         let builder = builder.permissions(Permissions::from_mode(0o777));
         let scratch = builder.prefix(".cell-").tempdir_in(dir);

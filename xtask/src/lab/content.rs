@@ -53,8 +53,8 @@ pub fn content(
     }
     let Some(lab) = lab else {
         bail!(
-            "{}: this is a zip, but {title}'s board file has no [lab] table with the name of the \
-             FIP in a zip",
+            "{}: this is a zip, but {title}'s board file has no [lab] table that names the FIP \
+             in the zip",
             at()
         );
     };

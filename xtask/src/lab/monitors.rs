@@ -41,7 +41,7 @@ const COMPLETE: &str = "  TEST COMPLETE";
 const EXECUTING: &str = "> Executing '";
 /// A tag without `test_rt_instr_`, followed by the cluster and the core.
 const LABEL: &str = r"\w+\t\d+\t\d+";
-/// The payload's keywords for results, and the LAVA keywords for them.
+/// The payload's result keywords, and the corresponding LAVA keywords.
 const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
                       PASS: pass, FAIL: fail, INCOMPLETE: fail";
 
@@ -57,7 +57,7 @@ pub(super) struct Monitor {
     start: String,
     end: String,
     pattern: String,
-    /// The payload's keywords for results and the LAVA keywords for them, if the monitor finds
+    /// The payload's result keywords and the corresponding LAVA keywords, if the monitor finds
     /// results.
     results: Option<String>,
 }
@@ -100,8 +100,8 @@ fn verdict(deny_skipped: bool) -> Monitor {
 }
 
 /// The monitors for a row with three numbers, and for a row with one number. Each entry holds the
-/// metric, the part of the row that the monitor consumes, the part after that, the numbers before
-/// the monitor's own number, and the characters after that number.
+/// metric, the part of the row that the monitor consumes, the part after that, the numbers to skip,
+/// and the characters after the number that the monitor reads.
 const THREE: [[&str; 5]; 3] = [
     ["powerdown", "<RT_INSTR:", "test_rt_", "", r"\t"],
     ["wakeup", "test_", "rt_", r"\d+\t", r"\t"],
@@ -136,7 +136,7 @@ fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
 }
 
 /// Returns the monitors for the output of `plan` on `cpus` CPUs, in order. With `deny_skipped`, the
-/// verdict fails if anything was skipped.
+/// verdict is not `pass` if anything was skipped.
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
     for scenario in framed_scenarios(plan) {

@@ -16,8 +16,7 @@ mod tests;
 pub const FILE_MAX: usize = 512 << 20;
 /// The maximum size of the FIP in a recovery image, in bytes.
 const FIP_MAX: u64 = 64 << 20;
-/// The maximum total size of all unpacked files, in bytes, which is the size of the SD cards in
-/// these boards.
+/// The maximum total size of all unpacked files, in bytes: the capacity of the boards' SD cards.
 const UNPACKED_MAX: u64 = 2 << 30;
 
 /// Returns true if `file` starts like a zip. The zip may still be damaged.

@@ -22,7 +22,7 @@ pub enum JobWordError {
     /// Not a URL that the LAVA dispatcher can read.
     #[error("LAVA's dispatcher accepts http://HOST/…, https://HOST/…, scp://HOST/… and file:///…")]
     Scheme,
-    /// A URL that contains a character that ends its path.
+    /// A URL whose path would end at this character.
     #[error("a file name is appended, but LAVA ends the URL's path at {0:?}")]
     Parts(char),
 }

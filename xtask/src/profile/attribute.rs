@@ -38,7 +38,7 @@ pub fn of_log(run: &LoggedRun, log: String) -> Result<Profile> {
     if let Some(scenario) = samples::varying(&samples, &run.run) {
         bail!(
             "this log was recorded in real time: in {scenario}, samples from one CPU differ \
-             although they execute the same instructions; use a log from a run with --icount"
+             although the instructions are the same; use a log from a run with --icount"
         );
     }
     of_samples(run, log, &samples, |_| String::new())

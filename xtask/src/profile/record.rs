@@ -56,7 +56,7 @@ pub(super) struct Store {
 /// The most recent executions, with the event for the last one.
 struct Last {
     event: [u64; 3],
-    /// The executions, without the instructions of the last one.
+    /// The executions, excluding the instructions of the last one.
     execution: Execution,
 }
 
@@ -66,7 +66,7 @@ impl Last {
     fn new(event: [u64; 3], blocks: &[(u64, u64)]) -> Result<Self> {
         let [first, inside, outside] = event;
         let block = blocks.get((first >> 32) as usize);
-        let &(address, len) = block.context("the record is damaged: an unknown block")?;
+        let &(address, len) = block.context("the record is damaged: unknown block")?;
         let execution = Execution {
             cpu: (first >> 8) as u32 & 0xff_ffff,
             address,
@@ -93,7 +93,7 @@ impl Last {
     /// executed when the last execution ended.
     fn end(mut self, inside: u64) -> Result<Execution> {
         let ran = inside.checked_sub(self.event[1]);
-        let ran = ran.context("the record is damaged: counts")?;
+        let ran = ran.context("the record is damaged: inconsistent counts")?;
         if ran > self.execution.len {
             bail!(LACKS_BLOCK);
         }
@@ -105,7 +105,7 @@ impl Last {
 /// Calls `take` on each execution in `record`, in order.
 ///
 /// # Errors
-/// Returns an error if the record is truncated or damaged, or an execution is missing.
+/// Returns an error if the record is truncated or damaged, or if an execution is missing.
 pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     let mut last: Option<Last> = None;
@@ -145,11 +145,11 @@ pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
                 }
                 STORE => {
                     let last = last.as_mut();
-                    let last = last.context("the record is damaged: a store without a block")?;
+                    let last = last.context("the record is damaged: store without a block")?;
                     let at = last.event[1] + last.event[2] + (first >> 32);
                     last.execution.stores.push(Store { at, offset: a });
                 }
-                _ => bail!("the record is damaged: an unknown event"),
+                _ => bail!("the record is damaged: unknown event"),
             }
         }
     }
@@ -225,8 +225,8 @@ mod tests {
             (vec![block, run(0), run(4)], CUT_OFF),
             (vec![block, run(0), run(8), end(12)], LACKS_BLOCK),
             (vec![block, run(4), end(8)], LACKS_BLOCK),
-            (vec![block, run(0), run(4), end(3)], "damaged: counts"),
-            (vec![run(0), end(4)], "damaged: an unknown block"),
+            (vec![block, run(0), run(4), end(3)], "inconsistent counts"),
+            (vec![run(0), end(4)], "damaged: unknown block"),
         ];
         for (events, expected) in cases {
             let error = read_events(&events)

@@ -39,8 +39,8 @@ fn check_room(dir: &Path) -> Result<()> {
 /// Returns the profile, or the reason why the run does not have one.
 ///
 /// # Errors
-/// Returns an error if `dir`, which contains the record of the run, is full, because that is not
-/// the firmware's fault.
+/// Returns an error if `dir`, which contains the run's record, is full, because then the missing
+/// profile is not the firmware's fault.
 fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<Result<Profile>>> {
     if !matches!(profile, Some(Ok(_))) {
         check_room(dir)?;

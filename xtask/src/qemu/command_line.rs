@@ -26,12 +26,12 @@ pub struct CommandLine {
     pub options: Vec<String>,
     /// The number of the board's UART among the machine's serial ports.
     pub serial: u32,
-    /// The option for the file that the machine boots from, and that file. None if all files are
-    /// loaded into memory.
+    /// The option that specifies the boot file, and the file itself. None if all files are loaded
+    /// into memory.
     pub boot: Option<(&'static str, PathBuf)>,
     /// Files to load into memory before the machine starts, and their addresses.
     pub preload: Vec<(PathBuf, u64)>,
-    /// Additional arguments that belong to this file: the kernel for a guest, or boot arguments.
+    /// Additional arguments for the boot file: the kernel for a guest, or boot arguments.
     pub rest: Vec<OsString>,
 }
 

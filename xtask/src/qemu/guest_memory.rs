@@ -1,5 +1,5 @@
 //! Reads the memory of a running machine directly from the QEMU process. Neither QEMU nor the
-//! machine takes part in the read, so the read does not affect the machine's figures.
+//! machine is involved, so the read does not affect the machine's figures.
 
 use std::fs::{File, read_to_string};
 use std::os::unix::fs::FileExt;

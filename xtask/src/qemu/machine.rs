@@ -40,8 +40,8 @@ pub struct QemuMachine<'m> {
 }
 
 impl QemuMachine<'_> {
-    /// Rejects options that the machine, or the firmware in `described`, does not support. `gic` is
-    /// the GIC version of the machine if it is fixed.
+    /// Rejects options that the machine, or the firmware in `described`, does not support. If the
+    /// machine's GIC version is fixed, `gic` specifies it.
     pub fn check(&self, described: &boards::Firmware, gic: GicVersion) -> Result<()> {
         let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
         let (most, why) = match self.gic {

@@ -1,4 +1,4 @@
-//! Runs on QEMU: the command line, the stream, the verdict and its diagnosis.
+//! Runs on QEMU: command line, output, verdict and diagnosis.
 
 mod command_line;
 pub mod consoles;

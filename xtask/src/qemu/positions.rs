@@ -31,7 +31,7 @@ pub struct NamedMemory {
     pub firmware: Symbols,
 }
 
-/// Returns the address where the QEMU loader puts `image`; memory begins at `memory`
+/// Returns the address where the QEMU loader puts `image` if memory begins at `memory`
 /// (`load_aarch64_image` in hw/arm/boot.c).
 pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     let word = |at: usize| {

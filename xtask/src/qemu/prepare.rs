@@ -52,7 +52,7 @@ pub struct Prepared {
     stages: Option<Stages>,
     /// BL33, or the payload if there is no TF-A; empty for a guest or an EFI application.
     image: Vec<u8>,
-    /// The PATH in which QEMU is found, if it is not the installed QEMU.
+    /// The PATH used to find QEMU, unless the installed QEMU is used.
     path: Option<OsString>,
     /// The temporary folder for the files that the machine boots from.
     _dir: TempDir,
@@ -151,7 +151,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     machine.check_version(&workspace)?;
     machine.check_model(&workspace)?;
     if let Some(why) = &machine.recipe.no_cpu_off {
-        say(&format!("warning: no CPU is turned off: {why}"));
+        say(&format!("warning: CPUs will not be turned off: {why}"));
     }
     let is_other = machine.cpu != machine.recipe.cpu;
     if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu).filter(|_| is_other) {

@@ -12,7 +12,7 @@ const ACCEPTED: [&str; 7] = [
 ];
 
 /// Returns true if `expression`, an SPDX expression, can be satisfied using only accepted licenses.
-/// Like cargo, this accepts `/` for `OR`.
+/// As in cargo, `/` means `OR`.
 pub(super) fn is_accepted(expression: &str) -> bool {
     let spaced = expression
         .replace('/', " OR ")

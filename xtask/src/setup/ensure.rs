@@ -1,6 +1,6 @@
 //! Installs the programs and libraries that a command needs.
 //!
-//! Debian packages are installed with the machine's own apt, and the bare-metal target with rustup.
+//! Debian packages are installed with the machine's apt, and the bare-metal target with rustup.
 //! cargo-fuzz is installed with cargo, and Sphinx, labgrid and the imports of the LAVA dispatcher
 //! with pip, all into this tool's part of `target/`. Existing packages are not upgraded, and no
 //! configuration is changed.

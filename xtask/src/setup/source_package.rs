@@ -31,8 +31,8 @@ pub struct SourcePackage {
     /// The SHA-256 of the `.dsc` file, which contains the hashes of all the other files.
     /// dpkg-source checks those hashes. If None, any version in the archive is accepted.
     pub dsc_sha256: Option<&'static str>,
-    /// The end of the error message shown if the source cannot be fetched, which suggests an
-    /// alternative.
+    /// An alternative to suggest at the end of the error message if the source cannot be fetched,
+    /// or an empty string.
     pub otherwise: &'static str,
     /// Rejects a directory that is not a source tree of this package.
     pub(crate) check: fn(&Path) -> Result<()>,

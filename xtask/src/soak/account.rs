@@ -9,7 +9,7 @@ use report::log::{LoggedRun, read_bytes};
 use run::model::{Scenario, Totals, Variant};
 use run::plan::{Plan, Procedure, ScenarioId};
 
-/// The account of the attempts in one run.
+/// An account of the attempts in one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SoakAccount {
     /// Attempted CPU_SUSPENDs.
@@ -32,7 +32,7 @@ pub enum FoundRecords {
     None,
 }
 
-/// Returns true if a run of `plan` attempts CPU_SUSPENDs that the account counts.
+/// Returns true if a run of `plan` attempts CPU_SUSPENDs that are counted.
 pub fn has_suspends(plan: &Plan) -> bool {
     let is_suspend = |id: ScenarioId| match id.procedure() {
         Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Steps => true,

@@ -69,7 +69,7 @@ fn parse_time(text: &str) -> Result<Duration, NotATime> {
 }
 
 /// Repeats runs until a limit is reached, the user interrupts one, or a run rejects its input,
-/// because the next run would reject it too. Writes a line for each run, and the totals, to `out`
+/// which the next run would reject too. Writes a line for each run, and the totals, to `out`
 /// and to the summary in `keep`.
 pub fn soak(
     run: &mut RunMachine<'_>,

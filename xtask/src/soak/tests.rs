@@ -15,8 +15,8 @@ use super::soak::{SoakLimits, TIME, soak};
 use super::totals::SoakTotals;
 use crate::qemu::run_result::RunResult;
 
-/// Returns a run on two CPUs with this verdict, with four samples per CPU in each of two scenarios.
-/// One suspend was abandoned. With FAIL, one CPU is lost.
+/// Returns a run that has this verdict and, in each of two scenarios, four samples for each of two
+/// CPUs. One suspend was abandoned. If the verdict is FAIL, one CPU is lost.
 fn ended(verdict: Verdict) -> RunResult {
     let mut run = made_up_run::run();
     let ids = [

@@ -105,7 +105,7 @@ impl fmt::Display for SoakTotals {
             ),
             (
                 self.damaged,
-                "runs with lost records, so attempts may be missing above",
+                "runs that lost records, so attempts may be missing above",
             ),
         ] {
             if count > 0 {

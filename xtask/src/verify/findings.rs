@@ -23,7 +23,7 @@ pub struct PlacedFinding {
     pub fault: String,
     /// The load.
     pub reader: FindingActor,
-    /// The last store to the bytes, or None if an earlier stage executed it.
+    /// The last store to the loaded bytes, or None if an earlier stage executed it.
     pub writer: Option<FindingActor>,
     address: String,
     count: String,
@@ -36,7 +36,7 @@ pub struct Covered {
     pub blocks: u64,
     /// The number of distinct maintenance instructions and barriers.
     pub maintenance: u64,
-    /// How many times a CPU lost power.
+    /// How many times CPUs lost power.
     pub losses: u64,
 }
 

@@ -21,7 +21,7 @@ pub enum Killer {
 enum ImageChange {
     /// The nth occurrence of this instruction after the symbol becomes NOP.
     Remove(u32, usize),
-    /// The first calls to two functions after the symbol are swapped.
+    /// After the symbol, the first calls to two functions are swapped.
     Swap(&'static str, &'static str),
     /// The instruction at the symbol becomes UDF.
     Undefine,

@@ -19,9 +19,9 @@ use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
 
 /// Functions in which a CPU discards the state that it loses in a power-down, or would lose on a
-/// board. BL31 contains one of these functions: the first on the overlay platform, or the second,
-/// in which a CPU waits to be started again, on TF-A's own platforms for QEMU. The CPU's caches are
-/// already off.
+/// board. BL31 contains one of them: on the overlay platform, the first; on TF-A's own platforms
+/// for QEMU, the second, in which a CPU waits to be started again. In both functions, the CPU's
+/// caches are already off.
 const POWER_LOSS: [&str; 2] = ["lose_system_registers", "plat_secondary_cold_boot_setup"];
 /// Part of an exception dump.
 const DUMP: &str = "ESR";

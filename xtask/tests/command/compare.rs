@@ -223,7 +223,7 @@ fn tables_with_equal_labels() {
     }
     let docs = "--platform n1sdp --no-page tf-a";
     let both = "compare n1sdp/old n1sdp/new";
-    let order = "in test_rt_instr_cpu_off_serial, changes compare figures with the same rank";
+    let order = "in test_rt_instr_cpu_off_serial, figures are compared by rank, not by CPU";
     scratch.assert_outcomes(&[
         (
             &format!("publish n1sdp/old {docs}"),

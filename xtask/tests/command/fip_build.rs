@@ -10,8 +10,8 @@ use xtask::setup::workspace::Workspace;
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;
 
-/// TF-A's own makefile and fiptool create the same FIP from the same images. The commands are the
-/// ones that `--dry-run` prints.
+/// TF-A's own makefile and fiptool create the same FIP from the same images. The test runs
+/// the commands that `--dry-run` prints.
 #[test]
 fn junos_fip_is_that_of_tf_as_own_build() {
     let scratch = Scratch::new();

@@ -116,7 +116,7 @@ fn stdin_is_followed_and_what_came_is_kept() {
     assert_eq!(code, 2, "{said}");
 }
 
-/// The command does not write to a file that it is also reading under a different name. An existing
+/// The command does not write to its input file, even if it reads that file from stdin. An existing
 /// log is left unchanged if nothing is received. The report is the same whether or not the log can
 /// be saved.
 #[test]

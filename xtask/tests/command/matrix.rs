@@ -237,7 +237,7 @@ fn what_two_files_say_counts_once() {
     let of_lava = lava(log(), &all);
     let files = [("lava.log", &*of_lava), ("lava.yaml", &of_lava)];
     let of_both = lab.cell(["lava", "qemu", "x"], &files);
-    lab.assert_ends(0, "are identical to the last tick");
+    lab.assert_ends(0, "are identical down to the last tick");
     let json = lab.json();
     let job = &json["matrix"]["jobs"][0];
     assert_eq!(

@@ -110,7 +110,7 @@ fn new_folder_for_figures_of_an_unknown_board_is_named() {
     let scratch = Scratch::empty();
     scratch.write_tf_a("tf-a");
     scratch.write(&format!("mine/{OFF}"), "0,0,1660,9320,300\n");
-    let note = "tf-a/docs/perf/data/nine: a new folder; mine does not identify its board";
+    let note = "tf-a/docs/perf/data/nine: this folder is new, and mine does not identify its board";
     // Publishes one platform in a source tree, and then a second platform twice.
     for (platform, is_noted) in [("mine", false), ("nine", true), ("nine", false)] {
         let docs = format!("--platform {platform} --no-page tf-a");

@@ -92,7 +92,7 @@ fn nothing_that_failed_looks_green() {
         cell(&set, engine, "hanging", FRAME, End::Hang);
     }
     cell(&set, "labgrid", "repeating", FRAME, End::Repeat);
-    let early = "psci-bench: INCOMPLETE: bad input: /cpus: there is none\r\n";
+    let early = "psci-bench: INCOMPLETE: bad input: no node /cpus\r\n";
     cell(&set, "lava", "early", early, End::Off);
     let mut run = tools.script("lab.sh");
     said(run.arg(&set).env("JOBS", "8")).ends(3, "");
@@ -127,7 +127,7 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
     }
     said(tools.script("lab.sh").arg(&lax)).ends(0, "");
     let run = said(tools.script("lab.sh").arg(&strict)).ends(1, "");
-    // The engines themselves report the failure, and so does the report, based on the records.
+    // The engines detect the failure themselves, and the report detects it from the records.
     for (engine, case) in [
         ("lava", "psci-bench/psci_bench"),
         ("labgrid", "test_nothing_is_skipped"),

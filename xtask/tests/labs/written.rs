@@ -47,7 +47,7 @@ fn boards() {
         scratch.ours(&format!("lab {words} --payload payload.bin {url} -o set"));
         compare(&scratch.path("set").join(name), name);
     }
-    // The text files that are not stored are written by the same functions as the ones that are.
+    // The text files that are not stored are written by the same functions as the stored ones.
     let mut compile = Command::new(tools.labgrid.join("python"));
     compile.args(["-W", "error", "-m", "py_compile"]);
     compile.arg(scratch.path("set/labgrid-juno-v2.13/test_psci_bench.py"));

@@ -18,7 +18,7 @@ fn git(root: &Path, words: &[&str]) {
     process::output(&mut git).expect("git");
 }
 
-/// Commits the checkout after replacing a text in one of its files.
+/// Commits the checkout after replacing text in one of its files.
 fn commit(root: &Path, title: &str, file: &str, [old, new]: [&str; 2]) {
     let path = root.join(file);
     let text = fs::read_to_string(&path).expect("the TF-A source");

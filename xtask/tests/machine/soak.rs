@@ -32,7 +32,7 @@ fn two_runs_of_the_payload() {
     assert_eq!(files, ["summary.txt"]);
     let summary = fs::read_to_string(keep.join("summary.txt")).expect("a summary");
     assert_eq!(summary, said);
-    // Each of the two runs takes three samples of every CPU in each of three scenarios. All four
+    // Each of the two runs takes three samples on every CPU in each of three scenarios. All four
     // CPUs suspend in two of these scenarios, and only the lead suspends in the third.
     for line in [
         "run 1: PASS, ",

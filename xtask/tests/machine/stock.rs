@@ -10,7 +10,7 @@ use crate::support::{called, xtask};
 /// The environment variable that specifies a TF-A checkout whose platforms power CPUs down.
 const CHECKOUT: &str = "PSCI_BENCH_TF_A";
 
-/// Each machine and firmware, and the name of its platform in TF-A.
+/// Each machine and firmware, with the platform's name in TF-A.
 const ALL: [(&str, &str, &str); 3] = [
     ("qemu-sbsa", "tf-a", "qemu_sbsa"),
     ("qemu-sbsa", "tf-a-stock", "qemu_sbsa"),

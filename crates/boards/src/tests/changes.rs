@@ -134,7 +134,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         "39: gic.v2: the GIC's CPU interface: 0x1000 bytes at 0x1000000000000 exceed 48-bit \
          addresses"),
     (&[("registers = { base = 0x1000_0000", "registers = { base = 0x1_0000_0000_0000")],
-        "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and a clock for an SP805"),
+        "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and, for an SP805, a clock"),
     (&[("0x2a81_0000", "0x4000_0000")],
         "29: timer.frame: the timer's control frame at 0x40000000 overlaps memory at 0x40000000: \
          correct the memory node, or reserve that part"),
@@ -224,9 +224,9 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("interrupt = 48", "interrupt = 31")],
         "53: watchdog.interrupt: INTID 31 is not an SPI (32 to 1019)"),
     (&[("24_000_000", "0")],
-        "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and a clock for an SP805"),
+        "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and, for an SP805, a clock"),
     (&[("0x1000_0000, size = 0x1000", "0x1000_0000, size = 0x800")],
-        "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and a clock for an SP805"),
+        "49: watchdog: expected at least 4 KiB, aligned to 4 KiB, and, for an SP805, a clock"),
 
     // CPUs.
     (&[
@@ -247,14 +247,11 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("cluster = 2", "cluster = 4")],
         "60: cpus.continues: the clusters in cpus.clusters do not follow this rule"),
     (&[("cluster = 2", "cluster = 0")],
-        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, and count of \
-         at most 512"),
+        "60: cpus.continues: expected cluster >= 1, per-aff1 from 1 to 256, and count <= 512"),
     (&[("per-aff1 = 16", "per-aff1 = 257")],
-        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, and count of \
-         at most 512"),
+        "60: cpus.continues: expected cluster >= 1, per-aff1 from 1 to 256, and count <= 512"),
     (&[("count = 32", "count = 513")],
-        "60: cpus.continues: expected cluster of at least 1, per-aff1 of 1 to 256, and count of \
-         at most 512"),
+        "60: cpus.continues: expected cluster >= 1, per-aff1 from 1 to 256, and count <= 512"),
     (&[("count = 32", "count = 2")],
         "60: cpus.continues: the clusters in cpus.clusters do not follow this rule"),
     (&[

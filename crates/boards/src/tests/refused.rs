@@ -112,7 +112,7 @@ fn the_first_cpus_are_in_clusters() {
     let last = cluster(&[0x10e, 0x10f]);
     assert_eq!((all.len(), all.last()), (16, Some(&last)));
     for count in [0, 33] {
-        let error = board.clusters(count).expect_err("too few or many");
+        let error = board.clusters(count).expect_err("too few or too many");
         let expected = format!("made-up supports 1 to 32 CPUs, not {count}");
         assert_eq!(error.to_string(), expected);
     }

@@ -163,7 +163,7 @@ fn a_board_without_a_gic_has_a_tree_without_one() {
     assert_eq!(error.to_string(), "--gic 2: A made-up board has no GIC");
 }
 
-/// These boards' CPU labels, taken from published device trees and TF-A topology code rather than
+/// The expected CPU labels are taken from published device trees and TF-A topology code rather than
 /// from the board files.
 #[test]
 fn labels_are_those_of_published_topologies() {

@@ -130,7 +130,8 @@ fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Re
         let bases = bases.filter(|base| *base != 0);
         regions = bases.map(|base| Region { base, size }).collect();
     }
-    // A redistributor with GICR_TYPER.Last set ends its region, so adjacent regions are merged.
+    // Adjacent regions can be merged, because GICR_TYPER.Last marks the last of a series of
+    // contiguous redistributors.
     match regions.len() {
         ..=REDISTRIBUTOR_REGIONS_MAX => Ok(regions),
         _ => Ok(merge(regions)),

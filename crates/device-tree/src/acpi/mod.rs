@@ -1,5 +1,4 @@
-//! Converts a machine's ACPI tables (ACPI 6.5) to a device tree that describes the same board to
-//! the payload.
+//! Converts a machine's ACPI tables (ACPI 6.5) to a device tree for the payload.
 //!
 //! | file | tables |
 //! |---|---|

@@ -50,7 +50,7 @@ pub struct AcpiTable<'m> {
     place: TableOrigin,
     /// Offset of an entry in its table, or 0 for a table.
     pub at: usize,
-    /// The readable bytes. A checked table has no bytes beyond its own size.
+    /// The readable bytes. A checked table is truncated to the size in its header.
     pub bytes: &'m [u8],
 }
 

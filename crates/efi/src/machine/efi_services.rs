@@ -29,7 +29,7 @@ pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
 const SPARE_DESCRIPTORS: usize = 64;
 /// The maximum number of characters in a shell argument.
 const ARGUMENT_MAX: usize = 4096;
-/// How long a message stays on the screen, in microseconds, if there is no shell to keep it there.
+/// The time for which a message is displayed if there is no shell, in microseconds.
 const MESSAGE_US: usize = 5_000_000;
 /// The maximum number of attempts to exit boot services. An attempt fails if the memory map has
 /// changed since it was read.
@@ -184,8 +184,8 @@ impl EfiServices {
         let image = IMAGE.load(Ordering::Relaxed);
         // SAFETY: the last argument points to valid storage for the interface address.
         done(unsafe { (self.boot.handle_protocol)(image, wanted, &raw mut interface) }).ok()?;
-        // SAFETY: the caller guarantees the type, and the interface exists for as long as the image
-        // does.
+        // SAFETY: the caller guarantees that the type is correct, and the interface exists for as
+        // long as the image does.
         unsafe { interface.cast::<T>().as_ref() }
     }
 

@@ -205,7 +205,7 @@ fn bootargs<'t>(tree: Fdt<'t>) -> Result<&'t str> {
     };
     let text = chosen.text("bootargs")?.unwrap_or("");
     let end = text.len();
-    // Loaders pad with NULs, but text after a NUL would be lost.
+    // Some loaders pad the string with NULs, but text after a NUL would be lost.
     if value.iter().skip(end).any(|byte| *byte != 0) {
         let message = format_args!("text follows the NUL at offset {end}");
         return Err(chosen.error("bootargs", message));

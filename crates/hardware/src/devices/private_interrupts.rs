@@ -13,7 +13,7 @@ const IPRIORITYR: u32 = 0x400;
 /// The number of IPRIORITYR registers for private interrupts.
 const PRIORITY_WORDS: usize = 8;
 
-/// Which of a CPU's private interrupts are enabled, and the priorities of all of them.
+/// The enable bits and priorities of a CPU's private interrupts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrivateSettings {
     enabled: u32,

@@ -14,7 +14,7 @@ register_bitfields! { u32,
         RWP OFFSET(31),
     ],
     TYPE [
-        /// The number of SPIs in units of 32, excluding the 32 private interrupts.
+        /// The number of SPIs divided by 32. Private interrupts are not included.
         LINES OFFSET(0) NUMBITS(5),
         /// GICv3.1: extended SPIs are implemented, 32 * (ESPI_RANGE + 1) in total.
         ESPI OFFSET(8) NUMBITS(1),
@@ -104,7 +104,7 @@ fn silence_word(gicd: &mut dyn Bus, arrays: [u32; 2], word: u32) {
 }
 
 /// Enables SPI `intid` as level-sensitive and routes it to one CPU. Secure SPIs are not affected.
-/// Disables the SPI first, and returns false if the disabling write stays pending.
+/// Disables the SPI first, and returns false if that write stays pending.
 pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8) -> bool {
     if !disable(gicd, intid) {
         return false;

@@ -84,7 +84,7 @@ impl fmt::Display for NoFrame {
             }
             Self::NotThere => "the timer frame is not implemented",
             Self::NoAccess => "the timer frame cannot be accessed",
-            Self::OtherCount => "the timer frame's count differs from the CPUs'",
+            Self::OtherCount => "the timer frame's count differs from the CPUs' count",
             Self::DidNotWake => "the timer frame's interrupt did not wake the lead in a trial",
             Self::NotTried => "the timer frame was not tried",
         })

@@ -15,14 +15,14 @@ use super::bus::{Bus, Width};
 use crate::spec::region::Region;
 
 /// The maximum number of status register polls per wait. The limit prevents a UART that does not
-/// drain from hanging the run. At 9600 baud a byte takes about 1 ms.
+/// drain from hanging the run. At 9600 baud, a byte takes about 1 ms.
 pub const PATIENCE: u32 = 5_000_000;
-/// The maximum number of polls per wait after a timeout, until the UART sends again. A log is tens
-/// of thousands of bytes long, and there may be nothing on the other end to receive it.
+/// The maximum number of polls per wait once a wait has timed out, until the UART sends again. A
+/// log is tens of thousands of bytes long, and there may be nothing on the other end to receive it.
 pub const PATIENCE_LEFT: u32 = 64;
 
-/// The maximum number of polls when choosing between UARTs. The polls take tens of milliseconds,
-/// which is enough for a full FIFO to drain at 9600 baud.
+/// The maximum number of polls when choosing between UARTs. These polls take tens of milliseconds,
+/// long enough for a full FIFO to drain at 9600 baud.
 const PATIENCE_FIRST: u32 = PATIENCE / 10;
 
 /// Indices into `Uart::patience` for the two kinds of wait: until the FIFO has room, and until the
@@ -108,8 +108,8 @@ impl<B: Bus> Uart<B> {
         };
         for poll in 0..self.patience[what] {
             if self.has(bits) {
-                // At least one byte has been sent since the UART was last full. Finding room on the
-                // first poll does not prove that, because the UART may have had room all along.
+                // At least one byte has been sent since the UART was last full. Room on the first
+                // poll proves nothing, because the UART may have had room all along.
                 if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
                     self.patience = [PATIENCE; 2];
                 }

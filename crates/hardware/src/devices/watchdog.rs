@@ -169,7 +169,7 @@ impl<B: Bus> Driver<B> {
 
     /// Arms the watchdog to reset the board after `wish` system counter ticks, or after the maximum
     /// timeout if that is shorter. If the maximum timeout is shorter than `least` ticks, restores
-    /// the original setting instead, because a previously armed deadline would be even earlier.
+    /// the original setting, because any previously armed deadline would come even sooner.
     pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
         let control = self.kind.on();
         let count = self.count(least, wish, hz);
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    /// Counts are half of the timeout because the watchdog counts down twice. The timeout is at
+    /// Each count is half the timeout because the watchdog counts down twice. The timeout is at
     /// least 20 s, ideally 30 s.
     #[test]
     fn count_is_half_of_the_time_in_ticks_of_the_watchdog() {

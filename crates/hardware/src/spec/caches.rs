@@ -91,7 +91,7 @@ impl Caches {
             .find(|bytes| (1024..=MOST).contains(bytes))
     }
 
-    /// Returns true if no cache is known.
+    /// Returns true if no cache sizes are known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -109,7 +109,7 @@ fn bytes(ccsidr: u64, wide: bool) -> u64 {
     line * (ways + 1) * (sets + 1)
 }
 
-/// A cache size in bytes. `Display` uses the largest unit that divides the size evenly, such as
+/// A cache size in bytes. `Display` uses the largest unit that divides the size evenly, as in
 /// `48 KiB`.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheSize(pub u64);
@@ -187,7 +187,7 @@ mod tests {
     fn the_outer_cache_is_the_second_level_if_there_is_one() {
         let of = |clidr| Caches::read(clidr, false, &mut |it| a72(it, false));
         let (both, one) = (of(0x0a20_0023), of(0o2));
-        // A guest may see nonsensical values.
+        // The values in a guest may be nonsensical.
         let nonsense = Caches::read(0o4_4, true, &mut |_| u64::MAX);
         for (caches, tree, outer) in [
             (both, Some(4 << 20), Some(1 << 20)),

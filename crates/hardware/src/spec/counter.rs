@@ -3,18 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 /// A counter erratum in a CPU or SoC. On affected hardware, the counter is read twice in a row.
-/// Linux repeats the two reads until their values are plausible. A timed region has no time for
-/// such a loop, so both values may have to be rejected.
+/// Linux repeats the two reads until their values are plausible. Such a loop would take too long
+/// in a timed region, so both values may have to be rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CounterErratum {
-    /// Cortex-A73, 858921. Reads are wrong while bit 32 changes.
+    /// Cortex-A73, 858921. Reads can be wrong while bit 32 is changing.
     CortexA73,
-    /// NXP A-008585. Reads are wrong while the counter changes.
+    /// NXP A-008585. Reads can be wrong while the counter is being updated.
     Nxp,
     /// HiSilicon 161010101. Reads can be wrong by 32 ticks or more.
     HiSilicon,
-    /// Allwinner A64. Reads are wrong while bit 9 changes.
+    /// Allwinner A64. Reads can be wrong while bit 9 is changing.
     Allwinner,
 }
 

@@ -79,7 +79,7 @@ impl From<Mpidr> for u64 {
     }
 }
 
-/// Formats the affinity in hexadecimal, such as `0x101`.
+/// Formats the affinity in hexadecimal, for example `0x101`.
 impl fmt::Display for Mpidr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x}", self.0)

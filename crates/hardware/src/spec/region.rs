@@ -7,7 +7,7 @@ pub const PAGE: u64 = 0x1000;
 /// The first address that the payload cannot map.
 pub const ADDRESSES: u64 = 1 << 48;
 
-/// A physical address region, whose end address fits in 64 bits.
+/// A physical address region whose end address fits in 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {

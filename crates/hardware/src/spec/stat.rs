@@ -71,7 +71,7 @@ pub struct Statistics {
 /// The increase in the statistics during one suspend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rise {
-    /// The increase in each state's count. 255 means more than 254.
+    /// The increase in each state's count, capped at 255.
     pub counts: [u8; RUNGS],
     /// The residency increase, in microseconds, for the deepest state whose count increased.
     pub residency_us: u32,
@@ -206,7 +206,8 @@ mod tests {
         let ladder = Ladder::new(CLUSTER, [CORE].into_iter());
         let (core, cluster) = (CORE.state, CLUSTER.state);
         let (most, at_cluster) = (Some(1000), Some(cluster));
-        // Columns: core and cluster counts, microseconds and their limit, and the expected state.
+        // Columns: core and cluster counts, the residency and its limit in microseconds, the
+        // expected state, and the results.
         for (core_count, cluster_count, us, most, due, state, mismatch) in [
             (1, 1, 900, most, cluster, at_cluster, None),
             (1, 0, 900, most, cluster, Some(core), Some(State)),

@@ -30,7 +30,7 @@ impl Clock {
         }
     }
 
-    /// Converts `microseconds` to ticks, rounded up and saturating.
+    /// Converts `microseconds` to ticks, rounding up and saturating.
     #[inline(never)]
     pub fn ticks(self, microseconds: u64) -> u64 {
         // Handle whole seconds separately, as in `scaled`.
@@ -40,18 +40,18 @@ impl Clock {
         seconds.saturating_mul(hz).saturating_add(rest)
     }
 
-    /// Converts `ticks` to nanoseconds, truncated.
+    /// Converts `ticks` to nanoseconds, rounding down.
     pub fn ns(self, ticks: u64) -> Option<u64> {
         self.scaled(ticks, 1_000_000_000)
     }
 
     /// Converts `ticks` to hundredths of a microsecond. Rounds the result of [`Clock::ns`], so that
-    /// tables agree with it.
+    /// tables are consistent with it.
     pub fn centi_us(self, ticks: u64) -> Option<u64> {
         self.ns(ticks).map(|ns| ns / 10 + u64::from(ns % 10 >= 5))
     }
 
-    /// Returns the duration of one tick in picoseconds, truncated.
+    /// Returns the duration of one tick in picoseconds, rounded down.
     pub fn tick_ps(self) -> Option<u64> {
         self.scaled(1, 1_000_000_000_000)
     }

@@ -45,7 +45,7 @@ fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
 #[test]
 fn loads_that_may_be_wrong_are_found() {
     for (steps, expected) in [
-        // Handing data to a CPU whose caches are off.
+        // Data passed to a CPU whose caches are off.
         (&[(0, Store(ON)), (1, Load(OFF))][..], &[NotCleaned][..]),
         (
             &[(0, Store(ON)), (0, Do(Clean)), (1, Load(OFF))],
@@ -64,7 +64,7 @@ fn loads_that_may_be_wrong_are_found() {
             &[NotCleaned],
         ),
         (&[(0, Store(ON)), (1, Load(ON))], &[]),
-        // Handing data over from a CPU whose caches are off.
+        // Data passed from a CPU whose caches are off.
         (
             &[(0, Caches(true)), (1, Store(OFF)), (0, Load(ON))],
             &[NotInvalidated],

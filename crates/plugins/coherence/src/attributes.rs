@@ -29,8 +29,8 @@ impl Attributes {
         self.0.clear();
     }
 
-    /// Returns how memory is accessed at an exception level with the MMU and caches on. If the page
-    /// is not cached, calls `walked` for each descriptor load.
+    /// Determines how memory is accessed at an exception level with the MMU and caches on. If the
+    /// page is not cached, calls `walked` for each descriptor load.
     pub fn way(&mut self, level: u64, address: u64, walked: impl FnMut(Walked)) -> Way {
         let key = (level, address >> 12);
         if let Some(way) = self.0.get(&key) {

@@ -4,9 +4,9 @@
 //! Arguments: `out=FILE` is the output file for findings. `entry=A-B` is the address range of the
 //! payload image. At the payload's first instruction, all other memory is treated as possibly dirty
 //! in any cache, because an earlier stage may have left it that way. In `loss=A-B`, A is the
-//! address of the firmware instruction at which a CPU loses power. `memory=A-B` and `secure=A-B` are
-//! the machine's RAM, and `cluster=A-B` is the range of CPU numbers in the first cluster; all
-//! clusters have the same size. `xtask/src/verify/findings.rs` reads the findings.
+//! address of the firmware instruction at which a CPU loses power. `memory=A-B` and `secure=A-B`
+//! specify the machine's RAM, and `cluster=A-B` is the range of CPU numbers in the first cluster;
+//! all clusters have the same size. `xtask/src/verify/findings.rs` reads the findings.
 
 mod attributes;
 
@@ -21,8 +21,8 @@ use qemu_abi::{
     read_register,
 };
 
-/// The number of CPUs for each value of Aff1 in the model, whose CPU numbers are below 64. QEMU's
-/// machines have up to 16 CPUs for each value.
+/// The maximum number of CPUs for each value of Aff1 in the model, which supports CPU numbers below
+/// 64. QEMU's machines have up to 16 CPUs for each value.
 const PER_AFF1: u32 = 16;
 /// SCTLR_ELx.M and C.
 const ENABLES: u64 = 1 | 1 << 2;

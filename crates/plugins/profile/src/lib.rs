@@ -1,8 +1,8 @@
 //! Records the firmware blocks that CPUs execute and the firmware's timestamp stores.
 //!
 //! Arguments: `out=FILE` is the output file for the record. `blocks=A-B` is the address range of
-//! the firmware code and `stores=A-B` the address range of its timestamps. `lose=N` omits the Nth
-//! block execution from the record, for use in tests. `xtask/src/profile/record.rs` reads the
+//! the firmware code, and `stores=A-B` is the address range of its timestamps. `lose=N` omits the
+//! Nth block execution from the record, for use in tests. `xtask/src/profile/record.rs` reads the
 //! record and describes its format.
 
 use std::fs::File;
@@ -48,8 +48,8 @@ fn make(arguments: &PluginArguments) -> Result<ProfilePlugin, ArgumentError> {
 
 impl ProfilePlugin {
     fn write(&mut self, kind: u64, (cpu, number): (u32, u32), numbers: [u64; 2]) {
-        // After a failed write, for example because the disk is full, do not try again. Each
-        // further write would also fail, after a delay.
+        // After a failed write, for example because the disk is full, do not try again.
+        // Later writes would also fail, each after a delay.
         if self.error.is_some() {
             return;
         }

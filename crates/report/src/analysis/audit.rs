@@ -346,7 +346,7 @@ fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<S
     (both > 1 && same * 2 > both).then(|| {
         format!(
             "{same} of {both} figures with a change in both {newer} and {former} imply the same \
-             old figure, so both refer to a baseline that is not on the page"
+             old figure, so these changes are relative to a baseline that is not on the page"
         )
     })
 }

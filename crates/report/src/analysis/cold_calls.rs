@@ -108,7 +108,7 @@ fn finding(
         let condition = match state {
             Some(state) => {
                 let state = x_text(id, *state);
-                format!("as the first call after a wake-up from {state}")
+                format!("on the first call after a wake-up from {state}")
             }
             None => "without the caller's cache lines".to_owned(),
         };

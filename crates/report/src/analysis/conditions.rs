@@ -160,7 +160,7 @@ const CPU_ON_AFTER: Condition = condition("cpu-on-after=", None, |(run, scenario
     Some(format!("{} us", run.run.plan.as_ref()?.cpu_on_after))
 });
 
-/// Returns how the timer was set up, for a scenario that measures it.
+/// Returns the timer setup for a scenario that measures the timer.
 fn timer((run, scenario): ComparedSide<'_>) -> Option<TimerPlan> {
     scenario.filter(|it| it.id.procedure() == Procedure::Timers)?;
     Some(run.run.plan.as_ref()?.timer)

@@ -178,9 +178,9 @@ pub struct Bent {
 }
 
 impl Bent {
-    /// Fits a line to all of `points` or, if that reduces the sum of squares to less than a
-    /// quarter, fits a line to the first points (at least three) and a constant to the others (at
-    /// least two).
+    /// Fits a line to all of `points`, or a line to the first points (at least three) and a
+    /// constant to the others (at least two) if that reduces the sum of squares to less than a
+    /// quarter.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let line = Straight::through(points)?;
         let mut best = (line.rest / 4.0, Self { line, level: None });

@@ -28,7 +28,7 @@ pub struct Merged {
     pub(crate) scenarios: Vec<MergedScenario>,
 }
 
-/// A scenario in several runs.
+/// A scenario across several runs.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MergedScenario {
     #[serde(flatten)]
@@ -38,7 +38,7 @@ pub(crate) struct MergedScenario {
     pub(crate) figures: Vec<MergedFigure>,
 }
 
-/// A CPU's figure in several runs. Durations are in ticks.
+/// One CPU's figure across several runs. Durations are in ticks.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MergedFigure {
     /// Index into [`Merged::cpus`].
@@ -74,7 +74,7 @@ pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
         };
         let (run, first) = (&run.source, &first.source);
         repeats.push(format!(
-            "{} (run {}) and {} (run {}) are identical to the last tick; counted once",
+            "{} (run {}) and {} (run {}) are identical down to the last tick; counted once",
             run.input, run.place, first.input, first.place
         ));
     }

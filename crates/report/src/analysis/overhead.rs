@@ -1,5 +1,5 @@
-//! The cost of firmware instrumentation: compares the caller's figures for the same payload on a
-//! build with PMF and on a plain build.
+//! Computes the cost of firmware instrumentation by comparing the caller's figures for the same
+//! payload on a build with PMF and on a plain build.
 //!
 //! Figures that cannot be compared are listed with the reason. The payload reads the PMF timestamps
 //! after the timed region, so no figure here includes these reads.
@@ -141,7 +141,7 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
         (CostUnit::Time, None) => (1.0, "ticks"),
         (CostUnit::Instructions { ns: each }, Some(ns)) => (ns / f64::from(each), "instructions"),
         (CostUnit::Instructions { .. }, None) => {
-            bail!("the counter frequency is unknown, so the length of a tick is too")
+            bail!("the counter frequency, and therefore the length of a tick, is unknown")
         }
     };
     let (mut costs, mut left_out) = (Vec::new(), LEFT_OUT.map(str::to_owned).to_vec());
@@ -157,8 +157,8 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result
     }
     ensure!(
         !costs.is_empty(),
-        "{a} and {b} share no scenario that has comparable figures; PSCI_VERSION, suspends in \
-         sequence and CPU_ON have comparable figures"
+        "{a} and {b} share no scenario with comparable figures, such as PSCI_VERSION, suspends in \
+         sequence or CPU_ON"
     );
     Ok(Overhead {
         unit,

@@ -149,13 +149,13 @@ pub struct Placed<'r> {
     pub cell: &'r Cell,
     /// Its instants.
     pub instants: &'r Instants,
-    /// Ticks from the group's smallest base to the cell's.
+    /// The number of ticks from the group's smallest base to the cell's base.
     pub shift: i64,
 }
 
 /// Returns the cells that have instants, grouped by time axis. The cells of a parallel scenario
-/// share one axis, because their counter values are comparable. All other cells have their own
-/// axes, and are in chronological order.
+/// share one axis, because their counter values are comparable. In other scenarios, each cell
+/// has its own axis, and the groups are in chronological order.
 pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
     let cells = scenario.suite_cells().iter();
     let cells = cells.filter_map(|cell| Some((cell, cell.shown.as_ref()?)));

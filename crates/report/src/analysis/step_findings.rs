@@ -168,7 +168,7 @@ fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
             None => format!("{last}, the largest amount tried"),
         };
         let fit = fit_text(run, &line);
-        format!("grows by {slope} with each dirty KiB, from {zero} up to {end}. {fit}")
+        format!("starts at {zero} and grows by {slope} per dirty KiB up to {end}. {fit}")
     };
     let (of, name) = (curve.variant.word(), curve.metric.heading());
     let sentence = format!("Dirty lines ({of}): {name} {text}");

@@ -72,8 +72,8 @@ const SWEEPS: &[Sweep] = &[
     (
         ScenarioId::DirtySweep,
         &[(0, 10), (1, 20), (2, 30), (4, 50)],
-        "Dirty lines (core): Cache Flush grows by 160.00 ns with each dirty KiB, from 160.00 \
-         ns up to 4 KiB, the largest amount tried. Straight line through 4 points",
+        "Dirty lines (core): Cache Flush starts at 160.00 ns and grows by 160.00 ns per dirty \
+         KiB up to 4 KiB, the largest amount tried. Straight line through 4 points",
     ),
     (
         ScenarioId::DirtySweep,
@@ -86,8 +86,8 @@ const SWEEPS: &[Sweep] = &[
             (16, 50),
             (32, 50),
         ],
-        "Dirty lines (core): Cache Flush grows by 160.00 ns with each dirty KiB, from 160.00 \
-         ns up to 4 KiB, and is 800.00 ns beyond that: the caches cannot hold more dirty data",
+        "Dirty lines (core): Cache Flush starts at 160.00 ns and grows by 160.00 ns per dirty \
+         KiB up to 4 KiB, and is 800.00 ns beyond that: the caches cannot hold more dirty data",
     ),
     (
         ScenarioId::DirtySweep,
@@ -181,14 +181,14 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
     let found: Vec<String> = found.map(|it| it.sentence).collect();
     let expected = [
         "PSCI_VERSION (Latency) on Cortex-A57 (CPU 0.0, 0.1): 160.00 ns warm; the same without \
-         the caller's cache lines; 800.00 ns longer as the first call after a wake-up from \
+         the caller's cache lines; 800.00 ns longer on the first call after a wake-up from \
          0x00000002 (960.00 ns).",
         "PSCI_VERSION (Latency) on CPU 0.2: 320.00 ns warm; 16.00 ns shorter without the \
-         caller's cache lines (304.00 ns); the same as the first call after a wake-up from \
+         caller's cache lines (304.00 ns); the same on the first call after a wake-up from \
          0x00000002.",
         "Reading a PMF timestamp (Call) on Cortex-A57 (CPU 0.0, 0.1): 480.00 ns warm; 160.00 ns longer \
-         as the first call after a wake-up from 0x00000002 (640.00 ns).",
-        "Reading a PMF timestamp (Call) on CPU 0.2: 480.00 ns warm; 160.00 ns longer as the \
+         on the first call after a wake-up from 0x00000002 (640.00 ns).",
+        "Reading a PMF timestamp (Call) on CPU 0.2: 480.00 ns warm; 160.00 ns longer on the \
          first call after a wake-up from 0x00000002 (640.00 ns).",
     ];
     assert_eq!(found, expected);
@@ -241,7 +241,7 @@ fn worst_case_is_of_all_samples_and_cpus() {
 }
 
 /// One step of a sweep on one CPU: scenario, variant, Powerdown in ticks, and the worst entry. The
-/// worst entry is None if no CPU was seen to leave the state.
+/// worst entry is None if no exit from the state was measured.
 const STEPS: &[(ScenarioId, Variant, u64, Option<u64>)] = &[
     (ScenarioId::ContendSweep, Variant::Deepest, 242, Some(242)),
     (ScenarioId::DirtySweep, Variant::Deepest, 390, Some(390)),

@@ -64,8 +64,8 @@ pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     );
     ensure!(
         run.is_complete(),
-        "{input}: records are lost, or the run did not reach its end; the worst case may be \
-         in the missing part"
+        "{input}: records were lost, or the run did not finish; the worst case may be in the \
+         missing part"
     );
     ensure!(
         run.run.clock().is_known(),

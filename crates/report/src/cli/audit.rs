@@ -51,7 +51,7 @@ impl AuditArguments {
         check_output(self.output.as_deref(), "PAGE", &self.pages)?;
         if let Some(other) = self.pages.iter().find(|path| !page::is_at(path)) {
             let path = other.display();
-            bail!("{path}: only published pages can be audited; pass files that end in .rst");
+            bail!("{path}: only published pages can be audited; specify .rst files");
         }
         let mut audits = Vec::new();
         for path in &self.pages {

@@ -33,7 +33,7 @@ pub struct ComparisonArguments {
     /// Compare across: methods, states, wakes, boards.
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_condition)]
     across: Vec<Across>,
-    /// Allow NEW to lack: scenarios, cpus.
+    /// May be missing from NEW: scenarios, cpus.
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_part)]
     allow_missing: Vec<Across>,
     /// CPUs for rows with repeated labels, in order: MPIDRs or labels.

@@ -90,7 +90,7 @@ pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
 }
 
 /// Checks the help of `command` and all its subcommands. Each help text must fit on a terminal with
-/// 80 columns and 40 lines without truncated lines, and must contain examples. `-h` and `--help`
+/// 80 columns and 40 lines without being truncated, and must contain examples. `-h` and `--help`
 /// must print the same text.
 pub fn check_help(command: &Command) {
     check_help_of(&command.clone().term_width(COLUMNS), command, &[]);
@@ -102,7 +102,7 @@ fn check_help_of(root: &Command, inner: &Command, path: &[&str]) {
     let [short, long] = ["-h", "--help"].map(|option| {
         let words = ["program"].iter().chain(path).chain([&option]);
         let printed = root.clone().try_get_matches_from(words);
-        printed.expect_err("help ends the program").to_string()
+        printed.expect_err("help is an error").to_string()
     });
     assert_eq!(short, long, "{name}");
     let lines: Vec<&str> = long.lines().collect();

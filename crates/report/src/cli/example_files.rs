@@ -17,7 +17,7 @@ use crate::made_up_run;
 const SAMPLE: &str = include_str!("../../../../docs/samples/kvm-guest-gicv3.log");
 /// A run with `only=fitness`, from docs/samples.
 const FITNESS: &str = include_str!("../../../../docs/samples/fitness.log");
-/// The logs named in examples. Each is a copy of the sample, so comparing them finds no changes.
+/// The logs named in examples. All logs are copies of the sample, so a comparison finds no changes.
 const LOGS: [&str; 10] = [
     "run.log",
     "first.log",

@@ -27,7 +27,7 @@ Details: docs/publishing.md")]
 pub struct PublishArguments {
     // All paths are in a single list, because with two arguments, clap would assign the last path
     // before an option to the second argument.
-    /// Logs of the release, whose typical run is published, then TF-A's source tree.
+    /// Logs of the release (the typical run is published), then TF-A's source tree.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The platform name in the TF-A documentation, such as juno.

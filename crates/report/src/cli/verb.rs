@@ -32,7 +32,7 @@ pub enum ReportVerb {
     Audit(AuditArguments),
     /// Show how a board's figures changed across releases.
     History(HistoryArguments),
-    /// Log a board's run over a serial port, and report it when it ends.
+    /// Log a board's run over a serial port, then report on it.
     Follow(FollowArguments),
 }
 

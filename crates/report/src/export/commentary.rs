@@ -59,7 +59,7 @@ fn rank(kind: Kind) -> usize {
 }
 
 impl Commentary {
-    /// Ranks the findings about the suite in `run` and about its comparison.
+    /// Ranks the findings about the suite in `run` and those about the comparison.
     pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
         let suite = run.run.scenarios.iter().filter(|it| it.id.is_suite());
         // The tables cover only this method.

@@ -119,7 +119,7 @@ fn table(
     table.end_names();
     table.numbers(["Old", "New", "Change"]);
     table.optional_words(["Unit"]);
-    // Only changes that count have an outcome.
+    // Only changes that determine the result have an outcome.
     table.optional_words(["Outcome"]);
     for change in changes {
         let mut cells = key_cells(scenario.key.id, change.key);

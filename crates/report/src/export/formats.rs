@@ -9,7 +9,7 @@ use super::report_data::Report;
 /// A report format.
 #[derive(Debug)]
 pub struct Format {
-    /// The name for `--format`.
+    /// The name used with `--format`.
     pub name: &'static str,
     /// The parts that the format can show in addition to runs. A report has at most one of these
     /// parts.
@@ -28,7 +28,7 @@ pub enum ReportPart {
     Comparisons,
     /// Audits of published pages.
     Audits,
-    /// Figures over several releases.
+    /// Figures across several releases.
     History,
 }
 

@@ -33,8 +33,8 @@ fn line(
     release: usize,
 ) -> impl Serialize {
     let (run, point) = (&runs[release], row.points[release].as_ref());
-    // In rows by rank, the CPU may differ between releases. In rows by CPU, all releases have the
-    // same CPU.
+    // In a row for a rank, the CPU may differ between releases; in a row for a CPU, it is the same
+    // in all releases.
     let mut points = runs.iter().zip(&row.points);
     let any = points.find_map(|(run, point)| Some((run, point.as_ref()?)));
     let own = point.map(|point| (run, point));
@@ -55,7 +55,7 @@ fn line(
         how: step.map(|it| it.how.word()),
         variant: step.map(|it| it.variant.word()),
         x: step.and_then(|it| it.x),
-        // The size rank, counting from 1; only in rows by rank.
+        // The size rank, counting from 1; only in rows for ranks.
         place: row.place.map(|it| it + 1),
         mpidr: cpu.and_then(|it| it.mpidr).map(|it| it.to_string()),
         cluster: cpu.map(|it| it.cluster),

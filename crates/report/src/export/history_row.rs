@@ -3,7 +3,7 @@
 use crate::analysis::history::HistoryRow;
 use crate::log::LoggedRun;
 
-/// Returns the label of a row's CPU or, for a row by rank, the rank, counting from 1.
+/// Returns the label of a row's CPU or, if the row is for a rank, the rank, counting from 1.
 pub(super) fn row_name(row: &HistoryRow, runs: &[LoggedRun]) -> String {
     if let Some(place) = row.place {
         return (place + 1).to_string();

@@ -107,7 +107,8 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
     }
 }
 
-/// Returns a scenario that both runs contain. Only changes that count have an outcome.
+/// Returns a scenario that both runs contain. Only changes that determine the result have an
+/// outcome.
 fn one_compared(it: &ComparedScenario) -> impl Serialize {
     let changes = |all: &[Change], list: JudgedBy| {
         let outcome = |change: &Change| (list == it.judged).then_some(change.outcome);

@@ -65,8 +65,8 @@ impl Overhead {
                  that other CPUs execute at the same time, such as the lead's wait loop."
             }
             true => {
-                "Each difference is between two medians, with the sum of both notches; a \
-                 smaller difference is noise. The noise of a single sample is unknown."
+                "Each difference is between two medians; a difference smaller than the sum of \
+                 their notches (+-) is noise. The noise of a single sample is unknown."
             }
         };
         let mut all = vec![format!(
@@ -85,7 +85,7 @@ impl Overhead {
         let Some(own) = own else { return all };
         let call = "PSCI_VERSION, which records only two timestamps,";
         if is_noisy && own.is_noise() == Some(true) {
-            all.push(format!("{call} has no cost beyond noise."));
+            all.push(format!("{call} has no cost that exceeds the noise."));
             return all;
         }
         let (difference, unit, cpu) = (own.difference(), self.unit_name, &own.label);

@@ -2,8 +2,8 @@
 //!
 //! Each cluster is a process and each CPU a thread; a separate process shows the scenario names.
 //! The drawing shows the same samples as the tables. A parallel scenario is drawn as one round with
-//! all CPUs on one axis, which makes the queue for firmware locks visible. A serial scenario is
-//! drawn as the CPUs' samples, one after another. Time is omitted only between serial samples and
+//! all CPUs on one axis, which makes the queue for firmware locks visible. In a serial scenario,
+//! the CPUs' samples are drawn one after another. Time is omitted only between serial samples and
 //! between scenarios. Each call's `counter` value shows when the call occurred within the run.
 
 use std::io::Write;
@@ -36,7 +36,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         trace.scenario(scenario);
     }
     if trace.at == 0 {
-        bail!("no instants for perfetto: TFTF logs contain none; otherwise, records were lost");
+        bail!("no instants for perfetto: this is a TFTF log, or records were lost");
     }
     let method = method(run).into_iter();
     let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));
@@ -127,7 +127,7 @@ impl Trace<'_> {
         self.at = end.saturating_add(GAP);
     }
 
-    /// Draws a sample at its instants and returns the time at which it ends.
+    /// Draws a sample on the time axis and returns the time at which it ends.
     fn sample(
         &mut self,
         scenario: &Scenario,
@@ -160,7 +160,7 @@ impl Trace<'_> {
             (Instant::Due, "wake-up due"),
             (Instant::TurnedOn, "CPU_ON called"),
             (Instant::Entered, "entered after CPU_ON"),
-            (Instant::SeenOff, "seen OFF by the lead"),
+            (Instant::SeenOff, "AFFINITY_INFO returned OFF"),
         ] {
             // Turning the CPU on before the call, or checking that it is off afterwards, is not
             // part of the call.

@@ -99,7 +99,7 @@ fn wake_source_text(id: ScenarioId, source: WakeSource) -> Option<&'static str> 
     match source {
         WakeSource::OwnTimers => None,
         WakeSource::Frame if is_of_lead => Some("the timer frame wakes the lead"),
-        WakeSource::Frame => Some("the timer frame and SGIs wake"),
+        WakeSource::Frame => Some("the timer frame and SGIs wake the CPUs"),
         WakeSource::Helper if is_of_lead => Some("a CPU that stays awake wakes the lead by SGI"),
         WakeSource::Helper => Some("a CPU that stays awake wakes the others by SGI"),
     }

@@ -6,7 +6,7 @@
 //! the previous ones are followed by the change: `185700 (-30.51%)`.
 //!
 //! The baseline is `current`, which becomes `previous`. If another baseline is given, it becomes
-//! `previous` instead. The new files are complete before the old ones are moved. If `current`
+//! `previous` instead. All new files are written before the old ones are moved. If `current`
 //! already contains exactly these figures, nothing is changed, so a second call does not lose the
 //! previous release.
 
@@ -136,8 +136,8 @@ impl Release<'_> {
         on_page: OnPage,
     ) -> Result<(PathBuf, String)> {
         let previous = self.place.join("previous");
-        // These figures have already been published, so they are compared with the release before
-        // them.
+        // These figures have already been published, so they are compared with the previous
+        // release.
         let was = (on_page == OnPage::Own && previous.is_dir()).then(|| tables::read(&previous));
         let was = was.transpose()?;
         let was = was.map(|it| compare_with(self.run, &it, self.options));
@@ -213,7 +213,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
         let (at, input) = (place.display(), &run.source.input);
         say(&format!(
-            "{at}: a new folder; {input} does not identify its board"
+            "{at}: this folder is new, and {input} does not identify its board"
         ));
     }
     let (input, all) = (&run.source.input, run.run.cpus.len());
@@ -221,7 +221,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
         let cpus = files.get(&name).map_or(0, Vec::len);
         if cpus < all {
             let of = format!("{input}: {name} has {cpus} of {all} CPUs");
-            say(&format!("{of}: the run has no figures for the others"));
+            say(&format!("{of}: the run has no figures for the other CPUs"));
         }
     }
     for run in [Some(*run), comparison.map(|it| &it.baseline)]
@@ -247,8 +247,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     };
     if !tags.is_empty() {
         say(&format!(
-            "in {tags}, changes compare figures with the same rank, not from the same CPU; see \
-             the compare verb{named}"
+            "in {tags}, figures are compared by rank, not by CPU; see the compare verb{named}"
         ));
     }
 }
@@ -322,7 +321,8 @@ fn line(
     Some(texts)
 }
 
-/// Returns the change in a figure from the list that counts, for one method.
+/// Returns the change in one of a cell's figures, as measured with TFTF's method, from the list of
+/// changes that determines the result.
 fn change<'c>(
     comparison: &'c Comparison,
     id: ScenarioId,

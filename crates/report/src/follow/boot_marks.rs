@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(explain_marks("NOTICE:  BL31: built\r\n"), None);
         let said = explain_marks("<E><C><M>\r\n<T>\r\n").expect("marks");
         assert!(said.starts_with("the last boot mark is <T>: a device tree was found"));
-        // In the first log, no mark follows the end of the scenario. In the second log, one does.
+        // Only in the second log does a mark follow the end of the scenario.
         let on = "<O>\r\n<RT_INSTR:a\t0/>\r\n  TEST COMPLETE\r\n";
         assert_eq!(explain_marks(&format!("{on}> Executing 'B'\r\n")), None);
         let said = explain_marks(&format!("> Executing 'A'\r\n{on}<S>\r\n"));

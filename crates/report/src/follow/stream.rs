@@ -92,8 +92,8 @@ impl Drop for Owned {
     }
 }
 
-/// Runs `command`, which prints UART output, until it exits, exceeds `limits`, or `interrupt` is
-/// set. The output is written to `out` as it arrives.
+/// Runs `command`, which prints UART output, until it exits or exceeds `limits`, or until
+/// `interrupt` is set. The output is written to `out` as it arrives.
 pub fn run(
     command: &mut Command,
     limits: impl Into<TimeLimits>,

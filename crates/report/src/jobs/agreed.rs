@@ -1,8 +1,8 @@
 //! Checks a lab engine's measurements against the log of the same job.
 //!
 //! An engine extracts its numbers from the `RT_INSTR` lines, using the expressions in the cell's
-//! files. If it starts reading too late, or if the results are from another job, numbers are
-//! missing or differ. Such a job is incomplete, regardless of its test cases.
+//! files. If the engine starts reading too late, or if the results are from another job, numbers
+//! are missing or differ. Such a job is incomplete, regardless of its test cases.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;

@@ -1,6 +1,6 @@
 //! Reads LAVA results, from lines in a log or from a results file.
 //!
-//! In a log, results are entries at the `results` level, one per line, with `msg` as below.
+//! In a log, results are entries at the `results` level, one per line, with the data in `msg`.
 //! `lava-run` writes the last result to `result.yaml`. A server returns all results as a list, with
 //! different key names.
 
@@ -23,7 +23,7 @@ const JOB: &str = "job";
 
 /// A result, with either the keys that logs use or those that servers use.
 #[derive(Debug, Deserialize)]
-#[serde(expecting = "a result with suite, name and result")]
+#[serde(expecting = "a result with the keys suite, name and result")]
 struct One {
     #[serde(alias = "suite")]
     definition: String,
@@ -121,7 +121,7 @@ pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
     let all = all.map_err(|error| {
         let error = error.to_string();
         let line = message(error.lines().next().unwrap_or(&error));
-        let each = "each with suite, name and result";
+        let each = "each with the keys suite, name and result";
         anyhow!("expected LAVA results, {each}: {line}")
     })?;
     for (place, one) in all.into_iter().enumerate() {
@@ -181,7 +181,7 @@ mod tests {
             let many = vec![format!("*{before}"); 9].join(", ");
             bomb.push_str(&format!("{letter}: &{letter} [{many}]\n"));
         }
-        let each = "each with suite, name and result";
+        let each = "each with the keys suite, name and result";
         for bad in ["", "a: b", "[1, 2]", "&a [*a, *a]", "{", &bomb, "- 7"] {
             let error = results(bad).expect_err(bad);
             assert!(format!("{error:#}").contains(each), "{error:#}");

@@ -43,7 +43,7 @@ pub struct SideBySide {
     pub(crate) rows: Vec<MatrixRow>,
 }
 
-/// A CPU's figure in several runs. Durations are in ticks of each run's own clock.
+/// One figure for one CPU, across several runs. Durations are in ticks of each run's own clock.
 #[derive(Clone, Debug, Serialize)]
 pub struct MatrixRow {
     pub(crate) cpu: Cpu,
@@ -128,8 +128,8 @@ fn side_by_side(columns: &[(usize, String)], runs: &[LoggedRun]) -> Vec<SideBySi
     all.filter(|scenario| !scenario.rows.is_empty()).collect()
 }
 
-/// Returns true if both are the same CPU: if their MPIDRs match or, if either has no MPIDR, if
-/// their labels do.
+/// Returns true if both are the same CPU, based on their MPIDRs or, if either has no MPIDR, on
+/// their labels.
 fn is_same(one: &Cpu, other: &Cpu) -> bool {
     match (one.mpidr, other.mpidr) {
         (Some(one), Some(other)) => one == other,

@@ -155,7 +155,7 @@ impl Parts {
         job
     }
 
-    /// Finds runs whose CPU count differs from the cell's. Their log is from another job.
+    /// Finds runs whose CPU count differs from the cell's, because their log is from another job.
     fn check_cpus(&mut self) {
         let cpus = self.mark.as_ref().map_or(0, |mark| mark.cpus as usize);
         // A run read from lines contains only the CPUs that have figures.

@@ -249,7 +249,7 @@ fn is_possible(record: &Record) -> bool {
     cpu.max(place_of(helper)) < CPU_MAX
 }
 
-/// Adds a CPU for each index used by a cell or for a helper. CPUs without a record get unique
+/// Adds CPUs up to the highest index that a scenario uses. CPUs without a record get unique
 /// made-up labels. Returns the number of CPUs with made-up labels.
 fn label_lost_cpus(run: &mut Run) -> u32 {
     let each = run.scenarios.iter().flat_map(|scenario| {

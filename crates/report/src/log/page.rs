@@ -182,7 +182,7 @@ fn check_releases(tables: &[PageTable]) -> Result<()> {
     }
 }
 
-/// Returns true if the figures are in nanoseconds although the titles say microseconds. This is
+/// Returns true if the figures are in nanoseconds although the titles say microseconds, which is
 /// assumed if all figures are integers and at least one is implausibly large for microseconds.
 fn is_of_ns(tables: &[&mut PageTable]) -> bool {
     let rows = tables.iter().flat_map(|it| &it.rows);
@@ -266,8 +266,8 @@ fn is_cluster(row: &str) -> bool {
 type Cells = (String, Vec<Vec<PublishedCell>>, Option<PathBuf>);
 
 impl Directive {
-    /// Reads the table. Returns None if it has no latencies. Sets `next` to the line after the
-    /// table.
+    /// Reads the table, or returns None if the table has no latencies. Sets `next` to the line
+    /// after the table.
     fn table(&self, lines: &[&str], page: &Path, next: &mut usize) -> Result<Option<PageTable>> {
         let line = self.begin + 1;
         let file = self.file.as_ref().map(|it| Path::new(&it.0));

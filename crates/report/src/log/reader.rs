@@ -151,7 +151,8 @@ struct LogReader {
 }
 
 impl LogReader {
-    /// Returns true if no run was found in so much input that a run is unlikely to follow.
+    /// Returns true if a run is unlikely to follow, because none was found in a large amount of
+    /// input.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
         line.offset > self.no_run_max && self.count == 0 && !self.now.is_begun()
     }
@@ -392,7 +393,7 @@ mod tests {
 
     impl Read for Failing {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::other("the disk fails"))
+            Err(io::Error::other("disk failure"))
         }
     }
 
@@ -408,7 +409,7 @@ mod tests {
                 assert!(run.expect("a run").is_complete());
             }
             let error = runs.next().expect("an error").expect_err("no run");
-            let expected = format!("a.log: cannot read past byte {len}: the disk fails");
+            let expected = format!("a.log: cannot read past byte {len}: disk failure");
             assert!(
                 matches!(&error, LogReadError::Io(text) if *text == expected),
                 "{error:?}"

@@ -1,4 +1,4 @@
-//! Logs that mix two runs with the same plan. None of them may be accepted as a complete run.
+//! Logs that mix two runs with the same plan. No such log may be accepted as a complete run.
 
 use run::model::{Run, RunId};
 use run::plan::Records;
@@ -27,7 +27,7 @@ fn is_read(line: &str) -> bool {
 /// Returns the index of the last line that starts with `begin`.
 fn place_of(lines: &[String], begin: &str) -> usize {
     let found = lines.iter().rposition(|line| line.starts_with(begin));
-    found.expect("a line that starts with this")
+    found.expect("a line with this beginning")
 }
 
 fn read_all(lines: &[&[String]]) -> Option<Vec<LoggedRun>> {
@@ -51,8 +51,8 @@ fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
     assert!(logs[0].len() == logs[1].len() && place_of(&logs[1], MARK) == last);
     let mut random = Random(0x6a09_e667_f3bc_c908);
     let mut mixed = 0;
-    // Half of the logs combine the head of one run with the tail of another. The other half contain
-    // part of another run.
+    // Half of the logs combine the head of one run with the tail of another. In the other half,
+    // part of a run is replaced with part of another.
     for nth in 0..400 {
         let (one, other) = (&logs[nth % 2], &logs[1 - nth % 2]);
         let count = (last - first) as u64;

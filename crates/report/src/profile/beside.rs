@@ -1,4 +1,5 @@
-//! The profile next to a log. A comparison of two logs uses it to attribute changes to functions.
+//! The profile next to a log. A comparison of two logs uses their profiles to attribute changes to
+//! functions.
 
 use std::fs;
 use std::path::{Path, PathBuf};

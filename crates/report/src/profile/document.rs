@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 12;
 /// A function is listed if it accounts for at least this share of the phase.
 const SHARE_LEAST: f64 = 0.005;
 
-/// A description of the unit of all figures.
+/// The unit of all figures.
 pub const UNIT: &str = "mean instructions per call, on QEMU's instruction clock";
 /// Sentences that explain the figures.
 pub const NOTES: &str = "\
@@ -91,7 +91,7 @@ fn definitions(profile: &Profile, baseline: Option<&Profile>) -> Vec<(&'static s
     let samples: u64 = scenarios.map(|it| it[0].samples).sum();
     let mut all = vec![("Firmware", profile.firmware.clone())];
     all.extend(baseline.map(|it| ("Baseline", it.firmware.clone())));
-    let samples = format!("{samples}, each phase equal to PMF's ticks");
+    let samples = format!("{samples}; all phases match PMF's ticks");
     all.extend([("Samples", samples), ("Unit", UNIT.to_owned())]);
     all
 }
@@ -160,8 +160,8 @@ fn functions(scenario: &str, phases: &[ProfilePhase]) -> Option<Table> {
 }
 
 /// Returns the table of changes: a CPU's own instructions, the instructions of all CPUs, and the
-/// instructions that other CPUs execute at the same time. For a log, only the second of these is
-/// known.
+/// instructions that other CPUs execute at the same time. For a log, only the instructions of all
+/// CPUs are known.
 pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
     let has_own = sides()

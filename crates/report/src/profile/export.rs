@@ -19,8 +19,8 @@ pub enum ProfileFormat {
     Text,
     /// One page with tables and flame graphs.
     Html,
-    /// One line per stack, for flame graph tools: its scenario, phase and functions, and the
-    /// instructions in all samples. With a baseline, it shows both counts.
+    /// One line per stack, for flame graph tools: the scenario, phase and functions, and the
+    /// instructions in all samples. With a baseline, both counts are shown.
     Folded,
     /// For speedscope.app.
     Speedscope,
@@ -28,8 +28,8 @@ pub enum ProfileFormat {
     Json,
 }
 
-/// Writes `profile`. With a baseline, the changes are written as well as, or instead of, the
-/// profile. The speedscope format cannot represent a baseline, and folded stacks cannot represent
+/// Writes `profile`. With a baseline, the changes are written in addition to the profile or instead
+/// of it. The speedscope format cannot represent a baseline, and folded stacks cannot represent
 /// a baseline that has no functions.
 pub fn write(
     format: ProfileFormat,

@@ -11,7 +11,7 @@ const LEFT: f64 = 24.0;
 /// The minimum width of a letter.
 const LETTER: f64 = 7.5;
 
-/// A function with its callees, in mean instructions per call.
+/// A function and its callees. Figures are mean instructions per call.
 #[derive(Default)]
 struct FlameNode {
     own: [f64; 2],
@@ -29,7 +29,7 @@ impl FlameNode {
         }
     }
 
-    /// Returns one side's instructions, including those of its callees.
+    /// Returns the function's instructions on one side, including those of its callees.
     fn sum(&self, side: usize) -> f64 {
         self.own[side] + self.callees.values().map(|it| it.sum(side)).sum::<f64>()
     }
@@ -106,7 +106,7 @@ pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart 
     };
     graph.draw(&root, LEFT, 0);
     let marks = [
-        ("flame-more", "more own instructions than in the baseline"),
+        ("flame-more", "more than the baseline, excluding callees"),
         ("flame-less", "fewer"),
         ("flame-other", "as many"),
     ];

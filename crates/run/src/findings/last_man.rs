@@ -1,7 +1,7 @@
 //! The last man down in each cluster, and the cost of its cache flush.
 //!
 //! The last man is the last CPU in its cluster to go down in a round with all CPUs, by
-//! ENTER_HW_LOW_PWR timestamp. It therefore flushes the cluster's caches.
+//! ENTER_HW_LOW_PWR timestamp. This CPU therefore flushes the cluster's caches.
 
 use alloc::format;
 use alloc::string::String;

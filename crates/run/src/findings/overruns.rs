@@ -10,7 +10,8 @@ use crate::plan::Procedure;
 /// Missed timer expiries.
 pub(super) const OVERRUNS: Kind = Kind::new("overruns");
 
-/// Finds CPUs that missed more than a tenth of their expiries. This is a result, not a failure.
+/// Finds CPUs that missed more than a tenth of their expiries. Missed expiries are a result, not
+/// a failure.
 pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.procedure() != Procedure::Timers {
         return Vec::new();

@@ -69,7 +69,7 @@ fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     {
         "a lost CPU may be on"
     } else {
-        "no round that reads PSCI_STAT was valid, or the states' levels are unknown"
+        "no valid round read PSCI_STAT, or the states' levels are unknown"
     };
     let sentence = format!("Reached: unknown, because {why}.");
     Some(Finding {

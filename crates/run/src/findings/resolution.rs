@@ -1,4 +1,4 @@
-//! Figures so short that the counter's resolution matters.
+//! Durations so short that the counter's resolution matters.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
-/// Figures so short that the counter's resolution matters.
+/// Durations so short that the counter's resolution matters.
 pub(super) const RESOLUTION: Kind = Kind::new("resolution");
 
 /// Below this number of ticks, a figure's resolution is worth reporting: one tick is more than 2 %
@@ -44,7 +44,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Finds figures so short that the counter's resolution matters.
+/// Finds durations so short that the counter's resolution matters.
 pub(super) fn find_resolution(
     run: &Run,
     scenario: &Scenario,

@@ -103,8 +103,8 @@ fn states_that_were_reached() {
     let run = example::run_with(4, |facts| facts.stat = true);
     let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
     let reached = |scenario: &Scenario| of_kind(&run, scenario, Verbosity::Short, REACHED);
-    let unknown = "Reached: unknown, because no round that reads PSCI_STAT was valid, or the \
-                   states' levels are unknown.";
+    let unknown = "Reached: unknown, because no valid round read PSCI_STAT, or the states' levels \
+                   are unknown.";
     assert_eq!(reached(&scenario), [unknown]);
     scenario.cells[3] = example::with_a_lost_cpu(scenario.clone()).cells[3].clone();
     let lost = "Reached: unknown, because a lost CPU may be on.";
@@ -196,7 +196,7 @@ fn wake_ups_that_waited() {
     let run = example::run(4);
     let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
     let waited = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, WAITED);
-    // A wake-up that takes three times the minimum does not count as waiting.
+    // A wake-up that takes three times the minimum does not count as delayed.
     scenario.cells[1].set_figure(Metric::Wakeup, Some(3 * 1_625));
     assert!(waited(&scenario, Verbosity::Full).is_empty());
     scenario.cells[2].set_figure(Metric::Wakeup, Some(9_000));

@@ -1,5 +1,5 @@
-//! Wake-ups that waited. The first CPUs to wake up power up their cluster, and CPUs that wake up in
-//! the meantime wait for the cluster's lock.
+//! Delayed wake-ups. The first CPUs to wake up power up their cluster, and CPUs that wake up in the
+//! meantime wait for the cluster's lock.
 
 use alloc::format;
 use alloc::vec;
@@ -12,8 +12,8 @@ use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 /// Wake-ups that took far longer than the shortest in their round.
 pub const WAITED: Kind = Kind::new("waited");
 
-/// A wake-up counts as having waited if it took longer than this multiple of the shortest one in
-/// the round.
+/// A wake-up counts as delayed if it took longer than this multiple of the shortest one in the
+/// round.
 const FAR_LONGER: u64 = 3;
 
 /// Finds the wake-ups that took far longer than the shortest in their round.

@@ -7,6 +7,7 @@ pub struct KeptContext {
     pub timer: bool,
     /// The enable bits and priorities of the CPU's SGIs and PPIs.
     pub private_interrupts: bool,
-    /// VBAR_ELx. None if the CPU came back through its entry point, where the payload sets it.
+    /// VBAR_ELx. None if the CPU came back through its entry point, where the payload sets
+    /// VBAR_ELx.
     pub vectors: Option<bool>,
 }

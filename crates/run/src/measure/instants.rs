@@ -58,7 +58,7 @@ impl Instant {
 }
 
 /// The instants of one sample, in ticks. Does not use the heap, because a run may have millions of
-/// these.
+/// samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instants {
     /// The counter at the round's agreed start or, if there is none, just before the call.

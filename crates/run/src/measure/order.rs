@@ -7,9 +7,9 @@ use super::outcome::Action;
 use super::round::{After, Round, Waker, Who};
 use crate::plan::WakePattern;
 
-/// The time in microseconds from when an SGI or the timer frame should wake a CPU to the second
-/// attempt, which is made by the CPU's own timer or by another SGI from a helper. Because of the
-/// second attempt, a lost SGI costs a sample, but not the CPU.
+/// The time in microseconds that an SGI or the timer frame has to wake a CPU before a second
+/// attempt is made, by the CPU's own timer or by another SGI from a helper. Because of the second
+/// attempt, a lost SGI costs a sample, but not the CPU.
 const GRACE_US: u64 = 500_000;
 
 /// The time in microseconds added by each CPU in a helper's chain, and the limit on the total.
@@ -65,7 +65,7 @@ pub struct Order {
     pub is_woken_by_frame: bool,
     /// The CPUs that this one wakes.
     pub wakes_others_by_sgi: SgiTargets,
-    /// True if the CPU stays on until the lead has returned and releases it.
+    /// True if the CPU stays on until the lead has returned and released it.
     pub waits_for_release: bool,
 }
 
@@ -91,7 +91,7 @@ impl Order {
 }
 
 impl OrderBook<'_> {
-    /// Returns the CPU that stays awake for the others.
+    /// Returns the CPU that stays awake to wake the others.
     pub fn helper(&self) -> Option<CpuIndex> {
         self.round.waker.helper()
     }
@@ -184,7 +184,7 @@ impl OrderBook<'_> {
         }
     }
 
-    /// Returns the ticks from when an SGI or the timer frame should wake a CPU to the second SGI.
+    /// Returns the ticks that an SGI or the timer frame has to wake a CPU before the second SGI.
     fn wake_grace(&self) -> u64 {
         let chained = self.helper().is_some() && self.round.wake == WakePattern::Chain;
         let hops = if chained { self.cpus.len() as u64 } else { 0 };
@@ -231,7 +231,7 @@ impl OrderBook<'_> {
         is_awake.then(|| self.last_wake_up())
     }
 
-    /// Returns the ticks from the start until every CPU should be returning.
+    /// Returns the ticks from the start until every CPU should have started to return.
     pub fn last_return(&self) -> u64 {
         let asleep = match self.round.action {
             action if action.sleeps().is_some() => self.last_wake_up(),
@@ -280,7 +280,7 @@ mod tests {
         let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2.into()));
         let (all, each) = (one_by_one(false, 0), one_by_one(true, 7));
         let [to_lead, to_first] = [1, 0].map(|cpu| wakes(far, SgiTargets::One(CpuIndex::new(cpu))));
-        // The waker and the pattern, with three CPUs. CPU 1 is the lead.
+        // Each case has a waker and a pattern, with three CPUs. CPU 1 is the lead.
         for (waker, wake, expected) in [
             (timers, Together, [own(1_000); 3]),
             (timers, Staggered, [own(1_000), own(1_007), own(1_014)]),

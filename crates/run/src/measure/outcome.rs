@@ -42,8 +42,7 @@ pub enum Action {
         /// The preparation just before the call.
         after: Preparation,
     },
-    /// Handle timer expiries, or load the memory system in the meantime, as specified by the
-    /// window.
+    /// Handle timer expiries, load the memory system, or both, as specified by the window.
     Expire,
     /// CPU_OFF at the agreed start. The lead begins to poll for OFF before the start.
     OnOff,
@@ -419,7 +418,7 @@ impl Outcome {
             Metric::Call => sleeps || simply_returns || is_cold_call,
             Metric::Wake => sleeps,
             // With PMF, the lead polls rarely, to avoid interfering with other CPUs. The instant at
-            // which it sees that the CPU is off is therefore imprecise.
+            // which the lead reads OFF is therefore imprecise.
             Metric::TurnOff => is_on_off || is_read_back && !pmf,
             Metric::TurnOn => is_on_off || is_read_back,
             Metric::Time => matches!(self.action, Action::Repeat { .. }),

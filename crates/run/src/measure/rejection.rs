@@ -48,7 +48,7 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let step = match self.step {
             Step::TurnOn => "CPU_ON",
-            Step::Arrive => "arrival after CPU_ON",
+            Step::Arrive => "its first report",
             Step::Begin => "rendezvous",
             Step::Finish => "return from the call",
             Step::TurnOff => "AFFINITY_INFO to return OFF",
@@ -107,7 +107,7 @@ words! {
         Lost = "lost",
         /// An operation in a loop's batch was abandoned, or its return value was wrong.
         WrongAnswer = "wrong-answer",
-        /// A timer expiry had already passed before it could be handled.
+        /// A timer expiry had already passed when the handler for an earlier expiry ran.
         Overrun = "overrun",
     }
 }
@@ -193,7 +193,7 @@ mod tests {
             (
                 Step::Arrive,
                 Cause::Context,
-                "entered with a wrong context ID before arrival after CPU_ON",
+                "entered with a wrong context ID before its first report",
             ),
             (
                 Step::TurnOff,

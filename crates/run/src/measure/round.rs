@@ -1,4 +1,4 @@
-//! A *round*: several CPUs start at an agreed counter value. Each performs one [`Action`] and
+//! In a *round*, several CPUs start at an agreed counter value. Each performs one [`Action`] and
 //! records an [`super::outcome::Outcome`].
 
 use hardware::board::{Cpu, CpuIndex};
@@ -8,7 +8,7 @@ use super::outcome::Action;
 use super::tally::Schedule;
 use crate::plan::{Load, WakePattern};
 
-/// The CPUs that take part in a round. All other CPUs except the lead are OFF.
+/// The CPUs that take part in a round. Apart from the lead, all other CPUs are OFF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Who {
     /// Every CPU that is not lost, including the lead.
@@ -61,7 +61,7 @@ pub enum Waker {
 }
 
 impl Waker {
-    /// Returns the CPU that stays awake for the others.
+    /// Returns the CPU that stays awake to wake the others.
     pub const fn helper(self) -> Option<CpuIndex> {
         match self {
             Self::Helper(cpu) | Self::FrameTrial(cpu) => Some(cpu),
@@ -103,33 +103,33 @@ pub struct Round {
     pub who: Who,
     /// The action of each participant.
     pub action: Action,
-    /// Ticks from when the start is published to the start, so that all CPUs have time to read it.
+    /// How many ticks in advance the start is published, so that all CPUs have time to read it.
     pub lead_in: u64,
     /// Ticks from the start to the first wake-up.
     pub sleep: u64,
-    /// Ticks for which CPUs without a task do not access memory or call the firmware, counting from
-    /// the first wake-up, or from the start if no CPU sleeps.
+    /// The number of ticks, counting from the first wake-up (or from the start if no CPU sleeps),
+    /// during which CPUs without a task do not access memory or call the firmware.
     pub quiet: u64,
     /// The wake-up order.
     pub wake: WakePattern,
     /// The interrupt that wakes the CPUs.
     pub waker: Waker,
-    /// Ticks from one CPU's wake-up to the next one's, if the pattern staggers them.
+    /// Ticks between consecutive wake-ups, if the pattern staggers them.
     pub wake_step: u64,
-    /// The participants' state afterwards.
+    /// The participants' state after the round.
     pub after: After,
     /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
-    /// the machine's own limit, which is much longer.
+    /// the machine's limit, which is much longer.
     pub patience: Option<u64>,
     /// The states whose PSCI_STAT values are read. A round that reads any of them yields no sample.
     pub ladder: Ladder,
-    /// The timers used by [`Action::Expire`], for `sleep` ticks.
+    /// The timers that run for `sleep` ticks in [`Action::Expire`].
     pub window: Option<Window>,
     /// The number of bytes that each CPU dirties in its cache before the start.
     pub dirty: usize,
     /// Each CPU's requests in OS-initiated mode, used instead of `action`.
     pub osi: Option<OsInitiated>,
-    /// True if each CPU that suspends compares its context before and after.
+    /// True if each CPU that suspends compares its context before and after the suspend.
     pub checks_context: bool,
     /// True if each CPU_ON is called a second time as soon as it has returned.
     pub repeats_cpu_on: bool,
@@ -146,7 +146,7 @@ impl Round {
         }
     }
 
-    /// Returns the CPU's action, and the number of ticks from the start to the action.
+    /// Returns the CPU's action and the number of ticks from the start to that action.
     pub fn part(
         &self,
         cpus: &[Cpu],

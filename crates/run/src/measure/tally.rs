@@ -48,8 +48,8 @@ impl RunningSummary {
 pub enum Until {
     /// From the programmed instant to the handler's first instruction.
     Entry,
-    /// From the programmed instant to the first line of the Rust handler, after registers are
-    /// saved.
+    /// From the programmed instant to the first line of the Rust handler, after the registers
+    /// are saved.
     Handler,
 }
 
@@ -62,7 +62,7 @@ pub struct Account {
     pub expiries: u32,
     /// Expiries that had already passed before they could be handled.
     pub overruns: u32,
-    /// Interrupts with no expiry due: the GIC withdrew its signal.
+    /// Spurious interrupts: no expiry was due, because the GIC had withdrawn its signal.
     pub spurious: u32,
 }
 
@@ -171,7 +171,7 @@ impl Tally {
         self.window.expiries == self.schedule.expiries
     }
 
-    /// Adds the window's counts to the settled counts.
+    /// Adds the window's counts to the totals for all settled windows.
     pub fn settle(&mut self) {
         self.settled.merge(&self.window);
     }

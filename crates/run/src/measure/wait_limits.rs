@@ -11,7 +11,7 @@ const ARRIVE_US: u64 = 10_000_000;
 /// The time allowed after the last wake-up, in microseconds, for the CPUs to return and read their
 /// timestamps.
 pub const FINISH_US: u64 = 10_000_000;
-/// The time allowed from when all CPUs have called CPU_OFF until AFFINITY_INFO returns OFF.
+/// The time allowed for AFFINITY_INFO to return OFF after all CPUs have called CPU_OFF.
 const TURN_OFF_US: u64 = 10_000_000;
 /// The limit on each of these waits once a CPU has been lost during it. The limit is a thousand
 /// times the step's duration on a working machine, but short enough for all of a board's CPUs to be
@@ -31,7 +31,7 @@ impl WaitLimits {
         self.lost_in[loss.step as usize] = true;
     }
 
-    /// Returns the longest wait in `step`, in microseconds.
+    /// Returns the longest wait allowed in `step`, in microseconds.
     pub fn longest_us(&self, step: Step) -> u64 {
         let first = match step {
             Step::TurnOn => TURN_ON_US,

@@ -20,7 +20,7 @@ words! {
     #[derive(Default)]
     #[expect(missing_docs, reason = "the names are self-explanatory")]
     pub enum Variant, word {
-        /// The scenario's only kind, or a step that was not tried.
+        /// The only kind in the scenario, or the kind of a step that was not tried.
         #[default]
         Plain = "plain",
         /// An empty version of the scenario's loop.
@@ -155,10 +155,10 @@ pub struct Cell {
     /// The PSCI_STAT readings for a separate suspend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<Reached>,
-    /// The step in which the CPU was lost, and the cause, if it was lost.
+    /// The step in which the CPU was lost, and the cause; None if it was not lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Loss>,
-    /// The figures for metrics that have any, in the same order as [`Metric::ALL`].
+    /// The figures for each metric that has any, in the same order as [`Metric::ALL`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
     /// The instants of the CPU's representative sample.

@@ -39,7 +39,7 @@ pub enum Failure {
         cpu: CpuIndex,
         fault: TimerFault,
     },
-    /// A loop was abandoned because the event that it waits for did not occur.
+    /// A loop was abandoned because the event that it was waiting for did not occur.
     GaveUp {
         variant: Variant,
         cpu: CpuIndex,

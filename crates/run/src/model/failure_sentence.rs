@@ -32,7 +32,7 @@ impl Failure {
             Self::NotCalibrated { sleep, last, cpu } => {
                 let (sleep, cpu) = (run.clock().span(sleep), on(cpu));
                 format!(
-                    "no trial round succeeded, with up to {sleep} of sleep; the last one failed on \
+                    "no trial round succeeded with sleeps of up to {sleep}; the last one failed on \
                      {cpu}: {last}"
                 )
             }

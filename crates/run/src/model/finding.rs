@@ -1,4 +1,4 @@
-//! A sentence about figures, and its evidence.
+//! Conclusions drawn from figures, and the evidence for them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -45,7 +45,7 @@ impl Finding {
 }
 
 /// A kind of finding, identified by its keyword. Each kind is a constant next to the code that
-/// finds it.
+/// detects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Kind(&'static str);

@@ -25,8 +25,8 @@ pub fn jobs(plan: &Plan) -> Vec<Job> {
     jobs
 }
 
-/// Returns the scenarios in a plan, without helpers. The suite's scenarios come first, with each
-/// method, followed by the others.
+/// Returns the scenarios in a plan, without helpers. The suite's scenarios come first, once for
+/// each method, followed by the others.
 pub fn scenarios(plan: &Plan) -> Vec<ScenarioKey> {
     let mut keys = Vec::new();
     let mut add = |id, method| {

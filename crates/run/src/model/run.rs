@@ -33,7 +33,7 @@ pub struct Run {
     pub cpus: Vec<Cpu>,
     /// The scenarios in chronological order, one for each method and helper placement.
     pub scenarios: Vec<Scenario>,
-    /// The end; None until the run ends.
+    /// How the run ended; None until it ends.
     pub end: Option<End>,
 }
 

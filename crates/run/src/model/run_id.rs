@@ -23,8 +23,8 @@ impl RunId {
 
     /// Returns the identity of a run. `build` is the payload's checksum, `tree` is the device tree
     /// (including the boot arguments), and `facts` describes the machine and firmware. `counter` is
-    /// read while preparing the run. On hardware, it is different every time; on an emulator with
-    /// an instruction clock, it is the same every time.
+    /// read while the run is being prepared. On hardware, it is different every time; on an
+    /// emulator with an instruction clock, it is the same every time.
     pub fn new(build: u32, tree: &[u8], facts: &Facts, counter: u64) -> Self {
         let facts = to_json(facts);
         let mut crc = Crc32::default();

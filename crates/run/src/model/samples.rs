@@ -1,4 +1,4 @@
-//! A cell's samples, at about 25 bytes each because a log may have a million.
+//! A cell's samples, encoded in about 25 bytes each because a log may contain a million.
 
 use alloc::vec::Vec;
 use core::slice;
@@ -29,7 +29,7 @@ impl Samples {
     /// The maximum size of an encoded sample, in bytes.
     pub const BYTES_MAX: usize = 5 + 10 + 2 + 10 * INSTANTS;
 
-    /// Returns an empty list with memory for `len` samples of any size.
+    /// Returns an empty list with room for `len` samples of any size.
     pub fn with_capacity(len: usize) -> Self {
         let bytes = Vec::with_capacity(Self::BYTES_MAX * len);
         Self { bytes, len: 0 }

@@ -19,7 +19,7 @@ use hardware::text::prose::{COLUMNS, one_line, paragraph, width};
 
 use super::totals::Totals;
 
-/// The prefix of every last line.
+/// The prefix of every run's last line.
 pub const PREFIX: &str = "psci-bench: ";
 
 /// The text between PREFIX and the reason if the input was rejected.

@@ -22,7 +22,7 @@ pub struct Descriptor {
     pub cells: fn(&RunSize) -> usize,
 }
 
-/// The values that determine the number of a scenario's cells.
+/// The values that determine how many cells a scenario has.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSize {
     /// The number of CPUs.

@@ -50,8 +50,8 @@ words! {
     /// When the CPUs in a parallel round wake up.
     #[derive(Default)]
     pub enum WakePattern, word {
-        /// All at one deadline. With a helper, all are woken by a single SGI if the GIC supports
-        /// it.
+        /// All at the same deadline. With a helper, all are woken by a single SGI if the GIC
+        /// supports it.
         #[default]
         Together = "together",
         /// One after another, at deadlines a fixed step apart.

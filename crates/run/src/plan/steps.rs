@@ -62,8 +62,8 @@ impl Steps {
         true
     }
 
-    /// Adds `first`, then repeatedly the result of `next`, up to `last`. Returns false if there is
-    /// no room.
+    /// Adds `first`, the steps that `next` generates below `last`, and `last`. Returns false if
+    /// there is no room.
     fn add_range(&mut self, first: u32, last: u32, next: fn(u32) -> u32) -> bool {
         let steps = core::iter::successors(Some(first), |step| Some(next(*step)));
         let mut below = steps.take_while(|step| *step < last);

@@ -13,8 +13,8 @@
 //! * `due`, `residency_us` and `most_us` from [`Reached`];
 //! * everything else by name: `cpu` is omitted if it equals the position, and `step` if there is
 //!   only one; `first` is omitted if it contains the first reason in `rejected` and no detail;
-//!   `rose` contains `state` and `times` from [`Reached`], and is omitted if the due state's count
-//!   rose by one.
+//!   `rose` contains `state` and `times` from [`Reached`], and is omitted if the count for the
+//!   state in `due` rose by one.
 //!
 //! The CPU's representative figures are not sent, because a reader chooses them in the same way as
 //! the payload ([`Cell::choose_figures`]). Default values at the end of a list are omitted.

@@ -47,7 +47,7 @@ fn joined(records: impl IntoIterator<Item = Record>) -> Run {
     builder.run()
 }
 
-/// Writes a run, and reads it back; its end must contain the correct number of records.
+/// Writes a run and reads it back; the end record must contain the correct number of records.
 fn check(mut run: Run) -> (String, Run) {
     let text = written(&run, Records::Once);
     run.end.as_mut().expect("an end").records = text.lines().count() as u32;

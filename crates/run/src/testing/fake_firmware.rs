@@ -10,7 +10,7 @@ use smccc::psci::error::{ALREADY_ON, INVALID_ADDRESS, INVALID_PARAMETERS, NOT_SU
 use super::board;
 use crate::model::Function;
 
-/// The address at which the fake CPUs enter.
+/// The entry point of the fake CPUs.
 pub const ENTRY: u64 = 0x4000_0000;
 
 /// A change that a test makes to a return value, by function ID and first argument.

@@ -1,5 +1,5 @@
-//! reStructuredText tables, ready to be pasted into documentation: grid tables for the main tables,
-//! because TF-A's documentation uses them, and shorter simple tables for the others.
+//! reStructuredText tables, ready to be pasted into documentation. The main tables are grid tables,
+//! as in TF-A's documentation; the others are simple tables, which are shorter.
 //!
 //! A table that is too wide for a terminal continues in another table with the same row names.
 

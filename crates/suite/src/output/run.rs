@@ -78,7 +78,7 @@ fn foreign_states(
     } in idle_states.iter().filter(is_foreign)
     {
         let text = format!(
-            "the idle state {name} is left out: power_state {power_state:#010x} has the \
+            "the idle state {name} is left out: power_state {power_state:#010x} is in the \
              {has} format, but the firmware uses the {takes} one."
         );
         paragraph(out, "Warning: ", 9, &text)?;

@@ -112,7 +112,7 @@ fn meaning(metric: Metric) -> &'static str {
         Metric::CacheFlush => ": cache flush",
         Metric::Latency => ": latency",
         Metric::Call => ": call to return",
-        Metric::Wake => ": due wake-up to resume",
+        Metric::Wake => ": scheduled wake-up to resume",
         Metric::TurnOff => ": CPU_OFF to OFF",
         Metric::TurnOn => ": CPU_ON to first instruction",
         Metric::Count => ": PSCI_STAT_COUNT",
@@ -225,7 +225,7 @@ fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
     }
     if has(|it| it.series_of(Metric::Cycles).is_some()) {
         *text += "Cycles come from PMCCNTR_EL0, which firmware and hypervisors may stop while \
-                  they run; only the ticks then include them. ";
+                  they run; in that case, only the ticks include their time. ";
     }
     let is_null_call = scenario.status == Status::Passed && scenario.id == ScenarioId::NullCall;
     if is_null_call && !has(|it| it.step.variant == Variant::SmcccVersion) {

@@ -141,7 +141,7 @@ fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
             "Call is measured from the call to its return. "
         }
         Metric::Call => "Call is measured from the call to the resume, including the sleep. ",
-        Metric::Wake => "Wake is measured from the due wake-up to the resume. ",
+        Metric::Wake => "Wake is measured from the scheduled wake-up to the resume. ",
         Metric::TurnOff => "Turn Off is measured from CPU_OFF until AFFINITY_INFO returns OFF. ",
         Metric::TurnOn => "Turn On is measured from CPU_ON to the first instruction. ",
         Metric::Powerdown

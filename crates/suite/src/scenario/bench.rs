@@ -63,7 +63,7 @@ pub(crate) struct Bench<'m> {
 pub(crate) enum Rounds {
     Serial,
     Parallel,
-    /// CPUs take turns, using CPU_OFF.
+    /// CPUs take turns calling CPU_OFF.
     Off,
 }
 
@@ -145,11 +145,11 @@ impl BenchStep {
 pub(crate) struct Sleep {
     /// The time from the start to the first wake-up.
     pub(crate) now: u64,
-    /// The limit of [`Self::lengthen`].
+    /// The upper limit for [`Self::lengthen`].
     pub(crate) longest: u64,
     /// [`Round::quiet`].
     pub(crate) quiet: u64,
-    /// The limit of [`Self::lengthen_quiet`].
+    /// The upper limit for [`Self::lengthen_quiet`].
     pub(crate) longest_quiet: u64,
     /// The time from a CPU_OFF until the lead first calls AFFINITY_INFO.
     pub(crate) off: u64,
@@ -187,7 +187,7 @@ pub(crate) fn too_few(cpu: CpuIndex, valid: u32, asked: u32) -> Option<Failure> 
 }
 
 impl<'m> Bench<'m> {
-    /// Returns a bench with memory for the samples and results in `room`.
+    /// Returns a bench with as much memory as `room` specifies.
     pub(crate) fn new(
         machine: &'m mut dyn Machine,
         setting: Setting<'m>,
@@ -289,7 +289,7 @@ impl<'m> Bench<'m> {
         self.clear_cells();
     }
 
-    /// Marks each CPU that takes part in a multi-CPU round as expected to provide samples.
+    /// Expects samples from each CPU that takes part in a multi-CPU round, except the helper.
     pub(crate) fn expect_all(&mut self) {
         let (lead, step) = (self.lead(), self.step);
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
@@ -425,7 +425,8 @@ impl<'m> Bench<'m> {
         self.machine.facts().ticks(microseconds)
     }
 
-    /// Returns true if three times as many attempts have failed as were requested.
+    /// Returns true if the number of failed attempts has reached three times the number of samples
+    /// requested.
     pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
         let plan = self.setting.plan;
         u64::from(attempts) >= u64::from(plan.warmup) + 4 * u64::from(plan.iterations)

@@ -29,8 +29,8 @@ const MARGIN_ALONE: u64 = 2;
 const QUIET_LEAST_US: u64 = 200;
 /// The number of trials that may fail for a reason that a longer sleep does not fix.
 const TRIES: u32 = 3;
-/// The maximum factor by which the sleep may grow afterwards, so that a CPU that never powers down
-/// does not take seconds for each attempt.
+/// The maximum factor by which the sleep may grow after calibration, so that a CPU that never
+/// powers down does not take seconds for each attempt.
 const GROWTH: u64 = 8;
 
 /// The CPU whose outcome invalidated a round, and the reason.
@@ -114,7 +114,7 @@ pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
     is_asked
 }
 
-/// Returns a multiple of the time from the first due wake-up to the last return.
+/// Returns a multiple of the time from the first scheduled wake-up to the last return.
 fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
     let parts = suspends(&bench.outcomes);
     let first = parts.clone().filter_map(|it| it.due).min();

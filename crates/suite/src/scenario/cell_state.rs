@@ -44,7 +44,7 @@ pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
 }
 
 impl CellState {
-    /// Returns an empty state with memory for `outcomes`, and for `figures` values per metric.
+    /// Returns an empty state with room for `outcomes` outcomes and `figures` values per metric.
     pub(crate) fn with_capacity(outcomes: usize, figures: usize) -> Self {
         Self {
             kept: Vec::with_capacity(outcomes),
@@ -176,7 +176,7 @@ pub(crate) fn show_round(
     skew
 }
 
-/// Computes the statistics of `values`, using `column`, which has enough memory for them.
+/// Copies `values` to `column`, which is large enough, and returns their statistics.
 fn sum_up(values: impl Iterator<Item = u64>, column: &mut Vec<u64>) -> Summary {
     column.clear();
     column.extend(values);

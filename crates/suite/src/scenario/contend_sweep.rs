@@ -7,7 +7,7 @@ use run::plan::steps;
 use super::bench::{BenchStep, Rounds};
 use super::steps::Sweep;
 
-/// Measures an increasing number of CPUs that power down together.
+/// Measures power-downs with an increasing number of CPUs going down together.
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let cpus = sweep.bench.cells.len();
     let steps = sweep.bench.setting.plan.contend;

@@ -7,7 +7,7 @@ use run::model::{Skip, Variant};
 use super::bench::{BenchStep, Rounds};
 use super::steps::Sweep;
 
-/// Measures an increasing number of dirty bytes in the cache of a CPU that powers down on its own.
+/// Measures power-downs of single CPUs, with an increasing number of dirty bytes in the cache.
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let plan = sweep.bench.setting.plan;
     let Some(steps) = plan.dirty_steps(sweep.facts().outer_cache) else {

@@ -348,7 +348,7 @@ fn a_loss_begins_a_parallel_scenario_anew() {
 
 #[test]
 fn a_wake_up_before_all_are_down_spoils_the_round() {
-    // The CPU goes down before the first wake-up, in the same tick, or afterwards.
+    // The CPU goes down before the first wake-up, in the same tick, or later.
     for (late, overlaps) in [(29, 0), (30, 1), (35, 1)] {
         let fake = Fake::new(4).with(move |round, cpu, outcome| {
             if (round, cpu.place()) == (4, 2) {

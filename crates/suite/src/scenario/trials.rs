@@ -272,7 +272,7 @@ impl<'t> Trials<'t> {
         TrialVerdict::Unclear
     }
 
-    /// Records why the CPU did not wake up when due in the last attempt, which has the longest
+    /// Records why the CPU did not wake up on time in the last attempt, which has the longest
     /// sleep.
     fn note_last(&mut self, cpu: CpuIndex, sleep: u64) {
         let early = Rejection::plain(Reason::EarlyWake);

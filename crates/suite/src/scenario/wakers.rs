@@ -1,5 +1,6 @@
 //! The interrupts that wake the CPUs: their own timers or, in states that stop them, the timer
-//! frame or an awake helper. No interrupt is used to end a power-down until a trial has succeeded.
+//! frame's interrupt or an SGI from an awake helper. No interrupt is used to end a power-down until
+//! a trial has succeeded.
 
 use alloc::vec::Vec;
 
@@ -39,7 +40,7 @@ pub struct Wakers {
 }
 
 impl Wakers {
-    /// Returns the wake-up sources in their state before any trials.
+    /// Returns the wake-up sources before any trials.
     pub(crate) fn untried(facts: &Facts) -> Self {
         Self {
             has_gic: facts.gic.is_some(),

@@ -3,8 +3,8 @@
 //! A FIP consists of a [`FipHeader`], an [`FipEntry`] for each image, a terminating entry, and the
 //! images. The terminating entry is zero except for its offset, which marks the end of the package.
 //!
-//! All fields are little-endian. The reader trusts nothing: it reports every offset, size and order
-//! that firmware cannot use, together with the entry and its file offset. The writer is
+//! All fields are little-endian. The reader trusts nothing: it reports each offset, size or
+//! ordering that firmware cannot handle, together with the entry and its file offset. The writer is
 //! deterministic, and reproduces packages made by fiptool byte for byte.
 
 use anyhow::{Context, Result, bail};
@@ -363,8 +363,8 @@ fn faults_of_terminator(
     let more = has_more.then(|| "it has a nonzero size or flags".to_owned());
     let wrong_end = (!(last..=file).contains(&end)).then(|| {
         format!(
-            "the package's end {end:#x} is not between the last image's end, {last:#x}, and \
-             the file's end, {file:#x}"
+            "the end of the package at {end:#x} is not between the end of the last image at \
+             {last:#x} and the end of the file at {file:#x}"
         )
     });
     [more, wrong_end].into_iter().flatten()

@@ -82,7 +82,7 @@ fn every_malformed_package_is_refused_by_name_and_place() {
     }
     for end in [0, 0xc7, 0xc9] {
         let error = refused(&spoilt(field(3, OFFSET), end));
-        let expected = "offset 0x88: the terminator: the package's end";
+        let expected = "offset 0x88: the terminator: the end of the package";
         assert!(error.starts_with(expected), "{error}");
     }
 }
@@ -118,7 +118,7 @@ fn fault_that_leaves_each_image_its_bytes_is_named_and_no_error() {
         (
             spoilt(field(3, OFFSET), 0),
             3,
-            "offset 0x88: the terminator: the package's end 0x0 is not",
+            "offset 0x88: the terminator: the end of the package at 0x0 is not",
         ),
     ] {
         let mut inspected = Fip::inspect(&file).expect(fault);

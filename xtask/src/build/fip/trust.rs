@@ -58,7 +58,7 @@ pub(crate) fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
 }
 
 /// Rejects a file given with `option` if it cannot be used for signing. cert_create would only
-/// print that it failed, or would ask for a passphrase on the terminal.
+/// print that it failed, or would prompt for a passphrase on the terminal.
 pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     let text = read_file::read(option, key, KEY_MAX)?;
     let has = |words: &str| memmem::find(&text, words.as_bytes()).is_some();

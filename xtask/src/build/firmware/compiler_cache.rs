@@ -11,7 +11,7 @@ use crate::setup::workspace::Workspace;
 /// The folder in which Debian's package has a link to ccache for each compiler.
 const LINKS: &str = "/usr/lib/ccache";
 
-/// The maximum size of the cache. A TF-A build takes a few megabytes.
+/// The maximum size of the cache. A TF-A build takes up a few megabytes.
 const SIZE: &str = "1G";
 
 /// Makes `command` compile through ccache if it is installed.
@@ -19,7 +19,7 @@ pub(super) fn add_to(command: &mut Command, workspace: &Workspace, compiler: &st
     if !Path::new(LINKS).join(compiler).exists() {
         return;
     }
-    let path = env::var_os("PATH").expect("a PATH, in which make was found");
+    let path = env::var_os("PATH").expect("PATH is set, because make was found in it");
     let mut with_links = OsString::from(LINKS);
     with_links.push(":");
     with_links.push(path);

@@ -88,7 +88,7 @@ impl Variant {
     }
 }
 
-/// Returns the index of the key in a setting, and the setting.
+/// Returns the index of a setting's key, and the setting.
 fn find(word: &str) -> Option<(usize, &'static str)> {
     let mut all = (0..).zip(KEYS);
     all.find_map(|(key, words)| Some((key, *words.iter().find(|it| **it == word)?)))
@@ -114,7 +114,7 @@ pub enum VariantError {
         known = KEYS.map(|words| words.join("|")).join(", ")
     )]
     Unknown(String),
-    /// A CPU_ON return value is specified without a race to which it applies.
+    /// A return value for CPU_ON is specified, but there is no race in which it would be returned.
     #[error("cpu-on-answer=failure has no effect without {CPU_ON_RACE}=")]
     NoRace,
 }

@@ -167,7 +167,7 @@ impl ByHand<'_> {
         parts.chain([fip]).collect()
     }
 
-    /// Returns the options for the images in a FIP that the user supplied or that TF-A builds.
+    /// Returns the options for those images in a FIP that the user supplied or that TF-A builds.
     fn options(&self, requires: &[String], blobs: &[PackageBlob]) -> Vec<String> {
         let given = &self.plan.request.given;
         let kinds = requires.iter().filter_map(|option| {

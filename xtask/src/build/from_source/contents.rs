@@ -69,7 +69,7 @@ fn check_timestamps(firmware: &FirmwareBuild, timestamps: &Timestamps) -> Result
     if matches!(timestamps, Timestamps::Readable(_)) && !are_there {
         bail!(
             "TF-A built a BL31 from which PMF timestamps cannot be read, although the platform \
-             should link lib/pmf/pmf_smc.c; this is an error in the board file's `pmf`"
+             should link lib/pmf/pmf_smc.c; the board file's `pmf` is incorrect"
         );
     }
     Ok(())

@@ -53,7 +53,7 @@ pub struct BuildPlan<'w> {
     pub source: Option<String>,
     /// Whether PMF timestamps can be read.
     pub timestamps: Timestamps,
-    /// A sentence about what the source lacks, if CPUs do not come back from a power-down.
+    /// If CPUs do not come back from a power-down, a sentence that describes what the source lacks.
     pub lacks_power_down: Option<String>,
     /// What TF-A builds.
     pub platform: Platform,

@@ -19,7 +19,7 @@ Examples:
   cargo xtask efi -o BOOTAA64.EFI
   cargo xtask efi --dtb my-board.dtb --sign db.key db.pem -o BOOTAA64.EFI
 
-Without --board and --dtb it uses the machine's device tree or ACPI tables.
+Without --board or --dtb, the machine's device tree or ACPI tables are used.
 Details: docs/efi.md")]
 pub struct EfiArguments {
     #[command(flatten)]

@@ -402,8 +402,8 @@ fn sources<'a>(
         ),
         (PackageKind::Raw, []) => Ok(vec![(usual, CellFirmware::None)]),
         (kind, []) => bail!(
-            "{title} boots a {kind:?} file, which its own tool creates; use `cargo xtask image \
-             --board {name}`, with another board's labgrid files as an example"
+            "{title} boots a {kind:?} file, which a board-specific tool creates; use `cargo xtask \
+             image --board {name}`, with another board's labgrid files as an example"
         ),
     }
 }

@@ -29,7 +29,7 @@ const LATER: &str = "dynamic";
 /// A command of `tree`.
 #[derive(Debug, Subcommand)]
 pub enum TreeVerb {
-    /// Make a device tree from ACPI tables, like the EFI application.
+    /// Make a device tree from ACPI tables, as the EFI application does.
     #[command(after_help = "\
 Examples:
   cargo xtask tree from-acpi /sys/firmware/acpi/tables -o board.dtb
@@ -142,7 +142,7 @@ fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Describes `tree` as the payload sees it.
+/// Describes the board that the payload reads from `tree`.
 fn summary(tree: &[u8]) -> Result<String> {
     let tree = adapt_for_efi(tree, None)?;
     let board = Board::read(&tree)?;

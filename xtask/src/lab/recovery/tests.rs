@@ -29,8 +29,8 @@ fn patched(file: &[u8], old: &[u8], new: &[u8], count: usize) -> Vec<u8> {
     file
 }
 
-/// Returns `file` with `byte` written to each of its headers: at offset `local` in those that
-/// precede the files, and at `local + 2` in those in the central directory.
+/// Returns `file` with `byte` written to each of its headers: at offset `local` in the local
+/// headers, which precede the files, and at `local + 2` in the central directory headers.
 fn with_headers(file: &[u8], local: usize, byte: u8) -> Vec<u8> {
     let mut file = file.to_vec();
     for (mark, at) in [(b"PK\x03\x04", local), (b"PK\x01\x02", local + 2)] {

@@ -118,7 +118,8 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
         };
         let uarts = uarts(context.image);
         return format!(
-            "nothing was printed; the run needs a device tree with its UART{built}{uarts}"
+            "nothing was printed; the run needs a device tree that specifies the machine's \
+             UART{built}{uarts}"
         );
     }
     if tf_a && !log.contains("BL31:") {
@@ -181,7 +182,7 @@ mod tests {
         let [off, error] = [true, false].map(|success| MachineEnding::Exited { success });
         let over = MachineEnding::TimedOut;
         let up = format!("{BANNER}{UP}");
-        let moved = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
+        let moved = "console moves to pl011 at 0x9010000, set by /chosen/stdout-path\r\n";
         assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
         let moved = format!("{BANNER}{moved}");
         let tftf = format!("{BANNER}NOTICE:  Booting trusted firmware test framework\r\n");
@@ -193,7 +194,7 @@ mod tests {
             (BANNER, off, "no scenario was started: the firmware printed"),
             (BANNER, over, "PSCI_VERSION, did not return"),
             (&tftf, over, "started: a CPU did not"),
-            (&moved, over, "console moved to pl011 at 0x9010000, by /"),
+            (&moved, over, "console moved to pl011 at 0x9010000, set by /"),
             (&moved, off, "console moved to pl011"),
             ("BL31:\r\nPANIC in EL3.\r\n", off, "the firmware panicked"),
             ("x\r\n", off, "did not reach BL31"),

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The kernel and the Debian QEMU for arm64, with its libraries, are fetched once (`packages`).
-//! Files that differ between runs are appended as a second archive to the one that contains them
+//! Files that differ between runs are appended to the initial file system as a second archive
 //! (`initramfs`). Linux unpacks both archives into one file system.
 
 use std::ffi::OsString;
@@ -166,11 +166,11 @@ mod tests {
         assert_eq!(trouble(log.as_bytes()), None);
         let killed = log.replace("with exit code 0", "by signal 6");
         assert_eq!(trouble(killed.as_bytes()).as_deref(), Some("by signal 6"));
-        let none = "kvm-host: Linux 6\r\nkvm-host: KVM is not available: /dev/kvm: none\r\n";
+        let none = "kvm-host: Linux 6\r\nkvm-host: KVM is not available: /dev/kvm: missing\r\n";
         assert_eq!(ended(none), None);
         assert_eq!(
             last_words(none),
-            Some("KVM is not available: /dev/kvm: none")
+            Some("KVM is not available: /dev/kvm: missing")
         );
         assert_eq!(last_words("xkvm-host: 1\n"), None);
     }

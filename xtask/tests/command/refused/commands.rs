@@ -248,9 +248,9 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &["two cells are called lava-juno-board"]),
     ("lab lava --board juno,rpi4 --base board.zip --payload payload.bin -o set",
         &["does not boot a FIP"]),
-    ("lab lava --board juno --payload payload.bin --base board.zip -o re#al", &["give --url"]),
+    ("lab lava --board juno --payload payload.bin --base board.zip -o re#al", &["use --url"]),
 
-    // Options of lab jobs
+    // Options for lab jobs
     ("lab lava -o a", &["not a directory"]),
     ("lab lava --board jupiter -o set", &["unknown board \"jupiter\""]),
     ("lab lava --args method=warm -o set", &["method=tftf,warm"]),
@@ -261,7 +261,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("lab lava --name a/b -o set", &["up to 64 letters"]),
     ("lab lava --minutes 0 -o set", &["0 is not in"]),
     ("lab lava --board juno --icount -o set", &["--icount applies only to QEMU"]),
-    ("lab lava --board imx8mp -o set", &["its own tool creates"]),
+    ("lab lava --board imx8mp -o set", &["a board-specific tool creates"]),
     ("lab lava --place bench -o set", &["unexpected argument '--place'"]),
     ("lab labgrid --tags fast -o set", &["unexpected argument '--tags'"]),
     ("lab lava --args only=help -o set", &["so no job can pass"]),

@@ -18,7 +18,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
       nt.pem -o new",
         &["error: --base base.bin: TMPDIR gone: No such file"]),
     ("TMPDIR=gone $X image --board qemu -o new", &["TMPDIR gone: No such file"]),
-    // Names that cannot be file names.
+    // Invalid output file names.
     ("$X fip create --out newdir/ --nt-fw old",
         &["error: --out newdir/: no such directory"]),
     ("$X fip create --out - --nt-fw old",
@@ -41,7 +41,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X follow - --log old < old", &["error: --log old: this is the input file for PORT"]),
     // Boards.
     ("$X boards greek", &["error: unknown board \"greek\""]),
-    // Missing programs, and no network. The machine's own apt uses a proxy that is not listening.
+    // Missing programs, and no network. The machine's apt uses a proxy that is not listening.
     ("PATH=none PSCI_BENCH_NO_INSTALL=1 $X qemu",
         &["apt-get install -y --no-install-recommends qemu-system-arm gcc-aarch64-linux-gnu \
            make dpkg-dev"]),

@@ -72,7 +72,7 @@ fn exit_codes() {
         (
             "report cut.log --format dt -o out.dtsi",
             2,
-            "records are lost",
+            "records were lost",
         ),
         ("report", 2, "<LOG>"),
     ]);

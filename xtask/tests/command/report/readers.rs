@@ -119,7 +119,7 @@ fn idle_states_are_refused() {
     type Edit = fn(&mut LoggedRun);
     let rows: [(Edit, &str); 4] = [
         (suspend_nothing, "no scenario suspended"),
-        (end_by_exception, "did not reach its end"),
+        (end_by_exception, "did not finish"),
         (|it| it.integrity.records = None, "no records"),
         (measure_nothing, "was not measured"),
     ];

@@ -25,7 +25,7 @@ addEventListener("load", () => {
       for (const [b, y] of all.slice(place + 1)) {
         // A line is taller than its letters.
         if (x.left < y.right && y.left < x.right && x.top + 4 < y.bottom && y.top + 4 < x.bottom) {
-          say("the texts " + a + " and " + b + " lie on each other");
+          say("the texts " + a + " and " + b + " overlap");
         }
       }
     });

@@ -1,4 +1,4 @@
-//! Runs the tables of accepted and rejected trees, and tests that need more than a table row.
+//! Tests the accepted and rejected trees in the tables, and cases that do not fit in a table row.
 
 use std::string::ToString;
 use std::vec;

@@ -97,7 +97,7 @@ pub struct UartModel {
     pub is_idle: Bits,
     /// Bits that turn on the UART and its transmitter.
     pub turn_on: &'static [Bits],
-    /// The writes that restore the settings, at most `KEPT_MAX` steps.
+    /// The writes that restore the settings (at most `KEPT_MAX`).
     pub restore: &'static [RestoreWrite],
     /// The size of the registers in bytes or, for a 16550, the number of registers.
     pub size: u16,

@@ -86,7 +86,7 @@ fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
     assert_eq!(uart.bus.polls(), 2 * BYTES * PATIENCE_LEFT);
 }
 
-/// After the UART has room or becomes idle, the next wait of either kind gets its full timeout
+/// Once the UART has room or becomes idle, the next wait of either kind gets its full timeout
 /// again.
 #[test]
 fn patience_comes_back_with_the_line() {

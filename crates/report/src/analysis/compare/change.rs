@@ -26,8 +26,8 @@ pub(crate) struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct ComparedValue {
     pub(crate) figure: f64,
-    /// The range that noise alone can explain; None for a single measurement. If the figure is from
-    /// one of several rounds, this is the range for the CPU's median.
+    /// The range of values that noise alone can explain; None for a single measurement. If the
+    /// figure is from one of several rounds, this is the range for the CPU's median.
     pub(crate) interval: Option<(f64, f64)>,
     /// True if the figure was read from a line without a checksum.
     pub(crate) is_doubtful: bool,
@@ -112,7 +112,7 @@ impl ChangeOutcome {
         }
     }
 
-    /// Returns true if the change does not exceed both the tolerance and the noise.
+    /// Returns true if the change is within the tolerance or the noise.
     pub(crate) const fn is_still(self) -> bool {
         matches!(self, Self::Same | Self::Noise)
     }

@@ -1,6 +1,6 @@
 //! Finds changes in the set of CPUs that flush a cluster-size cache.
 //!
-//! The figures do not show which CPU was the last man, and a single long flush does not prove it.
+//! The figures do not show which CPU was the last man, and a single long flush is not conclusive.
 //! But when the CPUs in a cluster go down together, only one of them can be the last man. If
 //! several flushes take at least 4/5 as long as the cluster's longest one, CPUs other than the last
 //! man also flush the cluster's cache.

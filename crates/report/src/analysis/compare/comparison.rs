@@ -1,7 +1,7 @@
 //! Options for comparing a run with a baseline, and the results.
 //!
 //! A comparison covers everything in the baseline. If the run lacks a scenario, CPU or figure that
-//! the baseline has, the result is not "no regression" unless an option permits the gap.
+//! the baseline has, the result cannot be "no regression" unless an option permits the gap.
 
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;
@@ -76,7 +76,7 @@ pub(crate) struct ComparedScenario {
     /// Determines which changes count: the changes by rank if CPUs wait for each other or cannot be
     /// paired, and the changes by CPU otherwise.
     pub(crate) judged: JudgedBy,
-    /// The changes for each CPU in both runs; empty if [`Keyed::Ambiguous`].
+    /// The changes for each CPU in both runs; empty for [`Keyed::Ambiguous`].
     pub(crate) by_cpu: Vec<Change>,
     /// The changes in the smallest figure, the second smallest, and so on. Empty if the two runs
     /// have different numbers of figures. In a parallel scenario, the smallest Powerdown belongs to
@@ -84,8 +84,7 @@ pub(crate) struct ComparedScenario {
     pub(crate) by_order: Vec<Change>,
     /// CPUs without a row in the other run: first the run's CPUs, then the baseline's.
     pub(crate) unpaired: (Vec<CpuIndex>, Vec<CpuIndex>),
-    /// Baseline figures without a counterpart in the changes that count, each with its baseline
-    /// CPU.
+    /// Baseline figures that the changes that count do not cover, each with its baseline CPU.
     pub(crate) lacks: Vec<(CpuIndex, FigureKey)>,
 }
 

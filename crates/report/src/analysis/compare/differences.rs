@@ -86,7 +86,7 @@ pub(super) fn conditions(
 }
 
 /// If both sides have records, lists the figures that were compared without regard to noise, and
-/// those for which the CPU's noise was used.
+/// those that were compared using the CPU's noise.
 pub(super) fn unweighed(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],

@@ -63,7 +63,7 @@ impl ComparisonFinding {
     }
 }
 
-/// Returns the rows of both sides to which `changes` belong. Metrics for the same CPUs are grouped.
+/// Returns the rows on both sides to which `changes` belong. Metrics for the same CPUs are grouped.
 fn bases(scenario: ScenarioKey, changes: &[&Change]) -> Vec<Basis> {
     let metrics = changes.iter();
     let metrics = metrics.filter_map(|it| Some((it.key.suite_metric()?, (it.cpu, it.old_cpu))));

@@ -93,7 +93,7 @@ fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
         ensure!(
             !rows[..place].contains(row),
-            "--row-cpus lists a CPU twice: the second is number {}",
+            "--row-cpus lists a CPU twice: entry {} is a duplicate",
             place + 1
         );
         match *row {

@@ -16,8 +16,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let has_order = tables.scenario(SuspendDeepParallel)?.has_order();
     let parallel = tables.column(SuspendDeepParallel, Powerdown)?;
     let serial = tables.column(SuspendDeepSerial, Powerdown)?;
-    // The last man flushes its cluster's caches while it holds the locks, which makes one step
-    // longer.
+    // The last man flushes its cluster's caches while holding the locks, so one step is longer.
     let flushes = Flushes::of(tables, SuspendDeepParallel).map_or(0, |it| it.large().len());
     let odd_max = flushes.clamp(1, tables.clusters().len());
     let steps = even_steps(parallel.figures().map(|it| it.ticks), odd_max)?;

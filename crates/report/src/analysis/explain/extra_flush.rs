@@ -1,4 +1,4 @@
-//! CPUs that flush their cluster's caches although they cannot be the last man in the cluster.
+//! CPUs other than the last man that flush their cluster's caches.
 
 use itertools::Itertools as _;
 use run::model::Kind;
@@ -31,7 +31,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
                 tables.size_of(cluster)
             )
         });
-        let (each, range) = (each.format(", "), tables.range(&parallel));
+        let (each, range) = (each.format(" and "), tables.range(&parallel));
         sentences.push(format!(
             "in deep parallel, {each} do so ({range}), but only one per cluster can be the last"
         ));

@@ -56,7 +56,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns the longest flush for each cache size; None if any cluster has no cluster flush, or if
+/// Returns the longest flush for each cache size; None if any cluster lacks a cluster flush, or if
 /// larger caches do not take longer to flush.
 fn by_size(
     tables: &SuiteTables<'_>,

@@ -1,5 +1,5 @@
-//! A queue for suspends to level 0. The platform must take a lock in this case, because the generic
-//! PSCI code does not.
+//! A queue for suspends to level 0. In this case, the lock must be the platform's, because the
+//! generic PSCI code takes none.
 
 use run::measure::Metric::Powerdown;
 use run::model::Kind;

@@ -39,7 +39,7 @@ pub(super) struct Column(Vec<Figure>);
 
 impl<'r> SuiteTables<'r> {
     /// Returns a run's tables. Leaves out parallel tables if a helper stayed awake, because such a
-    /// table combines rounds with different helpers, and one CPU stayed awake in each round.
+    /// table combines rounds with different helpers, one of which stayed awake in each round.
     pub(super) fn of(logged: &'r LoggedRun) -> Self {
         let has_helper = |it: &Scenario| it.cells.iter().any(|cell| cell.helper.is_some());
         let mut scenarios = logged.framed();
@@ -190,7 +190,7 @@ const EVEN_STEPS_MIN: usize = 3;
 /// Returns the range of the steps between sorted values if the values rise evenly. A step counts as
 /// even if it differs from the median step by at most a quarter. At most `odd_max` steps, and fewer
 /// than half, may be uneven, and the even steps must make up two fifths of the total range. Returns
-/// None if there are fewer than three such steps.
+/// None if fewer than three steps are even.
 pub(super) fn even_steps(
     values: impl IntoIterator<Item = u64>,
     odd_max: usize,

@@ -74,7 +74,7 @@ fn later_tables_have_the_explanations_that_they_support() {
         assert!(said.contains("the lead, 1.0,"), "{name}: {said}");
     }
     let said = sentence(&release("v2.13"), "extra-flush");
-    expect_test::expect!["CPUs other than the last one down pay for flushing the cluster's caches: in deep parallel, 2 of 2 in cluster 0, 4 of 4 in cluster 1 do so (76.34 us to 138.88 us), but only one per cluster can be the last; in serial scenarios, CPU 1.1, 1.2, 1.3 do so (76.76 us to 77.12 us), although the lead, 1.0, keeps their cluster on."].assert_eq(&said);
+    expect_test::expect!["CPUs other than the last one down pay for flushing the cluster's caches: in deep parallel, 2 of 2 in cluster 0 and 4 of 4 in cluster 1 do so (76.34 us to 138.88 us), but only one per cluster can be the last; in serial scenarios, CPU 1.1, 1.2, 1.3 do so (76.76 us to 77.12 us), although the lead, 1.0, keeps their cluster on."].assert_eq(&said);
 }
 
 /// A helper that stays awake does not take part in any round, and each placement has a different

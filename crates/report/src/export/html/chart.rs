@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::export::escape::xml;
 
-/// The width of every drawing, in its own units; style.css sets the width on the page.
+/// The width of every drawing in SVG user units; style.css sets the width on the page.
 const WIDTH: f64 = 860.0;
 /// The space on the left for the names of CPUs or of an axis.
 pub const LEFT: f64 = 64.0;

@@ -1,5 +1,5 @@
-//! Draws a figure across releases, with one line for each CPU or rank. Lines are interrupted at
-//! releases that lack the figure, and between releases that are not comparable.
+//! Draws a figure across releases, with one line for each CPU or rank. Lines break at releases that
+//! lack the figure, and between releases that are not comparable.
 
 use std::fmt::Write as _;
 

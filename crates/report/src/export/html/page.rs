@@ -32,8 +32,8 @@ from a line without a checksum and is not verified.";
 
 const HISTORY_NOTES: &str = "\
 Each table has a column for each release and a row for each CPU. If CPUs wait for each \
-other, or their labels repeat, figures are sorted by size, and each row is a rank. n/a marks \
-a gap: the release lacks this figure. Lines are interrupted at gaps, and between releases \
+other, or their labels repeat, figures are sorted by size, and each row shows a rank. n/a marks \
+a gap: the release lacks this figure. Lines break at gaps, and between releases \
 that are not comparable. Each figure is compared with the one from the most recent earlier \
 release that has it; a change that exceeds both the tolerance and the noise is a step. \
 A figure marked with ? is from a line without a checksum and is not verified.";

@@ -1,7 +1,7 @@
 //! Draws the spread of samples, with one drawing per figure. Each lane extends from the smallest to
 //! the largest sample and shows the median and the p99. The TFTF suite has one lane per CPU. Steps
-//! have one lane per variant, which covers all CPUs and has bars if the samples were counted by
-//! size. The bar heights are logarithmic, so even a single outlier on the right is visible.
+//! have one lane per variant, covering all CPUs, with bars if the samples were counted in bins. The
+//! bar heights are logarithmic, so even a single outlier on the right is visible.
 
 use std::fmt::Write;
 

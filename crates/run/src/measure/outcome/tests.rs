@@ -139,7 +139,7 @@ fn each_rule_of_an_outcome() {
         (|o| o.due = at(360), Some(EarlyWake)),
         (|o| o.stamps_error = Some(ReadError::Code(5)), Some(PmfRead)),
         (|o| o.stamps.0[4] = 50, Some(Stale)),
-        // A wake-up at exactly the due instant is not early.
+        // A wake-up that happens exactly when it is due is not early.
         (|o| o.due = at(300), None),
         // The lead was active again before CPU_OFF was complete.
         (|o| read_back(o, 160), Some(Overlap)),

@@ -210,7 +210,7 @@ fn tables() {
     }
 }
 
-/// Checks the number of TFTF rows in a log, and that it contains these lines.
+/// Checks that a log has this many TFTF rows and contains these lines.
 fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String {
     let log = whole(run, all);
     assert_eq!(log.matches("<RT_INSTR:").count(), rows, "{lines:?}");

@@ -39,7 +39,7 @@ impl RunObserver for Observer {
     }
 }
 
-/// Returns a run on the fake machine, before its scenarios.
+/// Returns a run on the fake machine, before any scenario has run.
 fn new_run(fake: &Fake, args: &str) -> Run {
     let cpus = fake.cpus();
     let mut facts = *fake.facts();
@@ -277,7 +277,7 @@ fn a_state_of_the_other_format_is_named() {
         Fake::new(2),
         "only=susp_deep_serial,cpu_susp_serial,idle_states iterations=1",
         &[STATES[0], system],
-        "Warning: the idle state system-off is left out: power_state 0x40000222 has the \
+        "Warning: the idle state system-off is left out: power_state 0x40000222 is in the \
          extended format, but the firmware uses the original one.
          Skipped: the firmware uses original power_state values, but the device tree has extended
          Skipped: idle_states, power_state 0x40000222: the firmware uses original",
@@ -312,8 +312,8 @@ fn without_cpu_off_cpus_stay_on() {
     }
 }
 
-/// If CPU_OFF is listed in PSCI_FEATURES but not supported, the only scenario that fails is the one
-/// that discovers this.
+/// If CPU_OFF is listed in PSCI_FEATURES but not supported, only the scenario that discovers
+/// this fails.
 #[test]
 fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
     let mut fake = Fake::new(4);

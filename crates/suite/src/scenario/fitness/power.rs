@@ -12,7 +12,7 @@ use crate::scenario::bench::lead_in;
 
 /// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.
 const PAUSES_US: [u32; 10] = [10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1, 0];
-/// The number of tries for each pause.
+/// The number of attempts for each pause.
 const TRIES: u32 = 3;
 
 pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {

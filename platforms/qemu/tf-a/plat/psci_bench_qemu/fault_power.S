@@ -30,7 +30,7 @@ endfunc my_fate
 /*
  * Wait for x0 ticks. Changes x0 to x2; x2 counts. Under QEMU's instruction
  * clock, a loop that never yields would stop all other CPUs, and a loop that
- * yields on every iteration takes minutes for each second.
+ * yields on every iteration would take minutes for each second.
  */
 func wait_ticks
 	isb

@@ -6,7 +6,7 @@
  * interrupts wake the core. The rest of the GIC code is in gic_v2.c.
  *
  * The first register in each GICD array and all of GICC are banked: each CPU
- * sees its own.
+ * accesses its own copy.
  */
 
 #include <arch.h>
@@ -44,7 +44,7 @@ func pb_pen_open
 	ldr	w0, [x1, #GICD_IGROUPR]
 	bic	w0, w0, #(1 << PB_RELEASE_SGI)
 	str	w0, [x1, #GICD_IGROUPR]
-	/* Highest priority, so no other pending interrupt hides it. */
+	/* Highest priority, so no other pending interrupt can mask it. */
 	strb	wzr, [x1, #(GICD_IPRIORITYR + PB_RELEASE_SGI)]
 	/* Enabled; all other interrupts are in a disabled group. */
 	mov	w0, #(1 << PB_RELEASE_SGI)
@@ -83,7 +83,7 @@ func pb_pen_wait
 endfunc pb_pen_wait
 
 /*
- * Disables the CPU interface, as it is when the core has no power. Expects x21;
+ * Disables the CPU interface, as a loss of power would. Expects x21;
  * changes x0.
  */
 func pb_pen_close

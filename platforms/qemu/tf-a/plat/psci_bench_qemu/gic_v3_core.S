@@ -16,7 +16,7 @@
 #define PB_ICC_AP1R0_EL1	S3_0_C12_C9_0
 #define PB_ICC_BPR1_EL1		S3_0_C12_C12_3
 
-/* Two frames of 64 KiB for each CPU. */
+/* Two 64 KiB frames for each CPU. */
 #define PB_GICR_STRIDE		0x20000
 
 	.globl	pb_pen_open
@@ -69,7 +69,7 @@ func pb_pen_open
 	ldr	w0, [x3, #(GICR_IGRPMODR0 - GICR_SGIBASE_OFFSET)]
 	bic	w0, w0, #(1 << PB_RELEASE_SGI)
 	str	w0, [x3, #(GICR_IGRPMODR0 - GICR_SGIBASE_OFFSET)]
-	/* Highest priority, so no other pending interrupt hides it. */
+	/* Highest priority, so no other pending interrupt can mask it. */
 	strb	wzr, [x3, #(GICR_IPRIORITYR - GICR_SGIBASE_OFFSET + PB_RELEASE_SGI)]
 	/*
 	 * Enabled; the other enable bits do not matter, because their groups
@@ -118,7 +118,7 @@ func pb_pen_wait
 endfunc pb_pen_wait
 
 /*
- * Disables the CPU interface, as it is when the core has no power. Expects x21;
+ * Disables the CPU interface, as a loss of power would. Expects x21;
  * changes x0.
  */
 func pb_pen_close
@@ -145,7 +145,7 @@ func pb_gic_lose_cpu_interface
 	orr	x0, x1, #SCR_NS_BIT
 	msr	scr_el3, x0
 	isb
-	/* Group 1 disabled, one EOI mode, smallest binary point. */
+	/* Group 1 disabled, EOImode 0, smallest binary point. */
 	msr	ICC_IGRPEN1_EL1, xzr
 	msr	ICC_CTLR_EL1, xzr
 	msr	PB_ICC_BPR1_EL1, xzr

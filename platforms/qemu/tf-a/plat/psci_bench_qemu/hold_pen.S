@@ -49,7 +49,7 @@ func plat_secondary_cold_boot_setup
 pen_sleep:
 	bl	pb_pen_wait
 
-	/* An interrupt without the word is stale and is ignored. */
+	/* If the word is not set, the interrupt is stale and is ignored. */
 	ldr	x0, [x20]
 	cmp	x0, #PB_HOLD_GO
 	b.ne	pen_sleep
@@ -58,7 +58,7 @@ pen_sleep:
 	mov	x0, #PB_HOLD_WAIT
 	str	x0, [x20]
 
-	/* Return the GIC to its state for a core without power. */
+	/* Disable the CPU interface again, as a loss of power would. */
 	bl	pb_pen_close
 
 	/* BL31 has stored the address to jump to. */

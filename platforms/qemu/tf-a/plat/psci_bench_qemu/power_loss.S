@@ -31,7 +31,8 @@
 /*
  * void __dead2 pb_core_power_down(bool wake_by_interrupt)
  *
- * At EL3, with MMU and caches as the caller left them. x19 holds the argument.
+ * At EL3, with the MMU and caches as the caller left them. x19 holds the
+ * argument.
  */
 func pb_core_power_down
 	mov	w19, w0

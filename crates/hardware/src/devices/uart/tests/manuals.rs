@@ -114,9 +114,9 @@ pub static IMX: Manual = Manual {
     ..PL011
 };
 
-/// IMX93RM, LPUART. STAT has TDRE (the FIFO level is not above the watermark, 0) and TC (no byte is
-/// being sent or waiting to be sent). BAUD can be changed only while TE and RE are off. Reset
-/// values are from the manual.
+/// IMX93RM, LPUART. STAT has TDRE (the FIFO level is not above the watermark, which is 0) and TC
+/// (no byte is being sent or waiting to be sent). BAUD can be changed only while TE and RE are off.
+/// Reset values are from the manual.
 pub static LPUART: Manual = Manual {
     kind: UartKind::Lpuart,
     data: 0x1c,
