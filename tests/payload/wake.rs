@@ -178,7 +178,12 @@ const MEMORY: u64 = 0x7fff_0000;
 fn a_frame_that_can_not_be_used_is_named() {
     for (control, base, number, why) in [
         (NOTHING, NOTHING + 0x1000, 0, "frame is not implemented"),
-        (QEMU_TREE, MEMORY, 7, "frame's count differs from the CPUs' count"),
+        (
+            QEMU_TREE,
+            MEMORY,
+            7,
+            "frame's count differs from the CPUs' count",
+        ),
     ] {
         // The payload must not use the memory that imitates a frame.
         let board = common::changed_board(|text| {

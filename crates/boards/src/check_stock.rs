@@ -67,6 +67,9 @@ fn files(path: &str, stock: &Stock) -> Result<(), BoardFault> {
     }
     let places = stock.files.iter().map(|file| &file.to);
     let twice = places.duplicates().next();
-    let reason = format_args!("two files are copied to {}", twice.map_or("", |place| place));
+    let reason = format_args!(
+        "two files are copied to {}",
+        twice.map_or("", |place| place)
+    );
     require(twice.is_none(), format_args!("{path}.files"), reason)
 }

@@ -194,7 +194,11 @@ mod tests {
             (BANNER, off, "no scenario was started: the firmware printed"),
             (BANNER, over, "PSCI_VERSION, did not return"),
             (&tftf, over, "started: a CPU did not"),
-            (&moved, over, "console moved to pl011 at 0x9010000, set by /"),
+            (
+                &moved,
+                over,
+                "console moved to pl011 at 0x9010000, set by /",
+            ),
             (&moved, off, "console moved to pl011"),
             ("BL31:\r\nPANIC in EL3.\r\n", off, "the firmware panicked"),
             ("x\r\n", off, "did not reach BL31"),
