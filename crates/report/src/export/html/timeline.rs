@@ -163,11 +163,11 @@ fn anchor(instants: &Instants) -> Option<i64> {
 fn zeros(scenario: &Scenario) -> [&'static str; 2] {
     let on = |cell: &Cell| cell.shown.is_some_and(|it| it.at(Instant::Due).is_none());
     match scenario.id.is_parallel() {
-        true => ["the agreed start", "the first scheduled wake-up"],
+        true => ["the agreed start", "the first wake-up time"],
         false if scenario.suite_cells().iter().any(on) => {
-            ["the call", "the scheduled wake-up, or CPU_ON"]
+            ["the call", "the wake-up time, or CPU_ON"]
         }
-        false => ["the call", "the scheduled wake-up"],
+        false => ["the call", "the wake-up time"],
     }
 }
 
