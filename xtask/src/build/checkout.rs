@@ -13,6 +13,9 @@ use serde::Serialize;
 pub struct Commit {
     /// The hash.
     pub id: String,
+    /// The hash of the commit's files.
+    #[serde(skip)]
+    pub tree: String,
     /// The first line of the commit message.
     pub title: String,
 }
@@ -41,16 +44,7 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
         is_name(from) && is_name(to)
     });
     let (from, to) = ends.with_context(|| format!("{range}: expected a range of the form A..B"))?;
-    let list = |what: &[&str]| {
-        let log = ["log", "--reverse", "--format=%H %s"];
-        let said = git(checkout, &[&log[..], what, &["--"]].concat())?;
-        let commit = |line: &str| {
-            let (id, title) = line.split_once(' ').unwrap_or((line, ""));
-            let (id, title) = (id.to_owned(), plain(title));
-            Commit { id, title }
-        };
-        anyhow::Ok(said.lines().map(commit).collect::<Vec<_>>())
-    };
+    let list = |what: &[&str]| list(checkout, what);
     let at = || format!("{range} in {}", checkout.display());
     let mut all = list(&["-1", from]).with_context(at)?;
     let parents = first_parent.then_some("--first-parent");
@@ -76,6 +70,38 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
             at()
         );
     }
+    Ok(all)
+}
+
+/// Returns the commits that `git log` lists for `what`, oldest first.
+fn list(checkout: &Path, what: &[&str]) -> Result<Vec<Commit>> {
+    let log = ["log", "--reverse", "--format=%H %T %s"];
+    let said = git(checkout, &[&log[..], what, &["--"]].concat())?;
+    let commit = |line: &str| {
+        let mut words = line.splitn(3, ' ');
+        let mut next = || words.next().unwrap_or_default().to_owned();
+        Commit {
+            id: next(),
+            tree: next(),
+            title: plain(&next()),
+        }
+    };
+    Ok(said.lines().map(commit).collect())
+}
+
+/// Returns the branch that a merge has merged: the commit at which it left the main line, and its
+/// own commits, in order. Empty if `commit` is not a merge of one branch.
+pub fn merged_branch(checkout: &Path, commit: &Commit) -> Result<Vec<Commit>> {
+    let parents = git(checkout, &["log", "-1", "--format=%P", &commit.id, "--"])?;
+    let parents: Vec<&str> = parents.split_whitespace().collect();
+    let [main, branch] = parents[..] else {
+        return Ok(Vec::new());
+    };
+    let base = git(checkout, &["merge-base", main, branch])?;
+    let base = base.trim();
+    let mut all = list(checkout, &["-1", base])?;
+    let own = format!("{base}..{branch}");
+    all.extend(list(checkout, &["--first-parent", &own])?);
     Ok(all)
 }
 

@@ -70,6 +70,15 @@ pub struct RunArguments {
     pub image: Option<PathBuf>,
 }
 
+impl RunArguments {
+    /// Returns true if no option differs from its default.
+    #[cfg(feature = "full")]
+    pub(super) fn are_defaults(&self) -> bool {
+        let has_files = self.dtb.is_some() || self.image.is_some();
+        self.spec == RunSpec::default() && self.timeout.is_none() && !has_files
+    }
+}
+
 /// Runs QEMU, shows the UART output, and prints the result.
 pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     if let Some(log) = &arguments.log {

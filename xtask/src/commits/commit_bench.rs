@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use hardware::text::plural::many;
 use host::files;
 use host::interrupt;
 use host::process;
@@ -14,6 +15,7 @@ use host::progress::say;
 use report::log::untrusted_text::plain;
 use thiserror::Error;
 
+use super::known_commits::{KnownCommit, KnownCommits};
 use crate::build::checkout::{self, Commit};
 use crate::qemu::run_spec::RunSpec;
 use crate::setup::scratch::Scratch;
@@ -32,6 +34,9 @@ pub trait Measurement: Sized {
 
     /// A run that has been prepared but not started.
     type Run;
+
+    /// Builds the files that measurements depend on in addition to a run's own.
+    fn tools(workspace: &Workspace) -> Result<Vec<PathBuf>>;
 
     /// Builds everything that the run needs.
     fn prepare(spec: &RunSpec) -> Result<Self::Run>;
@@ -65,6 +70,7 @@ pub(super) struct CommitBench<M> {
     checkout: PathBuf,
     spec: RunSpec,
     commits: Vec<Commit>,
+    known: KnownCommits,
     workspace: Workspace,
     /// The first commit with each run identity.
     seen: BTreeMap<String, Commit>,
@@ -90,8 +96,12 @@ impl<M: Measurement> CommitBench<M> {
         let workspace = Workspace::find()?;
         // Install these first, so that a later failure at a commit is caused by that commit.
         setup::ensure(&workspace, &[Need::Qemu, Need::CrossCompiler, Need::Make])?;
+        let folder = workspace.state().join(M::FOLDER).join("commits");
+        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let known = KnownCommits::open(folder, &workspace, spec, &M::tools(&workspace)?)?;
         Ok(Self {
             commits,
+            known,
             checkout,
             spec: spec.clone(),
             workspace,
@@ -100,15 +110,26 @@ impl<M: Measurement> CommitBench<M> {
         })
     }
 
-    /// Returns the number of commits.
-    pub fn count(&self) -> usize {
-        self.commits.len()
+    /// Returns the commits in the range, in order.
+    pub fn commits(&self) -> Vec<Commit> {
+        self.commits.clone()
     }
 
-    /// Measures the commit at `place`.
-    pub fn measure(&mut self, place: usize) -> Result<MeasuredCommit<M>> {
-        let commit = self.commits[place].clone();
-        let position = format!("{}/{}", place + 1, self.commits.len());
+    /// Returns the branch that a merge has merged, starting with the commit at which it left the
+    /// main line. Empty if `commit` is not a merge.
+    pub fn merged_branch(&self, commit: &Commit) -> Result<Vec<Commit>> {
+        let branch = checkout::merged_branch(&self.checkout, commit)?;
+        if !branch.is_empty() {
+            let own = many(branch.len() - 1, "commit");
+            say(&format!("searching {own} merged by {}", commit.short()));
+        }
+        Ok(branch)
+    }
+
+    /// Measures the commit at `place` in `commits`.
+    pub fn measure(&mut self, commits: &[Commit], place: usize) -> Result<MeasuredCommit<M>> {
+        let commit = commits[place].clone();
+        let position = format!("{}/{}", place + 1, commits.len());
         say(&format!("{position} {} {}", commit.short(), commit.title));
         let (same_as, result) = match self.kept_or_measured(&commit)? {
             Ok((identity, measurement)) => {
@@ -131,33 +152,70 @@ impl<M: Measurement> CommitBench<M> {
     /// Returns the identity of the commit's run and its measurement.
     fn kept_or_measured(&self, commit: &Commit) -> Result<Result<(String, M), NotMeasured>> {
         interrupt::check()?;
+        match self.known.get(commit) {
+            Some(KnownCommit::DoesNotCompile(why)) => return Ok(Err(NotMeasured(why))),
+            Some(KnownCommit::Measured(identity)) => {
+                if let Some(measurement) = self.kept(&identity) {
+                    return Ok(Ok((identity, measurement)));
+                }
+            }
+            None => {}
+        }
         let source = Scratch::new(&self.workspace)?;
         checkout::unpack(&self.checkout, commit, source.path())?;
         let mut spec = self.spec.clone();
         spec.tf_a = Some(source.path().to_path_buf());
         let run = match M::prepare(&spec) {
             Ok(run) => run,
-            Err(error) => {
-                interrupt::check()?;
-                return failure_of_commit(error).map(Err);
-            }
+            Err(error) => return self.not_prepared(commit, error).map(Err),
         };
         let identity = M::identity(&run)?;
+        let measurement = match self.kept(&identity) {
+            Some(measurement) => measurement,
+            None => match self.measure_and_keep(run, &identity)? {
+                Ok(measurement) => measurement,
+                Err(failure) => return Ok(Err(failure)),
+            },
+        };
+        let known = KnownCommit::Measured(identity.clone());
+        self.known.put(commit, &known)?;
+        Ok(Ok((identity, measurement)))
+    }
+
+    /// Returns the file for the measurement of the run with this identity.
+    fn place(&self, identity: &str) -> PathBuf {
         let folder = self.workspace.state().join(M::FOLDER);
-        let place = folder.join(&identity).with_added_extension("json");
-        let kept = fs::read(&place).ok();
-        if let Some(measurement) = kept.and_then(|it| M::read(&it)) {
-            return Ok(Ok((identity, measurement)));
-        }
+        folder.join(identity).with_added_extension("json")
+    }
+
+    fn kept(&self, identity: &str) -> Option<M> {
+        M::read(&fs::read(self.place(identity)).ok()?)
+    }
+
+    fn measure_and_keep(&self, run: M::Run, identity: &str) -> Result<Result<M, NotMeasured>> {
         let result = M::measure(run)?;
         interrupt::check()?;
-        let measurement = match result {
-            Ok(measurement) => measurement,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        files::write_by(("a kept measurement", &place), |out| measurement.write(out))?;
-        Ok(Ok((identity, measurement)))
+        if let Ok(measurement) = &result {
+            let place = self.place(identity);
+            files::write_by(("a kept measurement", &place), |out| measurement.write(out))?;
+        }
+        Ok(result)
+    }
+
+    /// Returns the reason why the commit's run could not be prepared.
+    ///
+    /// # Errors
+    /// Returns an error if that is not the commit's fault.
+    fn not_prepared(&self, commit: &Commit, error: anyhow::Error) -> Result<NotMeasured> {
+        interrupt::check()?;
+        let is_compilers = of_compiler(&format!("{error:#}")).is_some();
+        let failure = failure_of_commit(error)?;
+        // Other failures may have a cause outside the commit, such as a missing package.
+        if is_compilers {
+            let known = KnownCommit::DoesNotCompile(failure.to_string());
+            self.known.put(commit, &known)?;
+        }
+        Ok(failure)
     }
 }
 
@@ -175,9 +233,13 @@ fn failure_of_commit(error: anyhow::Error) -> Result<NotMeasured> {
 /// Returns the line with the compiler error, or the first line if there is no such error.
 pub(super) fn compiler_error(error: &anyhow::Error) -> String {
     let failure = format!("{error:#}");
-    let of_compiler = failure.lines().find(|line| line.contains("error: "));
-    let line = of_compiler.or(failure.lines().next());
+    let line = of_compiler(&failure).or(failure.lines().next());
     plain(line.unwrap_or(&failure).trim())
+}
+
+/// Returns the line with the compiler's first error.
+fn of_compiler(failure: &str) -> Option<&str> {
+    failure.lines().find(|line| line.contains("error: "))
 }
 
 #[cfg(test)]

@@ -47,6 +47,9 @@ pub struct LedgerStep {
     pub commit: Commit,
     /// The last measured commit before this one.
     pub since: Commit,
+    /// The merge in the range that merged this commit; None if the commit is in the range itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged_by: Option<Commit>,
     /// The changed phases.
     pub changes: Vec<PhaseChange>,
     /// In a bisection, this commit's share of the change over the range. The share is negative if
@@ -121,6 +124,9 @@ impl CommitLedger {
             };
             for step in &mut steps {
                 step.changes.retain(is_it);
+                if step.merged_by.is_some() {
+                    continue;
+                }
                 let shares = change(&step.changes).zip(change(&whole));
                 step.share_of_whole = shares.filter(|it| it.1 != 0.0).map(|(own, all)| own / all);
             }
@@ -133,6 +139,11 @@ impl CommitLedger {
             steps,
             whole,
         }
+    }
+
+    /// Returns the steps at commits in the range, without those at commits that they merged.
+    pub fn main_steps(&self) -> impl Iterator<Item = &LedgerStep> {
+        self.steps.iter().filter(|it| it.merged_by.is_none())
     }
 
     /// Returns the instruction scopes that this ledger compares: the selected one, or both.
@@ -182,6 +193,7 @@ pub(super) fn step((since, entry): (&LedgerEntry, &LedgerEntry)) -> Option<Ledge
     Some(LedgerStep {
         commit: entry.commit.clone(),
         since: since.commit.clone(),
+        merged_by: None,
         changes: changes(since.profile.as_ref()?, entry.profile.as_ref()?),
         share_of_whole: None,
     })
@@ -201,6 +213,7 @@ mod tests {
             let commit = Commit {
                 id: format!("c{place}"),
                 title: String::new(),
+                ..Commit::default()
             };
             let profile = Profile::made_up(&[("s", "entry", *own, *all)]);
             LedgerEntry::measured(commit, None, profile)

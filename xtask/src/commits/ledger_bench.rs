@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
@@ -11,14 +12,20 @@ use report::profile::profile::Profile;
 use super::bisect::find_steps;
 use super::commit_bench::{CommitBench, Measurement, NotMeasured, compiler_error};
 use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected, step};
-use crate::profile::run::ProfiledRun;
+use crate::build::checkout::Commit;
+use crate::profile::run::{ProfiledRun, build_plugin};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
+use crate::setup::workspace::Workspace;
 
 impl Measurement for Profile {
     const FOLDER: &'static str = "ledger";
 
     type Run = ProfiledRun;
+
+    fn tools(workspace: &Workspace) -> Result<Vec<PathBuf>> {
+        Ok(vec![build_plugin(workspace)?])
+    }
 
     fn prepare(spec: &RunSpec) -> Result<ProfiledRun> {
         ProfiledRun::prepare(spec, None)
@@ -60,8 +67,8 @@ impl LedgerBench {
 
     /// Measures the commit at `place`. If the commit cannot be built or run, the entry contains the
     /// reason.
-    fn measure(&mut self, place: usize) -> Result<LedgerEntry> {
-        let measured = self.commits.measure(place)?;
+    fn measure(&mut self, commits: &[Commit], place: usize) -> Result<LedgerEntry> {
+        let measured = self.commits.measure(commits, place)?;
         let commit = measured.commit;
         Ok(match measured.result {
             Ok(profile) => LedgerEntry::measured(commit, measured.same_as, profile),
@@ -75,7 +82,8 @@ impl LedgerBench {
 
     /// Measures all commits.
     pub fn ledger(mut self, range: &str, tolerance: f64) -> Result<CommitLedger> {
-        let entries = (0..self.commits.count()).map(|place| self.measure(place));
+        let commits = self.commits.commits();
+        let entries = (0..commits.len()).map(|place| self.measure(&commits, place));
         let entries: Vec<LedgerEntry> = entries.collect::<Result<_>>()?;
         let measured = entries.iter().filter(|it| it.profile.is_some());
         let mut steps: Vec<LedgerStep> = measured.tuple_windows().filter_map(step).collect();
@@ -87,34 +95,78 @@ impl LedgerBench {
         Ok(CommitLedger::new((range, tolerance), None, entries, steps))
     }
 
-    /// Bisects to find the commits at which a figure changes.
+    /// Bisects to find the commits at which a figure changes. If such a commit is a merge, the
+    /// commits that it merged are searched as well.
     pub fn bisect(
         mut self,
         range: &str,
         tolerance: f64,
         selected: Selected,
     ) -> Result<CommitLedger> {
+        let commits = self.commits.commits();
+        let (entries, main_steps) = self.find_steps(&commits, tolerance, &selected)?;
+        if let Some(first) = entries.first().filter(|it| it.failure.is_none())
+            && selected.of(first).is_none()
+        {
+            let (name, known) = (&selected.figure, first.figures.keys().join(", "));
+            bail!("{name}: unknown figure; the figures are {known}");
+        }
+        let mut steps = Vec::new();
+        for step in main_steps {
+            let merged = self.find_merged_steps(&step, tolerance, &selected)?;
+            steps.push(step);
+            steps.extend(merged);
+        }
+        let selected = Some(selected);
+        Ok(CommitLedger::new(
+            (range, tolerance),
+            selected,
+            entries,
+            steps,
+        ))
+    }
+
+    /// Returns the measured commits and the steps between them.
+    fn find_steps(
+        &mut self,
+        commits: &[Commit],
+        tolerance: f64,
+        selected: &Selected,
+    ) -> Result<(Vec<LedgerEntry>, Vec<LedgerStep>)> {
         let mut entries = BTreeMap::new();
-        let places = find_steps(self.commits.count(), tolerance, |place| {
-            let entry = self.measure(place)?;
+        let places = find_steps(commits.len(), tolerance, |place| {
+            let entry = self.measure(commits, place)?;
             let figure = selected.of(&entry);
-            if place == 0 && entry.failure.is_none() && figure.is_none() {
-                let (name, known) = (&selected.figure, entry.figures.keys().join(", "));
-                bail!("{name}: unknown figure; the figures are {known}");
-            }
             entries.insert(place, entry);
             Ok(figure)
         })?;
         let steps = places.iter();
         let steps = steps.filter_map(|(old, new)| step((&entries[old], &entries[new])));
         let steps = steps.collect();
-        let entries = entries.into_values().collect();
-        Ok(CommitLedger::new(
-            (range, tolerance),
-            Some(selected),
-            entries,
-            steps,
-        ))
+        Ok((entries.into_values().collect(), steps))
+    }
+
+    /// Returns the steps on the branch that the step's commit has merged, and on the branches
+    /// merged into it.
+    fn find_merged_steps(
+        &mut self,
+        by: &LedgerStep,
+        tolerance: f64,
+        selected: &Selected,
+    ) -> Result<Vec<LedgerStep>> {
+        let branch = self.commits.merged_branch(&by.commit)?;
+        if branch.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (_, found) = self.find_steps(&branch, tolerance, selected)?;
+        let mut steps = Vec::new();
+        for mut step in found {
+            step.merged_by = Some(by.commit.clone());
+            let merged = self.find_merged_steps(&step, tolerance, selected)?;
+            steps.push(step);
+            steps.extend(merged);
+        }
+        Ok(steps)
     }
 }
 

@@ -43,7 +43,7 @@ fn write_csv(ledger: &CommitLedger, out: &mut dyn Write) -> Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(["commit", "title", "figure", "own", "all", "failure"])?;
     for entry in &ledger.entries {
-        let Commit { id, title } = &entry.commit;
+        let Commit { id, title, .. } = &entry.commit;
         if let Some(failure) = &entry.failure {
             csv.write_record([id, title, "", "", "", failure])?;
         }
@@ -65,7 +65,7 @@ fn document(ledger: &CommitLedger) -> Vec<Block<'static>> {
     let measured = ledger.entries.len() - failed;
     let commits = format!("{measured} measured, {failed} skipped");
     let percent = (ledger.tolerance * 1e6).round() / 1e4;
-    let steps = format!("{} over {percent} %", ledger.steps.len());
+    let steps = format!("{} over {percent} %", ledger.main_steps().count());
     let unit = UNIT.to_owned();
     let definitions = vec![("Commits", commits), ("Steps", steps), ("Unit", unit)];
     let mut all = vec![Block::Title(title(ledger)), Block::Definitions(definitions)];
@@ -77,8 +77,10 @@ fn document(ledger: &CommitLedger) -> Vec<Block<'static>> {
         let (id, title) = (step.commit.short(), &step.commit.title);
         all.push(Block::Heading(format!("{id} {title}")));
         let of_whole = step.share_of_whole.map_or_else(String::new, of_whole);
-        let since = step.since.short();
-        all.push(Block::Paragraph(format!("Against {since}{of_whole}.")));
+        let (since, merged) = (step.since.short(), merged_text(step.merged_by.as_ref()));
+        all.push(Block::Paragraph(format!(
+            "Against {since}{merged}{of_whole}."
+        )));
         all.extend(change_table(&step.changes).map(Block::Table));
         all.extend(function_changes(&step.changes).map(Block::Table));
     }
@@ -198,10 +200,25 @@ fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Tabl
         let waiting = first.zip(last);
         cells.push(waiting.map_or_else(String::new, |(first, last)| signed(last - first)));
         let is_of_it = |step: &&LedgerStep| step.changes.iter().any(|it| it.figure == **name);
-        cells.push(ledger.steps.iter().filter(is_of_it).count().to_string());
+        cells.push(ledger.main_steps().filter(is_of_it).count().to_string());
         table.rows.push(cells);
     }
     table.finished()
+}
+
+/// Returns the word that introduces a step in a conclusion.
+pub(super) const fn step_kind(merged_by: Option<&Commit>) -> &'static str {
+    match merged_by {
+        None => "step",
+        Some(_) => "  merged",
+    }
+}
+
+/// Returns a clause that names the merge which contains a commit.
+pub(super) fn merged_text(merged_by: Option<&Commit>) -> String {
+    merged_by.map_or_else(String::new, |merge| {
+        format!(", on the branch merged by {}", merge.short())
+    })
 }
 
 /// Returns a clause that states a step's share of the change over the range.
@@ -218,7 +235,8 @@ pub fn conclusion(ledger: &CommitLedger) -> Vec<String> {
             (_, changes) => many(changes.len(), "figure"),
         };
         let of_whole = step.share_of_whole.map_or_else(String::new, of_whole);
-        format!("step: {id} {title}: {changed}{of_whole}")
+        let kind = step_kind(step.merged_by.as_ref());
+        format!("{kind}: {id} {title}: {changed}{of_whole}")
     });
     let mut lines: Vec<String> = steps.collect();
     if lines.is_empty() {
@@ -260,8 +278,7 @@ fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
         Some(new - old)
     };
     let steps = ledger
-        .steps
-        .iter()
+        .main_steps()
         .filter_map(|step| Some((step, by(step)?)));
     let most = steps.max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((step, by)) = most.filter(|it| it.1 > 0.0) {

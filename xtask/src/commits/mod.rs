@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! commit_bench ──── one commit at a time: unpack, build, run, keep the result
+//! known_commits ─── which result belongs to a commit that was measured earlier
 //! bisect ────────── finds the steps in a value over a range
 //! ledger_bench ──── profiles -> figures -> ledger, ledger_export
 //! verdict_bench ─── fitness checks -> verdicts -> verdict_ledger, verdict_export
@@ -10,6 +11,7 @@
 
 mod bisect;
 mod commit_bench;
+mod known_commits;
 pub mod ledger;
 pub mod ledger_bench;
 pub mod ledger_export;

@@ -8,7 +8,7 @@ use hardware::text::plural::many;
 use report::export::{Block, Table, write_blocks, write_page};
 use run::model::Function;
 
-use super::ledger_export::LedgerFormat;
+use super::ledger_export::{LedgerFormat, merged_text, step_kind};
 use super::verdict_ledger::{VerdictChange, VerdictEntry, VerdictLedger};
 use super::verdicts::FunctionVerdict;
 use crate::build::checkout::Commit;
@@ -31,7 +31,7 @@ fn write_csv(ledger: &VerdictLedger, out: &mut dyn Write) -> Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(["commit", "title", "function", "verdict", "failure"])?;
     for entry in &ledger.entries {
-        let Commit { id, title } = &entry.commit;
+        let Commit { id, title, .. } = &entry.commit;
         if let Some(failure) = &entry.failure {
             csv.write_record([id, title, "", "", failure])?;
         }
@@ -53,7 +53,7 @@ fn document(ledger: &VerdictLedger) -> Vec<Block<'static>> {
     let measured = ledger.entries.len() - failed;
     let definitions = vec![
         ("Commits", format!("{measured} checked, {failed} skipped")),
-        ("Steps", ledger.steps.len().to_string()),
+        ("Steps", ledger.main_steps().count().to_string()),
     ];
     let mut all = vec![Block::Title(title(ledger)), Block::Definitions(definitions)];
     all.extend(commit_table(ledger).map(Block::Table));
@@ -61,8 +61,8 @@ fn document(ledger: &VerdictLedger) -> Vec<Block<'static>> {
     for step in &ledger.steps {
         let (id, title) = (step.commit.short(), &step.commit.title);
         all.push(Block::Heading(format!("{id} {title}")));
-        let since = step.since.short();
-        all.push(Block::Paragraph(format!("Against {since}.")));
+        let (since, merged) = (step.since.short(), merged_text(step.merged_by.as_ref()));
+        all.push(Block::Paragraph(format!("Against {since}{merged}.")));
         all.push(Block::Remarks(
             step.changes.iter().flat_map(remarks).collect(),
         ));
@@ -154,7 +154,8 @@ pub fn conclusion(ledger: &VerdictLedger) -> Vec<String> {
             [change] => change_text(change),
             changes => many(changes.len(), "function"),
         };
-        format!("step: {id} {title}: {changed}")
+        let kind = step_kind(step.merged_by.as_ref());
+        format!("{kind}: {id} {title}: {changed}")
     });
     let mut lines: Vec<String> = step_lines.collect();
     if lines.is_empty() {

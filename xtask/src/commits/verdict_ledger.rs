@@ -39,6 +39,9 @@ pub struct VerdictStep {
     pub commit: Commit,
     /// The last measured commit before this one.
     pub since: Commit,
+    /// The merge in the range that merged this commit; None if the commit is in the range itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged_by: Option<Commit>,
     /// The functions.
     pub changes: Vec<VerdictChange>,
 }
@@ -75,6 +78,7 @@ impl VerdictLedger {
         let steps = measured.tuple_windows().map(|(old, new)| VerdictStep {
             commit: new.commit.clone(),
             since: old.commit.clone(),
+            merged_by: None,
             changes: between(old, new),
         });
         let steps = steps.filter(|it| !it.changes.is_empty()).collect();
@@ -87,6 +91,11 @@ impl VerdictLedger {
             steps,
             whole,
         }
+    }
+
+    /// Returns the steps at commits in the range, without those at commits that they merged.
+    pub fn main_steps(&self) -> impl Iterator<Item = &VerdictStep> {
+        self.steps.iter().filter(|it| it.merged_by.is_none())
     }
 
     /// Returns the reason why the first commit cannot be compared with the last.
@@ -145,7 +154,11 @@ mod tests {
         let failure = verdicts.0.is_empty().then(|| "does not build".to_owned());
         let (id, title) = (id.to_owned(), String::new());
         VerdictEntry {
-            commit: Commit { id, title },
+            commit: Commit {
+                id,
+                title,
+                ..Commit::default()
+            },
             failure,
             same_as: None,
             verdicts,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use hardware::text::words::Word as _;
@@ -21,6 +22,7 @@ use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup;
+use crate::setup::workspace::Workspace;
 
 /// Whether a function works.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,6 +116,10 @@ impl Measurement for Verdicts {
     const FOLDER: &'static str = "verdicts";
 
     type Run = Prepared;
+
+    fn tools(_: &Workspace) -> Result<Vec<PathBuf>> {
+        Ok(Vec::new())
+    }
 
     fn prepare(spec: &RunSpec) -> Result<Prepared> {
         prepare::prepare(spec)

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use host::hex::hex;
@@ -29,6 +29,20 @@ use crate::setup::workspace::Workspace;
 
 /// A folder with less free space than this, in bytes, is considered full.
 const ROOM: usize = 1 << 16;
+
+/// Returns true if the installed QEMU allows plugins to read registers.
+fn reads_registers() -> Result<bool> {
+    Ok(setup::qemu_version()? >= setup::PLUGINS_READ_REGISTERS)
+}
+
+/// Builds the plugin for the installed QEMU.
+pub fn build_plugin(workspace: &Workspace) -> Result<PathBuf> {
+    let feature = match reads_registers()? {
+        true => "api-2",
+        false => "default",
+    };
+    plugin::build(workspace, "profile", feature)
+}
 
 /// Returns an error if there is no space for a file in `dir`, the folder for temporary files.
 fn check_room(dir: &Path) -> Result<()> {
@@ -81,7 +95,7 @@ impl ProfiledRun {
         (spec.icount, spec.args) = (true, Some(args));
         let prepared = prepare::prepare(&spec)?;
         let version = setup::qemu_version()?;
-        let is_new = version >= setup::PLUGINS_READ_REGISTERS;
+        let is_new = reads_registers()?;
         if is_new && spec.level == Level::El1 {
             bail!("--el 1: QEMU 9.0 and later identify CPUs by VMPIDR_EL2; use QEMU 7.2 to 8.2");
         }
@@ -91,8 +105,7 @@ impl ProfiledRun {
         )?;
         let elf = fs::read(&path).with_context(|| path.display().to_string())?;
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
-        let feature = if is_new { "api-2" } else { "default" };
-        let plugin = plugin::build(&Workspace::find()?, "profile", feature)?;
+        let plugin = build_plugin(&Workspace::find()?)?;
         let mut hash = Sha256::new();
         hash.update(prepared.identity()?);
         hash.update(&elf);

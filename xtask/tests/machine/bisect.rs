@@ -27,7 +27,17 @@ fn commit(root: &Path, title: &str, file: &str, [old, new]: [&str; 2]) {
     git(root, &["commit", "--quiet", "--all", "--message", title]);
 }
 
-/// The commit in between does not build.
+/// Returns what a bisection of CPU_ON prints, on standard output and standard error.
+fn bisect(root: &Path) -> (String, String) {
+    let words = ["bisect", "verdict:CPU_ON", "good..HEAD", "--first-parent"];
+    let mut bisect = xtask(&words);
+    bisect.args(["--smp", "2", "--tf-a"]).arg(root);
+    let (code, out, said) = called(&mut bisect);
+    assert_eq!(code, 1, "{said}");
+    (out, said)
+}
+
+/// The commit is on a merged branch, behind a commit that does not build.
 #[test]
 fn commit_that_broke_cpu_on_is_named() {
     let workspace = Workspace::find().expect("the workspace");
@@ -35,10 +45,11 @@ fn commit_that_broke_cpu_on_is_named() {
     let scratch = Scratch::empty();
     let root = scratch.path("tf-a");
     process::output(Command::new("cp").arg("-r").args([&source, &root])).expect("copied");
-    git(&root, &["init", "--quiet"]);
+    git(&root, &["init", "--quiet", "--initial-branch", "main"]);
     git(&root, &["add", "--all", "--force"]);
     git(&root, &["commit", "--quiet", "--message", "good"]);
     git(&root, &["tag", "good"]);
+    git(&root, &["checkout", "--quiet", "-b", "topic"]);
     let (file, call) = ("lib/psci/psci_on.c", "psci_plat_pm_ops->pwr_domain_on(");
     commit(
         &root,
@@ -51,20 +62,29 @@ fn commit_that_broke_cpu_on_is_named() {
         "PSCI_E_SUCCESS",
     ];
     commit(&root, "no CPU comes", file, lost);
-
-    let bisect = ["bisect", "verdict:CPU_ON", "good..HEAD", "--smp", "2"];
-    let mut bisect = xtask(&bisect);
-    let (code, out, said) = called(bisect.arg("--tf-a").arg(&root));
-    assert_eq!(code, 1, "{said}");
-    assert!(
-        said.contains("no CPU comes: CPU_ON works -> FAILS"),
-        "{said}"
+    git(&root, &["checkout", "--quiet", "main"]);
+    git(
+        &root,
+        &["merge", "--quiet", "--no-ff", "-m", "Merge topic", "topic"],
     );
+
+    let (out, said) = bisect(&root);
     for part in [
-        "typo          skipped: ",
+        "Merge topic: CPU_ON works -> FAILS",
+        "no CPU comes: CPU_ON works -> FAILS",
+        "skipped: ",
         "'psci_plat_pm_op' undeclared",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    for part in [
+        "on the branch merged by ",
         "CPU_ON returned SUCCESS, but the CPU did not arrive in time",
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }
+    // All commits are known now, including the one that does not compile.
+    let (again, said) = bisect(&root);
+    assert_eq!(again, out);
+    assert!(!said.contains("building TF-A"), "{said}");
 }

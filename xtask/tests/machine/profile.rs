@@ -24,6 +24,13 @@ fn succeeds(path: &OsString, words: &[&str]) {
     assert_eq!(code, 0, "{words:?}: {said}");
 }
 
+/// Returns a saved profile as `cargo xtask profile` writes it again. QEMU cannot be found.
+fn shown(json: &Path) -> Vec<u8> {
+    let mut profile = xtask(&["profile", "--format", "json"]);
+    let output = profile.arg(json).env("PATH", "").output();
+    output.expect("the program starts").stdout
+}
+
 #[test]
 fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
     let installed = std::env::var_os("PATH").expect("PATH");
@@ -56,7 +63,9 @@ fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
             fs::read(&plain).expect("a log") == fs::read(&log).expect("a log")
         });
         assert!(is_same, "{path:?} {variant}: the plugin changed the log");
-        let text = fs::read(log.with_added_extension("profile.json")).expect("a profile");
+        let json = log.with_added_extension("profile.json");
+        let text = fs::read(&json).expect("a profile");
+        assert_eq!(shown(&json), text, "the saved profile changed");
         let phases = Profile::from_json(&text).expect("a profile").merged();
         // Five scenarios with four phases each, and one phase for PSCI_VERSION.
         assert_eq!(phases.len(), 21);

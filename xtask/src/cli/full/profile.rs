@@ -29,9 +29,13 @@ Examples:
   cargo xtask profile
   cargo xtask profile --args only=susp_deep_serial --format html -o profile.html
   cargo xtask profile --tf-a ../new --against ../old
+  cargo xtask profile saved.json --format html -o profile.html
 
 Details: docs/profile.md, docs/qemu.md")]
 pub struct ProfileArguments {
+    /// Show this saved JSON profile instead of running QEMU.
+    #[arg(value_name = "PROFILE", conflicts_with = "log")]
+    pub saved: Option<PathBuf>,
     /// The run's options; --icount and samples=all are implied.
     #[command(flatten)]
     pub run: RunArguments,
@@ -51,45 +55,27 @@ pub struct ProfileArguments {
 }
 
 pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
-    let against = arguments.against.as_deref();
     let place = arguments.log.as_deref().map(beside::place);
-    let outputs = [
-        ("-o", arguments.output.as_deref()),
-        ("--log", arguments.log.as_deref()),
-        ("--log", place.as_deref()),
-    ];
-    for (nth, (option, path)) in outputs.into_iter().enumerate() {
-        if let Some(path) = path {
-            let run = &arguments.run;
-            let inputs = [
-                ("--dtb", run.dtb.as_deref()),
-                ("--image", run.image.as_deref()),
-            ];
-            let inputs = [&inputs[..], &[("--against", against)], &outputs[nth + 1..]].concat();
-            files::check((option, path), &inputs)?;
-        }
-    }
-    if arguments.format == ProfileFormat::Speedscope && against.is_some() {
+    check_outputs(arguments, place.as_deref())?;
+    if arguments.format == ProfileFormat::Speedscope && arguments.against.is_some() {
         bail!("--format speedscope cannot show --against; use html, folded or json");
     }
+    if arguments.saved.is_some() {
+        check_saved(arguments)?;
+    }
     let spec = qemu::spec(&arguments.run)?;
-    let baseline = match against {
-        Some(path) if path.is_dir() => {
-            let mut older = spec.clone();
-            older.tf_a = Some(path.to_path_buf());
-            let (_, Some(profile)) = profile(&older, None)? else {
-                bail!("--against {}: the run has no verdict", path.display());
-            };
-            Some(profile)
-        }
-        Some(path) => Some(read(path)?),
+    let baseline = match arguments.against.as_deref() {
+        Some(path) => Some(baseline(&spec, path)?),
         None => None,
     };
     let is_of_log = baseline.as_ref().is_some_and(|it| !it.has_functions());
     if arguments.format == ProfileFormat::Folded && is_of_log {
         bail!("--format folded shows functions, which the --against log lacks; use text");
     }
-    let (code, profile) = profile(&spec, arguments.log.as_deref())?;
+    let (code, profile) = match &arguments.saved {
+        Some(path) => (0, Some(read_saved(path)?)),
+        None => profile(&spec, arguments.log.as_deref())?,
+    };
     let Some(profile) = profile else {
         return Ok(code);
     };
@@ -108,6 +94,39 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     Ok(code)
 }
 
+/// Rejects an output file that cannot be written, or that is also an input or another output.
+fn check_outputs(arguments: &ProfileArguments, place: Option<&Path>) -> Result<()> {
+    let outputs = [
+        ("-o", arguments.output.as_deref()),
+        ("--log", arguments.log.as_deref()),
+        ("--log", place),
+    ];
+    let inputs = [
+        ("--dtb", arguments.run.dtb.as_deref()),
+        ("--image", arguments.run.image.as_deref()),
+        ("--against", arguments.against.as_deref()),
+        ("PROFILE", arguments.saved.as_deref()),
+    ];
+    for (nth, (option, path)) in outputs.into_iter().enumerate() {
+        if let Some(path) = path {
+            files::check((option, path), &[&inputs, &outputs[nth + 1..]].concat())?;
+        }
+    }
+    Ok(())
+}
+
+/// Rejects options that describe a run, because a saved profile was made in another one.
+fn check_saved(arguments: &ProfileArguments) -> Result<()> {
+    if !arguments.run.are_defaults() {
+        bail!("PROFILE has its own run: omit the options that describe a run, or omit PROFILE");
+    }
+    if let Some(path) = arguments.against.as_deref().filter(|path| path.is_dir()) {
+        let checkout = path.display();
+        bail!("--against {checkout}: PROFILE can only be compared with a JSON profile or a log");
+    }
+    Ok(())
+}
+
 /// Runs QEMU. Returns the exit code, and the profile if the run ended with a verdict.
 fn profile(spec: &RunSpec, log: Option<&Path>) -> Result<(u8, Option<Profile>)> {
     let prepared = ProfiledRun::prepare(spec, None)?;
@@ -119,8 +138,26 @@ fn profile(spec: &RunSpec, log: Option<&Path>) -> Result<(u8, Option<Profile>)> 
     Ok((result.exit_code(), profile.transpose()?))
 }
 
+/// Returns the profile that `--against` specifies. If `path` is a checkout, runs `spec` with it.
+fn baseline(spec: &RunSpec, path: &Path) -> Result<Profile> {
+    if !path.is_dir() {
+        return read_baseline(path);
+    }
+    let older = RunSpec {
+        tf_a: Some(path.to_path_buf()),
+        ..spec.clone()
+    };
+    let (_, profile) = profile(&older, None)?;
+    profile.with_context(|| format!("--against {}: the run has no verdict", path.display()))
+}
+
+fn read_saved(path: &Path) -> Result<Profile> {
+    let bytes = read_file::read("PROFILE", path, FILE_MAX)?;
+    Profile::from_json(&bytes).with_context(|| path.display().to_string())
+}
+
 /// Reads a profile, or creates one from a log.
-fn read(path: &Path) -> Result<Profile> {
+fn read_baseline(path: &Path) -> Result<Profile> {
     let at = || format!("--against {}", path.display());
     let bytes = read_file::read("--against", path, FILE_MAX)?;
     if bytes.trim_ascii_start().starts_with(b"{") {
