@@ -4,9 +4,8 @@
 #
 #   docs/ci/lab.sh DIR [OPTIONS OF cargo xtask matrix]
 #
-# Cells are found in the same way as by `cargo xtask matrix`: at any depth and
-# through links, but not in folders whose names begin with a dot. Each cell is
-# run only once.
+# This script finds the same cells as `cargo xtask matrix`: at any depth and through
+# links, but not in folders whose names begin with a dot. Each cell is run only once.
 #
 # Exit codes: those of `cargo xtask matrix`. 0: all passed. 1: a job, a test case
 # or a verdict did not pass. 2: bad usage, or something cannot be run. 3: a run is
@@ -95,7 +94,7 @@ shift
 root=$(cd "$(dirname "$0")/../.." && pwd)
 self=$root/docs/ci/$(basename "$0")
 
-# Prints the cells, each terminated by a zero byte, because a path may contain any
+# Prints the cells, each terminated by a NUL byte, because a path may contain any
 # other byte. Folders with results are not searched.
 cells() {
     (cd "$dir" && find -L . -type d \( -name '.?*' -o -name results \
@@ -114,7 +113,8 @@ code=0
 if [ -n "${XTASK:-}" ]; then
     $XTASK matrix "$dir" "$@" || code=$?
 else
-    # Like `cargo xtask`, but in the caller's directory, because options may contain paths.
+    # Like `cargo xtask`, but run in the caller's directory, because options may contain
+    # paths.
     cargo run --quiet --manifest-path "$root/Cargo.toml" --package xtask -- \
         matrix "$dir" "$@" || code=$?
 fi

@@ -16,7 +16,7 @@ pub fn check(data: &[u8]) {
     worded(read_log(data));
 }
 
-/// A written file must be unchanged when read back, except for the FIP.
+/// A rewritten recovery image must be readable and contain the new FIP.
 fn recovery(data: &[u8]) {
     let Ok(new) = replace_fip(data, FIP, |_| Ok(b"another".to_vec())) else {
         return;

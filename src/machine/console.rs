@@ -88,12 +88,12 @@ pub fn print_last(print: impl FnOnce()) -> bool {
 
 /// Takes the lock from its holder, for a CPU that is stopping and must print its last lines.
 pub fn force_unlock() {
-    // SAFETY: the holder, if any, is either this CPU, which will not return to it, or another CPU,
-    // which continues. In the latter case, two CPUs use the driver at once. After set(), the driver
-    // changes only its timeouts in memory, which are aligned words that are loaded and stored
-    // atomically and may have any value. Each register access is a single instruction, so lines may
-    // be garbled, which is better than losing them. When the other CPU finally unlocks, the lock is
-    // already open.
+    // SAFETY: the holder, if any, is either this CPU, which will not return to the driver, or
+    // another CPU, which keeps running. In the latter case, two CPUs use the driver at once, so
+    // lines may be garbled, which is better than losing them. After set(), the driver changes only
+    // its timeouts in memory, which are aligned words that are loaded and stored atomically and may
+    // have any value. Each register access is a single instruction. When the other CPU finally
+    // releases the lock, it is already open.
     unsafe { CONSOLE.force_unlock() };
 }
 

@@ -9,7 +9,7 @@ use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::setup::workspace::Workspace;
 
-/// The program's code by address, and its symbols.
+/// The program's code, indexed by address, and its symbols.
 #[derive(Clone)]
 pub struct Code {
     pub words: BTreeMap<u64, u32>,

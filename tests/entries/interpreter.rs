@@ -32,7 +32,7 @@ pub struct Cpu<'c> {
     /// The N, Z, C and V flags.
     flags: [bool; 4],
     pub el: u64,
-    /// System registers, keyed by the word that reads them into X0.
+    /// System registers, keyed by the instruction that reads them into X0.
     pub system: BTreeMap<u32, u64>,
     /// True if HCR_EL2.E2H cannot be cleared.
     pub e2h_stays: bool,

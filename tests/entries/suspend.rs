@@ -26,7 +26,7 @@ enum Call {
 fn named(code: &Code, part: &str) -> u64 {
     let mut found = code.symbols.iter().filter(|(name, _)| name.contains(part));
     let (_, at) = found.next().expect(part);
-    assert!(found.next().is_none(), "two symbols like {part}");
+    assert!(found.next().is_none(), "several symbols contain {part}");
     *at
 }
 

@@ -44,9 +44,9 @@ use xtask::build::firmware::toolchain;
 use xtask::qemu::Level;
 use xtask::qemu::prepare::prepare;
 
-/// Figures in a parallel column may differ by at most their value divided by this number.
+/// Figures in a parallel column may differ by at most 1/`FIGURE_PARTS` of their value.
 const FIGURE_PARTS: u64 = 5;
-/// The sum of a parallel column may differ by at most its value divided by this number.
+/// The sum of a parallel column may differ by at most 1/`SUM_PARTS` of its value.
 const SUM_PARTS: u64 = 100;
 
 /// In parallel scenarios with more CPUs than this, only the last men are compared.

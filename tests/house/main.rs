@@ -138,7 +138,7 @@ fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// Only the file that manages translation tables loads from addresses directly or through an
+/// Only the file that manages translation tables may load from addresses directly or through an
 /// external crate. Translation tables are not device memory. Device registers are read in
 /// `src/machine/memory/mmio.rs`, and `tests/entries` checks the loads there.
 #[test]

@@ -255,7 +255,7 @@ fn a_tree_without_a_gic() {
 }
 
 /// Nothing can be measured at EL3. The error is printed on the UART that the tree or the parameter
-/// block specifies. No firmware call is made, although both specify a conduit.
+/// block specifies. No firmware call is made, although the tree and the block specify a conduit.
 #[test]
 fn entered_at_el3() {
     let board = boards::load("qemu").expect("the board");

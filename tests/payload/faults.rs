@@ -112,7 +112,7 @@ fn costs_nothing(spec: &RunSpec, words: &[&str]) -> Ran {
     run(spec, Pass, words).complete_but(&ALL, &[])
 }
 
-/// Expects the victim to be lost before any of its scenarios has all samples.
+/// Expects the victim to be lost before any of its scenarios has collected all samples.
 fn loses_victim(spec: &RunSpec, words: &[&str]) -> Ran {
     names_loss(spec, words).complete_but(&ALL, &[VICTIM])
 }

@@ -1,5 +1,5 @@
-//! Replaces BL33 in a FIP created by the TF-A build. With trusted boot enabled, the result boots,
-//! but is rejected if there is no valid certificate.
+//! Replaces BL33 in a FIP created by the TF-A build. With trusted boot enabled, the result boots
+//! only if it has a valid certificate.
 
 use std::ffi::OsString;
 use std::fs;

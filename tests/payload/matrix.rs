@@ -115,8 +115,8 @@ fn loops_and_timers_on_every_machine() {
         assert_eq!(on.count(), 2, "{machine}");
         let (hows, loads) = ([How::Alone, How::All], [Variant::Idle, Variant::Mixed]);
         assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
-        // This interval consists of the branch and the counter read. Each idle CPU adds its own
-        // instructions.
+        // This interval consists of the branch and the counter read. Instructions executed by idle
+        // CPUs are also counted.
         let lead = Mpidr::new(0);
         let entry = log.alone(ScenarioId::TimerLatency, Variant::Idle, Metric::Entry, lead);
         let entry = entry.expect("samples");
@@ -135,8 +135,8 @@ fn off_is_seen_when_it_is() {
     for cpu in (1..4).map(Mpidr::new) {
         let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Metric::TurnOff, cpu);
         let (seen, told) = (seen.expect("samples").median, told[&cpu].median);
-        // With this clock, the lead polls without a pause and gets every other turn. While the
-        // firmware's own time is measured, the lead sleeps.
+        // With this clock, the lead polls without pausing and takes every other turn. During the
+        // firmware's measurement, the lead sleeps.
         let is_soon = seen < 2 * told + 1_000 && seen > told;
         assert!(is_soon, "{cpu}: {seen}, {told:?}");
     }

@@ -45,7 +45,7 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
         longest.copied().collect::<Vec<u64>>()
     });
     assert!(deepest.is_sorted_by(|a, b| a < b), "{deepest:?}");
-    // The last men of two clusters flush their caches one after the other.
+    // In two clusters, the last CPUs to go down flush their caches one after the other.
     assert!(deepest[4] > 2 * deepest[0], "{deepest:?}");
     assert!(core[7] < core[0] + core[0] / 10, "no lock: {core:?}");
 }

@@ -48,8 +48,8 @@ pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: 
     all.values().map(overruns).sum()
 }
 
-/// With the instruction clock, no expiry is missed. In real time, some may be missed, but they are
-/// counted.
+/// With the instruction clock, no expiry is missed. In real time, some expiries may be missed, but
+/// they are counted.
 #[test]
 fn handled_and_overruns_are_all_expiries() {
     let loads = LOADS.map(Variant::word).join(",");

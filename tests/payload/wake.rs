@@ -35,8 +35,8 @@ fn has_first_figure(cell: &Cell) -> bool {
     metrics.iter().any(|it| cell.figure(*it).is_some())
 }
 
-/// Checks that all scenarios have all rows (parallel scenarios have them across both helper
-/// placements) and that PSCI_STAT counts the expected level.
+/// Checks that all scenarios have all rows (in parallel scenarios, all except the helper's, for
+/// both placements) and that PSCI_STAT counts the expected level.
 fn has_all_rows(log: &common::Log) {
     let text = &log.text;
     assert!(text.contains("; 0 rows skipped, 0 CPUs lost)"), "{text}");
@@ -182,7 +182,7 @@ fn a_frame_that_can_not_be_used_is_named() {
             QEMU_TREE,
             MEMORY,
             7,
-            "frame's count differs from the CPUs' count",
+            "frame's counter differs from the CPUs' counter",
         ),
     ] {
         // The payload must not use the memory that imitates a frame.

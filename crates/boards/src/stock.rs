@@ -74,7 +74,7 @@ pub struct OldestVersion {
     pub because: String,
 }
 
-/// Text in the platform's source that is present only if CPUs come back from a power-down. If it is
+/// Text in the platform's source that is present only if CPUs return from a power-down. If it is
 /// missing, the device tree contains only the board file's standby states.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -30,7 +30,7 @@ const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
 /// A device tree, and the name used for it in messages.
 type NamedTree = (Vec<u8>, String);
 
-/// The payload in memory, complete except for the last memory map.
+/// The payload in memory, complete except for the final memory map.
 struct Loaded {
     memory: &'static mut [u8],
     block: ParameterBlock,

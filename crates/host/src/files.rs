@@ -32,7 +32,9 @@ pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) 
         bail!("{option} {shown}: this is the input file for {reader}");
     }
     if input.is_dir() && is_below(path, input) {
-        bail!("{option} {shown}: is in the input folder for {reader}; specify a file outside it");
+        bail!(
+            "{option} {shown}: this is in the input folder for {reader}; specify a file outside it"
+        );
     }
     Ok(())
 }

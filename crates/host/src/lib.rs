@@ -1,4 +1,4 @@
-//! Functions needed by every program on the host: progress, child processes, files, interrupts.
+//! Functions needed by every program on the host: progress, child processes, files and interrupts.
 //!
 //! The crate is independent of PSCI, boards and runs, and has no command line.
 //!
@@ -23,12 +23,12 @@
 //! | file | task |
 //! |---|---|
 //! | [`hex`] | bytes as hexadecimal digits |
-//! | [`read_file`] | reads files, with a size limit |
-//! | [`stdout`] | standard output, which its reader may close |
+//! | [`read_file`] | reads files up to a size limit |
+//! | [`stdout`] | standard output that tolerates a closed pipe |
 //! | [`wrap`] | lines wrapped to the terminal width |
-//! | [`progress`] | a spinner or a bar on a terminal, lines otherwise, on stderr |
+//! | [`progress`] | progress on stderr: a spinner or a bar on a terminal, or else lines |
 //! | `side_by_side` | two steps that run at the same time |
-//! | [`interrupt`] | Ctrl-C, SIGTERM and SIGHUP as a flag |
+//! | [`interrupt`] | a flag that is set by Ctrl-C, SIGTERM and SIGHUP |
 //! | [`places`] | directories shared by several processes |
 //! | `temporary` | errors about temporary files |
 //! | [`files`] | checks and writes output files |

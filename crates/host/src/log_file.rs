@@ -116,11 +116,11 @@ mod tests {
             let error = open(&path).err().expect("refused").to_string();
             assert!(error.contains("another run is writing"), "{error}");
         }
-        first.add(b", to its end");
+        first.add(b" and second");
         first.end().expect("written");
-        assert_eq!(fs::read(&path).expect("there"), b"first, to its end");
+        assert_eq!(fs::read(&path).expect("there"), b"first and second");
         LogFile::at(&path).expect("free").end().expect("nothing");
-        assert_eq!(fs::read(&path).expect("there"), b"first, to its end");
+        assert_eq!(fs::read(&path).expect("there"), b"first and second");
         let mut next = LogFile::at(&path).expect("free");
         next.add(b"next");
         next.end().expect("written");

@@ -23,7 +23,7 @@ pub struct StepProgress {
     bar: ProgressBar,
     /// The name to print if the step takes long enough to stay on the terminal.
     what: String,
-    /// True if the progress is printed as lines instead.
+    /// True if progress is printed line by line instead of being drawn.
     is_printed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Standard output, which its reader may close.
+//! Standard output that tolerates a closed pipe.
 
 use std::io::{self, Write, stdout};
 

@@ -39,8 +39,8 @@ const DISTRIBUTOR: u64 = 0x3fff_0000;
 const CPU_INTERFACE: u64 = 0x3ffd_0000;
 const REDISTRIBUTOR_SIZE: u64 = 0x2_0000;
 
-/// The ID of a core register at offset 0 in `struct kvm_regs`. The ID of any other core register is
-/// this ID ORed with the register's offset in 32-bit words.
+/// The ID of the core register at offset 0 in `struct kvm_regs`. The ID of any other core register
+/// is this ID ORed with the register's offset in 32-bit words.
 const CORE: u64 = KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE as u64;
 const X0: u64 = CORE;
 const PC: u64 = CORE | 64;

@@ -4,7 +4,7 @@
 use core::cell::UnsafeCell;
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// A value that is handed over between CPUs.
+/// A value passed from one CPU to another.
 #[derive(Debug)]
 pub struct SharedCell<T>(UnsafeCell<T>);
 
@@ -45,7 +45,7 @@ impl<T> SharedCell<T> {
     /// No other CPU may read or write the value, and no other reference to it may be in use.
     #[expect(
         clippy::mut_from_ref,
-        reason = "access to the value is handed over with the order"
+        reason = "access to the value is transferred with the order"
     )]
     pub unsafe fn as_mut(&self) -> &mut T {
         // SAFETY: guaranteed by the caller.

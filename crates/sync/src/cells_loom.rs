@@ -90,7 +90,7 @@ macro_rules! atomic {
 atomic!(AtomicU32, AtomicU32, u32);
 atomic!(AtomicU64, AtomicU64, u64);
 
-/// A value that is handed over between CPUs. loom reports unordered accesses by two CPUs.
+/// A value that is passed from one CPU to another. loom reports unordered accesses by two CPUs.
 #[derive(Debug)]
 pub struct SharedCell<T>(UnsafeCell<T>);
 

@@ -24,8 +24,8 @@ pub enum Stop {
 
 /// The state shared by the lead and one other CPU. Its counters contain order numbers.
 ///
-/// `Order` and `Outcome` are the messages. `Tally` is memory that is handed over with the messages,
-/// for results that are too large for an outcome.
+/// `Order` and `Outcome` are the messages. `Tally` is memory that is passed along with the
+/// messages, for results that are too large for an outcome.
 #[derive(Debug)]
 pub struct Handover<Order, Outcome, Tally: 'static> {
     issued: AtomicU32,
@@ -42,8 +42,8 @@ pub struct Handover<Order, Outcome, Tally: 'static> {
     tally: SharedCell<Option<&'static mut Tally>>,
 }
 
-// SAFETY: `order`, `outcome` and `tally` are handed over through `issued` and `done`, which are
-// stored with Release and loaded with Acquire. Everything else is atomic.
+// SAFETY: access to `order`, `outcome` and `tally` is synchronized through `issued` and `done`,
+// which are stored with Release and loaded with Acquire. Everything else is atomic.
 unsafe impl<Order: Send, Outcome: Send, Tally: Send> Sync for Handover<Order, Outcome, Tally> {}
 
 /// Methods for the lead.
@@ -109,7 +109,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         (code & RETURNED != 0).then_some(code as u32 as i32)
     }
 
-    /// Releases the CPU, which waits after completing its order until the lead has returned.
+    /// Releases the CPU, which, after completing its order, waits until the lead has returned.
     pub fn release(&self) {
         let number = self.issued.load(Ordering::Relaxed);
         self.released.store(number, Ordering::Release);
@@ -231,7 +231,7 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
     /// for the CPU. No other reference to the tally may be in use.
     #[expect(
         clippy::mut_from_ref,
-        reason = "access to the tally is handed over with the order"
+        reason = "access to the tally is transferred with the order"
     )]
     pub unsafe fn tally_mut(&self) -> Option<&mut Tally> {
         // SAFETY: the caller guarantees that no other CPU reads or writes the tally.

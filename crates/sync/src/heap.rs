@@ -47,7 +47,7 @@ impl Heap {
         match self.state.swap(IN_USE, Ordering::Acquire) {
             FREE => {}
             IN_ROUND => panic!("heap: used in a round"),
-            _ => panic!("heap: used by an exception or a panic"),
+            _ => panic!("heap: used during an exception or a panic"),
         }
         // SAFETY: `state` was FREE and is IN_USE until the store below, so no other reference to
         // the region exists.

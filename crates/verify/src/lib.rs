@@ -80,7 +80,7 @@ fn dismissal() {
     let cpu = thread::spawn(move || {
         let is_on = !cpu.is_dismissed();
         if is_on {
-            let order = cpu.order().expect("the order given before");
+            let order = cpu.order().expect("an order");
             cpu.report_ready();
             wait_for(|| cpu.start().or(cpu.is_dismissed().then_some(0)));
             cpu.finish(order);

@@ -58,7 +58,7 @@ pub const TREES: &[Class] = &[
     class("node-duplicated", Tree(duplicate_node), Nothing),
     class("reg-moved", Tree(move_reg), Nothing),
     class("reg-resized", Tree(resize_reg), Nothing),
-    // When the lead refreshes a watchdog, this can add instructions to another CPU's wake-up.
+    // A watchdog refresh by the lead can add instructions to another CPU's wake-up.
     class("watchdog-added", Tree(add_watchdog), OtherFigures),
     class("frame-added", Tree(add_frame), Nothing),
     class("console-changed", Tree(change_console), Nothing),

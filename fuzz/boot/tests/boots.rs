@@ -1,4 +1,4 @@
-//! Boots a few mutants of each class. None of them may be a finding.
+//! Boots a few mutants of each class. None of them may produce a finding.
 
 use std::process::Command;
 

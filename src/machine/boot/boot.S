@@ -1,11 +1,11 @@
 // The three entry points of the payload, and the code they share: reset (_start), CPU_ON
 // (secondary_entry) and wake-up from a power-down (wake_entry).
 //
-// The last two begin with the MMU and data cache off. So does _start, unless its loader left them
-// on; in that case, it writes back the image and turns them off. Until cpu_setup has turned on the
-// MMU and data cache, data that was written with them on must not be loaded, because it may be in a
-// cache that this CPU is not using yet. Until then, secondary_entry and wake_entry therefore load
-// only one word, the address of the translation tables, which was written once, with caches off.
+// All three begin with the MMU and data cache off, unless a loader enters _start with them on;
+// _start then writes back the image and turns them off. Until cpu_setup has turned on the MMU and
+// data cache, data that was written with them on must not be loaded, because it may be in a cache
+// that this CPU is not using yet. Until then, secondary_entry and wake_entry therefore load only
+// one word, the address of the translation tables, which was written once, with caches off.
 // _start loads and stores only what it must (relocations, translation tables, the parameter block).
 // It invalidates the lines that it writes before the first store, because an earlier stage may have
 // left dirty lines whose eviction would undo a store, and again after the last store, so that no
@@ -66,8 +66,8 @@ reset:
     and     x27, x27, #~0xfff
 
     // If the loader runs with the MMU and caches on (U-Boot's go, EFI), the image may exist only in
-    // a cache, but the code below reads memory. Write the image and the tree back, and turn both
-    // off. Addresses do not change, because such a loader uses an identity mapping.
+    // a cache, but the code below reads memory. Write the image and the tree back, and turn the
+    // MMU and caches off. Addresses do not change, because such a loader uses an identity mapping.
 3:  mrs     x7, CurrentEL
     cmp     x7, #(2 << 2)
     b.hi    5f
@@ -110,9 +110,9 @@ caches_are_off:
     b.ne    left_el3
 
     // EL3 belongs to the firmware under test. If the payload is entered at EL3, all it can do is
-    // report this from a lower level. Only the minimum is set up for that: lower levels are AArch64
-    // and non-secure, an SMC is undefined and not taken to EL3, and the next level (EL2 if
-    // implemented) starts with the MMU and caches off and all exceptions masked.
+    // report this from a lower level. The setup is minimal: lower levels are AArch64 and
+    // non-secure, an SMC is undefined and not taken to EL3, and the next level (EL2 if implemented)
+    // starts with the MMU and caches off and all exceptions masked.
     .global leave_el3
 leave_el3:
     mov     x29, #1
@@ -363,7 +363,7 @@ secondary_ready:                        // a test injects a fault here
 
 // ---------------------------------------------------------------------------
 // Wake-up: x0 = the context ID that timed.S stored in the channel: the stack pointer, with bit 0 as
-// above. It is also only compared, never dereferenced.
+// above. The context ID is only compared, never dereferenced.
 // ---------------------------------------------------------------------------
     .global wake_entry
 wake_entry:

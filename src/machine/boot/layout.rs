@@ -42,7 +42,7 @@ pub fn image() -> Region {
     }
 }
 
-/// Publishes the address range of the channels, where each entry point finds its CPU's channel.
+/// Publishes the address range of the channels, which the entry points search for a CPU's channel.
 /// Must be called before any other CPU is turned on and before the first suspend.
 pub fn set_channel_directory(first: u64, end: u64) {
     // SAFETY: boot.S reserves this aligned pair of words for the directory. The lead stores them

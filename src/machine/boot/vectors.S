@@ -12,8 +12,8 @@
 // the payload does not otherwise use. CONTEXTIDR_EL1 is 1 while an exception is handled. An
 // exception in the handler parks the CPU, so the handler cannot recurse.
 //
-// struct Frame: x0 to x30, then SP, ELR, SPSR, ESR, FAR and the vector number: 37 words, in 304
-// bytes to keep SP aligned to 16.
+// struct Frame: x0 to x30, then SP, ELR, SPSR, ESR, FAR and the vector number: 37 words, padded
+// to 304 bytes to keep SP 16-byte aligned.
 
     .macro  vector number
     .balign 128
@@ -44,8 +44,8 @@ timer_vector:
     vector  5
     vector  6
     vector  7
-    // Eight vectors for lower ELs would follow. Nothing runs there, so they are never taken, and
-    // other code uses their space.
+    // Eight vectors for lower ELs would follow. Nothing runs at those ELs, so the vectors are never
+    // taken, and other code uses their space.
 
     .section .text.vectors, "ax"
 vector_common:

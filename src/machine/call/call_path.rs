@@ -116,8 +116,8 @@ fn read_twice() -> [u64; 2] {
     [first, second]
 }
 
-/// The number of reads after which an unchanged counter is assumed to have stopped. Even the
-/// slowest permitted counter (1 MHz) ticks much sooner.
+/// The number of reads after which an unchanged counter is assumed to have stopped. A
+/// running counter changes after far fewer reads, even at the lowest permitted frequency (1 MHz).
 const STILL: u32 = 1 << 20;
 
 /// The conduit for a timed call, and the counter that is read before and after it.

@@ -34,7 +34,7 @@ pub fn identify_service(smccc: Option<Version>) -> Option<Service> {
     Service::from_answers(uid, call(SERVICE_REVISION, [0; 3]))
 }
 
-/// Returns true in a KVM guest, if the query is safe according to `smccc`.
+/// Returns true if this is a KVM guest and the query is safe according to `smccc`.
 pub fn is_kvm_host(smccc: Option<Version>) -> bool {
     let may_ask = smccc.is_some_and(|version| version >= VERSION_1_1);
     may_ask && is_kvm(call(HYPERVISOR_UID, [0; 3]))

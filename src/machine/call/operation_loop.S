@@ -3,8 +3,8 @@
 // There are two parts. repeat_WAY is the timed region for each kind of counter: it reads the
 // counter, branches to a loop and reads the counter again. repeat_WAY_cycles also reads
 // PMCCNTR_EL0, outside the counter reads: in a guest each of these reads may trap, and the measured
-// time must not include the trap. Each loop below is separate and does not use the counter. The
-// timed code is therefore the loop, one branch to it and one back; the variant `loop` shows the
+// time must not include the trap. The loops below are separate code and do not read the counter.
+// The timed code is therefore the loop, one branch to it and one back; the variant `loop` shows the
 // cost of the branches. A test checks all of this in the linked image.
 //
 // Arguments and results are in struct RawLoop (operation_loop.rs). In a loop:

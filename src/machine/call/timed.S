@@ -69,7 +69,7 @@ timed_\way\()_end:
     .global timed_\way\()_function_end
 timed_\way\()_function_end:
 
-    // empty_WAY(x0 result): the region without the call, to measure its cost.
+    // empty_WAY(x0 result): the timed region without the call, to measure the region's overhead.
     .section .text.empty_\way, "ax"
     .global empty_\way
 empty_\way:

@@ -1,4 +1,4 @@
-//! The hand-over between CPUs, with the messages used in a round.
+//! The messages that the lead and the other CPUs exchange in a round.
 
 use run::measure::order::Order;
 use run::measure::{Cause, Outcome, Tally};
@@ -7,7 +7,7 @@ use sync::Stop;
 /// The state shared by the lead and one other CPU.
 pub type CpuHandover = sync::Handover<Order, Outcome, Tally>;
 
-/// Returns the loss cause for a CPU that stopped.
+/// Returns the cause to report for a CPU that stopped.
 pub const fn cause_of(stop: Stop) -> Cause {
     match stop {
         Stop::Exception => Cause::Exception,

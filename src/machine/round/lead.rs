@@ -307,7 +307,7 @@ impl Lead {
 
     /// Publishes the start time and executes the lead's own order. The lead's cache lines are
     /// already dirty when the start time is chosen. The other CPUs were started one after another
-    /// from `since` onwards, so the first CPU may be taking longer naps by now.
+    /// from `since` onwards, so the first CPU may already be polling less often.
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let waiter = self.waiter();
         self.begin_step(Step::Finish, self.last_finish(orders, waiter.now()));
@@ -443,7 +443,7 @@ impl Machine for Lead {
         }
         let since = self.waiter().now();
         self.start_participants(&orders, outcomes);
-        // Losses are reported before the lead executes its own part, from which it may not return.
+        // Losses are reported before the lead executes its part, from which it might not return.
         self.states.name_losses();
         if round.action.sleeps().is_some() {
             boot_marks::reach(BootStage::Suspend);
@@ -453,8 +453,8 @@ impl Machine for Lead {
             round.waker == Waker::NoHelper || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
         if lacks_helper {
             // No CPU was available as the helper, or the helper has just been lost. The other
-            // CPUs already have their orders. The lead stays awake so that they do not sleep
-            // forever, and the round is discarded.
+            // CPUs already have their orders. The lead stays awake so that these CPUs do
+            // not sleep forever, and the round is discarded.
             orders.round.waker = Waker::Helper(lead);
         }
         let start = self.run_lead_part(&orders, since, outcomes);

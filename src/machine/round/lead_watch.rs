@@ -1,8 +1,8 @@
 //! Watches the lead. If the lead does not return from a call, only another CPU can detect this. The
 //! lead publishes its current step and an instant 10 s after the step's deadline. Every other CPU
 //! that is on waits for the lead, and the first CPU to detect that this instant has passed
-//! ends the run. The board's watchdog, if any, is set to expire 10 s after that instant, or at the
-//! longest timeout that it supports, but never before that instant.
+//! ends the run. The board's watchdog, if any, is set to expire 10 s after that instant, or sooner
+//! if it does not support such a long timeout, but never before that instant.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -66,8 +66,8 @@ impl LeadWatch {
         self.step.store(step as u32, Ordering::Relaxed);
         self.until.store(until, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {
-            // The watchdog never expires before another CPU would report the loss of the lead, and
-            // normally expires later, because that report is more detailed.
+            // The watchdog does not expire before another CPU would report the loss of the lead,
+            // and normally expires well after that, because the CPU's report is more detailed.
             let least = until.saturating_sub(waiter.now());
             let wish = least + waiter.ticks_of_us(GRACE_US);
             watchdog.arm(least, wish, waiter.clock.believed());

@@ -28,7 +28,7 @@ use crate::machine::timer_frame::TimerFrameDriver;
 
 /// The last part of the wait before a start, in microseconds, during which a CPU does not nap.
 const SPIN_US: u64 = 100;
-/// How far ahead of this last part the lead wakes up, in microseconds.
+/// How much earlier than the other CPUs the lead wakes up, in microseconds.
 const AHEAD_US: u64 = 30;
 
 pub struct RoundParts {
@@ -92,9 +92,8 @@ impl Participant {
         Ok(())
     }
 
-    /// Sets up this CPU on each entry after boot. A failure ends the run, because a set-up that
-    /// succeeded once is expected to succeed again, and because no interrupt could wake the CPU
-    /// without it.
+    /// Sets up this CPU on each entry after boot. A failure ends the run: setup succeeded
+    /// before, so it should not fail now, and without it no interrupt could wake the CPU.
     pub fn set_up_again(&self) {
         if let Err(reason) = self.set_up() {
             panic!("{reason}");

@@ -1,4 +1,4 @@
-//! A CPU's part in a timer measurement: it executes a load and, if its own timer is measured, takes
+//! A CPU's part in a timer measurement: it runs a load and, if its own timer is measured, takes
 //! that timer's interrupts at the same time (`timer_load.S`).
 
 use core::arch::global_asm;
@@ -83,7 +83,7 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
     next.is_none()
 }
 
-/// Executes a CPU's part in `window`, starting at the instant that `start` returns.
+/// Executes a CPU's part in `window`, starting at the instant returned by `start`.
 pub fn observe_timer(
     channel: &'static CpuChannel,
     waiter: &'static Waiter,

@@ -51,9 +51,9 @@ impl CpuTimer {
         intid.map(|intid| Self { kind, intid })
     }
 
-    /// Finds a second timer on the CPU that can end a wait for this one: CNTV, if the board
-    /// description includes its interrupt. A guest has no guard timer, because it already uses CNTV
-    /// and a hypervisor need not provide CNTP.
+    /// Finds a guard timer, which can end a wait for this timer: CNTV, if the board description
+    /// includes its interrupt. A guest has no guard timer, because it already uses CNTV and a
+    /// hypervisor need not provide CNTP.
     pub fn find_guard(self, ppis: &TimerPpis) -> Option<Self> {
         let intid = ppis.virtual_.filter(|_| self.kind != TimerKind::Virtual)?;
         let is_e2h = registers::has_fixed_e2h();

@@ -62,7 +62,8 @@ fn arrives_late() {
     );
 }
 
-/// If the CPU arrives after the time limit, it powers off again and does not keep its cluster up.
+/// If the CPU arrives after the time limit, it powers off again and does not keep its cluster
+/// powered on.
 #[test]
 fn arrives_too_late() {
     loses_victim(

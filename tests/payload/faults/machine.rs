@@ -35,8 +35,8 @@ fn the_gics_local_enables_are_gone_after_a_wake_up() {
 /// If several CPUs stop at the same time, each of them still prints all of its final lines.
 #[test]
 fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
-    // The fault affects all CPUs that are turned on in the second round. The lead is entered only
-    // once.
+    // The fault affects all CPUs that are turned on in the second round. The lead enters the
+    // payload only once.
     let args = "iterations=2 warmup=0 only=psci_version_parallel";
     let spec = common::spec("--fault serror,skip=1", args);
     let seen = run(&spec, Fail, &["7 CPUs lost"]);
@@ -84,7 +84,7 @@ fn an_serror_is_pending_at_an_entry() {
     let scenarios = [SuspendDeepParallel, CpuSuspendParallel];
     let tags = scenarios.map(ScenarioId::short_tag).join(",");
     let is_lost_in_call = |entry: u32| {
-        // In PSCI_VERSION, all entries would be due to CPU_ON.
+        // In the PSCI_VERSION scenario, all entries would be due to CPU_ON.
         let spec = only(&tags, &at_victim(&format!("serror,skip={entry},count=1")));
         let seen = run(&spec, Fail, &words).complete_but(&scenarios, &[VICTIM]);
         let in_call = format!("{}return from the call", words[0]);
@@ -139,7 +139,7 @@ fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
     image
 }
 
-/// If HCR_EL2.E2H cannot be cleared at any entry, the run continues in the EL2&0 regime, and serial
+/// If HCR_EL2.E2H stays set at every entry, the run continues in the EL2&0 regime, and serial
 /// results are the same as with E2H = 0.
 #[test]
 fn e2h_stays_set() {
@@ -160,8 +160,8 @@ fn e2h_stays_set() {
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
         let stuck = with(with_stuck_e2h(image.clone())).says(&words).log();
-        // This run also injects the fault, whose code at EL3 takes time, but uses an image that
-        // clears E2H.
+        // This run also injects the fault, because its code at EL3 takes time, but uses an image
+        // that clears E2H.
         let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {

@@ -112,8 +112,8 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
     if let Some(known) = same.find(|it| it.format == format && it.power_state == value) {
         return Ok(known.clone());
     }
-    // The power_state value does not show whether the timers stop. If they were wrongly assumed to
-    // keep running, nothing would ever wake the CPU.
+    // The power_state value does not show whether the timers stop. If the timers were wrongly
+    // assumed to keep running, nothing would ever wake the CPU.
     let mut alike = all.filter(|it| it.is_powerdown() && (!is_core || it.level == Some(0)));
     Ok(StateEntry {
         name: name.to_owned(),

@@ -235,7 +235,7 @@ pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> R
     let (image, tree) = (name(image), name(tree));
     // The tree's file name is the image name with a suffix.
     if image.contains(['"', '\\']) || image.chars().any(char::is_control) {
-        bail!("{image:?}: a FIT source cannot name this file");
+        bail!("{image:?}: a FIT source cannot contain this file name");
     }
     let title = title.replace(['"', '\\'], "'");
     let (cells, load) = match (load >> 32, load & 0xffff_ffff) {

@@ -35,7 +35,7 @@ impl<'s> Signer<'s> {
         Ok(Self { key, certificate })
     }
 
-    /// Returns `application`, signed so that the certificate verifies it.
+    /// Returns `application` with a signature that the certificate verifies.
     pub fn sign(&self, workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
         setup::ensure(workspace, &[Need::Sbsign])?;
         let dir = temporary(tempfile::tempdir())?;

@@ -206,8 +206,8 @@ mod tests {
     use super::*;
     use crate::commits::ledger_export::{self, LedgerFormat, conclusion};
 
-    /// Returns one entry for each pair of sums, both taken over two calls: the CPU's own
-    /// instructions, and those across all CPUs.
+    /// Returns an entry for each pair: the CPU's own instructions and those across all CPUs, each
+    /// summed over two calls.
     fn entries(sums: &[(u64, u64)]) -> Vec<LedgerEntry> {
         let entries = sums.iter().enumerate().map(|(place, (own, all))| {
             let commit = Commit {

@@ -108,10 +108,10 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
         bail!("--args only=help: this only lists scenarios, so no job can pass");
     }
     if !plan.methods.iter().any(|method| method == Method::Tftf) {
-        bail!("--args method=warm: engines read what method=tftf prints; use method=tftf,warm");
+        bail!("--args method=warm: engines need the output of method=tftf; use method=tftf,warm");
     }
     if plan.scenarios.suite().is_empty() {
-        bail!("--args only=: engines read scenarios from TF-A's suite; select at least one");
+        bail!("--args only=: engines need at least one scenario from TF-A's suite");
     }
     if engine == Engine::Lava && cpus > monitors::CPUS_MAX {
         bail!(

@@ -16,7 +16,7 @@ pub enum JobWordError {
     /// Not a valid tag.
     #[error("a LAVA tag consists of up to {TAG_MAX} letters, digits, '-' and '_'")]
     Tag,
-    /// Empty, or contains a character that YAML cannot print.
+    /// Empty, or contains a character that is not printable in YAML.
     #[error("expected non-empty printable text")]
     NotPrintable,
     /// Not a URL that the LAVA dispatcher can read.
@@ -45,7 +45,7 @@ pub fn tag(text: &str) -> Result<String, JobWordError> {
     Ok(text.to_owned())
 }
 
-/// Checks and returns a string that both people and YAML can read.
+/// Checks that a string is not blank and is printable in YAML, and returns it.
 pub fn printable(text: &str) -> Result<String, JobWordError> {
     if text.trim().is_empty() || text.chars().any(is_odd) {
         return Err(JobWordError::NotPrintable);
@@ -53,7 +53,7 @@ pub fn printable(text: &str) -> Result<String, JobWordError> {
     Ok(text.to_owned())
 }
 
-/// Returns true if YAML cannot print `c`, or treats it as the end of a line.
+/// Returns true if YAML treats `c` as not printable or as the end of a line.
 pub(super) fn is_odd(c: char) -> bool {
     c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c)
 }

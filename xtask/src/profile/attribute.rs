@@ -1,4 +1,4 @@
-//! Turns a run's samples into its profile.
+//! Builds a profile from a run's samples.
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -102,7 +102,7 @@ impl Call {
         self.place(stamp).map(|place| self.parts[place].at)
     }
 
-    /// Returns the costs from one timestamp to another.
+    /// Returns the costs between two timestamps.
     pub fn costs(&self, from: Stamp, to: Stamp) -> impl Iterator<Item = (u32, Cost)> {
         let places = self.place(from).zip(self.place(to));
         let parts = places.and_then(|(from, to)| self.parts.get(from..to));

@@ -166,7 +166,7 @@ impl Code {
     }
 
     /// Returns true for a block that stays in one function even if it is executed repeatedly. Such
-    /// blocks do not read the counter, and do not start or end where a stack changes.
+    /// blocks do not read the counter, and do not start or end where the call stack changes.
     pub fn is_plain(&self, address: u64, len: u64) -> bool {
         let end = address + 4 * len;
         let (_, function_end) = self.function(address);

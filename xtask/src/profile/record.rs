@@ -8,7 +8,7 @@
 //!   executed so far inside and outside the firmware.
 //! * 2 is a store by the block that was executed last: the instruction's index in the block, and
 //!   the offset in the timestamp memory.
-//! * 3 is the end of the record, with the same instruction counts as for an execution.
+//! * 3 is the end of the record, with the same instruction counts as an execution.
 
 use std::io::Read;
 
@@ -38,7 +38,7 @@ pub(super) struct Execution {
     /// The number of instructions executed. Every execution covers the whole block, except possibly
     /// the last one.
     pub ran: u64,
-    /// The number of instructions executed across all CPUs beforehand.
+    /// The number of instructions that all CPUs had executed when the first execution began.
     pub at: u64,
     /// The stores to the timestamp memory by the last execution.
     pub stores: Vec<Store>,
@@ -47,7 +47,7 @@ pub(super) struct Execution {
 /// A store to the timestamp memory.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// The number of instructions executed across all CPUs beforehand.
+    /// The number of instructions that all CPUs had executed before the store.
     pub at: u64,
     /// The offset in the timestamp memory.
     pub offset: u64,
@@ -56,7 +56,7 @@ pub(super) struct Store {
 /// The most recent executions, with the event for the last one.
 struct Last {
     event: [u64; 3],
-    /// The executions, excluding the instructions of the last one.
+    /// The executions; `ran` does not include the last one.
     execution: Execution,
 }
 

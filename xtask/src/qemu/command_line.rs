@@ -71,7 +71,7 @@ pub fn start(cpu: u32, address: u64) -> [OsString; 2] {
 }
 
 /// Returns the command that starts QEMU with `arguments`. If possible, the kernel kills QEMU when
-/// this process is killed. Otherwise, a machine that hangs would use a CPU forever. With `-icount`,
+/// this process is killed, so that a machine that hangs does not use a CPU forever. With `-icount`,
 /// all of QEMU runs on a single host CPU: see [`host_cpu`].
 pub fn command(arguments: &[OsString]) -> Command {
     let mut words: Vec<OsString> = Vec::new();

@@ -55,7 +55,7 @@ pub fn ask(socket: &Socket, map: &NamedMemory) -> Vec<String> {
     lines(&socket.registers(TIME).unwrap_or_default(), map)
 }
 
-/// Returns the lines for `said`, the reply to `info registers -a`.
+/// Returns the lines for `said`, QEMU's reply to `info registers -a`.
 fn lines(said: &str, map: &NamedMemory) -> Vec<String> {
     // For example PSTATE=600003c9 -ZC- NS EL2h. QEMU 7.2 does not show the security state at EL3.
     let pattern = r"CPU#(\d+)\s+PC=([0-9a-f]+)[^#]*\sPSTATE=\S+ \S+ (S )?(?:NS )?EL(\d)";

@@ -39,7 +39,7 @@ use crate::build::{self, flash, image};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, U_BOOT, scratch};
 
-/// A run for which everything has been built, and which can be repeated.
+/// A run that has been fully prepared and can be repeated.
 #[derive(Debug)]
 pub struct Prepared {
     firmware: FirmwareKind,

@@ -100,7 +100,7 @@ impl RunSpec {
     /// # Errors
     /// Returns an error for an unknown option or an invalid value, as on the command line.
     pub fn parse(options: &str) -> Result<Self, clap::Error> {
-        // The idle state options conflict with `--dtb`, so clap needs a definition of it.
+        // The idle state options conflict with `--dtb`, so that option must be defined too.
         let command = Command::new("run").arg(Arg::new("dtb"));
         let command = Self::augment_args(command);
         let words = ["run"].into_iter().chain(options.split_whitespace());

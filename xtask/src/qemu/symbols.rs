@@ -7,7 +7,7 @@ use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 pub struct Symbols(Vec<(u64, u64, String)>);
 
 impl Symbols {
-    /// Returns the functions in the ELF file at `elf`, or none if it cannot be parsed.
+    /// Returns the functions in the ELF file `elf`, or none if it cannot be parsed.
     pub fn of(elf: &[u8]) -> Self {
         let Ok(file) = object::File::parse(elf) else {
             return Self::default();
@@ -27,8 +27,8 @@ impl Symbols {
         Self(file.symbols().filter_map(function).collect()).and(Self::default())
     }
 
-    /// Returns the address of `name`, a variable qualified by its last module, in the ELF file at
-    /// `elf`.
+    /// Returns the address of the variable `name`, which is qualified by its innermost module, in
+    /// the ELF file `elf`.
     pub fn variable(elf: &[u8], name: &str) -> Option<u64> {
         let file = object::File::parse(elf).ok()?;
         let is_it = |symbol: &object::Symbol<'_, '_>| {
@@ -41,7 +41,7 @@ impl Symbols {
         file.symbols().find(is_it).map(|symbol| symbol.address())
     }
 
-    /// Returns these functions plus those of a program at other addresses.
+    /// Returns these functions together with those of another program at different addresses.
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         // If several symbols share an address, the function is sorted last so that a lookup finds

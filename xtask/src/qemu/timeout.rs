@@ -14,8 +14,8 @@ const A_SAMPLE: Duration = Duration::from_millis(25);
 /// About four times as long as one loop operation (a firmware call) takes when several CPUs share a
 /// host CPU.
 const AN_OPERATION: Duration = Duration::from_micros(40);
-/// The time that emulation may take per second of timer observation. The time for a sample on each
-/// CPU is added, because timer results are collected once a second.
+/// The time that emulation may take per second of timer observation. The time for one sample
+/// per CPU is added to it, because timer results are collected once a second.
 const A_SECOND: Duration = Duration::from_secs(2);
 /// The maximum number of idle states on a board. Board device trees have up to four.
 const IDLE_STATES: usize = 4;

@@ -23,8 +23,8 @@ pub const NEEDS: [Need; 4] = [
     Need::Mtools,
 ];
 
-/// Builds all the files, sorted by path. `report_program` builds `psci-report`. This build
-/// takes the longest, so it starts after the steps that find most errors.
+/// Builds all the files and returns them sorted by path. `report_program` builds `psci-report`.
+/// This build takes the longest, so it starts after the steps in which most errors occur.
 pub fn contents(
     workspace: &Workspace,
     report_program: impl FnOnce() -> Result<Vec<u8>>,

@@ -1,5 +1,5 @@
 //! Builds a release: a folder that lets a lab without Rust measure its boards and read the results.
-//! All files are complete before any of them is written.
+//! The contents of all files are complete before any file is written.
 
 mod board_files;
 mod checksums;

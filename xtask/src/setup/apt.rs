@@ -37,9 +37,9 @@ Acquire::https::Timeout \"30\";
 #clear APT::Update::Post-Invoke-Success;
 ";
 
-/// Calls `fetch` for one site after another in the machine's apt configuration, until a call
-/// succeeds. `fetch` downloads into the `work` folder. Sites other than Debian's own may not have
-/// this suite, or may use different keys.
+/// Calls `fetch` for each site in the machine's apt configuration in turn, until a call succeeds.
+/// `fetch` downloads into the `work` folder. Sites other than Debian's own may not have this suite,
+/// or may use different keys.
 pub(crate) fn fetch<T>(
     work: &Path,
     archive: &Archive,

@@ -23,7 +23,7 @@ const VERSION: &str = "2023.01-2";
 const ARCHIVE: Archive = Archive("deb", "bookworm", None);
 /// The packages that contain `lava-run` and the server's device templates.
 const PACKAGES: &str = "lava-common lava-dispatcher lava-dispatcher-host lava-server";
-/// The Python packages that `lava-run` imports, in versions that work together.
+/// The Python packages that `lava-run` imports, in mutually compatible versions.
 const IMPORTS: [&str; 11] = [
     "aiohttp==3.14.5",
     "configobj==5.0.9",
@@ -116,7 +116,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     for stub in STUBS {
         fs::write(stubs.join(format!("{stub}.py")), "")?;
     }
-    // Without this file, `lava-run` looks up the address of the machine, which no job uses.
+    // Without this file, `lava-run` looks up this machine's address, which no job uses.
     fs::write(root.join("dispatcher.yaml"), "dispatcher_ip: 127.0.0.1\n")?;
     let wrapper = root.join("lava-run");
     fs::write(&wrapper, WRAPPER)?;

@@ -11,16 +11,16 @@ use super::lava::lava;
 use super::python::{LABGRID, SPHINX, has_venv};
 use super::workspace::Workspace;
 
-/// The target that the payload is built for.
+/// The build target for the payload.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 
-/// The target of the statically linked program that runs in the emulated Linux host.
+/// The build target for the statically linked program that runs in the emulated Linux host.
 pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 
-/// The target of the EFI application.
+/// The build target for the EFI application.
 pub const EFI_TARGET: &str = "aarch64-unknown-uefi";
 
-/// The target of the statically linked `psci-report`.
+/// The build target for the statically linked `psci-report`.
 pub const REPORT_TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// The environment variable that, when set to 1, makes `ensure` return an error with the commands
@@ -46,7 +46,7 @@ macro_rules! needs {
         #[expect(missing_docs, reason = "named after the programs")]
         pub enum Need { $($need),* }
 
-        /// Each need, with the package that provides it and the program or file to look for.
+        /// All needs, each with the package that provides it and the program or file to look for.
         const INSTALLED: &[(Need, &str, &str)] = &[$((Need::$need, $what, $program)),*];
     };
 }
@@ -112,7 +112,7 @@ impl Need {
     }
 
     /// Returns true if the program or library exists. Returns an error if it exists but is
-    /// unusable, because an existing one is never overwritten.
+    /// unusable, because an existing installation is never overwritten.
     pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
         let (what, program) = self.row();
         let found = match self {

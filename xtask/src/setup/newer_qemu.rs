@@ -1,5 +1,5 @@
-//! Provides QEMU 9.0 or later. If the installed version is older, version 10.0 from the Debian 12
-//! backports is used, and the installed version is kept.
+//! Provides QEMU 9.0 or later. If an older version is installed, it is kept, but version 10.0 from
+//! the Debian 12 backports is used instead.
 
 use std::env;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-syst
 /// registers.
 pub const PLUGINS_READ_REGISTERS: (u32, u32) = (9, 0);
 
-/// Returns a PATH that provides QEMU 9.0 or later. Fetches QEMU if the installed version is older.
+/// Returns a PATH that provides QEMU 9.0 or later. Fetches QEMU if an older version is installed.
 pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     let path = env::var_os("PATH").context("PATH is not set")?;
     if qemu_version()? >= PLUGINS_READ_REGISTERS {

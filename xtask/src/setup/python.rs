@@ -1,4 +1,4 @@
-//! Python programs from PyPI, each in a separate virtual environment below this tool's part of
+//! Python programs from PyPI, each in a separate virtual environment in this tool's part of
 //! `target/`. The machine's own Python packages remain unchanged.
 
 use std::path::{Path, PathBuf};

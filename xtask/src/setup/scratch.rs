@@ -29,7 +29,7 @@ impl Scratch {
 }
 
 /// Removes folders left behind by killed processes. Returns the lock that must be held to create
-/// such a folder.
+/// a scratch folder.
 pub(crate) fn remove_left(workspace: &Workspace) -> Result<File> {
     let state = workspace.state();
     let gate = state.join("scratch.lock");

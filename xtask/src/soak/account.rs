@@ -14,7 +14,7 @@ use run::plan::{Plan, Procedure, ScenarioId};
 pub struct SoakAccount {
     /// Attempted CPU_SUSPENDs.
     pub suspends: u64,
-    /// The number of attempts that produced no sample, for all calls, by reason key.
+    /// For each reason key, the number of attempts that produced no sample, across all calls.
     pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) lost: u64,
     /// The counts from the `end` record or, if there is none, from the last line. None if the run
@@ -23,7 +23,7 @@ pub struct SoakAccount {
     pub(crate) records: FoundRecords,
 }
 
-/// How many of a run's records its log contains.
+/// How many of the run's records the log contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FoundRecords {
     All,
@@ -32,7 +32,7 @@ pub enum FoundRecords {
     None,
 }
 
-/// Returns true if a run of `plan` attempts CPU_SUSPENDs that are counted.
+/// Returns true if a run of `plan` makes CPU_SUSPEND calls that are counted.
 pub fn has_suspends(plan: &Plan) -> bool {
     let is_suspend = |id: ScenarioId| match id.procedure() {
         Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Steps => true,
@@ -46,7 +46,7 @@ pub fn has_suspends(plan: &Plan) -> bool {
 }
 
 impl SoakAccount {
-    /// Returns the account of the run with this `log`.
+    /// Returns the account of the last run in `log`.
     pub fn of(log: &[u8]) -> Self {
         let runs = read_bytes("log", log).ok();
         let last = runs.and_then(|mut runs| runs.pop());
@@ -79,7 +79,7 @@ impl SoakAccount {
         account
     }
 
-    /// Adds the attempts in a suite scenario or a sweep, based on its cells.
+    /// Adds the attempts in a suite scenario or a sweep, as counted in its cells.
     fn add_scenario(&mut self, run: &LoggedRun, scenario: &Scenario) {
         for cell in scenario.cells.iter().filter(|it| !it.lacks_own_record()) {
             let mut attempts = u64::from(cell.valid());

@@ -70,7 +70,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     let (log, target) = (state.join("build.log"), state.join("build"));
 
     let program =
-        setup::cargo_fuzz(workspace).context("cargo-fuzz was installed but has disappeared")?;
+        setup::cargo_fuzz(workspace).context("cargo-fuzz was installed but cannot be found")?;
     let mut command = Command::new(program);
     command.process_group(0);
     command.args(["build", "--features", "link", "--target", host]);

@@ -226,7 +226,7 @@ fn what_cannot_be_read_is_refused_with_its_place() {
     let whole = page(SERIAL, &NEW, &OLD);
     let csv = format!(".. csv-table:: {DEEP} (v9)\n    :file: data/a.csv\n").replace("µs", "ns");
     let last = whole.trim_end().rfind('\n').expect("a line");
-    let cut = "page.rst:23:5: the table ends without its lower border";
+    let cut = "page.rst:23:5: the table has no bottom border";
     let none = "page.rst:1:1: no table of PSCI latencies";
     let lone = format!(".. table:: {DEEP} (v9)\n\n    +\n");
     let mut cases = vec![

@@ -56,14 +56,11 @@ const ONLY_READ: &[(&str, &str)] = &[
         "tree",
         "needs a machine's ACPI tables; see tests/command/efi.rs",
     ),
-    (
-        "boards my-board",
-        "applies to a board that the user describes",
-    ),
+    ("boards my-board", "needs the user's board file"),
     ("follow", "needs a board unless it reads stdin"),
 ];
 
-/// Files that commands add to a FIP.
+/// Files for commands to add to a FIP.
 const IMAGES: [&str; 11] = [
     "bl1.bin",
     "bl2.bin",
@@ -77,7 +74,7 @@ const IMAGES: [&str; 11] = [
     "tb_fw.dtb",
     "hw.dtb",
 ];
-/// Creates a FIP that commands read.
+/// Creates a FIP for commands to read.
 const FIP: &str = "fip create --out fip.bin --nt-fw bl33.bin \
     --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e,file=mcp_ram.bin";
 
@@ -101,7 +98,7 @@ fn make_files(parent: &Path) -> PathBuf {
     work
 }
 
-/// Creates FIPs that some examples read and others write.
+/// Creates the FIPs that the examples use.
 fn make_fips(work: &Path) {
     let words: Vec<&str> = FIP.split_whitespace().collect();
     let (code, said) = outcome(xtask(&words).current_dir(work));

@@ -65,7 +65,7 @@ fn the_same_bytes_as_fiptool_makes() {
         let said = scratch.ours("fip remove o.bin --nt-fw --tb-fw");
         assert!(said.contains("warning: o.bin has no nt-fw"), "{said}");
         scratch.theirs("fiptool remove t.bin --nt-fw --tb-fw");
-        same("o.bin", "t.bin", "nt-fw is not there");
+        same("o.bin", "t.bin", "nt-fw is missing");
         for layout in ["--align 64", "--plat-toc-flags 12"] {
             scratch.theirs(&format!("fiptool update t.bin {layout}"));
             scratch.ours(&format!("fip update o.bin {layout}"));
@@ -139,7 +139,7 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
     scratch.write("faulty.bin", &faulty);
     let warnings = [
         "tb-fw, Trusted Boot Firmware BL2) at offset 0x10: its size is 0",
-        "it has a nonzero size or flags",
+        "its size or flags are nonzero",
     ];
     for line in [
         "fip info faulty.bin",

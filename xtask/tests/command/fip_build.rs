@@ -70,7 +70,7 @@ const BAD_IMAGES: &[(&str, &str)] = &[
     ("--board juno --mcp-fw fits", "--mcp-fw: Arm Juno r0, r1, r2 does not need this image"),
     ("--board juno --scp-fw empty", "--scp-fw empty: the file is empty"),
     ("--board juno --scp-fw page", "--scp-fw page: the file is a web page"),
-    ("--board juno --scp-fw large", "147457 bytes, but SCP firmware 2.12.0 is at most 147456"),
+    ("--board juno --scp-fw large", "147457 bytes, but SCP firmware 2.12.0 is limited to 147456"),
     ("--board juno --scp-fw gone", "--scp-fw gone: No such file"),
     ("--board juno --scp-fw fits --mbedtls .", "--mbedtls: Arm Juno r0, r1, r2 does not need"),
     ("--board qemu --mbedtls .", "--mbedtls: QEMU virt does not need Mbed TLS"),

@@ -1,4 +1,4 @@
-//! Builds the files that boards load. This requires neither a compiler nor a Rust target.
+//! Builds the files that boards load, which requires neither a compiler nor a Rust target.
 
 use boards::{BoardFile, Package, PackageBlob, PackageKind};
 use hardware::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};

@@ -186,7 +186,7 @@ fn bad_jobs_are_named() {
     let failing = lab.cell(["lava", "qemu", "failing"], &[("lava.log", &failing)]);
     lab.assert_ends(1, "failed: psci-bench/a_case not passed\n");
     assert_eq!(report(&failing, &[]).0, 1);
-    // Jobs with no end, no run, or no content.
+    // Jobs that did not end, contain no run, or have no files.
     let half = &log()[..log().len() / 2];
     let mut late = result("lava", "job", "fail");
     late["error_msg"] = "lava-test-monitor timed out".into();

@@ -1,4 +1,4 @@
-//! `cargo xtask publish`: published figures are never lost, no matter what replaces them.
+//! `cargo xtask publish`: published figures are never lost by mistake.
 
 use std::fs;
 use std::process::Command;

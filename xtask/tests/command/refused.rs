@@ -90,7 +90,7 @@ fn faulty() -> Scratch {
             "echo QEMU emulator version 5.2.0",
         ),
         ("odd", "qemu-system-aarch64", "echo something else"),
-        // A step that runs in parallel with an installation and never finishes by itself.
+        // A step that runs in parallel with an installation and never finishes on its own.
         ("endless", "cargo", "exec /bin/sleep 60"),
         ("endless", "rustc", "echo /"),
     ] {

@@ -74,8 +74,8 @@ fn cells_wherever_they_are() {
     let near = cell(&format!("{odd}/near"));
     let hidden = cell(&format!("{odd}/.cell-x"));
     run("-1", &[odd]).ends(2, "1 or more");
-    // Nothing runs, so there are no results. The report still says so, and is written to the
-    // expected path.
+    // Nothing runs. The report is still written to the expected path, and shows that there are no
+    // results.
     run("2", &[odd, "--format", "json", "-o", "out.json"]).ends(3, "");
     assert!(dir.path().join("out.json").is_file());
     assert!(far.join("results/pytest.out").is_file() && near.join("results").is_dir());

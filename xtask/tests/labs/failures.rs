@@ -1,5 +1,6 @@
-//! Jobs that must not be green: one with a failing test case, one with no end, and boards that hang
-//! or never stop printing. LAVA reports the first job as successful, but the script does not.
+//! Jobs that must not be green: one with a failing test case, one that ends without a last line,
+//! and boards that hang or never stop printing. LAVA reports the first job as successful,
+//! but the script does not.
 
 use std::fs;
 use std::path::Path;

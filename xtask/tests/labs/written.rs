@@ -1,4 +1,5 @@
-//! Compares the files for engines byte for byte, and checks them with the engines' own tools.
+//! Compares the files for lab engines with the expected files, byte for byte, and checks them with
+//! the engines' tools.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! `--deny-skipped` in `qemu`, `report` and `matrix`: if a passing run skipped scenarios and a row,
-//! the exit code is 1 and their names are printed.
+//! `--deny-skipped` in `qemu`, `report` and `matrix`: if a passing run skipped any scenarios or
+//! rows, their names are printed and the exit code is 1.
 
 use boards::GicVersion;
 use report::made_up_run;

@@ -1,4 +1,4 @@
-//! Tests that the output of `fip build` for QEMU boots on QEMU and takes measurements.
+//! Tests that the output of `fip build` boots on QEMU, and that the payload takes measurements.
 
 use std::process::Command;
 

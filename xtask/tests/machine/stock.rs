@@ -7,7 +7,8 @@ use std::env;
 
 use crate::support::{called, xtask};
 
-/// The environment variable that specifies a TF-A checkout whose platforms power CPUs down.
+/// The environment variable that specifies a TF-A checkout in which these platforms can power
+/// CPUs down.
 const CHECKOUT: &str = "PSCI_BENCH_TF_A";
 
 /// Each machine and firmware, with the platform's name in TF-A.

@@ -14,7 +14,7 @@ use super::tables::Tables;
 const DEPTH_MAX: usize = 16;
 /// The maximum number of segments in a path.
 const PATH_MAX: usize = 32;
-/// The maximum number of objects. The largest known DSDTs contain a few thousand.
+/// The maximum number of objects. The largest known DSDTs define a few thousand.
 const OBJECTS_MAX: usize = 16384;
 
 /// Values with these names are kept. Packages are also kept because `_LPI` can refer to them.

@@ -94,7 +94,7 @@ fn done(status: Status) -> Result<(), Status> {
 }
 
 impl EfiServices {
-    /// Takes the system table.
+    /// Stores the image handle and the system table.
     ///
     /// # Safety
     /// Both arguments must be those passed to the image's entry point.

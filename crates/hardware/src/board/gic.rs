@@ -45,7 +45,7 @@ pub(crate) const COMPATIBLE: &str = "arm,gic-v3 \
 pub struct FrameLimits {
     /// The minimum size.
     pub least: u64,
-    /// The maximum number of bytes used.
+    /// The size to which a larger frame is limited.
     pub most: u64,
     /// The alignment, a power of two.
     pub align: u64,

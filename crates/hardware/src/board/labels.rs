@@ -4,7 +4,7 @@
 //! Clusters can be nested. The innermost clusters contain `coreN` nodes. A core refers to a CPU or
 //! contains `threadN` nodes that each refer to a CPU. Siblings are ordered by number, not by their
 //! position in the tree. Clusters are numbered consecutively across the entire map. Cores and
-//! threads keep the numbers in their names.
+//! threads keep the numbers from their names.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,8 +47,8 @@ pub(crate) struct Handle {
     pub index: Option<CpuIndex>,
 }
 
-/// The maximum number of nodes in a map. This is enough if each CPU is a thread in a separate core,
-/// cluster and socket. The limit bounds the scans in [`sibling`].
+/// The maximum number of nodes in a map. This is enough even if each CPU is a thread in a separate
+/// core, cluster and socket. The limit bounds the scans in [`sibling`].
 const MAP_NODES_MAX: usize = 4 * CPU_MAX;
 /// The thread number of an unlabeled CPU. No label uses this number.
 const UNLABELLED: u16 = u16::MAX;

@@ -78,7 +78,7 @@ pub(crate) fn wraps(node: Node<'_>, property: &'static str, region: Region) -> F
     node.error(property, message)
 }
 
-/// Translates a region from the bus that `node` is on, the last in `buses`, to the root bus.
+/// Translates a region from the bus that `node` is on (the last in `buses`) to the root bus.
 fn translate(node: Node<'_>, buses: &[Node<'_>], mut region: Region) -> Result<Region> {
     if region.size == 0 {
         return Ok(region);

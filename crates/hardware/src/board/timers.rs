@@ -7,7 +7,7 @@
 //!
 //! See the Linux binding *timer/arm,arch_timer_mmio.yaml*. Few boards need the
 //! memory-mapped timer, so an unusable frame is not an error here. A scenario that needs the frame
-//! prints the reason.
+//! prints why it cannot be used.
 
 use core::fmt;
 

@@ -42,7 +42,7 @@ impl PrivateInterrupts {
         self.register(ICACTIVER0).set(gic, u32::MAX);
     }
 
-    /// Assigns all private interrupts to group 1, the group in the non-secure view. The write has
+    /// Assigns all private interrupts to group 1, which the non-secure view uses. The write has
     /// an effect only if there is a single Security state.
     pub fn set_group_1(self, gic: &mut impl Bus) {
         self.register(IGROUPR0).set(gic, u32::MAX);

@@ -70,7 +70,7 @@ pub enum NoFrame {
     OtherCount,
     /// The frame's interrupt did not wake the lead in a trial.
     DidNotWake,
-    /// The frame was not tried, because the timers keep running in all measured states.
+    /// The frame was not tested, because the timers keep running in all measured states.
     NotTried,
 }
 
@@ -84,9 +84,9 @@ impl fmt::Display for NoFrame {
             }
             Self::NotThere => "the timer frame is not implemented",
             Self::NoAccess => "the timer frame cannot be accessed",
-            Self::OtherCount => "the timer frame's count differs from the CPUs' count",
+            Self::OtherCount => "the timer frame's counter differs from the CPUs' counter",
             Self::DidNotWake => "the timer frame's interrupt did not wake the lead in a trial",
-            Self::NotTried => "the timer frame was not tried",
+            Self::NotTried => "the timer frame was not tested",
         })
     }
 }

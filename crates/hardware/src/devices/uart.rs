@@ -141,7 +141,7 @@ impl<B: Bus> Uart<B> {
         self.write(self.model.data, u32::from(byte));
     }
 
-    /// Waits until the last bit has been sent or a bounded number of polls is reached.
+    /// Waits until the last bit has been sent, but only for a bounded number of polls.
     pub fn wait_idle(&mut self) {
         self.wait_for(IDLE);
     }

@@ -88,9 +88,9 @@ pub struct ParameterBlock {
     pub tree_offset: u64,
     /// The size in bytes of the appended device tree, or 0 if there is none.
     pub tree_size: u64,
-    /// The size in bytes of the file without a tree, including `.bss`.
+    /// The size in bytes of the file, including `.bss` but not an appended tree.
     pub base_size: u64,
-    /// The build ID: a CRC-32 of everything after the block in the file without a tree, or 0 if
+    /// The build ID: a CRC-32 of everything after the block except an appended tree, or 0 if
     /// unknown.
     pub build: u32,
 }

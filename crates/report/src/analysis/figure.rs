@@ -75,7 +75,7 @@ impl FigureKey {
         self.step.per.max(1)
     }
 
-    /// Returns true if the median and the p99 are lower bounds of histogram classes.
+    /// Returns true if the median and the p99 are lower bounds of histogram bins.
     pub const fn is_of_classes(self) -> bool {
         matches!(self.metric, Metric::Entry | Metric::Handler)
     }
@@ -110,9 +110,9 @@ impl FigureKey {
 
 /// Appended to a table title if [`FigureKey::is_of_classes`] is true for any figure in the table.
 pub const OF_CLASSES: &str =
-    "; medians and p99 are lower bounds of histogram classes, up to 1/16 too small";
+    "; median and p99 are lower bounds of histogram bins, up to 1/16 too small";
 
-/// A CPU's figure in a scenario.
+/// One CPU's figure in a scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure<'r> {
     pub cell: &'r Cell,

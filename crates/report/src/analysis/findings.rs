@@ -1,5 +1,5 @@
-//! A scenario's findings: those that the payload also makes, and those that need more than integer
-//! arithmetic.
+//! A scenario's findings: those that the payload also reports, and those that need more than
+//! integer arithmetic.
 
 use hardware::text::plural::many;
 use run::findings::{Verbosity, findings_of};
@@ -11,7 +11,7 @@ use super::words::NOT_VERIFIED;
 use crate::log::LoggedRun;
 
 /// Computes a scenario's findings from its figures: the payload's findings in more detail, and
-/// those that only the report makes. If a record is missing, returns only a sentence that says so.
+/// those that only a report contains. If a record is missing, returns only a sentence that says so.
 pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     if let Some(what) = lost_records(run, scenario) {
         return vec![not_told(format!("No findings: {what} lost."))];
@@ -46,9 +46,8 @@ fn not_told(sentence: String) -> Finding {
     }
 }
 
-/// Lists the missing records without which the findings would be wrong, as a subject and verb: `2
-/// records of X are`. Returns None if all of them are present, or if the log does not contain any
-/// records.
+/// Lists the lost records that the findings depend on, as a subject and verb: `2 records of X are`.
+/// Returns None if none of them were lost, or if the log does not contain any records.
 fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
     run.integrity.records.as_ref()?;
     if let Some(what) = run.lost_of(scenario) {

@@ -34,8 +34,8 @@ pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
     }
 }
 
-/// Returns the interval for a median that is the lower bound of a histogram class, where the true
-/// median can be anywhere in the class.
+/// Returns the interval for a median that is the lower bound of a histogram bin. The true median
+/// can be anywhere in the bin.
 pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
     let (low, high) = notch(summary)?;
     let bins = Histogram::default();
@@ -43,7 +43,7 @@ pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
         .bins()
         .take_while(|it| it.from <= summary.median)
         .last();
-    // The last class has no upper bound.
+    // The last bin has no upper bound.
     let more = class.map_or(0, |it| it.width.checked_sub(1).unwrap_or(u64::MAX));
     let most = summary.max.max(high);
     Some((low, high.saturating_add(more).min(most)))

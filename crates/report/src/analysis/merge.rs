@@ -166,7 +166,7 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
         let shown = |it: &Figure<'_>| RunFigure {
             figure: it
                 .shown
-                .expect("figures that are not shown are left out above"),
+                .expect("figures that are not shown are filtered out above"),
             summary: it.summary.copied(),
             is_doubtful: it.is_doubtful,
         };

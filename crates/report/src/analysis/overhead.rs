@@ -51,14 +51,14 @@ pub struct Cost {
     pub cpus: Vec<CostOfCpu>,
 }
 
-/// A CPU's medians, measured on both builds, in the [`CostUnit`].
+/// A CPU's medians on both builds, in the unit given by [`CostUnit`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostOfCpu {
     /// The CPU's label.
     pub label: String,
     /// The median with instrumentation.
     pub with: f64,
-    /// The median without.
+    /// The median without instrumentation.
     pub without: f64,
     /// The sum of the two notches; None for single samples.
     pub margin: Option<f64>,

@@ -157,7 +157,7 @@ fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
         format!("does not depend on the amount of dirty data: {from} to {to} with up to {last}.")
     } else if !line.is_growth() {
         let fit = fit_text(run, &line);
-        format!("does not grow evenly with the amount of dirty data: {from} to {to}. {fit}")
+        format!("does not scale linearly with the amount of dirty data: {from} to {to}. {fit}")
     } else {
         let [slope, zero] = [line.slope * 1024.0, line.at_zero.max(0.0)].map(|it| time(run, it));
         let end = match level {

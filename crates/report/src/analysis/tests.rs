@@ -32,7 +32,8 @@ fn finding_on_lines_is_marked() {
     assert!(waited.sentence.ends_with(NOT_VERIFIED), "{waited:?}");
 }
 
-/// Returns a sweep's findings, given each varied value with its Cache Flush or Powerdown ticks.
+/// Returns the findings for a sweep. Each step consists of the varied value and the Cache Flush or
+/// Powerdown time in ticks.
 fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     let (metric, unit) = if id == ScenarioId::DirtySweep {
         (Metric::CacheFlush, 1024)
@@ -46,7 +47,7 @@ fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     findings(&run, &run.run.scenarios[0])
 }
 
-/// A sweep, its CPU counts or sizes in KiB with the ticks for each, and the start of its finding.
+/// A sweep, its steps (CPU count or size in KiB, and ticks), and the start of its finding.
 type Sweep = (ScenarioId, &'static [(u64, u64)], &'static str);
 
 const SWEEPS: &[Sweep] = &[
@@ -98,8 +99,8 @@ const SWEEPS: &[Sweep] = &[
     (
         ScenarioId::DirtySweep,
         &[(0, 1000), (1, 500), (2, 1002)],
-        "Dirty lines (core): Cache Flush does not grow evenly with the amount of dirty data: 8.00 us to \
-         16.03 us.",
+        "Dirty lines (core): Cache Flush does not scale linearly with the amount of dirty \
+         data: 8.00 us to 16.03 us.",
     ),
 ];
 
@@ -240,8 +241,8 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
 }
 
-/// One step of a sweep on one CPU: scenario, variant, Powerdown in ticks, and the worst entry. The
-/// worst entry is None if no exit from the state was measured.
+/// One step of a sweep on one CPU: scenario, variant, Powerdown in ticks, and the worst-case
+/// entry, which is None if no exit from the state was measured.
 const STEPS: &[(ScenarioId, Variant, u64, Option<u64>)] = &[
     (ScenarioId::ContendSweep, Variant::Deepest, 242, Some(242)),
     (ScenarioId::DirtySweep, Variant::Deepest, 390, Some(390)),

@@ -9,9 +9,9 @@ use super::merge::check;
 use crate::log::LoggedRun;
 
 /// Returns a run composed of scenarios from all the runs. Each scenario is copied from the run in
-/// which its longest figure is the median across all runs. Each scenario is therefore one complete
-/// measurement, not a mixture. `runs` must not be empty, and all runs must have the same
-/// conditions.
+/// which its longest figure is the median across all runs. Each scenario is therefore a single
+/// complete measurement, not a mixture of several. `runs` must not be empty, and all runs must have
+/// the same conditions.
 pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     let (first, others) = runs.split_first().expect("at least one run");
     let mut typical = first.clone();

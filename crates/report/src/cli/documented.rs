@@ -24,7 +24,8 @@ pub struct Example {
 }
 
 impl Example {
-    /// Parses a shell line after the program name, ignoring comments and pipes to other commands.
+    /// Parses the part of a shell line after the program name, ignoring comments and pipes to other
+    /// commands.
     fn read(line: &str) -> Self {
         let command = line.split(" # ").next().unwrap_or(line);
         let parts = command.split(['"', '\'']).enumerate();

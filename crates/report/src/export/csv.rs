@@ -83,7 +83,7 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         valid: of_step.map(|it| it.n).or(counts.map(|it| it.valid)),
         rejected: rejected,
         hz: run.run.facts.as_ref().map(|it| it.frequency),
-        // From here on, only steps have values. The fields from `min` onward are in `unit`.
+        // The remaining fields are only for steps. Those from `min` onward are in `unit`.
         how: step.map(|it| it.how.word()),
         variant: step.map(|_| cell.variant_word()),
         x: step.and_then(|it| it.x),

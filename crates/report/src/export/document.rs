@@ -18,7 +18,7 @@ pub enum Block<'r> {
     Title(String),
     /// A heading within a run.
     Heading(String),
-    /// Names with their values.
+    /// Names and their values.
     Definitions(Vec<LabeledLine>),
     /// A scenario's heading.
     Scenario(ScenarioHeading),

@@ -1,4 +1,4 @@
-//! `dt`: the `idle-states` node for a device tree, with the measured worst cases.
+//! `dt`: a device tree's `idle-states` node, filled with the measured worst cases.
 //!
 //! `min-residency-us` depends on energy, which is not measured. The node contains its lower bound,
 //! the sum of the entry and exit latencies.

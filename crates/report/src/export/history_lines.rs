@@ -25,7 +25,7 @@ pub(super) fn history_lines(history: &History, runs: &[LoggedRun]) -> Vec<impl S
     lines.collect()
 }
 
-/// Returns a line. The figure is empty if the release lacks it.
+/// Returns a line, in which the figure is empty if the release does not include it.
 fn line(
     (history, runs): (&History, &[LoggedRun]),
     scenario: &ScenarioHistory,
@@ -51,11 +51,11 @@ fn line(
         method: scenario.key.method.word(),
         helper: helper.map(|it| run.run.label(it).to_string()),
         metric: key.word(),
-        // From here to `x`, only steps have values.
+        // From here to `x`, the fields are empty unless the row is for a step.
         how: step.map(|it| it.how.word()),
         variant: step.map(|it| it.variant.word()),
         x: step.and_then(|it| it.x),
-        // The size rank, counting from 1; only in rows for ranks.
+        // The rank by size, counting from 1; only in rows for ranks.
         place: row.place.map(|it| it + 1),
         mpidr: cpu.and_then(|it| it.mpidr).map(|it| it.to_string()),
         cluster: cpu.map(|it| it.cluster),

@@ -36,7 +36,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         trace.scenario(scenario);
     }
     if trace.at == 0 {
-        bail!("no instants for perfetto: this is a TFTF log, or records were lost");
+        bail!("no timestamps for perfetto: this is a TFTF log, or records were lost");
     }
     let method = method(run).into_iter();
     let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));

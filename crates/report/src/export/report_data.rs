@@ -22,7 +22,7 @@ pub struct Report {
     pub comparisons: Vec<Comparison>,
     /// Audits of published pages, if requested.
     pub audits: Vec<Audit>,
-    /// The history of all runs, which are releases for one board, if requested.
+    /// The board's history across all runs, one for each release, if requested.
     pub history: Option<History>,
 }
 

@@ -208,8 +208,8 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let Release {
         run, files, place, ..
     } = release;
-    // A mistyped platform name would create a new folder. If the run names its board, such a name
-    // has already been rejected.
+    // A mistyped platform name would create a new folder. If the run names its board, a mistyped
+    // name has already been rejected.
     if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
         let (at, input) = (place.display(), &run.source.input);
         say(&format!(
@@ -321,8 +321,8 @@ fn line(
     Some(texts)
 }
 
-/// Returns the change in one of a cell's figures, as measured with TFTF's method, from the list of
-/// changes that determines the result.
+/// Returns the change in one of a cell's figures, measured with TFTF's method. It is one of the
+/// changes that determine the result of the comparison.
 fn change<'c>(
     comparison: &'c Comparison,
     id: ScenarioId,

@@ -24,12 +24,12 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
         BootStage::Entry => [
             "the image started but stopped during its cache maintenance",
             "the image was not loaded completely, or the memory after it is not non-secure RAM",
-            "check the load address, and that it is followed by enough RAM for the header's image_size",
+            "check the load address, and whether it is followed by enough RAM for the header's image_size",
         ],
         BootStage::Caches => [
             "caches are off, but the MMU is not on or the emergency UART is not mapped",
             "relocations or translation tables were written to memory that is not RAM",
-            "check the load address, and that it is followed by enough RAM for the header's image_size",
+            "check the load address, and whether it is followed by enough RAM for the header's image_size",
         ],
         BootStage::Mmu => [
             "the MMU and caches are on, but no device tree was found",
@@ -62,7 +62,7 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
         BootStage::CpuOn => [
             "CPU_ON was called, but no suspend has followed",
             "CPU_ON did not return, or the CPU did not arrive",
-            "check the MPIDRs in /cpus, and that the firmware can power on these CPUs",
+            "check the MPIDRs in /cpus, and whether the firmware can power on these CPUs",
         ],
         BootStage::Suspend => [
             "a suspend call was made, but nothing has been printed since",

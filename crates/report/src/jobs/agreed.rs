@@ -28,7 +28,8 @@ pub(super) fn has_others_monitors(results: &Results) -> bool {
         && !cases.any(|case| case.starts_with(SUITE))
 }
 
-/// Returns a measurement's name: metric, end of the scenario's tag, cluster and core.
+/// Returns a measurement's name: the metric, the end of the scenario's tag, the cluster and the
+/// core.
 pub(super) fn name(metric: &str, tag: &str, cpu: &str) -> String {
     format!("{metric}/{tag}_{cpu}")
 }

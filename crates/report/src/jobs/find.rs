@@ -52,7 +52,10 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
     for path in files {
         let at = path.display();
         let identity = fs::canonicalize(path).with_context(|| at.to_string())?;
-        ensure!(path.is_file(), "{at}: not a file or a folder with cells");
+        ensure!(
+            path.is_file(),
+            "{at}: neither a file nor a folder with cells"
+        );
         if found.seen.insert(identity) {
             found.files.push(path.clone());
         }

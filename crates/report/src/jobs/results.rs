@@ -43,8 +43,8 @@ impl Results {
         *known = status.max(*known);
     }
 
-    /// Adds the results from another file of the job. A result that appears in both files, such as
-    /// in a log and in the list extracted from that log, counts only once.
+    /// Adds the results from another file of the job. A result that appears in both files (for
+    /// example, in a log and in the list extracted from it) counts only once.
     pub(super) fn merge(&mut self, other: Self) {
         for (name, status) in other.cases {
             self.add(name, status);

@@ -12,8 +12,8 @@ use super::closing::Closing;
 use super::logged_run::{LoggedRun, NAMED_MAX};
 
 impl LoggedRun {
-    /// Returns the `end` record, unless the last line shows that the run was cut short: the payload
-    /// can stop between the two.
+    /// Returns the `end` record, unless the last line shows that the run was cut short, which can
+    /// happen after the record is written.
     fn end(&self) -> Option<&End> {
         self.run.end.as_ref().filter(|_| self.is_reached())
     }
@@ -59,7 +59,7 @@ impl LoggedRun {
         }
     }
 
-    /// Describes the problem with the last line if the log has no valid one.
+    /// Explains why the log has no valid last line.
     fn lost_line(&self) -> String {
         match &self.broken_closing {
             Some(line) => format!("the last line is damaged: '{line}'"),
@@ -67,7 +67,7 @@ impl LoggedRun {
         }
     }
 
-    /// Describes the problem with the last line if there is an `end` record.
+    /// Describes the problem, if any, with the last line of a log that has an `end` record.
     fn doubt_of_end(&self) -> Option<String> {
         let end = self.end()?;
         let what = match &self.closing {
@@ -139,7 +139,7 @@ impl LoggedRun {
         }
     }
 
-    /// Returns the contradiction between the header and the records if they belong to different
+    /// Describes the contradiction between the header and the records if they belong to different
     /// runs.
     fn header_contradicts(&self) -> Option<String> {
         let (header, records) = (self.header.run?, self.run.id?);
@@ -148,15 +148,14 @@ impl LoggedRun {
         })
     }
 
-    /// Returns a contradiction within the `end` record or, if no record is missing, between records,
-    /// such as when two runs were pasted together.
+    /// Describes a contradiction within the `end` record or, if no record is missing, between
+    /// records, such as when two runs were pasted together.
     pub(super) fn records_contradict(&self) -> Option<String> {
         self.verdict_contradicts()
             .or_else(|| self.counts_contradict())
     }
 
-    /// Returns the contradiction if the `end` record's verdict is not the one that follows from its
-    /// counts.
+    /// Describes the contradiction if the `end` record's verdict does not follow from its counts.
     fn verdict_contradicts(&self) -> Option<String> {
         let end = self.run.end.as_ref().filter(|end| !has_own_verdict(end))?;
         Some(format!(
@@ -166,8 +165,8 @@ impl LoggedRun {
         ))
     }
 
-    /// If no record is missing, returns the contradiction between the `end` record's counts and the
-    /// cells.
+    /// If no record is missing, describes any contradiction between the `end` record's counts and
+    /// the cells.
     fn counts_contradict(&self) -> Option<String> {
         let integrity = &self.integrity;
         let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;

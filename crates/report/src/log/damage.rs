@@ -115,7 +115,7 @@ impl Truth {
         let mut run = logged.run.clone();
         let is_known = !run.clock().is_known() || run.clock() == self.run.clock();
         assert!(is_known || !run.has_records());
-        // The lead's identity is compared as part of its CPU.
+        // The lead's identity is checked along with the other data on its CPU.
         run.facts
             .iter_mut()
             .zip(self.run.facts)

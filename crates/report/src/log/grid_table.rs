@@ -57,7 +57,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCel
     }
     ensure!(
         open.is_none(),
-        "{end}:{}: the table ends without its lower border",
+        "{end}:{}: the table has no bottom border",
         left + 1
     );
     Ok((rows, end))

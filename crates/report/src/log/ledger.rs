@@ -10,7 +10,7 @@ use super::untrusted_text::plain;
 /// This limits the memory that a log can use.
 const SEQ_MAX: u32 = 1 << 24;
 
-/// The maximum number of characters of a record's kind to show.
+/// The maximum length of a record's kind in messages, in characters.
 const KIND_MAX: usize = 16;
 
 /// Describes a valid record that this version cannot read.

@@ -82,7 +82,7 @@ impl PageTable {
         }
     }
 
-    /// Returns the printed changes.
+    /// Returns the changes printed on the page.
     pub(crate) fn changes(&self) -> impl Iterator<Item = i64> {
         let figures = self.rows.iter().flat_map(|it| &it.figures);
         figures.filter_map(|it| it.change)

@@ -55,8 +55,8 @@ pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
     runs_within(name, from, u64::MAX)
 }
 
-/// Like [`runs`], for an open file. Stops if no run starts within the first 64 MiB read from a
-/// pipe, because a pipe may never end.
+/// Like [`runs`], but for an open file. Stops if no run starts within the first 64 MiB read from a
+/// pipe, because a pipe may supply data indefinitely.
 pub fn runs_in_file(name: &str, file: File) -> Runs<File> {
     // The size is reported as 0 unless this is a regular file.
     let size = file.metadata().map_or(0, |metadata| metadata.len());
@@ -216,8 +216,8 @@ impl LogReader {
         }
         let advice = match self.now.logged.firmware.last() {
             Some(stage) => format!(
-                "firmware {} {} printed lines: the payload was not started, or uses a different \
-                 UART",
+                "the log contains lines from firmware {} {}: the payload was not started, or uses \
+                 a different UART",
                 stage.name,
                 stage.version.as_deref().unwrap_or("without a version")
             ),
@@ -418,7 +418,7 @@ mod tests {
         }
     }
 
-    /// Only a stream may be endless, so the limit applies only to streams, and the message says so.
+    /// Only a stream can be endless, so the limit applies only to streams, and the message says so.
     #[test]
     fn run_after_much_text_is_found_unless_the_log_may_be_endless() {
         let limit = 1 << 20;
@@ -441,7 +441,7 @@ mod tests {
     #[test]
     fn log_in_a_file_is_read_to_its_end() {
         let mut file = tempfile::tempfile().expect("a file");
-        // The file is sparse, so the gap takes no disk space.
+        // The file is sparse, so the gap takes up no disk space.
         file.seek(SeekFrom::Start(NO_RUN_MAX + (1 << 17)))
             .expect("moved");
         let log = made_up_run::log(&made_up_run::run(), Records::Once);

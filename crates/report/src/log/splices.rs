@@ -27,7 +27,7 @@ fn is_read(line: &str) -> bool {
 /// Returns the index of the last line that starts with `begin`.
 fn place_of(lines: &[String], begin: &str) -> usize {
     let found = lines.iter().rposition(|line| line.starts_with(begin));
-    found.expect("a line with this beginning")
+    found.expect("a matching line")
 }
 
 fn read_all(lines: &[&[String]]) -> Option<Vec<LoggedRun>> {

@@ -45,7 +45,7 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
     page.doubts.iter().for_each(|it| say(it));
     let mut builder = LoggedRunBuilder::of_tables();
     let newest = page.releases().swap_remove(0);
-    // One title may name a different release from the others, or they may all say "(current
+    // One title may name a different release than the others, or they may all say "(current
     // release)".
     let releases = newest.iter().map(|table| &table.release).counts();
     let release = releases.into_iter().max_by_key(|it| (it.1, it.0));

@@ -14,7 +14,7 @@ pub enum PhaseSide {
     NotMeasured,
     /// The scenario was measured, but none of its calls have this phase.
     NoSuchPhase,
-    /// The mean instructions per call.
+    /// The mean number of instructions per call.
     Measured(PhaseFigure),
 }
 

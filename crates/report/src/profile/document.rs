@@ -22,8 +22,8 @@ Figures are mean instructions per call on QEMU, where every instruction takes th
 of time: they show what the firmware executes, but say nothing about memory, caches or power \
 controllers on real hardware. A CPU's own instructions are those that it executes itself. PMF's \
 ticks also count the instructions that other CPUs execute during the phase. A function's \
-instructions do not include its callees'. In a flame graph, a function's width shows its \
-instructions including its callees', and callees are below it.";
+instructions do not include its callees'. In a flame graph, the width of a function represents \
+its instructions, including its callees', and callees are drawn below it.";
 
 /// Returns the document for a profile or, with a baseline, the document for the differences.
 pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'static>> {
@@ -160,8 +160,8 @@ fn functions(scenario: &str, phases: &[ProfilePhase]) -> Option<Table> {
 }
 
 /// Returns the table of changes: a CPU's own instructions, the instructions of all CPUs, and the
-/// instructions that other CPUs execute at the same time. For a log, only the instructions of all
-/// CPUs are known.
+/// instructions that other CPUs execute at the same time. For a log, only the total for all CPUs is
+/// known.
 pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
     let has_own = sides()

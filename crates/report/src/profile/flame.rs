@@ -29,7 +29,7 @@ impl FlameNode {
         }
     }
 
-    /// Returns the function's instructions on one side, including those of its callees.
+    /// Returns the instruction count of the function and its callees on one side.
     fn sum(&self, side: usize) -> f64 {
         self.own[side] + self.callees.values().map(|it| it.sum(side)).sum::<f64>()
     }

@@ -25,7 +25,7 @@ pub struct Profile {
     pub board: String,
     /// The firmware's version.
     pub firmware: String,
-    /// The machine, the firmware variant and the boot arguments; empty for a log.
+    /// The machine, the firmware variant and the boot arguments; empty in a log's profile.
     pub conditions: String,
     /// SHA-256 of the run's log.
     pub log: String,
@@ -72,7 +72,7 @@ impl Cost {
     }
 }
 
-/// The mean instructions per call in a phase.
+/// The mean number of instructions per call in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PhaseFigure {
     /// The CPU's own instructions; None in a log's profile, which has only ticks.
@@ -99,7 +99,7 @@ impl ProfilePhase {
         (&self.scenario, &self.name) == (&other.scenario, &other.name)
     }
 
-    /// Returns the mean instructions per call.
+    /// Returns the mean number of instructions per call.
     pub fn figure(&self) -> PhaseFigure {
         PhaseFigure {
             own: (!self.stacks.is_empty()).then(|| self.mean(self.own())),
@@ -154,7 +154,7 @@ impl Profile {
         }
     }
 
-    /// Merges the phase with the one that has the same names, or appends it if there is no match.
+    /// Merges the phase into the one with the same names, or appends it if there is no match.
     pub fn add(&mut self, phase: ProfilePhase) {
         add(&mut self.phases, phase);
     }
@@ -230,7 +230,7 @@ fn notes(run: &LoggedRun) -> Vec<String> {
     lost.into_iter().chain(left_out).collect()
 }
 
-/// Merges the phase with the one in `all` that has the same names, or appends it if there is no
+/// Merges the phase into the one in `all` with the same names, or appends it if there is no
 /// match.
 fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
     let found = all

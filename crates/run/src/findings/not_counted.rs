@@ -15,7 +15,7 @@ use crate::model::{Finding, Kind, Run, Scenario};
 pub const NOT_COUNTED: Kind = Kind::new("not-counted");
 
 /// Finds the attempts that do not count, with the reasons and the CPUs. Scenarios outside TFTF's
-/// suite report them in their own tables and sentences.
+/// suite have separate tables and sentences for such attempts.
 pub(super) fn find_not_counted(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let rejected = cells.filter_map(|cell| Some((cell.cpu, cell.counts.as_ref()?)));

@@ -24,8 +24,8 @@ const TOO_FEW: u64 = 10;
 /// With at least this many different figures, a common divisor is unlikely to be a coincidence.
 const DIFFERENT_MIN: usize = 8;
 
-/// Returns a lower bound on a run's tick, in nanoseconds: the counter's tick or, if the run has
-/// only figures, their greatest common divisor.
+/// Returns the length of a run's tick in nanoseconds: the counter's tick, rounded up, or, if the
+/// run has only figures, their greatest common divisor.
 pub fn tick_ns(run: &Run) -> Option<u64> {
     if run.has_records() {
         let tick = run.clock().tick_ps()?;

@@ -8,7 +8,7 @@ use crate::model::Run;
 use hardware::board::CpuIndex;
 use hardware::text::join::append;
 
-/// How detailed findings are.
+/// The level of detail in findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verbosity {
     /// One sentence for each finding, for the UART.

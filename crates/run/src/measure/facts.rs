@@ -13,7 +13,7 @@ use hardware::spec::ticks::Clock;
 use hardware::spec::timer::TimerName;
 use serde::{Deserialize, Serialize};
 
-/// The measurement overhead in ticks, as the minimum of many attempts on the lead.
+/// The measurement overhead in ticks: the minimum of many attempts on the lead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overheads {
     /// Two consecutive counter reads.
@@ -133,7 +133,7 @@ pub struct Facts {
     pub os_initiated: bool,
     /// True if the firmware supports SYSTEM_SUSPEND.
     pub system_suspend: bool,
-    /// Why CPUs stay on once they have been turned on; None if they are turned off.
+    /// Why CPUs stay on once they have been turned on; None if CPU_OFF turns them off again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_cpu_off: Option<NoCpuOff>,
     /// The lead CPU's index, in board order.

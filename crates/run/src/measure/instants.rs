@@ -115,7 +115,7 @@ impl Instants {
         self.at.known
     }
 
-    /// Returns the ticks to each of [`Instant::ALL`] from the previous known one.
+    /// Returns the ticks from the previous known instant to each of [`Instant::ALL`].
     pub(crate) fn steps(self) -> impl Iterator<Item = Option<i64>> + Clone {
         (0..INSTANTS).scan(0, move |last: &mut i64, place| {
             let at = self.at.get(place);

@@ -15,7 +15,7 @@ words! {
         Latency = "latency",
         /// Caller: from the call to its return or to the entry point.
         Call = "call",
-        /// Caller: from the instant when the wake-up is due to the return or the entry point.
+        /// Caller: from the scheduled time of the wake-up to the return or the entry point.
         Wake = "wake",
         /// Caller: from the lead's CPU_ON to the CPU's first instruction.
         TurnOn = "turnon",

@@ -7,7 +7,7 @@ use super::outcome::Action;
 use super::round::{After, Round, Waker, Who};
 use crate::plan::WakePattern;
 
-/// The time in microseconds that an SGI or the timer frame has to wake a CPU before a second
+/// The time in microseconds allowed for an SGI or the timer frame to wake a CPU before a second
 /// attempt is made, by the CPU's own timer or by another SGI from a helper. Because of the second
 /// attempt, a lost SGI costs a sample, but not the CPU.
 const GRACE_US: u64 = 500_000;
@@ -184,14 +184,15 @@ impl OrderBook<'_> {
         }
     }
 
-    /// Returns the ticks that an SGI or the timer frame has to wake a CPU before the second SGI.
+    /// Returns the number of ticks allowed for an SGI or the timer frame to wake a CPU before the
+    /// second SGI.
     fn wake_grace(&self) -> u64 {
         let chained = self.helper().is_some() && self.round.wake == WakePattern::Chain;
         let hops = if chained { self.cpus.len() as u64 } else { 0 };
         self.clock.ticks(GRACE_US) + self.clock.ticks((hops * HOP_US).min(HOPS_US))
     }
 
-    /// Returns the ticks from the first wake-up to the last.
+    /// Returns the number of ticks from the first wake-up to the last.
     fn wake_spread(&self) -> u64 {
         match self.round.wake {
             WakePattern::Staggered => self.cpus.len() as u64 * self.round.wake_step,
@@ -199,7 +200,7 @@ impl OrderBook<'_> {
         }
     }
 
-    /// Returns the ticks from the start until CPUs without a task may be active again.
+    /// Returns the number of ticks from the start until CPUs without a task may be active again.
     pub fn quiet_ticks(&self) -> u64 {
         let round = &self.round;
         let asleep = match round.action {
@@ -219,19 +220,19 @@ impl OrderBook<'_> {
         asleep + round.quiet
     }
 
-    /// Returns the ticks from the start to the last wake-up, including second SGIs.
+    /// Returns the number of ticks from the start to the last wake-up, including second SGIs.
     pub fn last_wake_up(&self) -> u64 {
         self.round.sleep + self.wake_spread() + self.wake_grace()
     }
 
-    /// Returns the ticks from the start until the lead sends an SGI to CPUs that have not returned;
-    /// None if the lead is not awake to do so.
+    /// Returns the number of ticks from the start until the lead sends an SGI to CPUs that have not
+    /// returned; None if the lead is not awake to do so.
     pub fn lead_rings_after(&self) -> Option<u64> {
         let is_awake = self.helper() == Some(self.lead) || self.round.waker == Waker::TimerTrial;
         is_awake.then(|| self.last_wake_up())
     }
 
-    /// Returns the ticks from the start until every CPU should have started to return.
+    /// Returns the number of ticks from the start until every CPU should have started to return.
     pub fn last_return(&self) -> u64 {
         let asleep = match self.round.action {
             action if action.sleeps().is_some() => self.last_wake_up(),
@@ -272,7 +273,8 @@ mod tests {
         let at_once = SgiTargets::AllAtOnce {
             includes_lead: true,
         };
-        // The ticks to the wake-up and to the CPU's own timer, and the CPUs that this CPU wakes.
+        // The number of ticks until the wake-up, the number until the CPU's own timer expires, and
+        // the CPUs that this CPU wakes.
         let own = |due: u64| (due, due, NONE);
         let wakes = |grace: u64, whom| (1_000, 1_000 + grace, whom);
         let (near, far) = (GRACE_US, GRACE_US + 3 * HOP_US);

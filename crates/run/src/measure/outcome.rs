@@ -29,7 +29,7 @@ pub enum Action {
     SystemSuspend,
     /// Stay awake and wake the others with SGIs. The helper itself is not measured.
     Help,
-    /// CPU_OFF at the agreed start.
+    /// CPU_OFF at the agreed start time.
     Off,
     /// Read the timestamps left by CPU_OFF and the subsequent CPU_ON.
     ReadBack,
@@ -44,7 +44,7 @@ pub enum Action {
     },
     /// Handle timer expiries, load the memory system, or both, as specified by the window.
     Expire,
-    /// CPU_OFF at the agreed start. The lead begins to poll for OFF before the start.
+    /// CPU_OFF at the agreed start time. The lead begins to poll for OFF before then.
     OnOff,
     /// Repeat one operation, timing the batch.
     Repeat {
@@ -69,8 +69,8 @@ pub enum SingleCall {
 pub enum Preparation {
     /// The CPU makes the same call.
     Warm,
-    /// The CPU makes the same call, then evicts its own cache lines that the call uses (code, stack
-    /// and results).
+    /// The CPU makes the same call, then evicts the cache lines that the payload uses for it (code,
+    /// stack and results).
     Evict,
     /// The CPU suspends; the timed call is the first one after the wake-up.
     Suspend {
@@ -193,7 +193,7 @@ pub struct Outcome {
     pub code: Option<i32>,
     /// A loop's cycles from PMCCNTR_EL0; None if that register does not count.
     pub cycles: Option<u64>,
-    /// The instant at which the round's CPUs agreed to make their calls.
+    /// The agreed instant at which the round's CPUs make their calls.
     pub start: Option<CounterValue>,
     /// The counter just before the call. Before a power-down, it is read earlier, because registers
     /// are lost. None if an erratum corrupted the read.
@@ -201,7 +201,7 @@ pub struct Outcome {
     /// The counter just after the call, or at the entry point. None if an erratum corrupted the
     /// read.
     pub after: Option<CounterValue>,
-    /// The instant when the wake-up was due, or just before the SGI was sent.
+    /// When the wake-up was due, or just before the SGI was sent.
     pub due: Option<CounterValue>,
     /// When the lead called CPU_ON for this CPU.
     pub turned_on: Option<CounterValue>,
@@ -377,7 +377,7 @@ impl Outcome {
     /// Returns the sample's instants. If `pmf` is true, they include the timestamps that the call
     /// writes.
     pub fn instants(&self, pmf: bool) -> Instants {
-        // The agreed start belongs to the round that turned the CPU off, not to the read-back.
+        // The agreed start time belongs to the round that turned the CPU off, not to the read-back.
         let base = self.start.or(self.before);
         let base = base.map_or(0, CounterValue::number);
         let mut instants = Instants::new(base);

@@ -8,7 +8,7 @@ use super::outcome::Action;
 use super::tally::Schedule;
 use crate::plan::{Load, WakePattern};
 
-/// The CPUs that take part in a round. Apart from the lead, all other CPUs are OFF.
+/// The CPUs that take part in a round. All other CPUs except the lead are OFF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Who {
     /// Every CPU that is not lost, including the lead.

@@ -142,7 +142,7 @@ impl Tally {
         let (period, expiries) = (self.schedule.period, self.schedule.expiries);
         let account = &mut self.window;
         account.expiries += 1;
-        // Expiries that have passed in the meantime. Divide only if there are any.
+        // Expiries that have passed in the meantime. If there are none, the division is skipped.
         let mut missed = 0;
         if to_handler >= period {
             let left = expiries.saturating_sub(account.expiries);
@@ -159,7 +159,7 @@ impl Tally {
         (account.expiries < expiries).then_some(self.due)
     }
 
-    /// Records a spurious interrupt. Returns the same as [`Self::expired`].
+    /// Records a spurious interrupt. Like [`Self::expired`], returns the next expiry or None.
     pub fn spurious(&mut self) -> Option<u64> {
         self.window.spurious += 1;
         let most = self.schedule.expiries.saturating_add(SPURIOUS_MAX);
@@ -226,7 +226,7 @@ mod tests {
             (&[196], 1),
             (&[197, 197], 4),
             (&[1, 1, 350], 3),
-            // There are no more expiries after the last.
+            // No expiries can be missed after the last one.
             (&[1, 1, 1, 1, 1, 1, 1, 1, 1_000_000], 1),
             (&[u64::MAX / 2], 9),
         ] {

@@ -13,8 +13,8 @@ const ARRIVE_US: u64 = 10_000_000;
 pub const FINISH_US: u64 = 10_000_000;
 /// The time allowed for AFFINITY_INFO to return OFF after all CPUs have called CPU_OFF.
 const TURN_OFF_US: u64 = 10_000_000;
-/// The limit on each of these waits once a CPU has been lost during it. The limit is a thousand
-/// times the step's duration on a working machine, but short enough for all of a board's CPUs to be
+/// The limit on further waits in a step in which a CPU has been lost. The limit is a thousand times
+/// the step's duration on a working machine, but short enough for all of a board's CPUs to be
 /// reported lost before a runner times out.
 const AGAIN_US: u64 = 1_000_000;
 

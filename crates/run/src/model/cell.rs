@@ -282,7 +282,7 @@ impl Cell {
     }
 
     /// Chooses the CPU's representative figures: the medians or, if all CPUs must show the same
-    /// round, the figures from the instants shown. Figures from different rounds must not be mixed.
+    /// round, those of its representative sample. Figures from different rounds must not be mixed.
     pub fn choose_figures(&mut self, is_of_one_round: bool) {
         let shown = self.shown;
         for series in self.series.iter_mut() {

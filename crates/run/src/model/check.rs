@@ -156,7 +156,7 @@ words! {
     pub enum Probe, key {
         /// The function is not called. Only whether it is listed is recorded.
         Listed = "listed",
-        /// The return value is one that the specification permits.
+        /// The specification permits the return value.
         Answer = "answer",
         /// PSCI_FEATURES rejects a function ID that PSCI reserves.
         Unknown = "unknown",
@@ -280,7 +280,7 @@ impl Probe {
 pub enum CheckEnd {
     /// The function works as specified.
     Works,
-    /// The return value is not one that the specification permits here.
+    /// The specification does not permit this return value here.
     WrongAnswer,
     /// The call did not have the expected effect.
     NoEffect(Rejection),
@@ -296,7 +296,7 @@ pub enum CheckEnd {
     Missing,
     /// The function was not called, so only whether it is listed is known.
     NotCalled,
-    /// The check was not made.
+    /// The check was not performed.
     NotTried(Skip),
 }
 

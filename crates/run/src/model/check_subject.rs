@@ -1,4 +1,4 @@
-//! Descriptions of what a check is about.
+//! Describes what a check tests.
 
 use alloc::format;
 use alloc::string::String;

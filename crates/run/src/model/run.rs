@@ -78,8 +78,8 @@ impl Run {
         has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)
     }
 
-    /// Returns the counter as a clock. Its frequency is unknown if the facts are lost. In a run
-    /// without records, the frequency is 1 GHz, because TFTF prints nanoseconds.
+    /// Returns the counter as a clock. Its frequency is unknown if the machine record is lost.
+    /// In a run without records, the frequency is 1 GHz, because TFTF prints nanoseconds.
     pub fn clock(&self) -> Clock {
         let hz = match &self.facts {
             Some(facts) => facts.frequency,
@@ -102,7 +102,7 @@ impl Run {
         })
     }
 
-    /// Returns the index of the lead CPU; None if the facts are lost.
+    /// Returns the index of the lead CPU; None if the machine record is lost.
     pub fn lead(&self) -> Option<CpuIndex> {
         self.facts.as_ref().map(|facts| facts.lead)
     }

@@ -193,7 +193,7 @@ impl Scenario {
     }
 
     /// Returns a CPU's representative cell in TFTF's suite, from the first placement whose helper
-    /// is in another cluster or, if there is none, in another core.
+    /// is in another cluster or, if there is none, on another core.
     pub fn cell_of<'g>(
         group: impl Iterator<Item = &'g Self> + Clone,
         cpu: CpuIndex,

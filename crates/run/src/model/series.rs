@@ -47,7 +47,7 @@ impl Series {
 pub struct Spread {
     /// The index of the first bin that contains samples.
     pub first: u16,
-    /// The number of samples in that bin and each later bin, up to the last one that contains any.
+    /// The number of samples in each bin from `first` to the last bin that contains any.
     pub counts: Vec<u32>,
 }
 

@@ -102,8 +102,8 @@ impl fmt::Display for Skip {
                  dirty="
             }
             Self::TooFewCpus => {
-                "contend= requests more CPUs than the board has; if their own timers stop, one \
-                 more stays awake"
+                "contend= requests more CPUs than the board has; if the CPUs' timers stop, one \
+                 more must stay awake"
             }
             Self::NotStated => "the log does not give the reason",
         })

@@ -1,6 +1,6 @@
 //! The end of a run, as reported in its last line.
 //!
-//! A CI job that is otherwise unaware of psci-bench needs to read only this line. The same module
+//! A CI job without special support for psci-bench needs to read only this line. The same module
 //! therefore both writes and parses it. Examples:
 //!
 //! ```text

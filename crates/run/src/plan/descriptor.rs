@@ -87,7 +87,7 @@ pub enum Axis {
     PowerState,
 }
 
-/// How to describe an amount of a quantity.
+/// How amounts of a quantity are shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
     /// The plural form, as used in a sentence.
@@ -136,7 +136,7 @@ impl Axis {
         }
     }
 
-    /// Returns how to describe amounts of the quantity; None if its values are names instead.
+    /// Returns how amounts of the quantity are shown; None if its values are names.
     pub const fn amount(self) -> Option<Amount> {
         Some(match self {
             Self::Bytes => Amount {

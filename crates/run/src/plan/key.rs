@@ -95,7 +95,7 @@ impl Key {
             Self::Records => "once, twice or none",
             Self::Footprint => ", optionally followed by K or M",
             Self::Dirty => {
-                "up to 24 sizes from 0 to 64M, or ranges (A-B) that double, separated by commas"
+                "up to 24 sizes from 0 to 64M, or doubling ranges (A-B), separated by commas"
             }
             Self::Contend => "up to 24 counts from 1 to 512, or ranges (A-B), separated by commas",
             Self::Deepest | Self::Core => "a power_state: 0x and 1 to 8 hexadecimal digits",
@@ -147,7 +147,7 @@ impl fmt::Display for PlanError<'_> {
         match self.problem {
             PlanProblem::NotAPair => f.write_str("expected key=value"),
             PlanProblem::UnknownKey => {
-                f.write_str("unknown key; the keys are")?;
+                f.write_str("unknown key; valid keys are")?;
                 write_words(f, Key::ALL.map(Key::word))
             }
             PlanProblem::Duplicate(key) => write!(f, "{} was already given", key.word()),

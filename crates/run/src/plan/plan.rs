@@ -66,7 +66,7 @@ pub struct Plan {
     /// payload whose records lack this field did not wait.
     #[serde(default)]
     pub cpu_on_after: u32,
-    /// True if `fitness` also makes calls with wrong arguments.
+    /// True if `fitness` also makes calls with invalid arguments.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub destructive: bool,
 }

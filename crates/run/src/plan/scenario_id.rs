@@ -210,7 +210,7 @@ impl ScenarioId {
         self.tag().strip_prefix(TAG_PREFIX).unwrap_or(self.tag())
     }
 
-    /// Returns the name; for the suite, it is the one in TFTF's `> Executing 'NAME'` line.
+    /// Returns the name; for a suite scenario, the name in TFTF's `> Executing 'NAME'` line.
     pub const fn name(self) -> &'static str {
         self.descriptor().name
     }

@@ -1,4 +1,4 @@
-//! The steps of a sweep, written as numbers separated by commas and ranges with a hyphen.
+//! The steps of a sweep, written as a comma-separated list of numbers and ranges, such as `0,4-8`.
 
 use alloc::vec::Vec;
 

@@ -133,7 +133,7 @@ fn every_word_is_followed() {
     assert_eq!(lists, ("idle,clean,mixed".into(), "all"));
 }
 
-/// Keys, and values that the keys reject.
+/// Keys, each with invalid values.
 const REFUSED: &[(Key, &[&str])] = &[
     (
         Key::Iterations,
@@ -238,12 +238,12 @@ const MESSAGES: &[(&str, &str)] = &[
     ),
     (
         "dirty=65M",
-        "word 1 \"dirty=65M\": dirty takes up to 24 sizes from 0 to 64M, or ranges (A-B) \
-         that double, separated by commas",
+        "word 1 \"dirty=65M\": dirty takes up to 24 sizes from 0 to 64M, or doubling \
+         ranges (A-B), separated by commas",
     ),
     (
         "a=b",
-        "word 1 \"a=b\": unknown key; the keys are iterations warmup only method wake end \
+        "word 1 \"a=b\": unknown key; valid keys are iterations warmup only method wake end \
          deepest core samples records loops batch duration period stress footprint timers \
          threshold dirty contend cpu-on-after fitness",
     ),

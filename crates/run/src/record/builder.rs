@@ -11,7 +11,7 @@ use crate::measure::{Identity, Metric};
 use crate::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Spread};
 
 /// Builds a run from records. Keeps parts of scenarios and cells even if their own records are
-/// lost. Records may be added in any order, but each only once.
+/// lost. Records may be added in any order, but each one only once.
 #[derive(Default)]
 pub struct RunBuilder {
     run: Run,

@@ -35,7 +35,7 @@ use crate::plan::{Method, ScenarioId, short_tag};
 /// Up to `MOST` numbers, null if missing. They are kept off the heap, which is small during a run.
 type Numbers<const MOST: usize> = ArrayVec<Option<i64>, MOST>;
 
-/// The number of values in a series, and in the instants of a sample.
+/// The number of values for a series, and for a sample's instants.
 const SERIES: usize = 7;
 const SAMPLE: usize = 1 + INSTANTS;
 

@@ -58,7 +58,7 @@ pub enum Record {
     Plan(Plan),
     /// CPUs without their identities, in board order, starting at this index.
     Cpus(CpuIndex, #[serde(with = "cpu_list")] Vec<Cpu>),
-    /// A scenario, after its other records: status, conditions, and the number of its records,
+    /// A scenario, written after its other records: status, conditions, and number of records,
     /// including this one.
     Scenario(ScenarioKey, Status, Option<Conditions>, u32),
     /// The short form of a cell, with its position in the scenario but without samples or
@@ -71,7 +71,7 @@ pub enum Record {
     Histogram(ScenarioKey, u32, Metric, Spread),
     /// A check.
     Check(ScenarioKey, Check),
-    /// The identity of these CPUs without their clocks, and the clocks in MHz. Both are known only
+    /// The identity that these CPUs share, and the clock of each one in MHz. Both are known only
     /// once a CPU has been up.
     Identity(CpuSet, Identity, Vec<Option<u64>>),
     /// The end of the run.

@@ -211,7 +211,7 @@ impl Writer {
     }
 
     /// Writes a histogram, split into halves if it is too long for one line. Omits empty bins at
-    /// both ends of a half.
+    /// the start and end of each half.
     fn histogram(
         &mut self,
         out: &mut dyn Write,
@@ -243,8 +243,8 @@ impl Writer {
     }
 }
 
-/// Removes the series and instants from a cell and returns them. If `cell` is already such a part,
-/// removes half of its series. Returns None if there is nothing to remove.
+/// Removes the series and instants from a cell and returns them. If `cell` is itself a split-off
+/// part, removes half of its series. Returns None if there is nothing to remove.
 fn split(cell: &mut Cell) -> Option<Cell> {
     let mut rest = Cell::new(cell.cpu, CellStep::default());
     if cell.lacks_own_record() {

@@ -173,7 +173,7 @@ pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// Returns a number of ticks that is enough for all CPUs to go down.
+/// Returns a number of ticks long enough for all CPUs to power down.
 fn sleep(run: &Run) -> u64 {
     (run.cpus.len() as u64 * 6_000).max(312_500)
 }

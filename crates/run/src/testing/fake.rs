@@ -31,8 +31,8 @@ pub const CLUSTER_FLUSH: u64 = 26_000;
 pub const CORE_LINES: u64 = 512;
 /// The number of ticks for which each CPU holds the lock.
 pub const QUEUE_STEP: u64 = 600;
-/// The number of ticks that PSCI_VERSION takes according to its timestamps, and that reading a
-/// timestamp takes according to the caller's counter.
+/// The duration, in ticks, of PSCI_VERSION (from its timestamps) and of reading a timestamp (from
+/// the caller's counter).
 pub const WARM_CALL: u64 = 20;
 /// The additional ticks for the first call after waking up from a power-down.
 pub const COLD_CALL: u64 = 70;
@@ -461,7 +461,7 @@ impl Machine for Fake {
             queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu)).1);
         }
         let turns_off = round.after == After::Off || round.action.turns_off();
-        // In the scenario that discovers that CPU_OFF is missing, the remaining rounds still
+        // In the scenario in which CPU_OFF turns out to be missing, the remaining rounds still
         // request it.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
         for (place, cpu) in queue.iter().enumerate() {

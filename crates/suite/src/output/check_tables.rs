@@ -11,7 +11,7 @@ use run::model::{Check, CheckEnd, Probe, Run, Scenario, Skip};
 
 use super::grid::{GridCell, simple};
 
-/// Writes a scenario's checks and the reasons why some were not made. Writes nothing if there are
+/// Writes a scenario's checks, and the reasons why some were skipped. Writes nothing if there are
 /// no checks.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     if scenario.checks.is_empty() {
@@ -89,7 +89,7 @@ fn cpus(check: &Check) -> GridCell {
     }
 }
 
-/// Writes each reason why checks were not made, with the checks that it applies to.
+/// Writes each reason for skipping checks, with the checks that it applies to.
 fn not_tried(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     let mut reasons: Vec<Skip> = Vec::new();
     let mut is_first = true;

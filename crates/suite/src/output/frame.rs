@@ -78,7 +78,9 @@ fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
         Some(Err(error)) => {
             format!("Skipped: no PMF timestamps: {error}; caller-side times are below")
         }
-        _ => format!("Skipped: no nanoseconds: {hz} Hz is implausible; the tables show ticks"),
+        _ => format!(
+            "Skipped: no times in nanoseconds: {hz} Hz is implausible; the tables show ticks"
+        ),
     };
     paragraph(out, "  ", 4, &text)
 }

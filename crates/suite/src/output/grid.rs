@@ -63,8 +63,8 @@ impl fmt::Display for GridCell {
 /// A column, with its heading and a cell for each row.
 pub(crate) type Column = (&'static str, Vec<GridCell>);
 
-/// The number of spaces before a table line. The table is indented because it is the content of a
-/// directive.
+/// The number of spaces before each table line. The table is indented because it is the content of
+/// a directive.
 const INDENT: usize = 3;
 
 /// Writes a grid under `title`, followed by an empty line. The first columns identify each row's

@@ -19,7 +19,7 @@ use super::frame;
 /// The number of spaces before a continuation line, which is the width of a line name.
 const INDENT: usize = 15;
 
-/// The maximum number of characters of ignored words to print.
+/// The maximum length of the ignored words in the output, in characters.
 const PASSED_OVER_MAX: usize = 1000;
 
 /// Prints the first lines of a run.

@@ -88,14 +88,14 @@ impl Progress for LatencyLines<'_> {
         match stretch.all.spurious {
             0 => Ok(()),
             spurious => {
-                let spurious = Many(spurious.into(), "interrupt");
-                writeln!(self.out, "  {spurious} signaled with no timer due.")
+                let spurious = Many(spurious.into(), "spurious interrupt");
+                writeln!(self.out, "  {spurious} occurred.")
             }
         }
     }
 }
 
-/// Converts a number of expiries to `HH:MM:SS`.
+/// Returns the duration of `expiries` timer periods as `HH:MM:SS`.
 fn time(stretch: &Stretch, expiries: u32) -> String {
     let hz = stretch.clock().believed();
     // Round to the nearest second, because a second may not be a multiple of the period.

@@ -1,4 +1,4 @@
-//! Output for human readers: TFTF's frame, tables and the last line.
+//! Output for human readers: the lines that TFTF prints, the tables and the last line.
 
 mod check_tables;
 mod frame;

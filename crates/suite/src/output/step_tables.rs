@@ -125,7 +125,7 @@ fn meaning(metric: Metric) -> &'static str {
 pub struct MetricScale {
     pub(crate) unit: Unit,
     pub(crate) clock: Clock,
-    /// The number of operations in a sample. If there are several, values are in ns instead of us.
+    /// The number of operations in a sample. If it is more than 1, values are in ns instead of us.
     pub(crate) per: u64,
 }
 

@@ -140,8 +140,10 @@ fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
         Metric::Call if id.procedure() == Procedure::Version => {
             "Call is measured from the call to its return. "
         }
-        Metric::Call => "Call is measured from the call to the resume, including the sleep. ",
-        Metric::Wake => "Wake is measured from the scheduled wake-up to the resume. ",
+        Metric::Call => {
+            "Call is measured from the call until the CPU resumes, including the sleep. "
+        }
+        Metric::Wake => "Wake is measured from the scheduled wake-up until the CPU resumes. ",
         Metric::TurnOff => "Turn Off is measured from CPU_OFF until AFFINITY_INFO returns OFF. ",
         Metric::TurnOn => "Turn On is measured from CPU_ON to the first instruction. ",
         Metric::Powerdown

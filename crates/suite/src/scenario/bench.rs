@@ -156,7 +156,7 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
-    /// Doubles the sleep, up to its limit, after a wake-up that came too soon.
+    /// Doubles the sleep time, up to its limit, after a wake-up that came too soon.
     pub(crate) fn lengthen(&mut self) {
         self.now = (self.now * 2).min(self.longest);
     }
@@ -168,7 +168,8 @@ impl Sleep {
     }
 }
 
-/// Returns the number of ticks allowed for all participants to wake from a nap and read the start.
+/// Returns the number of ticks allowed for all participants to wake from a nap and read the start
+/// time.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * who.count(cpus) as u64)
 }
@@ -319,9 +320,9 @@ impl<'m> Bench<'m> {
         })
     }
 
-    /// Copies the machine's losses, because a CPU may be lost without an outcome while it powers
-    /// off for another CPU's turn. Discards the states that were reached earlier, because they may
-    /// no longer be current.
+    /// Copies the machine's list of lost CPUs, because a CPU may be lost without an outcome while
+    /// it powers off for another CPU's turn. Discards the states that were reached earlier, because
+    /// they may no longer be current.
     pub(crate) fn note_losses(&mut self) {
         for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
             state.cell.lost = state.cell.lost.or(self.machine.lost(cpu));
@@ -369,8 +370,8 @@ impl<'m> Bench<'m> {
             },
             wake_step: self.us(200),
             dirty: self.step.dirty,
-            // Each step lasts a third of the round's sleep, which is enough for all CPUs to go
-            // down.
+            // Each step lasts a third of the round's sleep time, which is long enough for all CPUs
+            // to go down.
             osi: osi.then_some(OsInitiated {
                 states: self.step.ladder,
                 step: sleep,

@@ -25,9 +25,9 @@ pub(crate) const LONGEST_US: u64 = 2_000_000;
 const MARGIN_ALL: u64 = 4;
 /// The corresponding multiple for a single CPU.
 const MARGIN_ALONE: u64 = 2;
-/// The minimum time that CPUs without work stay quiet after a wake-up, in microseconds.
+/// The minimum time that CPUs with nothing to do stay quiet after a wake-up, in microseconds.
 const QUIET_LEAST_US: u64 = 200;
-/// The number of trials that may fail for a reason that a longer sleep does not fix.
+/// The number of trials that may fail for a reason other than too short a sleep.
 const TRIES: u32 = 3;
 /// The maximum factor by which the sleep may grow after calibration, so that a CPU that never
 /// powers down does not take seconds for each attempt.

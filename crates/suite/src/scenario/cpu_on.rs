@@ -14,8 +14,7 @@ use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, QUIET_US, Setting, how, too_few};
 use super::progress::Progress;
 
-/// The time from publishing the start to CPU_OFF, in microseconds, which is longer than one of the
-/// CPU's naps.
+/// The time from publishing the start to CPU_OFF, in microseconds, which is longer than a nap.
 const LEAD_IN_US: u64 = 200;
 
 /// Measures each CPU individually, and then all CPUs at once. A CPU's columns hold its CPU_ON and

@@ -125,8 +125,8 @@ struct Micro<'s, 'm> {
     asked: u32,
     /// How many ticks each series of batches may take.
     limit: Option<u64>,
-    /// How many ticks the last batch took, counting from the start. In the next batch, the lead and
-    /// CPUs that finish early stay quiet for that long.
+    /// How many ticks the last batch took, from the start to the last CPU's return. In the next
+    /// batch, the lead and CPUs that finish early stay quiet for that long.
     quiet: u64,
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     // The first pass is cold for all CPUs except the lead, which has already slept.
     bench.trials += 1;
     bench.sleep.off = match bench.pmf {
-        // A CPU takes about as long to power down as the lead, whose sleep includes a margin.
+        // Other CPUs take about as long to power down as the lead, whose sleep includes a margin.
         true if suspends => bench.sleep.now,
         true => bench.us(UNKNOWN_US),
         false => 0,

@@ -58,7 +58,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     Ok(())
 }
 
-/// Discards the rounds kept so far. A CPU that took part in these rounds has been lost, and they
+/// Discards the rounds kept so far. A CPU that took part in these rounds has been lost, so they
 /// must not be mixed with rounds without that CPU.
 fn begin_anew(bench: &mut Bench<'_>) {
     for state in &mut bench.cells {

@@ -44,7 +44,7 @@ pub trait Progress {
     fn without_zero(&mut self) -> fmt::Result;
     /// Starts a measurement of `timer_latency` on only the given CPU, or on all CPUs.
     fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result;
-    /// Reports a window, which `stretch` already includes; `sum` combines all CPUs.
+    /// Reports a window that `stretch` already includes; `sum` is the total for all CPUs.
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;
     /// Ends the measurement.
     fn end(&mut self, stretch: &Stretch) -> fmt::Result;

@@ -1,5 +1,5 @@
-//! Determines which state was reached. Reading the state takes a round without samples, because the
-//! PSCI_STAT calls warm the firmware's caches. The round counts as a warm-up round.
+//! Determines which state was reached. Reading the state requires a round without samples, because
+//! the PSCI_STAT calls warm the firmware's caches. The round counts as a warm-up round.
 
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
@@ -9,7 +9,7 @@ use run::measure::{Metric, Outcome, Round, Who};
 use super::bench::{Bench, first_lost};
 use super::calibrate::{judge_round, lengthen_wait};
 
-/// The number of rounds to try until one succeeds.
+/// The maximum number of attempts to read the state.
 const TRIES: u32 = 3;
 
 /// Suspends `who` once more and keeps the PSCI_STAT values. Reads nothing once a CPU has been lost,

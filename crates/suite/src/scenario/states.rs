@@ -48,8 +48,8 @@ impl Chosen {
 /// The idle states used by a plan's scenarios.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
-    /// The deepest power-down state; None if there is none, or if a deeper one is in a format that
-    /// the firmware does not accept.
+    /// The deepest power-down state; None if the board has no such state, or if a deeper one is in
+    /// a format that the firmware does not accept.
     pub(crate) deepest: Option<Chosen>,
     /// The power-down state of a single CPU.
     pub(crate) core: Option<Chosen>,
@@ -257,7 +257,7 @@ mod tests {
             let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
             assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
         }
-        // Levels in the board description take precedence over their order.
+        // Levels in the board description take precedence over the order of the states.
         let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
         assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
     }

@@ -342,7 +342,7 @@ fn a_loss_begins_a_parallel_scenario_anew() {
     let counts = [Reason::Lost, Reason::Overlap, Reason::Companion].map(|it| ran.rejected(it));
     // The discarded outcomes are those of four CPUs in two rounds, and of three CPUs in the third.
     assert_eq!(counts, [1, 0, 11]);
-    // The rounds are a trial, two that were kept, the one with the loss, and four more.
+    // A trial, two rounds that were kept, the round with the loss, and four more.
     assert_eq!(ran.fake.rounds, 1 + 2 + 1 + 4);
 }
 
@@ -366,7 +366,7 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
 
 #[test]
 fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
-    // The quiet time is 62,500 ticks in the trial, and at least 12,500 ticks later.
+    // The quiet time is 62,500 ticks in the trial, and at least 12,500 ticks after that.
     let late = |from: u64| {
         move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
             if round >= from && outcome.action.sleeps().is_some() {
@@ -399,7 +399,7 @@ fn a_way_up_that_never_ends_in_time_ends_the_trials() {
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=4");
     assert_eq!(ran.totals.samples, 0);
-    // One trial has a quiet time of 1 ms, and three have the half-second limit.
+    // One trial has a quiet time of 1 ms, and three have the maximum of half a second.
     assert_eq!(ran.fake.rounds, 4);
 }
 
@@ -421,7 +421,7 @@ fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
         let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
         let args = std::format!("{args} warmup={warmup}");
         let rounds = |fake| run(fake, &args).fake.asked.len();
-        // The state is read once on both CPUs together, and once on each CPU.
+        // The state is read once on both CPUs together, and once on each CPU alone.
         let more = reads * 3;
         let without_statistics = rounds(Fake::new(2));
         assert_eq!(

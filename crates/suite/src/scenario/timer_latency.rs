@@ -133,7 +133,7 @@ impl Timers<'_> {
         Ok(failure)
     }
 
-    /// Runs one window. Returns the sum of the CPUs' accounts and the number of expiries. After a
+    /// Runs one window. Returns the sum of the CPUs' accounts, and the number of expiries. After a
     /// failure, the number of expiries is the lowest on any CPU.
     fn window(
         &mut self,

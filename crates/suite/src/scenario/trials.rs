@@ -25,11 +25,11 @@ const QUIET_US: u64 = 200;
 /// The lead sends the SGI half a second after the wake-up was due, so a failed trial takes at most
 /// a second.
 const PATIENCE_US: u64 = 450_000;
-/// The maximum number of trials until one succeeds, for one CPU in one state with its own timer.
+/// How many times to try one CPU in one state with its own timer before giving up.
 const TIMER_TRIES: u32 = 3;
-/// The maximum number of trials until one succeeds, with any other source.
+/// How many times to try any other source before giving up.
 const TRIES: u32 = 6;
-/// The maximum number of CPUs to try in each state until one succeeds.
+/// How many CPUs to try in each state before giving up.
 const CPUS: usize = 3;
 /// The loss recorded for a CPU that cannot be woken.
 const ASLEEP: Loss = Loss {
@@ -64,7 +64,7 @@ pub(crate) fn last_other_before(
 /// How a CPU's own timer behaves in a state.
 pub(crate) enum OwnTimer {
     /// The timer wakes the CPU. This is also the result if every trial failed but each CPU woke up
-    /// on its own, because the lead will do the same, or if the lead was the only CPU to try.
+    /// on its own, because the lead will do the same, or if there is no CPU other than the lead.
     Wakes,
     /// The timer did not wake this CPU, but an SGI did.
     Stops(CpuIndex),
@@ -240,8 +240,7 @@ impl<'t> Trials<'t> {
                 ActionEnd::NotRung if waker.is_frame() || was_not_rung => {
                     return TrialVerdict::WokenInstead;
                 }
-                // If the timer fails to wake the CPU only once, its wake-up may just have been
-                // late.
+                // A single failure proves nothing: the timer's wake-up may just have been late.
                 ActionEnd::NotRung if is_own_timer => was_not_rung = true,
                 ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 ActionEnd::Lost(loss) if loss.step == Step::Finish => {

@@ -24,7 +24,7 @@ pub struct Wakers {
     /// The states that the firmware rejects; no CPU enters them.
     refused: Vec<u32>,
     /// States that stop the CPUs' own timers even though the board file does not say so. Each is
-    /// paired with the CPU that its own timer did not wake.
+    /// paired with the CPU whose own timer did not wake it.
     pub(crate) undeclared: Vec<(u32, CpuIndex)>,
     /// States that no CPU enters after a failed trial: the state that was tried and all deeper
     /// ones.
@@ -33,7 +33,7 @@ pub struct Wakers {
     pub(crate) woken: Option<CpuIndex>,
     /// The CPU whose SGI woke the lead.
     pub(crate) woke_lead: Option<CpuIndex>,
-    /// The reason to skip barred states, and states from which no trial has woken a CPU.
+    /// The reason for skipping barred states and states from which no trial has woken a CPU.
     failed: Option<Skip>,
     /// The failure in the last trial of a CPU whose trials all failed.
     wrong: Option<Failure>,

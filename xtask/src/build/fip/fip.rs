@@ -360,7 +360,7 @@ fn faults_of_terminator(
 ) -> impl Iterator<Item = String> {
     let end = terminator.offset.get();
     let has_more = terminator.size.get() != 0 || terminator.flags.get() != 0;
-    let more = has_more.then(|| "it has a nonzero size or flags".to_owned());
+    let more = has_more.then(|| "its size or flags are nonzero".to_owned());
     let wrong_end = (!(last..=file).contains(&end)).then(|| {
         format!(
             "the end of the package at {end:#x} is not between the end of the last image at \

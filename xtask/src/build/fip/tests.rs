@@ -18,7 +18,7 @@ fn refused(file: &[u8]) -> String {
     format!("{:#}", Fip::read(file).expect_err("a broken package"))
 }
 
-/// Returns a FIP with three images and the 8 bytes at `at` replaced.
+/// Returns a FIP with three images, in which the 8 bytes at `at` are replaced.
 fn spoilt(at: usize, value: u64) -> Vec<u8> {
     let mut file = fip();
     file[at..at + 8].copy_from_slice(&value.to_le_bytes());
@@ -113,7 +113,7 @@ fn fault_that_leaves_each_image_its_bytes_is_named_and_no_error() {
         (
             spoilt(field(3, SIZE), 1),
             3,
-            "offset 0x88: the terminator: it has a nonzero size or flags",
+            "offset 0x88: the terminator: its size or flags are nonzero",
         ),
         (
             spoilt(field(3, OFFSET), 0),
@@ -128,7 +128,7 @@ fn fault_that_leaves_each_image_its_bytes_is_named_and_no_error() {
             inspected.faults
         );
         assert_eq!(inspected.fip.images.len(), images, "{fault}");
-        // Replacing an image and checking the layout work as for a valid package.
+        // Replacing an image and checking the layout work as they do for a valid package.
         for name in names {
             let uuid = uuid_of(name);
             let data = whole.get(uuid).expect("one of three").to_vec();

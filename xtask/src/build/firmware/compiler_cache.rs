@@ -1,5 +1,5 @@
-//! ccache, which keeps compiled files. Variants and neighboring commits of TF-A share most of these
-//! files.
+//! ccache, which caches compiled files. Variants and neighboring commits of TF-A share most of
+//! these files.
 
 use std::env;
 use std::ffi::OsString;

@@ -1,5 +1,5 @@
-//! The faults in the overlay platform, which test how the payload reacts to firmware that
-//! misbehaves but is otherwise real.
+//! The faults in the overlay platform, which test how the payload reacts when real firmware
+//! misbehaves.
 //!
 //! The firmware reads its fault from the QEMU command line and rejects one that it cannot parse.
 //! The run would then continue until it times out, so an invalid fault is rejected here first.

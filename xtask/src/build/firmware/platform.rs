@@ -85,7 +85,7 @@ impl Platform {
         }
     }
 
-    /// Returns the board name, and the variables that differ from the default variant.
+    /// Returns the board name, and the variables that differ from those of the default variant.
     pub(super) fn special(&self, workspace: &Workspace) -> String {
         let usual = Self::overlay(workspace, "", GicVersion::V3, Variant::default());
         let usual: Vec<_> = usual.all_variables().cloned().collect();

@@ -197,7 +197,7 @@ fn words_of<const COUNT: usize>(words: [&str; COUNT]) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
-/// Returns `command` with the same environment as in a build by this tool.
+/// Returns `command`, prefixed so that it runs in the same environment as this tool's builds.
 fn in_empty_environment(command: &Command) -> Vec<String> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words = words.map(|word| word.to_string_lossy().into_owned());

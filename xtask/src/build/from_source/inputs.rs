@@ -81,7 +81,7 @@ fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<Given> {
         bail!("{option}: the file is empty; download {title} again");
     }
     if size > most {
-        bail!("{option}: the file is {size} bytes, but {title} is at most {most}");
+        bail!("{option}: the file is {size} bytes, but {title} is limited to {most}");
     }
     if data.trim_ascii_start().starts_with(b"<") {
         bail!("{option}: the file is a web page, not {title}; download it again");

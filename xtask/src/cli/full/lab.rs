@@ -119,10 +119,10 @@ pub struct CellsArguments {
         value_delimiter = ','
     )]
     pub board: Vec<String>,
-    /// Firmware for the payload; one job each.
+    /// Firmware for the payload; one job per file.
     #[arg(long, value_name = "[NAME=]ZIP|FIP")]
     pub base: Vec<NamedFile>,
-    /// QEMU: TF-A variant; one job each.
+    /// QEMU: TF-A variant; one job per variant.
     #[arg(long, value_name = "K=V,…")]
     pub variant: Vec<Variant>,
     /// QEMU: TF-A checkout to build, 2.12 or later.
@@ -152,7 +152,7 @@ pub struct CellsArguments {
     /// Replace job folders that have no results.
     #[arg(long)]
     pub force: bool,
-    /// Directory for the folders.
+    /// Directory for the job folders.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 }

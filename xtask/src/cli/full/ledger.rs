@@ -15,7 +15,7 @@ Examples:
   cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --format html -o ledger.html
   cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --verdicts --el 1
 
-Exit codes: 1 worse; 3 interrupted, or no first or last results
+Exit codes: 1 worse; 3 interrupted, or no results for the first or last commit
 Details: docs/profile.md, docs/fitness.md, docs/qemu.md")]
 pub struct LedgerArguments {
     #[command(flatten)]

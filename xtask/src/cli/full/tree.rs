@@ -23,7 +23,7 @@ use crate::build::image_contents::adapt_for_efi;
 
 /// The maximum size of a table, in bytes.
 const TABLE_MAX: usize = 16 << 20;
-/// The subfolder of the Linux table folder that holds tables loaded later.
+/// The subfolder of Linux's ACPI table folder for dynamically loaded tables.
 const LATER: &str = "dynamic";
 
 /// A command of `tree`.
@@ -46,7 +46,7 @@ pub struct FromAcpi {
     /// Binary tables, or folders of tables.
     #[arg(required = true, value_name = "FILE")]
     pub tables: Vec<PathBuf>,
-    /// Memory, which ACPI does not list; EFI applications do not need it.
+    /// Memory, which ACPI does not list; not needed for EFI applications.
     #[arg(long, value_name = "BASE+SIZE", value_parser = region)]
     pub memory: Vec<Region>,
     /// Write a blob to this file [default: print the source].
@@ -124,7 +124,8 @@ fn with_names(message: String, paths: &[PathBuf]) -> String {
     FILE.replace_all(&message, name).into_owned()
 }
 
-/// Returns the tables in `folder` and in its subfolder for tables loaded later, sorted by name.
+/// Returns the tables in `folder` and in its subfolder for dynamically loaded tables, sorted by
+/// name.
 fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let later = folder.join(LATER);

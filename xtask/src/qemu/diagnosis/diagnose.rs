@@ -76,7 +76,7 @@ pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
     })
 }
 
-/// Returns true if the payload printed anything. The string psci-bench within a line is not proof,
+/// Returns true if the payload printed anything. The string psci-bench within a line is not enough,
 /// because the firmware banner also contains it.
 fn payload_spoke(log: &str) -> bool {
     log.lines().any(|line| {

@@ -29,7 +29,7 @@ use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The CPU model that emulates EL2 fastest. It has VHE and a cheap pointer authentication
+/// The CPU model with the fastest emulation of EL2. It has VHE and a cheap pointer authentication
 /// algorithm, which the architecture leaves IMPLEMENTATION DEFINED.
 pub const CPU: &str = "max,pauth-impdef=on";
 /// The default number of CPUs for the guest and for its Linux host.

@@ -34,8 +34,8 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
         let _progress = StepProgress::start(what);
         let said = download(work.path()).with_context(|| {
             format!(
-                "cannot fetch the Debian packages {KERNEL} and {QEMU} for arm64, which provide the \
-                 payload's Linux host with KVM. Check the network and the apt proxy"
+                "cannot fetch the Debian packages {KERNEL} and {QEMU} for arm64, from which \
+                 the payload's Linux host with KVM is built. Check the network and the apt proxy"
             )
         })?;
         let root = work.path().join("root");
@@ -63,7 +63,7 @@ fn kernel(root: &Path) -> Result<PathBuf> {
     let entries = fs::read_dir(&boot).with_context(|| format!("{KERNEL} has no /boot"))?;
     let mut names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
     let kernel = names.find(|name| name.to_string_lossy().starts_with("vmlinuz-"));
-    Ok(boot.join(kernel.with_context(|| format!("{KERNEL} has no kernel"))?))
+    Ok(boot.join(kernel.with_context(|| format!("{KERNEL} contains no kernel"))?))
 }
 
 fn base(root: &Path) -> Result<Vec<u8>> {
@@ -71,7 +71,7 @@ fn base(root: &Path) -> Result<Vec<u8>> {
     let directory = root.join(LIBRARIES);
     let libraries = closure(&qemu, |name| {
         let path = directory.join(name);
-        fs::read(&path).with_context(|| format!("{QEMU} lacks {name}, which it loads"))
+        fs::read(&path).with_context(|| format!("{QEMU} lacks {name}, which it needs"))
     })?;
     let paths = libraries.keys().map(|name| format!("{LIBRARIES}/{name}"));
     let paths: Vec<String> = paths.collect();

@@ -1,4 +1,4 @@
-//! Accounts of made-up runs.
+//! Tests that the attempts in made-up runs are accounted for.
 
 use report::log::Missing;
 use report::made_up_run;

@@ -1,5 +1,5 @@
-//! Commands that are rejected with exit code 2, with part of each message. `material` in
-//! `support/packages.rs` creates the files that the commands refer to.
+//! Commands that must be rejected with exit code 2, each with part of its error message. `material`
+//! in `support/packages.rs` creates the files that the commands refer to.
 
 /// Commands that are refused.
 #[rustfmt::skip]

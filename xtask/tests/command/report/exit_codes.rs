@@ -103,7 +103,7 @@ fn publish_takes_logs_and_then_a_source_tree() {
     assert!(!scratch.path("tree").exists());
 }
 
-/// Output without figures is never green, in any format or in a matrix.
+/// Output without figures never counts as a pass, in any format or in a matrix.
 #[test]
 fn logs_without_figures_are_never_green() {
     let scratch = Scratch::empty();

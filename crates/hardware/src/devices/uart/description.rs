@@ -12,8 +12,8 @@ pub struct Uart {
     pub kind: UartKind,
     /// The physical address of register 0.
     pub base: u64,
-    /// The left shift from register number to byte offset: 0 to 4 for a 16550, 2 for all other
-    /// types.
+    /// The left shift that converts a register number to a byte offset: 0 to 4 for a 16550, 2 for
+    /// all other types.
     pub reg_shift: u8,
     /// The width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all other types.
     pub io_width: u8,
@@ -41,7 +41,7 @@ impl Uart {
         width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
     }
 
-    /// Returns the left shift from register number in the model to byte offset.
+    /// Returns the left shift that converts a register number in the model to a byte offset.
     pub(super) const fn shift(&self) -> u8 {
         match self.kind.descriptor().is_numbered {
             true => self.reg_shift,

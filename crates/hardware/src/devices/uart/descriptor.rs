@@ -62,7 +62,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Creates the bits from register fields.
+    /// Combines register fields into one mask and value.
     pub(super) const fn of<R: RegisterLongName>(
         register: u16,
         fields: &[FieldValue<u32, R>],

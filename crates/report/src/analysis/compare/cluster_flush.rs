@@ -1,4 +1,4 @@
-//! Finds changes in the set of CPUs that flush a cluster-size cache.
+//! Finds changes in the set of CPUs that flush a cluster-sized cache.
 //!
 //! The figures do not show which CPU was the last man, and a single long flush is not conclusive.
 //! But when the CPUs in a cluster go down together, only one of them can be the last man. If
@@ -24,7 +24,7 @@ pub(crate) const FLUSH_OF_CLUSTER: Kind = Kind::new("flush-of-cluster");
 const CONTRAST: f64 = 4.0;
 
 /// Describes the clusters in which CPUs other than the last man started or stopped flushing a
-/// cluster-size cache in a parallel round.
+/// cluster-sized cache in a parallel round.
 pub(super) fn cluster_flushes(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],

@@ -84,7 +84,7 @@ pub(crate) struct ComparedScenario {
     pub(crate) by_order: Vec<Change>,
     /// CPUs without a row in the other run: first the run's CPUs, then the baseline's.
     pub(crate) unpaired: (Vec<CpuIndex>, Vec<CpuIndex>),
-    /// Baseline figures that the changes that count do not cover, each with its baseline CPU.
+    /// Baseline figures not covered by the changes that count, each with its baseline CPU.
     pub(crate) lacks: Vec<(CpuIndex, FigureKey)>,
 }
 

@@ -1,4 +1,4 @@
-//! Lists differences in anything other than figures, and facts that one side lacks.
+//! Lists differences that are not in the figures, and facts that are missing on one side.
 
 use itertools::Itertools as _;
 use run::measure::Unit;
@@ -11,7 +11,7 @@ use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::{COMPARED, NOTED, differences};
 use crate::log::LoggedRun;
 
-/// Differences in anything other than figures.
+/// Differences that are not in the figures.
 pub(super) const CONDITIONS: Kind = Kind::new("conditions");
 
 fn has_records(run: &LoggedRun) -> bool {
@@ -22,7 +22,7 @@ fn unknown(sentence: impl Into<String>) -> ComparisonFinding {
     ComparisonFinding::new(Kind::NOT_TOLD, Evidence::Unknown, sentence.into())
 }
 
-/// Lists the differences in anything other than figures, and the facts that one side lacks.
+/// Lists the differences that are not in the figures, and the facts that are missing on one side.
 pub(super) fn conditions(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
@@ -85,8 +85,8 @@ pub(super) fn conditions(
     all
 }
 
-/// If both sides have records, lists the figures that were compared without regard to noise, and
-/// those that were compared using the CPU's noise.
+/// If both sides have records, lists the figures that were not compared with the noise, and the
+/// scenarios in which only one round was compared.
 pub(super) fn unweighed(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],

@@ -19,7 +19,8 @@ pub(super) const REORDERED: Kind = Kind::new("reordered");
 /// Figures that did not change.
 pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");
 
-/// The maximum number of CPUs, positions or points that a sentence lists. Tables list them all.
+/// The maximum number of CPUs, positions or points that a sentence lists. The tables list all of
+/// them.
 const NAMED_MAX: usize = 16;
 
 /// Returns the findings of a comparison.
@@ -76,8 +77,9 @@ impl<'s> OneScenario<'s> {
         }
         let still: Vec<&Change> = with(&order, ChangeOutcome::is_still);
         let sentence = format!(
-            "In order of arrival, Powerdown is unchanged ({} of {} within {:.2} %). Compared by \
-             CPU, it seems to change by {}, because the CPUs took the lock in a different order.",
+            "Compared by order of arrival, Powerdown is unchanged ({} of {} within {:.2} %). \
+             Compared by CPU, it seems to change by {}, because the CPUs took the lock in a \
+             different order.",
             still.len(),
             many(order.len(), "position"),
             greatest(&still),

@@ -39,7 +39,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         let Some(column) = tables.column(scenario, metric) else {
             continue;
         };
-        // The CPU_OFF scenario only suspends the lead.
+        // The CPU_OFF scenario suspends only the lead.
         let left_out = match scenario {
             CpuOffSerial if lead.is_none() => continue,
             CpuOffSerial => lead,

@@ -20,7 +20,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let flushes = Flushes::of(tables, SuspendDeepParallel).map_or(0, |it| it.large().len());
     let odd_max = flushes.clamp(1, tables.clusters().len());
     let steps = even_steps(parallel.figures().map(|it| it.ticks), odd_max)?;
-    // The last CPU in a queue waits for all the others before it can enter low power.
+    // The last CPU in a queue waits for all the others before it can enter a low-power state.
     let is_longer = exceeds(parallel.most(), serial.most(), 2);
     if has_order || !is_longer {
         return None;

@@ -73,7 +73,7 @@ fn by_size(
             *known = own;
         }
     }
-    // Flush times in one cluster differ by less than a fifth.
+    // Within a cluster, flush times differ by less than a fifth.
     let mut ticks = longest.values().map(|it| it.ticks).tuple_windows();
     let grows = ticks.all(|(small, large)| exceeds(large, small, 5));
     grows.then_some(longest)

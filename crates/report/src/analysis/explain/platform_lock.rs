@@ -1,5 +1,5 @@
-//! A queue for suspends to level 0. In this case, the lock must be the platform's, because the
-//! generic PSCI code takes none.
+//! Explains why suspends to level 0 queue: the platform must take a lock, because the generic PSCI
+//! code takes none at that level.
 
 use run::measure::Metric::Powerdown;
 use run::model::Kind;

@@ -189,8 +189,8 @@ const EVEN_STEPS_MIN: usize = 3;
 
 /// Returns the range of the steps between sorted values if the values rise evenly. A step counts as
 /// even if it differs from the median step by at most a quarter. At most `odd_max` steps, and fewer
-/// than half, may be uneven, and the even steps must make up two fifths of the total range. Returns
-/// None if fewer than three steps are even.
+/// than half, may be uneven, and the even steps must make up at least two fifths of the total
+/// range. Returns None if fewer than three steps are even.
 pub(super) fn even_steps(
     values: impl IntoIterator<Item = u64>,
     odd_max: usize,

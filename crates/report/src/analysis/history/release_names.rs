@@ -1,8 +1,8 @@
 //! Release names, and their order.
 //!
-//! A release name comes from the titles on its page or from lines printed by its firmware. If
-//! neither contains a name, the name is the part of the path that distinguishes the release from
-//! the others.
+//! A release name comes from the titles on its page or from lines printed by its firmware.
+//! Otherwise, the release is named after the part of its path that distinguishes it from the
+//! others.
 
 use std::path::{Component, Path};
 

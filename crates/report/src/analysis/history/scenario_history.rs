@@ -279,8 +279,8 @@ impl<'r> Releases<'r> {
         let [olds, news] = [old, new].map(|side| side.shown.count_of(key));
         (judged == JudgedBy::Order && olds != news).then(|| {
             format!(
-                "{then} and {now} are not compared: {olds} and {news} figures, but comparing by \
-                 rank requires the same number."
+                "{then} and {now} are not compared: they have {olds} and {news} figures, but \
+                 comparing by rank requires the same number."
             )
         })
     }

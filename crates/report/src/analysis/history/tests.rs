@@ -130,7 +130,7 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
     let rows = powerdown(&fewer);
     assert!(rows.iter().all(|row| steps(row).is_empty()));
     assert_eq!(figures(&rows[1]), [Some(48e3), None]);
-    let note = "2 and 1 figures, but comparing by rank requires the same number.";
+    let note = "they have 2 and 1 figures, but comparing by rank requires the same number.";
     assert!(fewer.scenarios[0].notes[0].ends_with(note));
 }
 

@@ -9,7 +9,7 @@ use crate::export::escape::xml;
 
 /// The width of every drawing in SVG user units; style.css sets the width on the page.
 const WIDTH: f64 = 860.0;
-/// The space on the left for the names of CPUs or of an axis.
+/// The space on the left for CPU names or an axis name.
 pub const LEFT: f64 = 64.0;
 /// The position of the right edge, which leaves room for half of the last number.
 pub const EDGE: f64 = WIDTH - 24.0;

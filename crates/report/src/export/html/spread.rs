@@ -24,7 +24,7 @@ struct Lane {
     ends: [f64; 2],
     median: f64,
     p99: Option<f64>,
-    /// The start and end of each class, and the height of its bar as a fraction of the lane.
+    /// The start and end of each bin, and the height of its bar as a fraction of the lane.
     bars: Vec<[f64; 3]>,
 }
 
@@ -132,7 +132,7 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
     draw(texts, TALL, &lanes)
 }
 
-/// Returns the number of samples in each class, across all series.
+/// Returns the number of samples in each bin, across all series.
 fn counts(all_series: &[CellSeries<'_>], classes: usize) -> Vec<u64> {
     let mut all = vec![0u64; classes];
     for spread in all_series
@@ -175,7 +175,7 @@ fn draw_lane(drawing: &mut Drawing, x: &Scale, lane: &Lane, y: f64, height: f64)
     let mut bars = String::new();
     for [from, to, share] in &lane.bars {
         let (at, high) = (x.at(*from), ((base - top) * share).max(1.0));
-        // The last class has no upper bound; it starts at or below its largest sample.
+        // The last bin has no upper bound; it starts at or below its largest sample.
         let width = (x.at(*to) - at).max(0.6);
         // Writing to a String cannot fail.
         let _ = write!(bars, "M{at:.1} {base:.1}v-{high:.1}h{width:.1}v{high:.1}z");

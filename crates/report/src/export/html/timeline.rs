@@ -18,8 +18,7 @@ const GAP: f64 = 48.0;
 /// The minimum fraction of the width for each side.
 const LEAST: f64 = 0.3;
 
-/// The side, before or after low power, and an instant on that side's axis, in the unit of the
-/// tables.
+/// A side (before or after low power) and an instant on its axis, in the unit of the tables.
 type LaneEnd = (usize, f64);
 
 struct Bar {

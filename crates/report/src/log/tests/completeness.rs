@@ -139,8 +139,8 @@ fn lines_that_lack_something_are_incomplete() {
         assert_eq!(logged.is_complete(), lack.is_empty(), "{log}{lacks}");
         assert!(lacks.contains(lack), "{log}{lacks}");
     }
-    // If the line that starts a scenario is lost, the scenario's end is not assigned to another
-    // one.
+    // If the line that starts a scenario is lost, the line that ends it is not assigned to
+    // another scenario.
     let failed = end("Failed");
     for (lines, known, strays) in [(others.as_str(), 2, 0), ("", 1, 1)] {
         let logged = read_one(tftf(&format!("{first}{rows}{passed}{lines}{failed}")));

@@ -119,7 +119,7 @@ fn longest_cell(cpu: CpuIndex) -> Cell {
     }
 }
 
-/// A cell whose representative figures are chosen as in scenario `id`.
+/// A cell whose representative figures are chosen as for scenario `id`.
 fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
     let mut cell = longest_cell(cpu);
     cell.choose_figures(id.is_parallel());

@@ -241,7 +241,7 @@ fn odd_rows() {
     check_log(&threads, &[version], 4, &["\t0\t3\t48/>", heading]);
 
     let slow = example::run_with(2, |facts| facts.frequency = 1_000);
-    // A time in nanoseconds that does not fit in 64 bits has no value.
+    // A time in nanoseconds that does not fit in 64 bits is shown as n/a.
     let mut huge = good(&slow, SuspendDeepSerial);
     huge.cells[0].set_figure(Metric::Powerdown, Some(u64::MAX));
     let series = huge.cells[1].series.iter_mut();

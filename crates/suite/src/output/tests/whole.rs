@@ -191,7 +191,7 @@ fn parts_that_are_left_out_and_wake_ups() {
             "only=contend_sweep contend=1,4,7 iterations=2",
             STATES,
             "Skipped: contend_sweep, contend=4, 7: contend= requests more CPUs than the board has; \
-             if their own timers stop, one more stays awake
+             if the CPUs' timers stop, one more must stay awake
              * core: longest median of powerdown by CPUs: 1: ",
         ),
         (

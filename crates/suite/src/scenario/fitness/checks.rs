@@ -84,7 +84,7 @@ impl Fitness<'_> {
         }
     }
 
-    /// Adds a check of a return value, for a particular CPU if there is one.
+    /// Adds a check of a return value, optionally for a particular CPU.
     pub(super) fn add_answer(
         &mut self,
         (function, probe): (Function, Probe),

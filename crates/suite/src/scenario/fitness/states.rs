@@ -1,4 +1,4 @@
-//! Suspends each CPU to each declared state, wakes it in each possible way, and checks the
+//! Suspends each CPU to each declared state, wakes it in every possible way, and checks the
 //! statistics. Undeclared states are not tried, because some firmware panics on them.
 
 use core::fmt;
@@ -15,8 +15,8 @@ use crate::scenario::trials::{TrialVerdict, Trials, helper_of};
 
 /// The highest power level (DEN0022F, section 5.4.2).
 const LEVEL_MAX: u8 = 3;
-/// The number of CPUs that may be lost in one state. After that many losses, no other CPU enters
-/// the state.
+/// The number of CPUs that may be lost in one state. Once this limit is reached, no other CPU
+/// enters the state.
 const LOSSES: usize = 2;
 
 pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
@@ -198,7 +198,7 @@ fn add_statistics(
         None => Some(lead).filter(|lead| *lead != cpu),
     };
     let cluster = |cpu: CpuIndex| fitness.setting.cpus[cpu.place()].cluster;
-    // A CPU that is on keeps its own cluster powered. The cluster is assumed to be level 1.
+    // A CPU that is on keeps its cluster powered. The cluster is assumed to be level 1.
     let limit = awake.map(|awake| u8::from(cluster(awake) != cluster(cpu)));
     // CPUs that are never turned off keep all higher levels powered.
     let limit = match fitness.facts().no_cpu_off {

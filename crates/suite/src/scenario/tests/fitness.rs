@@ -165,7 +165,7 @@ fn only_standby_must_keep_the_context() {
     assert_eq!(ran.failed_checks(), [expected]);
 }
 
-/// Only the checks of PSCI count. A CPU whose timestamps are wrong may still have slept.
+/// Only the PSCI checks count. A CPU whose timestamps are wrong may still have slept.
 #[test]
 fn wrong_timestamps_do_not_fail_a_suspend() {
     for (error, stamps) in [

@@ -54,8 +54,8 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     let cells = ran.cells();
     let of_one = cells.filter(|it| it.counts.as_ref().is_some_and(|it| it.rejected == rejected));
     assert_eq!(of_one.map(|it| it.cpu).collect::<Vec<_>>(), [1.into()]);
-    // SMCCC_VERSION may be missing. Its probe is round 6, after the probe, the warm-up and the four
-    // batches of PSCI_VERSION.
+    // SMCCC_VERSION may be missing. Its probe is round 6, after PSCI_VERSION's probe, warm-up and
+    // four batches.
     let fake = Fake::new(1).with(|round, _, outcome| {
         if round == 6 {
             outcome.code = Some(-1);

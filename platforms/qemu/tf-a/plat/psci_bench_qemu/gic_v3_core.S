@@ -149,7 +149,7 @@ func pb_gic_lose_cpu_interface
 	msr	ICC_IGRPEN1_EL1, xzr
 	msr	ICC_CTLR_EL1, xzr
 	msr	PB_ICC_BPR1_EL1, xzr
-	/* Clear the active priorities, which the core loses. */
+	/* Clear the active priorities, as a loss of power would. */
 	msr	PB_ICC_AP1R0_EL1, xzr
 	isb
 	/* Switch back to the secure copies. */

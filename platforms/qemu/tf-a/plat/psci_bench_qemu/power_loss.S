@@ -3,7 +3,7 @@
  *
  * What happens to a core when it loses power. QEMU does not remove the power,
  * so the core clears the state that it would have lost, sleeps, and comes back
- * through TF-A's warm entry point with only the contents of memory.
+ * through TF-A's warm entry point with only the contents of memory intact.
  *
  * All of this is done before the sleep, so that the path from the wake-up
  * interrupt to the warm entry point is as short as on hardware. The exception

@@ -10,7 +10,7 @@ use crate::analysis::compare::differences::CONDITIONS;
 use crate::analysis::edits::{self, RunEdit, edited};
 use crate::analysis::made_up::suite;
 
-/// Edits to the baseline, the option that allows them, and the refusal.
+/// Edits to the baseline, each with the option that allows it and the error without that option.
 const REFUSED: &[(RunEdit, &str, &str)] = &[
     (edits::nothing, "", ""),
     (

@@ -14,7 +14,7 @@ fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
     of.iter().map(|it| it.saturating_add_signed(by)).collect()
 }
 
-/// Returns a run in which the shown round has these PSCI_VERSION latencies, and each CPU has these
+/// Returns a run in which the round shown has these PSCI_VERSION latencies, and each CPU has these
 /// samples.
 fn of_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
     let mut run = suite();

@@ -24,7 +24,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
         REORDERED,
         &[
             "CPU suspend on all cores in parallel",
-            "In order of arrival, Powerdown is unchanged",
+            "Compared by order of arrival, Powerdown is unchanged",
             "6 of 6 positions within 0.61 %",
             "-72.51 % to +261.32 %",
             "took the lock in a different order",
@@ -136,7 +136,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         let error = format!("{:#}", with_rows(&new, &old, rows).expect_err(rows));
         assert!(error.contains(part), "{error}");
     }
-    // If the rows on both sides need CPU names, the same list is used for both sides.
+    // If the rows on both sides need CPU names, both sides use the same list.
     for (rows, keyed) in [
         ("0.0,0.1,1.0,1.1", Keyed::Labels),
         ("0x0,0x1,0x2,0x3", Keyed::Mpidr),

@@ -100,7 +100,7 @@ fn timers_medians_are_anywhere_in_their_classes() {
         cell.series[0].summary.max = 5000;
         with_steps(ScenarioId::TimerLatency, vec![cell])
     };
-    // Classes that are 64 ticks wide start at 1024, 1088 and 1152.
+    // Bins that are 64 ticks wide start at 1024, 1088 and 1152.
     for (metric, new, expected) in [
         (Metric::Handler, 1088, Noise),
         (Metric::Handler, 1152, Worse),
