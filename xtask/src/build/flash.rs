@@ -51,7 +51,10 @@ pub fn flash(bl1: &[u8], fip: &[u8], fip_base: usize) -> Result<Vec<u8>> {
         bail!("BL1 is {size} bytes, but there is room for only {fip_base}");
     }
     if fip_base.saturating_add(fip.len()) > FLASH_MAX {
-        bail!("the FIP is {} bytes, more than the flash can hold", fip.len());
+        bail!(
+            "the FIP is {} bytes, more than the flash can hold",
+            fip.len()
+        );
     }
     let mut flash = bl1.to_vec();
     flash.resize(fip_base, 0xff);

@@ -122,7 +122,10 @@ fn every_format_has_steps() {
     let mut report = edited(|run| of_steps(run, 100));
     for (format, text) in [
         ("text", "one CPU alone (ns per operation)"),
-        ("text", "(us; median and p99 are lower bounds of histogram bins"),
+        (
+            "text",
+            "(us; median and p99 are lower bounds of histogram bins",
+        ),
         ("md", "(ns per operation)"),
         ("rst", "(ns per operation)"),
         (
