@@ -357,7 +357,10 @@ fn log_without_a_run_is_refused_with_advice() {
         (b"hello\r\nworld\r\n", "in its 2 lines (14 bytes)"),
         (b"hello\n", "in its 1 line (6 bytes): no records (@PB"),
         (wrong.as_bytes(), "none with a valid checksum"),
-        (firmware.as_bytes(), "BL31 v2.12(release):x printed"),
+        (
+            firmware.as_bytes(),
+            "lines from firmware BL31 v2.12(release):x",
+        ),
     ] {
         assert!(said(log).contains(part), "{}", said(log));
     }

@@ -58,7 +58,7 @@ fn every_malformed_package_is_refused_by_name_and_place() {
         (spoilt(field(3, 0), 1), "offset 0xc8: the file ends within"),
         (
             spoilt(field(3, SIZE), 1),
-            "offset 0x88: the terminator: it has",
+            "offset 0x88: the terminator: its size",
         ),
     ] {
         let error = refused(&file);

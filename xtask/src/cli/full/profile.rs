@@ -46,10 +46,10 @@ pub struct ProfileArguments {
     /// File to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Log the UART output; FILE.profile.json is written next to it.
+    /// Log the UART output; also writes FILE.profile.json.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Show changes from a JSON profile, a log or a TF-A checkout.
+    /// Show changes from a profile, log or TF-A checkout.
     #[arg(long, value_name = "PATH")]
     pub against: Option<PathBuf>,
 }

@@ -265,7 +265,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("lab lava --place bench -o set", &["unexpected argument '--place'"]),
     ("lab labgrid --tags fast -o set", &["unexpected argument '--tags'"]),
     ("lab lava --args only=help -o set", &["so no job can pass"]),
-    ("lab lava --args only=null_call -o set", &["select at least one"]),
+    ("lab lava --args only=null_call -o set", &["at least one scenario from"]),
     ("lab lava --url https://h/a?b#c -o set", &["ends the URL's path at '?'"]),
     ("lab lava --url h/a -o set", &["accepts http://HOST/"]),
     ("lab lava --url http://:80/x -o set", &["accepts http://HOST/"]),
