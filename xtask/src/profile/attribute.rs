@@ -6,7 +6,7 @@ use std::io::Read;
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 use report::log::LoggedRun;
-use report::profile::profile::{Cost, Profile, ProfilePhase, name_of};
+use report::profile::profile::{Cost, Profile, ProfilePhase, name_of, step_name};
 
 use super::calls::Builder;
 use super::code::Code;
@@ -52,8 +52,8 @@ fn of_samples(
 ) -> Result<Profile> {
     if samples.is_empty() {
         bail!(
-            "the log has no samples with PMF timestamps; a profile needs the suite's \
-             scenarios, with records and samples=all"
+            "the log has no samples with PMF timestamps; a profile needs a scenario that \
+             suspends CPUs or calls PSCI_VERSION, with records and samples=all"
         );
     }
     let mut profile = Profile::new(run, log);
@@ -65,8 +65,9 @@ fn of_samples(
             .flat_map(|it| it.costs(span.from, span.to));
         let mut stacks = BTreeMap::new();
         costs.for_each(|(it, cost)| stacks.entry(name(it)).or_insert(Cost::default()).add(cost));
+        let scenario = &run.run.scenarios[sample.scenario];
         profile.add(ProfilePhase {
-            scenario: name_of(&run.run.scenarios[sample.scenario]),
+            scenario: name_of(scenario) + &step_name(scenario, &sample.step),
             name: span.phase.name.to_owned(),
             cpu: run.run.label(sample.cpu).to_string(),
             samples: 1,

@@ -14,11 +14,12 @@ use host::temporary;
 use report::follow::screen::Screen;
 use report::profile::beside::log_hash;
 use report::profile::profile::Profile;
-use run::plan::EndAction;
+use run::plan::{EndAction, Plan, Procedure, ScenarioId};
 use sha2::{Digest, Sha256};
 
 use super::attribute::attribute;
 use super::code::Code;
+use crate::build::firmware_kind::FirmwareKind;
 use crate::build::plugin;
 use crate::qemu::Level;
 use crate::qemu::prepare::{self, Prepared};
@@ -27,12 +28,40 @@ use crate::qemu::run_spec::RunSpec;
 use crate::setup;
 use crate::setup::workspace::Workspace;
 
+const NEEDS_PMF: &str =
+    "a profile needs TF-A with PMF in flash; use --firmware tf-a on --board qemu";
+const NEEDS_SCENARIO: &str =
+    "a profile needs a scenario that suspends CPUs, turns them off or calls PSCI_VERSION";
+
 /// A folder with less free space than this, in bytes, is considered full.
 const ROOM: usize = 1 << 16;
 
 /// Returns true if the installed QEMU allows plugins to read registers.
 fn reads_registers() -> Result<bool> {
     Ok(setup::qemu_version()? >= setup::PLUGINS_READ_REGISTERS)
+}
+
+/// Rejects a run whose calls cannot be profiled, before anything is built.
+fn check_plan(spec: &RunSpec) -> Result<()> {
+    if spec.variant.has("pmf=off") {
+        bail!("--variant pmf=off: {NEEDS_PMF}");
+    }
+    if !matches!(spec.firmware, FirmwareKind::TfA | FirmwareKind::TfAStock) {
+        bail!("--firmware {}: {NEEDS_PMF}", spec.firmware.name());
+    }
+    // The payload itself rejects arguments that are not valid.
+    let args = spec.args.as_deref().unwrap_or_default();
+    let Ok(plan) = Plan::parse(args) else {
+        return Ok(());
+    };
+    let has_stamps = |id: ScenarioId| match id.procedure() {
+        Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Version | Procedure::Steps => true,
+        Procedure::Loop | Procedure::Timers | Procedure::CpuOn | Procedure::Checks => false,
+    };
+    if !plan.scenarios.iter().any(has_stamps) {
+        bail!("--args {args}: {NEEDS_SCENARIO}");
+    }
+    Ok(())
 }
 
 /// Builds the plugin for the installed QEMU.
@@ -93,6 +122,7 @@ impl ProfiledRun {
         }
         let conditions = format!("variant {}, args {args}", spec.variant);
         (spec.icount, spec.args) = (true, Some(args));
+        check_plan(&spec)?;
         let prepared = prepare::prepare(&spec)?;
         let version = setup::qemu_version()?;
         let is_new = reads_registers()?;
@@ -100,9 +130,7 @@ impl ProfiledRun {
             bail!("--el 1: QEMU 9.0 and later identify CPUs by VMPIDR_EL2; use QEMU 7.2 to 8.2");
         }
         let path = prepared.bl31();
-        let path = path.context(
-            "a profile needs TF-A with PMF in flash; use --firmware tf-a on --board qemu",
-        )?;
+        let path = path.context(NEEDS_PMF)?;
         let elf = fs::read(&path).with_context(|| path.display().to_string())?;
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
         let plugin = build_plugin(&Workspace::find()?)?;

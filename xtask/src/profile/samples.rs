@@ -8,7 +8,7 @@ use hardware::spec::pmf::Stamp;
 use itertools::Itertools as _;
 use report::analysis::phases::{CpuPhase, PowerSide, phase_between};
 use run::measure::{Instant, Instants};
-use run::model::Run;
+use run::model::{CellStep, How, Run};
 use run::plan::ScenarioId;
 
 use super::calls::Call;
@@ -27,8 +27,12 @@ pub(super) struct PhaseSpan {
 pub(super) struct ProfiledSample<'c> {
     /// The index of the scenario in the run.
     pub scenario: usize,
+    /// The step of the scenario.
+    pub step: CellStep,
     /// The index of the CPU in the run.
     pub cpu: CpuIndex,
+    /// The counter value from which the sample's instants are measured.
+    base: u64,
     pub spans: Vec<PhaseSpan>,
     /// The firmware call; None until it is found.
     pub call: Option<&'c Call>,
@@ -65,19 +69,20 @@ fn is_of(call: &Call, spans: &[PhaseSpan]) -> bool {
 /// Returns the samples in `run` that have timestamps, by CPU, in chronological order.
 pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
     let mut all = Vec::new();
-    for cpu in run.cpu_indices() {
-        for (scenario, it) in run.scenarios.iter().enumerate() {
-            let samples = it.cell(cpu).into_iter();
-            let samples = samples.flat_map(|cell| cell.samples.iter());
-            all.extend(samples.map(|sample| ProfiledSample {
+    for (scenario, it) in run.scenarios.iter().enumerate() {
+        for cell in &it.cells {
+            all.extend(cell.samples.iter().map(|sample| ProfiledSample {
                 scenario,
-                cpu,
+                step: cell.step,
+                cpu: cell.cpu,
+                base: sample.instants.base,
                 spans: spans(&sample.instants),
                 call: None,
             }));
         }
     }
     all.retain(|it| !it.spans.is_empty());
+    all.sort_by_key(|it| (it.cpu, it.base));
     all
 }
 
@@ -86,9 +91,9 @@ pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
 pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
     let is_alone = |it: &&ProfiledSample<'_>| {
         let id = run.scenarios[it.scenario].id;
-        !id.is_parallel() && it.spans.len() > 1
+        !id.is_parallel() && it.step.how == How::Alone && it.spans.len() > 1
     };
-    let key = |it: &&ProfiledSample<'_>| (it.scenario, it.cpu);
+    let key = |it: &&ProfiledSample<'_>| (it.scenario, it.step, it.cpu);
     let alone = samples.iter().filter(is_alone);
     let mut varying = BTreeMap::new();
     for (key, own) in &alone.chunk_by(key) {

@@ -89,6 +89,28 @@ fn spec(tf_a: Option<PathBuf>) -> RunSpec {
     }
 }
 
+/// The phases of each state, in both modes, add up to PMF's ticks as those of the suite do.
+#[test]
+fn each_step_of_a_sweep_is_profiled() {
+    let args = "only=idle_states,cold_call,contend_sweep iterations=2";
+    let options = "--smp 4 --variant osi=1";
+    let spec = RunSpec {
+        args: Some(args.to_owned()),
+        ..RunSpec::parse(options).expect("valid options")
+    };
+    let merged = profile(&spec, None).expect("a profile").merged();
+    let names: Vec<String> = merged.iter().map(|it| it.figure_name()).collect();
+    for figure in [
+        "idle_states/serial/0x00010002:wake-up",
+        "idle_states/parallel/0x01010022:cache-flush",
+        "idle_states/osi/0x02010222:entry",
+        "cold_call/version_warm:PSCI",
+        "contend_sweep/deepest/all/4:entry",
+    ] {
+        assert!(names.iter().any(|it| it == figure), "{figure}: {names:?}");
+    }
+}
+
 fn profile(spec: &RunSpec, lose: Option<u64>) -> anyhow::Result<Profile> {
     let prepared = ProfiledRun::prepare(spec, lose).expect("prepared");
     let (result, profile) = prepared.run(None)?;

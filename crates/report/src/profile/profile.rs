@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
-use run::model::{Scenario, Verdict};
-use run::plan::Method;
+use run::model::{CellStep, How, Scenario, Variant, Verdict};
+use run::plan::{Axis, Method};
 use serde::{Deserialize, Serialize};
 
 use crate::log::LoggedRun;
@@ -216,7 +216,7 @@ fn notes(run: &LoggedRun) -> Vec<String> {
         .as_ref()
         .filter(|it| it.verdict != Verdict::Pass);
     let lost = lost.map(|it| format!("the run did not pass: {}", it.line));
-    let is_left_out = |it: &&Scenario| it.suite_cells().iter().all(|cell| cell.samples.is_empty());
+    let is_left_out = |it: &&Scenario| it.cells.iter().all(|cell| cell.samples.is_empty());
     let left_out = run
         .run
         .scenarios
@@ -254,6 +254,24 @@ pub fn name_of(scenario: &Scenario) -> String {
     let helper = scenario.helper;
     let helper = helper.map_or_else(String::new, |it| format!("/helper-{it}"));
     tag + &method + &helper
+}
+
+/// Returns the name of a step, which is unique within its scenario; empty for the only step.
+pub fn step_name(scenario: &Scenario, step: &CellStep) -> String {
+    let variant = match step.variant {
+        Variant::Plain => String::new(),
+        variant => format!("/{}", variant.word()),
+    };
+    let how = match (step.how, step.variant) {
+        (How::Alone, _) | (How::All, Variant::Parallel | Variant::Osi) => "",
+        (How::All, _) => "/all",
+    };
+    let has_names = scenario.id.axis().is_some_and(Axis::has_names);
+    let x = step.x.map_or_else(String::new, |x| match has_names {
+        true => format!("/{x:#010x}"),
+        false => format!("/{x}"),
+    });
+    format!("{variant}{how}{x}")
 }
 
 #[cfg(any(test, feature = "testing"))]

@@ -138,14 +138,21 @@ impl CellState {
         }
         cell.choose_figures(is_parallel);
         cell.counts = Some(self.counts());
-        if samples {
-            cell.samples = Samples::with_capacity(self.kept.len());
-            for (place, outcome) in (0..).zip(&self.kept) {
-                let instants = outcome.instants(pmf);
-                cell.samples.push(Sample { place, instants });
-            }
-        }
+        cell.samples = self.samples(samples, pmf);
         cell
+    }
+
+    /// Returns every sample if `all` is true, and none otherwise.
+    pub(crate) fn samples(&self, all: bool, pmf: bool) -> Samples {
+        if !all {
+            return Samples::default();
+        }
+        let mut samples = Samples::with_capacity(self.kept.len());
+        for (place, outcome) in (0..).zip(&self.kept) {
+            let instants = outcome.instants(pmf);
+            samples.push(Sample { place, instants });
+        }
+        samples
     }
 }
 

@@ -86,7 +86,8 @@ fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) 
             bench_bytes(cpus, iterations, 0) + suite_bytes(plan, cpus) * placements + PRINTING
         }
         Procedure::Steps => {
-            bench_bytes(cpus, iterations, 0) + cells_bytes(cells, steps::SERIES_MAX)
+            let samples = samples_bytes(plan) * cells;
+            bench_bytes(cpus, iterations, 0) + samples + cells_bytes(cells, steps::SERIES_MAX)
         }
         Procedure::Timers => bench_bytes(cpus, 0, 0) + cells * spread + cells_bytes(cells, COLUMNS),
         Procedure::CpuOn => bench_bytes(cpus, 0, iterations) + cells_bytes(cells, COLUMNS),
@@ -108,12 +109,16 @@ fn bench_bytes(cpus: usize, outcomes: usize, figures: usize) -> usize {
     of_cpus + 2 * list::<Outcome>(cpus) + list::<u64>(outcomes.max(cpus))
 }
 
+/// Returns the number of bytes needed for the samples of a cell.
+fn samples_bytes(plan: &Plan) -> usize {
+    let samples = if plan.samples { plan.iterations } else { 0 };
+    list::<u8>(Samples::BYTES_MAX * samples as usize)
+}
+
 /// Returns the number of bytes needed for a suite scenario's cells and for printing them.
 fn suite_bytes(plan: &Plan, cpus: usize) -> usize {
-    let samples = if plan.samples { plan.iterations } else { 0 };
-    let samples = list::<u8>(Samples::BYTES_MAX * samples as usize);
     let lists = list::<Series>(METRICS_MAX) + list::<(Reason, u32)>(REASONS);
-    list::<Cell>(cpus) + (lists + samples + PRINTING_ROW) * cpus
+    list::<Cell>(cpus) + (lists + samples_bytes(plan) + PRINTING_ROW) * cpus
 }
 
 /// Returns the number of bytes needed for the cells of any other scenario, with `series` series

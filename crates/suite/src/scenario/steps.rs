@@ -249,6 +249,7 @@ impl Sweep<'_> {
             },
             reached: state.cell.reached,
             lost: state.cell.lost,
+            samples: state.samples(bench.setting.plan.samples, bench.pmf),
             series,
             ..Cell::new(state.cell.cpu, step)
         });

@@ -46,7 +46,7 @@ pub struct ProfileArguments {
     /// File to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Log the UART output; also writes FILE.profile.json.
+    /// UART log; FILE.profile.json is also written.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Show changes from a profile, log or TF-A checkout.

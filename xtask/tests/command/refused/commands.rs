@@ -43,9 +43,12 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     // Profiles
     ("profile --args samples=none", &["--args samples=none: a profile needs samples=all"]),
     ("profile --args end=park", &["--args end=park: a profile needs a machine that exits"]),
+    ("profile --args only=fitness", &["a profile needs a scenario that suspends CPUs"]),
+    ("profile saved.json --smp 2", &["PROFILE has its own run"]),
+    ("profile saved.json --against .", &["PROFILE can only be compared with a JSON profile"]),
     ("profile --firmware builtin", &["a profile needs TF-A with PMF"]),
     ("profile --variant pmf=off",
-        &["no pmf_ts_mem_rt_instr_svc symbol; build it with ENABLE_PMF=1"]),
+        &["--variant pmf=off: a profile needs TF-A with PMF"]),
     ("profile --format speedscope --against stub",
         &["--format speedscope cannot show --against"]),
     ("profile --against stub", &["stub"]),
