@@ -1,6 +1,6 @@
 //! Runs the payload as a guest at EL1 under KVM, on a Linux host that QEMU emulates
 //! ([`xtask::qemu::kvm_host`]). The guest runs in Debian's QEMU, and in a VMM that uses kvmtool's
-//! memory layout. KVM kills a guest that executes an instruction it cannot emulate, delivers
+//! memory layout. If KVM cannot emulate an instruction, it kills the guest. KVM delivers
 //! interrupts through list registers, and returns to the caller after a power-down.
 //!
 //! Because the host is emulated, the tests compare figures with each other but never check absolute
@@ -110,7 +110,7 @@ fn bare() -> Vec<u8> {
     xtask::build::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
 }
 
-/// Checks the facts about a guest, and checks that all scenarios available to it were measured. PMU
+/// Checks the facts recorded for a guest, and that all scenarios available to it were measured. PMU
 /// scenarios are available only if there is a PMU.
 fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: &str) {
     let facts = log.facts();

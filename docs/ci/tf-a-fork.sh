@@ -6,8 +6,8 @@
 #   docs/ci/tf-a-fork.sh TF_A BASE [OPTIONS]
 #
 # TF_A is a Git checkout with its history; HEAD is the modified TF-A. It is compared
-# with the newest commit that it has in common with BASE, a branch or a commit.
-# OPTIONS, such as --smp and --variant, are passed to both `cargo xtask qemu` and
+# with the newest commit that it has in common with BASE, which is a branch or a
+# commit. OPTIONS, such as --smp and --variant, are passed to both `cargo xtask qemu` and
 # `ledger`. Paths in OPTIONS must be absolute, because this script runs in
 # psci-bench's directory.
 #

@@ -18,8 +18,8 @@ static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<Mmio>, MapError> {
     let region = uart::registers(uart);
     let mapped = MappedRegisters::map(tables, region)?;
-    // All registers belong to one device, so a successful read shows that the others can be
-    // written.
+    // All registers belong to one device, so if the status can be read, the other registers can
+    // be written.
     let last = region.end() - 1;
     if last / PAGE != uart.base / PAGE {
         return Err(MapError::Unreadable(last));

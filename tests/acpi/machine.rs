@@ -15,7 +15,7 @@ pub fn write(bytes: &mut Vec<u8>, fields: &[Field]) {
     }
 }
 
-/// Returns bytes that contain these fields.
+/// Returns a buffer that contains these fields.
 pub fn bytes(length: usize, fields: &[Field]) -> Vec<u8> {
     let mut bytes = vec![0; length];
     write(&mut bytes, fields);
@@ -177,7 +177,7 @@ pub fn complete(made: &Conversion) -> Result<Vec<u8>, FormatError> {
     adapt(&made.tree, Some("iterations=3"), Some(&[memory]))
 }
 
-/// Returns a description of the board in the tables, or the error message.
+/// Returns a description of the board read from the tables, or the error message.
 pub fn describe(tables: &[Vec<u8>]) -> String {
     let made = match convert(tables) {
         Ok(made) => made,

@@ -1,6 +1,6 @@
 //! Loads from devices must have acquire semantics because of Cortex-A57 erratum 832075
 //! (`src/machine/memory/mmio.rs`). Such loads occur in only three places, which are checked here.
-//! `tests/house` checks that there are no others.
+//! `tests/house` checks that there are no other such loads.
 
 use super::accesses_memory;
 use super::code::Code;

@@ -38,7 +38,7 @@ fn a_region_is_the_loop_and_nothing_else() {
     }
 }
 
-/// Checks each loop up to its successful return.
+/// Checks each loop's instructions, including the RET that follows the last operation.
 #[test]
 fn a_loop_is_its_operation_and_nothing_else() {
     let code = Code::load();

@@ -195,7 +195,7 @@ fn cpu_on_and_wake_up_load_one_word_before_the_caches_are_on() {
     }
 }
 
-/// The IRQ vector for SP_EL0 first reads the counter that X18 selects into X16 and X17.
+/// The IRQ vector for SP_EL0 starts by reading the counter selected by X18 into X16 and X17.
 #[test]
 fn a_timers_handler_begins_with_the_counter() {
     const TBNZ_X18: u32 = 0x3700_0012 | 4 << 5; // Branches to the fifth word.
@@ -235,8 +235,8 @@ fn interrupts_are_taken_at_one_place() {
     assert!((code.symbol("stress_loop")..code.symbol("timer_interrupt")).contains(&unmask));
 }
 
-/// Each load consists of the operations it is named after. The list in `barriers` covers the cache
-/// maintenance.
+/// Each memory load performs the operations that it is named after. The list in `barriers` covers
+/// the cache maintenance.
 #[test]
 fn loads_store_as_they_are_named() {
     // STP and STNP of X register pairs with offset addressing.

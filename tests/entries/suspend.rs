@@ -21,7 +21,7 @@ enum Call {
     SetUpAgain,
 }
 
-/// Returns the address of the only function whose symbol contains this part. In a mangled symbol,
+/// Returns the address of the only function whose symbol contains `part`. In a mangled symbol,
 /// each name is preceded by its length, and the hash by `17h`.
 fn named(code: &Code, part: &str) -> u64 {
     let mut found = code.symbols.iter().filter(|(name, _)| name.contains(part));
@@ -30,8 +30,8 @@ fn named(code: &Code, part: &str) -> u64 {
     *at
 }
 
-/// Returns the calls of known kinds, in address order, in the function whose symbol contains this
-/// part.
+/// Returns the calls of known kinds in the function whose symbol contains `function`, in address
+/// order.
 fn calls(code: &Code, function: &str) -> Vec<Call> {
     let callees = [
         ("9GicDriver5drain17h", Call::Drain),

@@ -86,7 +86,7 @@ fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
 }
 
 impl Ran {
-    /// Checks that all CPUs except these have all samples for these scenarios.
+    /// Checks that every CPU except those in `but` has all samples for these scenarios.
     fn complete_but(self, scenarios: &[ScenarioId], but: &[Mpidr]) -> Self {
         let log = self.log();
         for t in scenarios {

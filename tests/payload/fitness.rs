@@ -130,7 +130,7 @@ const FAULTS: &[(&str, &[(Function, Probe)])] = &[
     // PSCI_STAT_RESIDENCY is in microseconds, which the firmware derives from CNTFRQ_EL0.
     ("cntfrq", &[(StatResidency, Rises)]),
     ("serror", &[(CpuOn, Arrives)]),
-    // The interrupts start once the CPU's timer has been shown to wake it.
+    // The interrupts start after the trials have shown that the CPU's timer wakes it.
     ("interrupt-storm,skip=50,arg=100", BOTH),
 ];
 

@@ -23,7 +23,7 @@
 //! | folder | task |
 //! |---|---|
 //! | [`setup`] | the workspace, packages, sources, tools |
-//! | [`build`] | the payload, TF-A, FIPs, flashes, the EFI application |
+//! | [`build`] | the payload, TF-A, FIPs, flash images, the EFI application |
 //! | [`qemu`] | runs on QEMU |
 //! | [`profile`] | instructions by function |
 //! | [`commits`] | profiles and checks across a range of commits |

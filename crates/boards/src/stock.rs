@@ -38,8 +38,8 @@ pub struct Stock {
     /// The oldest version of TF-A that can be built and measured, if that is not the oldest version
     /// that `fip build` accepts.
     pub oldest: Option<OldestVersion>,
-    /// How to tell whether a TF-A source tree powers CPUs down. If the value is None, every source
-    /// tree is assumed to power CPUs down.
+    /// How to tell from a TF-A source tree whether the firmware powers CPUs down. If this is None,
+    /// the firmware is assumed to do so.
     pub power_down: Option<PowerDownProof>,
     /// Tools and sources needed in addition to the AArch64 compiler.
     #[serde(default)]

@@ -26,7 +26,7 @@
 //! | [`read_file`] | reads files up to a size limit |
 //! | [`stdout`] | standard output that tolerates a closed pipe |
 //! | [`wrap`] | lines wrapped to the terminal width |
-//! | [`progress`] | progress on stderr: a spinner or a bar on a terminal, or else lines |
+//! | [`progress`] | progress on stderr: a spinner or a bar on a terminal, plain lines otherwise |
 //! | `side_by_side` | two steps that run at the same time |
 //! | [`interrupt`] | a flag that is set by Ctrl-C, SIGTERM and SIGHUP |
 //! | [`places`] | directories shared by several processes |

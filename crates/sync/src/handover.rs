@@ -109,7 +109,7 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
         (code & RETURNED != 0).then_some(code as u32 as i32)
     }
 
-    /// Releases the CPU, which, after completing its order, waits until the lead has returned.
+    /// Releases the CPU, which completes its order and then waits until the lead has returned.
     pub fn release(&self) {
         let number = self.issued.load(Ordering::Relaxed);
         self.released.store(number, Ordering::Release);

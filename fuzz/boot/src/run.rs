@@ -1,7 +1,7 @@
 //! Boots invalid device trees and parameter blocks in QEMU under TF-A.
 //!
 //! The firmware and the payload are built once. Each run boots a different image from flash. A run
-//! is good if it prints a last line, QEMU exits on its own and, for a PASS, its figures match the
+//! is good if it prints its last line, QEMU exits on its own and, for a PASS, its figures match the
 //! unmutated run's. [`crate::judge`] defines the rules, and [`crate::classes`] the mutations.
 
 use std::fs;

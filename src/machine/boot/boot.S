@@ -250,7 +250,7 @@ halt:
 // Sends a stage mark (a letter in angle brackets) to the emergency UART, if the parameter block
 // specifies a register for it (hardware::image::BootStage). The UART's status is not polled:
 // firmware has drained it, and the six bytes sent here fit in its FIFO. A UART without a FIFO may
-// lose some of them. In: x0 = the letter. Uses x1 to x3, x5, x6.
+// lose some of these bytes. In: x0 = the letter. Uses x1 to x3, x5, x6.
 send_mark:
     adrp    x1, parameter_block
     add     x1, x1, :lo12:parameter_block

@@ -132,8 +132,8 @@ pub enum CallPath {
 }
 
 impl CallPath {
-    /// Returns the path that all CPUs use for this conduit, given the erratum that the device tree
-    /// lists or the lead's MIDR implies. Guests use HVC and their own virtual counter.
+    /// Returns the path that all CPUs use for this conduit, given any erratum listed in the device
+    /// tree or implied by the lead's MIDR. Guests use HVC and their own virtual counter.
     pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
         let cortex_a73 = MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09);
         let by_midr = cortex_a73

@@ -134,8 +134,8 @@ suspend_\way\()_end:
     timed   smc_twice, smc, 0
     timed   hvc, hvc, 1                 // flag: the entry reads CNTVCT
 
-// Both return paths of a suspend continue here. In: sp the frame, x0 the call's X0, x4 and x5 the
-// counter after it, x6 the return path.
+// Both return paths of a suspend continue here. In: sp = the frame, x0 = the call's X0,
+// x4 and x5 = the counter after the call, x6 = the return path.
     .section .text.suspend_epilogue, "ax"
     .global suspend_epilogue
 suspend_epilogue:

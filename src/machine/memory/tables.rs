@@ -1,10 +1,10 @@
 //! Translation tables: an identity mapping of just the memory and devices that are needed.
 //!
-//! `boot.S` maps the image and an appended tree. Memory is mapped in 4 KiB pages, never in blocks,
-//! because adjacent memory may be secure (on some boards, BL31 and BL33 share a 2 MiB block), and
-//! the CPU would access it speculatively. CPUs do not access devices speculatively, so a large
-//! device can be mapped in 2 MiB blocks. A machine with redistributors for 512 CPUs then needs
-//! fewer tables.
+//! `boot.S` maps the image and the appended tree, if any. Memory is mapped in 4 KiB pages, never in
+//! blocks, because adjacent memory may be secure (on some boards, BL31 and BL33 share a 2 MiB
+//! block), and the CPU would access it speculatively. CPUs do not access devices speculatively, so
+//! a large device can be mapped in 2 MiB blocks. A machine with redistributors for 512 CPUs then
+//! needs fewer tables.
 
 use core::arch::asm;
 use core::mem::MaybeUninit;

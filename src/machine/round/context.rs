@@ -24,7 +24,7 @@ impl Context {
         }
     }
 
-    /// Compares the registers with those after a suspend that returned through `back`.
+    /// Compares the registers with their values after a suspend that returned through `back`.
     pub fn compare(&self, after: &Self, back: Return) -> KeptContext {
         let fell_through = back == Return::FellThrough;
         KeptContext {

@@ -93,7 +93,7 @@ impl Lead {
         self.waiter().now() + self.longest(step)
     }
 
-    /// Waits until each CPU in the round that is off has been off for long enough.
+    /// Waits until every participating CPU that is off has been off for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
         let seen_off = |cpu: &CpuChannel| match self.states.get(cpu.index) {
             CpuState::Off { seen_at } => Some(seen_at + self.settling),
@@ -162,8 +162,8 @@ impl Lead {
         polled.map_err(|cause| Loss { step, cause })
     }
 
-    /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter value at that
-    /// call.
+    /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter value at the
+    /// time of that call.
     fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
         let nap = match self.own.parts.pmf {
             _ if action == Action::OnOff => 0,

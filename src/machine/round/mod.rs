@@ -1,4 +1,4 @@
-//! A measurement round: handing over orders, each CPU's part, and the lead.
+//! A measurement round: the handover of orders, each CPU's part, and the lead.
 
 pub mod channel;
 mod context;

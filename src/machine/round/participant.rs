@@ -47,7 +47,7 @@ pub struct RoundParts {
     pub is_kvm_guest: bool,
 }
 
-/// The parts of a round, which are set before any other CPU is turned on.
+/// The parts of a round, initialized before any other CPU is turned on.
 pub static PARTS: Once<RoundParts> = Once::new();
 
 /// Called when the CPU is ready. Waits for the agreed instant and returns it. Returns None if the
@@ -325,7 +325,7 @@ impl Participant {
         false
     }
 
-    /// Returns the timer frame if it wakes this CPU; this CPU is then the lead.
+    /// Returns the timer frame if it wakes this CPU, which is possible only for the lead.
     fn timer_frame(&self, order: &Order) -> Option<&TimerFrameDriver> {
         let frame = self.parts.timer_frame.as_ref().ok();
         frame.filter(|_| order.is_woken_by_frame)

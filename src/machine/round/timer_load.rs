@@ -194,7 +194,7 @@ fn take_interrupts(
         guard.arm_after_ticks(give_up_at.saturating_sub(waiter.now()));
     }
     // SAFETY: as in load_until(). In addition, only the handler is called while the loop runs, and
-    // nothing else uses its state.
+    // no other code uses the handler's state.
     unsafe {
         stress_loop(
             (&raw mut handler).cast(),

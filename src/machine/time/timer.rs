@@ -1,4 +1,4 @@
-//! The per-CPU generic timers (Arm ARM, D12), which wake a CPU. A timer can be armed for a counter
+//! The per-CPU generic timers (Arm ARM, D12), which wake CPUs. A timer can be armed for a counter
 //! value and disarmed, and raises one private interrupt.
 
 use aarch64_cpu::asm::barrier;

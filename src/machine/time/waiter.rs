@@ -70,8 +70,8 @@ impl Waiter {
         }
     }
 
-    /// Returns the length of a nap after waiting for `waited` ticks. The first naps take `nap`
-    /// ticks.
+    /// Returns the length of a nap after waiting for `waited` ticks. Initially, each nap takes
+    /// `nap` ticks.
     pub fn nap_length(&self, waited: u64, nap: u64) -> u64 {
         if waited > self.ticks_of_us(LATE_US) {
             nap.max(waited / LATE_PART)

@@ -160,8 +160,8 @@ fn e2h_stays_set() {
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
         let stuck = with(with_stuck_e2h(image.clone())).says(&words).log();
-        // This run also injects the fault, because its code at EL3 takes time, but uses an image
-        // that clears E2H.
+        // This run also injects the fault, because the fault's code at EL3 takes time, but uses an
+        // image that clears E2H.
         let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {

@@ -89,8 +89,8 @@ fn list(checkout: &Path, what: &[&str]) -> Result<Vec<Commit>> {
     Ok(said.lines().map(commit).collect())
 }
 
-/// Returns the branch that a merge has merged: the commit at which it left the main line, and its
-/// own commits, in order. Empty if `commit` is not a merge of one branch.
+/// Returns the branch that `commit` merged: the commit at which the branch left the main line,
+/// followed by the commits on the branch, in order. Empty if `commit` is not a merge of one branch.
 pub fn merged_branch(checkout: &Path, commit: &Commit) -> Result<Vec<Commit>> {
     let parents = git(checkout, &["log", "-1", "--format=%P", &commit.id, "--"])?;
     let parents: Vec<&str> = parents.split_whitespace().collect();

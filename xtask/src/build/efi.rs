@@ -42,7 +42,8 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
         // path.
         "-Clink-arg=/Brepro",
         "-Clink-arg=/DEBUG:NONE",
-        // Boards with a Cortex-A53 may also boot with EFI. rustc warns about the unstable feature.
+        // Boards with a Cortex-A53 can also boot through EFI. rustc warns about the unstable
+        // feature.
         FIX_835769,
         "-Awarnings",
     ];

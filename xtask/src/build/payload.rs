@@ -114,7 +114,7 @@ fn remap_dependencies() -> Option<String> {
 
 /// Returns the flag for the standard library's source path. If rustup's rust-src component is
 /// installed, rustc records the path of a local folder. The flag replaces that path with the one
-/// that rustc records otherwise.
+/// that rustc would otherwise record.
 fn remap_standard_library(workspace: &Workspace) -> Result<Option<String>> {
     let ask = |arguments: &[&str]| {
         let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));

@@ -35,7 +35,7 @@ pub trait Measurement: Sized {
     /// A run that has been prepared but not started.
     type Run;
 
-    /// Builds the files that measurements depend on in addition to a run's own.
+    /// Builds any additional files that measurements depend on, such as a plugin.
     fn tools(workspace: &Workspace) -> Result<Vec<PathBuf>>;
 
     /// Builds everything that the run needs.
@@ -115,8 +115,8 @@ impl<M: Measurement> CommitBench<M> {
         self.commits.clone()
     }
 
-    /// Returns the branch that a merge has merged, starting with the commit at which it left the
-    /// main line. Empty if `commit` is not a merge.
+    /// Returns the branch that `commit` merged, starting with the commit at which the branch left
+    /// the main line. Empty if `commit` is not a merge.
     pub fn merged_branch(&self, commit: &Commit) -> Result<Vec<Commit>> {
         let branch = checkout::merged_branch(&self.checkout, commit)?;
         if !branch.is_empty() {

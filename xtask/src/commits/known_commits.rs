@@ -1,5 +1,5 @@
-//! What earlier runs have found out about commits. A commit that is known does not have to be
-//! unpacked and built to find its measurement.
+//! What earlier runs have found out about commits. The measurement of a known commit can be looked
+//! up without unpacking and building the commit.
 
 use std::env;
 use std::fs;

@@ -141,7 +141,7 @@ impl CommitLedger {
         }
     }
 
-    /// Returns the steps at commits in the range, without those at commits that they merged.
+    /// Returns the steps at commits in the range itself, without those at merged commits.
     pub fn main_steps(&self) -> impl Iterator<Item = &LedgerStep> {
         self.steps.iter().filter(|it| it.merged_by.is_none())
     }
@@ -206,8 +206,8 @@ mod tests {
     use super::*;
     use crate::commits::ledger_export::{self, LedgerFormat, conclusion};
 
-    /// Returns an entry for each pair: the CPU's own instructions and those across all CPUs, each
-    /// summed over two calls.
+    /// Returns an entry for each pair of sums over two calls: the CPU's own instructions, and the
+    /// instructions of all CPUs.
     fn entries(sums: &[(u64, u64)]) -> Vec<LedgerEntry> {
         let entries = sums.iter().enumerate().map(|(place, (own, all))| {
             let commit = Commit {

@@ -146,8 +146,8 @@ impl LedgerBench {
         Ok((entries.into_values().collect(), steps))
     }
 
-    /// Returns the steps on the branch that the step's commit has merged, and on the branches
-    /// merged into it.
+    /// Returns the steps on the branch merged by the step's commit, and on the branches merged into
+    /// that branch.
     fn find_merged_steps(
         &mut self,
         by: &LedgerStep,

@@ -214,7 +214,7 @@ pub(super) const fn step_kind(merged_by: Option<&Commit>) -> &'static str {
     }
 }
 
-/// Returns a clause that names the merge which contains a commit.
+/// Returns a clause that names the merge that brought in a commit.
 pub(super) fn merged_text(merged_by: Option<&Commit>) -> String {
     merged_by.map_or_else(String::new, |merge| {
         format!(", on the branch merged by {}", merge.short())
@@ -226,7 +226,7 @@ fn of_whole(share: f64) -> String {
     format!(": {:.1} % of the total change", 100.0 * share)
 }
 
-/// Returns the ledger's conclusion as lines.
+/// Returns the lines of the ledger's conclusion.
 pub fn conclusion(ledger: &CommitLedger) -> Vec<String> {
     let steps = ledger.steps.iter().map(|step| {
         let (id, title) = (step.commit.short(), &step.commit.title);

@@ -83,8 +83,8 @@ impl VerdictBench {
         Ok(VerdictLedger::new(range, Some(function), entries))
     }
 
-    /// Returns the steps on the branch that the step's commit has merged, and on the branches
-    /// merged into it.
+    /// Returns the steps on the branch merged by the step's commit, and on the branches merged into
+    /// that branch.
     fn find_merged_steps(
         &mut self,
         range: &str,

@@ -93,7 +93,7 @@ impl VerdictLedger {
         }
     }
 
-    /// Returns the steps at commits in the range, without those at commits that they merged.
+    /// Returns the steps at commits in the range itself, excluding those on merged branches.
     pub fn main_steps(&self) -> impl Iterator<Item = &VerdictStep> {
         self.steps.iter().filter(|it| it.merged_by.is_none())
     }

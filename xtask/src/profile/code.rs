@@ -25,7 +25,7 @@ pub(super) struct Code {
     pub warm_entry: u64,
 }
 
-/// An instruction, with the data needed for each executed block.
+/// An instruction, with precomputed data that is needed for each executed block.
 #[derive(Clone, Copy, Debug)]
 struct FirmwareInstruction {
     word: u32,

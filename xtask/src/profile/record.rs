@@ -8,7 +8,7 @@
 //!   executed so far inside and outside the firmware.
 //! * 2 is a store by the block that was executed last: the instruction's index in the block, and
 //!   the offset in the timestamp memory.
-//! * 3 is the end of the record, with the same instruction counts as an execution.
+//! * 3 is the end of the record: the two instruction counts, as for an execution.
 
 use std::io::Read;
 
@@ -40,7 +40,7 @@ pub(super) struct Execution {
     pub ran: u64,
     /// The number of instructions that all CPUs had executed when the first execution began.
     pub at: u64,
-    /// The stores to the timestamp memory by the last execution.
+    /// The last execution's stores to the timestamp memory.
     pub stores: Vec<Store>,
 }
 
@@ -79,7 +79,7 @@ impl Last {
     }
 
     /// Returns true if `event` is another execution of the same block, directly after a complete
-    /// execution without stores. Most events are repetitions, because caches are cleaned by set and
+    /// execution without stores. Most events are repeats, because caches are cleaned by set and
     /// way in a loop.
     fn is_repeated_by(&self, event: [u64; 3]) -> bool {
         let [first, inside, outside] = self.event;

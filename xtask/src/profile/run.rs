@@ -1,4 +1,4 @@
-//! Runs with the profile plugin.
+//! Runs QEMU with the profile plugin.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -82,8 +82,8 @@ fn check_room(dir: &Path) -> Result<()> {
 /// Returns the profile, or the reason why the run does not have one.
 ///
 /// # Errors
-/// Returns an error if `dir`, which contains the run's record, is full, because then the missing
-/// profile is not the firmware's fault.
+/// Returns an error if `dir`, which contains the run's record, is full: in that case, the
+/// missing profile is not the firmware's fault.
 fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<Result<Profile>>> {
     if !matches!(profile, Some(Ok(_))) {
         check_room(dir)?;
@@ -103,8 +103,8 @@ pub struct ProfiledRun {
 }
 
 impl ProfiledRun {
-    /// Prepares `spec` with the instruction clock and all samples. In tests, the plugin can drop
-    /// the block numbered `lose` from its record.
+    /// Prepares a run of `spec` with the instruction clock and `samples=all`. In tests, the plugin
+    /// can drop the block numbered `lose` from its record.
     pub fn prepare(spec: &RunSpec, lose: Option<u64>) -> Result<Self> {
         let mut spec = spec.clone();
         let mut args = spec.args.unwrap_or_default();

@@ -122,7 +122,7 @@ impl Stages {
     }
 }
 
-/// A validated run: the request and the machine for it.
+/// A validated request for a run, along with the machine.
 struct Asked<'a> {
     workspace: &'a Workspace,
     board: &'a BoardFile,
@@ -355,8 +355,8 @@ impl Asked<'_> {
         })
     }
 
-    /// Builds TF-A as `described` in the board file, from `tf_a` or, by default, from the pinned
-    /// source.
+    /// Builds the firmware `described` in the board file, from `tf_a` or, by default, from the
+    /// pinned source.
     fn firmware(&self, tf_a: Option<TfA>, described: &boards::Firmware) -> Result<FirmwareBuild> {
         let spec = self.spec;
         let tf_a = tf_a.map_or_else(|| TfA::locate(self.workspace, None), Ok)?;

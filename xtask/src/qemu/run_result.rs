@@ -20,7 +20,7 @@ pub struct RunResult {
     pub ending: MachineEnding,
     /// How far the run got and why it probably stopped, or None if the log has a closing line.
     pub diagnosis: Option<String>,
-    /// The positions of the CPUs at the deadline, as lines of text, if QEMU reported them.
+    /// Where each CPU was executing at the deadline, as lines of text, if QEMU reported it.
     pub positions: Vec<String>,
     /// How long QEMU ran.
     pub elapsed: Duration,

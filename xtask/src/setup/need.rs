@@ -46,7 +46,7 @@ macro_rules! needs {
         #[expect(missing_docs, reason = "named after the programs")]
         pub enum Need { $($need),* }
 
-        /// All needs, each with the package that provides it and the program or file to look for.
+        /// Every `Need`, with the package that provides it and the program or file to look for.
         const INSTALLED: &[(Need, &str, &str)] = &[$((Need::$need, $what, $program)),*];
     };
 }

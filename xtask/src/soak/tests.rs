@@ -1,4 +1,4 @@
-//! Soaks of made-up runs.
+//! Tests soaks, using made-up runs.
 
 use std::fs;
 use std::time::Duration;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::qemu::positions::NamedMemory;
 
-/// An instruction on a CPU.
+/// An instruction executed on a CPU.
 #[derive(Clone, Debug)]
 pub struct FindingActor {
     cpu: String,

@@ -19,13 +19,13 @@ pub enum Killer {
 /// The change to an image.
 #[derive(Clone, Copy, Debug)]
 enum ImageChange {
-    /// The nth occurrence of this instruction after the symbol becomes NOP.
+    /// The nth occurrence of this instruction after the symbol becomes a NOP.
     Remove(u32, usize),
     /// After the symbol, the first calls to two functions are swapped.
     Swap(&'static str, &'static str),
-    /// The instruction at the symbol becomes UDF.
+    /// The instruction at the symbol becomes a UDF.
     Undefine,
-    /// The nth call to a function after the symbol becomes NOP.
+    /// The nth call to a function after the symbol becomes a NOP.
     Uncall(&'static str, usize),
 }
 

@@ -45,7 +45,7 @@ pub struct CheckedRun {
     pub line: String,
     /// True if the run passed and CPUs lost power during it.
     pub is_passed: bool,
-    /// True if a CPU dumped an exception.
+    /// True if a CPU printed an exception dump.
     pub has_dump: bool,
 }
 

@@ -333,7 +333,7 @@ fn page_keeps_what_is_not_between_its_marks() {
     assert!(!first.contains("previous release"), "{first}");
     let edited = first.replace("Results\n-------\n", "Results\n-------\n\nMy prose.\n");
     scratch.write(name, &edited);
-    // If there are several logs, the typical run is published, which is b.log here.
+    // If there are several logs, the typical run (b.log in this case) is published.
     let several = format!("publish a.log c.log b.log {docs}");
     let second = page(&several, 0, "psci-performance-qemu.rst: ");
     has(&second, &["My prose.", "(previous release)"]);

@@ -1,5 +1,5 @@
-//! `cargo xtask matrix`: a byte-for-byte comparison of a matrix with good and bad jobs from both
-//! engines, and the exit codes. Missing, damaged or unreadable jobs are never green.
+//! Tests `cargo xtask matrix`: compares the output for good and bad jobs from both engines byte for
+//! byte, and checks the exit codes. Missing, damaged or unreadable jobs are never green.
 
 use std::fs;
 use std::os::unix::fs::symlink;

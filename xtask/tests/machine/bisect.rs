@@ -83,7 +83,7 @@ fn commit_that_broke_cpu_on_is_named() {
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }
-    // All commits are known now, including the one that does not compile.
+    // The results for all commits are now known, including the one that does not compile.
     let (again, said) = bisect(&root);
     assert_eq!(again, out);
     assert!(!said.contains("building TF-A"), "{said}");

@@ -24,7 +24,7 @@ fn succeeds(path: &OsString, words: &[&str]) {
     assert_eq!(code, 0, "{words:?}: {said}");
 }
 
-/// Returns a saved profile as `cargo xtask profile` writes it again. QEMU cannot be found.
+/// Returns the JSON that `cargo xtask profile` prints for a saved profile. QEMU is not in PATH.
 fn shown(json: &Path) -> Vec<u8> {
     let mut profile = xtask(&["profile", "--format", "json"]);
     let output = profile.arg(json).env("PATH", "").output();
@@ -89,7 +89,7 @@ fn spec(tf_a: Option<PathBuf>) -> RunSpec {
     }
 }
 
-/// The phases of each state, in both modes, add up to PMF's ticks as those of the suite do.
+/// The phases of each state add up to PMF's ticks in both modes, as they do in the suite.
 #[test]
 fn each_step_of_a_sweep_is_profiled() {
     let args = "only=idle_states,cold_call,contend_sweep iterations=2";

@@ -23,7 +23,7 @@ fn on_terminal(command: &mut Command) -> (Option<i32>, String) {
         .stderr(theirs())
         .spawn()
         .expect("it starts");
-    // Drop the handles in `command`, which would keep the other end of the terminal open.
+    // Drop the handles in `command`, because they would keep the other end of the terminal open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut said = Vec::new();
     // Reading fails when the last writer exits.

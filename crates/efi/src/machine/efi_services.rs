@@ -70,9 +70,9 @@ impl Memory<'static> for Readable {
             return None;
         }
         let first = ptr::with_exposed_provenance(base as usize);
-        // SAFETY: the range lies in one of `parts`, which is memory in use that EFI identity-maps.
-        // It does not overlap the heap, and the image's pages were free when `parts` was created,
-        // so this application does not write to any of it.
+        // SAFETY: the range lies in one of `parts`, which are in use and identity-mapped by EFI. It
+        // does not overlap the heap, and the image's pages were free when `parts` was created, so
+        // this application does not write to any of it.
         Some(unsafe { slice::from_raw_parts(first, size as usize) })
     }
 }

@@ -1,4 +1,4 @@
-//! Device tree nodes, with children, typed properties, and errors with the path and property.
+//! Device tree nodes: their children, typed properties, and errors that name the path and property.
 
 use alloc::string::String;
 use alloc::vec::Vec;

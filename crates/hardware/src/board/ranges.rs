@@ -3,7 +3,7 @@
 //! See Devicetree Specification v0.4, sections 2.3.5 (`#address-cells`), 2.3.6 (`reg`) and 2.3.8
 //! (`ranges`). Each bus between a device and the root translates the address. An empty `ranges`
 //! leaves the address unchanged. Without `ranges`, CPUs cannot reach the bus. On half of the arm64
-//! boards in Linux, the console is behind a bus with a nonempty `ranges`.
+//! boards that Linux supports, the console is behind a bus with a nonempty `ranges`.
 
 use super::fdt::number;
 use super::node::Node;

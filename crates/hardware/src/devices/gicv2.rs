@@ -84,7 +84,7 @@ pub const fn own_sgi(sgi: IntId) -> u32 {
     2 << 24 | sgi.number()
 }
 
-/// Acknowledges the pending interrupt. Returns its ID and the value that completes it.
+/// Acknowledges the pending interrupt, and returns its ID and the value to write to complete it.
 pub fn acknowledge(gicc: &mut impl Bus) -> Option<(IntId, u32)> {
     let register = GICC_IAR.get(gicc);
     // The other bits contain the source CPU number.

@@ -22,7 +22,7 @@ use qemu_abi::{
 };
 
 /// The maximum number of CPUs for each value of Aff1 in the model, which supports CPU numbers below
-/// 64. QEMU's machines have up to 16 CPUs for each value.
+/// 64. QEMU's machines have up to 16 CPUs per Aff1 value.
 const PER_AFF1: u32 = 16;
 /// SCTLR_ELx.M and C.
 const ENABLES: u64 = 1 | 1 << 2;

@@ -4,7 +4,7 @@
 //! The declarations follow the interface documentation (docs/devel/tcg-plugins.rst in QEMU). By
 //! default, they match version 0, which QEMU 7.2 to 8.2 can load. The `api-2` feature selects
 //! version 2 (QEMU 9.0 and later), and `api-4` selects version 4 (QEMU 9.2 and later). The plugins
-//! require the QEMU instruction counting mode, which runs all virtual CPUs in one thread.
+//! require QEMU's instruction counting mode, which runs all virtual CPUs in one thread.
 
 mod cpus;
 mod declarations;

@@ -58,7 +58,7 @@ pub(super) type ComparedSide<'r> = (&'r LoggedRun, Option<&'r Scenario>);
 pub(super) struct Condition {
     /// The name used in sentences.
     pub(super) name: &'static str,
-    /// The option that ignores a difference.
+    /// The option that allows this condition to differ.
     pub(super) across: Option<Across>,
     /// Returns the value; None if it is unknown or does not apply.
     value: fn(ComparedSide<'_>) -> Option<String>,

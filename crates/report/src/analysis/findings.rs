@@ -47,7 +47,7 @@ fn not_told(sentence: String) -> Finding {
 }
 
 /// Lists the lost records that the findings depend on, as a subject and verb: `2 records of X are`.
-/// Returns None if none of them were lost, or if the log does not contain any records.
+/// Returns None if no such records were lost, or if the log does not contain any records.
 fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
     run.integrity.records.as_ref()?;
     if let Some(what) = run.lost_of(scenario) {

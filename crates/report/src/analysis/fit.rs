@@ -173,7 +173,7 @@ impl Straight {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bent {
     pub line: Straight,
-    /// The `x` at which the line levels off, with the value there; None if it does not level off.
+    /// The `x` at which the line levels off and the value there, or None if it does not level off.
     pub level: Option<(f64, f64)>,
 }
 

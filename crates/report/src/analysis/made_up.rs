@@ -53,7 +53,7 @@ pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
     scenario
 }
 
-/// Returns the instants for a suspend that has these figures: Powerdown, Wakeup and Cache Flush.
+/// Returns the instants of a suspend with these figures: Powerdown, Wakeup and Cache Flush.
 fn instants(figures: [u64; 3]) -> Instants {
     let [powerdown, wakeup, flush] = figures.map(|it| it as i64);
     let mut all = Instants::new(1000);
@@ -70,8 +70,8 @@ fn instants(figures: [u64; 3]) -> Instants {
     all
 }
 
-/// Returns a cell with suspend samples in ticks: Powerdown, Wakeup and Cache Flush. The first
-/// sample is the one shown.
+/// Returns a cell with suspend samples in ticks: Powerdown, Wakeup and Cache Flush. The cell
+/// shows the first sample.
 pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     let mut cell = Cell {
         counts: Some(Counts::default()),

@@ -50,7 +50,7 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     Ok(typical)
 }
 
-/// Returns the longest Powerdown or latency.
+/// Returns the longest Powerdown or Latency figure.
 fn longest(scenario: &Scenario) -> Option<u64> {
     let cells = scenario.suite_cells().iter();
     let figures = cells.map(|it| it.figure(Metric::Powerdown).or(it.figure(Metric::Latency)));

@@ -38,8 +38,9 @@ const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_v
 /// The part of TF-A's Makefile that identifies a folder as TF-A's source tree.
 const MAKEFILE: &str = "VERSION_MAJOR := 2\nVERSION_MINOR := 15\n";
 
-/// Creates a `work` folder in `parent` containing all the files named in the examples of the report
-/// verbs, and TF-A source trees in it and next to it. Regular files in `work` stand in for devices.
+/// Creates a `work` folder in `parent` with all the files named in the report verbs' examples, a
+/// TF-A source tree in `work`, and another one next to it. Regular files in `work` stand in for
+/// devices.
 pub fn make_example_files(parent: &Path) {
     let work = parent.join("work");
     for folder in ["lab/labgrid-qemu-v2.13/results", "docs/perf", "dev"] {

@@ -60,7 +60,7 @@ pub fn only_run(runs: Vec<LoggedRun>, input: &str) -> Result<LoggedRun> {
 /// Prints the cost of PMF.
 ///
 /// # Errors
-/// Returns an error if the runs cannot be compared, or stdout cannot be written to.
+/// Returns an error if the runs cannot be compared, or if stdout cannot be written to.
 pub fn print(pmf: &LoggedRun, plain: &LoggedRun, unit: CostUnit) -> Result<()> {
     let overhead = overhead(pmf, plain, unit)?;
     let mut out = Out::default();

@@ -36,7 +36,7 @@ pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
     all
 }
 
-/// Returns a table of the figures with a printed change.
+/// Returns a table of the figures for which a change is printed.
 fn figures(table: &AuditedTable) -> Table {
     let mut drawn = Table::titled("Printed changes and expected changes (us)");
     drawn.words(["Place", "CPU", "Figure"]);

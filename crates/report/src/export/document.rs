@@ -32,7 +32,7 @@ pub enum Block<'r> {
     Remarks(Vec<String>),
     /// A scenario's charts.
     Charts(Charts<'r>),
-    /// Charts that are already drawn.
+    /// Charts that have already been drawn.
     #[serde(rename = "charts")]
     Drawings(Vec<Chart>),
 }

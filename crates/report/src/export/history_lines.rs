@@ -25,7 +25,7 @@ pub(super) fn history_lines(history: &History, runs: &[LoggedRun]) -> Vec<impl S
     lines.collect()
 }
 
-/// Returns a line, in which the figure is empty if the release does not include it.
+/// Returns a line, leaving the figure empty if the release does not include it.
 fn line(
     (history, runs): (&History, &[LoggedRun]),
     scenario: &ScenarioHistory,

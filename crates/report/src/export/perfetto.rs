@@ -1,7 +1,7 @@
 //! `perfetto`: the Trace Event format, for ui.perfetto.dev and chrome://tracing.
 //!
 //! Each cluster is a process and each CPU a thread; a separate process shows the scenario names.
-//! The drawing shows the same samples as the tables. A parallel scenario is drawn as one round with
+//! The trace shows the same samples as the tables. A parallel scenario is drawn as one round with
 //! all CPUs on one axis, which makes the queue for firmware locks visible. In a serial scenario,
 //! the CPUs' samples are drawn one after another. Time is omitted only between serial samples and
 //! between scenarios. Each call's `counter` value shows when the call occurred within the run.

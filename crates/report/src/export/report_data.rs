@@ -1,4 +1,4 @@
-//! The report, which is the input to all formats.
+//! The report data from which all formats are generated.
 
 use anyhow::{Result, bail};
 
@@ -22,7 +22,7 @@ pub struct Report {
     pub comparisons: Vec<Comparison>,
     /// Audits of published pages, if requested.
     pub audits: Vec<Audit>,
-    /// The board's history across all runs, one for each release, if requested.
+    /// The board's history across all runs (one per release), if requested.
     pub history: Option<History>,
 }
 

@@ -155,7 +155,8 @@ impl Parts {
         job
     }
 
-    /// Finds runs whose CPU count differs from the cell's, because their log is from another job.
+    /// Finds runs whose CPU count differs from the cell's, which means that their log is from
+    /// another job.
     fn check_cpus(&mut self) {
         let cpus = self.mark.as_ref().map_or(0, |mark| mark.cpus as usize);
         // A run read from lines contains only the CPUs that have figures.
@@ -171,8 +172,8 @@ impl Parts {
         }
     }
 
-    /// Notes what is missing from the engine's results and returns a note about anything that was
-    /// not checked. `is_read` is true if all files could be read.
+    /// Records what is missing from the engine's results, and returns a note about anything that
+    /// was not checked. `is_read` is true if all files could be read.
     fn check_results(&mut self, is_read: bool) -> Option<String> {
         let Some(results) = &self.results else {
             let is_lack = self.mark.is_some() && is_read;

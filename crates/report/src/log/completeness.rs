@@ -149,7 +149,7 @@ impl LoggedRun {
     }
 
     /// Describes a contradiction within the `end` record or, if no record is missing, between
-    /// records, such as when two runs were pasted together.
+    /// records, for example because two runs were pasted together.
     pub(super) fn records_contradict(&self) -> Option<String> {
         self.verdict_contradicts()
             .or_else(|| self.counts_contradict())

@@ -49,8 +49,8 @@ pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, LogReadError
     read(name, log)
 }
 
-/// Returns an iterator over the runs in a log, which is read to its end. Each run is returned as
-/// soon as it has been read, because a log may contain more runs than fit in memory.
+/// Returns an iterator over all runs in a log, up to its end. Each run is returned as soon as it
+/// has been read, because a log may contain more runs than fit in memory.
 pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
     runs_within(name, from, u64::MAX)
 }

@@ -1,5 +1,5 @@
-//! Draws flame graphs: a phase's stacks, with widths proportional to their instructions and the
-//! outermost functions at the top.
+//! Draws flame graphs: a phase's stacks, with widths proportional to their instruction counts and
+//! the outermost functions at the top.
 
 use std::collections::BTreeMap;
 

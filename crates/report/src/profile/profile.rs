@@ -256,7 +256,8 @@ pub fn name_of(scenario: &Scenario) -> String {
     tag + &method + &helper
 }
 
-/// Returns the name of a step, which is unique within its scenario; empty for the only step.
+/// Returns the name of a step, which is unique within its scenario, or an empty string if the
+/// scenario is not divided into steps.
 pub fn step_name(scenario: &Scenario, step: &CellStep) -> String {
     let variant = match step.variant {
         Variant::Plain => String::new(),

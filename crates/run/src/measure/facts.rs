@@ -183,7 +183,7 @@ impl Facts {
         Clock { hz: self.frequency }
     }
 
-    /// Returns the counter ticks in `microseconds`; see [`Clock::ticks`].
+    /// Returns the number of counter ticks in `microseconds`; see [`Clock::ticks`].
     pub fn ticks(&self, microseconds: u64) -> u64 {
         self.clock().ticks(microseconds)
     }

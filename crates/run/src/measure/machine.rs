@@ -53,6 +53,6 @@ pub trait Machine {
         all.filter(|cpu| self.is_lost(*cpu)).count()
     }
 
-    /// Returns the CPU's identity, once the CPU has been on.
+    /// Returns the CPU's identity; None if the CPU has never been on.
     fn identity(&self, cpu: CpuIndex) -> Option<Identity>;
 }

@@ -1,4 +1,4 @@
-//! Checks whether timestamps belong to a call, by their values and order.
+//! Checks whether timestamps belong to a call, based on their values and order.
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Stamp, Stamps};

@@ -121,7 +121,7 @@ pub struct Round {
     /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
     /// the machine's limit, which is much longer.
     pub patience: Option<u64>,
-    /// The states whose PSCI_STAT values are read. A round that reads any of them yields no sample.
+    /// The states whose PSCI_STAT values are read. A round that reads such values yields no sample.
     pub ladder: Ladder,
     /// The timers that run for `sleep` ticks in [`Action::Expire`].
     pub window: Option<Window>,

@@ -62,7 +62,7 @@ pub struct Account {
     pub expiries: u32,
     /// Expiries that had already passed before they could be handled.
     pub overruns: u32,
-    /// Spurious interrupts: no expiry was due, because the GIC had withdrawn its signal.
+    /// Spurious interrupts, which the GIC withdrew before they were acknowledged.
     pub spurious: u32,
 }
 
@@ -103,7 +103,7 @@ pub struct Tally {
     pub settled: Account,
     /// The latencies across all windows, indexed by [`Until`].
     pub histograms: [Histogram; 2],
-    /// The interrupt that ended the measurement, other than the timer's own.
+    /// The interrupt that ended the measurement, if it was not the timer's own.
     pub stray: Option<IntId>,
     /// The latency that ended the measurement by exceeding the threshold.
     pub exceeded: Option<u64>,

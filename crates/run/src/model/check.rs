@@ -154,7 +154,7 @@ impl Function {
 words! {
     /// What a check does with a function, and what it expects.
     pub enum Probe, key {
-        /// The function is not called. Only whether it is listed is recorded.
+        /// The function is not called. The check only records whether it is listed.
         Listed = "listed",
         /// The specification permits the return value.
         Answer = "answer",
@@ -287,14 +287,14 @@ pub enum CheckEnd {
     /// The statistics do not show the state that the CPU must have reached, or their values are
     /// impossible.
     WrongStatistics,
-    /// A state that retains the CPU's context lost part of it.
+    /// Part of the CPU's context was lost in a state that should retain it.
     ContextLost,
     /// The specification permits what the firmware does, but software may rely on something else:
     /// the firmware does not check an argument, or part of the context is lost in a power-down.
     Tolerated,
     /// A function that the PSCI version requires is not listed.
     Missing,
-    /// The function was not called, so only whether it is listed is known.
+    /// The function was not called, so the check only shows whether it is listed.
     NotCalled,
     /// The check was not performed.
     NotTried(Skip),
@@ -310,7 +310,7 @@ pub struct Check {
     /// An affinity level, a `power_state`, or a pause in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<u32>,
-    /// The CPUs that were checked. Empty if the check does not concern a particular CPU.
+    /// The CPUs that were checked. Empty if the check is not tied to a particular CPU.
     #[serde(default, skip_serializing_if = "CpuSet::is_empty")]
     pub cpus: CpuSet,
     /// True if PSCI_FEATURES or SMCCC_ARCH_FEATURES lists the function. None if the firmware
@@ -325,7 +325,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Returns a check that does not concern a particular CPU.
+    /// Returns a check that is not tied to a particular CPU.
     pub fn new(function: Function, probe: Probe, end: CheckEnd) -> Self {
         Self {
             function,
@@ -367,7 +367,7 @@ impl Check {
         }
     }
 
-    /// Returns whether the firmware lists the function, in one word.
+    /// Returns a word that states whether the firmware lists the function.
     pub const fn promised_word(&self) -> &'static str {
         match self.promised {
             Some(true) => "yes",

@@ -13,7 +13,7 @@ use super::wake_source::WakeSource;
 use crate::measure::{Metric, Reason, Summary};
 use crate::plan::{Method, Procedure, ScenarioId, short_tag};
 
-/// The results of a scenario with one method and one helper, if any.
+/// The results of a scenario with one method and at most one helper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// The scenario.
@@ -58,7 +58,7 @@ pub struct ScenarioKey {
 pub struct Conditions {
     /// True if PMF timestamps were used; false if only the caller's view was measured.
     pub pmf: bool,
-    /// The requested `power_state`, if there is a single one.
+    /// The requested `power_state`, if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<u32>,
     /// The interrupt that woke the CPUs.
@@ -138,7 +138,7 @@ impl Scenario {
         conditions.is_none_or(|conditions| conditions.pmf)
     }
 
-    /// Returns true if TFTF's lines enclose its table.
+    /// Returns true if TFTF's lines enclose the scenario's table.
     pub fn is_framed(&self) -> bool {
         self.id.is_suite() && self.method == Method::Tftf
     }

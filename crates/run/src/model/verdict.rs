@@ -88,7 +88,7 @@ impl ClosingLine<'_> {
         }
     }
 
-    /// Returns the verdict of the line.
+    /// Returns the verdict that the line reports.
     pub fn verdict(&self) -> Verdict {
         match self {
             Self::Ended(totals) => Verdict::from_totals(totals),

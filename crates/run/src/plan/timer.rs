@@ -17,7 +17,7 @@ words! {
         Zero = "zero",
         /// Non-temporal stores, STNP.
         Nontemporal = "nontemporal",
-        /// Stores followed by cleaning to the point of coherency with DC CIVAC.
+        /// Stores followed by a clean and invalidate to the point of coherency (DC CIVAC).
         Clean = "clean",
         /// All four loads in turn, for one page each.
         Mixed = "mixed",

@@ -185,7 +185,7 @@ fn usual_first(rejected: &[(Reason, u32)]) -> Option<Rejection> {
     rejected.first().map(|it| Rejection::plain(it.0))
 }
 
-/// Removes default values from the end of the list, except the first.
+/// Removes default values from the end of the list, but always keeps the first value.
 fn trim<T: PartialEq, const MOST: usize>(list: &mut ArrayVec<T, MOST>, usual: impl Fn(usize) -> T) {
     while let [_, .., last] = list.as_slice()
         && *last == usual(list.len() - 1)

@@ -15,10 +15,10 @@
 //! * CRC is the CRC-32 ([`crate::crc`]) of all bytes before the space that precedes it, in eight
 //!   hexadecimal digits.
 //!
-//! A scenario's records follow its tables, so that a run that is cut short still leaves the results
-//! so far. The scenario's own record comes last and contains the number of records, which tells a
-//! reader whether any are missing. Findings are not sent: readers compute them from the other
-//! records.
+//! A scenario's records follow its tables, so a run that is cut short still provides the results of
+//! all completed scenarios. The scenario's own record comes last and contains the number of
+//! records, which shows a reader whether any are missing. Findings are not sent: readers compute
+//! them from the other records.
 
 use alloc::vec::Vec;
 
@@ -71,8 +71,8 @@ pub enum Record {
     Histogram(ScenarioKey, u32, Metric, Spread),
     /// A check.
     Check(ScenarioKey, Check),
-    /// The identity that these CPUs share, and the clock of each one in MHz. Both are known only
-    /// once a CPU has been up.
+    /// The identity that these CPUs share, and the clock of each one in MHz. Neither is known
+    /// for a CPU that has never run.
     Identity(CpuSet, Identity, Vec<Option<u64>>),
     /// The end of the run.
     End(End),

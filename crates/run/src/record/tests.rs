@@ -55,7 +55,7 @@ fn check(mut run: Run) -> (String, Run) {
     (text, run)
 }
 
-/// Returns a run with two scenarios, each with only one known part.
+/// Returns a run with two scenarios, most of whose values are missing.
 fn short_run() -> Run {
     let skipped = Scenario {
         status: Status::Skipped(Skip::NoGic),
@@ -156,8 +156,8 @@ fn copies() {
     let twice = written(&run, Records::Twice);
     assert_eq!(written(&run, Records::None), "");
     let once: Vec<_> = once.lines().collect();
-    // The first block contains the head, facts, plan, CPUs and the lead. It is followed by a block
-    // for each scenario, and by one for the end.
+    // The first block contains the head, the facts, the plan, the CPUs and the lead. It is followed
+    // by a block for each scenario, and by a final block for the end of the run.
     let blocks = [0..5, 5..7, 7..8, 8..10];
     let expected = blocks.map(|block| [&once[block.clone()], &once[block]].concat());
     assert!(expected.concat().into_iter().eq(twice.lines()));

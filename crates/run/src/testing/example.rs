@@ -92,7 +92,7 @@ pub fn remove_pmf(run: &mut Run) {
     facts.overheads.pmf_read = None;
 }
 
-/// Returns passed results for the six scenarios, with each of the plan's methods.
+/// Returns the suite's six scenarios, all passed, for each of the plan's methods.
 pub fn all(run: &Run) -> Vec<Scenario> {
     let methods = run.plan.expect("a plan").methods;
     let each = |id| methods.iter().map(move |method| made(run, id, method));
@@ -173,7 +173,7 @@ pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// Returns a number of ticks long enough for all CPUs to power down.
+/// Returns a sleep time, in ticks, that is long enough for all CPUs to power down.
 fn sleep(run: &Run) -> u64 {
     (run.cpus.len() as u64 * 6_000).max(312_500)
 }

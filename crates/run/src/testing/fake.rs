@@ -216,7 +216,7 @@ impl Fake {
         self
     }
 
-    /// Injects a fault into a CPU's window of `timer_latency`.
+    /// Injects a fault into a `timer_latency` window on one CPU.
     pub fn with_fault(mut self, cpu: CpuIndex, window: u64, fault: TimerFault) -> Self {
         self.timers.fault = Some((cpu, window, fault));
         self
@@ -393,7 +393,7 @@ impl Fake {
                     end: ActionEnd::WentOff,
                     turned_on: at(start - 800),
                     quiet_until: at(start - 800 + round.quiet).filter(|_| action == Action::OnOff),
-                    // The lead stays on, so it is not entered again.
+                    // The lead stays on, so it has no entry time.
                     entered: at(start - 100).filter(|_| cpu != self.facts.lead),
                     before: at(start),
                     seen_off: at(start + 900),

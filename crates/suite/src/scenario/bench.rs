@@ -78,7 +78,7 @@ pub(crate) struct BenchRoom {
     pub(crate) cells: usize,
 }
 
-/// Returns how many CPUs take part in a round with `who`, in the form used in cells.
+/// Converts `who` to the form that cells use: one CPU alone, or several at once.
 pub(crate) fn how(who: Who) -> How {
     match who {
         Who::Only(_) => How::Alone,
@@ -161,8 +161,8 @@ impl Sleep {
         self.now = (self.now * 2).min(self.longest);
     }
 
-    /// Sets the quiet time to twice the time that would have been enough, up to its limit, after a
-    /// CPU returned `late` ticks too late.
+    /// After a CPU returned `late` ticks too late, sets the quiet time to twice what would have
+    /// been enough, up to its limit.
     pub(crate) fn lengthen_quiet(&mut self, late: u64) {
         self.quiet = (2 * (self.quiet + late)).min(self.longest_quiet);
     }
@@ -247,7 +247,7 @@ impl<'m> Bench<'m> {
         first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
     }
 
-    /// Adds a cell for a CPU's columns, which contain `metrics`. The samples come from `taken`
+    /// Adds a cell with a CPU's columns, one for each of `metrics`. The samples come from `taken`
     /// attempts. Returns an error if too few samples for the first metric are valid; other metrics
     /// may have no samples.
     pub(crate) fn add_cell(
@@ -399,7 +399,7 @@ impl<'m> Bench<'m> {
         self.outcomes[cpu.place()]
     }
 
-    /// Evaluates one CPU's attempt, and keeps or counts it depending on its use.
+    /// Evaluates one CPU's attempt and, depending on `phase`, keeps it or counts its rejection.
     pub(crate) fn take(
         &mut self,
         cpu: CpuIndex,

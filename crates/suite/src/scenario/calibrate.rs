@@ -12,12 +12,13 @@ use smccc::psci;
 use super::bench::Bench;
 use super::cell_state::came_too_soon;
 
-/// The sleep in the first trial, in microseconds per CPU that powers down, because the CPUs queue
-/// for locks.
+/// The sleep in the first trial, in microseconds for each CPU that powers down. CPUs queue for
+/// locks, so more CPUs need more time.
 const FIRST_US: u64 = 1_000;
 /// The minimum sleep, in microseconds. It leaves room for rounds that are slower than the trial.
 pub(crate) const LEAST_US: u64 = 500;
-/// The sleep in microseconds without PMF. Only PMF shows how long the power-down takes.
+/// The sleep if PMF is not available, in microseconds. Only PMF shows how long the power-down
+/// takes.
 pub(crate) const UNKNOWN_US: u64 = 10_000;
 pub(crate) const LONGEST_US: u64 = 2_000_000;
 /// The sleep, as a multiple of the longest power-down in the trial. In each round, CPUs queue for
@@ -27,7 +28,7 @@ const MARGIN_ALL: u64 = 4;
 const MARGIN_ALONE: u64 = 2;
 /// The minimum time that CPUs with nothing to do stay quiet after a wake-up, in microseconds.
 const QUIET_LEAST_US: u64 = 200;
-/// The number of trials that may fail for a reason other than too short a sleep.
+/// The number of trials that may fail for a reason other than a sleep that is too short.
 const TRIES: u32 = 3;
 /// The maximum factor by which the sleep may grow after calibration, so that a CPU that never
 /// powers down does not take seconds for each attempt.
@@ -123,7 +124,7 @@ fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
     quiet.clamp(bench.us(QUIET_LEAST_US), bench.sleep.longest_quiet)
 }
 
-/// Returns the longest time from the start to ENTER_HW_LOW_PWR, or None without PMF.
+/// Returns the longest time from the start to ENTER_HW_LOW_PWR, or None if there is no PMF.
 fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
     let parts = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
     let down = |it: &Outcome| {
@@ -184,7 +185,7 @@ pub(crate) fn judge_part(
     }
 }
 
-/// Returns the instant of the first wake-up or the first SGI, or None without PMF.
+/// Returns the instant of the first wake-up or the first SGI, or None if there is no PMF.
 pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
     let wakes = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
     let wake = |it: &Outcome| match bench.step.timers_stop {

@@ -14,7 +14,8 @@ use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, QUIET_US, Setting, how, too_few};
 use super::progress::Progress;
 
-/// The time from publishing the start to CPU_OFF, in microseconds, which is longer than a nap.
+/// How many microseconds before CPU_OFF the lead publishes the start time. This must be longer than
+/// the waiting CPU's nap.
 const LEAD_IN_US: u64 = 200;
 
 /// Measures each CPU individually, and then all CPUs at once. A CPU's columns hold its CPU_ON and

@@ -17,7 +17,7 @@ use smccc::psci::{PSCI_VERSION, error};
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, how, lead_in};
 use super::progress::Progress;
 
-/// The number of batches run even after the time limit, which is enough for a percentile.
+/// The number of batches that are run regardless of the time limit; enough to compute the p99.
 const LEAST: u32 = run::measure::P99_MIN;
 
 #[derive(Clone, Copy)]
@@ -252,7 +252,7 @@ impl Micro<'_, '_> {
             ..CellStep::of(kind.variant)
         };
         for cpu in cpus.filter(|cpu| who.includes(*cpu, lead)) {
-            // A CPU's cycle counter may not work.
+            // The cycle counter does not work on every CPU.
             let metrics = &[Metric::Time, Metric::Cycles];
             let measured = self.bench.add_cell(cpu, step, metrics, taken);
             result = measured.and(result);

@@ -1,6 +1,6 @@
 //! Scenarios that run on all CPUs at once: suspends and PSCI_VERSION.
 //!
-//! A round counts entirely or not at all, because if one CPU does not power down, the others'
+//! A round counts either in full or not at all, because if one CPU does not power down, the others'
 //! waiting times change.
 
 use hardware::board::CpuIndex;

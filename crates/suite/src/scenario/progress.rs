@@ -42,7 +42,7 @@ pub trait Progress {
     fn checking(&mut self, function: Function, x: Option<u32>) -> fmt::Result;
     /// Reports that memory is not zeroed, because DC ZVA is prohibited.
     fn without_zero(&mut self) -> fmt::Result;
-    /// Starts a measurement of `timer_latency` on only the given CPU, or on all CPUs.
+    /// Starts a `timer_latency` measurement on `cpu` or, if it is None, on all CPUs.
     fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result;
     /// Reports a window that `stretch` already includes; `sum` is the total for all CPUs.
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;

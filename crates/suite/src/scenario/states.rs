@@ -51,7 +51,7 @@ pub struct States {
     /// The deepest power-down state; None if the board has no such state, or if a deeper one is in
     /// a format that the firmware does not accept.
     pub(crate) deepest: Option<Chosen>,
-    /// The power-down state of a single CPU.
+    /// The power-down state for a single CPU.
     pub(crate) core: Option<Chosen>,
     /// The firmware's format.
     pub(crate) format: StateFormat,
@@ -116,7 +116,7 @@ impl States {
         }
     }
 
-    /// Returns the states in a plan whose wake-up is tried before they are measured: power-down
+    /// Returns the states in a plan that need a trial before they are measured: power-down
     /// states, and states that stop the CPUs' own timers. They are ordered from shallowest to
     /// deepest, by level and then by position in the device tree.
     pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {

@@ -150,7 +150,7 @@ pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     measured.map_or_else(|status| status, |()| bench.status())
 }
 
-/// Records in each cell the helper that stayed awake to wake its CPU.
+/// Records, in each cell, the helper that stayed awake to wake the cell's CPU.
 fn name_helpers(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     for cpu in CpuIndex::all(bench.cells.len()) {

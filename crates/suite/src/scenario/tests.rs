@@ -248,7 +248,7 @@ fn shifted(instant: Option<CounterValue>, ticks: i64) -> Option<CounterValue> {
     CounterValue::new(instant?.number().checked_add_signed(ticks)?)
 }
 
-/// Returns the participants in a round with only this CPU.
+/// Returns a selection that contains only this CPU.
 fn only(cpu: u16) -> Who {
     Who::Only(cpu.into())
 }
@@ -366,7 +366,7 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
 
 #[test]
 fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
-    // The quiet time is 62,500 ticks in the trial, and at least 12,500 ticks after that.
+    // The quiet time is 62,500 ticks in the trial, and at least 12,500 ticks in later rounds.
     let late = |from: u64| {
         move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
             if round >= from && outcome.action.sleeps().is_some() {
@@ -421,7 +421,7 @@ fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
         let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
         let args = std::format!("{args} warmup={warmup}");
         let rounds = |fake| run(fake, &args).fake.asked.len();
-        // The state is read once on both CPUs together, and once on each CPU alone.
+        // The state is read in three rounds: one with both CPUs, and one with each CPU alone.
         let more = reads * 3;
         let without_statistics = rounds(Fake::new(2));
         assert_eq!(

@@ -25,7 +25,7 @@ const QUIET_US: u64 = 200;
 /// The lead sends the SGI half a second after the wake-up was due, so a failed trial takes at most
 /// a second.
 const PATIENCE_US: u64 = 450_000;
-/// How many times to try one CPU in one state with its own timer before giving up.
+/// How many times to try a CPU's own timer in each state before giving up.
 const TIMER_TRIES: u32 = 3;
 /// How many times to try any other source before giving up.
 const TRIES: u32 = 6;
@@ -63,8 +63,8 @@ pub(crate) fn last_other_before(
 
 /// How a CPU's own timer behaves in a state.
 pub(crate) enum OwnTimer {
-    /// The timer wakes the CPU. This is also the result if every trial failed but each CPU woke up
-    /// on its own, because the lead will do the same, or if there is no CPU other than the lead.
+    /// The timer wakes the CPU. This is also the result if there is no CPU other than the lead, or
+    /// if every trial failed but each CPU woke up on its own, in which case the lead will, too.
     Wakes,
     /// The timer did not wake this CPU, but an SGI did.
     Stops(CpuIndex),

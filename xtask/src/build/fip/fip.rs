@@ -196,7 +196,8 @@ impl Fip {
         })
     }
 
-    /// Returns the faults in an image, both on its own and relative to the images before it.
+    /// Returns the faults in an image, including overlaps with the list of entries and with earlier
+    /// images.
     fn faults_of(&self, image: &Image, list_end: u64) -> impl Iterator<Item = String> {
         let (offset, end) = (image.offset, image.end());
         let is_empty = image.data.is_empty();

@@ -36,7 +36,7 @@ const COUNTER: &str = "1.3.6.1.4.1.4128.2100.2";
 const CONTENT_KEY: &str = "1.3.6.1.4.1.4128.2100.1101";
 const BL33_HASH: &str = "1.3.6.1.4.1.4128.2100.1201";
 const CONFIG_HASH: &str = "1.3.6.1.4.1.4128.2100.1202";
-/// The hash algorithms by OID, with the cert_create names for them.
+/// The hash algorithms by OID, with their cert_create names.
 const HASHES: [(&str, &str); 3] = [
     ("2.16.840.1.101.3.4.2.1", "sha256"),
     ("2.16.840.1.101.3.4.2.2", "sha384"),

@@ -9,8 +9,8 @@ use boards::Pmf;
 #[cfg(feature = "full")]
 use object::{Object as _, ObjectSymbol as _};
 
-/// The files that handle SMCs for reading PMF timestamps, on platforms that do not add such
-/// handlers.
+/// The source files of the handler for PMF timestamp SMCs, for platforms that do not add it
+/// themselves.
 const HANDLER: [&str; 2] = ["services/el3/ven_el3_svc.c", "lib/pmf/pmf_smc.c"];
 
 /// The function in BL31 that reads a timestamp for the normal world. Its callers are not looked up,

@@ -115,7 +115,7 @@ fn check_outputs(arguments: &ProfileArguments, place: Option<&Path>) -> Result<(
     Ok(())
 }
 
-/// Rejects options that describe a run, because a saved profile was made in another one.
+/// Rejects options that describe a run, because a saved profile is from an earlier run.
 fn check_saved(arguments: &ProfileArguments) -> Result<()> {
     if !arguments.run.are_defaults() {
         bail!("PROFILE has its own run: omit the options that describe a run, or omit PROFILE");

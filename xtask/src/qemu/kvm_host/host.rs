@@ -1,7 +1,7 @@
 //! An arm64 Linux system with KVM that runs the payload as its guest.
 //!
-//! The Debian kernel includes KVM, and QEMU emulates the EL2 that the kernel runs at. docs/guest.md
-//! explains what such a run shows.
+//! The Debian kernel includes KVM and runs at EL2, which QEMU emulates. docs/guest.md explains what
+//! such a run shows.
 //!
 //! ```text
 //! host (any)           qemu-system-aarch64 -M virt,virtualization=on

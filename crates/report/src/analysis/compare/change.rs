@@ -68,7 +68,7 @@ pub(crate) fn percent(new: f64, old: f64) -> Option<f64> {
     (old > 0.0).then(|| (new - old) / old * 100.0)
 }
 
-/// Returns true if the figures differ by no more than the tolerance, relative to the larger one.
+/// Returns true if the figures differ by at most `ppm` parts per million of the larger one.
 /// The comparison is exact for integers up to 9e9.
 pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
     (a - b).abs() * 1e6 <= a.max(b) * f64::from(ppm)

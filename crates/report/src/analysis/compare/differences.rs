@@ -1,4 +1,4 @@
-//! Lists differences that are not in the figures, and facts that are missing on one side.
+//! Lists differences other than those in the figures, and information that is missing on one side.
 
 use itertools::Itertools as _;
 use run::measure::Unit;
@@ -11,7 +11,7 @@ use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::{COMPARED, NOTED, differences};
 use crate::log::LoggedRun;
 
-/// Differences that are not in the figures.
+/// Differences other than those in the figures.
 pub(super) const CONDITIONS: Kind = Kind::new("conditions");
 
 fn has_records(run: &LoggedRun) -> bool {
@@ -22,7 +22,7 @@ fn unknown(sentence: impl Into<String>) -> ComparisonFinding {
     ComparisonFinding::new(Kind::NOT_TOLD, Evidence::Unknown, sentence.into())
 }
 
-/// Lists the differences that are not in the figures, and the facts that are missing on one side.
+/// Lists differences other than those in the figures, and information that is missing on one side.
 pub(super) fn conditions(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],

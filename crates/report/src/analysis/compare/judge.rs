@@ -1,7 +1,7 @@
 //! Computes the changes between the figures on the two sides.
 //!
-//! A figure is compared with the same CPU's figure. In a queue, a different CPU may arrive first in
-//! each run, so the figures for all CPUs are sorted and compared by rank.
+//! A figure is compared with the same CPU's figure on the other side. In a queue, a different CPU
+//! may arrive first in each run, so the figures for all CPUs are sorted and compared by rank.
 
 use std::collections::HashSet;
 

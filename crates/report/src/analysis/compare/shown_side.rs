@@ -75,7 +75,7 @@ impl<'r> ShownSide<'r> {
         (places.len() == self.count_of(key)).then_some(places)
     }
 
-    /// Returns the figures for a key in ascending order, with their values: computed over all
+    /// Returns the figures for a key in ascending order, each with its value: computed over all
     /// rounds if `places` is given, otherwise as shown.
     pub(in crate::analysis) fn values_by_order(
         &self,

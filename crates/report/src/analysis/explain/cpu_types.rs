@@ -13,7 +13,7 @@ use super::suite_tables::{Figure, SuiteTables, exceeds};
 /// Figures by CPU type.
 const CPU_TYPES: Kind = Kind::new("cpu-types");
 
-/// The metrics in which no CPU waits for another CPU, with their names for use in a sentence.
+/// The metrics that do not include waiting for another CPU, with their names for use in a sentence.
 const UNDISTURBED: [(ScenarioId, Metric, &str); 3] = [
     (CpuSuspendSerial, Powerdown, "entry in level 0 serial"),
     (CpuOffSerial, Wakeup, "exit after CPU_OFF"),
@@ -78,8 +78,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns true if every figure in `less` is at least a twentieth smaller than every figure in
-/// `more`.
+/// Returns true if every figure in `more` is at least 5 % greater than every figure in `less`.
 fn are_less(less: &[Figure], more: &[Figure]) -> bool {
     let most = less.iter().map(|it| it.ticks).max();
     let least = more.iter().map(|it| it.ticks).min();

@@ -1,5 +1,5 @@
-//! Parallel entries that queue, for tables without timestamps. If there are timestamps, the
-//! scenario's own finding also shows the order.
+//! Explains queues of CPUs that power down in parallel, for tables without timestamps. If there are
+//! timestamps, the scenario's own finding also shows the order.
 
 use run::measure::Metric::Powerdown;
 use run::model::Kind;

@@ -39,7 +39,8 @@ pub(super) struct UniformExits {
 }
 
 impl UniformExits {
-    /// Returns the exits; None if a table is missing or if a parallel exit takes longer.
+    /// Returns the exits; None if a table is missing or if a parallel exit takes longer than the
+    /// serial one.
     pub(super) fn of(tables: &SuiteTables<'_>) -> Option<Self> {
         let parallel = tables.column(CpuSuspendParallel, Wakeup)?;
         let serial = tables.column(CpuSuspendSerial, Wakeup)?;

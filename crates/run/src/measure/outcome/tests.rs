@@ -55,8 +55,8 @@ fn a_call_after_a_wake_up_is_no_suspend() {
         action: Action::ColdCall { call, after },
         code: Some(0x1_0001),
         before: at(310),
-        // ENTER_PSCI and EXIT_PSCI belong to the call; the other timestamps are still the
-        // suspend's.
+        // ENTER_PSCI and EXIT_PSCI belong to the call; the other timestamps are still from the
+        // suspend.
         stamps: Stamps([320, 340, 160, 300, 120, 150]),
         ..good()
     };

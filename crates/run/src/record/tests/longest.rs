@@ -1,4 +1,4 @@
-//! Records with all their parts, using as many digits as possible.
+//! Creates records that contain every part and have as many digits as possible.
 
 use std::vec::Vec;
 
@@ -119,7 +119,7 @@ fn longest_cell(cpu: CpuIndex) -> Cell {
     }
 }
 
-/// A cell whose representative figures are chosen as for scenario `id`.
+/// A cell whose representative figures are chosen in the same way as for scenario `id`.
 fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
     let mut cell = longest_cell(cpu);
     cell.choose_figures(id.is_parallel());

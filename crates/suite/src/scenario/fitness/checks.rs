@@ -64,7 +64,7 @@ impl Fitness<'_> {
         Some(self.listing(function)? >= 0)
     }
 
-    /// Adds a check that does not concern a particular CPU.
+    /// Adds a check that is not tied to a particular CPU.
     pub(super) fn add(&mut self, check: Check) {
         let promised = check.promised.or_else(|| self.promised(check.function));
         self.checks.push(Check { promised, ..check });

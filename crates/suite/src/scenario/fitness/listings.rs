@@ -54,7 +54,7 @@ impl Fitness<'_> {
     }
 }
 
-/// Adds a check for a function that is only listed, or that is missing from the list.
+/// Adds a check for a function that is listed but never called, or that is missing from the list.
 fn check_listing(fitness: &mut Fitness<'_>, function: Function) {
     let listing = fitness.listing(function);
     let is_listed = listing.is_some_and(|answer| answer >= 0);

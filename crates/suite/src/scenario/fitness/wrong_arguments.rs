@@ -1,5 +1,5 @@
-//! Calls with wrong arguments. Firmware that does not check them may lose a CPU or panic, so these
-//! checks are made last, and only if requested.
+//! Calls with wrong arguments. Firmware that does not validate its arguments may lose a CPU or
+//! panic, so these checks are made last, and only if requested.
 
 use core::fmt;
 

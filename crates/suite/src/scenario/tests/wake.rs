@@ -241,7 +241,8 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
         sleeps,
         [1, 2, 4].map(|times| times * ran.fake.facts().ticks(2_500))
     );
-    // A CPU that wakes up too soon on its own is measured, because the lead will do the same.
+    // A state from which CPUs wake up too soon on their own is still measured, because the lead
+    // will also wake up on its own.
     let early = Fake::new(4).with_trials(|_, outcome| {
         outcome.after = shifted(outcome.due, -1);
     });

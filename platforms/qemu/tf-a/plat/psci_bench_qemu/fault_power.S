@@ -49,10 +49,10 @@ func wait_ticks
 endfunc wait_ticks
 
 /*
- * If there is a fault, replaces the normal sleep, which an interrupt would end.
- * Returns x0 = 0 if there is no fault, or 1 if the core should wake now. Called
- * before interrupts are enabled, so that no interrupt reaches the core. Changes
- * x0 to x3.
+ * If there is a fault, the core sleeps here, because an interrupt would end the
+ * normal sleep. Returns x0 = 0 if there is no fault, or 1 if the core should
+ * wake now. Called before interrupts are enabled, so that no interrupt reaches
+ * the core. Changes x0 to x3.
  */
 func pb_fault_sleep
 	mov	x3, x30
@@ -78,9 +78,8 @@ func pb_fault_sleep
 endfunc pb_fault_sleep
 
 /*
- * The address at which CPU_ON and a wake-up resume a core. If the core should
- * be delayed, it waits here, before TF-A records its arrival time or takes a
- * lock.
+ * The address at which a core starts after CPU_ON or a wake-up. A core that must
+ * be delayed waits here, before TF-A records its arrival time or takes a lock.
  */
 func pb_fault_warm_entry
 	bl	my_fate

@@ -4,10 +4,10 @@
  * The loop in which a CPU that is off waits for CPU_ON. QEMU has no power
  * controller that could stop the CPU, so the CPU sleeps here.
  *
- * The CPU sleeps in WFI until an interrupt releases it, not in WFE until an
- * event does: QEMU runs WFE as a yield, so seven CPUs parked in WFE would take
- * host time from the CPU that is being measured, and under -icount the run
- * would be very slow.
+ * The CPU sleeps in WFI until an interrupt releases it. WFE is not used because
+ * QEMU runs it as a yield, so seven CPUs parked in WFE would take host time
+ * from the CPU that is being measured, and under -icount the run would be very
+ * slow.
  *
  * A release consists of a word in memory and an interrupt. The interrupt must
  * be taken before the word is read. A CPU that read the word first could leave

@@ -165,7 +165,7 @@ pub(super) fn options_help(with_files: bool) -> String {
     format!("{heading}: {options}--blob {blob}\n")
 }
 
-/// Returns the FIP at `path`, which firmware must accept. Prints warnings.
+/// Returns the FIP at `path`, or an error if firmware would not accept it. Prints warnings.
 pub(super) fn open(what: &str, path: &Path) -> Result<Fip> {
     let file = read_file::read(what, path, PACKAGE_MAX)?;
     let (fip, warning) = Fip::read(&file).with_context(|| format!("{what} {}", path.display()))?;

@@ -14,8 +14,8 @@ fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
     of.iter().map(|it| it.saturating_add_signed(by)).collect()
 }
 
-/// Returns a run in which the round shown has these PSCI_VERSION latencies, and each CPU has these
-/// samples.
+/// Returns a run in which the displayed round has these PSCI_VERSION latencies and every CPU has
+/// these samples.
 fn of_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
     let mut run = suite();
     run.run.scenarios.retain(|it| it.id == PsciVersionParallel);

@@ -15,8 +15,8 @@ use crate::analysis::compare::{ComparedScenario, JudgedBy, Keyed, RowIs};
 use crate::analysis::made_up::{published, suite};
 use crate::log::LoggedRun;
 
-/// A release, its baseline, the kind of finding, and parts of its sentence. If the list of parts is
-/// empty, that finding must not exist.
+/// A release, its baseline, the kind of finding, and parts of the finding's text. If the list of
+/// parts is empty, that finding must not exist.
 const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
     (
         "v2.10",
