@@ -49,9 +49,7 @@ fn correct_firmware_passes_every_check() {
         ("--icount --smp 1", 1),
         ("--icount --variant timer-stop=1", 8),
     ] {
-        let spec = common::spec(options, "only=fitness fitness=destructive");
-        let log = common::pass(&spec);
-        let checks = checks(&log);
+        let checks = checks(&common::pass(&common::spec(options, "only=fitness")));
         let failed: Vec<&Check> = checks.iter().filter(|check| check.has_failed()).collect();
         assert!(failed.is_empty(), "{options}: {failed:?}");
         assert_eq!(working(&checks, AffinityInfo, IsOn), cpus, "{options}");
@@ -65,26 +63,28 @@ fn correct_firmware_passes_every_check() {
                 "{options}"
             );
             working(&checks, CpuOn, Pending);
-            working(&checks, CpuOn, Probe::WrongMpidr);
-            // This firmware does not check entry points.
-            let tolerates = |it: &Check| it.end == CheckEnd::Tolerated;
-            assert!(checks.iter().any(tolerates), "{options}");
         }
     }
 }
 
-/// The pinned TF-A has a defect: it accepts any suspend mode.
+/// The pinned TF-A has a defect: it accepts any suspend mode. It does not check entry points, which
+/// PSCI permits. A CPU without memory takes one exception after another, which stops QEMU's clock
+/// under `-icount`.
 #[test]
-fn unknown_suspend_mode_is_accepted_by_tf_a_2_12() {
+fn wrong_arguments_are_accepted_by_tf_a_2_12() {
     let args = "only=fitness fitness=destructive";
-    let ran = common::ends(&common::spec("--icount --variant osi=1", args), Fail);
-    let failed: Vec<Check> = ran.checks().into_iter().filter(Check::has_failed).collect();
+    let ran = common::ends(&common::spec("--smp 4 --variant osi=1", args), Fail);
+    let checks = ran.checks();
+    let failed = checks.iter().filter(|check| check.has_failed());
     let kinds: Vec<_> = failed
-        .iter()
         .map(|it| (it.function, it.probe, it.answer))
         .collect();
     let expected = (Function::SetSuspendMode, Probe::WrongMode, Some(0));
     assert_eq!(kinds, [expected]);
+    working(&checks, CpuOn, Probe::WrongMpidr);
+    let tolerated = checks.iter().filter(|it| it.end == CheckEnd::Tolerated);
+    let tolerated: Vec<_> = tolerated.map(|it| (it.function, it.probe)).collect();
+    assert_eq!(tolerated, [(CpuOn, Probe::WrongAddress)]);
 }
 
 /// QEMU's own PSCI has neither power-down states nor PMF.
