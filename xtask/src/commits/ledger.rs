@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::slice;
 
+use hardware::text::words::Word as _;
 use report::profile::difference::{InstructionScope, PhaseChange, PhaseSide, changes};
+use report::profile::event::Event;
 use report::profile::profile::{PhaseFigure, Profile, ProfilePhase};
 use serde::Serialize;
 
@@ -60,26 +62,33 @@ pub struct LedgerStep {
 }
 
 /// The figure to bisect, as specified by the user: `SCENARIO:PHASE` for the CPU's own instructions,
-/// `SCENARIO:PHASE:all` for instructions across all CPUs.
+/// `SCENARIO:PHASE:all` for instructions across all CPUs, `SCENARIO:PHASE:EVENT` for the CPU's own
+/// events.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Selected {
     /// The figure name.
     pub figure: String,
     /// Whose instructions count.
     pub part: InstructionScope,
+    /// The event to count instead of instructions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Event>,
 }
 
 impl Selected {
     /// Parses a name.
     pub fn parse(name: &str) -> Self {
         let name = name.replace(' ', "-");
-        let (figure, part) = match name.strip_suffix(":all") {
-            Some(figure) => (figure, InstructionScope::All),
-            None => (name.as_str(), InstructionScope::Own),
+        let (figure, last) = name.rsplit_once(':').unwrap_or((&name, ""));
+        let (figure, part, unit) = match Event::from_word(last) {
+            Some(event) => (figure, InstructionScope::Own, Some(event)),
+            None if last == "all" => (figure, InstructionScope::All, None),
+            None => (name.as_str(), InstructionScope::Own, None),
         };
         Self {
             figure: figure.to_owned(),
             part,
+            unit,
         }
     }
 
@@ -95,6 +104,9 @@ pub struct CommitLedger {
     pub range: String,
     /// The largest difference that does not count as a step, as a fraction of the figure.
     pub tolerance: f64,
+    /// The event that was counted instead of instructions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Event>,
     /// The figure to bisect; None if all commits were measured.
     pub selected: Option<Selected>,
     /// The commits, in order. In a bisection, this contains only measured commits.
@@ -134,6 +146,7 @@ impl CommitLedger {
         Self {
             range: range.to_owned(),
             tolerance,
+            unit: None,
             selected,
             entries,
             steps,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
 use report::profile::difference::InstructionScope;
+use report::profile::event::Event;
 use report::profile::profile::Profile;
 
 use super::bisect::find_steps;
@@ -53,6 +54,8 @@ impl Measurement for Profile {
 #[derive(Debug)]
 pub struct LedgerBench {
     commits: CommitBench<Profile>,
+    /// The event to count instead of instructions.
+    unit: Option<Event>,
 }
 
 impl LedgerBench {
@@ -62,7 +65,8 @@ impl LedgerBench {
             bail!("--variant pmf=off: a ledger needs PMF's phases");
         }
         let commits = CommitBench::new(spec, range, first_parent)?;
-        Ok(Self { commits })
+        let unit = None;
+        Ok(Self { commits, unit })
     }
 
     /// Measures the commit at `place`. If the commit cannot be built or run, the entry contains the
@@ -71,13 +75,23 @@ impl LedgerBench {
         let measured = self.commits.measure(commits, place)?;
         let commit = measured.commit;
         Ok(match measured.result {
-            Ok(profile) => LedgerEntry::measured(commit, measured.same_as, profile),
+            Ok(profile) => {
+                let counted = self.unit.map(|event| profile.count_event(event));
+                let profile = counted.unwrap_or(Ok(profile))?;
+                LedgerEntry::measured(commit, measured.same_as, profile)
+            }
             Err(failure) => LedgerEntry {
                 commit,
                 failure: Some(failure.to_string()),
                 ..LedgerEntry::default()
             },
         })
+    }
+
+    /// Counts an event instead of instructions.
+    #[must_use]
+    pub fn counting(self, unit: Option<Event>) -> Self {
+        Self { unit, ..self }
     }
 
     /// Measures all commits.
@@ -92,7 +106,9 @@ impl LedgerBench {
                 .retain(|it| it.exceeds(&InstructionScope::BOTH, tolerance));
         }
         steps.retain(|it| !it.changes.is_empty());
-        Ok(CommitLedger::new((range, tolerance), None, entries, steps))
+        let unit = self.unit;
+        let ledger = CommitLedger::new((range, tolerance), None, entries, steps);
+        Ok(CommitLedger { unit, ..ledger })
     }
 
     /// Bisects to find the commits at which a figure changes. If such a commit is a merge, the
@@ -103,6 +119,7 @@ impl LedgerBench {
         tolerance: f64,
         selected: Selected,
     ) -> Result<CommitLedger> {
+        self.unit = selected.unit;
         let commits = self.commits.commits();
         let (entries, main_steps) = self.find_steps(&commits, tolerance, &selected)?;
         if let Some(first) = entries.first().filter(|it| it.failure.is_none())
@@ -117,13 +134,9 @@ impl LedgerBench {
             steps.push(step);
             steps.extend(merged);
         }
-        let selected = Some(selected);
-        Ok(CommitLedger::new(
-            (range, tolerance),
-            selected,
-            entries,
-            steps,
-        ))
+        let unit = self.unit;
+        let ledger = CommitLedger::new((range, tolerance), Some(selected), entries, steps);
+        Ok(CommitLedger { unit, ..ledger })
     }
 
     /// Returns the measured commits and the steps between them.

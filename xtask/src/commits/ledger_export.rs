@@ -10,7 +10,7 @@ use itertools::Itertools as _;
 use report::export::{Block, Chart, Drawing, EDGE, LEFT, Scale, Table, write_blocks, write_page};
 use report::profile::difference::{InstructionScope, PhaseChange};
 use report::profile::document::{
-    NOTES, UNIT, change_table, function_changes, number, share_text, signed,
+    NOTES, change_table, function_changes, number, share_text, signed, unit_name, unit_text,
 };
 
 use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected};
@@ -66,7 +66,7 @@ fn document(ledger: &CommitLedger) -> Vec<Block<'static>> {
     let commits = format!("{measured} measured, {failed} skipped");
     let percent = (ledger.tolerance * 1e6).round() / 1e4;
     let steps = format!("{} over {percent} %", ledger.main_steps().count());
-    let unit = UNIT.to_owned();
+    let unit = unit_text(ledger.unit);
     let definitions = vec![("Commits", commits), ("Steps", steps), ("Unit", unit)];
     let mut all = vec![Block::Title(title(ledger)), Block::Definitions(definitions)];
     all.extend(commit_table(ledger).map(Block::Table));
@@ -265,9 +265,10 @@ fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
         return Vec::new();
     };
     let name = &change.figure;
+    let unit = unit_name(ledger.unit);
     let part_name = match part {
-        InstructionScope::Own => "own instructions",
-        InstructionScope::All => "instructions of all CPUs",
+        InstructionScope::Own => format!("own {unit}"),
+        InstructionScope::All => format!("{unit} of all CPUs"),
     };
     let mut lines = vec![format!(
         "whole range: {name}, {part_name}: {}",

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::mem;
+use std::ops::Range;
 
 use hardware::spec::pmf::Stamp;
 use report::profile::profile::Cost;
@@ -20,7 +21,7 @@ struct CostTally {
 }
 
 impl CostTally {
-    fn add(&mut self, stack: u32, instructions: u64, calls: u64) {
+    fn add(&mut self, stack: u32, cost: Cost) {
         let place = stack as usize;
         if place >= self.costs.len() {
             self.costs.resize(place + 1, Cost::default());
@@ -29,8 +30,7 @@ impl CostTally {
         if sum.instructions == 0 && sum.calls == 0 {
             self.stacks.push(stack);
         }
-        sum.instructions += instructions;
-        sum.calls += calls;
+        sum.add(cost);
     }
 
     /// Returns the costs and resets them.
@@ -160,7 +160,14 @@ impl CpuCalls {
             stack,
             back,
         });
-        self.tally.add(stack, 0, 1);
+        let calls = 1;
+        self.tally.add(
+            stack,
+            Cost {
+                calls,
+                ..Cost::default()
+            },
+        );
         stack
     }
 
@@ -175,6 +182,15 @@ impl CpuCalls {
         }
         let back = self.frames.pop().and_then(|it| it.back);
         self.push(function, back, stacks)
+    }
+}
+
+/// Returns the cost of executing the instructions at these addresses once.
+fn cost_of(code: &Code, addresses: Range<u64>) -> Cost {
+    Cost {
+        instructions: (addresses.end - addresses.start) / 4,
+        calls: 0,
+        events: code.events(addresses),
     }
 }
 
@@ -230,12 +246,19 @@ impl<'c> Builder<'c> {
     /// execution, and returns their instruction count. These instructions belong to the function
     /// that the block has already entered.
     fn repeat(&mut self, block: &Execution, done: u64) -> u64 {
-        let instructions = (block.ran - done - 1) / block.len * block.len;
+        let rounds = (block.ran - done - 1) / block.len;
         let cpu = &mut self.cpus[self.last].1;
         if let Some(top) = cpu.frames.last() {
-            cpu.tally.add(top.stack, instructions, 0);
+            let addresses = block.address..block.address + 4 * block.len;
+            let once = cost_of(self.code, addresses);
+            let cost = Cost {
+                instructions: once.instructions * rounds,
+                calls: 0,
+                events: once.events.repeated(rounds),
+            };
+            cpu.tally.add(top.stack, cost);
         }
-        instructions
+        rounds * block.len
     }
 
     /// Adds the part of the execution after the first `done` instructions, and returns its
@@ -280,7 +303,7 @@ impl<'c> Builder<'c> {
                 Some(read) => run_end = run_end.min(read),
                 None => {}
             }
-            cpu.tally.add(stack, (run_end - address) / 4, 0);
+            cpu.tally.add(stack, cost_of(code, address..run_end));
             address = run_end;
         }
         if done + ran == block.ran {

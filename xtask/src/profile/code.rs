@@ -6,6 +6,9 @@ use std::ops::Range;
 use anyhow::{Context, Result, bail};
 use hardware::spec::pmf::Stamp;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use report::profile::event::{Event, EventCounts};
+
+use super::decode;
 
 /// The BL31 code.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ struct FirmwareInstruction {
     function: (u32, u64),
     /// The address of the first `mrs Xt, cntpct_el0` at or after the instruction.
     counter_read: Option<u64>,
+    /// The address of the first event at or after the instruction, and the event.
+    event: Option<(u64, Event)>,
 }
 
 impl Code {
@@ -97,17 +102,21 @@ impl Code {
         &mut self,
         words: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator,
     ) {
-        let mut counter_read = None;
+        let (mut counter_read, mut event) = (None, None);
         let mut address = self.base + 4 * words.len() as u64;
         for word in words.rev() {
             address -= 4;
             if word & !0x1f == 0xd53b_e020 {
                 counter_read = Some(address);
             }
+            if let Some(found) = decode::event(word) {
+                event = Some((address, found));
+            }
             self.instructions.push(FirmwareInstruction {
                 word,
                 function: self.find_function(address),
                 counter_read,
+                event,
             });
         }
         self.instructions.reverse();
@@ -163,6 +172,19 @@ impl Code {
     /// Returns the address of the first `mrs Xt, cntpct_el0` at or after `address`.
     pub fn counter_read_from(&self, address: u64) -> Option<u64> {
         self.instruction(address)?.counter_read
+    }
+
+    /// Returns the events in a range of addresses.
+    pub fn events(&self, addresses: Range<u64>) -> EventCounts {
+        let mut counts = EventCounts::default();
+        let mut address = addresses.start;
+        while let Some((at, event)) = self.instruction(address).and_then(|it| it.event)
+            && at < addresses.end
+        {
+            counts[event] += 1;
+            address = at + 4;
+        }
+        counts
     }
 
     /// Returns true for a block that stays in one function even if it is executed repeatedly. Such

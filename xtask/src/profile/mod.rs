@@ -5,6 +5,7 @@
 //! crates/plugins/profile ─ QEMU's plugin: executed blocks, timestamp stores -> record
 //! record ────────── record -> executions
 //! code ──────────── bl31.elf -> functions, timestamps
+//! decode ────────── instruction -> event, such as a barrier
 //! calls ─────────── executions -> calls: stacks between timestamps
 //! samples ───────── the calls that are a run's samples
 //! attribute ─────── samples -> report's Profile: scenario, phase, CPU, stack
@@ -14,6 +15,7 @@
 mod attribute;
 mod calls;
 mod code;
+mod decode;
 mod record;
 pub mod run;
 mod samples;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use host::process;
-use report::profile::difference::changes;
+use report::profile::difference;
+use report::profile::event::Event;
 use report::profile::profile::Profile;
 use xtask::build::tf_a::TfA;
 use xtask::profile::run::ProfiledRun;
@@ -128,8 +129,8 @@ fn lost_block_is_refused() {
     }
 }
 
-/// Inserts `count` instructions after the declarations in a function.
-fn seed(root: &Path, file: &str, function: &str, count: u32) {
+/// Inserts instructions after the declarations in a function.
+fn seed(root: &Path, file: &str, function: &str, instructions: &str) {
     let path = root.join(file);
     let text = fs::read_to_string(&path).expect("the TF-A source");
     let begin = text.find(function).expect("the function");
@@ -137,7 +138,7 @@ fn seed(root: &Path, file: &str, function: &str, count: u32) {
         + text[begin..]
             .find("\n\n")
             .expect("the end of its declarations");
-    let seeded = format!("\n\t__asm__ volatile(\".rept {count}\\n\\tnop\\n\\t.endr\");\n");
+    let seeded = format!("\n\t__asm__ volatile(\"{instructions}\");\n");
     fs::write(path, [&text[..end], &seeded, &text[end..]].concat()).expect("written");
 }
 
@@ -152,17 +153,17 @@ fn seeded_regressions_are_named_exactly() {
         &root,
         "lib/psci/psci_suspend.c",
         "int psci_cpu_suspend_start(",
-        200,
+        ".rept 197\\n\\tnop\\n\\t.endr\\n\\tdsb ish\\n\\tdsb sy\\n\\tisb",
     );
     seed(
         &root,
         "lib/psci/psci_common.c",
         "void psci_warmboot_entrypoint(void)",
-        150,
+        ".rept 150\\n\\tnop\\n\\t.endr",
     );
     let old = profile(&spec(None), None).expect("a profile");
     let new = profile(&spec(Some(root)), None).expect("a profile");
-    let changes = changes(&old, &new);
+    let changes = difference::changes(&old, &new);
     // Two scenarios with four phases each.
     assert_eq!(changes.len(), 8);
     for change in changes {
@@ -176,5 +177,20 @@ fn seeded_regressions_are_named_exactly() {
             .iter()
             .map(|it| (&*it.name, it.new - it.old));
         assert_eq!(found.collect::<Vec<_>>(), expected, "{}", change.figure);
+    }
+    for event in Event::ALL {
+        let count = match event {
+            Event::Dsb => 2.0,
+            Event::Isb => 1.0,
+            _ => 0.0,
+        };
+        let counted = |profile: &Profile| profile.count_event(event).expect("functions");
+        for change in difference::changes(&counted(&old), &counted(&new)) {
+            let is_seeded = count > 0.0 && change.figure.ends_with(":entry");
+            let expected = is_seeded.then_some(("psci_cpu_suspend_start", count));
+            let found = change.functions.iter();
+            let found = found.map(|it| (&*it.name, it.new - it.old));
+            assert!(found.eq(expected), "{event:?}: {change:?}");
+        }
     }
 }

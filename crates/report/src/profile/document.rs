@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use itertools::Itertools as _;
 
 use super::difference::{self, FunctionChange, InstructionScope, PhaseChange, PhaseSide};
+use super::event::Event;
 use super::flame;
 use super::profile::{Profile, ProfilePhase};
 use crate::export::{Block, Table};
@@ -14,7 +15,7 @@ const NAMED_MAX: usize = 12;
 /// A function is listed if it accounts for at least this share of the phase.
 const SHARE_LEAST: f64 = 0.005;
 
-/// The unit of all figures.
+/// The unit of all figures that are not events.
 pub const UNIT: &str = "mean instructions per call, on QEMU's instruction clock";
 /// Sentences that explain the figures.
 pub const NOTES: &str = "\
@@ -34,7 +35,11 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
     ];
     all.extend(profile.notes.iter().cloned().map(Block::Warning));
     match baseline {
-        None => all.extend(phase_table(profile).map(Block::Table)),
+        None => {
+            all.extend(phase_table(profile).map(Block::Table));
+            let events = profile.unit.is_none().then(|| event_table(profile));
+            all.extend(events.flatten().map(Block::Table));
+        }
         Some(baseline) => {
             let (here, there) = (&profile.conditions, &baseline.conditions);
             let warning = match there.as_str() {
@@ -59,17 +64,20 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
         let scenario = &phases[0].scenario;
         if baseline.is_none() {
             all.push(Block::Heading(scenario.clone()));
-            all.extend(functions(scenario, phases).map(Block::Table));
+            all.extend(functions(scenario, phases, profile.unit).map(Block::Table));
         }
         let figures = phases.iter().filter_map(|phase| {
             let old = old.iter().flatten().find(|it| it.is_like(phase));
             // With a baseline, only changes are listed.
             let is_it = |it: &&PhaseChange| it.figure == phase.figure_name();
             let change = changes.iter().find(is_it);
-            if baseline.is_some() && change.is_none_or(|it| it.functions.is_empty()) {
-                return None;
-            }
-            Some(flame::figure(phase, old))
+            let is_unchanged = change.is_none_or(|it| it.functions.is_empty());
+            let is_shown = if baseline.is_some() {
+                !is_unchanged
+            } else {
+                phase.own() > 0
+            };
+            is_shown.then(|| flame::figure(phase, old, profile.unit))
         });
         all.push(Block::Drawings(figures.collect()));
     }
@@ -92,8 +100,28 @@ fn definitions(profile: &Profile, baseline: Option<&Profile>) -> Vec<(&'static s
     let mut all = vec![("Firmware", profile.firmware.clone())];
     all.extend(baseline.map(|it| ("Baseline", it.firmware.clone())));
     let samples = format!("{samples}; all phases match PMF's ticks");
-    all.extend([("Samples", samples), ("Unit", UNIT.to_owned())]);
+    all.extend([("Samples", samples), ("Unit", unit_text(profile.unit))]);
     all
+}
+
+/// Returns the unit of a profile's figures.
+pub fn unit_text(event: Option<Event>) -> String {
+    match event {
+        None => UNIT.to_owned(),
+        Some(event) => format!("mean number of {} instructions per call", mnemonic(event)),
+    }
+}
+
+/// Returns the name of what a profile counts, in the plural.
+pub fn unit_name(event: Option<Event>) -> String {
+    event.map_or_else(
+        || "instructions".to_owned(),
+        |event| format!("{} instructions", mnemonic(event)),
+    )
+}
+
+fn mnemonic(event: Event) -> String {
+    event.mnemonic().to_uppercase()
 }
 
 /// Formats a mean, without decimals if it is an integer.
@@ -126,12 +154,35 @@ fn phase_table(profile: &Profile) -> Option<Table> {
     table.finished()
 }
 
-fn functions(scenario: &str, phases: &[ProfilePhase]) -> Option<Table> {
+/// Returns the table of events in each phase; None if the profile has none.
+fn event_table(profile: &Profile) -> Option<Table> {
+    let phases = profile.merged();
+    let occurs = |event: &Event| phases.iter().any(|phase| phase.events()[*event] > 0);
+    let events: Vec<Event> = Event::ALL.into_iter().filter(occurs).collect();
+    if events.is_empty() {
+        return None;
+    }
+    let mut table = Table::titled("Events (a CPU's own)");
+    table.words(["Scenario", "Phase"]);
+    table.numbers(events.iter().map(|event| mnemonic(*event)));
+    for phase in &phases {
+        let counts = phase.events();
+        let names = [phase.scenario.clone(), phase.name.clone()].into_iter();
+        let figures = events
+            .iter()
+            .map(|event| number(phase.mean(counts[*event])));
+        table.rows.push(names.chain(figures).collect());
+    }
+    table.finished()
+}
+
+fn functions(scenario: &str, phases: &[ProfilePhase], unit: Option<Event>) -> Option<Table> {
     let mut table = Table::titled(format!("{scenario}: functions"));
     table.words(["Phase", "Function"]);
-    table.numbers(["Instructions", "Share", "Calls"]);
+    table.numbers([unit.map_or_else(|| "Instructions".to_owned(), mnemonic)]);
+    table.numbers(["Share", "Calls"]);
     table.words(["Called by"]);
-    for phase in phases {
+    for phase in phases.iter().filter(|phase| phase.own() > 0) {
         let all = phase.own() as f64;
         let mut row = |name: String, instructions: u64, calls: String, caller: String| {
             let mean = number(phase.mean(instructions));

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use super::document::unit_name;
+use super::event::Event;
 use super::profile::ProfilePhase;
 use crate::export::{Chart, Drawing, EDGE, LANE};
 
@@ -54,6 +56,8 @@ struct Graph {
     has_baseline: bool,
     /// The total number of instructions in the phase.
     all: f64,
+    /// What is counted.
+    unit: String,
 }
 
 impl Graph {
@@ -62,8 +66,12 @@ impl Graph {
         for (name, callee) in &node.callees {
             let (width, y) = (callee.width() * self.scale, LANE * depth as f64);
             let [old, new] = [0, 1].map(|side| callee.sum(side));
-            let share = 100.0 * new / self.all.max(1.0);
-            let mut said = format!("{name}: {new:.1} instructions, {share:.1} %");
+            let share = if self.all > 0.0 {
+                100.0 * new / self.all
+            } else {
+                0.0
+            };
+            let mut said = format!("{name}: {new:.1} {}, {share:.1} %", self.unit);
             let own = callee.own[1] - callee.own[0];
             let class = match (self.has_baseline, own) {
                 (true, own) if own > 0.0 => "flame-more",
@@ -91,7 +99,11 @@ impl Graph {
 }
 
 /// Returns a phase's graph, combined with the baseline's if there is one.
-pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart {
+pub(super) fn figure(
+    phase: &ProfilePhase,
+    old: Option<&ProfilePhase>,
+    unit: Option<Event>,
+) -> Chart {
     let id = phase.figure_name().replace([':', '/'], "-");
     let title = format!("{}: {}", phase.scenario, phase.name);
     let mut root = FlameNode::default();
@@ -100,9 +112,10 @@ pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart 
     let all = root.sum(1);
     let mut graph = Graph {
         drawing: Drawing::of_height(LANE * root.depth() as f64 + 4.0),
-        scale: (EDGE - LEFT) / root.width().max(1.0),
+        scale: (EDGE - LEFT) / root.width().max(f64::MIN_POSITIVE),
         has_baseline: old.is_some(),
         all,
+        unit: unit_name(unit),
     };
     graph.draw(&root, LEFT, 0);
     let marks = [
@@ -114,6 +127,9 @@ pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart 
     let legend = marks
         .map(|(class, name)| (class, name.to_owned()))
         .collect();
-    let said = format!("{all:.1} instructions per call on average, by call stack.");
+    let said = format!(
+        "{all:.1} {} per call on average, by call stack.",
+        graph.unit
+    );
     graph.drawing.figure(id, [title, said], legend)
 }

@@ -3,6 +3,7 @@
 pub mod beside;
 pub mod difference;
 pub mod document;
+pub mod event;
 pub mod export;
 mod flame;
 pub mod profile;

@@ -9,13 +9,17 @@ use run::model::{CellStep, How, Scenario, Variant, Verdict};
 use run::plan::{Axis, Method};
 use serde::{Deserialize, Serialize};
 
+use super::event::{Event, EventCounts};
 use crate::log::LoggedRun;
 
 /// The upper bound on the numbers in a valid profile. A million such numbers can be added without
 /// overflow.
 const NUMBER_MAX: u64 = 1 << 44;
 /// The version of the JSON format and of the rules for attributing calls.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+
+/// The stack in a phase without any events.
+const NO_STACK: &str = "(none)";
 
 /// A run's profile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,6 +35,9 @@ pub struct Profile {
     pub log: String,
     /// Sentences about what the figures do not include.
     pub notes: Vec<String>,
+    /// The event that is counted; None for instructions.
+    #[serde(skip)]
+    pub unit: Option<Event>,
     /// The phases of each CPU's calls, ordered by scenario, CPU and time.
     pub phases: Vec<ProfilePhase>,
 }
@@ -62,6 +69,9 @@ pub struct Cost {
     pub instructions: u64,
     /// How many times the function was entered.
     pub calls: u64,
+    /// Events in the function itself.
+    #[serde(default, skip_serializing_if = "EventCounts::is_empty")]
+    pub events: EventCounts,
 }
 
 impl Cost {
@@ -69,6 +79,7 @@ impl Cost {
     pub fn add(&mut self, other: Self) {
         self.instructions += other.instructions;
         self.calls += other.calls;
+        self.events += other.events;
     }
 }
 
@@ -112,6 +123,13 @@ impl ProfilePhase {
         self.stacks.values().map(|it| it.instructions).sum()
     }
 
+    /// Returns the CPU's own events.
+    pub fn events(&self) -> EventCounts {
+        let mut sum = EventCounts::default();
+        self.stacks.values().for_each(|it| sum += it.events);
+        sum
+    }
+
     /// Returns the mean of `sum` per call.
     pub fn mean(&self, sum: u64) -> f64 {
         sum as f64 / self.samples.max(1) as f64
@@ -150,6 +168,7 @@ impl Profile {
             conditions: String::new(),
             log,
             notes: notes(run),
+            unit: None,
             phases: Vec::new(),
         }
     }
@@ -180,6 +199,30 @@ impl Profile {
         merged
     }
 
+    /// Returns a profile that counts an event instead of instructions. Other CPUs' events do not
+    /// count. In a phase without the event, the only stack is [`NO_STACK`].
+    ///
+    /// # Errors
+    /// Returns an error for a log's profile.
+    pub fn count_event(&self, event: Event) -> Result<Self> {
+        if !self.has_functions() {
+            bail!("a log has no events; use a profile");
+        }
+        let mut counted = self.clone();
+        counted.unit = Some(event);
+        for phase in &mut counted.phases {
+            phase.stacks.retain(|_, cost| cost.events[event] > 0);
+            for cost in phase.stacks.values_mut() {
+                cost.instructions = cost.events[event];
+            }
+            phase.elapsed = phase.own();
+            if phase.stacks.is_empty() {
+                phase.stacks.insert(NO_STACK.to_owned(), Cost::default());
+            }
+        }
+        Ok(counted)
+    }
+
     /// Reads a profile in JSON format.
     pub fn from_json(text: &[u8]) -> Result<Self> {
         let profile: Self =
@@ -189,10 +232,11 @@ impl Profile {
             bail!("the profile has format {format}, but this version reads format {FORMAT}");
         }
         let numbers = |it: &ProfilePhase| {
-            let costs = it
-                .stacks
-                .values()
-                .flat_map(|it| [it.instructions, it.calls]);
+            let costs = it.stacks.values().flat_map(|it| {
+                [it.instructions, it.calls]
+                    .into_iter()
+                    .chain(it.events.counts())
+            });
             costs
                 .chain([it.elapsed, it.samples])
                 .all(|it| it < NUMBER_MAX)
@@ -290,6 +334,7 @@ impl Profile {
                 Cost {
                     instructions: *own,
                     calls: 2,
+                    events: EventCounts::default(),
                 },
             )]),
             ..ProfilePhase::default()
@@ -301,6 +346,7 @@ impl Profile {
             conditions: String::new(),
             log: String::new(),
             notes: Vec::new(),
+            unit: None,
             phases: phases.iter().map(phase).collect(),
         }
     }

@@ -20,7 +20,7 @@ Examples:
 Exit codes: 1 worse; 3 interrupted, or no first or last result
 Details: docs/profile.md, docs/fitness.md, docs/qemu.md")]
 pub struct BisectArguments {
-    /// SCENARIO:PHASE[:all], or verdict:FUNCTION.
+    /// SCENARIO:PHASE[:all|:EVENT], or verdict:FUNCTION.
     #[arg(value_name = "FIGURE")]
     pub figure: String,
     #[command(flatten)]

@@ -2,16 +2,16 @@
 
 use anyhow::Result;
 use clap::Args;
+use report::profile::event::Event;
 
 use super::commits::CommitsArguments;
-use crate::commits::ledger_bench::LedgerBench;
+use super::profile::parse_event;
 use crate::commits::verdict_bench::VerdictBench;
 
 /// Profile each commit of a TF-A checkout, and list the changes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cargo xtask ledger v2.12.0..v2.13.0 --tf-a ../trusted-firmware-a
   cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --format html -o ledger.html
   cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --verdicts --el 1
 
@@ -20,8 +20,11 @@ Details: docs/profile.md, docs/fitness.md, docs/qemu.md")]
 pub struct LedgerArguments {
     #[command(flatten)]
     pub commits: CommitsArguments,
+    /// Event to count, such as dsb.
+    #[arg(long, value_name = "EVENT", value_parser = parse_event)]
+    pub unit: Option<Event>,
     /// Check which functions work instead.
-    #[arg(long, conflicts_with = "tolerance")]
+    #[arg(long, conflicts_with_all = ["tolerance", "unit"])]
     pub verdicts: bool,
 }
 
@@ -29,6 +32,8 @@ pub(super) fn run(arguments: &LedgerArguments) -> Result<u8> {
     let commits = &arguments.commits;
     match arguments.verdicts {
         true => commits.check(VerdictBench::ledger),
-        false => commits.profile(LedgerBench::ledger),
+        false => commits.profile(|bench, range, tolerance| {
+            bench.counting(arguments.unit).ledger(range, tolerance)
+        }),
     }
 }

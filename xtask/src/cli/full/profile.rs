@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use hardware::text::words::Word as _;
 use host::files;
 use host::log_file::LogFile;
 use host::progress::say;
 use host::read_file;
+use itertools::Itertools as _;
 use report::log::read_bytes;
 use report::profile::beside;
+use report::profile::event::Event;
 use report::profile::export::{self, ProfileFormat};
 use report::profile::profile::Profile;
 
@@ -26,7 +29,6 @@ const FILE_MAX: usize = 1 << 30;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cargo xtask profile
   cargo xtask profile --args only=susp_deep_serial --format html -o profile.html
   cargo xtask profile --tf-a ../new --against ../old
   cargo xtask profile saved.json --format html -o profile.html
@@ -39,6 +41,9 @@ pub struct ProfileArguments {
     /// The run's options; --icount and samples=all are implied.
     #[command(flatten)]
     pub run: RunArguments,
+    /// Event to count, such as dsb.
+    #[arg(long, value_name = "EVENT", value_parser = parse_event)]
+    pub unit: Option<Event>,
     /// Format: text, html, folded, speedscope, json.
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     #[arg(default_value_t = ProfileFormat::Text)]
@@ -59,6 +64,9 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     check_outputs(arguments, place.as_deref())?;
     if arguments.format == ProfileFormat::Speedscope && arguments.against.is_some() {
         bail!("--format speedscope cannot show --against; use html, folded or json");
+    }
+    if arguments.format == ProfileFormat::Json && arguments.unit.is_some() {
+        bail!("--format json contains all events; omit --unit");
     }
     if arguments.saved.is_some() {
         check_saved(arguments)?;
@@ -84,6 +92,13 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
             export::write(ProfileFormat::Json, &profile, None, out)
         })?;
     }
+    let (profile, baseline) = match arguments.unit {
+        Some(event) => (
+            profile.count_event(event)?,
+            baseline.map(|it| it.count_event(event)).transpose()?,
+        ),
+        None => (profile, baseline),
+    };
     let (format, baseline) = (arguments.format, baseline.as_ref());
     let write = |out: &mut dyn Write| export::write(format, &profile, baseline, out);
     let print = match format {
@@ -92,6 +107,14 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     };
     print(arguments.output.as_deref(), write)?;
     Ok(code)
+}
+
+pub(super) fn parse_event(name: &str) -> Result<Event> {
+    let event = Event::from_word(name);
+    event.with_context(|| {
+        let known = Event::ALL.iter().map(|it| it.mnemonic()).join(", ");
+        format!("unknown event; the events are {known}")
+    })
 }
 
 /// Rejects an output file that cannot be written, or that is also an input or another output.
