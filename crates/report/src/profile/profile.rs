@@ -200,7 +200,7 @@ impl Profile {
     }
 
     /// Returns a profile that counts an event instead of instructions. Other CPUs' events do not
-    /// count. In a phase without the event, the only stack is [`NO_STACK`].
+    /// count. In a phase without the event, the only stack is `(none)`.
     ///
     /// # Errors
     /// Returns an error for a log's profile.
