@@ -10,8 +10,9 @@ use itertools::Itertools as _;
 use report::export::{Block, Chart, Drawing, EDGE, LEFT, Scale, Table, write_blocks, write_page};
 use report::profile::difference::{InstructionScope, PhaseChange};
 use report::profile::document::{
-    NOTES, change_table, function_changes, number, share_text, signed, unit_name, unit_text,
+    NOTES, change_table, function_changes, number, share_text, signed, unit_text,
 };
+use report::profile::event::unit_name;
 
 use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected};
 use crate::build::checkout::Commit;

@@ -108,20 +108,8 @@ fn definitions(profile: &Profile, baseline: Option<&Profile>) -> Vec<(&'static s
 pub fn unit_text(event: Option<Event>) -> String {
     match event {
         None => UNIT.to_owned(),
-        Some(event) => format!("mean number of {} instructions per call", mnemonic(event)),
+        Some(event) => format!("mean number of {} instructions per call", event.text()),
     }
-}
-
-/// Returns the name of what a profile counts, in the plural.
-pub fn unit_name(event: Option<Event>) -> String {
-    event.map_or_else(
-        || "instructions".to_owned(),
-        |event| format!("{} instructions", mnemonic(event)),
-    )
-}
-
-fn mnemonic(event: Event) -> String {
-    event.mnemonic().to_uppercase()
 }
 
 /// Formats a mean, without decimals if it is an integer.
@@ -164,7 +152,7 @@ fn event_table(profile: &Profile) -> Option<Table> {
     }
     let mut table = Table::titled("Events (a CPU's own)");
     table.words(["Scenario", "Phase"]);
-    table.numbers(events.iter().map(|event| mnemonic(*event)));
+    table.numbers(events.iter().map(|event| event.text()));
     for phase in &phases {
         let counts = phase.events();
         let names = [phase.scenario.clone(), phase.name.clone()].into_iter();
@@ -179,7 +167,7 @@ fn event_table(profile: &Profile) -> Option<Table> {
 fn functions(scenario: &str, phases: &[ProfilePhase], unit: Option<Event>) -> Option<Table> {
     let mut table = Table::titled(format!("{scenario}: functions"));
     table.words(["Phase", "Function"]);
-    table.numbers([unit.map_or_else(|| "Instructions".to_owned(), mnemonic)]);
+    table.numbers([unit.map_or_else(|| "Instructions".to_owned(), Event::text)]);
     table.numbers(["Share", "Calls"]);
     table.words(["Called by"]);
     for phase in phases.iter().filter(|phase| phase.own() > 0) {

@@ -34,6 +34,22 @@ words! {
     }
 }
 
+impl Event {
+    /// Returns the mnemonic in upper case.
+    pub fn text(self) -> String {
+        self.mnemonic().to_uppercase()
+    }
+}
+
+/// Returns the name of what a profile counts, in the plural. Without an event, it counts all
+/// instructions.
+pub fn unit_name(event: Option<Event>) -> String {
+    event.map_or_else(
+        || "instructions".to_owned(),
+        |event| format!("{} instructions", event.text()),
+    )
+}
+
 /// The number of times that each event occurred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventCounts([u64; Event::COUNT]);

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::document::unit_name;
-use super::event::Event;
+use super::event::{Event, unit_name};
 use super::profile::ProfilePhase;
 use crate::export::{Chart, Drawing, EDGE, LANE};
 
