@@ -71,7 +71,7 @@ fn of_samples(
             name: span.phase.name.to_owned(),
             cpu: run.run.label(sample.cpu).to_string(),
             samples: 1,
-            elapsed: span.ticks,
+            elapsed: span.instructions,
             stacks,
         });
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, bail};
 use hardware::board::CpuIndex;
 use hardware::spec::pmf::Stamp;
+use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use report::analysis::phases::{CpuPhase, PowerSide, phase_between};
 use run::measure::{Instant, Instants};
@@ -12,6 +13,7 @@ use run::model::{CellStep, How, Run};
 use run::plan::ScenarioId;
 
 use super::calls::Call;
+use crate::qemu::ICOUNT_NS;
 
 /// A phase of a sample.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +21,8 @@ pub(super) struct PhaseSpan {
     pub phase: CpuPhase,
     pub from: Stamp,
     pub to: Stamp,
-    pub ticks: u64,
+    /// The instructions that all CPUs executed, as measured by PMF.
+    pub instructions: u64,
 }
 
 /// A sample in a run.
@@ -38,9 +41,15 @@ pub(super) struct ProfiledSample<'c> {
     pub call: Option<&'c Call>,
 }
 
+/// Converts ticks to instructions. QEMU's machines have counters with different frequencies.
+fn instructions(clock: Clock, ticks: u64) -> u64 {
+    let ns = clock.ns(ticks);
+    ns.map_or(ticks, |ns| ns / u64::from(ICOUNT_NS))
+}
+
 /// Returns the phases of a sample that are bounded by timestamps, except the one spent in low
 /// power.
-fn spans(instants: &Instants) -> Vec<PhaseSpan> {
+fn spans(instants: &Instants, clock: Clock) -> Vec<PhaseSpan> {
     let path = Stamp::IN_TIME.into_iter();
     let path = path.filter(|it| instants.at(Instant::Stamp(*it)).is_some());
     let span = |(from, to)| {
@@ -51,7 +60,7 @@ fn spans(instants: &Instants) -> Vec<PhaseSpan> {
             phase,
             from,
             to,
-            ticks,
+            instructions: instructions(clock, ticks),
         })
         .filter(|it| it.phase.side != PowerSide::Between)
     };
@@ -61,7 +70,7 @@ fn spans(instants: &Instants) -> Vec<PhaseSpan> {
 fn is_of(call: &Call, spans: &[PhaseSpan]) -> bool {
     let is_equal = |span: &PhaseSpan| {
         let ends = call.at(span.from).zip(call.at(span.to));
-        ends.and_then(|(from, to)| to.checked_sub(from)) == Some(span.ticks)
+        ends.and_then(|(from, to)| to.checked_sub(from)) == Some(span.instructions)
     };
     spans.iter().all(is_equal)
 }
@@ -76,7 +85,7 @@ pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
                 step: cell.step,
                 cpu: cell.cpu,
                 base: sample.instants.base,
-                spans: spans(&sample.instants),
+                spans: spans(&sample.instants, run.clock()),
                 call: None,
             }));
         }
@@ -97,7 +106,7 @@ pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<Scena
     let alone = samples.iter().filter(is_alone);
     let mut varying = BTreeMap::new();
     for (key, own) in &alone.chunk_by(key) {
-        let ticks = own.map(|it| it.spans.iter().map(|it| it.ticks).collect_vec());
+        let ticks = own.map(|it| it.spans.iter().map(|it| it.instructions).collect_vec());
         let ticks = ticks.collect_vec();
         if ticks.len() > 1 {
             let [all, different] = varying.entry(key.0).or_insert([0, 0]);
@@ -110,7 +119,7 @@ pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<Scena
     Some(run.scenarios[scenario].id)
 }
 
-/// Finds the call for each sample in `run`. One instruction is one tick.
+/// Finds the call for each sample in `run`.
 ///
 /// # Errors
 /// Returns an error if no call matches a sample's instruction counts in every phase.
@@ -135,7 +144,7 @@ pub(super) fn find_calls<'c>(
             sample.call = calls.find(|call| is_of(call, &sample.spans));
             if sample.call.is_none() {
                 let ticks = sample.spans.iter();
-                let ticks = ticks.map(|it| format!("{} {}", it.phase.name, it.ticks));
+                let ticks = ticks.map(|it| format!("{} {}", it.phase.name, it.instructions));
                 bail!(
                     "a sample from CPU {} in {}: no firmware call has instruction \
                      counts that match the PMF ticks: {}",
@@ -165,7 +174,7 @@ mod tests {
         single.dedup_by_key(|it| (it.scenario, it.cpu));
         assert_eq!(varying(&single, &run), None);
         let spans = samples.iter_mut().flat_map(|it| &mut it.spans);
-        spans.for_each(|it| it.ticks = 7);
+        spans.for_each(|it| it.instructions = 7);
         assert_eq!(varying(&samples, &run), None);
     }
 }
