@@ -80,15 +80,15 @@ impl Selected {
     pub fn parse(name: &str) -> Self {
         let name = name.replace(' ', "-");
         let (figure, last) = name.rsplit_once(':').unwrap_or((&name, ""));
-        let (figure, part, unit) = match Event::from_word(last) {
-            Some(event) => (figure, InstructionScope::Own, Some(event)),
-            None if last == "all" => (figure, InstructionScope::All, None),
-            None => (name.as_str(), InstructionScope::Own, None),
-        };
-        Self {
+        let selected = |figure: &str, part, unit| Self {
             figure: figure.to_owned(),
             part,
             unit,
+        };
+        match Event::from_word(last) {
+            Some(event) => selected(figure, InstructionScope::Own, Some(event)),
+            None if last == "all" => selected(figure, InstructionScope::All, None),
+            None => selected(&name, InstructionScope::Own, None),
         }
     }
 

@@ -13,7 +13,7 @@ use report::analysis::findings::findings;
 use report::follow::screen::Screen;
 use report::log::LoggedRun;
 use run::findings::FAILED_CHECK;
-use run::model::{CheckEnd, Function, Verdict};
+use run::model::{Function, Verdict};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -46,7 +46,7 @@ impl Verdicts {
             let sentences = findings(run, scenario).into_iter();
             let mut sentences = sentences.filter(|it| it.kind == FAILED_CHECK);
             for check in &scenario.checks {
-                if matches!(check.end, CheckEnd::NotCalled | CheckEnd::NotTried(_)) {
+                if !check.is_made() {
                     continue;
                 }
                 let verdict = all.entry(check.function);

@@ -160,14 +160,11 @@ impl CpuCalls {
             stack,
             back,
         });
-        let calls = 1;
-        self.tally.add(
-            stack,
-            Cost {
-                calls,
-                ..Cost::default()
-            },
-        );
+        let entered = Cost {
+            calls: 1,
+            ..Cost::default()
+        };
+        self.tally.add(stack, entered);
         stack
     }
 

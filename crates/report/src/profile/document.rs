@@ -71,11 +71,9 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
             // With a baseline, only changes are listed.
             let is_it = |it: &&PhaseChange| it.figure == phase.figure_name();
             let change = changes.iter().find(is_it);
-            let is_unchanged = change.is_none_or(|it| it.functions.is_empty());
-            let is_shown = if baseline.is_some() {
-                !is_unchanged
-            } else {
-                phase.own() > 0
+            let is_shown = match baseline {
+                Some(_) => change.is_some_and(|it| !it.functions.is_empty()),
+                None => phase.own() > 0,
             };
             is_shown.then(|| flame::figure(phase, old, profile.unit))
         });
@@ -144,8 +142,9 @@ fn phase_table(profile: &Profile) -> Option<Table> {
 
 /// Returns the table of events in each phase; None if the profile has none.
 fn event_table(profile: &Profile) -> Option<Table> {
-    let phases = profile.merged();
-    let occurs = |event: &Event| phases.iter().any(|phase| phase.events()[*event] > 0);
+    let phases = profile.merged().into_iter();
+    let phases: Vec<_> = phases.map(|phase| (phase.events(), phase)).collect();
+    let occurs = |event: &Event| phases.iter().any(|(counts, _)| counts[*event] > 0);
     let events: Vec<Event> = Event::ALL.into_iter().filter(occurs).collect();
     if events.is_empty() {
         return None;
@@ -153,13 +152,10 @@ fn event_table(profile: &Profile) -> Option<Table> {
     let mut table = Table::titled("Events (a CPU's own)");
     table.words(["Scenario", "Phase"]);
     table.numbers(events.iter().map(|event| event.text()));
-    for phase in &phases {
-        let counts = phase.events();
+    for (counts, phase) in &phases {
         let names = [phase.scenario.clone(), phase.name.clone()].into_iter();
-        let figures = events
-            .iter()
-            .map(|event| number(phase.mean(counts[*event])));
-        table.rows.push(names.chain(figures).collect());
+        let means = events.iter().map(|event| phase.mean(counts[*event]));
+        table.rows.push(names.chain(means.map(number)).collect());
     }
     table.finished()
 }

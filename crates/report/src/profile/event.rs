@@ -5,7 +5,6 @@ use std::iter;
 use std::ops::{AddAssign, Index, IndexMut};
 
 use hardware::words;
-use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 words! {
@@ -65,11 +64,6 @@ impl EventCounts {
         iter::zip(Event::ALL, self.0)
     }
 
-    /// Returns the counts without their names.
-    pub fn counts(&self) -> impl Iterator<Item = u64> {
-        self.0.into_iter()
-    }
-
     /// Returns the counts after `times` repetitions.
     #[must_use]
     pub fn repeated(&self, times: u64) -> Self {
@@ -100,11 +94,7 @@ impl AddAssign for EventCounts {
 /// Writes the events that occurred, by mnemonic.
 impl Serialize for EventCounts {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        for (event, count) in self.iter().filter(|it| it.1 > 0) {
-            map.serialize_entry(&event, &count)?;
-        }
-        map.end()
+        to.collect_map(self.iter().filter(|(_, count)| *count > 0))
     }
 }
 

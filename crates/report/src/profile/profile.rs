@@ -235,7 +235,7 @@ impl Profile {
             let costs = it.stacks.values().flat_map(|it| {
                 [it.instructions, it.calls]
                     .into_iter()
-                    .chain(it.events.counts())
+                    .chain(it.events.iter().map(|(_, count)| count))
             });
             costs
                 .chain([it.elapsed, it.samples])

@@ -338,6 +338,11 @@ impl Check {
         }
     }
 
+    /// Returns true if the check shows whether the function works.
+    pub const fn is_made(&self) -> bool {
+        !matches!(self.end, CheckEnd::NotCalled | CheckEnd::NotTried(_))
+    }
+
     /// Returns true if the function does not behave as specified.
     pub const fn has_failed(&self) -> bool {
         match self.end {

@@ -14,9 +14,7 @@ use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 use run::findings::list;
 use run::measure::{Metric, Unit, lower_median};
-use run::model::{
-    Cell, CellSeries, Check, CheckEnd, CpuSet, Run, Scenario, Skip, Status, Totals, Variant,
-};
+use run::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals, Variant};
 use run::plan::steps::Steps;
 use run::plan::{Axis, Method, Plan, Procedure, ScenarioId};
 
@@ -249,15 +247,13 @@ impl SummaryRow {
         let mut own = Totals::default();
         own.add(group);
         let checks = || group.iter().flat_map(|scenario| &scenario.checks);
-        let is_made =
-            |check: &&Check| !matches!(check.end, CheckEnd::NotCalled | CheckEnd::NotTried(_));
         Some(Self {
             id: first.id,
             method: first.method,
             status: Scenario::status_of(group),
             has_pmf: group.iter().all(Scenario::has_pmf),
             samples: own.samples,
-            checks: checks().filter(is_made).count(),
+            checks: checks().filter(|check| check.is_made()).count(),
             failed_checks: checks().filter(|check| check.has_failed()).count(),
             figures: match first.id.is_suite() {
                 true => of_suite(run, group),
