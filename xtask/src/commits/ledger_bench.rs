@@ -14,7 +14,7 @@ use super::bisect::find_steps;
 use super::commit_bench::{CommitBench, Measurement, NotMeasured, compiler_error};
 use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected, step};
 use crate::build::checkout::Commit;
-use crate::profile::run::{ProfiledRun, build_plugin};
+use crate::profile::run::{ProfiledRun, build_plugin, check_plan};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup::workspace::Workspace;
@@ -64,6 +64,7 @@ impl LedgerBench {
         if spec.variant.has("pmf=off") {
             bail!("--variant pmf=off: a ledger needs PMF's phases");
         }
+        check_plan(spec)?;
         let commits = CommitBench::new(spec, range, first_parent)?;
         let unit = None;
         Ok(Self { commits, unit })

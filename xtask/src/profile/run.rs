@@ -42,7 +42,7 @@ fn reads_registers() -> Result<bool> {
 }
 
 /// Rejects a run whose calls cannot be profiled, before anything is built.
-fn check_plan(spec: &RunSpec) -> Result<()> {
+pub fn check_plan(spec: &RunSpec) -> Result<()> {
     if spec.variant.has("pmf=off") {
         bail!("--variant pmf=off: {NEEDS_PMF}");
     }
