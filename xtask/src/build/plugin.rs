@@ -7,13 +7,12 @@ use host::process;
 
 use crate::setup::workspace::Workspace;
 
-/// Builds the plugin `package` with a feature, and returns the path of the resulting file.
-pub(crate) fn build(workspace: &Workspace, package: &str, feature: &str) -> Result<PathBuf> {
-    let target = workspace.target.join("plugins").join(feature);
-    let features = format!("{package}/{feature}");
+/// Builds the plugin `package`, and returns the path of the resulting file.
+pub(crate) fn build(workspace: &Workspace, package: &str) -> Result<PathBuf> {
+    let target = workspace.target.join("plugins");
     let mut command = process::cargo();
     command.args(["build", "--quiet", "--release", "--locked"]);
-    command.args(["--package", package, "--features", &features]);
+    command.args(["--package", package]);
     command.arg("--target-dir").arg(&target);
     command.current_dir(workspace.root.join("crates/plugins"));
     let log = workspace.state().join("plugin.log");

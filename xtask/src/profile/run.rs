@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use attribution::{Code, attribute};
 use host::hex::hex;
 use host::interrupt;
 use host::log_file::LogFile;
@@ -17,15 +18,14 @@ use report::profile::profile::Profile;
 use run::plan::{EndAction, Plan, Procedure, ScenarioId};
 use sha2::{Digest, Sha256};
 
-use super::attribute::attribute;
-use super::code::Code;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::plugin;
-use crate::qemu::Level;
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
+use crate::qemu::{ICOUNT_NS, Level};
 use crate::setup;
+use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
 
 const NEEDS_PMF: &str =
@@ -35,11 +35,6 @@ const NEEDS_SCENARIO: &str =
 
 /// A folder with less free space than this, in bytes, is considered full.
 const ROOM: usize = 1 << 16;
-
-/// Returns true if the installed QEMU allows plugins to read registers.
-fn reads_registers() -> Result<bool> {
-    Ok(setup::qemu_version()? >= setup::PLUGINS_READ_REGISTERS)
-}
 
 /// Rejects a run whose calls cannot be profiled, before anything is built.
 pub fn check_plan(spec: &RunSpec) -> Result<()> {
@@ -64,13 +59,9 @@ pub fn check_plan(spec: &RunSpec) -> Result<()> {
     Ok(())
 }
 
-/// Builds the plugin for the installed QEMU.
+/// Builds the plugin.
 pub fn build_plugin(workspace: &Workspace) -> Result<PathBuf> {
-    let feature = match reads_registers()? {
-        true => "api-2",
-        false => "default",
-    };
-    plugin::build(workspace, "profile", feature)
+    plugin::build(workspace, "profile")
 }
 
 /// Returns an error if there is no space for a file in `dir`, the folder for temporary files.
@@ -98,7 +89,7 @@ pub struct ProfiledRun {
     /// A hash of everything that the profile depends on.
     pub identity: String,
     conditions: String,
-    elf: Vec<u8>,
+    code: Code,
     plugin: OsString,
 }
 
@@ -123,26 +114,29 @@ impl ProfiledRun {
         let conditions = format!("variant {}, args {args}", spec.variant);
         (spec.icount, spec.args) = (true, Some(args));
         check_plan(&spec)?;
-        let prepared = prepare::prepare(&spec)?;
-        let version = setup::qemu_version()?;
-        let is_new = reads_registers()?;
-        if is_new && spec.level == Level::El1 {
-            bail!("--el 1: QEMU 9.0 and later identify CPUs by VMPIDR_EL2; use QEMU 7.2 to 8.2");
+        if spec.level == Level::El1 {
+            bail!("--el 1: a profile identifies CPUs by VMPIDR_EL2; use --el 2");
         }
+        let mut prepared = prepare::prepare(&spec)?;
+        let workspace = Workspace::find()?;
+        prepared.set_path(newer_qemu(&workspace)?);
         let path = prepared.bl31();
         let path = path.context(NEEDS_PMF)?;
         let elf = fs::read(&path).with_context(|| path.display().to_string())?;
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
-        let plugin = build_plugin(&Workspace::find()?)?;
+        let plugin = build_plugin(&workspace)?;
         let mut hash = Sha256::new();
         hash.update(prepared.identity()?);
         hash.update(&elf);
-        hash.update(format!("{version:?}"));
+        // This also determines whether another QEMU is used instead.
+        hash.update(format!("{:?}", setup::qemu_version()?));
         hash.update(fs::read(&plugin).with_context(|| plugin.display().to_string())?);
         let mut plugin = OsString::from(plugin);
-        for (name, range) in [("blocks", code.addresses()), ("stores", code.timestamps)] {
-            plugin.push(format!(",{name}={:x}-{:x}", range.start, range.end));
-        }
+        let (blocks, level) = (code.addresses(), code.power_down);
+        plugin.push(format!(
+            ",blocks={:x}-{:x},level={level:x}-{level:x}",
+            blocks.start, blocks.end
+        ));
         if let Some(block) = lose {
             plugin.push(format!(",lose={block}"));
         }
@@ -152,7 +146,7 @@ impl ProfiledRun {
             identity: hex(&hash.finalize()),
             conditions: format!("{machine}; {conditions}"),
             prepared,
-            elf,
+            code,
             plugin,
         })
     }
@@ -186,7 +180,8 @@ impl ProfiledRun {
     fn attribute(&self, result: &RunResult, record: &Path) -> Result<Profile> {
         let run = result.complete_run()?;
         let record = File::open(record).context("the plugin did not write a record")?;
-        let mut profile = attribute(&run, log_hash(&result.log), record, &self.elf)?;
+        let log = log_hash(&result.log);
+        let mut profile = attribute(&run, log, record, &self.code, ICOUNT_NS)?;
         profile.conditions.clone_from(&self.conditions);
         Ok(profile)
     }

@@ -17,5 +17,5 @@ pub use self::need::{
     AAVMF, EFI_TARGET, LINUX_TARGET, Need, REPORT_TARGET, TARGET, U_BOOT, all, cargo_fuzz,
     installed, qemu_version,
 };
-pub use self::newer_qemu::{PLUGINS_READ_REGISTERS, newer_qemu};
+pub use self::newer_qemu::newer_qemu;
 pub use self::python::{labgrid, sphinx_build};

@@ -1,4 +1,4 @@
-//! Provides QEMU 9.0 or later. If an older version is installed, it is kept, but version 10.0 from
+//! Provides QEMU 9.2 or later. If an older version is installed, it is kept, but version 10.0 from
 //! the Debian 12 backports is used instead.
 
 use std::env;
@@ -15,14 +15,14 @@ use super::workspace::Workspace;
 
 const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
 const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];
-/// The first QEMU version with version 2 of the plugin interface, which lets plugins read
-/// registers.
-pub const PLUGINS_READ_REGISTERS: (u32, u32) = (9, 0);
+/// The first QEMU version with version 4 of the plugin interface, which lets plugins read registers
+/// and memory.
+const PLUGINS_READ_MEMORY: (u32, u32) = (9, 2);
 
-/// Returns a PATH that provides QEMU 9.0 or later. Fetches QEMU if an older version is installed.
+/// Returns a PATH that provides QEMU 9.2 or later. Fetches QEMU if an older version is installed.
 pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     let path = env::var_os("PATH").context("PATH is not set")?;
-    if qemu_version()? >= PLUGINS_READ_REGISTERS {
+    if qemu_version()? >= PLUGINS_READ_MEMORY {
         return Ok(path);
     }
     let place = workspace.state().join("qemu-backports");
@@ -32,7 +32,7 @@ pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
         let download = [&["download"][..], &PACKAGES].concat();
         let fetched = apt::fetch(work.path(), &BACKPORTS, |apt| apt.get(&download));
         fetched
-            .context("cannot fetch QEMU from Debian backports; install 9.0 or later yourself")?;
+            .context("cannot fetch QEMU from Debian backports; install 9.2 or later yourself")?;
         apt::unpack(work.path(), partial)
     })?;
     let folders = [place.join("usr/bin")]

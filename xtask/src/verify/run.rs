@@ -79,7 +79,7 @@ impl Checker {
         spec.icount = true;
         let mut prepared = prepare::prepare(&spec)?;
         prepared.set_path(newer_qemu(&workspace)?);
-        let mut plugin = OsString::from(plugin::build(&workspace, "coherence", "default")?);
+        let mut plugin = OsString::from(plugin::build(&workspace, "coherence")?);
         plugin.push(memory(&spec)?);
         let elf = prepared.bl31().context("the checker needs TF-A in flash")?;
         let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;

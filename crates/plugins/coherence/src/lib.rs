@@ -8,18 +8,16 @@
 //! specify the machine's RAM, and `cluster=A-B` is the range of CPU numbers in the first cluster;
 //! all clusters have the same size. `xtask/src/verify/findings.rs` reads the findings.
 
-mod attributes;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 
-use attributes::{Attributes, Walked};
 use cache_model::{CacheActor, CacheFault, CacheFinding, CacheModel, Maintenance, Way};
 use qemu_abi::{
     ArgumentError, InstructionCounts, MemoryAccess, Plugin, PluginArguments, TranslatedBlock,
     read_register,
 };
+use translation::{Attributes, MemoryType, Walked};
 
 /// The maximum number of CPUs for each value of Aff1 in the model, which supports CPU numbers below
 /// 64. QEMU's machines have up to 16 CPUs per Aff1 value.
@@ -78,7 +76,6 @@ fn special(word: u32) -> Option<Special> {
 #[derive(Clone, Copy, Default)]
 struct Now {
     cpu: u32,
-    address: u64,
     level: u64,
     /// True if the MMU and the caches are on.
     is_on: bool,
@@ -128,6 +125,14 @@ fn make(arguments: &PluginArguments) -> Result<Coherence, ArgumentError> {
     })
 }
 
+/// Returns how memory is accessed with the caches on.
+fn way(memory: MemoryType) -> Way {
+    match memory {
+        MemoryType::Cacheable => Way::Cached,
+        MemoryType::NonCacheable | MemoryType::Device => Way::Uncached,
+    }
+}
+
 fn register(number: u32) -> u64 {
     match number {
         31 => 0,
@@ -156,12 +161,14 @@ impl Coherence {
             });
         }
         let mut walks = Vec::new();
-        let way = self.attributes.way(level, address, |it| walks.push(it));
+        let memory = self.attributes.memory(level, address, |it| walks.push(it));
         walks.retain(|it| self.is_ram(it.address));
-        for Walked { address, way } in walks {
+        for Walked { address, memory } in walks {
+            let way = way(memory);
             let found = self.model.load(CacheActor { cpu, pc, way }, address, 8);
             self.note(found);
         }
+        let way = way(memory);
         Some(CacheActor { cpu, pc, way })
     }
 
@@ -205,16 +212,10 @@ impl Plugin for Coherence {
             self.model.soil(memory.start..self.image.start, false);
             self.model.soil(self.image.end..memory.end, false);
         }
-        self.now = Now {
-            cpu,
-            address,
-            level,
-            is_on,
-        };
+        self.now = Now { cpu, level, is_on };
     }
 
-    fn access(&mut self, instruction: u32, access: MemoryAccess) {
-        let pc = self.now.address + 4 * u64::from(instruction);
+    fn access(&mut self, pc: u64, access: MemoryAccess) {
         let Some(actor) = self.actor(pc, access.address) else {
             return;
         };

@@ -1,9 +1,11 @@
-//! Records the firmware blocks that CPUs execute and the firmware's timestamp stores.
+//! Records the firmware blocks that CPUs execute, their memory accesses, and the state of the
+//! caches.
 //!
 //! Arguments: `out=FILE` is the output file for the record. `blocks=A-B` is the address range of
-//! the firmware code, and `stores=A-B` is the address range of its timestamps. `lose=N` omits the
-//! Nth block execution from the record, for use in tests. `xtask/src/profile/record.rs` reads the
-//! record and describes its format.
+//! the firmware code. In `level=A-B`, A is the address of the firmware function that starts a
+//! power-down, whose argument is the power level. `lose=N` omits the Nth block execution from the
+//! record, for use in tests. `crates/attribution/src/record.rs` reads the record and describes its
+//! format.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -11,21 +13,64 @@ use std::ops::Range;
 
 use qemu_abi::{
     ArgumentError, InstructionCounts, MemoryAccess, Plugin, PluginArguments, TranslatedBlock,
+    read_register,
 };
+use translation::{Attributes, MemoryType};
 
 const BLOCK: u64 = 0;
 const EXECUTION: u64 = 1;
-const STORE: u64 = 2;
+const ACCESS: u64 = 2;
 const END: u64 = 3;
+const CONTROL: u64 = 4;
+const POWER_LEVEL: u64 = 5;
+
+/// Flags in the address of the instruction that accesses memory.
+const IS_STORE: u64 = 1;
+const IS_CACHEABLE: u64 = 2;
+
+/// SCTLR_EL3.M.
+const MMU: u64 = 1;
+/// The exception level whose translation tables the firmware uses.
+const EL3: u64 = 3;
+/// The number of bytes that DC ZVA writes on QEMU's CPUs.
+const ZEROED: u64 = 64;
+
+/// An instruction that needs its own callback.
+#[derive(Clone, Copy)]
+enum Special {
+    /// A DC ZVA at this address, and the register that contains its operand.
+    Zero(u64, u32),
+    /// A TLBI.
+    Invalidate,
+    /// The start of a power-down.
+    PowerDown,
+}
+
+/// Decodes an instruction that needs its own callback (Arm ARM, C5.3).
+fn special(pc: u64, word: u32) -> Option<Special> {
+    match word {
+        _ if word & 0xffff_ffe0 == 0xd50b_7420 => Some(Special::Zero(pc, word & 0x1f)),
+        _ if word & 0xfff8_f000 == 0xd508_8000 => Some(Special::Invalidate),
+        _ => None,
+    }
+}
 
 struct ProfilePlugin {
     blocks: Range<u64>,
-    stores: Range<u64>,
+    power_down: u64,
     out: BufWriter<File>,
     error: Option<io::Error>,
     defined: u32,
     executed: u64,
     lose: Option<u64>,
+    specials: Vec<Special>,
+    attributes: Attributes,
+    /// The CPU that executed the last block, and the number of the block.
+    last: (u32, u32),
+    /// SCTLR_EL3 of each CPU, as recorded.
+    controls: Vec<(u32, u64)>,
+    /// SCTLR_EL3 of the CPU that executed the last block.
+    control: u64,
 }
 
 fn make(arguments: &PluginArguments) -> Result<ProfilePlugin, ArgumentError> {
@@ -37,12 +82,17 @@ fn make(arguments: &PluginArguments) -> Result<ProfilePlugin, ArgumentError> {
     })?;
     Ok(ProfilePlugin {
         blocks: arguments.range("blocks")?,
-        stores: arguments.range("stores")?,
+        power_down: arguments.range("level")?.start,
         out: BufWriter::new(file),
         error: None,
         defined: 0,
         executed: 0,
         lose: arguments.get("lose").ok().and_then(|it| it.parse().ok()),
+        specials: Vec::new(),
+        attributes: Attributes::default(),
+        last: (u32::MAX, u32::MAX),
+        controls: Vec::new(),
+        control: 0,
     })
 }
 
@@ -58,31 +108,93 @@ impl ProfilePlugin {
         let mut written = words.iter().map(|it| self.out.write_all(&it.to_le_bytes()));
         self.error = written.find_map(Result::err);
     }
+
+    /// Records SCTLR_EL3 if it has changed since the CPU's last block.
+    fn update_control(&mut self, cpu: u32) {
+        let control = read_register("SCTLR_EL3").unwrap_or(0);
+        self.control = control;
+        let known = self.controls.iter_mut().find(|known| known.0 == cpu);
+        match known {
+            Some(known) if known.1 == control => return,
+            Some(known) => known.1 = control,
+            None => self.controls.push((cpu, control)),
+        }
+        self.write(CONTROL, (cpu, 0), [control, 0]);
+    }
+
+    fn write_access(&mut self, pc: u64, access: MemoryAccess) {
+        let mut flags = 0;
+        if access.is_store {
+            flags |= IS_STORE;
+        }
+        let has_mmu = self.control & MMU != 0;
+        if has_mmu && self.attributes.memory(EL3, access.address, |_| ()) == MemoryType::Cacheable {
+            flags |= IS_CACHEABLE;
+        }
+        self.write(
+            ACCESS,
+            (0, access.size as u32),
+            [access.address, pc | flags],
+        );
+    }
 }
 
 impl Plugin for ProfilePlugin {
     fn translate(&mut self, block: &mut TranslatedBlock) {
-        let (address, len) = (block.address(), block.instruction_count() as u64);
+        let (address, len) = (block.address(), block.instruction_count());
         if !self.blocks.contains(&address) {
             return block.count();
         }
-        self.write(BLOCK, (0, self.defined), [address, len]);
+        self.write(BLOCK, (0, self.defined), [address, len as u64]);
         block.count_inside();
         block.report(self.defined);
         self.defined += 1;
+        for place in 0..len {
+            let pc = address + 4 * place as u64;
+            let special = match pc {
+                _ if pc == self.power_down => Some(Special::PowerDown),
+                _ => special(pc, block.word(place)),
+            };
+            if let Some(special) = special {
+                block.report_instruction(place, self.specials.len() as u32);
+                self.specials.push(special);
+            }
+        }
     }
 
     fn execute(&mut self, block: u32, cpu: u32, counts: InstructionCounts) {
+        // A block that is executed again and again does not change SCTLR_EL3: QEMU ends a block
+        // after a write to the register.
+        if self.last != (cpu, block) {
+            self.update_control(cpu);
+            self.last = (cpu, block);
+        }
         self.executed += 1;
         if self.lose != Some(self.executed) {
             self.write(EXECUTION, (cpu, block), [counts.inside, counts.outside]);
         }
     }
 
-    fn access(&mut self, instruction: u32, access: MemoryAccess) {
-        if access.is_store && self.stores.contains(&access.address) {
-            let offset = access.address - self.stores.start;
-            self.write(STORE, (0, instruction), [offset, 0]);
+    fn access(&mut self, pc: u64, access: MemoryAccess) {
+        self.write_access(pc, access);
+    }
+
+    fn instruction(&mut self, number: u32) {
+        match self.specials[number as usize] {
+            Special::Zero(pc, register) => {
+                let operand = read_register(&format!("x{register}")).unwrap_or(0);
+                let access = MemoryAccess {
+                    is_store: true,
+                    size: ZEROED,
+                    address: operand & !(ZEROED - 1),
+                };
+                self.write_access(pc, access);
+            }
+            Special::Invalidate => self.attributes.clear(),
+            Special::PowerDown => {
+                let level = read_register("x0").unwrap_or(0);
+                self.write(POWER_LEVEL, (0, 0), [level, 0]);
+            }
         }
     }
 

@@ -1,13 +1,9 @@
 //! QEMU functions and types. The type sizes are those of a 64-bit host.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// The version of the interface declared here.
-pub const VERSION: c_int = match (cfg!(feature = "api-4"), cfg!(feature = "api-2")) {
-    (true, _) => 4,
-    (false, true) => 2,
-    (false, false) => 0,
-};
+pub const VERSION: c_int = 4;
 
 /// An opaque block being translated.
 #[repr(C)]
@@ -18,6 +14,28 @@ pub struct RawBlock([u8; 0]);
 #[repr(C)]
 pub struct RawInstruction([u8; 0]);
 
+/// A CPU register.
+#[repr(C)]
+pub struct Register {
+    pub handle: *mut c_void,
+    pub name: *const c_char,
+    pub feature: *const c_char,
+}
+
+/// A GLib array of registers.
+#[repr(C)]
+pub struct Registers {
+    pub data: *const Register,
+    pub len: c_uint,
+}
+
+/// A GLib array of bytes.
+#[repr(C)]
+pub struct Bytes {
+    pub data: *const u8,
+    pub len: c_uint,
+}
+
 pub const NO_REGISTERS: c_int = 0;
 pub const READS_REGISTERS: c_int = 1;
 pub const LOADS_AND_STORES: c_int = 3;
@@ -25,6 +43,7 @@ pub const LOADS_AND_STORES: c_int = 3;
 pub type Translated = extern "C" fn(u64, *mut RawBlock);
 pub type Executed = extern "C" fn(c_uint, *mut c_void);
 pub type Accessed = extern "C" fn(c_uint, u32, u64, *mut c_void);
+pub type Begun = extern "C" fn(u64, c_uint);
 pub type Ended = extern "C" fn(u64, *mut c_void);
 
 unsafe extern "C" {
@@ -54,54 +73,16 @@ unsafe extern "C" {
     );
     pub fn qemu_plugin_mem_is_store(access: u32) -> bool;
     pub fn qemu_plugin_mem_size_shift(access: u32) -> c_uint;
-}
-
-#[cfg(feature = "api-4")]
-unsafe extern "C" {
+    pub fn qemu_plugin_insn_vaddr(instruction: *const RawInstruction) -> u64;
     pub fn qemu_plugin_insn_data(
         instruction: *const RawInstruction,
         to: *mut c_void,
         len: usize,
     ) -> usize;
     pub fn qemu_plugin_read_memory_vaddr(address: u64, bytes: *mut Bytes, len: usize) -> bool;
-}
-
-#[cfg(feature = "api-2")]
-pub use since_2::*;
-
-#[cfg(feature = "api-2")]
-mod since_2 {
-    use std::ffi::{c_char, c_int, c_uint, c_void};
-
-    /// A CPU register.
-    #[repr(C)]
-    pub struct Register {
-        pub handle: *mut c_void,
-        pub name: *const c_char,
-        pub feature: *const c_char,
-    }
-
-    /// A GLib array of registers.
-    #[repr(C)]
-    pub struct Registers {
-        pub data: *const Register,
-        pub len: c_uint,
-    }
-
-    /// A GLib array of bytes.
-    #[repr(C)]
-    pub struct Bytes {
-        pub data: *const u8,
-        pub len: c_uint,
-    }
-
-    pub type Begun = extern "C" fn(u64, c_uint);
-
-    unsafe extern "C" {
-        pub fn qemu_plugin_register_vcpu_init_cb(id: u64, call: Begun);
-        pub fn qemu_plugin_get_registers() -> *const Registers;
-        pub fn qemu_plugin_read_register(handle: *mut c_void, bytes: *mut Bytes) -> c_int;
-        pub fn g_byte_array_new() -> *mut Bytes;
-        pub fn g_byte_array_set_size(bytes: *mut Bytes, len: c_uint) -> *mut Bytes;
-    }
+    pub fn qemu_plugin_register_vcpu_init_cb(id: u64, call: Begun);
+    pub fn qemu_plugin_get_registers() -> *const Registers;
+    pub fn qemu_plugin_read_register(handle: *mut c_void, bytes: *mut Bytes) -> c_int;
+    pub fn g_byte_array_new() -> *mut Bytes;
+    pub fn g_byte_array_set_size(bytes: *mut Bytes, len: c_uint) -> *mut Bytes;
 }

@@ -1,10 +1,9 @@
 //! The subset of the QEMU TCG plugin interface that this project's plugins use. A plugin implements
 //! [`Plugin`] and uses [`export!`] so that QEMU can load it.
 //!
-//! The declarations follow the interface documentation (docs/devel/tcg-plugins.rst in QEMU). By
-//! default, they match version 0, which QEMU 7.2 to 8.2 can load. The `api-2` feature selects
-//! version 2 (QEMU 9.0 and later), and `api-4` selects version 4 (QEMU 9.2 and later). The plugins
-//! require QEMU's instruction counting mode, which runs all virtual CPUs in one thread.
+//! The declarations follow the interface documentation (docs/devel/tcg-plugins.rst in QEMU). They
+//! match version 4, which QEMU 9.2 and later can load. The plugins require QEMU's instruction
+//! counting mode, which runs all virtual CPUs in one thread.
 
 mod cpus;
 mod declarations;
@@ -14,10 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fmt, io, ptr, slice};
 
-#[cfg(feature = "api-4")]
-pub use cpus::read_memory;
-#[cfg(feature = "api-2")]
-pub use cpus::read_register;
+pub use cpus::{read_memory, read_register};
 use declarations as qemu;
 pub use declarations::VERSION;
 
@@ -29,9 +25,8 @@ pub trait Plugin: Send {
     /// [`TranslatedBlock::report`]. `counts` is the number of instructions executed before the
     /// block.
     fn execute(&mut self, block: u32, cpu: u32, counts: InstructionCounts);
-    /// Called for a memory access in the last executed block, with the instruction's index in that
-    /// block.
-    fn access(&mut self, instruction: u32, access: MemoryAccess);
+    /// Called for a memory access of the instruction at `pc`, which is in the last executed block.
+    fn access(&mut self, pc: u64, access: MemoryAccess);
     /// Called before an instruction is executed, with the number passed to
     /// [`TranslatedBlock::report_instruction`].
     fn instruction(&mut self, _number: u32) {}
@@ -94,7 +89,6 @@ impl TranslatedBlock {
     }
 
     /// Returns the instruction at this index in the block, or 0 if the index is too large.
-    #[cfg(feature = "api-4")]
     pub fn word(&self, place: usize) -> u32 {
         let mut word = [0u8; 4];
         let Some(instruction) = self.instructions().nth(place) else {
@@ -135,14 +129,17 @@ impl TranslatedBlock {
         let flags = qemu::READS_REGISTERS;
         // SAFETY: as in `address`. The callback uses the data only as a number.
         unsafe { qemu::qemu_plugin_register_vcpu_tb_exec_cb(self.0, executed, flags, number) };
-        for (place, instruction) in self.instructions().enumerate() {
-            let place = ptr::without_provenance_mut(place);
-            // QEMU 7.2 reports some stores as loads if only stores are requested.
+        for instruction in self.instructions() {
+            // QEMU translates an instruction that accesses a device once more, into a block of its
+            // own that reports only the access. So the access must identify its instruction.
+            // SAFETY: the instruction belongs to this block.
+            let pc = unsafe { qemu::qemu_plugin_insn_vaddr(instruction) };
+            let pc = ptr::without_provenance_mut(pc as usize);
             let (flags, kinds) = (qemu::READS_REGISTERS, qemu::LOADS_AND_STORES);
-            // SAFETY: the instruction belongs to this block. The callback uses the data only as an
-            // index.
+            // SAFETY: the instruction belongs to this block. The callback uses the data only as a
+            // number.
             unsafe {
-                qemu::qemu_plugin_register_vcpu_mem_cb(instruction, accessed, flags, kinds, place);
+                qemu::qemu_plugin_register_vcpu_mem_cb(instruction, accessed, flags, kinds, pc);
             }
         }
     }
@@ -183,8 +180,8 @@ extern "C" fn translated(_: u64, block: *mut qemu::RawBlock) {
     with_plugin(|plugin| plugin.translate(&mut TranslatedBlock(block)));
 }
 
-extern "C" fn executed(index: c_uint, number: *mut c_void) {
-    let (cpu, counts) = (cpus::identify(index), counts());
+extern "C" fn executed(_: c_uint, number: *mut c_void) {
+    let (cpu, counts) = (cpus::identify(), counts());
     with_plugin(|plugin| plugin.execute(number.addr() as u32, cpu, counts));
 }
 
@@ -192,7 +189,7 @@ extern "C" fn reached(_: c_uint, number: *mut c_void) {
     with_plugin(|plugin| plugin.instruction(number.addr() as u32));
 }
 
-extern "C" fn accessed(_: c_uint, access: u32, address: u64, place: *mut c_void) {
+extern "C" fn accessed(_: c_uint, access: u32, address: u64, pc: *mut c_void) {
     // SAFETY: QEMU passed the descriptor for this access.
     let is_store = unsafe { qemu::qemu_plugin_mem_is_store(access) };
     // SAFETY: as above.
@@ -202,7 +199,7 @@ extern "C" fn accessed(_: c_uint, access: u32, address: u64, place: *mut c_void)
         size,
         address,
     };
-    with_plugin(|plugin| plugin.access(place.addr() as u32, access));
+    with_plugin(|plugin| plugin.access(pc.addr() as u64, access));
 }
 
 extern "C" fn ended(_: u64, _: *mut c_void) {

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use itertools::Itertools as _;
 
 use super::difference::{self, FunctionChange, InstructionScope, PhaseChange, PhaseSide};
-use super::event::Event;
+use super::event::{Event, EventCounts, EventGroup, unit_name};
 use super::flame;
 use super::profile::{Profile, ProfilePhase};
 use crate::export::{Block, Table};
@@ -37,8 +37,9 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
     match baseline {
         None => {
             all.extend(phase_table(profile).map(Block::Table));
-            let events = profile.unit.is_none().then(|| event_table(profile));
-            all.extend(events.flatten().map(Block::Table));
+            if profile.unit.is_none() {
+                all.extend(event_tables(profile).map(Block::Table));
+            }
         }
         Some(baseline) => {
             let (here, there) = (&profile.conditions, &baseline.conditions);
@@ -106,7 +107,7 @@ fn definitions(profile: &Profile, baseline: Option<&Profile>) -> Vec<(&'static s
 pub fn unit_text(event: Option<Event>) -> String {
     match event {
         None => UNIT.to_owned(),
-        Some(event) => format!("mean number of {} instructions per call", event.text()),
+        Some(_) => format!("mean number of {} per call", unit_name(event)),
     }
 }
 
@@ -140,19 +141,26 @@ fn phase_table(profile: &Profile) -> Option<Table> {
     table.finished()
 }
 
-/// Returns the table of events in each phase; None if the profile has none.
-fn event_table(profile: &Profile) -> Option<Table> {
+/// Returns a table of the events in each phase for each group of events that occur.
+fn event_tables(profile: &Profile) -> impl Iterator<Item = Table> {
     let phases = profile.merged().into_iter();
     let phases: Vec<_> = phases.map(|phase| (phase.events(), phase)).collect();
+    EventGroup::ALL
+        .into_iter()
+        .filter_map(move |group| event_table(group, &phases))
+}
+
+fn event_table(group: EventGroup, phases: &[(EventCounts, ProfilePhase)]) -> Option<Table> {
     let occurs = |event: &Event| phases.iter().any(|(counts, _)| counts[*event] > 0);
-    let events: Vec<Event> = Event::ALL.into_iter().filter(occurs).collect();
+    let events = Event::ALL.into_iter().filter(|it| it.group() == group);
+    let events: Vec<Event> = events.filter(occurs).collect();
     if events.is_empty() {
         return None;
     }
-    let mut table = Table::titled("Events (a CPU's own)");
+    let mut table = Table::titled(group.title());
     table.words(["Scenario", "Phase"]);
-    table.numbers(events.iter().map(|event| event.text()));
-    for (counts, phase) in &phases {
+    table.numbers(events.iter().map(|event| event.heading()));
+    for (counts, phase) in phases {
         let names = [phase.scenario.clone(), phase.name.clone()].into_iter();
         let means = events.iter().map(|event| phase.mean(counts[*event]));
         table.rows.push(names.chain(means.map(number)).collect());
@@ -163,7 +171,7 @@ fn event_table(profile: &Profile) -> Option<Table> {
 fn functions(scenario: &str, phases: &[ProfilePhase], unit: Option<Event>) -> Option<Table> {
     let mut table = Table::titled(format!("{scenario}: functions"));
     table.words(["Phase", "Function"]);
-    table.numbers([unit.map_or_else(|| "Instructions".to_owned(), Event::text)]);
+    table.numbers([unit.map_or("Instructions", Event::heading)]);
     table.numbers(["Share", "Calls"]);
     table.words(["Called by"]);
     for phase in phases.iter().filter(|phase| phase.own() > 0) {

@@ -56,7 +56,7 @@ struct Graph {
     /// The total number of instructions in the phase.
     all: f64,
     /// What is counted.
-    unit: String,
+    unit: &'static str,
 }
 
 impl Graph {

@@ -16,7 +16,7 @@ use crate::log::LoggedRun;
 /// overflow.
 const NUMBER_MAX: u64 = 1 << 44;
 /// The version of the JSON format and of the rules for attributing calls.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// The stack in a phase without any events.
 const NO_STACK: &str = "(none)";
@@ -76,6 +76,7 @@ pub struct Cost {
 
 impl Cost {
     /// Adds another cost.
+    #[inline]
     pub fn add(&mut self, other: Self) {
         self.instructions += other.instructions;
         self.calls += other.calls;

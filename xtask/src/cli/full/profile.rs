@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use attribution::of_log;
 use clap::Args;
 use hardware::text::words::Word as _;
 use host::files;
@@ -18,8 +19,8 @@ use report::profile::export::{self, ProfileFormat};
 use report::profile::profile::Profile;
 
 use crate::cli::qemu::{self, RunArguments};
-use crate::profile::of_log;
 use crate::profile::run::ProfiledRun;
+use crate::qemu::ICOUNT_NS;
 use crate::qemu::run_spec::RunSpec;
 
 /// The maximum size of a profile or a log, in bytes.
@@ -112,7 +113,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
 pub(super) fn parse_event(name: &str) -> Result<Event> {
     let event = Event::from_word(name);
     event.with_context(|| {
-        let known = Event::ALL.iter().map(|it| it.mnemonic()).join(", ");
+        let known = Event::ALL.iter().map(|it| it.name()).join(", ");
         format!("unknown event; the events are {known}")
     })
 }
@@ -191,5 +192,5 @@ fn read_baseline(path: &Path) -> Result<Profile> {
     if let Some(lack) = run.lacks().first() {
         bail!("{}: the log is incomplete: {lack}", at());
     }
-    of_log(run, beside::log_hash(&bytes)).with_context(at)
+    of_log(run, beside::log_hash(&bytes), ICOUNT_NS).with_context(at)
 }

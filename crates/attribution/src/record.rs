@@ -6,18 +6,28 @@
 //! * 0 is a new block: its number, its address and its instruction count.
 //! * 1 is an execution: the block number, and the numbers of instructions that all CPUs have
 //!   executed so far inside and outside the firmware.
-//! * 2 is a store by the block that was executed last: the instruction's index in the block, and
-//!   the offset in the timestamp memory.
+//! * 2 is a memory access by the block that was executed last: its size, its address, and the
+//!   address of the instruction. Bit 0 of the instruction's address is set for a store, and bit 1
+//!   for an access to Normal Cacheable memory with the MMU on.
 //! * 3 is the end of the record: the two instruction counts, as for an execution.
+//! * 4 is the value of SCTLR_EL3 in the CPU's next executions.
+//! * 5 is the power level of a power-down that the block that was executed last starts.
 
+use std::collections::HashMap;
 use std::io::Read;
 
 use anyhow::{Context, Result, bail};
 
 const BLOCK: u8 = 0;
 const EXECUTION: u8 = 1;
-const STORE: u8 = 2;
+const ACCESS: u8 = 2;
 const END: u8 = 3;
+const CONTROL: u8 = 4;
+const POWER_LEVEL: u8 = 5;
+
+/// The flags in the instruction's address.
+const IS_STORE: u64 = 1;
+const IS_CACHEABLE: u64 = 2;
 
 /// The number of bytes to read at once, enough for a few thousand events.
 const CHUNK: u64 = 24 << 12;
@@ -26,9 +36,11 @@ const CUT_OFF: &str = "the record is truncated: QEMU was killed, or the disk is 
 const LACKS_BLOCK: &str =
     "the record lacks a block: some executed instructions are not in any block";
 
+const NO_BLOCK: &str = "the record is damaged: it does not begin with a block";
+
 /// Consecutive executions of a block on one CPU.
 #[derive(Debug)]
-pub(super) struct Execution {
+pub(crate) struct Execution {
     /// The CPU, as identified by the plugin.
     pub cpu: u32,
     /// The address of the first instruction.
@@ -40,17 +52,27 @@ pub(super) struct Execution {
     pub ran: u64,
     /// The number of instructions that all CPUs had executed when the first execution began.
     pub at: u64,
-    /// The last execution's stores to the timestamp memory.
-    pub stores: Vec<Store>,
+    /// SCTLR_EL3.
+    pub control: u64,
+    /// The last execution's memory accesses.
+    pub accesses: Vec<MemoryAccess>,
+    /// The power level of the power-down that the last execution starts, if it starts one.
+    pub power_level: Option<u64>,
 }
 
-/// A store to the timestamp memory.
-#[derive(Debug)]
-pub(super) struct Store {
-    /// The number of instructions that all CPUs had executed before the store.
-    pub at: u64,
-    /// The offset in the timestamp memory.
-    pub offset: u64,
+/// A memory access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryAccess {
+    /// The address of the instruction.
+    pub pc: u64,
+    /// The address.
+    pub address: u64,
+    /// The size in bytes.
+    pub size: u64,
+    /// True for a store.
+    pub is_store: bool,
+    /// True for Normal Cacheable memory, if the MMU is on.
+    pub is_cacheable: bool,
 }
 
 /// The most recent executions, with the event for the last one.
@@ -62,31 +84,54 @@ struct Last {
 
 impl Last {
     /// Returns the execution for `event`, which refers to a block in `blocks` (addresses and
-    /// lengths).
-    fn new(event: [u64; 3], blocks: &[(u64, u64)]) -> Result<Self> {
+    /// lengths), with SCTLR_EL3 from `controls`.
+    fn new(event: [u64; 3], blocks: &[(u64, u64)], controls: &HashMap<u32, u64>) -> Result<Self> {
         let [first, inside, outside] = event;
+        let cpu = cpu_of(first);
+        let control = controls.get(&cpu).copied();
+        let control = control.context("the record is damaged: no SCTLR_EL3")?;
         let block = blocks.get((first >> 32) as usize);
         let &(address, len) = block.context("the record is damaged: unknown block")?;
         let execution = Execution {
-            cpu: (first >> 8) as u32 & 0xff_ffff,
+            cpu,
             address,
             len,
             ran: 0,
             at: inside + outside,
-            stores: Vec::new(),
+            control,
+            accesses: Vec::new(),
+            power_level: None,
         };
         Ok(Self { event, execution })
     }
 
     /// Returns true if `event` is another execution of the same block, directly after a complete
-    /// execution without stores. Most events are repeats, because caches are cleaned by set and
+    /// execution without memory accesses. Most events are repeats, because caches are cleaned by set and
     /// way in a loop.
     fn is_repeated_by(&self, event: [u64; 3]) -> bool {
         let [first, inside, outside] = self.event;
         event[0] == first
             && event[1] == inside + self.execution.len
             && event[2] == outside
-            && self.execution.stores.is_empty()
+            && self.execution.accesses.is_empty()
+            && self.execution.power_level.is_none()
+    }
+
+    /// Adds a memory access to the last execution.
+    fn add_access(&mut self, [first, address, pc]: [u64; 3]) -> Result<()> {
+        let access = MemoryAccess {
+            pc: pc & !(IS_STORE | IS_CACHEABLE),
+            address,
+            size: first >> 32,
+            is_store: pc & IS_STORE != 0,
+            is_cacheable: pc & IS_CACHEABLE != 0,
+        };
+        let block = self.execution.address..self.execution.address + 4 * self.execution.len;
+        if !block.contains(&access.pc) || address.checked_add(access.size).is_none() {
+            bail!("the record is damaged: impossible memory access");
+        }
+        self.execution.accesses.push(access);
+        Ok(())
     }
 
     /// Returns the executions. `inside` is the number of firmware instructions that all CPUs had
@@ -102,12 +147,17 @@ impl Last {
     }
 }
 
+fn cpu_of(first: u64) -> u32 {
+    (first >> 8) as u32 & 0xff_ffff
+}
+
 /// Calls `take` on each execution in `record`, in order.
 ///
 /// # Errors
 /// Returns an error if the record is truncated or damaged, or if an execution is missing.
-pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> Result<()> {
+pub(crate) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
+    let mut controls = HashMap::new();
     let mut last: Option<Last> = None;
     let mut chunk = Vec::new();
     loop {
@@ -141,13 +191,15 @@ pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
                     if kind == END {
                         return Ok(());
                     }
-                    last = Some(Last::new(event, &blocks)?);
+                    last = Some(Last::new(event, &blocks, &controls)?);
                 }
-                STORE => {
-                    let last = last.as_mut();
-                    let last = last.context("the record is damaged: store without a block")?;
-                    let at = last.event[1] + last.event[2] + (first >> 32);
-                    last.execution.stores.push(Store { at, offset: a });
+                ACCESS => last.as_mut().context(NO_BLOCK)?.add_access(event)?,
+                CONTROL => {
+                    controls.insert(cpu_of(first), a);
+                }
+                POWER_LEVEL => {
+                    let last = last.as_mut().context(NO_BLOCK)?;
+                    last.execution.power_level = Some(a);
                 }
                 _ => bail!("the record is damaged: unknown event"),
             }
@@ -159,13 +211,13 @@ pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
 mod tests {
     use super::*;
 
-    /// Returns the address, instruction count, start and number of stores of each execution.
+    /// Returns the address, instruction count, start and number of accesses of each execution.
     fn read_events(events: &[[u64; 3]]) -> Result<Vec<(u64, u64, u64, usize)>> {
         let bytes = events.as_flattened().iter().flat_map(|it| it.to_le_bytes());
         let bytes: Vec<u8> = bytes.collect();
         let mut executions = Vec::new();
         read(&bytes[..], |it| {
-            executions.push((it.address, it.ran, it.at, it.stores.len()));
+            executions.push((it.address, it.ran, it.at, it.accesses.len()));
         })?;
         Ok(executions)
     }
@@ -179,7 +231,8 @@ mod tests {
     fn whole_executions_in_a_row_are_read_as_one() {
         let block = event(BLOCK, 0, 0, [0x1000, 4]);
         let run = |cpu, inside, outside| event(EXECUTION, cpu, 0, [inside, outside]);
-        let store = |place| event(STORE, 0, place, [8, 0]);
+        let store = |place: u64| event(ACCESS, 0, 8, [0x2000, 0x1000 + 4 * place + 1]);
+        let control = |cpu| event(CONTROL, cpu, 0, [0x30c5_083a, 0]);
         let end = |inside| event(END, 0, 0, [inside, 0]);
         let cases = [
             // The last execution in a sequence may be interrupted.
@@ -204,14 +257,14 @@ mod tests {
                     (0x1000, 4, 12, 0),
                 ],
             ),
-            // A store belongs to the last execution in a sequence.
+            // A memory access belongs to the last execution in a sequence.
             (
                 vec![run(0, 0, 0), run(0, 4, 0), store(2), run(0, 8, 0), end(12)],
                 vec![(0x1000, 8, 0, 1), (0x1000, 4, 8, 0)],
             ),
         ];
         for (events, executions) in cases {
-            let events = [vec![block], events].concat();
+            let events = [vec![block, control(0), control(1)], events].concat();
             assert_eq!(read_events(&events).expect("a valid record"), executions);
         }
     }
@@ -221,14 +274,22 @@ mod tests {
         let block = event(BLOCK, 0, 0, [0x1000, 4]);
         let run = |inside| event(EXECUTION, 0, 0, [inside, 0]);
         let end = |inside| event(END, 0, 0, [inside, 0]);
+        let control = event(CONTROL, 0, 0, [0, 0]);
+        let access = |pc| event(ACCESS, 0, 8, [0x2000, pc]);
         let cases = [
             (vec![block, run(0), run(4)], CUT_OFF),
             (vec![block, run(0), run(8), end(12)], LACKS_BLOCK),
             (vec![block, run(4), end(8)], LACKS_BLOCK),
             (vec![block, run(0), run(4), end(3)], "inconsistent counts"),
             (vec![run(0), end(4)], "damaged: unknown block"),
+            (vec![block, access(0x1000)], NO_BLOCK),
+            (
+                vec![block, run(0), access(0x1010)],
+                "impossible memory access",
+            ),
         ];
         for (events, expected) in cases {
+            let events = [vec![control], events].concat();
             let error = read_events(&events)
                 .expect_err("no valid record")
                 .to_string();

@@ -4,7 +4,7 @@
 use report::profile::event::Event;
 
 /// Returns the event that this instruction is, if any.
-pub(super) const fn event(word: u32) -> Option<Event> {
+pub(crate) const fn event(word: u32) -> Option<Event> {
     Some(match word {
         // Barriers, with any option.
         _ if word & 0xffff_f0ff == 0xd503_309f => Event::Dsb,

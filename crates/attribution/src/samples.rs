@@ -12,12 +12,11 @@ use run::measure::{Instant, Instants};
 use run::model::{CellStep, How, Run};
 use run::plan::ScenarioId;
 
-use super::calls::Call;
-use crate::qemu::ICOUNT_NS;
+use crate::calls::Call;
 
 /// A phase of a sample.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PhaseSpan {
+pub(crate) struct PhaseSpan {
     pub phase: CpuPhase,
     pub from: Stamp,
     pub to: Stamp,
@@ -27,7 +26,7 @@ pub(super) struct PhaseSpan {
 
 /// A sample in a run.
 #[derive(Debug)]
-pub(super) struct ProfiledSample<'c> {
+pub(crate) struct ProfiledSample<'c> {
     /// The index of the scenario in the run.
     pub scenario: usize,
     /// The step of the scenario.
@@ -41,15 +40,27 @@ pub(super) struct ProfiledSample<'c> {
     pub call: Option<&'c Call>,
 }
 
-/// Converts ticks to instructions. QEMU's machines have counters with different frequencies.
-fn instructions(clock: Clock, ticks: u64) -> u64 {
-    let ns = clock.ns(ticks);
-    ns.map_or(ticks, |ns| ns / u64::from(ICOUNT_NS))
+/// How long an instruction takes and how long a tick takes. QEMU's machines have counters with
+/// different frequencies.
+#[derive(Clone, Copy)]
+pub(crate) struct InstructionClock {
+    /// The duration of an instruction in nanoseconds.
+    pub instruction_ns: u32,
+    /// The counter.
+    pub counter: Clock,
+}
+
+impl InstructionClock {
+    /// Converts ticks to instructions.
+    fn instructions(self, ticks: u64) -> u64 {
+        let ns = self.counter.ns(ticks);
+        ns.map_or(ticks, |ns| ns / u64::from(self.instruction_ns))
+    }
 }
 
 /// Returns the phases of a sample that are bounded by timestamps, except the one spent in low
 /// power.
-fn spans(instants: &Instants, clock: Clock) -> Vec<PhaseSpan> {
+fn spans(instants: &Instants, clock: InstructionClock) -> Vec<PhaseSpan> {
     let path = Stamp::IN_TIME.into_iter();
     let path = path.filter(|it| instants.at(Instant::Stamp(*it)).is_some());
     let span = |(from, to)| {
@@ -60,7 +71,7 @@ fn spans(instants: &Instants, clock: Clock) -> Vec<PhaseSpan> {
             phase,
             from,
             to,
-            instructions: instructions(clock, ticks),
+            instructions: clock.instructions(ticks),
         })
         .filter(|it| it.phase.side != PowerSide::Between)
     };
@@ -75,8 +86,13 @@ fn is_of(call: &Call, spans: &[PhaseSpan]) -> bool {
     spans.iter().all(is_equal)
 }
 
-/// Returns the samples in `run` that have timestamps, by CPU, in chronological order.
-pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
+/// Returns the samples in `run` that have timestamps, by CPU, in chronological order. An instruction
+/// takes `instruction_ns` nanoseconds.
+pub(crate) fn read<'c>(run: &Run, instruction_ns: u32) -> Vec<ProfiledSample<'c>> {
+    let clock = InstructionClock {
+        instruction_ns,
+        counter: run.clock(),
+    };
     let mut all = Vec::new();
     for (scenario, it) in run.scenarios.iter().enumerate() {
         for cell in &it.cells {
@@ -85,7 +101,7 @@ pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
                 step: cell.step,
                 cpu: cell.cpu,
                 base: sample.instants.base,
-                spans: spans(&sample.instants, run.clock()),
+                spans: spans(&sample.instants, clock),
                 call: None,
             }));
         }
@@ -97,7 +113,7 @@ pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
 
 /// Returns a serial scenario in which most CPUs have samples with different phases. With the
 /// instruction clock, a CPU running on its own takes the same number of ticks each time.
-pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
+pub(crate) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
     let is_alone = |it: &&ProfiledSample<'_>| {
         let id = run.scenarios[it.scenario].id;
         !id.is_parallel() && it.step.how == How::Alone && it.spans.len() > 1
@@ -123,7 +139,7 @@ pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<Scena
 ///
 /// # Errors
 /// Returns an error if no call matches a sample's instruction counts in every phase.
-pub(super) fn find_calls<'c>(
+pub(crate) fn find_calls<'c>(
     samples: &mut [ProfiledSample<'c>],
     run: &Run,
     calls: &'c [Call],
@@ -167,10 +183,10 @@ mod tests {
     #[test]
     fn samples_of_real_time_differ_and_those_of_instructions_do_not() {
         let run = made_up_run::run();
-        let mut samples = read(&run);
+        let mut samples = read(&run, 16);
         let serial = Some(ScenarioId::CpuSuspendSerial);
         assert_eq!(varying(&samples, &run), serial);
-        let mut single = read(&run);
+        let mut single = read(&run, 16);
         single.dedup_by_key(|it| (it.scenario, it.cpu));
         assert_eq!(varying(&single, &run), None);
         let spans = samples.iter_mut().flat_map(|it| &mut it.spans);

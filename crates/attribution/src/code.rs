@@ -8,11 +8,11 @@ use hardware::spec::pmf::Stamp;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use report::profile::event::{Event, EventCounts};
 
-use super::decode;
+use crate::decode;
 
 /// The BL31 code.
 #[derive(Debug)]
-pub(super) struct Code {
+pub struct Code {
     base: u64,
     instructions: Vec<FirmwareInstruction>,
     /// The addresses and names of functions and labels, sorted.
@@ -20,25 +20,36 @@ pub(super) struct Code {
     /// For each function, the index of the first function with the same name.
     numbers: Vec<u32>,
     /// The memory that contains the timestamps of all CPUs.
-    pub timestamps: Range<u64>,
+    timestamps: Range<u64>,
     /// The offset of the first CPU's runtime instrumentation timestamps, and the stride between
     /// CPUs.
     slots: (u64, u64),
     /// The address where a CPU resumes after a power-down.
-    pub warm_entry: u64,
+    pub(crate) warm_entry: u64,
+    /// The address of the function that starts a power-down. Its argument is the power level.
+    pub power_down: u64,
 }
 
 /// An instruction, with precomputed data that is needed for each executed block.
 #[derive(Clone, Copy, Debug)]
 struct FirmwareInstruction {
     word: u32,
-    /// The number of the function that contains the instruction, and the end address of that
-    /// function.
-    function: (u32, u64),
+    function: FunctionRange,
     /// The address of the first `mrs Xt, cntpct_el0` at or after the instruction.
     counter_read: Option<u64>,
     /// The address of the first event at or after the instruction, and the event.
     event: Option<(u64, Event)>,
+}
+
+/// A function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FunctionRange {
+    /// The number of the function. Clones of a function have the same number.
+    pub number: u32,
+    /// The address of its first instruction.
+    pub start: u64,
+    /// The address after its last instruction.
+    pub end: u64,
 }
 
 impl Code {
@@ -68,6 +79,9 @@ impl Code {
         let slot = address("pmf_ts_mem_rt_instr_svc")? - timestamps.start;
         let stride = address("__PMF_PERCPU_TIMESTAMP_END__")? - timestamps.start;
         let warm_entry = address("bl31_warm_entrypoint")?;
+        // TF-A 2.13 renamed the function.
+        let power_down =
+            address("psci_pwrdown_cpu_start").or_else(|_| address("psci_pwrdown_cpu"))?;
         let mut sections = file.sections();
         let text = sections.find(|it| it.kind() == SectionKind::Text);
         let text = text.context("no code section")?;
@@ -92,9 +106,35 @@ impl Code {
             timestamps,
             slots: (slot, stride),
             warm_entry,
+            power_down,
         };
         code.set_instructions(words);
         Ok(code)
+    }
+
+    /// Returns code that consists of these words. `functions` contains the address and the name of
+    /// each function, and `timestamps` is the timestamp memory of one CPU.
+    #[cfg(test)]
+    pub(crate) fn made_up(
+        base: u64,
+        words: &[u32],
+        functions: &[(u64, &str)],
+        timestamps: Range<u64>,
+    ) -> Self {
+        let named = functions.iter().map(|it| (it.0, it.1.to_owned()));
+        let stride = timestamps.end - timestamps.start;
+        let mut code = Self {
+            base,
+            instructions: Vec::new(),
+            functions: named.collect(),
+            numbers: (0..functions.len() as u32).collect(),
+            timestamps,
+            slots: (0, stride),
+            warm_entry: 0,
+            power_down: 0,
+        };
+        code.set_instructions(words.iter().copied());
+        code
     }
 
     /// Sets the instructions. The functions must already be set.
@@ -136,46 +176,48 @@ impl Code {
         self.instruction(address).map_or(0, |found| found.word)
     }
 
-    /// Returns the number of the function at `address` and its end address. Clones of a function
-    /// have the same number.
-    pub fn function(&self, address: u64) -> (u32, u64) {
+    /// Returns the function at `address`.
+    pub(crate) fn function(&self, address: u64) -> FunctionRange {
         match self.instruction(address) {
             Some(found) => found.function,
             None => self.find_function(address),
         }
     }
 
-    fn find_function(&self, address: u64) -> (u32, u64) {
+    fn find_function(&self, address: u64) -> FunctionRange {
         let next = self.functions.partition_point(|it| it.0 <= address);
-        let end = self.functions.get(next).map_or(u64::MAX, |it| it.0);
         let place = next.saturating_sub(1);
-        (self.numbers.get(place).copied().unwrap_or(0), end)
+        FunctionRange {
+            number: self.numbers.get(place).copied().unwrap_or(0),
+            start: self.functions.get(place).map_or(0, |it| it.0),
+            end: self.functions.get(next).map_or(u64::MAX, |it| it.0),
+        }
     }
 
     /// Returns a function's name.
-    pub fn name(&self, function: u32) -> &str {
+    pub(crate) fn name(&self, function: u32) -> &str {
         let found = self.functions.get(function as usize);
         found.map_or("?", |it| &it.1)
     }
 
     /// Returns true for BL, BLR, and the pointer authentication variants of BLR.
-    pub fn is_call(&self, address: u64) -> bool {
+    pub(crate) fn is_call(&self, address: u64) -> bool {
         let word = self.word(address);
         word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000
     }
 
     /// Returns true for ERET, ERETAA and ERETAB, which return to the payload.
-    pub fn is_exit(&self, address: u64) -> bool {
+    pub(crate) fn is_exit(&self, address: u64) -> bool {
         self.word(address) & 0xffff_f000 == 0xd69f_0000
     }
 
     /// Returns the address of the first `mrs Xt, cntpct_el0` at or after `address`.
-    pub fn counter_read_from(&self, address: u64) -> Option<u64> {
+    pub(crate) fn counter_read_from(&self, address: u64) -> Option<u64> {
         self.instruction(address)?.counter_read
     }
 
     /// Returns the events in a range of addresses.
-    pub fn events(&self, addresses: Range<u64>) -> EventCounts {
+    pub(crate) fn events(&self, addresses: Range<u64>) -> EventCounts {
         let mut counts = EventCounts::default();
         let mut address = addresses.start;
         while let Some((at, event)) = self.instruction(address).and_then(|it| it.event)
@@ -189,10 +231,9 @@ impl Code {
 
     /// Returns true for a block that stays in one function even if it is executed repeatedly. Such
     /// blocks do not read the counter, and do not start or end where the call stack changes.
-    pub fn is_plain(&self, address: u64, len: u64) -> bool {
+    pub(crate) fn is_plain(&self, address: u64, len: u64) -> bool {
         let end = address + 4 * len;
-        let (_, function_end) = self.function(address);
-        end <= function_end
+        end <= self.function(address).end
             && self.counter_read_from(address).is_none_or(|it| end <= it)
             && address != self.warm_entry
             && !self.is_call(address.wrapping_sub(4))
@@ -200,10 +241,13 @@ impl Code {
             && !self.is_exit(end - 4)
     }
 
-    /// Returns the runtime instrumentation timestamp that is stored at an offset in the timestamp
-    /// memory.
-    pub fn stamp(&self, offset: u64) -> Option<Stamp> {
+    /// Returns the runtime instrumentation timestamp that is stored at an address.
+    pub(crate) fn stamp(&self, address: u64) -> Option<Stamp> {
+        if !self.timestamps.contains(&address) {
+            return None;
+        }
         let (slot, stride) = self.slots;
+        let offset = address - self.timestamps.start;
         let place = offset.checked_sub(slot)? % stride / 8;
         let is_it = |it: &Stamp| *it as u64 == place;
         Stamp::IN_TIME.into_iter().find(is_it)

@@ -1,0 +1,123 @@
+//! Builds a profile from a run's samples.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use anyhow::{Result, bail};
+use hardware::spec::pmf::Stamp;
+use itertools::Itertools as _;
+use report::log::LoggedRun;
+use report::profile::profile::{Cost, Profile, ProfilePhase, name_of, step_name};
+
+use crate::calls::{Builder, Call};
+use crate::code::Code;
+use crate::memory_events::MemoryEvents;
+use crate::record;
+use crate::samples::{self, ProfiledSample};
+
+/// The phase between the warm entry point and the first timestamp after it, which PMF does not
+/// measure.
+const RESET: &str = "reset";
+
+/// Attributes the calls in `run`, using the plugin's record and the firmware's code. `log` is the
+/// SHA-256 of the run's log. An instruction takes `instruction_ns` nanoseconds.
+///
+/// # Errors
+/// Returns an error if the instruction count in any phase of a sample differs from the PMF ticks.
+pub fn attribute(
+    run: &LoggedRun,
+    log: String,
+    record: impl Read,
+    code: &Code,
+    instruction_ns: u32,
+) -> Result<Profile> {
+    let cpus = run.run.cpus.iter();
+    // The record identifies a CPU by its lower affinity fields.
+    let clusters = cpus.filter_map(|cpu| Some((cpu.mpidr?.number() as u32, cpu.cluster)));
+    let mut builder = Builder::new(code, MemoryEvents::new(clusters));
+    record::read(record, |block| builder.take(block))?;
+    let mut samples = samples::read(&run.run, instruction_ns);
+    samples::find_calls(&mut samples, &run.run, &builder.calls)?;
+    of_samples(run, log, &samples, |it| builder.stacks.name(code, it))
+}
+
+/// Returns the profile of a log that contains all samples. The profile contains only the ticks in
+/// each phase. An instruction takes `instruction_ns` nanoseconds.
+///
+/// # Errors
+/// Returns an error if the log was recorded in real time, because its ticks do not count
+/// instructions.
+pub fn of_log(run: &LoggedRun, log: String, instruction_ns: u32) -> Result<Profile> {
+    let samples = samples::read(&run.run, instruction_ns);
+    if let Some(scenario) = samples::varying(&samples, &run.run) {
+        bail!(
+            "this log was recorded in real time: in {scenario}, samples from one CPU differ \
+             although the instructions are the same; use a log from a run with --icount"
+        );
+    }
+    of_samples(run, log, &samples, |_| String::new())
+}
+
+fn of_samples(
+    run: &LoggedRun,
+    log: String,
+    samples: &[ProfiledSample<'_>],
+    name: impl Fn(u32) -> String,
+) -> Result<Profile> {
+    if samples.is_empty() {
+        bail!(
+            "the log has no samples with PMF timestamps; a profile needs a scenario that \
+             suspends CPUs or calls PSCI_VERSION, with records and samples=all"
+        );
+    }
+    let mut profile = Profile::new(run, log);
+    for sample in samples.iter().sorted_by_key(|it| it.scenario) {
+        let scenario = &run.run.scenarios[sample.scenario];
+        let phase = |phase_name: &str, elapsed, costs: &mut dyn Iterator<Item = (u32, Cost)>| {
+            let mut stacks = BTreeMap::new();
+            costs.for_each(|(stack, cost)| {
+                stacks
+                    .entry(name(stack))
+                    .or_insert(Cost::default())
+                    .add(cost);
+            });
+            ProfilePhase {
+                scenario: name_of(scenario) + &step_name(scenario, &sample.step),
+                name: phase_name.to_owned(),
+                cpu: run.run.label(sample.cpu).to_string(),
+                samples: 1,
+                elapsed,
+                stacks,
+            }
+        };
+        for span in &sample.spans {
+            if span.from == Stamp::ExitHwLowPwr
+                && let Some((elapsed, mut costs)) = sample.call.and_then(Call::reset)
+            {
+                profile.add(phase(RESET, elapsed, &mut costs));
+            }
+            let costs = sample.call.iter();
+            let mut costs = costs.flat_map(|call| call.costs(span.from, span.to));
+            profile.add(phase(span.phase.name, span.instructions, &mut costs));
+        }
+    }
+    Ok(profile)
+}
+
+#[cfg(test)]
+mod tests {
+    use report::log::read_bytes;
+    use report::made_up_run;
+    use run::plan::Records;
+
+    use super::*;
+
+    #[test]
+    fn log_of_real_time_is_refused_as_a_baseline() {
+        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
+        let error = of_log(&runs[0], String::new(), 16).expect_err("refused");
+        let said = "this log was recorded in real time: in test_rt_instr_cpu_susp_serial, samples";
+        assert!(error.to_string().starts_with(said), "{error}");
+    }
+}
