@@ -1,6 +1,7 @@
 //! A TF-A checkout: the commits in a range, and the source at a commit. The checkout is never
 //! modified.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -18,12 +19,20 @@ pub struct Commit {
     pub tree: String,
     /// The first line of the commit message.
     pub title: String,
+    /// The tag of the release, such as "v2.12.0"; None for all other commits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<String>,
 }
 
 impl Commit {
     /// Returns the abbreviated hash.
     pub fn short(&self) -> &str {
         self.id.get(..12).unwrap_or(&self.id)
+    }
+
+    /// Returns the tag of a release, and the abbreviated hash of any other commit.
+    pub fn name(&self) -> &str {
+        self.release.as_deref().unwrap_or_else(|| self.short())
     }
 }
 
@@ -64,6 +73,10 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
     }
     let words: Vec<&str> = parents.into_iter().chain([range.as_str()]).collect();
     all.extend(list(&words).with_context(at)?);
+    let mut releases = releases(checkout)?;
+    for commit in &mut all {
+        commit.release = releases.remove(&commit.id);
+    }
     if all.len() < 2 {
         bail!(
             "{}: the range contains no commits; is B older than A?",
@@ -84,9 +97,27 @@ fn list(checkout: &Path, what: &[&str]) -> Result<Vec<Commit>> {
             id: next(),
             tree: next(),
             title: plain(&next()),
+            release: None,
         }
     };
     Ok(said.lines().map(commit).collect())
+}
+
+/// Returns the tags of releases, such as "v2.12.0", by commit. Release candidates do not count.
+fn releases(checkout: &Path) -> Result<BTreeMap<String, String>> {
+    let format = "--format=%(refname:short) %(objectname) %(*objectname)";
+    let said = git(checkout, &["for-each-ref", format, "refs/tags/v*"])?;
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let release = |line: &str| {
+        let mut words = line.split(' ');
+        let tag = words.next()?;
+        // An annotated tag has an object of its own, which refers to the commit.
+        let commit = words.rfind(|word| !word.is_empty())?;
+        let is_release = tag.strip_prefix('v')?.chars().all(is_digit);
+        is_release.then(|| (commit.to_owned(), tag.to_owned()))
+    };
+    // If a commit has several tags, the last one is kept: "v2.12.0" instead of "v2.12".
+    Ok(said.lines().filter_map(release).collect())
 }
 
 /// Returns the branch that `commit` merged: the commit at which the branch left the main line,

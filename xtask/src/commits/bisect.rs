@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use itertools::Itertools as _;
 
 /// A commit's index in the range, and its figure.
 type MeasuredCommit = (usize, f64);
@@ -24,12 +25,13 @@ impl CommitRange {
 /// causes it. `measure` returns a commit's figure, or None if the commit has no figure and must be
 /// skipped.
 ///
-/// The two ends are measured first. Then the part of the range with the largest change is halved
-/// repeatedly, until each part either cannot be halved or changes the figure by at most
-/// `tolerance`, a fraction of the first figure. If the first or the last commit has no figure, the
-/// range is not halved and no steps are returned.
+/// The two ends and the releases, whose indices are `releases`, are measured first. Then the part
+/// of the range with the largest change is halved repeatedly, until each part either cannot be
+/// halved or changes the figure by at most `tolerance`, a fraction of the first figure. If the first
+/// or the last commit has no figure, the range is not halved and no steps are returned.
 pub(super) fn find_steps(
     count: usize,
+    releases: &[usize],
     tolerance: f64,
     mut measure: impl FnMut(usize) -> Result<Option<f64>>,
 ) -> Result<Vec<(usize, usize)>> {
@@ -38,11 +40,22 @@ pub(super) fn find_steps(
         return Ok(Vec::new());
     };
     let least = tolerance * first.abs();
-    let mut segments = vec![CommitRange {
-        from: (0, first),
-        to: (last, end),
-    }];
     let (mut steps, mut skipped) = (Vec::new(), BTreeSet::new());
+    let mut measured = vec![(0, first)];
+    for place in releases.iter().copied() {
+        if place == 0 || place == last {
+            continue;
+        }
+        match measure(place)? {
+            Some(figure) => measured.push((place, figure)),
+            None => {
+                skipped.insert(place);
+            }
+        }
+    }
+    measured.push((last, end));
+    let pairs = measured.into_iter().tuple_windows();
+    let mut segments: Vec<CommitRange> = pairs.map(|(from, to)| CommitRange { from, to }).collect();
     loop {
         let places = (0..segments.len()).filter(|place| segments[*place].change() > least);
         let largest = places.max_by(|a, b| segments[*a].change().total_cmp(&segments[*b].change()));
@@ -88,8 +101,15 @@ mod tests {
 
     /// Returns the steps in these figures, and the number of commits that were tried.
     fn steps(figures: &[Option<f64>]) -> (Vec<(usize, usize)>, usize) {
+        steps_with_releases(figures, &[])
+    }
+
+    fn steps_with_releases(
+        figures: &[Option<f64>],
+        releases: &[usize],
+    ) -> (Vec<(usize, usize)>, usize) {
         let mut tried = BTreeSet::new();
-        let steps = find_steps(figures.len(), 0.01, |place| {
+        let steps = find_steps(figures.len(), releases, 0.01, |place| {
             assert!(tried.insert(place), "{place} is measured twice");
             Ok(figures[place])
         });
@@ -122,6 +142,18 @@ mod tests {
         assert_eq!(steps(&figures).0, [(3, 12)]);
         figures[15] = None;
         assert_eq!(steps(&figures), (vec![], 2));
+    }
+
+    #[test]
+    fn release_between_equal_ends_reveals_the_steps_around_it() {
+        let mut figures = vec![Some(100.0); 16];
+        figures[5..9].fill(Some(120.0));
+        assert_eq!(steps(&figures).0, []);
+        let (found, _) = steps_with_releases(&figures, &[0, 3, 7, 15]);
+        assert_eq!(found, [(4, 5), (8, 9)]);
+        // A release that cannot be measured is passed over.
+        figures[7] = None;
+        assert_eq!(steps_with_releases(&figures, &[3, 7]).0, []);
     }
 
     #[test]

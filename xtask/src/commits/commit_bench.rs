@@ -12,6 +12,7 @@ use host::files;
 use host::interrupt;
 use host::process;
 use host::progress::say;
+use itertools::Itertools as _;
 use report::log::untrusted_text::plain;
 use thiserror::Error;
 
@@ -77,6 +78,12 @@ pub(super) struct CommitBench<M> {
     measurement: PhantomData<M>,
 }
 
+/// Returns the indices of the releases in `commits`.
+pub(super) fn releases(commits: &[Commit]) -> Vec<usize> {
+    let places = commits.iter().positions(|commit| commit.release.is_some());
+    places.collect()
+}
+
 impl<M: Measurement> CommitBench<M> {
     /// Prepares to measure the commits in `range` of the checkout specified by `spec`.
     pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
@@ -110,6 +117,25 @@ impl<M: Measurement> CommitBench<M> {
         })
     }
 
+    /// Omits all commits that are neither releases nor an end of the range.
+    ///
+    /// # Errors
+    /// Returns an error if the range contains no other release than its ends.
+    pub fn keep_releases(&mut self) -> Result<()> {
+        let last = self.commits.len() - 1;
+        let mut place = 0..=last;
+        self.commits.retain(|commit| {
+            let is_end = place
+                .next()
+                .is_some_and(|place| place == 0 || place == last);
+            is_end || commit.release.is_some()
+        });
+        if self.commits.len() == 2 {
+            bail!("--releases: the range contains no tag of a release, such as v2.12.0");
+        }
+        Ok(())
+    }
+
     /// Returns the commits in the range, in order.
     pub fn commits(&self) -> Vec<Commit> {
         self.commits.clone()
@@ -130,7 +156,7 @@ impl<M: Measurement> CommitBench<M> {
     pub fn measure(&mut self, commits: &[Commit], place: usize) -> Result<MeasuredCommit<M>> {
         let commit = commits[place].clone();
         let position = format!("{}/{}", place + 1, commits.len());
-        say(&format!("{position} {} {}", commit.short(), commit.title));
+        say(&format!("{position} {} {}", commit.name(), commit.title));
         let (same_as, result) = match self.kept_or_measured(&commit)? {
             Ok((identity, measurement)) => {
                 let same_as = self.seen.get(&identity).cloned();

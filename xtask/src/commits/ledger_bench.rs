@@ -11,7 +11,7 @@ use report::profile::event::Event;
 use report::profile::profile::Profile;
 
 use super::bisect::find_steps;
-use super::commit_bench::{CommitBench, Measurement, NotMeasured, compiler_error};
+use super::commit_bench::{CommitBench, Measurement, NotMeasured, compiler_error, releases};
 use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected, step};
 use crate::build::checkout::Commit;
 use crate::profile::run::{ProfiledRun, build_plugin, check_plan};
@@ -95,6 +95,15 @@ impl LedgerBench {
         Self { unit, ..self }
     }
 
+    /// Omits all commits that are neither releases nor an end of the range.
+    ///
+    /// # Errors
+    /// Returns an error if the range contains no other release than its ends.
+    pub fn keep_releases(mut self) -> Result<Self> {
+        self.commits.keep_releases()?;
+        Ok(self)
+    }
+
     /// Measures all commits.
     pub fn ledger(mut self, range: &str, tolerance: f64) -> Result<CommitLedger> {
         let commits = self.commits.commits();
@@ -148,7 +157,7 @@ impl LedgerBench {
         selected: &Selected,
     ) -> Result<(Vec<LedgerEntry>, Vec<LedgerStep>)> {
         let mut entries = BTreeMap::new();
-        let places = find_steps(commits.len(), tolerance, |place| {
+        let places = find_steps(commits.len(), &releases(commits), tolerance, |place| {
             let entry = self.measure(commits, place)?;
             let figure = selected.of(&entry);
             entries.insert(place, entry);

@@ -12,10 +12,13 @@ use report::profile::difference::{InstructionScope, PhaseChange};
 use report::profile::document::{
     NOTES, change_table, function_changes, number, share_text, signed, unit_text,
 };
-use report::profile::event::unit_name;
+use report::profile::event::{Event, unit_name};
 
 use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected};
 use crate::build::checkout::Commit;
+
+/// The largest number of commits for which a table has a column for each commit.
+const COLUMNS_MAX: usize = 12;
 
 /// A ledger format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -74,6 +77,9 @@ fn document(ledger: &CommitLedger) -> Vec<Block<'static>> {
     let names = ledger.entries.iter().flat_map(|it| it.figures.keys());
     let names: BTreeSet<&String> = names.collect();
     all.extend(figure_table(ledger, &names).map(Block::Table));
+    if ledger.entries.len() <= COLUMNS_MAX {
+        all.extend(history_table(ledger, &names).map(Block::Table));
+    }
     for step in &ledger.steps {
         let (id, title) = (step.commit.short(), &step.commit.title);
         all.push(Block::Heading(format!("{id} {title}")));
@@ -87,7 +93,9 @@ fn document(ledger: &CommitLedger) -> Vec<Block<'static>> {
     }
     let series = names.iter().flat_map(|name| series(ledger, name));
     let count = ledger.entries.len();
-    all.push(Block::Drawings(series.map(|it| it.chart(count)).collect()));
+    let axis = ledger.unit.map_or("Instructions", Event::heading);
+    let charts = series.map(|it| it.chart(count, axis));
+    all.push(Block::Drawings(charts.collect()));
     all
 }
 
@@ -103,7 +111,7 @@ fn commit_table(ledger: &CommitLedger) -> Option<Table> {
             (.., Some(same)) => format!("same firmware as {}", same.short()),
             _ => "measured".to_owned(),
         };
-        let id = it.commit.short().to_owned();
+        let id = it.commit.name().to_owned();
         table.rows.push(vec![id, it.commit.title.clone(), result]);
     }
     table.finished()
@@ -157,12 +165,13 @@ impl<'l> LedgerSeries<'l> {
         }
     }
 
-    /// Returns a chart. `count` is the total number of commits.
-    fn chart(&self, count: usize) -> Chart {
+    /// Returns a chart. `count` is the total number of commits, and `axis` is the title of the
+    /// vertical axis.
+    fn chart(&self, count: usize, axis: &str) -> Chart {
         let most = self.points.iter().map(|it| it.figure).fold(0.0, f64::max);
-        let (mut drawing, y) = Drawing::of_values(most, "Instructions");
+        let (mut drawing, y) = Drawing::of_values(most, axis);
         let x = Scale::linear((-0.5, count as f64 - 0.5), (LEFT, EDGE));
-        let tick = |it: &LedgerPoint<'_>| (it.place as f64, it.commit.short().to_owned());
+        let tick = |it: &LedgerPoint<'_>| (it.place as f64, it.commit.name().to_owned());
         drawing.bottom(&x, "commit", x.spaced(self.points.iter().map(tick)));
         let at = |it: &LedgerPoint<'_>| (x.at(it.place as f64), y.at(it.figure));
         for pair in self.points.windows(2) {
@@ -203,6 +212,24 @@ fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Tabl
         let is_of_it = |step: &&LedgerStep| step.changes.iter().any(|it| it.figure == **name);
         cells.push(ledger.main_steps().filter(is_of_it).count().to_string());
         table.rows.push(cells);
+    }
+    table.finished()
+}
+
+/// Returns the table of the CPU's own figures at each commit; None if there are only two commits.
+fn history_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Table> {
+    if ledger.entries.len() < 3 {
+        return None;
+    }
+    let unit = unit_name(ledger.unit);
+    let mut table = Table::titled(format!("A CPU's own {unit} at each commit"));
+    table.words(["Figure"]);
+    table.numbers(ledger.entries.iter().map(|entry| entry.commit.name()));
+    for name in names {
+        let own = |entry: &LedgerEntry| entry.figures.get(*name)?.own.map(number);
+        let cells = ledger.entries.iter().map(|it| own(it).unwrap_or_default());
+        let row = iter::once((*name).clone()).chain(cells);
+        table.rows.push(row.collect());
     }
     table.finished()
 }

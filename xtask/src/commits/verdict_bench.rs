@@ -8,7 +8,7 @@ use anyhow::Result;
 use run::model::Function;
 
 use super::bisect::find_steps;
-use super::commit_bench::CommitBench;
+use super::commit_bench::{CommitBench, releases};
 use super::verdict_ledger::{VerdictEntry, VerdictLedger, VerdictStep};
 use super::verdicts::Verdicts;
 use crate::build::checkout::Commit;
@@ -42,6 +42,15 @@ impl VerdictBench {
         })
     }
 
+    /// Omits all commits that are neither releases nor an end of the range.
+    ///
+    /// # Errors
+    /// Returns an error if the range contains no other release than its ends.
+    pub fn keep_releases(mut self) -> Result<Self> {
+        self.commits.keep_releases()?;
+        Ok(self)
+    }
+
     /// Checks all commits.
     pub fn ledger(mut self, range: &str) -> Result<VerdictLedger> {
         let commits = self.commits.commits();
@@ -72,7 +81,7 @@ impl VerdictBench {
         let mut entries = BTreeMap::new();
         // With a tolerance of 0, any change from one number to the other is a step.
         let number = |works| if works { 1.0 } else { 0.0 };
-        find_steps(commits.len(), 0.0, |place| {
+        find_steps(commits.len(), &releases(commits), 0.0, |place| {
             let entry = self.measure(commits, place)?;
             let verdict = entry.verdicts.0.get(&function);
             let works = verdict.map(|it| number(it.works()));

@@ -6,22 +6,54 @@ use crate::support::called;
 use crate::support::scratch::Scratch;
 use crate::support::xtask;
 
+/// Runs Git in the checkout called `name`.
+fn git(scratch: &Scratch, name: &str, words: &[&str]) {
+    let mut git = Command::new("git");
+    let user = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    git.args(user).args(["-C", name]).args(words);
+    let (code, _, said) = called(git.current_dir(scratch.path("")));
+    assert_eq!(code, 0, "{words:?}: {said}");
+}
+
+/// Commits a change to the checkout called `name`.
+fn commit(scratch: &Scratch, name: &str, title: &str) {
+    scratch.write(&format!("{name}/file"), title);
+    git(scratch, name, &["add", "file"]);
+    git(scratch, name, &["commit", "--quiet", "--message", title]);
+}
+
 /// Creates a checkout called `name` with two commits that are not TF-A source trees.
 fn make_checkout(scratch: &Scratch, name: &str, title: &str) {
-    let git = |words: &[&str]| {
-        let mut git = Command::new("git");
-        let user = ["-c", "user.name=a", "-c", "user.email=a@b"];
-        git.args(user).args(["-C", name]).args(words);
-        let (code, _, said) = called(git.current_dir(scratch.path("")));
-        assert_eq!(code, 0, "{words:?}: {said}");
+    scratch.write(&format!("{name}/file"), "");
+    git(scratch, name, &["init", "--quiet"]);
+    commit(scratch, name, "first");
+    git(scratch, name, &["tag", "old"]);
+    commit(scratch, name, title);
+}
+
+#[test]
+fn releases_are_the_tagged_commits_without_candidates() {
+    let scratch = Scratch::empty();
+    make_checkout(&scratch, "own", "second");
+    let ledger = || {
+        let words = ["ledger", "--tf-a", "own", "old..HEAD", "--releases"];
+        called(xtask(&words).current_dir(scratch.path("")))
     };
-    scratch.write(&format!("{name}/file"), "first");
-    git(&["init", "--quiet"]);
-    git(&["add", "file"]);
-    git(&["commit", "--quiet", "--message", "first"]);
-    git(&["tag", "old"]);
-    scratch.write(&format!("{name}/file"), "second");
-    git(&["commit", "--quiet", "--all", "--message", title]);
+    let (code, _, said) = ledger();
+    assert_eq!(code, 2, "{said}");
+    let refused = "--releases: the range contains no tag of a release, such as v2.12.0";
+    assert!(said.contains(refused), "{said}");
+    git(&scratch, "own", &["tag", "v1.0"]);
+    git(&scratch, "own", &["tag", "-a", "v1.0.0", "-m", "a release"]);
+    commit(&scratch, "own", "third");
+    git(&scratch, "own", &["tag", "v1.1-rc0"]);
+    commit(&scratch, "own", "fourth");
+    let (code, out, said) = ledger();
+    assert_eq!(code, 3, "{said}");
+    for part in ["1/3 ", "2/3 v1.0.0 second", "3/3 "] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(out.contains("v1.0.0") && !out.contains("third"), "{out}");
 }
 
 #[test]

@@ -6,14 +6,12 @@ use report::profile::event::Event;
 
 use super::commits::CommitsArguments;
 use super::profile::parse_event;
-use crate::commits::verdict_bench::VerdictBench;
 
 /// Profile each commit of a TF-A checkout, and list the changes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Examples:
+Example:
   cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --format html -o ledger.html
-  cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --verdicts --el 1
 
 Exit codes: 1 worse; 3 interrupted, or no results for the first or last commit
 Details: docs/profile.md, docs/fitness.md, docs/qemu.md")]
@@ -23,6 +21,9 @@ pub struct LedgerArguments {
     /// Event to count, such as dsb.
     #[arg(long, value_name = "EVENT", value_parser = parse_event)]
     pub unit: Option<Event>,
+    /// Measure only A, B and the releases between them.
+    #[arg(long)]
+    pub releases: bool,
     /// Check which functions work instead.
     #[arg(long, conflicts_with_all = ["tolerance", "unit"])]
     pub verdicts: bool,
@@ -30,10 +31,17 @@ pub struct LedgerArguments {
 
 pub(super) fn run(arguments: &LedgerArguments) -> Result<u8> {
     let commits = &arguments.commits;
-    match arguments.verdicts {
-        true => commits.check(VerdictBench::ledger),
-        false => commits.profile(|bench, range, tolerance| {
-            bench.counting(arguments.unit).ledger(range, tolerance)
-        }),
+    if arguments.verdicts {
+        return commits.check(|bench, range| match arguments.releases {
+            true => bench.keep_releases()?.ledger(range),
+            false => bench.ledger(range),
+        });
     }
+    commits.profile(|bench, range, tolerance| {
+        let bench = bench.counting(arguments.unit);
+        match arguments.releases {
+            true => bench.keep_releases()?.ledger(range, tolerance),
+            false => bench.ledger(range, tolerance),
+        }
+    })
 }
