@@ -7,17 +7,13 @@ use anyhow::{Result, bail};
 use hardware::spec::pmf::Stamp;
 use itertools::Itertools as _;
 use report::log::LoggedRun;
-use report::profile::profile::{Cost, Profile, ProfilePhase, name_of, step_name};
+use report::profile::profile::{Cost, Profile, ProfilePhase, RESET, name_of, step_name};
 
 use crate::calls::{Builder, Call};
 use crate::code::Code;
 use crate::memory_events::MemoryEvents;
 use crate::record;
 use crate::samples::{self, ProfiledSample};
-
-/// The phase between the warm entry point and the first timestamp after it, which PMF does not
-/// measure.
-const RESET: &str = "reset";
 
 /// Attributes the calls in `run`, using the plugin's record and the firmware's code. `log` is the
 /// SHA-256 of the run's log. An instruction takes `instruction_ns` nanoseconds.

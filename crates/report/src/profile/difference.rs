@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::profile::{PhaseFigure, Profile, ProfilePhase};
+use super::profile::{PhaseFigure, Profile, ProfilePhase, RESET};
 
 /// A phase in a profile, or the reason why it is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -19,12 +19,15 @@ pub enum PhaseSide {
 }
 
 impl PhaseSide {
-    fn of(profile: &Profile, phase: Option<&ProfilePhase>, scenario: &str) -> Self {
-        let has_scenario = profile.phases.iter().any(|it| it.scenario == scenario);
-        match (phase, has_scenario) {
-            (Some(phase), _) => Self::Measured(phase.figure()),
-            (None, true) => Self::NoSuchPhase,
-            (None, false) => Self::NotMeasured,
+    /// Returns the side of the phase that is like `other` and that `profile` contains as `phase`.
+    fn of(profile: &Profile, phase: Option<&ProfilePhase>, other: &ProfilePhase) -> Self {
+        let is_in_log = other.name != RESET || profile.has_functions();
+        let mut phases = profile.phases.iter();
+        let has_scenario = phases.any(|it| it.scenario == other.scenario);
+        match phase {
+            Some(phase) => Self::Measured(phase.figure()),
+            None if has_scenario && is_in_log => Self::NoSuchPhase,
+            None => Self::NotMeasured,
         }
     }
 
@@ -158,8 +161,8 @@ pub fn changes(old: &Profile, new: &Profile) -> Vec<PhaseChange> {
             [&before, &after].map(|all| all.iter().find(|it| it.is_like(phase)));
         let none = ProfilePhase::default();
         let [of_old, of_new] = [old_phase, new_phase].map(|it| it.unwrap_or(&none));
-        let old = PhaseSide::of(old, old_phase, &phase.scenario);
-        let new = PhaseSide::of(new, new_phase, &phase.scenario);
+        let old = PhaseSide::of(old, old_phase, phase);
+        let new = PhaseSide::of(new, new_phase, phase);
         let is_measured = ![old, new].contains(&PhaseSide::NotMeasured);
         let functions = match has_functions && is_measured {
             true => function_changes(of_old, of_new),
@@ -197,6 +200,16 @@ mod tests {
             !change.is_larger(&[InstructionScope::Own], 0.01)
                 && change.exceeds(&[InstructionScope::Own], 0.01)
         );
+    }
+
+    #[test]
+    fn log_has_no_reset_phase_because_pmf_does_not_measure_it() {
+        let profile = Profile::made_up(&[("serial", "reset", 30, 30), ("serial", "entry", 10, 10)]);
+        let mut log = Profile::made_up(&[("serial", "entry", 10, 10)]);
+        let old = |log: &Profile| changes(log, &profile)[0].old;
+        assert_eq!(old(&log), PhaseSide::NoSuchPhase);
+        log.phases[0].stacks.clear();
+        assert_eq!(old(&log), PhaseSide::NotMeasured);
     }
 
     #[test]
