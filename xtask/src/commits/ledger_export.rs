@@ -81,10 +81,10 @@ fn document(ledger: &CommitLedger) -> Vec<Block<'static>> {
         all.extend(history_table(ledger, &names).map(Block::Table));
     }
     for step in &ledger.steps {
-        let (id, title) = (step.commit.short(), &step.commit.title);
-        all.push(Block::Heading(format!("{id} {title}")));
+        let (name, title) = (step.commit.name(), &step.commit.title);
+        all.push(Block::Heading(format!("{name} {title}")));
         let of_whole = step.share_of_whole.map_or_else(String::new, of_whole);
-        let (since, merged) = (step.since.short(), merged_text(step.merged_by.as_ref()));
+        let (since, merged) = (step.since.name(), merged_text(step.merged_by.as_ref()));
         all.push(Block::Paragraph(format!(
             "Against {since}{merged}{of_whole}."
         )));
@@ -178,7 +178,7 @@ impl<'l> LedgerSeries<'l> {
             drawing.line("axis", at(&pair[0]), at(&pair[1]));
         }
         for it in &self.points {
-            let (id, title) = (it.commit.short(), &it.commit.title);
+            let (id, title) = (it.commit.name(), &it.commit.title);
             let said = format!("{id} {title}: {}", number(it.figure));
             let class = if it.is_step { "last-man" } else { "point" };
             drawing.dot(class, at(it), !it.is_step, &said);
@@ -257,14 +257,14 @@ fn of_whole(share: f64) -> String {
 /// Returns the lines of the ledger's conclusion.
 pub fn conclusion(ledger: &CommitLedger) -> Vec<String> {
     let steps = ledger.steps.iter().map(|step| {
-        let (id, title) = (step.commit.short(), &step.commit.title);
+        let (name, title) = (step.commit.name(), &step.commit.title);
         let changed = match (&ledger.selected, &step.changes[..]) {
             (Some(selected), [change]) => change_text(change, selected.part),
             (_, changes) => many(changes.len(), "figure"),
         };
         let of_whole = step.share_of_whole.map_or_else(String::new, of_whole);
         let kind = step_kind(step.merged_by.as_ref());
-        format!("{kind}: {id} {title}: {changed}{of_whole}")
+        format!("{kind}: {name} {title}: {changed}{of_whole}")
     });
     let mut lines: Vec<String> = steps.collect();
     if lines.is_empty() {
@@ -312,7 +312,7 @@ fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
     let most = steps.max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((step, by)) = most.filter(|it| it.1 > 0.0) {
         let share = step.share_of_whole.map_or_else(String::new, of_whole);
-        let (id, by) = (step.commit.short(), signed(by));
+        let (id, by) = (step.commit.name(), signed(by));
         lines.push(format!("largest increase: {id} ({by}){share}"));
     }
     lines

@@ -59,9 +59,9 @@ fn document(ledger: &VerdictLedger) -> Vec<Block<'static>> {
     all.extend(commit_table(ledger).map(Block::Table));
     all.extend(function_table(ledger).map(Block::Table));
     for step in &ledger.steps {
-        let (id, title) = (step.commit.short(), &step.commit.title);
+        let (id, title) = (step.commit.name(), &step.commit.title);
         all.push(Block::Heading(format!("{id} {title}")));
-        let (since, merged) = (step.since.short(), merged_text(step.merged_by.as_ref()));
+        let (since, merged) = (step.since.name(), merged_text(step.merged_by.as_ref()));
         all.push(Block::Paragraph(format!("Against {since}{merged}.")));
         all.push(Block::Remarks(
             step.changes.iter().flat_map(remarks).collect(),
@@ -74,7 +74,7 @@ fn commit_table(ledger: &VerdictLedger) -> Option<Table> {
     let mut table = Table::titled("Commits");
     table.words(["Commit", "Title", "Result"]);
     for it in &ledger.entries {
-        let (id, title) = (it.commit.short().to_owned(), it.commit.title.clone());
+        let (id, title) = (it.commit.name().to_owned(), it.commit.title.clone());
         table.rows.push(vec![id, title, result(ledger, it)]);
     }
     table.finished()
@@ -149,7 +149,7 @@ fn change_text(change: &VerdictChange) -> String {
 /// Returns the lines of the ledger's conclusion.
 pub fn conclusion(ledger: &VerdictLedger) -> Vec<String> {
     let step_lines = ledger.steps.iter().map(|step| {
-        let (id, title) = (step.commit.short(), &step.commit.title);
+        let (id, title) = (step.commit.name(), &step.commit.title);
         let changed = match &step.changes[..] {
             [change] => change_text(change),
             changes => many(changes.len(), "function"),
