@@ -94,8 +94,11 @@ fn document(ledger: &CommitLedger) -> Vec<Block<'static>> {
     let series = names.iter().flat_map(|name| series(ledger, name));
     let count = ledger.entries.len();
     let axis = ledger.unit.map_or("Instructions", Event::heading);
-    let charts = series.map(|it| it.chart(count, axis));
-    all.push(Block::Drawings(charts.collect()));
+    let charts: Vec<Chart> = series.map(|it| it.chart(count, axis)).collect();
+    if !charts.is_empty() {
+        all.push(Block::DrawingHeading("Charts".to_owned()));
+        all.push(Block::Drawings(charts));
+    }
     all
 }
 
@@ -187,7 +190,8 @@ impl<'l> LedgerSeries<'l> {
         let legend = legend.map(|(class, name)| (class, name.to_owned()));
         let said = format!("{} over {}.", self.name, many(self.points.len(), "commit"));
         let id = self.name.replace([':', '/'], "-");
-        drawing.figure(id, [self.name.clone(), said], legend.into())
+        let chart = drawing.figure(id, [self.name.clone(), said], legend.into());
+        chart.listed(self.name.clone())
     }
 }
 

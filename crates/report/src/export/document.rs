@@ -18,6 +18,9 @@ pub enum Block<'r> {
     Title(String),
     /// A heading within a run.
     Heading(String),
+    /// A heading above drawings. Formats without drawings omit it.
+    #[serde(rename = "heading")]
+    DrawingHeading(String),
     /// Names and their values.
     Definitions(Vec<LabeledLine>),
     /// A scenario's heading.

@@ -107,7 +107,7 @@ impl Markup {
                     }
                     writeln!(out)?;
                 }
-                Block::Charts(_) | Block::Drawings(_) => {}
+                Block::Charts(_) | Block::Drawings(_) | Block::DrawingHeading(_) => {}
             }
         }
         Ok(())

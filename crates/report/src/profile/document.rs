@@ -8,7 +8,7 @@ use super::difference::{self, FunctionChange, InstructionScope, PhaseChange, Pha
 use super::event::{Event, EventCounts, EventGroup, unit_name};
 use super::flame;
 use super::profile::{Profile, ProfilePhase};
-use crate::export::{Block, Table};
+use crate::export::{Block, Chart, Table};
 
 /// The maximum number of functions listed per phase.
 const NAMED_MAX: usize = 12;
@@ -78,7 +78,11 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
             };
             is_shown.then(|| flame::figure(phase, old, profile.unit))
         });
-        all.push(Block::Drawings(figures.collect()));
+        let figures: Vec<Chart> = figures.collect();
+        if baseline.is_some() && !figures.is_empty() {
+            all.push(Block::DrawingHeading(scenario.clone()));
+        }
+        all.push(Block::Drawings(figures));
     }
     all
 }

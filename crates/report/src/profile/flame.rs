@@ -130,5 +130,6 @@ pub(super) fn figure(
         "{all:.1} {} per call on average, by call stack.",
         graph.unit
     );
-    graph.drawing.figure(id, [title, said], legend)
+    let chart = graph.drawing.figure(id, [title, said], legend);
+    chart.listed(phase.name.clone())
 }

@@ -138,6 +138,19 @@ pub struct Chart {
     size: String,
     body: String,
     legend: Vec<Mark>,
+    /// The name in the page's contents list; None for a chart that is not listed.
+    label: Option<String>,
+}
+
+impl Chart {
+    /// Returns the chart with an entry in the page's contents list.
+    #[must_use]
+    pub fn listed(self, label: String) -> Self {
+        Self {
+            label: Some(label),
+            ..self
+        }
+    }
 }
 
 /// A legend entry: CSS class and name.
@@ -156,14 +169,12 @@ impl Drawing {
     /// Returns a drawing of `count` lanes below `top`, and the y coordinate of their axis.
     pub(super) fn of_lanes(top: f64, lane: f64, count: usize) -> (Self, f64) {
         let bottom = top + lane * count as f64 + 4.0;
-        let (height, body) = (bottom + AXIS, String::new());
-        (Self { height, body }, bottom)
+        (Self::of_height(bottom + AXIS), bottom)
     }
 
     /// Returns a drawing with a vertical axis for values up to `highest`, and its scale.
     pub fn of_values(highest: f64, name: &str) -> (Self, Scale) {
-        let (height, body) = (HEIGHT + AXIS, String::new());
-        let mut drawing = Self { height, body };
+        let mut drawing = Self::of_height(HEIGHT + AXIS);
         let y = Scale::linear((0.0, highest * 1.08), (HEIGHT, 34.0));
         for (value, label) in y.ticks(36.0) {
             let at = y.at(value);
@@ -178,8 +189,10 @@ impl Drawing {
 
     /// Returns an empty drawing.
     pub fn of_height(height: f64) -> Self {
-        let body = String::new();
-        Self { height, body }
+        Self {
+            height,
+            body: String::new(),
+        }
     }
 
     // Writing to a String cannot fail.
@@ -261,14 +274,15 @@ impl Drawing {
     /// Returns the drawing as a figure. `id` must be unique on the page.
     pub fn figure(self, id: String, texts: [String; 2], legend: Vec<Mark>) -> Chart {
         let size = format!("{WIDTH} {:.0}", self.height);
-        let ([title, said], body) = (texts, self.body);
+        let [title, said] = texts;
         Chart {
             id,
             title,
             said,
             size,
-            body,
+            body: self.body,
             legend,
+            label: None,
         }
     }
 }
