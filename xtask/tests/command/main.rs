@@ -20,6 +20,7 @@ mod ledger;
 mod live;
 mod matrix;
 mod pages;
+mod profile_pages;
 mod publish;
 mod refused;
 mod release;

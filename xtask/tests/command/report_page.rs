@@ -1,6 +1,7 @@
-//! `cargo xtask report --format html` in a browser: Chromium opens the page in light and dark mode,
-//! wide and narrow, and a probe in the page looks for problems that golden files do not reveal.
-//! Each finding and each error in the page is logged to the console.
+//! The pages that `--format html` writes in a browser: Chromium opens each page in light and dark
+//! mode, wide and narrow, and a probe in the page looks for problems that golden files do not
+//! reveal. It also enlarges and searches flame graphs. Each finding and each error in the page is
+//! logged to the console.
 //!
 //! Screenshots are kept in `target/tmp`. Check them after changing the page.
 
@@ -18,6 +19,7 @@ use run::model::{Cpu, Failure, Series, Skip, Status};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
+use crate::profile_pages::{change_page, ledger_page, profile_page};
 use crate::report::steps::of_steps;
 use crate::report::{edited, written};
 
@@ -26,7 +28,10 @@ const WIDTHS: [u32; 2] = [1200, 400];
 
 /// A script that logs every problem with the page to the console, and logs a final line when it has
 /// finished.
-const PROBE: &str = include_str!("../data/report/probe.js");
+const PROBE: &str = concat!(
+    include_str!("../data/report/probe-frames.js"),
+    include_str!("../data/report/probe.js")
+);
 
 /// Returns a page with every kind of content: several runs, including one with many CPUs and markup
 /// in its name; unverified rows; scenarios that did not pass; a sweep with a histogram; and a
@@ -166,8 +171,13 @@ fn baseline(run: &LoggedRun) -> LoggedRun {
 fn probed(page: &str) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     assert_eq!(page.matches(policy).count(), 1);
-    let open = format!("{policy}; script-src 'unsafe-inline'");
-    let script = format!("<script>\n// <![CDATA[\n{PROBE}// ]]>\n</script>\n</body>");
+    let own = format!("{policy}; script-src ");
+    let (policy, open) = match page.contains(&own) {
+        true => (own.as_str(), format!("{own}'nonce-probe' ")),
+        false => (policy, format!("{policy}; script-src 'nonce-probe'")),
+    };
+    let script = format!("// <![CDATA[\n{PROBE}// ]]>\n");
+    let script = format!("<script nonce=\"probe\">\n{script}</script>\n</body>");
     page.replace(policy, &open).replace("</body>", &script)
 }
 
@@ -227,7 +237,13 @@ fn screenshot(name: &str) -> PathBuf {
 
 #[test]
 fn a_browser_has_nothing_to_say() {
-    for (name, page) in [("report", page()), ("history", history_page())] {
+    for (name, page) in [
+        ("report", page()),
+        ("history", history_page()),
+        ("profile", profile_page()),
+        ("change", change_page()),
+        ("ledger", ledger_page()),
+    ] {
         let page = probed(&page);
         let mut shots = Vec::new();
         for (dark, scheme) in [(false, "light"), (true, "dark")] {

@@ -35,7 +35,7 @@ mod tfa_docs;
 
 pub use self::document::Block;
 pub use self::formats::{ALL, Format, ReportPart, able, by_name};
-pub use self::html::{Chart, Drawing, EDGE, LANE, LEFT, Scale, write_page};
+pub use self::html::{Chart, Drawing, EDGE, FlameFrame, LANE, LEFT, Scale, write_page};
 pub use self::markup::write_blocks;
 pub use self::report_data::Report;
 pub use self::table::Table;

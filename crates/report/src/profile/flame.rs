@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 
 use super::event::{Event, unit_name};
 use super::profile::ProfilePhase;
-use crate::export::{Chart, Drawing, EDGE, LANE};
+use crate::export::{Chart, Drawing, EDGE, FlameFrame, LANE};
 
 /// The width of the left and right margins.
 const LEFT: f64 = 24.0;
-/// The minimum width of a letter.
-const LETTER: f64 = 7.5;
 
 /// A function and its callees. Figures are mean instructions per call.
 #[derive(Default)]
@@ -53,23 +51,38 @@ struct Graph {
     /// The width of one instruction.
     scale: f64,
     has_baseline: bool,
-    /// The total number of instructions in the phase.
-    all: f64,
+    /// The phase's instructions in the baseline and in the new profile.
+    all: [f64; 2],
     /// What is counted.
     unit: &'static str,
 }
 
 impl Graph {
+    /// Draws the frame that represents the entire phase.
+    fn draw_phase(&mut self, name: &str, width: f64) {
+        let [old, new] = self.all;
+        let mut said = format!("{name}: {new:.1} {}", self.unit);
+        if self.has_baseline {
+            said += &format!("; baseline {old:.1}");
+        }
+        let frame = FlameFrame {
+            class: "flame-phase",
+            name,
+            said: &said,
+            depth: 0,
+            width,
+            shares: self.shares(self.all),
+        };
+        self.drawing.frame((LEFT, width * self.scale), &frame);
+    }
+
+    /// Draws a function's callees, the first one at `x`.
     fn draw(&mut self, node: &FlameNode, x: f64, depth: usize) {
         let mut x = x;
         for (name, callee) in &node.callees {
-            let (width, y) = (callee.width() * self.scale, LANE * depth as f64);
-            let [old, new] = [0, 1].map(|side| callee.sum(side));
-            let share = if self.all > 0.0 {
-                100.0 * new / self.all
-            } else {
-                0.0
-            };
+            let width = callee.width();
+            let sums = [0, 1].map(|side| callee.sum(side));
+            let ([old, new], share) = (sums, self.shares(sums)[0]);
             let mut said = format!("{name}: {new:.1} {}, {share:.1} %", self.unit);
             let own = callee.own[1] - callee.own[0];
             let class = match (self.has_baseline, own) {
@@ -81,19 +94,29 @@ impl Graph {
             if self.has_baseline {
                 said += &format!("; baseline {old:.1}, change in self {own:+.1}");
             }
-            self.drawing.rect(class, (x, y), (width, LANE - 1.0), &said);
-            let room = ((width - 6.0) / LETTER) as usize;
-            let label = match room {
-                0..3 => String::new(),
-                room if room >= name.len() => name.clone(),
-                room => name.chars().take(room - 1).chain(['…']).collect(),
+            let frame = FlameFrame {
+                class,
+                name,
+                said: &said,
+                depth,
+                width,
+                shares: self.shares(sums),
             };
-            if !label.is_empty() {
-                self.drawing.text("start", (x + 3.0, y + 14.0), &label);
-            }
+            self.drawing.frame((x, width * self.scale), &frame);
             self.draw(callee, x, depth + 1);
-            x += width;
+            x += width * self.scale;
         }
+    }
+
+    /// Returns the percentages of the phase in the new profile and, if there is one, in the
+    /// baseline.
+    fn shares(&self, [old, new]: [f64; 2]) -> Vec<f64> {
+        let share = |part: f64, all: f64| if all > 0.0 { 100.0 * part / all } else { 0.0 };
+        let mut shares = vec![share(new, self.all[1])];
+        if self.has_baseline {
+            shares.push(share(old, self.all[0]));
+        }
+        shares
     }
 }
 
@@ -108,15 +131,17 @@ pub(super) fn figure(
     let mut root = FlameNode::default();
     root.add(phase, 1);
     old.iter().for_each(|old| root.add(old, 0));
-    let all = root.sum(1);
+    let width = root.width();
+    let lanes = 1 + root.depth();
     let mut graph = Graph {
-        drawing: Drawing::of_height(LANE * root.depth() as f64 + 4.0),
-        scale: (EDGE - LEFT) / root.width().max(f64::MIN_POSITIVE),
+        drawing: Drawing::of_height(LANE * lanes as f64 + 4.0),
+        scale: (EDGE - LEFT) / width.max(f64::MIN_POSITIVE),
         has_baseline: old.is_some(),
-        all,
+        all: [root.sum(0), root.sum(1)],
         unit: unit_name(unit),
     };
-    graph.draw(&root, LEFT, 0);
+    graph.draw_phase(&phase.name, width);
+    graph.draw(&root, LEFT, 1);
     let marks = [
         ("flame-more", "more than the baseline, excluding callees"),
         ("flame-less", "fewer"),
@@ -127,8 +152,8 @@ pub(super) fn figure(
         .map(|(class, name)| (class, name.to_owned()))
         .collect();
     let said = format!(
-        "{all:.1} {} per call on average, by call stack.",
-        graph.unit
+        "{:.1} {} per call on average, by call stack.",
+        graph.all[1], graph.unit
     );
     let chart = graph.drawing.figure(id, [title, said], legend);
     chart.listed(phase.name.clone())

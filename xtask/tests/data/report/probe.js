@@ -12,24 +12,30 @@ addEventListener("load", () => {
     }
   }
   const box = (it) => it.getBoundingClientRect();
-  let texts = 0;
-  for (const svg of document.querySelectorAll("svg")) {
-    const outer = box(svg);
-    const all = [...svg.querySelectorAll("text")].map((it) => [it.textContent, box(it)]);
-    all.forEach(([a, x], place) => {
-      texts += 1;
-      if (x.width < 1 || x.height < 1) say("no room for the text " + a);
-      if (x.left < outer.left || x.right > outer.right || x.bottom > outer.bottom) {
-        say("the text " + a + " is cut off");
-      }
-      for (const [b, y] of all.slice(place + 1)) {
-        // A line is taller than its letters.
-        if (x.left < y.right && y.left < x.right && x.top + 4 < y.bottom && y.top + 4 < x.bottom) {
-          say("the texts " + a + " and " + b + " overlap");
+  const checkTexts = () => {
+    let texts = 0;
+    for (const svg of document.querySelectorAll("svg")) {
+      const outer = box(svg);
+      const isDrawn = (it) => it.textContent && !it.closest(".out");
+      const all = [...svg.querySelectorAll("text")].filter(isDrawn);
+      const boxes = all.map((it) => [it.textContent, box(it)]);
+      boxes.forEach(([a, x], place) => {
+        texts += 1;
+        if (x.width < 1 || x.height < 1) say("no room for the text " + a);
+        if (x.left < outer.left || x.right > outer.right || x.bottom > outer.bottom) {
+          say("the text " + a + " is cut off");
         }
-      }
-    });
-  }
+        for (const [b, y] of boxes.slice(place + 1)) {
+          const isBeside = x.left >= y.right || y.left >= x.right;
+          // A line is taller than its letters.
+          const isAbove = x.top + 4 >= y.bottom || y.top + 4 >= x.bottom;
+          if (!isBeside && !isAbove) say("the texts " + a + " and " + b + " overlap");
+        }
+      });
+    }
+    return texts;
+  };
+  const texts = checkTexts();
   const luminance = (colour) => {
     const [r, g, b] = colour.match(/[\d.]+/g).map((it) => {
       const c = it / 255;
@@ -41,7 +47,9 @@ addEventListener("load", () => {
   for (const it of document.querySelectorAll("h1, p, dt, dd, a, td, th, li, .badge, b, svg text")) {
     const style = getComputedStyle(it);
     const own = luminance(it.closest("svg") ? style.fill : style.color);
-    const ratio = (Math.max(own, page) + 0.05) / (Math.min(own, page) + 0.05);
+    const frame = it.closest(".frame")?.querySelector("rect");
+    const ground = frame ? luminance(getComputedStyle(frame).fill) : page;
+    const ratio = (Math.max(own, ground) + 0.05) / (Math.min(own, ground) + 0.05);
     if (ratio < 4.5) say("contrast of " + ratio.toFixed(1) + ": " + it.textContent);
   }
   const ids = [...document.querySelectorAll("[id]")].map((it) => it.id);
@@ -49,5 +57,6 @@ addEventListener("load", () => {
   for (const it of document.querySelectorAll("a[href^='#']")) {
     if (!ids.includes(it.getAttribute("href").slice(1))) say("no place for the link " + it.href);
   }
+  if (document.querySelector(".frame")) probeFrames(say, checkTexts);
   console.info("probed " + texts + " texts");
 });

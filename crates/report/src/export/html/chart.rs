@@ -127,6 +127,7 @@ impl Scale {
 pub struct Drawing {
     height: f64,
     body: String,
+    pub(super) has_frames: bool,
 }
 
 /// A drawing with a title and a legend.
@@ -140,6 +141,8 @@ pub struct Chart {
     legend: Vec<Mark>,
     /// The name in the page's contents list; None for a chart that is not listed.
     label: Option<String>,
+    /// True for a flame graph, whose frames can be enlarged and searched.
+    has_frames: bool,
 }
 
 impl Chart {
@@ -150,6 +153,10 @@ impl Chart {
             label: Some(label),
             ..self
         }
+    }
+
+    pub(super) fn has_frames(&self) -> bool {
+        self.has_frames
     }
 }
 
@@ -192,11 +199,12 @@ impl Drawing {
         Self {
             height,
             body: String::new(),
+            has_frames: false,
         }
     }
 
     // Writing to a String cannot fail.
-    fn add(&mut self, text: std::fmt::Arguments<'_>) {
+    pub(super) fn add(&mut self, text: std::fmt::Arguments<'_>) {
         let _ = writeln!(self.body, "{text}");
     }
 
@@ -283,6 +291,7 @@ impl Drawing {
             body: self.body,
             legend,
             label: None,
+            has_frames: self.has_frames,
         }
     }
 }

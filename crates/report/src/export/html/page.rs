@@ -1,8 +1,9 @@
-//! `html`: one self-contained page, without scripts or network access.
+//! `html`: one self-contained page, without network access. Only pages with flame graphs have a
+//! script, and they are complete without it.
 //!
 //! The page is also well-formed XML, so any strict parser can check it. Its content security policy
-//! forbids external resources. Each chart has a title and a description, and every figure in a
-//! chart also appears in a table.
+//! forbids external resources and all other scripts. Each chart has a title and a description, and
+//! every figure in a chart also appears in a table.
 
 use std::io::Write;
 
@@ -12,6 +13,8 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Serialize, Serializer};
 
+use super::chart::Chart;
+use super::script::Script;
 use super::{queue, spread, sweep, timeline};
 use crate::export::document::{Block, Charts};
 use crate::export::escape::xml;
@@ -55,10 +58,15 @@ pub fn write_page(
     blocks: Vec<Block<'_>>,
     out: &mut dyn Write,
 ) -> Result<()> {
+    let has_frames = |block: &Block<'_>| match block {
+        Block::Drawings(charts) => charts.iter().any(Chart::has_frames),
+        _ => false,
+    };
     let page = context! {
         title,
         notes,
         style => include_str!("style.css"),
+        script => Serde(blocks.iter().any(has_frames).then(Script::of_flame_graphs)),
         blocks => Serde(blocks),
     };
     let page = render(include_str!("page.html"), page, xml)?;
