@@ -65,9 +65,9 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
         let own = own.map(|it| format!("own {it}"));
         let all = all.map(|it| format!("all CPUs {it}"));
         let figures = own.into_iter().chain(all).join(", ");
-        let named = it.functions.iter().take(NAMED_MAX);
-        let named = named.map(|it| format!("{} {}", it.name, signed(it.new - it.old)));
-        let others = it.functions.len().saturating_sub(NAMED_MAX);
+        let named = it.changed_functions().take(NAMED_MAX);
+        let named = named.map(|it| format!("{} {}", it.label(), signed(it.new - it.old)));
+        let others = it.changed_functions().skip(NAMED_MAX).count();
         let others = (others > 0).then(|| format!("{others} others"));
         let functions = named.chain(others).join(", ");
         let functions = match functions.is_empty() {

@@ -1,9 +1,10 @@
 //! The differences between two profiles.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::call_tree::{merge_calls, renamed_functions, renamed_text};
 use super::profile::{PhaseFigure, Profile, ProfilePhase, RESET};
 
 /// A phase in a profile, or the reason why it is missing.
@@ -73,8 +74,8 @@ pub struct PhaseChange {
     pub old: PhaseSide,
     /// The profile that is compared with the baseline.
     pub new: PhaseSide,
-    /// The functions that differ, largest change first; empty if one side is a log or was not
-    /// measured.
+    /// The functions that differ or were renamed, largest change first; empty if one side is a log
+    /// or was not measured.
     pub functions: Vec<FunctionChange>,
 }
 
@@ -83,12 +84,25 @@ pub struct PhaseChange {
 pub struct FunctionChange {
     /// The function name.
     pub name: String,
+    /// The name in the baseline if the function was renamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_name: Option<String>,
     /// Instructions in the baseline.
     pub old: f64,
     /// Instructions now.
     pub new: f64,
     /// How many times the function was entered, in the baseline and in the new profile.
     pub calls: [f64; 2],
+}
+
+impl FunctionChange {
+    /// Returns the function name, or both names of a renamed function.
+    pub fn label(&self) -> String {
+        match &self.old_name {
+            Some(old) => renamed_text(old, &self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 impl PhaseChange {
@@ -105,6 +119,11 @@ impl PhaseChange {
             0.0 => 0.0,
             change => change / old,
         })
+    }
+
+    /// Returns the functions whose counts differ, not just their names.
+    pub fn changed_functions(&self) -> impl Iterator<Item = &FunctionChange> {
+        self.functions.iter().filter(|it| it.old != it.new)
     }
 
     /// Returns the change in the number of instructions that other CPUs execute at the same time.
@@ -129,22 +148,33 @@ impl PhaseChange {
     }
 }
 
-/// Returns the functions that differ, largest change first.
+/// Returns the functions that differ or were renamed, largest change first.
 fn function_changes(old: &ProfilePhase, new: &ProfilePhase) -> Vec<FunctionChange> {
     let (before, after) = (old.functions(), new.functions());
-    let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
+    let frames = merge_calls(old, new);
+    let renamed = renamed_functions(&frames).into_iter();
+    let renamed = renamed.filter(|[old, _]| before.contains_key(old));
+    let old_names: BTreeMap<&str, &str> = renamed.map(|[old, new]| (new, old)).collect();
+    let mut names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
+    for (new, old) in &old_names {
+        names.remove(old);
+        names.insert(new);
+    }
     let change = |name: &str| {
-        let before = before.get(name).copied().unwrap_or_default();
+        let old_name = old_names.get(name).copied();
+        let before = before.get(old_name.unwrap_or(name)).copied();
+        let before = before.unwrap_or_default();
         let after = after.get(name).copied().unwrap_or_default();
         FunctionChange {
             name: name.to_owned(),
+            old_name: old_name.map(str::to_owned),
             old: old.mean(before.instructions),
             new: new.mean(after.instructions),
             calls: [old.mean(before.calls), new.mean(after.calls)],
         }
     };
     let mut functions: Vec<FunctionChange> = names.into_iter().map(change).collect();
-    functions.retain(|it| it.old != it.new);
+    functions.retain(|it| it.old != it.new || it.old_name.is_some());
     functions.sort_by(|a, b| (b.new - b.old).abs().total_cmp(&(a.new - a.old).abs()));
     functions
 }
@@ -181,6 +211,7 @@ pub fn changes(old: &Profile, new: &Profile) -> Vec<PhaseChange> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::profile::Cost;
 
     #[test]
     fn waiting_counts_beside_own_instructions() {
@@ -239,5 +270,44 @@ mod tests {
         assert_eq!(sides("serial:flush"), flush);
         let parallel = (figure(5.0), PhaseSide::NotMeasured, false);
         assert_eq!(sides("parallel:entry"), parallel);
+    }
+
+    #[test]
+    fn renamed_function_is_one_change() {
+        let phase = |stacks: &[(&str, u64)]| {
+            let cost = |instructions| Cost {
+                instructions,
+                calls: 1,
+                ..Cost::default()
+            };
+            let stacks = stacks
+                .iter()
+                .map(|(stack, it)| ((*stack).to_owned(), cost(*it)));
+            ProfilePhase {
+                samples: 1,
+                stacks: stacks.collect(),
+                ..ProfilePhase::default()
+            }
+        };
+        let rows = |old: &[(&str, u64)], new: &[(&str, u64)]| {
+            let changes = function_changes(&phase(old), &phase(new));
+            let row = |it: &FunctionChange| format!("{} {} {}", it.label(), it.old, it.new);
+            changes.iter().map(row).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            rows(
+                &[("f", 4), ("f;x_old", 7), ("f;x_old;a", 2)],
+                &[("f", 5), ("f;x_new", 7), ("f;x_new;a", 2)],
+            ),
+            ["f 4 5", "x_old → x_new 7 7"]
+        );
+        // One of the two calls of `x_old` was not replaced with a call of `x_new`.
+        assert_eq!(
+            rows(
+                &[("f;x_old", 7), ("g;x_old", 3)],
+                &[("f;x_new", 7), ("g", 1)]
+            ),
+            ["x_old 10 0", "x_new 0 7", "g 0 1"]
+        );
     }
 }

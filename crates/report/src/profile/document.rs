@@ -61,6 +61,7 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
         }
     }
     let (phases, old) = (profile.merged(), baseline.map(Profile::merged));
+    let none = ProfilePhase::default();
     for phases in phases.chunk_by(|a, b| a.scenario == b.scenario) {
         let scenario = &phases[0].scenario;
         if baseline.is_none() {
@@ -68,12 +69,16 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
             all.extend(functions(scenario, phases, profile.unit).map(Block::Table));
         }
         let figures = phases.iter().filter_map(|phase| {
-            let old = old.iter().flatten().find(|it| it.is_like(phase));
+            // A phase that is missing from the baseline is compared with an empty one.
+            let old = old.as_ref().map(|all| {
+                let found = all.iter().find(|it| it.is_like(phase));
+                found.unwrap_or(&none)
+            });
             // With a baseline, only changes are listed.
             let is_it = |it: &&PhaseChange| it.figure == phase.figure_name();
             let change = changes.iter().find(is_it);
             let is_shown = match baseline {
-                Some(_) => change.is_some_and(|it| !it.functions.is_empty()),
+                Some(_) => change.is_some_and(|it| it.changed_functions().next().is_some()),
                 None => phase.own() > 0,
             };
             is_shown.then(|| flame::figure(phase, old, profile.unit))
@@ -270,7 +275,7 @@ pub fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
         };
         let (named, rest) = it.functions.split_at(it.functions.len().min(NAMED_MAX));
         for it in named {
-            row(it.name.clone(), [it.old, it.new], it.calls.map(number));
+            row(it.label(), [it.old, it.new], it.calls.map(number));
         }
         if !rest.is_empty() {
             let sum = |of: fn(&FunctionChange) -> f64| rest.iter().map(of).sum();

@@ -1,50 +1,13 @@
 //! Draws flame graphs: a phase's stacks, with widths proportional to their instruction counts and
 //! the outermost functions at the top.
 
-use std::collections::BTreeMap;
-
+use super::call_tree::{CallFrame, FrameName, depth, merge_calls, total_width, totals};
 use super::event::{Event, unit_name};
 use super::profile::ProfilePhase;
 use crate::export::{Chart, Drawing, EDGE, FlameFrame, LANE};
 
 /// The width of the left and right margins.
 const LEFT: f64 = 24.0;
-
-/// A function and its callees. Figures are mean instructions per call.
-#[derive(Default)]
-struct FlameNode {
-    own: [f64; 2],
-    callees: BTreeMap<String, FlameNode>,
-}
-
-impl FlameNode {
-    fn add(&mut self, phase: &ProfilePhase, side: usize) {
-        for (stack, cost) in &phase.stacks {
-            let mut node = &mut *self;
-            for name in stack.split(';') {
-                node = node.callees.entry(name.to_owned()).or_default();
-            }
-            node.own[side] += phase.mean(cost.instructions);
-        }
-    }
-
-    /// Returns the instruction count of the function and its callees on one side.
-    fn sum(&self, side: usize) -> f64 {
-        self.own[side] + self.callees.values().map(|it| it.sum(side)).sum::<f64>()
-    }
-
-    /// Returns the number of instructions that determines the width. For each function, this is the
-    /// larger of the two sides' counts.
-    fn width(&self) -> f64 {
-        let callees = self.callees.values().map(Self::width);
-        self.own[0].max(self.own[1]) + callees.sum::<f64>()
-    }
-
-    fn depth(&self) -> usize {
-        let callees = self.callees.values().map(Self::depth);
-        callees.max().map_or(0, |deepest| deepest + 1)
-    }
-}
 
 struct Graph {
     drawing: Drawing,
@@ -76,36 +39,52 @@ impl Graph {
         self.drawing.frame((LEFT, width * self.scale), &frame);
     }
 
-    /// Draws a function's callees, the first one at `x`.
-    fn draw(&mut self, node: &FlameNode, x: f64, depth: usize) {
+    /// Draws functions with the same caller, the first one at `x`.
+    fn draw(&mut self, frames: &[CallFrame<'_>], x: f64, depth: usize) {
         let mut x = x;
-        for (name, callee) in &node.callees {
-            let width = callee.width();
-            let sums = [0, 1].map(|side| callee.sum(side));
-            let ([old, new], share) = (sums, self.shares(sums)[0]);
-            let mut said = format!("{name}: {new:.1} {}, {share:.1} %", self.unit);
-            let own = callee.own[1] - callee.own[0];
-            let class = match (self.has_baseline, own) {
-                (true, own) if own > 0.0 => "flame-more",
-                (true, own) if own < 0.0 => "flame-less",
+        for frame in frames {
+            let width = frame.width();
+            let name = frame.name.text();
+            let said = format!("{name}: {}", self.figures(frame));
+            let class = match (self.has_baseline, frame.own[1] - frame.own[0]) {
+                (true, change) if change > 0.0 => "flame-more",
+                (true, change) if change < 0.0 => "flame-less",
                 (true, _) => "flame-other",
                 (false, _) => "flame",
             };
-            if self.has_baseline {
-                said += &format!("; baseline {old:.1}, change in self {own:+.1}");
-            }
-            let frame = FlameFrame {
+            let flame = FlameFrame {
                 class,
-                name,
+                name: &name,
                 said: &said,
                 depth,
                 width,
-                shares: self.shares(sums),
+                shares: self.shares(frame.total),
             };
-            self.drawing.frame((x, width * self.scale), &frame);
-            self.draw(callee, x, depth + 1);
+            self.drawing.frame((x, width * self.scale), &flame);
+            self.draw(&frame.callees, x, depth + 1);
             x += width * self.scale;
         }
+    }
+
+    /// Returns the text of a function's tooltip, without the name.
+    fn figures(&self, frame: &CallFrame<'_>) -> String {
+        let [old, new] = frame.total;
+        let share = self.shares(frame.total)[0];
+        let mut text = format!("{new:.1} {}, {share:.1} %", self.unit);
+        if self.has_baseline {
+            let change = frame.own[1] - frame.own[0];
+            text += &format!("; baseline {old:.1}, change in self {change:+.1}");
+            text += match (frame.name, frame.has_matched_callees()) {
+                (FrameName::Same(_) | FrameName::Renamed { .. }, _) => "",
+                (FrameName::Added(_), false) => "; not in the baseline",
+                (FrameName::Added(_), true) => {
+                    "; inserted: the baseline calls its callees directly"
+                }
+                (FrameName::Removed(_), false) => "; only in the baseline",
+                (FrameName::Removed(_), true) => "; removed: its callees are now called directly",
+            };
+        }
+        text
     }
 
     /// Returns the percentages of the phase in the new profile and, if there is one, in the
@@ -128,20 +107,24 @@ pub(super) fn figure(
 ) -> Chart {
     let id = phase.figure_name().replace([':', '/'], "-");
     let title = format!("{}: {}", phase.scenario, phase.name);
-    let mut root = FlameNode::default();
-    root.add(phase, 1);
-    old.iter().for_each(|old| root.add(old, 0));
-    let width = root.width();
-    let lanes = 1 + root.depth();
+    let none = ProfilePhase::default();
+    let frames = merge_calls(old.unwrap_or(&none), phase);
+    let all = totals(&frames);
+    let width = total_width(&frames);
+    let lanes = 1 + depth(&frames);
     let mut graph = Graph {
         drawing: Drawing::of_height(LANE * lanes as f64 + 4.0),
         scale: (EDGE - LEFT) / width.max(f64::MIN_POSITIVE),
         has_baseline: old.is_some(),
-        all: [root.sum(0), root.sum(1)],
+        all,
         unit: unit_name(unit),
     };
     graph.draw_phase(&phase.name, width);
-    graph.draw(&root, LEFT, 1);
+    graph.draw(&frames, LEFT, 1);
+    let said = format!(
+        "{:.1} {} per call on average, by call stack.",
+        all[1], graph.unit
+    );
     let marks = [
         ("flame-more", "more than the baseline, excluding callees"),
         ("flame-less", "fewer"),
@@ -151,10 +134,6 @@ pub(super) fn figure(
     let legend = marks
         .map(|(class, name)| (class, name.to_owned()))
         .collect();
-    let said = format!(
-        "{:.1} {} per call on average, by call stack.",
-        graph.all[1], graph.unit
-    );
     let chart = graph.drawing.figure(id, [title, said], legend);
     chart.listed(phase.name.clone())
 }

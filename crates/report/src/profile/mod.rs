@@ -1,6 +1,7 @@
 //! Profiles: instructions per PSCI call by firmware function, as recorded by `cargo xtask profile`.
 
 pub mod beside;
+mod call_tree;
 pub mod difference;
 pub mod document;
 pub mod event;
