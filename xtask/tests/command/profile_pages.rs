@@ -93,14 +93,17 @@ pub fn profile_page() -> String {
     page
 }
 
-/// Returns a page with renamed functions and an inserted caller.
+/// Returns a page with changes of each size, renamed functions and an inserted caller.
 pub fn change_page() -> String {
     let page = page(&new_profile(), Some(&old_profile()));
     for part in [
-        "<g class=\"frame flame-other\" data-name=\"finish_old → finish_new\"",
+        "<g class=\"frame flame-fewer-3\" data-name=\"− memcpy\"",
+        "<g class=\"frame flame-fewer-2\" data-name=\"− trace\"",
+        "<g class=\"frame flame-more-2\" data-name=\"+ suspend\"",
+        "<g class=\"frame flame-same\" data-name=\"finish_old → finish_new\"",
         "<title>finish_old → finish_new: 50.0 instructions, 12.5 %; baseline 50.0, ",
         "; inserted: the baseline calls its callees directly</title>",
-        "<g class=\"frame flame-other\" data-name=\"flush_by_set_and_way\"",
+        "<g class=\"frame flame-same\" data-name=\"flush_by_set_and_way\"",
         "<span>answer_ping →</span> <span>answer_pong</span>",
     ] {
         assert!(page.contains(part), "{part}");

@@ -24,7 +24,8 @@ of time: they show what the firmware executes, but say nothing about memory, cac
 controllers on real hardware. A CPU's own instructions are those that it executes itself. PMF's \
 ticks also count the instructions that other CPUs execute during the phase. A function's \
 instructions do not include its callees'. In a flame graph, the width of a function represents \
-its instructions, including its callees', and callees are drawn below it.";
+its instructions, including its callees', and callees are drawn below it. In a comparison, \
+the color of a function depends on the change in its own instructions.";
 
 /// Returns the document for a profile or, with a baseline, the document for the differences.
 pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'static>> {

@@ -4,6 +4,7 @@
 use super::call_tree::{CallFrame, FrameName, depth, merge_calls, total_width, totals};
 use super::event::{Event, unit_name};
 use super::profile::ProfilePhase;
+use super::shade::Shade;
 use crate::export::{Chart, Drawing, EDGE, FlameFrame, LANE};
 
 /// The width of the left and right margins.
@@ -18,6 +19,8 @@ struct Graph {
     all: [f64; 2],
     /// What is counted.
     unit: &'static str,
+    /// The shades that have been used.
+    shades: Vec<&'static Shade>,
 }
 
 impl Graph {
@@ -44,14 +47,18 @@ impl Graph {
         let mut x = x;
         for frame in frames {
             let width = frame.width();
-            let name = frame.name.text();
+            let change = frame.own[1] - frame.own[0];
+            let mut name = frame.name.text();
             let said = format!("{name}: {}", self.figures(frame));
-            let class = match (self.has_baseline, frame.own[1] - frame.own[0]) {
-                (true, change) if change > 0.0 => "flame-more",
-                (true, change) if change < 0.0 => "flame-less",
-                (true, _) => "flame-other",
-                (false, _) => "flame",
-            };
+            let mut class = "flame";
+            if self.has_baseline {
+                let shade = Shade::of(change, self.all[0]);
+                if !self.shades.contains(&shade) {
+                    self.shades.push(shade);
+                }
+                class = shade.class;
+                name.insert_str(0, shade.mark);
+            }
             let flame = FlameFrame {
                 class,
                 name: &name,
@@ -97,6 +104,17 @@ impl Graph {
         }
         shares
     }
+
+    /// Returns the legend, which lists the shades that have been used.
+    fn legend(&self) -> Vec<(&'static str, String)> {
+        let used = Shade::ALL
+            .iter()
+            .filter(|shade| self.shades.contains(shade));
+        let shades = used.map(|shade| (shade.class, shade.meaning.to_owned()));
+        let heading = "Change in self, as a share of the phase in the baseline:".to_owned();
+        let heading = self.has_baseline.then_some(("", heading));
+        heading.into_iter().chain(shades).collect()
+    }
 }
 
 /// Returns a phase's graph, combined with the baseline's if there is one.
@@ -118,6 +136,7 @@ pub(super) fn figure(
         has_baseline: old.is_some(),
         all,
         unit: unit_name(unit),
+        shades: Vec::new(),
     };
     graph.draw_phase(&phase.name, width);
     graph.draw(&frames, LEFT, 1);
@@ -125,15 +144,7 @@ pub(super) fn figure(
         "{:.1} {} per call on average, by call stack.",
         all[1], graph.unit
     );
-    let marks = [
-        ("flame-more", "more than the baseline, excluding callees"),
-        ("flame-less", "fewer"),
-        ("flame-other", "as many"),
-    ];
-    let marks = marks.into_iter().filter(|_| old.is_some());
-    let legend = marks
-        .map(|(class, name)| (class, name.to_owned()))
-        .collect();
+    let legend = graph.legend();
     let chart = graph.drawing.figure(id, [title, said], legend);
     chart.listed(phase.name.clone())
 }

@@ -8,3 +8,4 @@ pub mod event;
 pub mod export;
 mod flame;
 pub mod profile;
+mod shade;

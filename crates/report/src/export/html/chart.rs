@@ -160,7 +160,7 @@ impl Chart {
     }
 }
 
-/// A legend entry: CSS class and name.
+/// A legend entry: CSS class and name. An entry without a class explains the ones after it.
 pub type Mark = (&'static str, String);
 
 /// Returns the legend entries that apply.
