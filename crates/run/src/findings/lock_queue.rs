@@ -9,6 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
+use hardware::sorting::sort;
 use hardware::text::plural::Plural;
 
 use super::words::{self, Verbosity};
@@ -46,7 +47,7 @@ fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Fi
     let arrival =
         |cell: &Cell| Some((cell.went_down()?, cell.cpu, cell.figure(Metric::Powerdown)?));
     let mut arrivals: Vec<Arrival> = scenario.cells.iter().filter_map(arrival).collect();
-    arrivals.sort_unstable();
+    sort(&mut arrivals);
     let long = without_long_flushes(scenario, &mut arrivals);
     let points = || (0..).zip(arrivals.iter().map(|it| it.2));
     let line = FittedLine::through(points())?;

@@ -6,6 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
+use hardware::sorting::sort;
 use hardware::spec::stat::{Mismatch, Reached};
 use hardware::text::join::join;
 
@@ -28,7 +29,7 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     // List each state once, shallowest first.
     let states = cells.iter().filter_map(|it| it.1.state);
     let mut states: Vec<u64> = states.map(u64::from).collect();
-    states.sort_unstable();
+    sort(&mut states);
     states.dedup();
     let each = states.iter().map(|state| {
         let here = cells
