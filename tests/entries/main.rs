@@ -151,6 +151,30 @@ fn a_timed_region_is_the_call_and_nothing_else() {
     }
 }
 
+/// The counter is read into x22 (and x23) before the call, and into x24 (and x25) after it. After
+/// interrupts are unmasked, the only instruction before this region is the branch to it.
+#[test]
+fn an_interrupted_call_is_the_call_and_nothing_else() {
+    const BR_X21: u32 = 0xd61f_02a0;
+    let code = Code::load();
+    for (path, call, counter, twice) in PATHS {
+        let read = |first: u32, second: u32| {
+            let second = twice.then_some(counter | second);
+            [counter | first].into_iter().chain(second)
+        };
+        let before = [ISB].into_iter().chain(read(22, 23));
+        let region: Vec<u32> = before.chain([call, ISB]).chain(read(24, 25)).collect();
+        let name = format!("interrupted_{path}");
+        let found = code.between(&name, &format!("{name}_end"));
+        assert_eq!(found, region, "{name}");
+    }
+    let entry = code.between("interrupted_call", "interrupted_smc");
+    let [.., select, unmask, branch] = entry[..] else {
+        panic!("{entry:x?}")
+    };
+    assert_eq!([select, unmask, branch], [SP_EL0, UNMASK, BR_X21]);
+}
+
 #[test]
 fn reset_touches_only_what_is_on_its_list() {
     check(&Code::load(), "_start", &RESET_MAY).expect("nothing else");
@@ -195,17 +219,18 @@ fn cpu_on_and_wake_up_load_one_word_before_the_caches_are_on() {
     }
 }
 
-/// The IRQ vector for SP_EL0 starts by reading the counter selected by X18 into X16 and X17.
+/// The IRQ vector for SP_EL0 starts by reading the counter selected by X28 into X16 and X17. The
+/// firmware preserves X28 in a call.
 #[test]
 fn a_timers_handler_begins_with_the_counter() {
-    const TBNZ_X18: u32 = 0x3700_0012 | 4 << 5; // Branches to the fifth word.
+    const TBNZ_X28: u32 = 0x3700_001c | 4 << 5; // Branches to the fifth word.
     const COPY: u32 = 0xaa10_03f1; // mov x17, x16
     let code = Code::load();
     let begin = code.symbol("timer_vector");
     assert_eq!(begin, code.symbol("vectors") + 0x80, "an IRQ on SP_EL0");
     let words: Vec<u32> = code.words.range(begin..).take(7).map(|it| *it.1).collect();
     let reads = [words[0], words[1], words[2], words[4], words[5]];
-    let expected = [TBNZ_X18, CNTPCT | 16, CNTPCT | 17, CNTVCT | 16, COPY];
+    let expected = [TBNZ_X28, CNTPCT | 16, CNTPCT | 17, CNTVCT | 16, COPY];
     assert_eq!(reads, expected);
     let handler = code.symbol("timer_interrupt") as i64 - begin as i64;
     for place in [3, 6] {
@@ -218,21 +243,26 @@ fn a_timers_handler_begins_with_the_counter() {
 const SP_EL0: u32 = 0xd500_40bf;
 const UNMASK: u32 = 0xd503_42ff;
 
-/// Interrupts for the handler are unmasked in only one place, on SP_EL0. An interrupt taken
-/// anywhere else would use the vector that dumps the registers.
+/// Interrupts for the handler are unmasked in only two places, on SP_EL0: around a memory load and
+/// around a call. An interrupt taken anywhere else would use the vector that dumps the registers.
 #[test]
-fn interrupts_are_taken_at_one_place() {
+fn interrupts_are_taken_at_two_places() {
     let code = Code::load();
     // DAIFClr with bit 1 set, regardless of the other bits, or DAIF accessed as a register.
     let unmasks = code.places(|word| word & 0xffff_f0ff == 0xd503_40ff && word >> 9 & 1 == 1);
     let writes = code.places(|word| word & !0x1f == 0xd51b_4220);
-    let [unmask] = unmasks[..] else {
-        panic!("{unmasks:x?}")
-    };
     assert!(writes.is_empty(), "{writes:x?}");
-    assert_eq!(code.word(unmask), UNMASK);
-    assert_eq!(code.places(|word| word == SP_EL0), [unmask - 4]);
-    assert!((code.symbol("stress_loop")..code.symbol("timer_interrupt")).contains(&unmask));
+    let places = [
+        code.symbol("interrupted_call")..code.symbol("interrupted_smc"),
+        code.symbol("stress_loop")..code.symbol("timer_interrupt"),
+    ];
+    assert_eq!(unmasks.len(), places.len(), "{unmasks:x?}");
+    for (unmask, place) in unmasks.iter().zip(&places) {
+        assert!(place.contains(unmask), "{unmasks:x?}");
+        assert_eq!(code.word(*unmask), UNMASK);
+    }
+    let selects = code.places(|word| word == SP_EL0);
+    assert!(selects.iter().map(|at| at + 4).eq(unmasks));
 }
 
 /// Each memory load performs the operations that it is named after. The list in `barriers` covers

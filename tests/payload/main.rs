@@ -13,6 +13,7 @@ mod first_boot;
 mod fitness;
 mod hostile;
 mod lead_watchdog;
+mod masked_time;
 mod matrix;
 mod settling;
 mod sweeps;

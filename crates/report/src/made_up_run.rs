@@ -222,6 +222,7 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
             | Metric::Cycles
             | Metric::Entry
             | Metric::Handler
+            | Metric::Masked
             | Metric::Count
             | Metric::Residency => continue,
         };

@@ -1,7 +1,8 @@
 // Exception vectors. The payload runs with interrupts masked and polls for them. All but two
 // exceptions are fatal for the CPU: every vector but one saves a full frame and calls exception().
 // The two non-fatal exceptions are a fault at probe_load (probe.rs), which is stepped over, and an
-// IRQ taken with SP_EL0, which a CPU uses only while its timer is measured (timer_load.S).
+// IRQ taken with SP_EL0, which a CPU uses only while it takes its timer's interrupts (timer_load.S,
+// interrupted_call.S).
 //
 // The stack may be the cause of the failure, so the frame is saved on the CPU's emergency stack,
 // above its ordinary one: TPIDR holds the address of the CPU's channel, whose first word is the top
@@ -31,7 +32,7 @@ vectors:
     .balign 128                         //   IRQ: the timer's
     .global timer_vector
 timer_vector:
-    tbnz    x18, #0, 1f                 // which counter?
+    tbnz    x28, #0, 1f                 // which counter?
     mrs     x16, cntpct_el0             // twice, because of counter errata
     mrs     x17, cntpct_el0
     b       timer_interrupt

@@ -15,9 +15,13 @@ use crate::machine::cpu::cache_lines;
 use crate::machine::cpu::instructions::relax;
 use crate::machine::cpu::registers;
 
-// Both files are assembled together, because operation_loop.S uses macros from timed.S to read the
+// These files are assembled together, because they all use the macros in timed.S to read the
 // counter.
-global_asm!(include_str!("timed.S"), include_str!("operation_loop.S"));
+global_asm!(
+    include_str!("timed.S"),
+    include_str!("operation_loop.S"),
+    include_str!("interrupted_call.S")
+);
 
 #[repr(C)]
 #[derive(Default)]

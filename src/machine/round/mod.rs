@@ -4,6 +4,7 @@ pub mod channel;
 mod context;
 pub mod cpu_states;
 pub mod handover;
+mod interrupted;
 pub mod lead;
 pub mod lead_watch;
 pub mod participant;

@@ -20,6 +20,7 @@ use crate::machine::gic::target::GicError;
 use crate::machine::memory::dirty_lines::DirtyLines;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::context::Context;
+use crate::machine::round::interrupted;
 use crate::machine::round::lead_watch::LeadWatch;
 use crate::machine::round::timer_load;
 use crate::machine::time::timer::CpuTimer;
@@ -135,6 +136,7 @@ impl Participant {
                 }
             },
             Action::Help => self.help_others(order, start),
+            Action::Interrupt => self.observe_call(order, start),
             Action::Expire => self.observe_timer(order, start),
             Action::ReadBack => self.add_timestamps(Outcome {
                 end: ActionEnd::ReadBack,
@@ -416,6 +418,28 @@ impl Participant {
             self.channel.handover.is_released().then_some(())
         });
         outcome
+    }
+
+    /// Makes a call while this CPU takes its timer's interrupt.
+    fn observe_call(&self, order: &Order, start: &mut Start) -> Outcome {
+        let RoundParts {
+            channels, waiter, ..
+        } = self.parts;
+        let mut outcome = Outcome::default();
+        if let Some(interrupt) = &order.round.interrupt {
+            let mut started = 0;
+            let start = &mut || {
+                started = start()?;
+                Some(started)
+            };
+            outcome = interrupted::observe_call(channels, waiter, interrupt, start);
+            let quiet_until = started + order.times.quiet_until;
+            outcome.quiet_until = CounterValue::new(quiet_until);
+        }
+        Outcome {
+            action: order.action,
+            ..outcome
+        }
     }
 
     fn observe_timer(&self, order: &Order, start: &mut Start) -> Outcome {

@@ -47,7 +47,10 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
         own.wait_for_lead(|| handover.start())
     });
     handover.report_ready();
-    handover.finish(Outcome { entered, ..outcome });
+    handover.finish(Outcome {
+        entered: outcome.entered.or(entered),
+        ..outcome
+    });
     if let Some(start) = handover.start() {
         // Other CPUs may still be powering down or up.
         own.parts

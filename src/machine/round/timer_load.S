@@ -1,15 +1,14 @@
-// The only code that takes interrupts. It runs on a CPU that measures its timer.
+// Takes the interrupts of a CPU that measures its timer. interrupted_call.S uses the same handler.
 //
 // stress_loop executes a load, chunk by chunk, until a given instant. If x0 is not 0, the loop
-// runs with IRQs unmasked and on SP_EL0, which nothing else in the payload uses. IRQs in the loop
-// therefore have their own vector (vectors.S). At any other time, an IRQ takes the vector that
-// dumps registers. The loop does not use the stack, so SP_EL0 need not be valid; the handler uses
+// runs with IRQs unmasked and on SP_EL0, so that they have their own vector (vectors.S). At any
+// other time, an IRQ takes the vector that dumps registers. The loop does not use the stack, so SP_EL0 need not be valid; the handler uses
 // the CPU's own stack.
 //
 // The handler saves the registers that an assembly handler must preserve for the code it interrupts
 // (Procedure Call Standard, IHI 0055: x0 to x18, x30), and calls a Rust function. x16 and x17
 // contain the two counter values read by its first instructions, so the loop does not use these
-// registers; x18 selects the counter. ELR and SPSR are not saved, because no other exception is
+// registers; x28 selects the counter. ELR and SPSR are not saved, because no other exception is
 // taken in the meantime. If the Rust function returns true, this was the last interrupt, and the
 // handler exits the loop instead of returning to it.
 //
@@ -33,7 +32,7 @@ stress_loop:
     mov     x21, x2                     // the end instant
     mov     x26, x22                    // current address
     mov     x27, x4                     // chunk number
-    mov     x18, x3
+    mov     x28, x3
     cbz     x19, 1f
     msr     spsel, #0
     msr     daifclr, #2                 // IRQs are taken from here on
@@ -49,7 +48,7 @@ stress_loop:
     add     x26, x26, #{CHUNK}
     cmp     x26, x23
     csel    x26, x22, x26, hs
-    tbnz    x18, #0, 2f
+    tbnz    x28, #0, 2f
     mrs     x9, cntpct_el0
     mrs     x10, cntpct_el0             // counter errata: one of the two
     b       3f                          //   may be wrong
@@ -60,6 +59,7 @@ stress_loop:
     b.lo    1b
     msr     daifset, #2                 // no more IRQs
     msr     spsel, #1
+    .global stress_done
 stress_done:
     ldp     x19, x20, [sp, #16]
     ldp     x21, x22, [sp, #32]
@@ -81,10 +81,11 @@ timer_interrupt:
     stp     x12, x13, [sp, #96]
     stp     x14, x15, [sp, #112]
     stp     x18, x30, [sp, #128]
-    mov     x0, x19                     // the handler
+    mov     x0, x19                     // the handler, which starts with a function
     mov     x1, x16                     // the counter, read twice
     mov     x2, x17
-    bl      {handle}
+    ldr     x9, [x0]
+    blr     x9
     tbnz    w0, #0, 1f                  // a bool has one bit
     ldp     x2, x3, [sp, #16]
     ldp     x4, x5, [sp, #32]

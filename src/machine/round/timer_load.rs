@@ -10,6 +10,7 @@ use run::measure::{ActionEnd, Outcome, Tally, Window};
 use run::plan::Load;
 
 use crate::machine::call::call_path::CallPath;
+use crate::machine::call::interrupted_call::TakenInterrupt;
 use crate::machine::cpu::registers;
 use crate::machine::gic::controller::GicDriver;
 use crate::machine::memory::stress::{self, Function};
@@ -25,7 +26,6 @@ const CHUNK: u64 = PAGE;
 global_asm!(
     include_str!("timer_load.S"),
     CHUNK = const CHUNK,
-    handle = sym handle_timer,
 );
 
 unsafe extern "C" {
@@ -46,7 +46,9 @@ struct LoadLoop {
     block: u64,
 }
 
+#[repr(C)]
 struct TimerHandler {
+    handle: TakenInterrupt<Self>,
     path: CallPath,
     timer: CpuTimer,
     guard: Option<CpuTimer>,
@@ -159,6 +161,7 @@ fn measure_timer(
     let first_expiry = tally.begin(start, &window.schedule);
     let give_up_at = end_of(window, start) + waiter.ticks_of_us(SILENT_US);
     let handler = TimerHandler {
+        handle: handle_timer,
         path: waiter.path,
         timer: waiter.timer,
         guard,

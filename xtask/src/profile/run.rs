@@ -51,7 +51,11 @@ pub fn check_plan(spec: &RunSpec) -> Result<()> {
     };
     let has_stamps = |id: ScenarioId| match id.procedure() {
         Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Version | Procedure::Steps => true,
-        Procedure::Loop | Procedure::Timers | Procedure::CpuOn | Procedure::Checks => false,
+        Procedure::Loop
+        | Procedure::Timers
+        | Procedure::CpuOn
+        | Procedure::Interrupts
+        | Procedure::Checks => false,
     };
     if !plan.scenarios.iter().any(has_stamps) {
         bail!("--args {args}: {NEEDS_SCENARIO}");

@@ -43,6 +43,8 @@ fn samples(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
             plan.methods.iter().count() as u64 * cells
         }
         Procedure::Steps | Procedure::CpuOn => cells,
+        // The samples, and as many trials as there are offsets.
+        Procedure::Interrupts => cells.saturating_mul(3),
         // These scenarios do not consist of rounds of single samples.
         Procedure::Loop | Procedure::Timers | Procedure::Checks => 0,
     }

@@ -40,6 +40,7 @@ pub fn has_suspends(plan: &Plan) -> bool {
         | Procedure::Loop
         | Procedure::CpuOn
         | Procedure::Timers
+        | Procedure::Interrupts
         | Procedure::Checks => false,
     };
     !plan.list && plan.scenarios.iter().any(is_suspend)

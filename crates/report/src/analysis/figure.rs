@@ -77,7 +77,8 @@ impl FigureKey {
 
     /// Returns true if the median and the p99 are lower bounds of histogram bins.
     pub const fn is_of_classes(self) -> bool {
-        matches!(self.metric, Metric::Entry | Metric::Handler)
+        let is_timer = matches!(self.metric, Metric::Entry | Metric::Handler);
+        is_timer && !self.step.variant.is_baseline()
     }
 
     pub const fn unit(self) -> Unit {

@@ -205,6 +205,7 @@ fn scenario(
             | Procedure::CpuOn
             | Procedure::Timers
             | Procedure::Steps
+            | Procedure::Interrupts
             | Procedure::Checks => "Cluster, Core, Powerdown, Wakeup, Cache Flush",
         },
         tables,

@@ -290,6 +290,7 @@ fn line(
         | Procedure::CpuOn
         | Procedure::Timers
         | Procedure::Steps
+        | Procedure::Interrupts
         | Procedure::Checks => &[Powerdown, Wakeup, CacheFlush],
     };
     let cpu = run.run.cpu(cell.cpu);

@@ -102,6 +102,7 @@ fn measurements(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, f64)> {
             | Metric::Cycles
             | Metric::Entry
             | Metric::Handler
+            | Metric::Masked
             | Metric::Count
             | Metric::Residency => continue,
         };

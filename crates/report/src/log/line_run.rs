@@ -214,6 +214,7 @@ impl LineScenario {
             | Procedure::CpuOn
             | Procedure::Timers
             | Procedure::Steps
+            | Procedure::Interrupts
             | Procedure::Checks => &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
         };
         let cells = CpuIndex::all(keys.len())

@@ -92,6 +92,7 @@ fn of_column(
         | Procedure::CpuOn
         | Procedure::Timers
         | Procedure::Steps
+        | Procedure::Interrupts
         | Procedure::Checks => " This counter is too coarse for times this short.",
     };
     Some(Finding {

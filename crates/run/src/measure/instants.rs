@@ -180,10 +180,11 @@ impl Instants {
             Metric::Wake => self.span(Due, After),
             Metric::TurnOff => self.span(Before, SeenOff),
             Metric::TurnOn => self.span(TurnedOn, Entered),
+            Metric::Entry => self.span(Due, Entered),
             // Not derived from instants.
             Metric::Cycles
-            | Metric::Entry
             | Metric::Handler
+            | Metric::Masked
             | Metric::Count
             | Metric::Residency => None,
         }

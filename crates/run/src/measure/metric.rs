@@ -3,7 +3,8 @@
 use hardware::words;
 
 words! {
-    /// A quantity measured for each sample.
+    /// A quantity measured for each sample. Records list series in this order, so new metrics are
+    /// added at the end.
     pub enum Metric, key {
         /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
         Powerdown = "powerdown",
@@ -33,6 +34,9 @@ words! {
         Count = "count",
         /// The increase in PSCI_STAT_RESIDENCY for the reached state.
         Residency = "residency",
+        /// From the instant at which an interrupt falls due within a call to the first instruction
+        /// of the handler, less the same time without the call.
+        Masked = "masked",
     }
 }
 
@@ -69,7 +73,8 @@ impl Metric {
             | Self::TurnOff
             | Self::Time
             | Self::Entry
-            | Self::Handler => Unit::Ticks,
+            | Self::Handler
+            | Self::Masked => Unit::Ticks,
             Self::Cycles => Unit::Cycles,
             Self::Count => Unit::Count,
             Self::Residency => Unit::Microseconds,
@@ -91,6 +96,7 @@ impl Metric {
             Self::Cycles => "Cycles",
             Self::Entry => "Expiry to Vector",
             Self::Handler => "Expiry to Handler",
+            Self::Masked => "Longest Masked",
             Self::Count => "PSCI_STAT_COUNT",
             Self::Residency => "PSCI_STAT_RESIDENCY",
         }

@@ -213,6 +213,7 @@ impl OrderBook<'_> {
             | Action::ReadBack
             | Action::Version
             | Action::ColdCall { .. }
+            | Action::Interrupt
             | Action::Expire
             | Action::OnOff
             | Action::Repeat { .. } => 0,
@@ -244,6 +245,7 @@ impl OrderBook<'_> {
             | Action::ReadBack
             | Action::Version
             | Action::ColdCall { .. }
+            | Action::Interrupt
             | Action::OnOff
             | Action::Repeat { .. } => 0,
         };

@@ -42,6 +42,9 @@ pub enum Action {
         /// The preparation just before the call.
         after: Preparation,
     },
+    /// Make a call while this CPU takes the interrupt of its timer, as specified by
+    /// [`super::Interrupt`].
+    Interrupt,
     /// Handle timer expiries, load the memory system, or both, as specified by the window.
     Expire,
     /// CPU_OFF at the agreed start time. The lead begins to poll for OFF before then.
@@ -127,6 +130,7 @@ impl Action {
             | Self::ReadBack
             | Self::Version
             | Self::ColdCall { .. }
+            | Self::Interrupt
             | Self::Expire
             | Self::OnOff
             | Self::Repeat { .. } => None,
@@ -148,6 +152,7 @@ impl Action {
             | Self::ReadBack
             | Self::Version
             | Self::ColdCall { .. }
+            | Self::Interrupt
             | Self::Expire
             | Self::OnOff
             | Self::Repeat { .. } => None,
@@ -205,7 +210,8 @@ pub struct Outcome {
     pub due: Option<CounterValue>,
     /// When the lead called CPU_ON for this CPU.
     pub turned_on: Option<CounterValue>,
-    /// When this CPU executed its first instruction after CPU_ON.
+    /// When this CPU executed its first instruction after CPU_ON, or the first instruction of its
+    /// interrupt handler.
     pub entered: Option<CounterValue>,
     /// When AFFINITY_INFO first returned OFF to the lead.
     pub seen_off: Option<CounterValue>,
@@ -247,6 +253,7 @@ impl Outcome {
             | Action::SystemSuspend
             | Action::Help
             | Action::Off
+            | Action::Interrupt
             | Action::Expire
             | Action::OnOff
             | Action::Repeat { .. } => self.action.sleeps().map(|powerdown| match powerdown {
@@ -296,7 +303,7 @@ impl Outcome {
         if self.lateness() > 0 {
             return plain(Reason::LateReturn);
         }
-        if self.action == Action::OnOff && self.entered.is_none() {
+        if matches!(self.action, Action::OnOff | Action::Interrupt) && self.entered.is_none() {
             return plain(Reason::CounterErratum);
         }
         match pmf {
@@ -358,6 +365,7 @@ impl Outcome {
             | Action::Off
             | Action::ReadBack
             | Action::Version
+            | Action::Interrupt
             | Action::Expire
             | Action::OnOff
             | Action::Repeat { .. } => self.after,
@@ -384,6 +392,7 @@ impl Outcome {
         let path = self.path().filter(|_| pmf);
         // The CPU_ON before a suspend and the power-off after it are not part of the sample.
         let measures_arrival = self.action.measures_arrival();
+        let is_entered = measures_arrival || self.action == Action::Interrupt;
         for instant in Instant::ALL {
             let counter = match instant {
                 Instant::Before => self.before,
@@ -393,7 +402,7 @@ impl Outcome {
                 Instant::Due => self.due,
                 Instant::After => self.after,
                 Instant::TurnedOn if measures_arrival => self.turned_on,
-                Instant::Entered if measures_arrival => self.entered,
+                Instant::Entered if is_entered => self.entered,
                 Instant::SeenOff if measures_arrival => self.seen_off,
                 Instant::Stamp(_) | Instant::TurnedOn | Instant::Entered | Instant::SeenOff => None,
             };
@@ -412,10 +421,11 @@ impl Outcome {
         let simply_returns = self.path() == Some(Path::Call);
         let is_read_back = self.action == Action::ReadBack;
         let is_on_off = self.action == Action::OnOff;
+        let is_interrupted = self.action == Action::Interrupt;
         let has_metric = match metric {
             Metric::Powerdown | Metric::Wakeup | Metric::CacheFlush => sleeps || is_read_back,
             Metric::Latency => simply_returns,
-            Metric::Call => sleeps || simply_returns || is_cold_call,
+            Metric::Call => sleeps || simply_returns || is_cold_call || is_interrupted,
             Metric::Wake => sleeps,
             // With PMF, the lead polls rarely, to avoid interfering with other CPUs. The instant at
             // which the lead reads OFF is therefore imprecise.
@@ -423,7 +433,8 @@ impl Outcome {
             Metric::TurnOn => is_on_off || is_read_back,
             Metric::Time => matches!(self.action, Action::Repeat { .. }),
             Metric::Cycles => return self.cycles,
-            Metric::Entry | Metric::Handler | Metric::Count | Metric::Residency => false,
+            Metric::Entry => is_interrupted,
+            Metric::Handler | Metric::Masked | Metric::Count | Metric::Residency => false,
         };
         let instants = has_metric.then(|| self.instants(pmf))?;
         instants.metric(metric)

@@ -125,6 +125,8 @@ pub struct Round {
     pub ladder: Ladder,
     /// The timers that run for `sleep` ticks in [`Action::Expire`].
     pub window: Option<Window>,
+    /// The call and the interrupt in [`Action::Interrupt`].
+    pub interrupt: Option<Interrupt>,
     /// The number of bytes that each CPU dirties in its cache before the start.
     pub dirty: usize,
     /// Each CPU's requests in OS-initiated mode, used instead of `action`.
@@ -183,6 +185,34 @@ impl Round {
         let action = osi.states.due(limit).map_or(Action::None, suspend);
         (action, steps * osi.step)
     }
+}
+
+/// A call during which a CPU's timer expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupt {
+    /// The call.
+    pub call: InterruptedCall,
+    /// Ticks until the timer expires, counted from a fixed number of instructions before the call.
+    pub after: u64,
+}
+
+/// The call in an [`Interrupt`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InterruptedCall {
+    /// A call to any function.
+    Function {
+        /// The function ID.
+        id: u32,
+        /// The arguments.
+        arguments: [u64; 3],
+    },
+    /// CPU_ON for a CPU that is off. That CPU powers off again before the round ends.
+    CpuOn {
+        /// The CPU.
+        target: CpuIndex,
+        /// The number of ticks from AFFINITY_INFO returning OFF for it to the end of the round.
+        settling: u64,
+    },
 }
 
 /// Periodic timers, and the memory load while they run.

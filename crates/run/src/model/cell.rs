@@ -25,6 +25,8 @@ words! {
         Plain = "plain",
         /// An empty version of the scenario's loop.
         Loop = "loop",
+        /// The latency of an interrupt that no call holds back.
+        Baseline = "baseline",
         PsciVersion = "psci_version",
         SmcccVersion = "smccc_version",
         Unknown = "unknown",
@@ -52,6 +54,19 @@ words! {
         Nontemporal = "nontemporal",
         Clean = "clean",
         Mixed = "mixed",
+        AffinityInfo = "affinity_info",
+        StatCount = "stat_count",
+        CpuOn = "cpu_on",
+        Standby = "standby",
+        /// A function selected by `calls=`.
+        Call = "call",
+    }
+}
+
+impl Variant {
+    /// Returns true if the figures of the scenario's other variants include this one's.
+    pub const fn is_baseline(self) -> bool {
+        matches!(self, Self::Loop | Self::Baseline)
     }
 }
 

@@ -35,6 +35,8 @@ pub struct RunSize {
     pub contend: Option<Steps>,
     /// The plan's timer options.
     pub timer: TimerPlan,
+    /// The plan's additional functions.
+    pub calls: Option<Steps>,
 }
 
 /// How a scenario is measured.
@@ -54,6 +56,8 @@ pub enum Procedure {
     Timers,
     /// Steps that vary one quantity, each measured like a suite scenario.
     Steps,
+    /// An interrupt that falls due at varying offsets within a call.
+    Interrupts,
     /// Calls whose effects are checked. Nothing is measured.
     Checks,
 }
@@ -85,6 +89,8 @@ pub enum Axis {
     Cpus,
     /// The requested `power_state`.
     PowerState,
+    /// The function that is called.
+    Function,
 }
 
 /// How amounts of a quantity are shown.
@@ -107,7 +113,12 @@ impl Procedure {
     pub const fn is_of_suite(self) -> bool {
         match self {
             Self::Suspend(..) | Self::CpuOff | Self::Version => true,
-            Self::Loop | Self::CpuOn | Self::Timers | Self::Steps | Self::Checks => false,
+            Self::Loop
+            | Self::CpuOn
+            | Self::Timers
+            | Self::Steps
+            | Self::Interrupts
+            | Self::Checks => false,
         }
     }
 
@@ -121,6 +132,7 @@ impl Procedure {
             | Self::CpuOn
             | Self::Timers
             | Self::Steps
+            | Self::Interrupts
             | Self::Checks => None,
         }
     }
@@ -133,6 +145,7 @@ impl Axis {
             Self::Bytes => "Bytes",
             Self::Cpus => "CPUs",
             Self::PowerState => "power_state",
+            Self::Function => "Function",
         }
     }
 
@@ -153,7 +166,7 @@ impl Axis {
                 label: "CPUs that go down together",
                 title: "the number of CPUs",
             },
-            Self::PowerState => return None,
+            Self::PowerState | Self::Function => return None,
         })
     }
 

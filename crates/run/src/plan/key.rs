@@ -34,6 +34,8 @@ words! {
         Contend = "contend",
         CpuOnAfter = "cpu-on-after",
         Fitness = "fitness",
+        Calls = "calls",
+        Offsets = "offsets",
     }
 }
 
@@ -50,6 +52,7 @@ impl Key {
             Self::Footprint => (1 << 12, 1 << 30),
             Self::Threshold => (1, 1_000_000),
             Self::CpuOnAfter => (0, 1_000_000),
+            Self::Offsets => (2, 64),
             Self::Only
             | Self::Method
             | Self::Wake
@@ -62,6 +65,7 @@ impl Key {
             | Self::Timers
             | Self::Dirty
             | Self::Contend
+            | Self::Calls
             | Self::Fitness => return None,
         })
     }
@@ -98,6 +102,10 @@ impl Key {
                 "up to 24 sizes from 0 to 64M, or doubling ranges (A-B), separated by commas"
             }
             Self::Contend => "up to 24 counts from 1 to 512, or ranges (A-B), separated by commas",
+            Self::Calls => {
+                "up to 24 function IDs (0x and hexadecimal digits), or ranges (A-B), separated by \
+                 commas"
+            }
             Self::Deepest | Self::Core => "a power_state: 0x and 1 to 8 hexadecimal digits",
             Self::Iterations
             | Self::Warmup
@@ -106,7 +114,8 @@ impl Key {
             | Self::Duration
             | Self::Period
             | Self::Threshold
-            | Self::CpuOnAfter => "",
+            | Self::CpuOnAfter
+            | Self::Offsets => "",
         })
     }
 }

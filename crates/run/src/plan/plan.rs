@@ -69,6 +69,27 @@ pub struct Plan {
     /// True if `fitness` also makes calls with invalid arguments.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub destructive: bool,
+    /// The functions that `masked_time` calls in addition to PSCI's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Steps>,
+    /// The number of offsets at which an interrupt first falls due within a call.
+    #[serde(
+        default = "default_offsets",
+        skip_serializing_if = "is_default_offsets"
+    )]
+    pub offsets: u32,
+}
+
+/// The default for [`Plan::offsets`].
+const OFFSETS: u32 = 32;
+
+const fn default_offsets() -> u32 {
+    OFFSETS
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_default_offsets(offsets: &u32) -> bool {
+    *offsets == OFFSETS
 }
 
 impl Default for Plan {
@@ -92,6 +113,8 @@ impl Default for Plan {
             contend: None,
             cpu_on_after: CPU_ON_AFTER_US,
             destructive: false,
+            calls: None,
+            offsets: OFFSETS,
         }
     }
 }
@@ -122,6 +145,7 @@ impl Plan {
             dirty: self.dirty,
             contend: self.contend,
             timer: self.timer,
+            calls: self.calls,
         })
     }
 
@@ -197,6 +221,7 @@ impl Plan {
             Key::Duration => self.timer.duration = number()?,
             Key::Period => self.timer.period = number()?,
             Key::CpuOnAfter => self.cpu_on_after = number()?,
+            Key::Offsets => self.offsets = number()?,
             Key::Threshold => self.timer.threshold = Some(number()?),
             Key::Footprint => self.timer.footprint = key.number(bytes(value))?,
             Key::Stress => self.timer.loads = choice(value, &Load::ALL.map(Load::word))?,
@@ -218,9 +243,10 @@ impl Plan {
             Key::Wake => self.wake = Some(WakePattern::from_word(value)?),
             Key::End => self.end = EndAction::from_word(value)?,
             Key::Records => self.records = Records::from_word(value)?,
-            Key::Deepest => self.deepest = Some(power_state(value)?),
-            Key::Core => self.core = Some(power_state(value)?),
+            Key::Deepest => self.deepest = Some(hexadecimal(value)?),
+            Key::Core => self.core = Some(hexadecimal(value)?),
             Key::Dirty => self.dirty = Some(Steps::parse(value, dirty_bytes, next_bytes)?),
+            Key::Calls => self.calls = Some(Steps::parse(value, hexadecimal, next_number)?),
             Key::Contend => self.contend = Some(Steps::parse(value, cpus, next_cpus)?),
             Key::Fitness => {
                 let words = ["harmless", "destructive"];
@@ -246,7 +272,11 @@ fn choice(list: &str, words: &[&str]) -> Option<u8> {
 }
 
 /// Accepts only hexadecimal, so that `deepest=10000` cannot be misread.
-fn power_state(value: &str) -> Option<u32> {
+fn hexadecimal(value: &str) -> Option<u32> {
     let digits = value.as_bytes().strip_prefix(b"0x")?;
     outside::number(digits, 16).filter(|_| digits.len() <= 8)
+}
+
+const fn next_number(number: u32) -> u32 {
+    number.saturating_add(1)
 }

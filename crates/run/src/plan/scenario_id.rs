@@ -13,6 +13,9 @@ use super::steps;
 /// The prefix of the suite's tags, which a user may omit.
 pub const TAG_PREFIX: &str = "test_rt_instr_";
 
+/// The maximum number of functions that `masked_time` calls without `calls=`.
+const MASKED_CALLS: usize = 5;
+
 /// Defines [`ScenarioId`]: each variant with its descriptor.
 macro_rules! scenarios {
     ($($variant:ident: $descriptor:expr,)+) => {
@@ -177,6 +180,19 @@ scenarios! {
         cells: |_| 1,
         ..Descriptor::STEPS
     },
+    MaskedTime: Descriptor {
+        tag: "masked_time",
+        name: "Interrupts held back by calls to the firmware",
+        procedure: Procedure::Interrupts,
+        axis: Some(Axis::Function),
+        is_in_all: false,
+        // The baseline, the functions that are always called, and the plan's functions.
+        cells: |size| {
+            let calls = size.calls.map_or(0, |calls| calls.as_slice().len());
+            size.cpus * (1 + MASKED_CALLS + calls)
+        },
+        ..Descriptor::SUITE
+    },
     // This scenario is last because it may lose CPUs.
     Fitness: Descriptor {
         tag: "fitness",
@@ -238,6 +254,11 @@ impl ScenarioId {
     /// Returns true for a scenario whose steps are measured like a suite scenario.
     pub const fn is_sweep(self) -> bool {
         matches!(self.procedure(), Procedure::Steps)
+    }
+
+    /// Returns true for a scenario whose calls are interrupted at varying offsets.
+    pub const fn is_interrupted(self) -> bool {
+        matches!(self.procedure(), Procedure::Interrupts)
     }
 
     /// Returns true for a suite scenario in which all CPUs make their calls at the same time.

@@ -229,7 +229,7 @@ const MESSAGES: &[(&str, &str)] = &[
          susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
          cpu_off_serial psci_version_parallel null_call self_sgi sysreg_trap pmf_read \
          cpu_on empty timer_latency dirty_sweep contend_sweep idle_states cold_call \
-         system_suspend fitness suite micro all",
+         system_suspend masked_time fitness suite micro all",
     ),
     (
         "footprint=5000M",
@@ -245,7 +245,16 @@ const MESSAGES: &[(&str, &str)] = &[
         "a=b",
         "word 1 \"a=b\": unknown key; valid keys are iterations warmup only method wake end \
          deepest core samples records loops batch duration period stress footprint timers \
-         threshold dirty contend cpu-on-after fitness",
+         threshold dirty contend cpu-on-after fitness calls offsets",
+    ),
+    (
+        "calls=84000000",
+        "word 1 \"calls=84000000\": calls takes up to 24 function IDs (0x and hexadecimal digits), \
+         or ranges (A-B), separated by commas",
+    ),
+    (
+        "offsets=65",
+        "word 1 \"offsets=65\": offsets takes a number from 2 to 64",
     ),
     (
         "end=halt",

@@ -18,8 +18,8 @@ use smccc::psci::{self, SuspendMode};
 use super::fake_firmware::{ENTRY, FakeFirmware};
 use super::fake_timers::FakeTimers;
 use crate::measure::{
-    Action, ActionEnd, After, Cause, Counter, Facts, Identity, KeptContext, Loss, Machine,
-    NoCpuOff, Operation, Outcome, Overheads, Preparation, Round, SingleCall, Step, Tally,
+    Action, ActionEnd, After, Cause, Counter, Facts, Identity, InterruptedCall, KeptContext, Loss,
+    Machine, NoCpuOff, Operation, Outcome, Overheads, Preparation, Round, SingleCall, Step, Tally,
     TimerFault, Waker,
 };
 
@@ -38,6 +38,8 @@ pub const WARM_CALL: u64 = 20;
 pub const COLD_CALL: u64 = 70;
 /// The additional ticks for a call if the caller's cache lines were evicted.
 pub const EVICTED_CALL: u64 = 3;
+/// The number of ticks from an interrupt that is not held back to its handler.
+pub const FAKE_VECTOR: u64 = 4;
 /// The [`Loss`] value that tests use for lost CPUs.
 pub const LOSS: Loss = Loss {
     step: Step::Finish,
@@ -332,6 +334,34 @@ impl Fake {
         }
     }
 
+    /// Returns the outcome of a call that holds back an interrupt from 3 ticks after it begins until
+    /// it returns.
+    fn interrupt(&self, round: &Round, start: u64) -> Outcome {
+        let interrupt = round.interrupt.expect("an interrupt in the round");
+        let length = match interrupt.call {
+            InterruptedCall::Function { id, .. } => 100 + u64::from(id & 0xff),
+            InterruptedCall::CpuOn { .. } => 400,
+        };
+        let before = start + 20;
+        let (masked, after) = (before + 3, before + length);
+        let due = start + interrupt.after;
+        let entered = if (masked..after).contains(&due) {
+            after
+        } else {
+            due
+        };
+        Outcome {
+            action: round.action,
+            end: ActionEnd::Returned,
+            start: at(start),
+            before: at(before),
+            after: at(after),
+            due: at(due),
+            entered: at(entered + FAKE_VECTOR),
+            ..Outcome::default()
+        }
+    }
+
     /// Turns the outcome of a suspend or PSCI_VERSION into the outcome of the single call that
     /// follows it.
     fn cold_call(outcome: Outcome, call: SingleCall, after: Preparation) -> Outcome {
@@ -414,6 +444,7 @@ impl Fake {
                     ..outcome
                 }
             }
+            Action::Interrupt => self.interrupt(round, start),
             Action::Expire => Outcome {
                 end: ActionEnd::Returned,
                 start: at(start),

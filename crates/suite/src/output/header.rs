@@ -250,8 +250,9 @@ fn of_plan(plan: &Plan) -> String {
     let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
     let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
     let warmup = plan.warmup;
-    let has_samples =
-        any(|id| id.is_suite() || id.is_sweep() || id.procedure() == Procedure::CpuOn);
+    let has_samples = any(|id| {
+        id.is_suite() || id.is_sweep() || id.is_interrupted() || id.procedure() == Procedure::CpuOn
+    });
     if has_samples {
         let samples = Many(plan.iterations.into(), "sample");
         text += &format!(", {samples} per CPU after {warmup} for warm-up");

@@ -97,6 +97,7 @@ pub const fn not_counted_heading(id: ScenarioId) -> &'static str {
         | Procedure::Loop
         | Procedure::CpuOn
         | Procedure::Steps
+        | Procedure::Interrupts
         | Procedure::Checks => "Not Counted",
     }
 }
@@ -107,6 +108,7 @@ fn meaning(metric: Metric) -> &'static str {
         Metric::Time | Metric::Cycles => "",
         Metric::Entry => ": expiry to vector",
         Metric::Handler => ": expiry to handler",
+        Metric::Masked => ": longest time masked",
         Metric::Powerdown => ": powerdown",
         Metric::Wakeup => ": wakeup",
         Metric::CacheFlush => ": cache flush",
@@ -196,11 +198,17 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
         text += super::latency::HOW_TO_READ;
     } else if scenario.id.is_micro() {
         add_loops(&mut text, run, scenario, asked);
+    } else if scenario.id == ScenarioId::MaskedTime {
+        text += HOW_TO_READ_MASKED;
     } else if scenario.id == ScenarioId::ColdCall && !scenario.has_pmf() {
         text += "Without PMF, the timestamp call is not measured. ";
     }
     text
 }
+
+const HOW_TO_READ_MASKED: &str = "A timer's interrupt falls due at the offset within the call at which it was held back longest. \
+     Masked is the time until the handler's first instruction, less the baseline. Firmware that runs \
+     with interrupts masked throughout holds back an interrupt for as long as the call lasts. ";
 
 fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
     let has_limit = run.plan.is_some_and(|plan| plan.loops.is_none());

@@ -14,7 +14,7 @@ use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 use run::findings::list;
 use run::measure::{Metric, Unit, lower_median};
-use run::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals, Variant};
+use run::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals};
 use run::plan::steps::Steps;
 use run::plan::{Axis, Method, Plan, Procedure, ScenarioId};
 
@@ -304,8 +304,9 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
 fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let all = group.iter().flat_map(Scenario::all_series);
     let all = all.filter(|it| it.series.summary.n > 0);
-    let mut own = all.clone();
-    let first = own.find(|it| it.cell.step.variant != Variant::Loop);
+    let mut own = all.clone().filter(|it| !it.cell.step.variant.is_baseline());
+    let masked = all.clone().find(|it| it.series.metric == Metric::Masked);
+    let first = masked.or(own.next());
     let first = first.or(all.clone().next())?;
     let key = |it: &CellSeries<'_>| (it.series.metric, it.cell.step);
     let same = all.filter(|it| key(it) == key(&first));

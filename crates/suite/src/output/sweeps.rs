@@ -92,7 +92,8 @@ fn not_counted(scenario: &Scenario) -> Option<String> {
         | Procedure::CpuOff
         | Procedure::Version
         | Procedure::CpuOn
-        | Procedure::Steps => {}
+        | Procedure::Steps
+        | Procedure::Interrupts => {}
     }
     let all: u64 = scenario.rejected().map(|it| it.1).sum();
     let each = scenario.rejected();

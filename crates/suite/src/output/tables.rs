@@ -154,6 +154,7 @@ fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
         | Metric::Cycles
         | Metric::Entry
         | Metric::Handler
+        | Metric::Masked
         | Metric::Count
         | Metric::Residency => "",
     }

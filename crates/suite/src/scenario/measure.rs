@@ -12,8 +12,8 @@ use super::loops::Loops;
 use super::progress::Progress;
 use super::steps::Sweep;
 use super::{
-    cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, idle_states, loops, steps, suite,
-    system_suspend, timer_latency,
+    cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, idle_states, loops, masked_time, steps,
+    suite, system_suspend, timer_latency,
 };
 
 /// The code that measures a scenario.
@@ -46,6 +46,7 @@ const fn measurement(id: ScenarioId) -> Measurement {
         ScenarioId::IdleStates => Measurement::Steps(idle_states::measure_steps),
         ScenarioId::ColdCall => Measurement::Steps(cold_call::measure_steps),
         ScenarioId::SystemSuspend => Measurement::Steps(system_suspend::measure_steps),
+        ScenarioId::MaskedTime => Measurement::Steps(masked_time::measure_steps),
         ScenarioId::Fitness => Measurement::Checks,
     }
 }

@@ -85,7 +85,7 @@ fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) 
             let placements = suite::placements(id);
             bench_bytes(cpus, iterations, 0) + suite_bytes(plan, cpus) * placements + PRINTING
         }
-        Procedure::Steps => {
+        Procedure::Steps | Procedure::Interrupts => {
             let samples = samples_bytes(plan) * cells;
             bench_bytes(cpus, iterations, 0) + samples + cells_bytes(cells, steps::SERIES_MAX)
         }

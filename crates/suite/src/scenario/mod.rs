@@ -10,6 +10,7 @@ mod dirty_sweep;
 mod fitness;
 mod idle_states;
 mod loops;
+mod masked_time;
 mod measure;
 mod memory;
 mod off;

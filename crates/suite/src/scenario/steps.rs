@@ -24,7 +24,7 @@ pub(crate) struct Sweep<'m> {
     pub(crate) bench: Bench<'m>,
     pub(crate) conditions: Conditions,
     pub(crate) failure: Option<Failure>,
-    is_measured: bool,
+    pub(crate) is_measured: bool,
 }
 
 /// Measures a scenario whose steps are run by `measure_steps`.
@@ -243,6 +243,7 @@ impl Sweep<'_> {
                 | Action::ReadBack
                 | Action::Version
                 | Action::ColdCall { .. }
+                | Action::Interrupt
                 | Action::Expire
                 | Action::OnOff
                 | Action::Repeat { .. } => None,
@@ -277,6 +278,10 @@ const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
             false => &[Call, Wake, TurnOn, TurnOff],
         },
         // Steps do not use these actions.
-        Action::Help | Action::Expire | Action::OnOff | Action::Repeat { .. } => &[],
+        Action::Help
+        | Action::Interrupt
+        | Action::Expire
+        | Action::OnOff
+        | Action::Repeat { .. } => &[],
     }
 }

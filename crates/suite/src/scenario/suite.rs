@@ -28,6 +28,7 @@ pub(crate) const fn placements(id: ScenarioId) -> usize {
         | Procedure::CpuOn
         | Procedure::Timers
         | Procedure::Steps
+        | Procedure::Interrupts
         | Procedure::Checks => 1,
     }
 }
@@ -72,6 +73,7 @@ fn rounds(id: ScenarioId) -> Rounds {
         | Procedure::CpuOn
         | Procedure::Timers
         | Procedure::Steps
+        | Procedure::Interrupts
         | Procedure::Checks => Rounds::Serial,
     }
 }

@@ -2,6 +2,7 @@
 
 mod fitness;
 mod loops;
+mod masked;
 mod skips;
 mod sweeps;
 mod timers;

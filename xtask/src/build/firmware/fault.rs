@@ -21,8 +21,7 @@ const LIST: &str = include_str!(
 /// The syntax of the conditions that follow the fault name. The CPU is hexadecimal, with or without
 /// a prefix.
 static CONDITIONS: LazyLock<Regex> = LazyLock::new(|| {
-    let keys =
-        r"cpu=(0[xX])?[0-9a-fA-F]{1,16}|(skip|count|arg)=([0-9]{1,19}|0[xX][0-9a-fA-F]{1,16})";
+    let keys = r"cpu=(0[xX])?[0-9a-fA-F]{1,16}|(skip|count|arg|function)=([0-9]{1,19}|0[xX][0-9a-fA-F]{1,16})";
     Regex::new(&format!("^(,({keys}))*$")).expect("an expression that a test compiles")
 });
 
@@ -41,13 +40,13 @@ pub enum FaultError {
     Unknown(String),
     /// The conditions for the fault with this name are invalid.
     #[error(
-        "{0:?} takes cpu=MPIDR, skip=N, count=N and arg=N, each at most once, separated by \
-         commas; count must not be 0"
+        "{0:?} takes cpu=MPIDR, skip=N, count=N, arg=N and function=N, each at most once, separated \
+         by commas; count must not be 0"
     )]
     Conditions(String),
 }
 
-/// Checks and returns `NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N]`.
+/// Checks and returns `NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N][,function=N]`.
 ///
 /// # Errors
 /// Returns an error if the firmware would reject the specification.
@@ -81,7 +80,7 @@ mod tests {
         let workspace = Workspace::find().expect("the repository");
         let readme = workspace.board("qemu").join("tf-a/README.md");
         let readme = fs::read_to_string(readme).expect("readable");
-        assert_eq!(faults().count(), 44);
+        assert_eq!(faults().count(), 46);
         for fault in faults() {
             assert!(readme.contains(&format!("| `{fault}` |")), "{fault}");
         }
@@ -89,7 +88,11 @@ mod tests {
 
     #[test]
     fn specifications_are_checked_before_a_run() {
-        for good in ["cpu-on-denied", "smc-hang,arg=0x0f,cpu=1f,skip=2,count=1"] {
+        for good in [
+            "cpu-on-denied",
+            "smc-hang,arg=0x0f,cpu=1f,skip=2,count=1",
+            "stall,function=0,arg=200",
+        ] {
             assert_eq!(check(good), Ok(good.to_owned()));
         }
         let error = check("cpu-on-Denied").expect_err("unknown").to_string();

@@ -74,9 +74,14 @@ uint64_t pb_fault_arg(void)
 	return armed.arg;
 }
 
+uint64_t pb_fault_function(void)
+{
+	return armed.function;
+}
+
 uint64_t pb_fault_arg_ticks(void)
 {
-	uint64_t ticks = armed.arg * (second / 1000000U);
+	uint64_t ticks = (armed.arg * second) / 1000000U;
 
 	/* 0 means no delay, not that there is no fault. */
 	return (ticks == 0U) ? 1U : ticks;

@@ -25,6 +25,9 @@
 /* SMC Calling Convention: the number of a function within its service. */
 #define FUNCTION_MASK		0xffU
 
+/* Ticks before the end of a stall during which the CPU does not yield. */
+#define STALL_STEP		64U
+
 /* Values of arg= for the faults with a wrong context. */
 #define CONTEXT_ZERO		0U
 #define CONTEXT_NEAR		1U
@@ -66,6 +69,9 @@ u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
 /* CPUs to which no release must be sent. */
 static bool lost[PB_CPUS];
 
+/* CPUs that stall during their current suspend. */
+static bool stalls[PB_CPUS];
+
 static u_register_t as_it_is(const struct call *call)
 {
 	return __real_psci_smc_handler(call->fid, call->x1, call->x2, call->x3,
@@ -99,6 +105,32 @@ bool pb_fault_loses(unsigned int pos)
 	lost[pos] = false;
 
 	return is_lost;
+}
+
+/*
+ * Waits, with interrupts masked like everything at EL3. The other CPUs continue:
+ * under QEMU's instruction clock, a loop without a yield would stop them.
+ */
+static void stall(void)
+{
+	uint64_t end = read_cntpct_el0() + pb_fault_arg_ticks();
+
+	while ((read_cntpct_el0() + STALL_STEP) < end) {
+		__asm__ volatile("yield");
+	}
+	while (read_cntpct_el0() < end) {
+	}
+}
+
+/* Called by pwr_domain_suspend, which holds the locks of the levels above. */
+void pb_fault_stall_locked(void)
+{
+	unsigned int me = plat_my_core_pos();
+
+	if (stalls[me]) {
+		stalls[me] = false;
+		stall();
+	}
 }
 
 static u_register_t cpu_on(struct call *call)
@@ -273,6 +305,9 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 	case PB_GIC_ENABLES_LOST:
 		fate->gic = 1U;
 		break;
+	case PB_STALL_LOCKED:
+		stalls[me] = true;
+		break;
 	case PB_SPURIOUS_SGI:
 		pb_gic_pend_private((unsigned int)pb_fault_arg());
 		break;
@@ -286,6 +321,7 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 	fate->sleep = 0U;
 	fate->delay = 0U;
 	fate->gic = 0U;
+	stalls[me] = false;
 
 	return result;
 }
@@ -308,6 +344,15 @@ static void hang_if_told(uint32_t fid, unsigned int me)
 	}
 }
 
+static void stall_if_told(uint32_t fid, unsigned int me)
+{
+	if (pb_fault_is(PB_STALL, me) &&
+	    ((fid & FUNCTION_MASK) == pb_fault_function()) &&
+	    (pb_fault_strikes(PB_CALL_PSCI, me) != PB_NO_FAULT)) {
+		stall();
+	}
+}
+
 u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
 				     u_register_t x2, u_register_t x3,
 				     u_register_t x4, void *cookie,
@@ -321,6 +366,7 @@ u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
 	u_register_t result;
 
 	hang_if_told(fid, me);
+	stall_if_told(fid, me);
 
 	switch (fid) {
 	case PSCI_CPU_ON_AARCH32:

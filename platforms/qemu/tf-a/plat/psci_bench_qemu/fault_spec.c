@@ -3,7 +3,7 @@
  *
  * Parses a fault specification:
  *
- *   NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N]
+ *   NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N][,function=N]
  *
  * A specification that cannot be parsed ends the boot. If the firmware
  * continued without the fault, the test for that fault would pass.
@@ -20,6 +20,8 @@
 
 /* Reads that succeed before pmf-fails-later, if skip= is not given. */
 #define FAILS_LATER_SKIP	64U
+/* The greatest number of a function within PSCI. */
+#define FUNCTION_MAX		0x1fU
 
 enum takes { NO_ARG, ARG, NEEDS_ARG };
 
@@ -38,9 +40,11 @@ static const struct word {
 #undef FAULT_WORD
 };
 
-enum key { KEY_CPU, KEY_SKIP, KEY_COUNT, KEY_ARG, KEYS };
+enum key { KEY_CPU, KEY_SKIP, KEY_COUNT, KEY_ARG, KEY_FUNCTION, KEYS };
 
-static const char *const keys[KEYS] = { "cpu=", "skip=", "count=", "arg=" };
+static const char *const keys[KEYS] = {
+	"cpu=", "skip=", "count=", "arg=", "function="
+};
 
 void __dead2 pb_fault_refuse(const char *word, const char *why)
 {
@@ -127,7 +131,7 @@ static enum key which_key(const char *text)
 			return (enum key)i;
 		}
 	}
-	pb_fault_refuse(text, "use cpu=, skip=, count=, arg=");
+	pb_fault_refuse(text, "use cpu=, skip=, count=, arg=, function=");
 }
 
 void pb_fault_parse(char *text, struct pb_fault_spec *spec)
@@ -144,6 +148,7 @@ void pb_fault_parse(char *text, struct pb_fault_spec *spec)
 							 : 0U;
 	spec->count = UINT64_MAX;
 	spec->arg = word->arg;
+	spec->function = 0U;
 
 	while (at != NULL) {
 		const char *option = next_word(&at);
@@ -176,6 +181,15 @@ void pb_fault_parse(char *text, struct pb_fault_spec *spec)
 				pb_fault_refuse(option, "it would never strike");
 			}
 			break;
+		case KEY_FUNCTION:
+			if (word->fault != PB_STALL) {
+				pb_fault_refuse(option, "the fault takes none");
+			}
+			spec->function = number(value, 10U, option);
+			if (spec->function > FUNCTION_MAX) {
+				pb_fault_refuse(option, "too large");
+			}
+			break;
 		default:
 			if (word->takes == NO_ARG) {
 				pb_fault_refuse(option, "the fault takes none");
@@ -188,6 +202,9 @@ void pb_fault_parse(char *text, struct pb_fault_spec *spec)
 		}
 	}
 
+	if ((word->fault == PB_STALL) && !given[KEY_FUNCTION]) {
+		pb_fault_refuse(word->text, "function= is missing");
+	}
 	if ((word->takes == NEEDS_ARG) && !given[KEY_ARG]) {
 		pb_fault_refuse(word->text, "arg= is missing");
 	}

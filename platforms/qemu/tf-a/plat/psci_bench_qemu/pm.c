@@ -61,6 +61,7 @@ static void pwr_domain_off(const psci_power_state_t *target)
 /* CPU_SUSPEND to power-down, with the same locks held. */
 static void pwr_domain_suspend(const psci_power_state_t *target)
 {
+	pb_fault_stall_locked();
 	pb_nodes_go_down(target, PB_NODE_SUSPENDED);
 	pb_gic_core_down();
 	pb_channel_take();

@@ -81,7 +81,11 @@
 	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(SPURIOUS_SGI, "spurious-sgi",				\
 	      CPU_SUSPEND, PB_ONE_OF(PB_FIRST_SECURE_SGI))		\
+	FAULT(STALL_LOCKED, "stall-locked",				\
+	      CPU_SUSPEND, PB_MICROSECONDS(200))			\
 	/* Any PSCI call: the caller */					\
+	FAULT(STALL, "stall",						\
+	      PSCI, PB_MICROSECONDS(200))				\
 	FAULT(SMC_HANG, "smc-hang",					\
 	      PSCI, NEEDS_ARG, 0, 0xff)					\
 	/* PMF's function IDs: the caller */				\

@@ -74,6 +74,8 @@ struct pb_fault_spec {
 	uint64_t skip;
 	uint64_t count;
 	uint64_t arg;
+	/* A function's number within its service; only for some faults. */
+	uint64_t function;
 };
 
 /* fault_fw_cfg.c: the text of the specification, if there is one. */
@@ -94,6 +96,7 @@ enum pb_fault pb_fault_strikes(enum pb_call call, unsigned int pos);
  */
 bool pb_fault_is(enum pb_fault fault, unsigned int pos);
 uint64_t pb_fault_arg(void);
+uint64_t pb_fault_function(void);
 /* arg= in counter ticks, if it is in microseconds. */
 uint64_t pb_fault_arg_ticks(void);
 /* arg= in ticks, or a second if it is 0. */

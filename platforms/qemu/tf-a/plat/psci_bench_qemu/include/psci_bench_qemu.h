@@ -58,6 +58,8 @@ uintptr_t pb_faults_init(uintptr_t entry);
 void pb_faults_report(void);
 /* CPU_ON for that CPU succeeds, but the CPU never comes up. */
 bool pb_fault_loses(unsigned int pos);
+/* This CPU powers down, with the locks held. */
+void pb_fault_stall_locked(void);
 /* This core's part of the GIC has lost power. */
 bool pb_fault_gic_is_lost(void);
 bool pb_fault_pmf_is_sip_only(void);
@@ -79,6 +81,10 @@ static inline bool pb_fault_loses(unsigned int pos)
 {
 	(void)pos;
 	return false;
+}
+
+static inline void pb_fault_stall_locked(void)
+{
 }
 
 static inline bool pb_fault_gic_is_lost(void)

@@ -1,0 +1,63 @@
+//! `masked_time` on the fake machine, whose calls hold back interrupts from 3 ticks after they begin
+//! until they return.
+
+use run::testing::fake::FAKE_VECTOR;
+use smccc::psci::{PSCI_CPU_ON_64, PSCI_STAT_COUNT_64, PSCI_VERSION};
+
+use super::*;
+
+#[test]
+fn longest_masked_time_begins_when_the_call_masks_interrupts() {
+    let standby = state("standby", 1, 0);
+    let states = [standby, STATES[0], STATES[1]];
+    let args = "only=masked_time iterations=3 offsets=5 calls=0x82000042-0x82000043";
+    let ran = run_with(Fake::new(3).with_statistics(), args, &states);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    // The fake calls last 100 ticks and the function number, and CPU_ON lasts 400.
+    for (variant, function, length) in [
+        (Variant::PsciVersion, PSCI_VERSION, 100),
+        (Variant::StatCount, PSCI_STAT_COUNT_64, 117),
+        (Variant::Standby, PSCI_CPU_SUSPEND_64, 101),
+        (Variant::CpuOn, PSCI_CPU_ON_64, 400),
+        (Variant::Call, 0x8200_0042, 166),
+        (Variant::Call, 0x8200_0043, 167),
+    ] {
+        for cpu in 0..3 {
+            let figure = |metric| ran.median(cpu, variant, function.into(), metric);
+            assert_eq!(figure(Metric::Call), length, "{variant:?}");
+            assert_eq!(figure(Metric::Masked), length - 3, "{variant:?}");
+        }
+    }
+    let is_baseline = |cell: &&Cell| cell.step.variant == Variant::Baseline;
+    let baselines = ran.cells().filter(is_baseline);
+    let figures = baselines.map(|cell| cell.figure(Metric::Entry));
+    assert!(figures.eq([Some(FAKE_VECTOR); 3]));
+}
+
+#[test]
+fn call_that_a_cpu_cannot_make_has_no_cell() {
+    // The lead stays on, so the only other CPU has no CPU to turn on.
+    let ran = run(Fake::new(2), "only=masked_time iterations=1");
+    let is_cpu_on = |cell: &&Cell| cell.step.variant == Variant::CpuOn;
+    let cpus = ran.cells().filter(is_cpu_on).map(|cell| cell.cpu.place());
+    assert!(cpus.eq([0]));
+    // There is no standby state.
+    assert!(ran.cells().all(|it| it.step.variant != Variant::Standby));
+    let ran = run(Fake::new(2).without_gic(), "only=masked_time");
+    assert_eq!(ran.skipped(Skip::NoInterrupts), 1);
+}
+
+/// An interrupt that is never taken is not a sample.
+#[test]
+fn cpu_that_takes_no_interrupt_fails() {
+    let fake = Fake::new(2).with(|_, cpu, outcome| {
+        if cpu.place() == 1 {
+            (outcome.end, outcome.entered) = (ActionEnd::NotRung, None);
+        }
+    });
+    let ran = run(fake, "only=masked_time iterations=2 warmup=0");
+    let (cpu, valid, asked) = (1.into(), 0, 2);
+    let few = Failure::TooFewSamples { cpu, valid, asked };
+    assert_eq!(ran.failure(), Some(few));
+    assert!(ran.rejected(Reason::NotRung) > 0);
+}

@@ -1,0 +1,82 @@
+//! A CPU's part in a round in which its timer expires during a call to the firmware.
+
+use run::measure::order::Order;
+use run::measure::{ActionEnd, Interrupt, InterruptedCall, Outcome};
+use smccc::psci::{AffinityState, PSCI_CPU_ON_64};
+
+use crate::machine::boot::layout;
+use crate::machine::call::firmware;
+use crate::machine::call::interrupted_call::take_interrupt;
+use crate::machine::cpu::instructions;
+use crate::machine::round::channel::CpuChannel;
+use crate::machine::time::waiter::Waiter;
+
+/// How long to wait until a CPU that was turned on is off again, in microseconds.
+const OFF_US: u64 = 5_000_000;
+
+/// Makes the call in `interrupt` at the instant returned by `start`, and takes the interrupt.
+pub fn observe_call(
+    channels: &'static [CpuChannel],
+    waiter: &'static Waiter,
+    interrupt: &Interrupt,
+    start: &mut dyn FnMut() -> Option<u64>,
+) -> Outcome {
+    let Some(start) = start() else {
+        return Outcome::default();
+    };
+    if !waiter.gic.drain() {
+        return Outcome {
+            end: ActionEnd::Pending,
+            ..Outcome::default()
+        };
+    }
+    let function = match interrupt.call {
+        InterruptedCall::Function {
+            id,
+            arguments: [x1, x2, x3],
+        } => [id.into(), x1, x2, x3],
+        InterruptedCall::CpuOn { target, .. } => {
+            let target = &channels[target.place()];
+            // The lead does not use this CPU in the round, so its order is given here. It powers off
+            // again. The order must be in memory before CPU_ON.
+            target.handover.give_order(Order::default());
+            instructions::complete_accesses();
+            let context = core::ptr::from_ref(target) as u64 | waiter.path.context_flag();
+            let entry = layout::secondary_entry_address();
+            [
+                PSCI_CPU_ON_64.into(),
+                target.mpidr().number(),
+                entry,
+                context,
+            ]
+        }
+    };
+    waiter.path.spin_until(start);
+    let outcome = take_interrupt(waiter, function, interrupt.after);
+    waiter.timer.disarm();
+    waiter.gic.drain();
+    match interrupt.call {
+        InterruptedCall::CpuOn { target, settling }
+            if !wait_until_off(waiter, &channels[target.place()], settling) =>
+        {
+            Outcome {
+                end: ActionEnd::GaveUp,
+                ..outcome
+            }
+        }
+        _ => outcome,
+    }
+}
+
+/// Waits until the firmware reports that a CPU is off, and for `settling` ticks after that. Returns
+/// false if it stays on.
+fn wait_until_off(waiter: &Waiter, cpu: &CpuChannel, settling: u64) -> bool {
+    let deadline = waiter.now() + waiter.ticks_of_us(OFF_US);
+    let is_off = || match firmware::affinity_info(cpu.mpidr()) {
+        Ok(AffinityState::Off) => Some(()),
+        Ok(_) | Err(_) => None,
+    };
+    let seen = waiter.poll(deadline, is_off).is_some();
+    waiter.sleep_until(waiter.now() + settling);
+    seen
+}
