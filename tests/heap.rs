@@ -220,7 +220,7 @@ fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
 
 #[test]
 fn no_run_takes_more_than_was_computed() {
-    let all = "only=all,system_suspend,fitness,masked_time calls=0x82000000 iterations=3 warmup=1 loops=8 batch=2 dirty=0,16K";
+    let all = "only=all,system_suspend,fitness,masked_time,wake_race calls=0x82000000 iterations=3 warmup=1 loops=8 batch=2 dirty=0,16K";
     for cpus in [1, 4, 8, 64, 512] {
         let faulty = |_: u64, cpu: CpuIndex, outcome: &mut Outcome| {
             if cpu.place() == 1 {

@@ -140,6 +140,7 @@ const HARMLESS: &[&str] = &[
     "suspend-late",
     "gic-enables-lost",
     "stall-locked",
+    "wake-lost",
     // CPU_SUSPEND.
     "stall,function=1",
     "pmf-absent",

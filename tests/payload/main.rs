@@ -19,3 +19,4 @@ mod settling;
 mod sweeps;
 mod timer;
 mod wake;
+mod wake_race;

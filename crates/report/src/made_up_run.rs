@@ -223,6 +223,7 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
             | Metric::Entry
             | Metric::Handler
             | Metric::Masked
+            | Metric::Until
             | Metric::Count
             | Metric::Residency => continue,
         };

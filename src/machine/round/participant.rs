@@ -281,6 +281,11 @@ impl Participant {
         }
         let context = order.round.checks_context.then(|| self.read_context());
         waiter.path.spin_until(call_at);
+        if let Some(after) = order.round.race {
+            let due = waiter.now() + after;
+            waiter.timer.arm(due);
+            outcome.due = CounterValue::new(due);
+        }
         let context_id = &self.channel.entry.suspend_context;
         let call = waiter.path.time_suspend(power_state, context_id);
         // This call must come before any other firmware call on the wake-up path.

@@ -103,6 +103,7 @@ fn measurements(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, f64)> {
             | Metric::Entry
             | Metric::Handler
             | Metric::Masked
+            | Metric::Until
             | Metric::Count
             | Metric::Residency => continue,
         };

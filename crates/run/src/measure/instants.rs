@@ -185,6 +185,7 @@ impl Instants {
             Metric::Cycles
             | Metric::Handler
             | Metric::Masked
+            | Metric::Until
             | Metric::Count
             | Metric::Residency => None,
         }

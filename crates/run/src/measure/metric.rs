@@ -37,6 +37,9 @@ words! {
         /// From the instant at which an interrupt falls due within a call to the first instruction
         /// of the handler, less the same time without the call.
         Masked = "masked",
+        /// The last offset in an interval, from the call to the instant at which an interrupt falls
+        /// due.
+        Until = "until",
     }
 }
 
@@ -74,7 +77,8 @@ impl Metric {
             | Self::Time
             | Self::Entry
             | Self::Handler
-            | Self::Masked => Unit::Ticks,
+            | Self::Masked
+            | Self::Until => Unit::Ticks,
             Self::Cycles => Unit::Cycles,
             Self::Count => Unit::Count,
             Self::Residency => Unit::Microseconds,
@@ -97,6 +101,7 @@ impl Metric {
             Self::Entry => "Expiry to Vector",
             Self::Handler => "Expiry to Handler",
             Self::Masked => "Longest Masked",
+            Self::Until => "Last Offset",
             Self::Count => "PSCI_STAT_COUNT",
             Self::Residency => "PSCI_STAT_RESIDENCY",
         }

@@ -86,7 +86,9 @@ pub struct OrderBook<'o> {
 impl Order {
     /// Returns true if an SGI to this CPU in the round means that nothing else woke it.
     pub const fn expects_no_sgi(&self) -> bool {
-        self.is_woken_by_frame || matches!(self.round.waker, Waker::TimerTrial)
+        self.is_woken_by_frame
+            || matches!(self.round.waker, Waker::TimerTrial)
+            || self.round.race.is_some()
     }
 }
 

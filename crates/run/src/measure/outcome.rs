@@ -434,7 +434,11 @@ impl Outcome {
             Metric::Time => matches!(self.action, Action::Repeat { .. }),
             Metric::Cycles => return self.cycles,
             Metric::Entry => is_interrupted,
-            Metric::Handler | Metric::Masked | Metric::Count | Metric::Residency => false,
+            Metric::Handler
+            | Metric::Masked
+            | Metric::Until
+            | Metric::Count
+            | Metric::Residency => false,
         };
         let instants = has_metric.then(|| self.instants(pmf))?;
         instants.metric(metric)

@@ -127,6 +127,10 @@ pub struct Round {
     pub window: Option<Window>,
     /// The call and the interrupt in [`Action::Interrupt`].
     pub interrupt: Option<Interrupt>,
+    /// Ticks until the timer of a CPU that suspends expires, counted from a fixed number of
+    /// instructions before the call. The CPU suspends even if the interrupt is already pending.
+    /// None if the wake-up comes after [`Self::sleep`].
+    pub race: Option<u64>,
     /// The number of bytes that each CPU dirties in its cache before the start.
     pub dirty: usize,
     /// Each CPU's requests in OS-initiated mode, used instead of `action`.

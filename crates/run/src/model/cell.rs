@@ -60,6 +60,16 @@ words! {
         Standby = "standby",
         /// A function selected by `calls=`.
         Call = "call",
+        CoreReturned = "core_returned",
+        CoreAbandoned = "core_abandoned",
+        CoreWoken = "core_woken",
+        CoreSlept = "core_slept",
+        CoreLost = "core_lost",
+        DeepestReturned = "deepest_returned",
+        DeepestAbandoned = "deepest_abandoned",
+        DeepestWoken = "deepest_woken",
+        DeepestSlept = "deepest_slept",
+        DeepestLost = "deepest_lost",
     }
 }
 

@@ -91,6 +91,8 @@ pub enum Axis {
     PowerState,
     /// The function that is called.
     Function,
+    /// Ticks from a call to the instant at which an interrupt falls due.
+    Offset,
 }
 
 /// How amounts of a quantity are shown.
@@ -146,6 +148,7 @@ impl Axis {
             Self::Cpus => "CPUs",
             Self::PowerState => "power_state",
             Self::Function => "Function",
+            Self::Offset => "First (ticks)",
         }
     }
 
@@ -165,6 +168,13 @@ impl Axis {
                 unit_name: "CPU",
                 label: "CPUs that go down together",
                 title: "the number of CPUs",
+            },
+            Self::Offset => Amount {
+                name: "ticks",
+                unit: 1,
+                unit_name: "tick",
+                label: "ticks from the call to the interrupt",
+                title: "the offset of the interrupt",
             },
             Self::PowerState | Self::Function => return None,
         })

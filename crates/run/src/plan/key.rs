@@ -36,6 +36,7 @@ words! {
         Fitness = "fitness",
         Calls = "calls",
         Offsets = "offsets",
+        Repeats = "repeats",
     }
 }
 
@@ -53,6 +54,7 @@ impl Key {
             Self::Threshold => (1, 1_000_000),
             Self::CpuOnAfter => (0, 1_000_000),
             Self::Offsets => (2, 64),
+            Self::Repeats => (1, 3),
             Self::Only
             | Self::Method
             | Self::Wake
@@ -115,7 +117,8 @@ impl Key {
             | Self::Period
             | Self::Threshold
             | Self::CpuOnAfter
-            | Self::Offsets => "",
+            | Self::Offsets
+            | Self::Repeats => "",
         })
     }
 }

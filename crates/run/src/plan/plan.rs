@@ -78,6 +78,21 @@ pub struct Plan {
         skip_serializing_if = "is_default_offsets"
     )]
     pub offsets: u32,
+    /// The number of suspends at each offset.
+    #[serde(
+        default = "default_repeats",
+        skip_serializing_if = "is_default_repeats"
+    )]
+    pub repeats: u32,
+}
+
+const fn default_repeats() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_default_repeats(repeats: &u32) -> bool {
+    *repeats == 1
 }
 
 /// The default for [`Plan::offsets`].
@@ -115,6 +130,7 @@ impl Default for Plan {
             destructive: false,
             calls: None,
             offsets: OFFSETS,
+            repeats: 1,
         }
     }
 }
@@ -222,6 +238,7 @@ impl Plan {
             Key::Period => self.timer.period = number()?,
             Key::CpuOnAfter => self.cpu_on_after = number()?,
             Key::Offsets => self.offsets = number()?,
+            Key::Repeats => self.repeats = number()?,
             Key::Threshold => self.timer.threshold = Some(number()?),
             Key::Footprint => self.timer.footprint = key.number(bytes(value))?,
             Key::Stress => self.timer.loads = choice(value, &Load::ALL.map(Load::word))?,

@@ -193,6 +193,16 @@ scenarios! {
         },
         ..Descriptor::SUITE
     },
+    WakeRace: Descriptor {
+        tag: "wake_race",
+        name: "Wake-up interrupts while a CPU suspends",
+        procedure: Procedure::Interrupts,
+        axis: Some(Axis::Offset),
+        is_in_all: false,
+        // Five outcomes for each of two states.
+        cells: |size| 2 * 5 * size.cpus,
+        ..Descriptor::SUITE
+    },
     // This scenario is last because it may lose CPUs.
     Fitness: Descriptor {
         tag: "fitness",

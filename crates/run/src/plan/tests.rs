@@ -229,7 +229,7 @@ const MESSAGES: &[(&str, &str)] = &[
          susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
          cpu_off_serial psci_version_parallel null_call self_sgi sysreg_trap pmf_read \
          cpu_on empty timer_latency dirty_sweep contend_sweep idle_states cold_call \
-         system_suspend masked_time fitness suite micro all",
+         system_suspend masked_time wake_race fitness suite micro all",
     ),
     (
         "footprint=5000M",
@@ -245,7 +245,7 @@ const MESSAGES: &[(&str, &str)] = &[
         "a=b",
         "word 1 \"a=b\": unknown key; valid keys are iterations warmup only method wake end \
          deepest core samples records loops batch duration period stress footprint timers \
-         threshold dirty contend cpu-on-after fitness calls offsets",
+         threshold dirty contend cpu-on-after fitness calls offsets repeats",
     ),
     (
         "calls=84000000",

@@ -277,6 +277,37 @@ impl Fake {
         }
     }
 
+    /// Returns the outcome of a suspend whose wake-up may come too early. Until 60 ticks after its
+    /// beginning, the call returns.
+    fn race(&self, round: &Round, start: u64, after: u64, cpu: CpuIndex) -> Outcome {
+        let (before, due) = (start + 20, start + after);
+        let flush = self.flush(round, round.action, &[cpu], 0);
+        let down = before + 110 + flush;
+        let outcome = Outcome {
+            action: round.action,
+            start: at(start),
+            before: at(before),
+            due: at(due),
+            ..Outcome::default()
+        };
+        if due < before + 60 {
+            return Outcome {
+                end: ActionEnd::Returned,
+                code: Some(0),
+                after: at(before + 90),
+                stamps: Stamps([before + 10, before + 80, 7, 9, 5, 6]),
+                ..outcome
+            };
+        }
+        let up = due.max(down) + 30;
+        Outcome {
+            end: ActionEnd::Resumed,
+            after: at(up + 400),
+            stamps: Stamps([before + 10, up + 300, down, up, before + 100, down - 10]),
+            ..outcome
+        }
+    }
+
     /// Returns the outcome of a suspend or of PSCI_VERSION on one CPU in a queue.
     fn call(&self, round: &Round, agreed_start: u64, queue: &[CpuIndex], place: usize) -> Outcome {
         let cpu = queue[place];
@@ -410,9 +441,10 @@ impl Fake {
             // A round without a helper does not count.
             _ if round.waker == Waker::NoHelper => outcome,
             Action::None | Action::Help => outcome,
-            Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
-                self.call(round, start, queue, place)
-            }
+            Action::Suspend { .. } | Action::SystemSuspend | Action::Version => match round.race {
+                Some(after) => self.race(round, start, after, cpu),
+                None => self.call(round, start, queue, place),
+            },
             Action::ColdCall { call, after } => {
                 Self::cold_call(self.call(round, start, queue, place), call, after)
             }

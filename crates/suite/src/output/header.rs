@@ -281,6 +281,9 @@ fn of_plan(plan: &Plan) -> String {
     if any(|id| id.procedure() == Procedure::Timers) {
         text += &of_timers(&plan.timer);
     }
+    if plan.scenarios.contains(ScenarioId::WakeRace) {
+        text += "; at most 256 suspends of 7 ms for each CPU and state in wake_race";
+    }
     for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
         text += &state.map_or_else(String::new, |state| format!("; {name}={state:#010x}"));
     }

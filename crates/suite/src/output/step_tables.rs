@@ -109,6 +109,7 @@ fn meaning(metric: Metric) -> &'static str {
         Metric::Entry => ": expiry to vector",
         Metric::Handler => ": expiry to handler",
         Metric::Masked => ": longest time masked",
+        Metric::Until => ": last offset",
         Metric::Powerdown => ": powerdown",
         Metric::Wakeup => ": wakeup",
         Metric::CacheFlush => ": cache flush",
@@ -200,15 +201,20 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
         add_loops(&mut text, run, scenario, asked);
     } else if scenario.id == ScenarioId::MaskedTime {
         text += HOW_TO_READ_MASKED;
+    } else if scenario.id == ScenarioId::WakeRace {
+        text += HOW_TO_READ_RACE;
     } else if scenario.id == ScenarioId::ColdCall && !scenario.has_pmf() {
         text += "Without PMF, the timestamp call is not measured. ";
     }
     text
 }
 
-const HOW_TO_READ_MASKED: &str = "A timer's interrupt falls due at the offset within the call at which it was held back longest. \
-     Masked is the time until the handler's first instruction, less the baseline. Firmware that runs \
-     with interrupts masked throughout holds back an interrupt for as long as the call lasts. ";
+const HOW_TO_READ_MASKED: &str = "Masked is the time from the instant at which an interrupt falls due, early in the call, to its \
+     handler, less the baseline. ";
+
+const HOW_TO_READ_RACE: &str = "returned, abandoned: the call returned, before or after the power-down began. woken, slept: the \
+     interrupt came before or after the CPU was down. lost: only an SGI woke the CPU. Without PMF, \
+     returned includes abandoned, and slept includes woken. ";
 
 fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
     let has_limit = run.plan.is_some_and(|plan| plan.loops.is_none());

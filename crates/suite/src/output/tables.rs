@@ -155,6 +155,7 @@ fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
         | Metric::Entry
         | Metric::Handler
         | Metric::Masked
+        | Metric::Until
         | Metric::Count
         | Metric::Residency => "",
     }

@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::steps::Sweep;
 use super::{
     cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, idle_states, loops, masked_time, steps,
-    suite, system_suspend, timer_latency,
+    suite, system_suspend, timer_latency, wake_race,
 };
 
 /// The code that measures a scenario.
@@ -47,6 +47,7 @@ const fn measurement(id: ScenarioId) -> Measurement {
         ScenarioId::ColdCall => Measurement::Steps(cold_call::measure_steps),
         ScenarioId::SystemSuspend => Measurement::Steps(system_suspend::measure_steps),
         ScenarioId::MaskedTime => Measurement::Steps(masked_time::measure_steps),
+        ScenarioId::WakeRace => Measurement::Steps(wake_race::measure_steps),
         ScenarioId::Fitness => Measurement::Checks,
     }
 }

@@ -4,12 +4,13 @@
 use hardware::board::CpuIndex;
 use run::measure::{Histogram, Outcome, REASONS, Reason};
 use run::model::{Cell, Check, Cpu, Samples, Scenario, Series, scenarios};
-use run::plan::{Plan, Procedure, ScenarioId};
+use run::plan::{Axis, Plan, Procedure, ScenarioId};
 
 use super::cell_state::{COLUMNS, CellState, METRICS_MAX};
 use super::states::Chosen;
 use super::steps;
 use super::suite::{self, PLACEMENTS};
+use super::wake_race;
 
 /// Bytes for a run's strings: versions, names and line buffers.
 const TEXT: usize = 8 << 10;
@@ -87,7 +88,12 @@ fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) 
         }
         Procedure::Steps | Procedure::Interrupts => {
             let samples = samples_bytes(plan) * cells;
-            bench_bytes(cpus, iterations, 0) + samples + cells_bytes(cells, steps::SERIES_MAX)
+            let map = if id.axis() == Some(Axis::Offset) {
+                wake_race::MAP_BYTES
+            } else {
+                0
+            };
+            bench_bytes(cpus, iterations, 0) + samples + map + cells_bytes(cells, steps::SERIES_MAX)
         }
         Procedure::Timers => bench_bytes(cpus, 0, 0) + cells * spread + cells_bytes(cells, COLUMNS),
         Procedure::CpuOn => bench_bytes(cpus, 0, iterations) + cells_bytes(cells, COLUMNS),

@@ -26,6 +26,7 @@ mod system_suspend;
 pub(crate) mod tests;
 mod timer_latency;
 mod trials;
+mod wake_race;
 mod wakers;
 
 pub use self::bench::Setting;

@@ -126,9 +126,8 @@ impl States {
                 .iter()
                 .any(|id| match (id.procedure(), id.axis()) {
                     (Procedure::Steps, Some(Axis::PowerState)) => self.accepted.contains(&state),
-                    (Procedure::Steps, Some(Axis::Bytes | Axis::Cpus) | None) => {
-                        both.contains(&Some(state))
-                    }
+                    (Procedure::Steps, Some(Axis::Bytes | Axis::Cpus) | None)
+                    | (Procedure::Interrupts, Some(Axis::Offset)) => both.contains(&Some(state)),
                     _ => self.of(id) == Some(state),
                 })
         };

@@ -3,6 +3,7 @@
 mod fitness;
 mod loops;
 mod masked;
+mod race;
 mod skips;
 mod sweeps;
 mod timers;

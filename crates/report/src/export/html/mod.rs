@@ -5,6 +5,7 @@ mod frame;
 mod history_chart;
 mod page;
 mod queue;
+mod race;
 mod script;
 mod spread;
 mod sweep;

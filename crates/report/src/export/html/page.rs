@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 
 use super::chart::Chart;
 use super::script::Script;
-use super::{queue, spread, sweep, timeline};
+use super::{queue, race, spread, sweep, timeline};
 use crate::export::document::{Block, Charts};
 use crate::export::escape::xml;
 use crate::export::history_document::title as history_title;
@@ -80,6 +80,7 @@ impl Serialize for Charts<'_> {
             .into_iter()
             .chain(queue::figure(self));
         let all = line.chain(spread::figures(self));
-        serializer.collect_seq(all.chain(sweep::figures(self)))
+        let all = all.chain(sweep::figures(self));
+        serializer.collect_seq(all.chain(race::figures(self)))
     }
 }

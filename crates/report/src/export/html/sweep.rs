@@ -11,8 +11,9 @@ use crate::export::document::Charts;
 use crate::export::step_tables::DrawnScale;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
-    // A power_state is an identifier, not a quantity.
+    // A power_state is an identifier, not a quantity. Offsets have a map (`race`).
     let axis = charts.scenario.id.axis();
+    let axis = axis.filter(|axis| *axis != Axis::Offset);
     let amount = axis.and_then(Axis::amount);
     let all = curves(charts.scenario).into_iter().enumerate();
     all.filter_map(move |(place, it)| figure(charts, place + 1, &it, amount?))

@@ -28,6 +28,8 @@ CASSERT(__builtin_offsetof(struct pb_fate, sleep) == PB_FATE_SLEEP,
 CASSERT(__builtin_offsetof(struct pb_fate, delay) == PB_FATE_DELAY,
 	pb_fate_delay);
 CASSERT(__builtin_offsetof(struct pb_fate, gic) == PB_FATE_GIC, pb_fate_gic);
+CASSERT(__builtin_offsetof(struct pb_fate, lose) == PB_FATE_LOSE,
+	pb_fate_lose);
 CASSERT((PB_FATES_ADDR + (PB_CPUS << PB_FATE_SHIFT)) <=
 	(PB_SHARED_BASE + SHARED_RAM_SIZE), pb_fates_fit);
 
@@ -138,6 +140,7 @@ uintptr_t pb_faults_init(uintptr_t entry)
 		pb_fate(pos)->sleep = 0U;
 		pb_fate(pos)->delay = 0U;
 		pb_fate(pos)->gic = 0U;
+		pb_fate(pos)->lose = 0U;
 	}
 
 	/* This must happen before a fault can clear the frequency. */

@@ -16,6 +16,7 @@
 #define TURNS		32
 
 	.globl	pb_fault_sleep
+	.globl	pb_fault_lose_wake
 	.globl	pb_fault_warm_entry
 
 /* x0 = this core's record. Changes x1 and x2. */
@@ -76,6 +77,25 @@ func pb_fault_sleep
 
 2:	ret	x3
 endfunc pb_fault_sleep
+
+/*
+ * If the fault is armed and the core's physical timer has already expired, the
+ * timer is stopped, so that its interrupt does not wake the core. Changes x0 to
+ * x3.
+ */
+func pb_fault_lose_wake
+	mov	x3, x30
+	bl	my_fate
+	ldr	x1, [x0, #PB_FATE_LOSE]
+	str	xzr, [x0, #PB_FATE_LOSE]
+	cbz	x1, 1f
+	isb
+	mrs	x1, isr_el1
+	cbz	x1, 1f
+	msr	cntp_ctl_el0, xzr
+	isb
+1:	ret	x3
+endfunc pb_fault_lose_wake
 
 /*
  * The address at which a core starts after CPU_ON or a wake-up. A core that must

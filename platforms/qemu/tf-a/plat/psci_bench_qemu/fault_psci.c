@@ -305,6 +305,9 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 	case PB_GIC_ENABLES_LOST:
 		fate->gic = 1U;
 		break;
+	case PB_WAKE_LOST:
+		fate->lose = 1U;
+		break;
 	case PB_STALL_LOCKED:
 		stalls[me] = true;
 		break;
@@ -321,6 +324,7 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 	fate->sleep = 0U;
 	fate->delay = 0U;
 	fate->gic = 0U;
+	fate->lose = 0U;
 	stalls[me] = false;
 
 	return result;

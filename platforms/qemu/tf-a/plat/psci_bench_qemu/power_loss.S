@@ -57,6 +57,9 @@ func pb_core_power_down
 	cbnz	x0, 2f
 #endif
 	bl	pb_gic_arm_wake
+#if PB_FAULTS
+	bl	pb_fault_lose_wake
+#endif
 1:	dsb	sy
 	wfi
 	/* WFI can wake spuriously, so check for a pending interrupt. */

@@ -23,6 +23,8 @@
 #define PB_FATE_DELAY		8
 /* Not zero: its part of the GIC is reset when it resumes. */
 #define PB_FATE_GIC		16
+/* Not zero: an interrupt that comes before the core sleeps is lost. */
+#define PB_FATE_LOSE		24
 
 #ifndef __ASSEMBLER__
 
@@ -37,7 +39,7 @@ struct pb_fate {
 	uint64_t sleep;
 	uint64_t delay;
 	uint64_t gic;
-	uint64_t unused;
+	uint64_t lose;
 };
 
 /* Not memory: the machine would need 254 GiB for that. */

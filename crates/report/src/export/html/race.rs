@@ -1,0 +1,127 @@
+//! Draws the map of a wake race: for each outcome, a box from the first to the last offset of the
+//! interrupt, and from the shortest to the longest time until the CPU was back.
+
+use hardware::text::join::join;
+use itertools::Itertools as _;
+use run::measure::Metric;
+use run::model::{Cell, CellSeries};
+use run::plan::Axis;
+
+use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
+use crate::export::document::Charts;
+use crate::export::step_tables::DrawnScale;
+
+/// The outcomes, each with its CSS class and its meaning.
+const OUTCOMES: [(&str, &str, &str); 5] = [
+    ("returned", "p-call", "returned before the power-down"),
+    ("abandoned", "p-flush", "abandoned the power-down"),
+    ("woken", "p-entry", "woken on the way down"),
+    ("slept", "p-wake", "slept"),
+    ("lost", "flame-more", "lost: woken only by an SGI"),
+];
+
+/// An outcome on one CPU, in ticks.
+#[derive(Clone, Copy)]
+struct Interval<'r> {
+    outcome: usize,
+    series: CellSeries<'r>,
+    offsets: (u64, u64),
+    latencies: (u64, u64),
+}
+
+impl<'r> Interval<'r> {
+    /// Returns the state and the interval of a cell.
+    fn of(cell: &'r Cell) -> Option<(&'static str, Self)> {
+        let (state, word) = cell.step.variant.word().split_once('_')?;
+        let outcome = OUTCOMES.iter().position(|it| it.0 == word)?;
+        let series = cell.series_of(Metric::Wake)?;
+        let interval = Self {
+            outcome,
+            series: CellSeries { cell, series },
+            offsets: (cell.step.x?, cell.figure(Metric::Until)?),
+            latencies: (series.summary.min, series.summary.max),
+        };
+        Some((state, interval))
+    }
+
+    fn extent(&self) -> (usize, (u64, u64), (u64, u64)) {
+        (self.outcome, self.offsets, self.latencies)
+    }
+}
+
+/// Returns a map for each state. CPUs with equal maps share one.
+pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
+    let scenario = charts.scenario;
+    let cells = scenario.cells.iter();
+    let cells = cells.filter(|_| scenario.id.axis() == Some(Axis::Offset));
+    let by_map = cells
+        .filter_map(|cell| Interval::of(cell).map(|(state, it)| ((state, cell.cpu), it)))
+        .into_group_map()
+        .into_iter()
+        .sorted_by_key(|it| it.0);
+    let mut maps: Vec<(&str, Vec<String>, Vec<Interval<'_>>)> = Vec::new();
+    for ((state, cpu), map) in by_map {
+        let extents = |map: &[Interval<'_>]| map.iter().map(Interval::extent).collect_vec();
+        let is_same = |it: &&mut (&str, _, Vec<Interval<'_>>)| {
+            it.0 == state && extents(&it.2) == extents(&map)
+        };
+        let label = charts.run.run.label(cpu).to_string();
+        match maps.iter_mut().find(is_same) {
+            Some(found) => found.1.push(label),
+            None => maps.push((state, vec![label], map)),
+        }
+    }
+    let all = maps.into_iter().enumerate();
+    all.filter_map(|(place, (state, cpus, map))| figure(charts, place + 1, state, &cpus, &map))
+}
+
+fn figure(
+    charts: &Charts<'_>,
+    number: usize,
+    state: &str,
+    cpus: &[String],
+    map: &[Interval<'_>],
+) -> Option<Chart> {
+    let first = map.first()?.series;
+    let unit = DrawnScale::of(charts.run.clock(), first);
+    let drawn = |ticks: u64| unit.value(first, ticks);
+    let last = map.iter().map(|it| it.offsets.1).max()?;
+    let least = map
+        .iter()
+        .map(|it| it.offsets.1)
+        .filter(|it| *it > 0)
+        .min()?;
+    // Zero cannot be shown on a logarithmic scale, so offset 0 is drawn at the left edge.
+    let x = Scale::fitting((drawn(least) / 2.0, drawn(last)), (LEFT + 12.0, EDGE));
+    let highest = map.iter().map(|it| drawn(it.latencies.1));
+    let name = format!("Wake ({})", unit.name);
+    let (mut drawing, y) = Drawing::of_values(highest.fold(0.0, f64::max), &name);
+    let label = format!("interrupt due after the call ({}){}", unit.name, x.kind());
+    drawing.bottom(&x, &label, x.ticks(78.0));
+    for it in map {
+        let (_, class, meaning) = OUTCOMES[it.outcome];
+        let [from, to] = [it.offsets.0, it.offsets.1].map(drawn);
+        let [low, high] = [it.latencies.0, it.latencies.1].map(drawn);
+        let said = format!(
+            "{meaning}: interrupt due {from:.2} to {to:.2} {0} after the call, back {low:.2} to \
+             {high:.2} {0} later",
+            unit.name
+        );
+        let (left, top) = (x.at(from), y.at(high));
+        let height = (y.at(low) - top).max(4.0);
+        drawing.rect(class, (left, top), (x.at(to) - left, height), &said);
+    }
+    let has = |outcome: usize| map.iter().any(|it| it.outcome == outcome);
+    let marks: [_; OUTCOMES.len()] = std::array::from_fn(|outcome| {
+        let (_, class, meaning) = OUTCOMES[outcome];
+        (class, meaning, has(outcome))
+    });
+    let cpus = join(cpus.iter(), ", ");
+    let title = format!("What an interrupt finds, {state} state, CPU {cpus}");
+    let said = format!(
+        "Boxes for {} outcomes by the offset of the interrupt.",
+        map.len()
+    );
+    let id = format!("{}-race{number}", charts.id);
+    Some(drawing.figure(id, [title, said], legend(marks)))
+}

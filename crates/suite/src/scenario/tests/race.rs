@@ -1,0 +1,97 @@
+//! `wake_race` on the fake machine, whose CPU_SUSPEND returns if the interrupt is due within 60 ticks
+//! after the call.
+
+use super::*;
+
+/// Returns the first and last offset with this outcome on a CPU, and the number of suspends.
+fn interval(ran: &Ran, cpu: u16, variant: Variant) -> Option<(u64, u64, u32)> {
+    let step = (CpuIndex::from(cpu), variant);
+    let cell = ran.cells().find(|it| (it.cpu, it.step.variant) == step)?;
+    Some((cell.step.x?, cell.figure(Metric::Until)?, cell.valid()))
+}
+
+#[test]
+fn borders_are_found_to_within_a_tick() {
+    let ran = run(Fake::new(5), "only=wake_race offsets=8");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    // CPU 4 is alone in its cluster, so it flushes the cluster's caches.
+    for (cpu, returned, woken, slept, flush) in [
+        (
+            1,
+            Variant::CoreReturned,
+            Variant::CoreWoken,
+            Variant::CoreSlept,
+            CORE_FLUSH,
+        ),
+        (
+            4,
+            Variant::DeepestReturned,
+            Variant::DeepestWoken,
+            Variant::DeepestSlept,
+            CLUSTER_FLUSH,
+        ),
+    ] {
+        let down = 110 + flush;
+        let [returned, woken, slept] = [returned, woken, slept].map(|variant| {
+            let found = interval(&ran, cpu, variant);
+            found.unwrap_or_else(|| panic!("{cpu} {variant:?}"))
+        });
+        assert_eq!((returned.0, returned.1), (0, 59));
+        assert_eq!((woken.0, woken.1), (60, down - 1));
+        assert_eq!(slept.0, down);
+        assert!(slept.1 > down && slept.2 > 1);
+    }
+    // On correct firmware, no wake-up is abandoned or lost.
+    for variant in [Variant::CoreAbandoned, Variant::DeepestLost] {
+        assert_eq!(interval(&ran, 1, variant), None);
+    }
+}
+
+/// An SGI wakes a CPU whose interrupt is lost, so the other offsets are measured as well.
+#[test]
+fn lost_wake_ups_are_an_interval() {
+    let fake = Fake::new(3).with(|_, cpu, outcome| {
+        let x = outcome
+            .due
+            .zip(outcome.before)
+            .map(|(due, before)| due.since(before));
+        let is_lost = x.is_some_and(|x| (100..200).contains(&x));
+        if cpu.place() == 2 && is_lost {
+            outcome.end = ActionEnd::NotRung;
+        }
+    });
+    let ran = run(fake, "only=wake_race offsets=64 repeats=2");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let lost = interval(&ran, 2, Variant::CoreLost).expect("lost wake-ups");
+    assert_eq!((lost.0, lost.1), (100, 199));
+    assert!(lost.2 >= 4 && lost.2.is_multiple_of(2));
+    assert_eq!(interval(&ran, 1, Variant::CoreLost), None);
+    assert!(interval(&ran, 2, Variant::CoreSlept).is_some());
+    // Each round has a CPU that wakes the one that is measured.
+    let has_helper = |round: &Round| round.race.is_none() || round.waker.helper().is_some();
+    assert!(ran.fake.asked.iter().all(has_helper));
+}
+
+/// Without PMF, it is unknown when the CPU was down.
+#[test]
+fn without_pmf_there_are_two_outcomes() {
+    let ran = run(Fake::without_pmf(2), "only=wake_race");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let variants = [Variant::CoreReturned, Variant::CoreSlept];
+    let [returned, slept] =
+        variants.map(|variant| interval(&ran, 1, variant).expect("an interval"));
+    assert_eq!((returned.1, slept.0), (59, 60));
+    assert_eq!(interval(&ran, 1, Variant::CoreWoken), None);
+}
+
+#[test]
+fn refused_suspend_is_no_outcome() {
+    let fake = Fake::new(2).with(|_, _, outcome| {
+        (outcome.end, outcome.code) = (ActionEnd::Returned, Some(-3));
+    });
+    let ran = run(fake, "only=wake_race");
+    assert!(matches!(
+        ran.failure(),
+        Some(Failure::TooFewSamples { valid: 0, .. })
+    ));
+}

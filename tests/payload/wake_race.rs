@@ -1,0 +1,117 @@
+//! Interrupts that arrive while a CPU suspends, under real firmware with the instruction clock.
+
+use std::collections::BTreeMap;
+
+use hardware::board::Mpidr;
+use report::export::{self, Report};
+use report::log::read_bytes;
+use run::measure::Metric;
+use run::model::Variant::{
+    self, CoreAbandoned, CoreLost, CoreReturned, CoreSlept, CoreWoken, DeepestReturned,
+    DeepestSlept, DeepestWoken,
+};
+use run::model::Verdict;
+use run::plan::ScenarioId;
+
+use crate::common::{self, Log, spec};
+
+/// The first and the last offset of each outcome on each CPU, in ticks.
+type Intervals = BTreeMap<(Mpidr, Variant), (u64, u64)>;
+
+fn intervals(log: &Log) -> Intervals {
+    let cells = log.cells(ScenarioId::WakeRace);
+    let intervals = cells.filter_map(|(mpidr, cell)| {
+        let last = cell.figure(Metric::Until)?;
+        Some(((mpidr, cell.step.variant), (cell.step.x?, last)))
+    });
+    intervals.collect()
+}
+
+/// On correct firmware, the three intervals follow each other without a gap, and no CPU is lost.
+#[test]
+fn each_border_is_found_on_every_machine() {
+    for (options, cpus) in [
+        ("--smp 16 --gic 3 --variant coherency=sw", 16),
+        ("--smp 8 --gic 2 --el 1", 8),
+        ("--smp 5", 5),
+    ] {
+        let spec = spec(&format!("--icount {options}"), "only=wake_race");
+        let all = intervals(&common::pass(&spec));
+        assert_eq!(all.len(), 6 * cpus, "{options}: {all:?}");
+        for cpu in (0..cpus as u64).map(Mpidr::new) {
+            for variants in [
+                [CoreReturned, CoreWoken, CoreSlept],
+                [DeepestReturned, DeepestWoken, DeepestSlept],
+            ] {
+                let [returned, woken, slept] = variants.map(|variant| all[&(cpu, variant)]);
+                assert_eq!(
+                    (returned.0, returned.1 + 1),
+                    (0, woken.0),
+                    "{options} {cpu}"
+                );
+                assert_eq!(woken.1 + 1, slept.0, "{options} {cpu}");
+            }
+        }
+    }
+}
+
+/// The CPU is down when PMF says so in a suspend that nothing disturbs, and two runs are identical.
+#[test]
+fn the_last_border_is_the_end_of_the_powerdown() {
+    let args = "only=cpu_susp_serial,wake_race iterations=3";
+    let runs = [(); 2].map(|()| common::pass(&spec("--smp 3 --icount", args)));
+    let [first, second] = runs.each_ref().map(intervals);
+    assert_eq!(first, second);
+    let powerdown = runs[0].metric(ScenarioId::CpuSuspendSerial, Metric::Powerdown);
+    for cpu in (0..3).map(Mpidr::new) {
+        let down = first[&(cpu, CoreSlept)].0;
+        // ENTER_PSCI follows the call by less than 100 instructions.
+        let before = down - powerdown[&cpu].median;
+        assert!(before < 100, "{cpu}: {down} {before}");
+    }
+}
+
+/// A firmware that loses an interrupt on the way down: the map names the window, and all other
+/// offsets and CPUs are measured.
+#[test]
+fn a_window_that_loses_wake_ups_is_named() {
+    let (victim, other) = (Mpidr::new(2), Mpidr::new(1));
+    let options = format!("--smp 4 --icount --fault wake-lost,cpu={victim}");
+    let ran = common::ends(&spec(&options, "only=wake_race"), Verdict::Pass);
+    let all = intervals(&ran.log());
+    let (first, last) = all[&(victim, CoreLost)];
+    assert_eq!(all[&(victim, CoreReturned)].1 + 1, first);
+    assert_eq!(last + 1, all[&(victim, CoreSlept)].0);
+    assert!(!all.contains_key(&(victim, CoreWoken)));
+    assert!(!all.contains_key(&(other, CoreLost)));
+    // The window ends when the CPU waits, shortly after PMF's last timestamp.
+    let (woken, slept) = (all[&(other, CoreWoken)], all[&(other, CoreSlept)]);
+    assert!(first.abs_diff(woken.0) < 100 && last > woken.1 && last < slept.0 + 500);
+    // The other CPUs have equal maps.
+    let page = page(&ran.result.log);
+    for words in [
+        "core state, CPU 0.0, 0.1, 0.3<",
+        "core state, CPU 0.2<",
+        "woken only by an SGI",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+fn page(log: &[u8]) -> String {
+    let report: Report = read_bytes("a.log", log).expect("a run").into();
+    let mut page = Vec::new();
+    let format = export::by_name("html").expect("a format");
+    format.write(&report, &mut page).expect("a page");
+    String::from_utf8(page).expect("UTF-8")
+}
+
+#[test]
+fn an_abandoned_powerdown_is_an_outcome() {
+    let victim = Mpidr::new(1);
+    let fault = format!("suspend-abandoned-2.13,cpu={victim},skip=40,count=10");
+    let options = format!("--smp 3 --icount --fault {fault}");
+    let all = intervals(&common::pass(&spec(&options, "only=wake_race")));
+    assert!(all.contains_key(&(victim, CoreAbandoned)), "{all:?}");
+    assert!(all.contains_key(&(victim, CoreSlept)), "{all:?}");
+}
