@@ -7,8 +7,9 @@ use alloc::vec::Vec;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
-use hardware::board::{Board, FormatError, Region, TreeConsole, total_size};
+use hardware::board::{Board, FormatError, Region};
 
+use super::readable::readable;
 use super::{Result, merge, nodes};
 
 /// The maximum number of nodes and properties in a tree that can be changed. The largest trees in
@@ -22,19 +23,15 @@ pub const ITEMS_MAX: usize = 30_000;
 /// # Errors
 /// Returns an error if the payload cannot use the tree or if a change cannot be made.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> Result<Vec<u8>> {
-    // Only well-formed trees may be passed to dtoolkit.
-    TreeConsole::find(blob)?;
-    let size = total_size(blob)?;
-    let blob = blob
-        .get(..size)
-        .ok_or_else(|| error(format!("truncated: the header specifies {size} bytes")))?;
+    let tree = readable(blob)?;
+    let blob = blob.get(..tree.len()).unwrap_or(blob);
     if memory.is_none() {
         Board::read(blob)?;
         if bootargs.is_none() {
             return Ok(blob.to_vec());
         }
     }
-    let fdt = Fdt::new_unchecked(blob);
+    let fdt = Fdt::new_unchecked(&tree);
     let items = count_items(&fdt.root());
     if items > ITEMS_MAX {
         let kinds = "nodes and properties";

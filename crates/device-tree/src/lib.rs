@@ -28,6 +28,7 @@
 //! | part | task |
 //! |---|---|
 //! | `regions` | lists of regions |
+//! | `readable` | trees that dtoolkit can read |
 //! | `node` | a node under construction |
 //! | [`nodes`] | the nodes that describe a board |
 //! | `adapt` | changes the boot arguments or memory in an existing tree |
@@ -47,6 +48,7 @@ pub mod acpi;
 mod adapt;
 mod node;
 pub mod nodes;
+mod readable;
 mod regions;
 
 pub use self::adapt::{ITEMS_MAX, adapt, check_bootargs};

@@ -107,3 +107,13 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
     let extended = replaced(&core_off, &0x4000_0002u32.to_be_bytes());
     machine(&extended).expect("a valid extended-format power_state");
 }
+
+/// The payload reads names that are outside the strings block according to the header.
+#[test]
+fn wrong_size_of_the_strings_block_does_no_harm() {
+    let mut blob = tree();
+    // size_dt_strings
+    blob[32..36].copy_from_slice(&10u32.to_be_bytes());
+    let changed = with_bootargs(&blob, Some("iterations=3")).expect("a valid tree");
+    assert!(payload::Board::read(&changed).is_ok());
+}
