@@ -1,8 +1,9 @@
 //! Concatenated ACPI tables, and the device tree built from them.
 
 use crate::input::worded;
-use device_tree::acpi::{Tables, to_tree};
+use device_tree::acpi::{Tables, to_tree, to_tree_of_cpus};
 use device_tree::adapt;
+use device_tree::declared::DeclaredStates;
 use hardware::board::{Board, Region, TreeConsole};
 
 const HEADER_SIZE: usize = 36;
@@ -50,6 +51,10 @@ fn make(tables: &[Vec<u8>]) {
     let console = TreeConsole::find(&made.tree).expect("the built tree is readable");
     assert!(console.conduit.is_ok());
     assert!(made.notes.iter().all(|note| note.is_ascii()));
+    let cpus = Tables::of_files(&files).and_then(|tables| to_tree_of_cpus(&tables));
+    let cpus = cpus.expect("needs fewer tables");
+    let [of_all, of_cpus] = [&made.tree, &cpus.tree].map(|tree| DeclaredStates::read(tree));
+    assert_eq!(of_all.expect("a tree"), of_cpus.expect("a tree"));
     if let Some(tree) = worded(adapt(&made.tree, None, Some(&[MEMORY]))) {
         let board = Board::read(&tree).expect("the completed tree is valid");
         assert_eq!(board.memory, [MEMORY]);

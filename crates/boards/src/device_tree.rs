@@ -4,7 +4,7 @@
 //! are `psci-bench,power-level` in idle states and `psci-bench,no-cpu-off` in the PSCI node.
 
 use anyhow::{Result, anyhow, bail};
-use device_tree::nodes::{self, CPU_PHANDLES};
+use device_tree::nodes::{self, CPU_PHANDLES, IDLE_PHANDLES};
 use device_tree::{TreeNode, check_bootargs};
 use hardware::board::{self as payload, ADDRESSES, GICR, GicVersion, Region};
 use hardware::devices::uart::registers;
@@ -30,7 +30,6 @@ pub struct Choices<'c> {
 }
 
 const CLOCK_PHANDLE: u32 = 2;
-const IDLE_PHANDLES: u32 = 0x10;
 
 /// Builds the tree for `board`, with `bootargs` in `/chosen`.
 pub fn build(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) -> Result<Vec<u8>> {

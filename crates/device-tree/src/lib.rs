@@ -29,6 +29,7 @@
 //! |---|---|
 //! | `regions` | lists of regions |
 //! | `readable` | trees that dtoolkit can read |
+//! | [`declared`] | reads what a tree declares about idle states |
 //! | `node` | a node under construction |
 //! | [`nodes`] | the nodes that describe a board |
 //! | `adapt` | changes the boot arguments or memory in an existing tree |
@@ -46,6 +47,7 @@ extern crate std;
 
 pub mod acpi;
 mod adapt;
+pub mod declared;
 mod node;
 pub mod nodes;
 mod readable;

@@ -10,6 +10,8 @@ use super::node::TreeNode;
 
 /// The interrupt controller's phandle.
 pub const GIC_PHANDLE: u32 = 1;
+/// The first idle state's phandle. The phandle of each subsequent state is one higher.
+pub const IDLE_PHANDLES: u32 = 0x10;
 /// The first CPU's phandle. The phandle of each subsequent CPU is one higher.
 pub const CPU_PHANDLES: u32 = 0x100;
 /// Interrupt specifier flags: level-sensitive, active high.

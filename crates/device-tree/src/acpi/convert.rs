@@ -15,6 +15,11 @@ use super::tables::Tables;
 use super::{gtdt, lpi, serial};
 use crate::{Result, TreeNode, nodes};
 
+/// The `compatible` string of a converted tree.
+const COMPATIBLE: &str = "psci-bench,acpi";
+/// The CPUs' `compatible` string if their type does not matter.
+const CPU: &str = "arm,armv8";
+
 /// A device tree built from ACPI tables.
 #[derive(Clone, Debug)]
 pub struct Conversion {
@@ -40,7 +45,7 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
     let mut notes = tables.notes.clone();
     let timer_stops = gtdt::timer_stops(&gtdt, conduit)?;
     let cpus_node = cpus_node(tables, &cpus, cpu, timer_stops, &mut notes);
-    let root = nodes::root("psci-bench,acpi", &model(&fadt)?, true)
+    let root = nodes::root(COMPATIBLE, &model(&fadt)?, true)
         .with(nodes::chosen(&uart, ""))
         .with(nodes::psci(conduit))
         .with(cpus_node)
@@ -53,6 +58,24 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
     });
     let devices = [gtdt::timer_frame(&timers), gtdt::watchdog(&timers)];
     let root = devices.into_iter().flatten().fold(root, TreeNode::with);
+    let tree = root.flatten();
+    Ok(Conversion { tree, notes })
+}
+
+/// Builds a device tree that contains only the CPUs and their idle states. Unlike [`to_tree`], it
+/// does not need the tables that describe devices.
+///
+/// # Errors
+/// Returns an error if a required table is missing or malformed.
+pub fn to_tree_of_cpus(tables: &Tables<'_>) -> Result<Conversion> {
+    let fadt = tables.require(*b"FACP", "the PSCI conduit")?;
+    let madt = tables.require(*b"APIC", "the CPUs")?;
+    let cpus = madt::cpus(&madt)?;
+    let gtdt = tables.require(*b"GTDT", "the timers")?;
+    let timer_stops = gtdt::timer_stops(&gtdt, conduit(&fadt)?)?;
+    let mut notes = tables.notes.clone();
+    let cpus_node = cpus_node(tables, &cpus, CPU, timer_stops, &mut notes);
+    let root = nodes::root(COMPATIBLE, &model(&fadt)?, false).with(cpus_node);
     let tree = root.flatten();
     Ok(Conversion { tree, notes })
 }
@@ -94,29 +117,36 @@ fn cpus_node(
     timer_stops: bool,
     notes: &mut Vec<String>,
 ) -> TreeNode {
-    let mut node = nodes::cpus();
-    for (cpu, phandle) in cpus.iter().zip(nodes::CPU_PHANDLES..) {
-        let cpu = nodes::cpu(cpu.mpidr, compatible);
-        node = node.with(cpu.cells("phandle", &[phandle]));
-    }
     let topology = tables.get(*b"PPTT").and_then(|pptt| {
         let missing = FormatError::new(format_args!("no ACPI table PPTT"));
         Topology::read(pptt.ok_or(missing)?, cpus)
     });
-    match topology {
-        Err(reason) => notes.push(format!("{reason}: CPUs are labeled by MPIDR")),
-        Ok(topology) => {
-            node = node.with(topology.map());
-            if let Some(size) = topology.second_level_cache() {
-                let cache = TreeNode::new("l2-cache")
-                    .texts("compatible", &["cache"])
-                    .cells("cache-level", &[2])
-                    .cells("cache-size", &[size as u32]);
-                node = node.with(cache);
-            }
-        }
+    if let Err(reason) = &topology {
+        notes.push(format!("{reason}: CPUs are labeled by MPIDR"));
     }
     let uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
     let states = lpi::idle_states(tables, &uids, timer_stops, notes);
+    let mut node = nodes::cpus();
+    for (cpu, phandle) in cpus.iter().zip(nodes::CPU_PHANDLES..) {
+        let own = nodes::cpu(cpu.mpidr, compatible);
+        let lists = states.as_ref().map(|states| &states.lists);
+        let list = lists.and_then(|lists| lists.get(&cpu.uid.into()));
+        let own = match list.filter(|list| !list.is_empty()) {
+            Some(list) => own.cells("cpu-idle-states", list),
+            None => own,
+        };
+        node = node.with(own.cells("phandle", &[phandle]));
+    }
+    if let Ok(topology) = topology {
+        node = node.with(topology.map());
+        if let Some(size) = topology.second_level_cache() {
+            let cache = TreeNode::new("l2-cache")
+                .texts("compatible", &["cache"])
+                .cells("cache-level", &[2])
+                .cells("cache-size", &[size as u32]);
+            node = node.with(cache);
+        }
+    }
+    let states = states.map(|states| states.node);
     states.into_iter().fold(node, TreeNode::with)
 }

@@ -12,6 +12,7 @@ use hardware::spec::psci::StateFormat;
 use super::aml::{Segment, Stream, Value};
 use super::namespace::{Namespace, Object};
 use super::tables::Tables;
+use crate::declared::Duration;
 use crate::{TreeNode, nodes};
 
 /// The address that means WFI in a [`FIXED_HARDWARE`] register.
@@ -38,6 +39,8 @@ enum Entry {
 struct State {
     /// The index of the topmost level's state in its package, starting at 1.
     index: u64,
+    min_residency_us: u64,
+    wakeup_us: u64,
     loses_context: bool,
     /// The highest-numbered state at the next level that may be combined with this state.
     enabled_parent: u64,
@@ -45,32 +48,88 @@ struct State {
     name: String,
 }
 
-/// Builds `/cpus/idle-states` from the AML in all tables, for the CPUs with these UIDs. Returns
-/// None if there are no states. If states may be missing, adds the reasons to `notes`.
+impl State {
+    /// Returns true if two states with the same power_state can share a node.
+    fn is_like(&self, other: &Self) -> bool {
+        let durations = |it: &Self| (it.min_residency_us, it.wakeup_us);
+        durations(self) == durations(other)
+    }
+}
+
+/// The idle states of a machine.
+pub struct IdleStates {
+    /// `/cpus/idle-states`.
+    pub node: TreeNode,
+    /// The phandles of each CPU's states, shallowest first, by the CPU's UID.
+    pub lists: BTreeMap<u64, Vec<u32>>,
+}
+
+/// A state and its power_state.
+type Listed = (u64, State);
+
+/// The states of all CPUs, without copies, and the states of each CPU.
+#[derive(Default)]
+struct Found {
+    states: BTreeMap<u64, Vec<State>>,
+    lists: BTreeMap<u64, Vec<Listed>>,
+}
+
+/// Reads the idle states from the AML in all tables, for the CPUs with these UIDs. Returns None if
+/// there are no states. If states may be missing, adds the reasons to `notes`.
 pub fn idle_states(
     tables: &Tables<'_>,
     uids: &[u32],
     timer_stops: bool,
     notes: &mut Vec<String>,
-) -> Option<TreeNode> {
+) -> Option<IdleStates> {
+    let Found { states, lists } = find(tables, uids, notes);
+    let states = choose(states, notes)?;
+    let phandle = |(own, listed): &Listed| {
+        let is_same = |(power_state, state): &Listed| power_state == own && listed.is_like(state);
+        let place = states.iter().position(is_same)?;
+        Some(nodes::IDLE_PHANDLES + place as u32)
+    };
+    let lists = lists.into_iter().map(|(uid, listed)| {
+        let phandles = listed.iter().filter_map(phandle);
+        (uid, phandles.collect())
+    });
+    let lists = lists.collect();
+    let node = idle_states_node(&states, timer_stops);
+    Some(IdleStates { node, lists })
+}
+
+/// Finds the states of all CPUs with these UIDs.
+fn find(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Found {
     let namespace = Namespace::read(tables, notes);
-    let mut states: BTreeMap<u64, State> = BTreeMap::new();
+    let uid = |cpu: &[Segment]| namespace.integer(cpu, *b"_UID");
     let is_used = |cpu: &&[Segment]| {
-        let uid = namespace.integer(cpu, *b"_UID");
         let is_present = namespace
             .integer(cpu, *b"_STA")
             .is_none_or(|status| status & 1 != 0);
-        is_present && uid.is_none_or(|uid| uids.iter().any(|own| u64::from(*own) == uid))
+        is_present && uid(cpu).is_none_or(|uid| uids.iter().any(|own| u64::from(*own) == uid))
     };
+    let mut found = Found::default();
     for cpu in namespace.cpus().filter(is_used).take(CPU_MAX) {
         for state in states_of(&namespace, cpu, notes) {
-            if let Entry::Register(power_state) = state.entry {
-                let loses_context = state.loses_context;
-                let known = states.entry(power_state).or_insert(state);
-                known.loses_context |= loses_context;
+            let Entry::Register(power_state) = state.entry else {
+                continue;
+            };
+            let alike = found.states.entry(power_state).or_default();
+            match alike.iter_mut().find(|other| state.is_like(other)) {
+                Some(other) => other.loses_context |= state.loses_context,
+                None => alike.push(state.clone()),
+            }
+            if let Some(uid) = uid(cpu) {
+                let list = found.lists.entry(uid).or_default();
+                list.push((power_state, state));
             }
         }
     }
+    found
+}
+
+/// Returns the states that the payload can use, by power_state; None if there are none.
+fn choose(mut states: BTreeMap<u64, Vec<State>>, notes: &mut Vec<String>) -> Option<Vec<Listed>> {
     states.retain(|power_state, _| !matches!(power_state, 0 | &WFI));
     let unsound = states.extract_if(.., |power_state, _| !is_sound(*power_state));
     let unsound: Vec<u64> = unsound.map(|it| it.0).collect();
@@ -97,19 +156,42 @@ pub fn idle_states(
     }
     let is_used =
         |index: &usize| count <= IDLE_STATES_MAX || *index < half || *index >= count - half;
-    let states = states.into_iter().enumerate().filter(|it| is_used(&it.0));
+    let used = states.into_iter().enumerate().filter(|it| is_used(&it.0));
+    let used = used.flat_map(|(_, (power_state, alike))| {
+        let alike = alike.into_iter();
+        alike.map(move |state| (power_state, state))
+    });
+    Some(used.collect())
+}
+
+/// Builds `/cpus/idle-states` from the states and their power_states.
+fn idle_states_node(states: &[Listed], timer_stops: bool) -> TreeNode {
     let (mut node, mut names) = (nodes::idle_states(), Vec::new());
-    for (power_state, state) in states.map(|it| it.1) {
-        let timer_stops = timer_stops && state.loses_context;
-        let name = match is_node_name(&state.name) && !names.contains(&state.name) {
-            true => state.name,
-            false => format!("state-{power_state:#x}"),
-        };
-        let power_state = power_state as u32;
-        node = node.with(nodes::idle_state(&name, power_state, None, timer_stops));
+    // A power_state loses context if it does so on any CPU.
+    let loses_context = |power_state: u64| {
+        let mut alike = states.iter().filter(|it| it.0 == power_state);
+        alike.any(|it| it.1.loses_context)
+    };
+    for ((power_state, state), phandle) in states.iter().zip(nodes::IDLE_PHANDLES..) {
+        let number = format!("state-{power_state:#x}");
+        let names_of_state = [state.name.clone(), number.clone()].into_iter();
+        let mut free = names_of_state.chain((1..).map(|again| format!("{number}-{again}")));
+        let is_free =
+            |name: &String| (*name != state.name || is_node_name(name)) && !names.contains(name);
+        let name = free.find(is_free).expect("the numbers never end");
+        let timer_stops = timer_stops && loses_context(*power_state);
+        let own = nodes::idle_state(&name, *power_state as u32, None, timer_stops);
+        let durations = [
+            (Duration::Wakeup, state.wakeup_us),
+            (Duration::MinResidency, state.min_residency_us),
+        ];
+        let own = durations.into_iter().fold(own, |own, (duration, us)| {
+            own.cells(duration.name(), &[u32::try_from(us).unwrap_or(u32::MAX)])
+        });
+        node = node.with(own.cells("phandle", &[phandle]));
         names.push(name);
     }
-    Some(node)
+    node
 }
 
 /// Returns true if `name` is a valid node name and does not look like one generated from a
@@ -161,7 +243,7 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
     states
 }
 
-/// Combines a state with a state of the enclosing container. Returns None if they cannot be
+/// Combines a state with a state of the enclosing container, in the same way as Linux. Returns None if they cannot be
 /// combined, or if the container's power_state is 0, which means that the firmware enters the state
 /// autonomously.
 fn combine(below: &State, above: &State) -> Option<State> {
@@ -172,6 +254,8 @@ fn combine(below: &State, above: &State) -> Option<State> {
         (Entry::Register(own) | Entry::Added(own), Entry::Added(part)) => own.saturating_add(part),
     };
     (above.index <= below.enabled_parent).then(|| State {
+        min_residency_us: below.min_residency_us.max(above.min_residency_us),
+        wakeup_us: below.wakeup_us.saturating_add(above.wakeup_us),
         loses_context: below.loses_context || above.loses_context,
         entry: Entry::Register(entry),
         name: format!("{}+{}", below.name, above.name),
@@ -223,7 +307,7 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
         };
         *number = value;
     }
-    let [_, _, flags, lost, _, enabled_parent] = numbers;
+    let [min_residency_us, wakeup_us, flags, lost, _, enabled_parent] = numbers;
     let entry = match elements.value()? {
         Value::Integer(part) => Some(Entry::Added(part)),
         Value::Buffer(register) => address(register).map(Entry::Register),
@@ -236,6 +320,8 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
     };
     Some(entry.filter(|_| flags & 1 != 0).map(|entry| State {
         index,
+        min_residency_us,
+        wakeup_us,
         loses_context: lost & 1 != 0,
         enabled_parent,
         entry,

@@ -23,5 +23,5 @@ mod serial;
 mod table;
 mod tables;
 
-pub use self::convert::{Conversion, to_tree};
+pub use self::convert::{Conversion, to_tree, to_tree_of_cpus};
 pub use self::tables::{Memory, Tables};
