@@ -4,6 +4,7 @@
 //! are `psci-bench,power-level` in idle states and `psci-bench,no-cpu-off` in the PSCI node.
 
 use anyhow::{Result, anyhow, bail};
+use device_tree::declared::Duration;
 use device_tree::nodes::{self, CPU_PHANDLES, IDLE_PHANDLES};
 use device_tree::{TreeNode, check_bootargs};
 use hardware::board::{self as payload, ADDRESSES, GICR, GicVersion, Region};
@@ -114,9 +115,15 @@ fn idle_states(states: &[StateEntry]) -> TreeNode {
     let mut parent = nodes::idle_states();
     for (it, phandle) in states.iter().zip(IDLE_PHANDLES..) {
         let mut node = nodes::idle_state(&it.name, it.power_state, it.level, it.local_timer_stop);
-        // The binding requires latencies, but these are not known yet.
-        for name in ["entry-latency-us", "exit-latency-us", "min-residency-us"] {
-            node = node.cells(name, &[0]);
+        // The binding requires latencies, but the payload does not need them.
+        if let Some(latency) = it.latency_us {
+            for (duration, us) in [
+                (Duration::Entry, latency.entry),
+                (Duration::Exit, latency.exit),
+                (Duration::MinResidency, latency.min_residency),
+            ] {
+                node = node.cells(duration.name(), &[us]);
+            }
         }
         parent = parent.with(node.cells("phandle", &[phandle]));
     }

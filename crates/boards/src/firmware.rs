@@ -5,6 +5,18 @@ use serde::{Deserialize, Deserializer};
 
 use super::stock::Stock;
 
+/// The latencies that a device tree declares for a state, in microseconds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LatencyEntry {
+    /// The longest time to enter the state.
+    pub entry: u32,
+    /// The longest time to leave the state.
+    pub exit: u32,
+    /// The shortest time in the state that saves energy.
+    pub min_residency: u32,
+}
+
 /// A power state for CPU_SUSPEND.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -22,6 +34,8 @@ pub struct StateEntry {
     /// True if the per-CPU timers stop in this state.
     #[serde(default)]
     pub local_timer_stop: bool,
+    /// The latencies, if they are known.
+    pub latency_us: Option<LatencyEntry>,
 }
 
 /// Deserializes a level. With a custom deserializer, serde treats the key as required even though

@@ -73,7 +73,7 @@ pub use uuid::Uuid;
 pub use self::board::{BoardFile, Qemu, Verified};
 pub use self::describe::{describe, table};
 pub use self::devices::Frame;
-pub use self::firmware::{Firmware, Pmf, StateEntry};
+pub use self::firmware::{Firmware, LatencyEntry, Pmf, StateEntry};
 pub use self::lab::{Deploy, Lab, MINUTES_MAX};
 pub use self::package::{FipPart, Package, PackageBlob, PackageKind};
 pub use self::publish::{ClockDomain, Publish, PublishedCluster};

@@ -121,6 +121,7 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
         level,
         format,
         local_timer_stop: alike.any(|it| it.local_timer_stop),
+        latency_us: None,
     })
 }
 
