@@ -209,7 +209,8 @@ fn suspends() -> LoggedRun {
     let cells = (0..2).map(|cpu| {
         let mut cell = super::made_up::cell(cpu, &[[100, 50, 10], [200, 60, 10]]);
         add(&mut cell, Metric::Wakeup, &[60, 70], 900 + u64::from(cpu));
-        add(&mut cell, Metric::Wake, &[500, 800 + u64::from(cpu)], 10);
+        // The wake-up may have been due before the CPU was down.
+        add(&mut cell, Metric::Wake, &[500, 800 + u64::from(cpu)], 5000);
         cell
     });
     let serial = scenario(ScenarioId::SuspendDeepSerial, cells.collect());
@@ -273,6 +274,25 @@ fn worst_case_is_of_sweeps_too() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn wake_counts_only_if_no_other_cpu_is_woken_before() {
+    for (how, expected) in [(How::Alone, 9000), (How::All, 7)] {
+        let step = CellStep {
+            how,
+            ..step(Variant::Parallel, Some(5))
+        };
+        let mut cell = cell_of(0, step, Metric::Powerdown, &[7]);
+        set_summary(&mut cell, Metric::Wakeup, 7, &[7]);
+        set_summary(&mut cell, Metric::Wake, 9000, &[9000]);
+        cell.wake_source = Some(WakeSource::OwnTimers);
+        cell.power_state = Some(5);
+        let mut made = with_steps(ScenarioId::IdleStates, vec![cell]);
+        made.run.cpus.truncate(1);
+        let states = idle_states(&made).expect("a state");
+        assert_eq!(states[0].exit.ticks, expected, "{how:?}");
     }
 }
 

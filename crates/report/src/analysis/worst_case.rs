@@ -8,7 +8,9 @@
 //!   locks and, for the last man, the cluster flush;
 //! * exit is measured by Wakeup and by Wake, its caller-side counterpart, which starts when the
 //!   wake-up is due. Wake is ignored if the lead's SGI wakes the CPUs one after another, because
-//!   in that case it includes the time spent waiting for other CPUs.
+//!   in that case it includes the time spent waiting for other CPUs. The cold Wake is ignored as
+//!   well: the first wake-up of a scenario may be due before the CPU is down, in which case Wake
+//!   includes part of the entry.
 //!
 //! The `idle_states` scenario, which suspends to every state in the device tree, is treated like
 //! the suite's scenarios and covers states that they do not. Steps of a sweep count toward the
@@ -18,12 +20,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, ensure};
+use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::measure::Metric;
 use run::model::{How, Scenario, Variant, WakeSource};
 use run::plan::{Axis, Procedure, ScenarioId, StateChoice, WakePattern};
 
-use super::figure::{Figure, figures};
+use super::figure::{Figure, figures, x_heading};
 use crate::log::LoggedRun;
 
 /// An idle state with its latencies.
@@ -55,6 +58,52 @@ pub struct Latency<'r> {
     pub is_cold: bool,
 }
 
+impl Latency<'_> {
+    /// Returns the latency in nanoseconds, rounded; 0 if the clock is unknown.
+    pub fn ns(&self, run: &LoggedRun) -> u64 {
+        let hz = u128::from(run.clock().hz);
+        let ns = (u128::from(self.ticks) * 1_000_000_000 + hz / 2).checked_div(hz);
+        u64::try_from(ns.unwrap_or(0)).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the latency in microseconds, rounded up; 0 if the clock is unknown.
+    pub fn us(&self, run: &LoggedRun) -> u64 {
+        let hz = u128::from(run.clock().hz);
+        let us = (u128::from(self.ticks) * 1_000_000 + hz.saturating_sub(1)).checked_div(hz);
+        u64::try_from(us.unwrap_or(0)).unwrap_or(u64::MAX)
+    }
+
+    /// Describes where the latency comes from: scenario, CPU and samples.
+    pub fn origin(&self, run: &LoggedRun) -> String {
+        let figure = self.figure;
+        let n = figure.summary.map_or(0, |summary| summary.n as usize);
+        let samples = match self.is_cold {
+            true => format!("its cold first sample, followed by {}", many(n, "other")),
+            false => format!("the longest of {}", many(n, "sample")),
+        };
+        let key = figure.key;
+        let by = match key.is_of_step() {
+            true => {
+                // If the scenario varies power_state, the reader already knows its value.
+                let x = key.step.x;
+                let x = x.filter(|_| !self.scenario.id.axis().is_some_and(Axis::has_names));
+                let x = x.map_or_else(String::new, |x| {
+                    format!(", {} {x}", x_heading(self.scenario.id))
+                });
+                format!("{}{x}", key.step.variant.word())
+            }
+            false => self.scenario.method.word().to_owned(),
+        };
+        let (tag, cpu) = (self.scenario.id.short_tag(), run.run.label(figure.cpu));
+        format!("{tag} ({by}), CPU {cpu}, {samples}")
+    }
+}
+
+/// The metrics that measure an entry into a state, and an exit from it.
+pub const ENTRY: &[Metric] = &[Metric::Powerdown];
+/// See [`ENTRY`].
+pub const EXIT: &[Metric] = &[Metric::Wakeup, Metric::Wake];
+
 /// Returns the worst cases for each idle state, shallowest first.
 pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     let input = &run.source.input;
@@ -76,13 +125,14 @@ pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
 
 /// A run's scenarios and figures for one state.
 #[derive(Default)]
-struct Suspends<'r> {
+pub struct Suspends<'r> {
     /// Scenarios of the suite.
     scenarios: Vec<&'r Scenario>,
-    figures: Vec<(&'r Scenario, Figure<'r>)>,
+    pub figures: Vec<(&'r Scenario, Figure<'r>)>,
 }
 
-pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
+/// Returns the scenarios and figures of all states, by power_state.
+pub fn suspends(run: &LoggedRun) -> BTreeMap<u32, Suspends<'_>> {
     let mut all: BTreeMap<u32, Suspends<'_>> = BTreeMap::new();
     for scenario in &run.run.scenarios {
         if let Some((state, _)) = state_of_suite(scenario) {
@@ -97,6 +147,11 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
             }
         }
     }
+    all
+}
+
+pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
+    let all = suspends(run);
     ensure!(
         !all.is_empty(),
         "{}: no scenario suspended a CPU, so idle-states would be empty",
@@ -141,13 +196,13 @@ fn idle_state<'r>(
 ) -> Result<WorstIdleState<'r>> {
     check_all_cpus(run, of)?;
     let what = format!("power_state {power_state:#010x}");
-    let entry = worst(run, of, &["powerdown"]).with_context(|| {
+    let entry = worst(of.latencies(run, ENTRY)).with_context(|| {
         format!(
             "{what}: its entry latency was not measured; this needs the firmware's \
              timestamps (ENABLE_RUNTIME_INSTRUMENTATION=1, ENABLE_PMF=1)"
         )
     })?;
-    let exit = worst(run, of, &["wakeup", "wake"]);
+    let exit = worst(of.latencies(run, EXIT));
     let exit = exit.with_context(|| format!("{what}: its exit latency was not measured"))?;
     let variants = of.scenarios.iter().filter_map(|it| state_of_suite(it));
     let variants: Vec<Variant> = variants.map(|it| it.1).collect();
@@ -187,26 +242,41 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the largest sample among the given figures; if several are equal, the first one.
-fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Latency<'r>> {
-    let all = of.figures.iter().filter(|(scenario, figure)| {
-        let is_own = figure.key.suite_metric() != Some(Metric::Wake) || wakes_itself(run, scenario);
-        is_own && words.contains(&figure.key.word())
-    });
-    let all = all.flat_map(|&(scenario, figure)| {
-        let most = figure
-            .summary
-            .map(|it| it.max / u64::from(figure.key.per()));
-        let each = [(most, false), (figure.series.cold, true)].into_iter();
-        each.filter_map(move |(ticks, is_cold)| {
-            Some(Latency {
-                ticks: ticks?,
-                scenario,
-                figure,
-                is_cold,
+impl<'r> Suspends<'r> {
+    /// Returns the longest sample and the cold sample of each figure that measures one of these
+    /// metrics, which are [`ENTRY`] or [`EXIT`].
+    pub fn latencies(
+        &self,
+        run: &LoggedRun,
+        metrics: &[Metric],
+    ) -> impl Iterator<Item = Latency<'r>> {
+        let all = self.figures.iter().filter(|(scenario, figure)| {
+            let metric = figure.key.metric;
+            let is_own = metric != Metric::Wake || is_woken_alone(run, scenario, figure);
+            is_own && metrics.contains(&metric)
+        });
+        all.flat_map(|&(scenario, figure)| {
+            let most = figure
+                .summary
+                .filter(|it| it.n > 0)
+                .map(|it| it.max / u64::from(figure.key.per()));
+            let cold = figure.series.cold;
+            let cold = cold.filter(|_| figure.key.metric != Metric::Wake);
+            let each = [(most, false), (cold, true)].into_iter();
+            each.filter_map(move |(ticks, is_cold)| {
+                Some(Latency {
+                    ticks: ticks?,
+                    scenario,
+                    figure,
+                    is_cold,
+                })
             })
         })
-    });
+    }
+}
+
+/// Returns the longest latency; if several are equal, the first one.
+pub fn worst<'r>(all: impl Iterator<Item = Latency<'r>>) -> Option<Latency<'r>> {
     // `min_by_key` returns the first of equal elements, `max_by_key` the last.
     all.min_by_key(|it| Reverse(it.ticks))
 }
@@ -218,15 +288,29 @@ fn wake_source(scenario: &Scenario) -> WakeSource {
 
 /// Returns true if each CPU in a scenario is woken by its own timer rather than by the lead's SGI.
 fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
+    // A CPU that suspends alone is never woken by an SGI, regardless of the pattern.
+    (!is_chain(run, scenario) || !scenario.id.is_parallel())
+        && wake_source(scenario) == WakeSource::OwnTimers
+}
+
+/// Returns true if, in a parallel round, the lead wakes the other CPUs one after another.
+fn is_chain(run: &LoggedRun, scenario: &Scenario) -> bool {
     let plan = run.run.plan.as_ref();
     let pattern = plan.map(|plan| plan.wake_by(scenario.method));
-    let is_own = pattern.is_some_and(|it| it != WakePattern::Chain);
-    // A CPU that suspends alone is never woken by an SGI, regardless of the pattern.
-    (is_own || !scenario.id.is_parallel()) && wake_source(scenario) == WakeSource::OwnTimers
+    pattern.is_none_or(|it| it == WakePattern::Chain)
+}
+
+/// Returns true if a CPU's wake-up does not have to wait for those of other CPUs.
+fn is_woken_alone(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> bool {
+    let (is_parallel, source) = match figure.key.is_of_step() {
+        true => (figure.key.step.how == How::All, figure.cell.wake_source),
+        false => (scenario.id.is_parallel(), Some(wake_source(scenario))),
+    };
+    !is_parallel || !is_chain(run, scenario) && source == Some(WakeSource::OwnTimers)
 }
 
 /// Returns what happens to the timer in the state, as inferred from the interrupts that woke CPUs.
-fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
+pub fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
     // Each cell in a step has its own wake-up source.
     let figures = of.figures.iter().map(|it| it.1);
     let steps = figures.filter(|it| it.key.is_of_step());

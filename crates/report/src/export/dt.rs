@@ -7,10 +7,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use hardware::text::plural::many;
-use run::plan::Axis;
 
 use super::report_data::Report;
-use crate::analysis::figure::x_heading;
 use crate::analysis::worst_case::{Latency, TimerInState, WorstIdleState, worst_cases};
 use crate::log::LoggedRun;
 
@@ -46,7 +44,7 @@ fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
             "/* Not measured: whether this state needs local-timer-stop. */"
         }
     };
-    let (entry, exit) = (us(run, state.entry.ticks), us(run, state.exit.ticks));
+    let (entry, exit) = (state.entry.us(run), state.exit.us(run));
     let (param, residency) = (state.power_state, entry.saturating_add(exit));
     let [of_entry, of_exit] = [&state.entry, &state.exit].map(|it| origin_text(run, it));
     format!(
@@ -77,36 +75,11 @@ fn name(run: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
     }
 }
 
-/// Describes where a latency comes from: scenario, CPU and samples.
+/// Describes a latency and where it comes from.
 fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
-    let n = it.figure.summary.map_or(0, |summary| summary.n as usize);
-    let samples = match it.is_cold {
-        true => format!("its cold first sample, followed by {}", many(n, "other")),
-        false => format!("the longest of {}", many(n, "sample")),
-    };
-    let key = it.figure.key;
-    let by = match key.is_of_step() {
-        true => {
-            // If the scenario varies power_state, the node already contains its value.
-            let x = key.step.x;
-            let x = x.filter(|_| !it.scenario.id.axis().is_some_and(Axis::has_names));
-            let x = x.map_or_else(String::new, |x| {
-                format!(", {} {x}", x_heading(it.scenario.id))
-            });
-            format!("{}{x}", key.step.variant.word())
-        }
-        false => it.scenario.method.word().to_owned(),
-    };
-    let (heading, cpu) = (key.heading(), run.run.label(it.figure.cpu));
-    let (duration, tag) = (run.duration(it.ticks), it.scenario.id.short_tag());
-    format!("{heading} {duration} us: {tag} ({by}), CPU {cpu}, {samples}.")
-}
-
-/// Converts ticks to microseconds, rounding up.
-fn us(run: &LoggedRun, ticks: u64) -> u64 {
-    // One nanosecond is added because ns() truncates.
-    let ns = run.ns(ticks);
-    ns.map_or(0, |ns| ns.saturating_add(1).div_ceil(1000))
+    let heading = it.figure.key.heading();
+    let (duration, origin) = (run.duration(it.ticks), it.origin(run));
+    format!("{heading} {duration} us: {origin}.")
 }
 
 fn header(run: &LoggedRun) -> String {
