@@ -13,7 +13,7 @@ use crate::analysis::audit::{self, AuditOutcome};
 use crate::export::{Format, Report, ReportPart};
 use crate::log::page;
 
-const PART: Option<ReportPart> = Some(ReportPart::Audits);
+const PART: ReportPart = ReportPart::Audits;
 
 /// Arguments of `audit`.
 #[derive(Args, Debug)]

@@ -11,7 +11,7 @@ use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::judge;
 use crate::export::{Format, Report, ReportPart};
 
-const PART: Option<ReportPart> = Some(ReportPart::Comparisons);
+const PART: ReportPart = ReportPart::Comparisons;
 
 /// Arguments of `compare`.
 #[derive(Args, Debug)]

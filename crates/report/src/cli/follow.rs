@@ -12,9 +12,11 @@ use host::progress::say;
 
 use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::{judge, say_mark_of};
-use crate::export::{Format, Report};
+use crate::export::{Format, Report, ReportPart};
 use crate::follow::serial::{self, TIMEOUT_MAX};
 use crate::log::runs;
+
+const PART: ReportPart = ReportPart::Runs;
 
 /// Arguments of `follow`.
 #[derive(Args, Debug)]
@@ -38,8 +40,8 @@ pub struct FollowArguments {
     /// Seconds to wait for the run to end.
     #[arg(long, value_name = "S", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
     timeout: u64,
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(None))]
-    #[arg(help = format_help(None))]
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]
+    #[arg(help = format_help(PART))]
     format: &'static Format,
     /// File to write the report to [default: stdout].
     #[arg(short, long, value_name = "FILE")]

@@ -13,7 +13,7 @@ use crate::analysis::history::history;
 use crate::export::{Format, Report, ReportPart};
 use crate::log::LoggedRun;
 
-const PART: Option<ReportPart> = Some(ReportPart::History);
+const PART: ReportPart = ReportPart::History;
 
 /// Arguments of `history`.
 #[derive(Args, Debug)]

@@ -11,7 +11,7 @@ use super::report_verdict::{judge, judge_jobs};
 use crate::export::{Format, Report, ReportPart};
 use crate::jobs::{self, matrix::matrix};
 
-const PART: Option<ReportPart> = Some(ReportPart::Matrix);
+const PART: ReportPart = ReportPart::Matrix;
 
 /// Arguments of `matrix`.
 #[derive(Args, Debug)]

@@ -12,7 +12,7 @@ use super::report_verdict::judge;
 use crate::analysis::merge::{merge, take_repeats};
 use crate::export::{Format, Report, ReportPart};
 
-const PART: Option<ReportPart> = Some(ReportPart::Merged);
+const PART: ReportPart = ReportPart::Merged;
 
 /// Arguments of `merge`.
 #[derive(Args, Debug)]

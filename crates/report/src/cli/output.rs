@@ -13,21 +13,21 @@ use crate::export::{self, Format, Report, ReportPart};
 /// The name of an unknown format, or of a format that cannot show the report.
 #[derive(Clone, Debug, Error)]
 #[error("expected one of {}", names(*.0))]
-pub(super) struct UnknownFormat(Option<ReportPart>);
+pub(super) struct UnknownFormat(ReportPart);
 
-/// Returns the names of the formats that can show `part`, or of all formats if it is None.
-fn names(part: Option<ReportPart>) -> String {
+/// Returns the names of the formats that can show `part`.
+fn names(part: ReportPart) -> String {
     export::able(part).map(|format| format.name).join(", ")
 }
 
 /// Returns the help text for `--format`.
-pub(super) fn format_help(part: Option<ReportPart>) -> String {
+pub(super) fn format_help(part: ReportPart) -> String {
     format!("Format: {}", names(part))
 }
 
 /// Returns a parser for the names that `names` returns.
 pub(super) fn format_parser(
-    part: Option<ReportPart>,
+    part: ReportPart,
 ) -> impl Fn(&str) -> Result<&'static Format, UnknownFormat> + Clone + Send + Sync + 'static {
     move |name| {
         let found = export::able(part).find(|format| format.name == name);

@@ -12,13 +12,15 @@ use super::browser::{make_page, open_page};
 use super::chosen_runs::{ChosenRuns, place_parser, read_each};
 use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::{judge, say_denied, say_mark_of};
-use crate::export::{self, Format, Report};
+use crate::export::{self, Format, Report, ReportPart};
 
 /// Boot marks are explained only for logs up to this size, in bytes.
 const BOOT_LOG_MAX: usize = 1 << 20;
 /// The default format, and the format shown in a browser.
 const TEXT: &str = "text";
 const PAGE: &str = "html";
+
+const PART: ReportPart = ReportPart::Runs;
 
 /// Arguments of `report`.
 #[derive(Args, Debug)]
@@ -34,8 +36,8 @@ pub struct ReportArguments {
     /// Logs from psci-bench or TFTF, or published tables; - is stdin.
     #[arg(required = true, value_name = "LOG")]
     logs: Vec<PathBuf>,
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(None))]
-    #[arg(help = format_help(None) + " [default: text]")]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(PART))]
+    #[arg(help = format_help(PART) + " [default: text]")]
     format: Option<&'static Format>,
     /// File to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]

@@ -11,15 +11,16 @@ use super::report_data::Report;
 pub struct Format {
     /// The name used with `--format`.
     pub name: &'static str,
-    /// The parts that the format can show in addition to runs. A report has at most one of these
-    /// parts.
+    /// The parts that the format can show. A report has runs and at most one of the other parts.
     pub takes: &'static [ReportPart],
     writer: WriteReport,
 }
 
-/// A part of a report other than its runs.
+/// A part of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportPart {
+    /// Runs, each on its own.
+    Runs,
     /// Several runs merged into one.
     Merged,
     /// Jobs and the matrix of their runs.
@@ -44,7 +45,8 @@ impl Format {
     }
 }
 
-const ALL_RUNS: &[ReportPart] = &[
+const ALL_PARTS: &[ReportPart] = &[
+    ReportPart::Runs,
     ReportPart::Merged,
     ReportPart::Matrix,
     ReportPart::Comparisons,
@@ -52,13 +54,15 @@ const ALL_RUNS: &[ReportPart] = &[
     ReportPart::History,
 ];
 const NO_MATRIX: &[ReportPart] = &[
+    ReportPart::Runs,
     ReportPart::Merged,
     ReportPart::Comparisons,
     ReportPart::Audits,
     ReportPart::History,
 ];
-const HISTORY: &[ReportPart] = &[ReportPart::History];
-const COMPARED: &[ReportPart] = &[ReportPart::Comparisons];
+const RUNS: &[ReportPart] = &[ReportPart::Runs];
+const HISTORY: &[ReportPart] = &[ReportPart::Runs, ReportPart::History];
+const COMPARED: &[ReportPart] = &[ReportPart::Runs, ReportPart::Comparisons];
 
 const fn format(name: &'static str, writer: WriteReport, takes: &'static [ReportPart]) -> Format {
     Format {
@@ -70,22 +74,22 @@ const fn format(name: &'static str, writer: WriteReport, takes: &'static [Report
 
 /// All formats, in the order used by the help. docs/report.md describes them.
 pub static ALL: &[Format] = &[
-    format("text", super::markup::write_text, ALL_RUNS),
-    format("md", super::markup::write_markdown, ALL_RUNS),
-    format("rst", super::markup::write_rst, ALL_RUNS),
+    format("text", super::markup::write_text, ALL_PARTS),
+    format("md", super::markup::write_markdown, ALL_PARTS),
+    format("rst", super::markup::write_rst, ALL_PARTS),
     format("csv", super::csv::write, HISTORY),
-    format("json", super::json::write, ALL_RUNS),
+    format("json", super::json::write, ALL_PARTS),
     format("html", super::html::write, NO_MATRIX),
     format("junit", super::junit::write, COMPARED),
-    format("perfetto", super::perfetto::write, &[]),
-    format("dt", super::dt::write, &[]),
-    format("bug", super::bug::write, &[]),
+    format("perfetto", super::perfetto::write, RUNS),
+    format("dt", super::dt::write, RUNS),
+    format("bug", super::bug::write, RUNS),
 ];
 
-/// Returns the formats that can show `part`, or all formats if the report contains only runs.
-pub fn able(part: Option<ReportPart>) -> impl Iterator<Item = &'static Format> {
-    let is_able = move |format: &&Format| part.is_none_or(|part| format.takes.contains(&part));
-    ALL.iter().filter(is_able)
+/// Returns the formats that can show `part`.
+pub fn able(part: ReportPart) -> impl Iterator<Item = &'static Format> {
+    ALL.iter()
+        .filter(move |format| format.takes.contains(&part))
 }
 
 /// Returns the format called `name`.
