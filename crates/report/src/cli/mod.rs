@@ -1,5 +1,6 @@
 //! The command line of `psci-report`, with one file per verb; `cargo xtask` has the same verbs.
 
+pub mod acpi_files;
 mod audit;
 mod browser;
 mod chosen_runs;

@@ -1,12 +1,10 @@
 //! `cargo xtask tree`.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
-use device_tree::acpi::{self, Tables};
+use device_tree::acpi;
 use device_tree::adapt;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
@@ -14,17 +12,11 @@ use hardware::board::{Board, Gic, Region};
 use hardware::text::plural::many;
 use host::files;
 use host::progress::say;
-use host::read_file;
-use regex::{Captures, Regex};
+use report::cli::acpi_files::AcpiFiles;
 use thiserror::Error;
 
 use super::fip::images::{FormError, number};
 use crate::build::image_contents::adapt_for_efi;
-
-/// The maximum size of a table, in bytes.
-const TABLE_MAX: usize = 16 << 20;
-/// The subfolder of Linux's ACPI table folder for dynamically loaded tables.
-const LATER: &str = "dynamic";
 
 /// A command of `tree`.
 #[derive(Debug, Subcommand)]
@@ -77,29 +69,16 @@ fn region(text: &str) -> Result<Region, RegionError> {
 
 pub(super) fn run(verb: TreeVerb) -> Result<u8> {
     let TreeVerb::FromAcpi(arguments) = verb;
-    let mut paths = Vec::new();
-    for path in &arguments.tables {
-        match path.is_dir() {
-            true => paths.extend(tables_in(path)?),
-            false => paths.push(path.clone()),
-        }
-    }
+    let files = AcpiFiles::read(&arguments.tables)?;
     if let Some(output) = &arguments.output {
-        let inputs: Vec<_> = paths.iter().map(|path| ("FILE", Some(&**path))).collect();
-        files::check(("--output", output), &inputs)?;
+        let inputs = files.paths.iter().map(|path| ("FILE", Some(&**path)));
+        files::check(("--output", output), &inputs.collect::<Vec<_>>())?;
     }
-    let read = |path: &PathBuf| read_file::read("", path, TABLE_MAX);
-    let tables = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let tables: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
-    let made = Tables::of_files(&tables).and_then(|tables| acpi::to_tree(&tables, "arm,armv8"));
-    let made = made.map_err(|error| anyhow!(with_names(error.to_string(), &paths)))?;
-    for note in made.notes {
-        say(&format!("note: {}", with_names(note, &paths)));
-    }
+    let made = files.convert(|tables| acpi::to_tree(tables, "arm,armv8"))?;
     let memory = Some(&*arguments.memory).filter(|memory| !memory.is_empty());
     let tree = match memory {
-        Some(_) => adapt(&made.tree, None, memory).context("the payload cannot use the tree")?,
-        None => made.tree,
+        Some(_) => adapt(&made, None, memory).context("the payload cannot use the tree")?,
+        None => made,
     };
     let summary = summary(&tree).context("the payload cannot use the tree")?;
     match &arguments.output {
@@ -111,36 +90,6 @@ pub(super) fn run(verb: TreeVerb) -> Result<u8> {
     }
     say(&summary);
     Ok(0)
-}
-
-/// Adds file names to `message`, which refers to files by number.
-fn with_names(message: String, paths: &[PathBuf]) -> String {
-    static FILE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"file (\d+)").expect("a pattern"));
-    let name = |found: &Captures<'_>| {
-        let number = found[1].parse::<usize>().ok();
-        let path = number.and_then(|number| paths.get(number.checked_sub(1)?));
-        path.map_or(found[0].to_owned(), |path| path.display().to_string())
-    };
-    FILE.replace_all(&message, name).into_owned()
-}
-
-/// Returns the tables in `folder` and in its subfolder for dynamically loaded tables, sorted by
-/// name.
-fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let later = folder.join(LATER);
-    for folder in [folder, &later].into_iter().filter(|it| it.is_dir()) {
-        let named = || folder.display().to_string();
-        for entry in fs::read_dir(folder).with_context(named)? {
-            let path = entry.with_context(named)?.path();
-            found.extend(path.is_file().then_some(path));
-        }
-    }
-    if found.is_empty() {
-        bail!("{}: the folder contains no files", folder.display());
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// Describes the board that the payload reads from `tree`.
