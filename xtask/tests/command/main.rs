@@ -7,6 +7,7 @@ mod acpi_tables;
 mod support;
 
 mod audit;
+mod audit_idle;
 mod compare;
 mod efi;
 mod examples;

@@ -12,6 +12,7 @@ pub(crate) mod figure;
 pub mod findings;
 pub(crate) mod fit;
 pub mod history;
+pub mod idle_audit;
 mod interval;
 #[cfg(test)]
 mod made_up;

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use boards::StateFormat;
+use boards::device_tree::{Choices, build};
 use run::model::Run;
 use run::plan::{Records, ScenarioId};
 use run::testing::example;
@@ -17,6 +19,8 @@ use crate::made_up_run;
 const SAMPLE: &str = include_str!("../../../../docs/samples/kvm-guest-gicv3.log");
 /// A run with `only=fitness`, from docs/samples.
 const FITNESS: &str = include_str!("../../../../docs/samples/fitness.log");
+/// A run with `only=idle_states`, from docs/samples.
+const IDLE: &str = include_str!("../../../../docs/samples/idle-states.log");
 /// The logs named in examples. All logs are copies of the sample, so a comparison finds no changes.
 const LOGS: [&str; 10] = [
     "run.log",
@@ -57,6 +61,10 @@ pub fn make_example_files(parent: &Path) {
         write(name, SAMPLE);
     }
     write("fitness.log", FITNESS);
+    write("idle.log", IDLE);
+    // The source of a tree in which nothing is wrong is never changed.
+    write("board.dts", "/dts-v1/;\n");
+    fs::write(work.join("board.dtb"), board_tree()).expect("written");
     write("lab/labgrid-qemu-v2.13/cell.json", CELL);
     write("lab/labgrid-qemu-v2.13/results/junit.xml", JUNIT);
     // The sample in docs/samples was recorded in a guest, which has no PMF, so these logs are made
@@ -89,6 +97,21 @@ pub fn make_example_files(parent: &Path) {
         fs::copy(work.join(page), folder.join("juno.rst")).expect("copied");
         symlink("../docs/perf/data", folder.join("data")).expect("made");
     }
+}
+
+/// Returns the tree of the machine in [`IDLE`].
+fn board_tree() -> Vec<u8> {
+    let board = boards::load("qemu").expect("a board");
+    let firmware = board.firmware(&board.default_firmware);
+    let firmware = firmware.expect("a firmware");
+    let choices = Choices {
+        cpus: 8,
+        gic: board.default_gic(),
+        conduit: board.psci.conduit,
+        cpu_off: true,
+        idle_states: &firmware.idle_states(StateFormat::Original),
+    };
+    build(&board, &choices, "").expect("a tree")
 }
 
 /// Returns the made-up run's log as modified by `edit`.

@@ -2,6 +2,7 @@
 
 pub mod acpi_files;
 mod audit;
+mod audit_idle;
 mod browser;
 mod chosen_runs;
 mod compare;

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use super::audit::AuditArguments;
+use super::audit_idle::AuditIdleArguments;
 use super::compare::CompareArguments;
 use super::follow::FollowArguments;
 use super::history::HistoryArguments;
@@ -13,7 +14,7 @@ use super::overhead::OverheadArguments;
 use super::publish::PublishArguments;
 use super::report::ReportArguments;
 
-/// A verb that works on logs and published tables.
+/// A verb that works on logs, published tables and declared idle states.
 #[derive(Debug, Subcommand)]
 pub enum ReportVerb {
     /// Turn UART logs into tables or data.
@@ -30,6 +31,8 @@ pub enum ReportVerb {
     Publish(PublishArguments),
     /// Check the changes on a published page against its tables.
     Audit(AuditArguments),
+    /// Check declared idle states against each other and against logs.
+    AuditIdle(AuditIdleArguments),
     /// Show how a board's figures changed across releases.
     History(HistoryArguments),
     /// Log a board's run over a serial port, then report on it.
@@ -50,6 +53,7 @@ impl ReportVerb {
             Self::Overhead(arguments) => arguments.run(),
             Self::Publish(arguments) => arguments.run(),
             Self::Audit(arguments) => arguments.run(),
+            Self::AuditIdle(arguments) => arguments.run(),
             Self::History(arguments) => arguments.run(),
             Self::Follow(arguments) => arguments.run(),
         }

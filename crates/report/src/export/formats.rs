@@ -31,6 +31,8 @@ pub enum ReportPart {
     Audits,
     /// Figures across several releases.
     History,
+    /// Audits of declared idle states.
+    IdleAudits,
 }
 
 type WriteReport = fn(&Report, &mut dyn Write) -> Result<()>;
@@ -52,6 +54,7 @@ const ALL_PARTS: &[ReportPart] = &[
     ReportPart::Comparisons,
     ReportPart::Audits,
     ReportPart::History,
+    ReportPart::IdleAudits,
 ];
 const NO_MATRIX: &[ReportPart] = &[
     ReportPart::Runs,
@@ -59,10 +62,12 @@ const NO_MATRIX: &[ReportPart] = &[
     ReportPart::Comparisons,
     ReportPart::Audits,
     ReportPart::History,
+    ReportPart::IdleAudits,
 ];
 const RUNS: &[ReportPart] = &[ReportPart::Runs];
 const HISTORY: &[ReportPart] = &[ReportPart::Runs, ReportPart::History];
 const COMPARED: &[ReportPart] = &[ReportPart::Runs, ReportPart::Comparisons];
+const IDLE: &[ReportPart] = &[ReportPart::IdleAudits];
 
 const fn format(name: &'static str, writer: WriteReport, takes: &'static [ReportPart]) -> Format {
     Format {
@@ -84,6 +89,8 @@ pub static ALL: &[Format] = &[
     format("perfetto", super::perfetto::write, RUNS),
     format("dt", super::dt::write, RUNS),
     format("bug", super::bug::write, RUNS),
+    format("dts", super::dts::write, IDLE),
+    format("patch", super::patch::write, IDLE),
 ];
 
 /// Returns the formats that can show `part`.

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
+use device_tree::declared::Duration;
 use run::model::Scenario;
 use serde::Serialize;
 
@@ -13,6 +14,7 @@ use crate::analysis::compare::{Change, ComparedScenario, Comparison, JudgedBy};
 use crate::analysis::explain::explanations;
 use crate::analysis::findings::findings;
 use crate::analysis::history::History;
+use crate::analysis::idle_audit::{AuditedState, IdleAudit};
 use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
@@ -23,7 +25,7 @@ const VERSION: u32 = 4;
 
 /// The complete report. Durations are in ticks of the run's `hz`.
 #[derive(Serialize)]
-struct Schema<'r, R, C> {
+struct Schema<'r, R, C, A> {
     schema: &'static str,
     version: u32,
     runs: Vec<R>,
@@ -37,6 +39,8 @@ struct Schema<'r, R, C> {
     audits: &'r [Audit],
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<&'r History>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    idle_audits: Vec<A>,
 }
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
@@ -49,6 +53,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         comparisons: report.comparisons.iter().map(one_comparison).collect(),
         audits: &report.audits,
         history: report.history.as_ref(),
+        idle_audits: report.idle_audits.iter().map(one_idle_audit).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &schema)?;
     writeln!(out)?;
@@ -129,5 +134,38 @@ fn one_compared(it: &ComparedScenario) -> impl Serialize {
         by_order: changes(&it.by_order, JudgedBy::Order),
         unpaired: it.unpaired.clone(),
         lacks: it.lacks.clone(),
+    }
+}
+
+fn one_idle_audit(it: &IdleAudit) -> impl Serialize {
+    object! {
+        source: it.source.clone(),
+        by: it.by,
+        board: it.board.clone(),
+        logs: it.logs.clone(),
+        margin: it.margin,
+        states: it.states.iter().map(one_audited_state).collect::<Vec<_>>(),
+    }
+}
+
+fn one_audited_state(it: &AuditedState) -> impl Serialize {
+    let us = |duration| it.declared.us(duration);
+    let groups = it
+        .measured
+        .iter()
+        .flat_map(|measured| measured.groups.clone());
+    object! {
+        name: it.declared.name.clone(),
+        path: it.declared.path.clone(),
+        power_state: it.declared.power_state,
+        cpus: it.users.clone(),
+        entry_us: us(Duration::Entry),
+        exit_us: us(Duration::Exit),
+        wakeup_us: us(Duration::Wakeup),
+        min_residency_us: us(Duration::MinResidency),
+        timer_stops: it.declared.timer_stops,
+        measured: groups.collect::<Vec<_>>(),
+        judgements: it.judgements.clone(),
+        changes: it.changes.clone(),
     }
 }

@@ -5,6 +5,7 @@ use anyhow::{Result, bail};
 use crate::analysis::audit::Audit;
 use crate::analysis::compare::Comparison;
 use crate::analysis::history::History;
+use crate::analysis::idle_audit::IdleAudit;
 use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
@@ -24,6 +25,19 @@ pub struct Report {
     pub audits: Vec<Audit>,
     /// The board's history across all runs (one per release), if requested.
     pub history: Option<History>,
+    /// Audits of declared idle states, if requested.
+    pub idle_audits: Vec<IdleAudit>,
+    /// The source of the audited tree, if it is to be changed.
+    pub dts: Option<DtsSource>,
+}
+
+/// A device tree source or a part of one.
+#[derive(Clone, Debug)]
+pub struct DtsSource {
+    /// The path for a diff.
+    pub name: String,
+    /// The contents.
+    pub text: String,
 }
 
 impl From<Vec<LoggedRun>> for Report {

@@ -6,6 +6,7 @@ use super::audit_document::audit;
 use super::comparison_document::comparison;
 use super::document::Block;
 use super::history_document::history;
+use super::idle_audit_document::idle_audits;
 use super::matrix_document::matrix;
 use super::merged_tables::merged_tables;
 use super::method::method;
@@ -24,6 +25,9 @@ pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<
     }
     if let Some(it) = &report.history {
         return Box::new(history(it, &report.runs).into_iter());
+    }
+    if !report.idle_audits.is_empty() {
+        return Box::new(idle_audits(&report.idle_audits).into_iter());
     }
     let runs = (0..report.runs.len()).flat_map(|place| run_document(report, place));
     let merged = report.merged.iter();

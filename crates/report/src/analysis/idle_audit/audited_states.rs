@@ -1,0 +1,174 @@
+//! Audits the idle states of a board.
+
+use anyhow::{Result, bail, ensure};
+use device_tree::declared::{DeclaredState, DeclaredStates};
+use hardware::board::Mpidr;
+use itertools::Itertools as _;
+
+use super::declared_source::{DeclaredBy, DeclaredSource};
+use super::idle_rules::{RULES, Subject, effective_wakeup, measured_wakeup};
+use super::judgement::{Judgement, Verdict};
+use super::measured_state::{MeasuredState, measure};
+use super::suggestion::{PropertyChange, suggest};
+use crate::analysis::worst_case::suspends;
+use crate::log::LoggedRun;
+
+/// A state with all that was found out about it.
+#[derive(Clone, Debug)]
+pub struct AuditedState {
+    /// The declared values.
+    pub declared: DeclaredState,
+    /// The CPUs that use the state; empty if no CPU lists it.
+    pub users: Vec<Mpidr>,
+    /// None without a log.
+    pub measured: Option<MeasuredState>,
+    /// The verdicts, in the order of [`RULES`].
+    pub judgements: Vec<Judgement>,
+    /// The changes that correct the state.
+    pub changes: Vec<PropertyChange>,
+}
+
+impl AuditedState {
+    /// Returns the verdicts that no change of a property can correct.
+    pub(crate) fn uncorrectable(&self) -> impl Iterator<Item = &Judgement> {
+        self.judgements.iter().filter(|it| it.is_uncorrectable())
+    }
+
+    /// Returns the wake-up latency in microseconds as declared and as measured; None if one of them
+    /// is unknown. PM QoS limits refer to it.
+    pub(crate) fn limits(&self) -> Option<(u64, u64)> {
+        let measured = measured_wakeup(self.measured.as_ref()?)?;
+        Some((effective_wakeup(&self.declared)?, measured.us))
+    }
+}
+
+/// An audit of a board's idle states.
+#[derive(Clone, Debug)]
+pub struct IdleAudit {
+    /// What declares the states.
+    pub source: String,
+    /// The kind of the source.
+    pub by: DeclaredBy,
+    /// The name of the board.
+    pub board: String,
+    /// The logs.
+    pub logs: Vec<String>,
+    /// The largest factor by which a value may exceed the measured worst case.
+    pub margin: f64,
+    /// The states, in the order of the source.
+    pub states: Vec<AuditedState>,
+}
+
+impl IdleAudit {
+    /// Returns the verdicts of all states.
+    pub fn judgements(&self) -> impl Iterator<Item = (&AuditedState, &Judgement)> {
+        let states = self.states.iter();
+        states.flat_map(|state| state.judgements.iter().map(move |it| (state, it)))
+    }
+
+    /// Returns the number of verdicts of this kind.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        let all = self.judgements();
+        all.filter(|(_, it)| it.verdict == verdict).count()
+    }
+
+    /// Returns true if software that relies on the declared values can go wrong.
+    pub fn has_broken(&self) -> bool {
+        self.judgements().any(|(_, it)| it.verdict.is_broken())
+    }
+}
+
+/// Audits the states that `source` declares. Without `runs`, the states are only compared with each
+/// other. `board` is the name of the board that the runs must be from.
+///
+/// # Errors
+/// Returns an error if a run is from another board, or does not contain any of the states.
+pub fn audit(
+    source: &DeclaredSource,
+    board: &str,
+    runs: &[LoggedRun],
+    margin: f64,
+) -> Result<IdleAudit> {
+    let declared = &source.declared;
+    for run in runs {
+        check_run(source, board, run)?;
+    }
+    let measured = match runs {
+        [] => Vec::new(),
+        runs => measure(declared, runs),
+    };
+    let subject = Subject {
+        declared,
+        index: 0,
+        measured: &measured,
+        margin,
+    };
+    let judge = |index: usize| -> Vec<Judgement> {
+        let subject = Subject { index, ..subject };
+        RULES.iter().flat_map(|rule| rule.judge(subject)).collect()
+    };
+    let judgements: Vec<_> = (0..declared.states.len()).map(judge).collect();
+    let changes = suggest(subject, &judgements);
+    let states = judgements.into_iter().zip(changes).enumerate();
+    let states = states.map(|(index, (judgements, changes))| AuditedState {
+        declared: declared.states[index].clone(),
+        users: declared.users(index),
+        measured: measured.get(index).cloned(),
+        judgements,
+        changes,
+    });
+    Ok(IdleAudit {
+        source: source.name.clone(),
+        by: source.by,
+        board: source.board.clone(),
+        logs: runs.iter().map(|run| run.source.input.clone()).collect(),
+        margin,
+        states: states.collect(),
+    })
+}
+
+/// Rejects a run that does not belong to the declared states.
+fn check_run(source: &DeclaredSource, board: &str, run: &LoggedRun) -> Result<()> {
+    let input = &run.source.input;
+    let name = &source.name;
+    ensure!(
+        run.integrity.records.is_some(),
+        "{input}: no records; an audit cannot be based on lines without a checksum"
+    );
+    ensure!(
+        run.run.clock().is_known(),
+        "{input}: the counter frequency is unknown, but latencies are declared in microseconds"
+    );
+    let own = run.board().unwrap_or("an unknown board");
+    if own != board {
+        bail!(
+            "{input}: is a log of {own}, but {name} is for {board}; if they are the same board, \
+             name its board file with --board"
+        );
+    }
+    let is_known = |mpidr: &Mpidr| source.declared.cpus.contains(mpidr);
+    let mut others = run.run.cpus.iter().filter_map(|cpu| cpu.mpidr);
+    if let Some(other) = others.find(|mpidr| !is_known(mpidr)) {
+        bail!("{input}: CPU {other} is not in {name}, so the log is from another board");
+    }
+    let measured = suspends(run);
+    ensure!(
+        !measured.is_empty(),
+        "{input}: no scenario suspended a CPU; select idle_states with only="
+    );
+    if !has_common(&source.declared, measured.keys()) {
+        let list = |states: Vec<u32>| states.iter().map(|it| format!("{it:#010x}")).join(", ");
+        let declared = source.declared.states.iter().map(|it| it.power_state);
+        let declared = list(declared.collect());
+        let measured = list(measured.into_keys().collect());
+        bail!(
+            "{input}: has only the states {measured}, but {name} declares {declared}: the log is \
+             from another board or firmware"
+        );
+    }
+    Ok(())
+}
+
+fn has_common<'k>(declared: &DeclaredStates, mut keys: impl Iterator<Item = &'k u32>) -> bool {
+    keys.any(|key| declared.states.iter().any(|it| it.power_state == *key))
+}

@@ -1,0 +1,512 @@
+//! The rules of an audit, one function each. A rule judges one state.
+
+use device_tree::declared::{DeclaredState, DeclaredStates, Duration, TIMER_STOP};
+use itertools::Itertools as _;
+
+use super::judgement::{Judgement, LongestTime, Verdict, us_text};
+use super::measured_state::{Entered, MeasuredState, ReachedState, mpidrs_text};
+use crate::analysis::worst_case::TimerInState;
+
+/// A deeper state may be this much faster than a shallower one before their order is doubted, in
+/// percent.
+const ORDER_NOISE_PERCENT: u64 = 2;
+
+/// The state that a rule judges, and what is known about it.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    pub declared: &'a DeclaredStates,
+    pub index: usize,
+    /// What was measured of each state; empty without a log.
+    pub measured: &'a [MeasuredState],
+    /// The largest factor by which a value may exceed the measured worst case.
+    pub margin: f64,
+}
+
+/// A rule.
+pub struct Rule {
+    /// The name, which is unique.
+    pub name: &'static str,
+    /// The properties that can be changed to comply with the rule.
+    pub properties: &'static [&'static str],
+    judge: fn(Subject<'_>) -> Vec<Judgement>,
+}
+
+const ENTRY: &str = Duration::Entry.name();
+const EXIT: &str = Duration::Exit.name();
+const WAKEUP: &str = Duration::Wakeup.name();
+const MIN_RESIDENCY: &str = Duration::MinResidency.name();
+
+/// All rules, in the order of the report. docs/audit-idle.md describes them.
+pub static RULES: &[Rule] = &[
+    rule(ENTRY, &[ENTRY], entry),
+    rule(EXIT, &[EXIT], exit),
+    rule(WAKEUP, &[WAKEUP], wakeup),
+    rule(MIN_RESIDENCY, &[MIN_RESIDENCY], min_residency),
+    rule(TIMER_STOP, &[TIMER_STOP], timer_stop),
+    rule("entered", &[], entered),
+    rule("reached", &[], reached),
+    rule("measured-order", &[], measured_order),
+    rule("required", &[ENTRY, EXIT, MIN_RESIDENCY], required),
+    rule("exit-within-wakeup", &[WAKEUP], exit_within_wakeup),
+    rule("wakeup-within-sum", &[WAKEUP], wakeup_within_sum),
+    rule(
+        "residency-covers-latency",
+        &[MIN_RESIDENCY],
+        residency_covers_latency,
+    ),
+    rule("residency-order", &[], residency_order),
+    rule("wakeup-order", &[], wakeup_order),
+];
+
+const fn rule(
+    name: &'static str,
+    properties: &'static [&'static str],
+    judge: fn(Subject<'_>) -> Vec<Judgement>,
+) -> Rule {
+    Rule {
+        name,
+        properties,
+        judge,
+    }
+}
+
+impl Rule {
+    /// Judges a state. A rule that does not apply returns nothing.
+    pub fn judge(&self, subject: Subject<'_>) -> Vec<Judgement> {
+        let mut judgements = (self.judge)(subject);
+        for judgement in &mut judgements {
+            judgement.rule = self.name;
+        }
+        judgements
+    }
+}
+
+impl<'a> Subject<'a> {
+    fn state(self) -> &'a DeclaredState {
+        &self.declared.states[self.index]
+    }
+
+    fn own_measured(self) -> Option<&'a MeasuredState> {
+        self.measured.get(self.index)
+    }
+
+    fn us(self, duration: Duration) -> Option<u64> {
+        self.state().us(duration).map(u64::from)
+    }
+
+    /// Returns the states that are listed just before this one.
+    fn shallower(self) -> impl Iterator<Item = Self> {
+        let before = self.declared.shallower(self.index).into_iter();
+        before.map(move |index| Self { index, ..self })
+    }
+
+    /// Names the CPUs that use the state.
+    fn users(self) -> String {
+        match self.declared.users(self.index).as_slice() {
+            [] => "no CPU".to_owned(),
+            users => mpidrs_text(users),
+        }
+    }
+}
+
+/// Returns the latency that Linux assumes for a wake-up: the property or, if it is missing, the sum
+/// of entry and exit.
+pub fn effective_wakeup(state: &DeclaredState) -> Option<u64> {
+    let us = |duration| state.us(duration).map(u64::from);
+    us(Duration::Wakeup).or_else(|| Some(us(Duration::Entry)? + us(Duration::Exit)?))
+}
+
+/// Returns the measured counterpart of [`effective_wakeup`]: an event that comes just after the
+/// start of an entry has to wait for the entry and the exit.
+pub fn measured_wakeup(measured: &MeasuredState) -> Option<LongestTime> {
+    let entry = measured.entry.as_ref()?;
+    let exit = measured.exit.as_ref()?;
+    let cpu = match entry.cpu == exit.cpu {
+        true => entry.cpu.clone(),
+        false => format!("{}, {}", entry.cpu, exit.cpu),
+    };
+    Some(LongestTime {
+        ns: entry.ns + exit.ns,
+        us: entry.us + exit.us,
+        cpu,
+        origin: format!("entry: {}; exit: {}", entry.origin, exit.origin),
+    })
+}
+
+/// Returns the largest value that is right if `measured` is the worst case.
+fn largest_right(measured: u64, margin: f64) -> u64 {
+    // The cast saturates.
+    (measured as f64 * margin).ceil() as u64
+}
+
+/// Returns the value to suggest if `measured` is the worst case: the middle of the values that are
+/// right, so that neither a slower nor a faster run changes the verdict.
+pub fn suggested(measured: u64, margin: f64) -> u32 {
+    let middle = u64::midpoint(measured, largest_right(measured, margin));
+    u32::try_from(middle).unwrap_or(u32::MAX)
+}
+
+/// Returns a judgement whose rule is filled in later.
+fn judgement(verdict: Verdict, declared: impl ToString, reason: String) -> Judgement {
+    Judgement {
+        rule: "",
+        verdict,
+        declared: declared.to_string(),
+        measured: String::new(),
+        cpu: None,
+        reason,
+    }
+}
+
+/// Judges a declared latency by the measured worst case. `gap` is the reason why it may not be the
+/// worst one.
+fn judge_latency(
+    declared: u64,
+    longest: &LongestTime,
+    gap: Option<&str>,
+    margin: f64,
+) -> Judgement {
+    let origin = &longest.origin;
+    let text = longest.text();
+    let (verdict, reason) = if declared < longest.us {
+        let lacking = us_text(longest.ns.saturating_sub(declared * 1000));
+        let why = format!("too small by {lacking} us: it took {text} us ({origin})");
+        (Verdict::TooSmall, why)
+    } else if let Some(gap) = gap {
+        let why = format!("at least {text} us ({origin}), but {gap}");
+        (Verdict::CannotTell, why)
+    } else if declared > largest_right(longest.us, margin) {
+        let factor = declared as f64 / longest.us as f64;
+        let why = format!("too large by a factor of {factor:.1}: it took {text} us ({origin})");
+        (Verdict::TooLarge, why)
+    } else {
+        (Verdict::Right, format!("it took {text} us ({origin})"))
+    };
+    Judgement {
+        measured: text,
+        cpu: Some(longest.cpu.clone()),
+        ..judgement(verdict, declared, reason)
+    }
+}
+
+fn entry(subject: Subject<'_>) -> Vec<Judgement> {
+    let measured = subject.own_measured();
+    let (Some(declared), Some(measured)) = (subject.us(Duration::Entry), measured) else {
+        return Vec::new();
+    };
+    vec![match (&measured.entry, &measured.exit) {
+        (Some(longest), _) => judge_latency(declared, longest, measured.entry_gap, subject.margin),
+        (None, Some(_)) => {
+            let why = "only the firmware's timestamps (PMF) show when a CPU is down";
+            judgement(Verdict::CannotTell, declared, why.to_owned())
+        }
+        (None, None) => not_measured(declared),
+    }]
+}
+
+fn not_measured(declared: u64) -> Judgement {
+    let why = "the logs have no samples of this state";
+    judgement(Verdict::NotMeasured, declared, why.to_owned())
+}
+
+fn exit(subject: Subject<'_>) -> Vec<Judgement> {
+    let measured = subject.own_measured();
+    let (Some(declared), Some(measured)) = (subject.us(Duration::Exit), measured) else {
+        return Vec::new();
+    };
+    vec![match &measured.exit {
+        Some(longest) => judge_latency(declared, longest, measured.exit_gap, subject.margin),
+        None => not_measured(declared),
+    }]
+}
+
+fn wakeup(subject: Subject<'_>) -> Vec<Judgement> {
+    let declared = effective_wakeup(subject.state());
+    let (Some(declared), Some(measured)) = (declared, subject.own_measured()) else {
+        return Vec::new();
+    };
+    let gap = match measured.entry {
+        Some(_) => measured.entry_gap.or(measured.exit_gap),
+        None => Some("the entry was not measured"),
+    };
+    let longest = measured_wakeup(measured).or_else(|| measured.exit.clone());
+    let mut judged = match longest {
+        Some(longest) => judge_latency(declared, &longest, gap, subject.margin),
+        None => not_measured(declared),
+    };
+    if subject.us(Duration::Wakeup).is_none() {
+        judged.declared = format!("sum: {declared}");
+    }
+    vec![judged]
+}
+
+fn min_residency(subject: Subject<'_>) -> Vec<Judgement> {
+    let measured = subject.own_measured();
+    let (Some(declared), Some(measured)) = (subject.us(Duration::MinResidency), measured) else {
+        return Vec::new();
+    };
+    let least = measured_wakeup(measured).or_else(|| measured.exit.clone());
+    let Some(least) = least else {
+        return vec![not_measured(declared)];
+    };
+    let bound = least.text();
+    let (verdict, reason) = match declared < least.us {
+        true => {
+            let lacking = us_text(least.ns.saturating_sub(declared * 1000));
+            let why = format!(
+                "too small by {lacking} us: time alone gives a lower bound of {bound} us ({})",
+                least.origin
+            );
+            (Verdict::TooSmall, why)
+        }
+        false => {
+            let why = format!(
+                "the exact value depends on energy; time alone gives a lower bound of {bound} us"
+            );
+            (Verdict::CannotTell, why)
+        }
+    };
+    vec![Judgement {
+        measured: format!("> {bound}"),
+        cpu: Some(least.cpu),
+        ..judgement(verdict, declared, reason)
+    }]
+}
+
+fn timer_stop(subject: Subject<'_>) -> Vec<Judgement> {
+    let Some(measured) = subject.own_measured() else {
+        return Vec::new();
+    };
+    let is_declared = subject.state().timer_stops;
+    let seen = match measured.timer {
+        TimerInState::Stops => "stops",
+        TimerInState::WakesCpu => "wakes",
+        TimerInState::NotMeasured => "",
+    };
+    let (verdict, reason) = match (measured.timer, measured.exit_gap, is_declared) {
+        (TimerInState::NotMeasured, _, _) => {
+            let why = "no CPU had to rely on its own timer in this state";
+            (Verdict::NotMeasured, why.to_owned())
+        }
+        (TimerInState::Stops, _, true) => {
+            let why = "the CPUs were woken by another interrupt";
+            (Verdict::Right, why.to_owned())
+        }
+        (TimerInState::Stops, _, false) => {
+            let why = "a trial showed that the CPU's own timer does not wake it, or the tree of \
+                       the run declares that";
+            (Verdict::Contradictory, why.to_owned())
+        }
+        // The timer may stop only if the other CPUs are down as well.
+        (TimerInState::WakesCpu, Some(gap), _) => {
+            let why = format!("the CPU's own timer woke it, but {gap}");
+            (Verdict::CannotTell, why)
+        }
+        (TimerInState::WakesCpu, None, false) => {
+            let why = "the CPU's own timer woke it";
+            (Verdict::Right, why.to_owned())
+        }
+        (TimerInState::WakesCpu, None, true) => {
+            let why = "too cautious: the CPU's own timer woke it";
+            (Verdict::TooLarge, why.to_owned())
+        }
+    };
+    vec![Judgement {
+        measured: seen.to_owned(),
+        cpu: measured.timer_cpu.clone().filter(|_| !seen.is_empty()),
+        ..judgement(verdict, if is_declared { "yes" } else { "no" }, reason)
+    }]
+}
+
+fn entered(subject: Subject<'_>) -> Vec<Judgement> {
+    let Some(measured) = subject.own_measured() else {
+        return Vec::new();
+    };
+    let (verdict, cpu, reason) = match &measured.entered {
+        Entered::ByAll(count) => {
+            let why = format!("entered by each of the {count} CPUs that use it");
+            (Verdict::Right, None, why)
+        }
+        Entered::NotBy(cpus) => {
+            let why = format!("no sample from {cpus}");
+            (Verdict::NotMeasured, None, why)
+        }
+        Entered::NotTried(why) => (Verdict::NotMeasured, None, why.clone()),
+        Entered::Never(cpu, why) => {
+            let why = format!("never entered: {why}");
+            (Verdict::Contradictory, cpu.clone(), why)
+        }
+    };
+    let power_state = format!("{:#010x}", subject.state().power_state);
+    vec![Judgement {
+        cpu,
+        ..judgement(verdict, power_state, reason)
+    }]
+}
+
+fn reached(subject: Subject<'_>) -> Vec<Judgement> {
+    let Some(measured) = subject.own_measured() else {
+        return Vec::new();
+    };
+    let (verdict, cpu, seen, reason) = match &measured.reached {
+        ReachedState::Asked => {
+            let why = "PSCI_STAT counted the state that was requested".to_owned();
+            (Verdict::Right, None, String::new(), why)
+        }
+        ReachedState::Other(cpu, due, state) => {
+            let state = state.map(|state| format!("{state:#010x}"));
+            let state = state.unwrap_or_else(|| "no state".to_owned());
+            let why = format!("PSCI_STAT counted {state} instead of {due:#010x}");
+            (Verdict::Contradictory, Some(cpu.clone()), state, why)
+        }
+        ReachedState::Prevented => {
+            let why = "in each sample, a CPU that was awake prevented it";
+            (Verdict::CannotTell, None, String::new(), why.to_owned())
+        }
+        ReachedState::Unknown(why) => {
+            (Verdict::NotMeasured, None, String::new(), (*why).to_owned())
+        }
+    };
+    let power_state = format!("{:#010x}", subject.state().power_state);
+    vec![Judgement {
+        measured: seen,
+        cpu,
+        ..judgement(verdict, power_state, reason)
+    }]
+}
+
+fn measured_order(subject: Subject<'_>) -> Vec<Judgement> {
+    let wakeup = |subject: Subject<'_>| measured_wakeup(subject.own_measured()?);
+    let Some(own) = wakeup(subject) else {
+        return Vec::new();
+    };
+    let faster = subject.shallower().filter_map(|shallower| {
+        let other = wakeup(shallower)?;
+        let is_faster = own.ns * 100 < other.ns * (100 - ORDER_NOISE_PERCENT);
+        is_faster.then_some((shallower, other))
+    });
+    let judgements = faster.map(|(shallower, other)| {
+        let name = &shallower.state().name;
+        let why = format!(
+            "entry and exit took {} us, less than the {} us of the shallower {name}",
+            own.text(),
+            other.text()
+        );
+        Judgement {
+            measured: own.text(),
+            cpu: Some(own.cpu.clone()),
+            ..judgement(Verdict::Contradictory, "deeper", why)
+        }
+    });
+    judgements.collect()
+}
+
+/// Judges a rule about declared values only, which is broken for this reason.
+fn contradiction(subject: Subject<'_>, declared: Option<u64>, reason: &str) -> Vec<Judgement> {
+    let declared = declared.map_or_else(String::new, |us| us.to_string());
+    let reason = format!("{reason} ({})", subject.users());
+    vec![judgement(Verdict::Contradictory, declared, reason)]
+}
+
+fn required(subject: Subject<'_>) -> Vec<Judgement> {
+    let state = subject.state();
+    let lacks = |duration: &Duration| state.us(*duration).is_none();
+    let both = [Duration::Entry, Duration::Exit];
+    let mut missing: Vec<Duration> = both.into_iter().filter(lacks).collect();
+    if !state.is_of_domain && !lacks(&Duration::Wakeup) {
+        missing.clear();
+    }
+    // Linux does not require a domain's state to have one.
+    if !state.is_of_domain && lacks(&Duration::MinResidency) {
+        missing.push(Duration::MinResidency);
+    }
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let names = missing.iter().map(|duration| duration.name()).join(", ");
+    let why = format!("without {names}, Linux uses none of the idle states");
+    contradiction(subject, None, &why)
+}
+
+fn exit_within_wakeup(subject: Subject<'_>) -> Vec<Judgement> {
+    match (subject.us(Duration::Exit), subject.us(Duration::Wakeup)) {
+        (Some(exit), Some(wakeup)) if exit > wakeup => {
+            let why = format!(
+                "wakeup-latency-us {wakeup} is less than exit-latency-us {exit}, which is part of \
+                 it"
+            );
+            contradiction(subject, Some(wakeup), &why)
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn wakeup_within_sum(subject: Subject<'_>) -> Vec<Judgement> {
+    let us = |duration| subject.us(duration);
+    let (Some(entry), Some(exit)) = (us(Duration::Entry), us(Duration::Exit)) else {
+        return Vec::new();
+    };
+    match us(Duration::Wakeup) {
+        Some(wakeup) if wakeup > entry + exit => {
+            let why = format!(
+                "wakeup-latency-us {wakeup} exceeds {}, the sum of entry-latency-us and \
+                 exit-latency-us",
+                entry + exit
+            );
+            contradiction(subject, Some(wakeup), &why)
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn residency_covers_latency(subject: Subject<'_>) -> Vec<Judgement> {
+    let us = |duration| subject.us(duration);
+    let sum = us(Duration::Entry).zip(us(Duration::Exit));
+    // The property is one cell, so it cannot be greater.
+    let sum = sum.map(|(entry, exit)| (entry + exit).min(u32::MAX.into()));
+    let least = sum.max(us(Duration::Wakeup));
+    match (us(Duration::MinResidency), least) {
+        (Some(residency), Some(least)) if residency < least => {
+            let why = format!(
+                "min-residency-us {residency} is less than {least}, the time to enter and leave \
+                 the state"
+            );
+            contradiction(subject, Some(residency), &why)
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn residency_order(subject: Subject<'_>) -> Vec<Judgement> {
+    let residency = |subject: Subject<'_>| subject.us(Duration::MinResidency);
+    order(subject, "min-residency-us", residency)
+}
+
+fn wakeup_order(subject: Subject<'_>) -> Vec<Judgement> {
+    let wakeup = |subject: Subject<'_>| effective_wakeup(subject.state());
+    order(subject, "the wake-up latency", wakeup)
+}
+
+/// Finds shallower states whose value is greater than this state's.
+fn order(
+    subject: Subject<'_>,
+    what: &str,
+    value: fn(Subject<'_>) -> Option<u64>,
+) -> Vec<Judgement> {
+    let Some(own) = value(subject) else {
+        return Vec::new();
+    };
+    let greater = subject.shallower().filter_map(|shallower| {
+        let other = value(shallower)?;
+        (own < other).then_some((shallower, other))
+    });
+    let judgements = greater.flat_map(|(shallower, other)| {
+        let name = &shallower.state().name;
+        let why = format!(
+            "{what} {own} is less than the {other} of {name}, which is listed before it as the \
+             shallower state"
+        );
+        contradiction(subject, Some(own), &why)
+    });
+    judgements.collect()
+}

@@ -1,0 +1,77 @@
+//! The result of a rule.
+
+use hardware::words;
+use serde::Serialize;
+
+words! {
+    /// What a rule says about a declared value.
+    pub enum Verdict, word {
+        /// The value covers the measured worst case, without too much of a margin.
+        Right = "right",
+        /// A broken promise: the measured worst case is longer than the value.
+        TooSmall = "too small",
+        /// A lost chance: the value exceeds the measured worst case by more than the margin.
+        TooLarge = "too large",
+        /// The value contradicts another value or the firmware's behavior.
+        Contradictory = "contradictory",
+        /// The log does not contain what is needed.
+        NotMeasured = "not measured",
+        /// A measurement of time cannot tell.
+        CannotTell = "cannot be told",
+    }
+}
+
+impl Verdict {
+    /// Returns true if software that relies on the value can go wrong.
+    pub const fn is_broken(self) -> bool {
+        matches!(self, Self::TooSmall | Self::Contradictory)
+    }
+
+    /// Returns true if the value should be changed.
+    pub const fn calls_for_change(self) -> bool {
+        matches!(self, Self::TooSmall | Self::TooLarge | Self::Contradictory)
+    }
+}
+
+/// A measured worst case.
+#[derive(Clone, Debug, Serialize)]
+pub struct LongestTime {
+    /// The time in nanoseconds.
+    pub ns: u64,
+    /// The time in microseconds, rounded up.
+    pub us: u64,
+    /// The CPU's label.
+    pub cpu: String,
+    /// Where the time comes from, for a sentence.
+    pub origin: String,
+}
+
+impl LongestTime {
+    /// Returns the time in microseconds for a table.
+    pub fn text(&self) -> String {
+        us_text(self.ns)
+    }
+}
+
+/// Formats nanoseconds as microseconds with two decimals, rounded as in tables.
+pub fn us_text(ns: u64) -> String {
+    let hundredths = ns.saturating_add(5) / 10;
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
+/// What a rule found out about a state.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judgement {
+    /// The rule's name, which is the name of a property if the rule is about only one.
+    pub rule: &'static str,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The declared value, as text.
+    pub declared: String,
+    /// The measured value, as text; empty if there is none.
+    pub measured: String,
+    /// The CPU that decided the verdict, if any.
+    pub cpu: Option<String>,
+    /// The reason for the verdict: a sentence without the state's name and the final period.
+    pub reason: String,
+}

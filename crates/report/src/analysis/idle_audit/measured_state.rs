@@ -1,0 +1,407 @@
+//! What logs say about a declared state.
+
+use std::cmp::Reverse;
+
+use device_tree::declared::DeclaredStates;
+use hardware::board::{CpuIndex, Mpidr};
+use hardware::spec::stat::Reached;
+use itertools::Itertools as _;
+use run::measure::Metric;
+use run::model::{Cell, Failure, How, Scenario, Skip, Status, Variant};
+use run::plan::ScenarioId;
+use serde::Serialize;
+
+use super::judgement::LongestTime;
+use crate::analysis::cpu_names::type_of;
+use crate::analysis::figure::Figure;
+use crate::analysis::words::cpus_text;
+use crate::analysis::worst_case::{
+    ENTRY, EXIT, Latency, Suspends, TimerInState, suspends, timer_in_state,
+};
+use crate::log::LoggedRun;
+
+/// The worst cases of the CPUs of one type that suspended in the same way.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct MeasuredGroup {
+    /// The type of the CPUs, such as `Cortex-A57`.
+    pub cpu_type: String,
+    /// How the CPUs suspended.
+    pub how: &'static str,
+    /// PMF: from the call to the power-down.
+    pub entry: Option<LongestTime>,
+    /// The same in the first sample.
+    pub cold_entry: Option<LongestTime>,
+    /// PMF: from the power-up to the return.
+    pub exit: Option<LongestTime>,
+    /// The same in the first sample.
+    pub cold_exit: Option<LongestTime>,
+    /// From the wake-up event to the return, as the caller sees it.
+    pub wake: Option<LongestTime>,
+}
+
+/// Whether a state was entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entered {
+    /// By all CPUs that use the state.
+    ByAll(usize),
+    /// Not by these CPUs.
+    NotBy(String),
+    /// The logs do not try the state, for this reason.
+    NotTried(String),
+    /// The state was tried, but never entered: the CPU, and the reason.
+    Never(Option<String>, String),
+}
+
+/// The state that the firmware reached, according to its own statistics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReachedState {
+    /// The requested one.
+    Asked,
+    /// Another one than the requested one: the CPU, the expected and the reached state.
+    Other(String, u32, Option<u32>),
+    /// A CPU that was awake kept the requested state from being reached.
+    Prevented,
+    /// Unknown, for this reason.
+    Unknown(&'static str),
+}
+
+/// What the logs say about a state.
+#[derive(Clone, Debug)]
+pub struct MeasuredState {
+    /// The longest entry.
+    pub(crate) entry: Option<LongestTime>,
+    /// The longest exit.
+    pub(crate) exit: Option<LongestTime>,
+    /// Why entries may take longer than the longest one.
+    pub(crate) entry_gap: Option<&'static str>,
+    /// Why exits may take longer than the longest one.
+    pub(crate) exit_gap: Option<&'static str>,
+    /// The worst cases in more detail.
+    pub(crate) groups: Vec<MeasuredGroup>,
+    /// What happens to the CPU's own timer.
+    pub(crate) timer: TimerInState,
+    /// The CPU that shows what happens to the timer.
+    pub(crate) timer_cpu: Option<String>,
+    pub(crate) entered: Entered,
+    pub(crate) reached: ReachedState,
+}
+
+/// Returns what `runs` say about each state, in the order of the states.
+pub fn measure(declared: &DeclaredStates, runs: &[LoggedRun]) -> Vec<MeasuredState> {
+    let suspends: Vec<_> = runs.iter().map(|run| (run, suspends(run))).collect();
+    let none = Suspends::default();
+    let states = declared.states.iter().enumerate();
+    let measured = states.map(|(index, state)| {
+        let users = match declared.users(index) {
+            none if none.is_empty() => declared.cpus.clone(),
+            users => users,
+        };
+        let own: Vec<_> = suspends
+            .iter()
+            .map(|(run, all)| OneRun {
+                run,
+                power_state: state.power_state,
+                users: &users,
+                suspends: all.get(&state.power_state).unwrap_or(&none),
+                is_named: runs.len() > 1,
+            })
+            .collect();
+        measure_state(&own, &users)
+    });
+    measured.collect()
+}
+
+/// One run's part of what is known about a state.
+struct OneRun<'r, 's> {
+    run: &'r LoggedRun,
+    power_state: u32,
+    users: &'s [Mpidr],
+    suspends: &'s Suspends<'r>,
+    /// True if origins include the name of the log.
+    is_named: bool,
+}
+
+fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
+    let longest = |metrics| {
+        let all = runs.iter().flat_map(|run| run.times(metrics));
+        // `min_by_key` returns the first of equal elements, `max_by_key` the last.
+        all.map(|it| it.1).min_by_key(|it| Reverse(it.ns))
+    };
+    let timers = runs.iter().map(|run| timer_in_state(run.run, run.suspends));
+    let timers: Vec<TimerInState> = timers.collect();
+    let timer = [TimerInState::Stops, TimerInState::WakesCpu];
+    let timer = timer.into_iter().find(|timer| timers.contains(timer));
+    let timer = timer.unwrap_or(TimerInState::NotMeasured);
+    let shows = timers.iter().position(|it| *it == timer);
+    let reached = reached(runs);
+    MeasuredState {
+        entry: longest(ENTRY),
+        exit: longest(EXIT),
+        entry_gap: gap(runs, ENTRY, &reached),
+        exit_gap: gap(runs, EXIT, &reached),
+        groups: groups(runs),
+        timer,
+        timer_cpu: shows.and_then(|place| runs[place].suspended_cpu()),
+        entered: entered(runs, users),
+        reached,
+    }
+}
+
+impl<'r> OneRun<'r, '_> {
+    fn is_user(&self, cpu: CpuIndex) -> bool {
+        let mpidr = self.run.run.cpu(cpu).mpidr;
+        mpidr.is_some_and(|mpidr| self.users.contains(&mpidr))
+    }
+
+    /// Returns the longest and the first sample of each figure.
+    fn times(&self, metrics: &[Metric]) -> impl Iterator<Item = (Latency<'r>, LongestTime)> {
+        let all = self.suspends.latencies(self.run, metrics);
+        let own = all.filter(|latency| self.is_user(latency.figure.cpu));
+        own.map(|latency| (latency, self.longest_time(&latency)))
+    }
+
+    fn longest_time(&self, latency: &Latency<'r>) -> LongestTime {
+        let origin = latency.origin(self.run);
+        let input = &self.run.source.input;
+        LongestTime {
+            ns: latency.ns(self.run),
+            us: latency.us(self.run),
+            cpu: self.run.run.label(latency.figure.cpu).to_string(),
+            origin: match self.is_named {
+                true => format!("{origin}, in {input}"),
+                false => origin,
+            },
+        }
+    }
+
+    /// Returns the cells for the state, with their scenarios.
+    fn cells(&self) -> impl Iterator<Item = (&'r Scenario, &'r Cell)> {
+        let scenarios = self.run.run.scenarios.iter();
+        let cells = scenarios.flat_map(|it| it.cells.iter().map(move |cell| (it, cell)));
+        cells.filter(|(scenario, cell)| state_of_cell(scenario, cell) == Some(self.power_state))
+    }
+
+    /// Returns the cells for the state on CPUs that use it.
+    fn own_cells(&self) -> impl Iterator<Item = (&'r Scenario, &'r Cell)> {
+        self.cells().filter(|(_, cell)| self.is_user(cell.cpu))
+    }
+
+    fn label(&self, cpu: CpuIndex) -> String {
+        self.run.run.label(cpu).to_string()
+    }
+
+    /// Returns the first CPU with samples.
+    fn suspended_cpu(&self) -> Option<String> {
+        let mut cells = self.own_cells().filter(|(_, cell)| cell.valid() > 0);
+        cells.next().map(|(_, cell)| self.label(cell.cpu))
+    }
+}
+
+/// Returns the state that a cell is about.
+fn state_of_cell(scenario: &Scenario, cell: &Cell) -> Option<u32> {
+    let skipped = cell
+        .skipped
+        .filter(|_| scenario.id == ScenarioId::IdleStates);
+    let skipped = skipped.and(cell.step.x);
+    let of_step = cell.power_state.or_else(|| u32::try_from(skipped?).ok());
+    match scenario.id.is_suite() {
+        true => scenario.conditions.as_ref()?.power_state,
+        false => of_step,
+    }
+}
+
+/// Returns why CPUs may take longer than in these runs, if there is a reason.
+fn gap(
+    runs: &[OneRun<'_, '_>],
+    metrics: &[Metric],
+    reached: &ReachedState,
+) -> Option<&'static str> {
+    if matches!(reached, ReachedState::Other(..) | ReachedState::Prevented) {
+        return Some("the requested state was not reached");
+    }
+    let has_one_cpu = |run: &OneRun<'_, '_>| run.run.run.cpus.len() == 1;
+    let is_of_all = |(latency, _): (Latency<'_>, LongestTime)| {
+        let is_helped = latency
+            .scenario
+            .helper
+            .or(latency.figure.cell.helper)
+            .is_some();
+        // In a step of this sweep, only some CPUs suspend.
+        let is_of_some = latency.scenario.id == ScenarioId::ContendSweep;
+        is_parallel(latency.scenario, &latency.figure) && !is_helped && !is_of_some
+    };
+    let is_complete = |run: &OneRun<'_, '_>| has_one_cpu(run) || run.times(metrics).any(is_of_all);
+    match runs.iter().any(is_complete) {
+        true => None,
+        false => Some("never measured while all CPUs were suspended together"),
+    }
+}
+
+/// Returns true if the CPUs of a figure's step suspended together.
+fn is_parallel(scenario: &Scenario, figure: &Figure<'_>) -> bool {
+    match figure.key.is_of_step() {
+        true => figure.key.step.how == How::All,
+        false => scenario.id.is_parallel(),
+    }
+}
+
+/// Returns how the CPUs suspended in a figure.
+fn how(scenario: &Scenario, figure: &Figure<'_>) -> &'static str {
+    match (figure.key.step.variant, is_parallel(scenario, figure)) {
+        (Variant::Osi, _) => "OS-initiated",
+        (_, true) => "parallel",
+        (_, false) => "serial",
+    }
+}
+
+fn groups(runs: &[OneRun<'_, '_>]) -> Vec<MeasuredGroup> {
+    let mut groups: Vec<MeasuredGroup> = Vec::new();
+    let metrics = [ENTRY, EXIT].concat();
+    for run in runs {
+        for (latency, time) in run.times(&metrics) {
+            let identity = run.run.run.cpu(latency.figure.cpu).identity;
+            let cpu_type = identity
+                .map(|it| type_of(it.midr).unwrap_or_else(|| format!("MIDR {:#x}", it.midr)));
+            let cpu_type = cpu_type.unwrap_or_else(|| "unknown".to_owned());
+            let how = how(latency.scenario, &latency.figure);
+            let place = groups
+                .iter()
+                .position(|it| it.cpu_type == cpu_type && it.how == how);
+            let place = place.unwrap_or(groups.len());
+            if place == groups.len() {
+                groups.push(MeasuredGroup {
+                    cpu_type,
+                    how,
+                    ..MeasuredGroup::default()
+                });
+            }
+            let group = &mut groups[place];
+            let longest = match (latency.figure.key.metric, latency.is_cold) {
+                (Metric::Powerdown, false) => &mut group.entry,
+                (Metric::Powerdown, true) => &mut group.cold_entry,
+                (Metric::Wakeup, false) => &mut group.exit,
+                (Metric::Wakeup, true) => &mut group.cold_exit,
+                _ => &mut group.wake,
+            };
+            if longest.as_ref().is_none_or(|it| it.ns < time.ns) {
+                *longest = Some(time);
+            }
+        }
+    }
+    groups.sort_by(|a, b| (&a.cpu_type, a.how).cmp(&(&b.cpu_type, b.how)));
+    groups
+}
+
+fn entered(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> Entered {
+    let sampled = runs.iter().flat_map(|run| {
+        let cells = run.own_cells().filter(|(_, cell)| cell.valid() > 0);
+        cells.filter_map(|(_, cell)| run.run.run.cpu(cell.cpu).mpidr)
+    });
+    let sampled: Vec<Mpidr> = sampled.unique().collect();
+    if sampled.is_empty() {
+        return never_entered(runs);
+    }
+    let missing: Vec<&Mpidr> = users.iter().filter(|it| !sampled.contains(it)).collect();
+    match missing.as_slice() {
+        [] => Entered::ByAll(users.len()),
+        missing => Entered::NotBy(missing_text(runs, missing)),
+    }
+}
+
+/// Returns the labels of the CPUs that are in a log, or the MPIDRs if some are in none.
+fn missing_text(runs: &[OneRun<'_, '_>], missing: &[&Mpidr]) -> String {
+    for run in runs {
+        let index = |mpidr: &&Mpidr| {
+            let mut cpus = run.run.run.cpu_indices();
+            cpus.find(|cpu| run.run.run.cpu(*cpu).mpidr.as_ref() == Some(*mpidr))
+        };
+        let found: Option<Vec<CpuIndex>> = missing.iter().map(index).collect();
+        if let Some(found) = found {
+            return cpus_text(&run.run.run, found);
+        }
+    }
+    mpidrs_text(missing.iter().copied())
+}
+
+/// Lists the first few MPIDRs.
+pub fn mpidrs_text<'m>(mpidrs: impl IntoIterator<Item = &'m Mpidr>) -> String {
+    format!("CPU {}", run::findings::list(mpidrs.into_iter()))
+}
+
+/// Returns why no CPU entered the state.
+fn never_entered(runs: &[OneRun<'_, '_>]) -> Entered {
+    for run in runs {
+        for (scenario, cell) in run.cells() {
+            if let Some(skip) = cell.skipped {
+                return skipped(run, &skip);
+            }
+            if !run.is_user(cell.cpu) {
+                continue;
+            }
+            if let Some(loss) = cell.lost {
+                return Entered::Never(Some(run.label(cell.cpu)), format!("it was lost: {loss}"));
+            }
+            return match scenario.status {
+                Status::Failed(Failure::StateRefused {
+                    power_state,
+                    error,
+                    cpu,
+                }) if power_state == run.power_state => Entered::Never(
+                    Some(run.label(cpu)),
+                    format!("CPU_SUSPEND returned {error}"),
+                ),
+                Status::Failed(failure) => {
+                    let sentence = failure.sentence(&run.run.run);
+                    let why = format!("no suspend counts; the scenario failed because {sentence}");
+                    Entered::Never(Some(run.label(cell.cpu)), why)
+                }
+                Status::Passed | Status::Skipped(_) | Status::Crashed | Status::Unknown => {
+                    Entered::Never(Some(run.label(cell.cpu)), "no suspend counts".to_owned())
+                }
+            };
+        }
+    }
+    Entered::NotTried("the logs do not contain it; select idle_states with only=".to_owned())
+}
+
+fn skipped(run: &OneRun<'_, '_>, skip: &Skip) -> Entered {
+    match skip {
+        Skip::NothingWoke {
+            mpidr,
+            power_state: tried,
+        }
+        | Skip::SgiDidNotWake {
+            mpidr,
+            power_state: tried,
+        } if *tried == run.power_state => {
+            let mut cpus = run.run.run.cpu_indices();
+            let cpu = cpus.find(|cpu| run.run.run.cpu(*cpu).mpidr == Some(*mpidr));
+            let cpu = cpu.map_or_else(|| mpidr.to_string(), |cpu| run.label(cpu));
+            Entered::Never(Some(cpu), skip.to_string())
+        }
+        Skip::OtherFormat(_) => Entered::Never(None, skip.to_string()),
+        _ => Entered::NotTried(skip.to_string()),
+    }
+}
+
+fn reached(runs: &[OneRun<'_, '_>]) -> ReachedState {
+    let cells = runs.iter().flat_map(|run| {
+        let cells = run.own_cells();
+        cells.filter_map(move |(_, cell)| Some((run, cell.cpu, cell.reached?)))
+    });
+    let cells: Vec<_> = cells.collect();
+    let is_wrong = |reached: &Reached| reached.state != Some(reached.due);
+    if let Some((run, cpu, reached)) = cells.iter().find(|it| is_wrong(&it.2)) {
+        return ReachedState::Other(run.label(*cpu), reached.due, reached.state);
+    }
+    let has_stat = |run: &OneRun<'_, '_>| run.run.run.facts.is_some_and(|facts| facts.stat);
+    if cells.iter().any(|(run, _, it)| it.due == run.power_state) {
+        ReachedState::Asked
+    } else if !cells.is_empty() {
+        ReachedState::Prevented
+    } else if runs.iter().any(has_stat) {
+        ReachedState::Unknown("no PSCI_STAT values were read, or the levels are unknown")
+    } else {
+        ReachedState::Unknown("the firmware does not support PSCI_STAT")
+    }
+}

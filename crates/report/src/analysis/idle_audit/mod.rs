@@ -1,0 +1,15 @@
+//! Audits declared idle states: compares them with each other, and with measured ones.
+
+mod audited_states;
+mod declared_source;
+mod idle_rules;
+mod judgement;
+mod measured_state;
+mod suggestion;
+
+pub use self::audited_states::{AuditedState, IdleAudit, audit};
+pub use self::declared_source::{DeclaredBy, DeclaredSource};
+pub use self::idle_rules::{RULES, Rule};
+pub use self::judgement::{Judgement, LongestTime, Verdict};
+pub use self::measured_state::{MeasuredGroup, MeasuredState};
+pub use self::suggestion::{PropertyChange, PropertyValue};

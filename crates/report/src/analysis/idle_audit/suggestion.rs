@@ -1,0 +1,217 @@
+//! Suggests values for the properties that are wrong.
+
+use device_tree::declared::{DeclaredState, DeclaredStates, Duration, TIMER_STOP};
+use serde::Serialize;
+
+use super::idle_rules::{RULES, Subject, effective_wakeup, measured_wakeup, suggested};
+use super::judgement::{Judgement, Verdict};
+
+/// A change of one property of a state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PropertyChange {
+    /// The property's name.
+    pub name: &'static str,
+    /// The old value; None if the property is missing.
+    pub old: Option<PropertyValue>,
+    /// The new value; None to remove the property.
+    pub new: Option<PropertyValue>,
+    /// The reason, as a sentence without the final period.
+    pub evidence: String,
+}
+
+impl PropertyChange {
+    /// Changes `state`.
+    pub fn apply(&self, state: &mut DeclaredState) {
+        for duration in Duration::ALL {
+            if duration.name() == self.name {
+                state.durations[duration as usize] = match self.new {
+                    Some(PropertyValue::Cell(us)) => Some(us),
+                    Some(PropertyValue::Present) | None => None,
+                };
+            }
+        }
+        if self.name == TIMER_STOP {
+            state.timer_stops = self.new.is_some();
+        }
+    }
+}
+
+/// The value of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum PropertyValue {
+    /// One cell.
+    Cell(u32),
+    /// A property without a value.
+    Present,
+}
+
+/// Returns the changes to each state after which no declared value contradicts another one or the
+/// measured worst cases. `judgements` are the verdicts on each state. Nothing is suggested if a
+/// value cannot fix the state, such as if states are in the wrong order.
+pub fn suggest(subject: Subject<'_>, judgements: &[Vec<Judgement>]) -> Vec<Vec<PropertyChange>> {
+    let declared = subject.declared;
+    let mut new = declared.clone();
+    for (index, state) in new.states.iter_mut().enumerate() {
+        suggest_latencies(Subject { index, ..subject }, &judgements[index], state);
+    }
+    for list in &declared.lists {
+        for pair in list.states.array_windows() {
+            keep_order(subject, *pair, &mut new);
+        }
+    }
+    let states = declared.states.iter().zip(&new.states).zip(judgements);
+    states
+        .map(|((old, new), judgements)| changes(old, new, judgements))
+        .collect()
+}
+
+fn set(state: &mut DeclaredState, duration: Duration, us: u32) {
+    state.durations[duration as usize] = Some(us);
+}
+
+/// Corrects the values of one state.
+fn suggest_latencies(subject: Subject<'_>, judgements: &[Judgement], state: &mut DeclaredState) {
+    let is_wrong = |rule: &str| {
+        let mut own = judgements.iter().filter(|it| it.rule == rule);
+        own.any(|it| matches!(it.verdict, Verdict::TooSmall | Verdict::TooLarge))
+    };
+    let measured = subject.measured.get(subject.index);
+    let margin = subject.margin;
+    let entry = measured.and_then(|it| it.entry.as_ref());
+    let exit = measured.and_then(|it| it.exit.as_ref());
+    for (duration, longest) in [(Duration::Entry, entry), (Duration::Exit, exit)] {
+        let is_missing = state.us(duration).is_none() && state.us(Duration::Wakeup).is_none();
+        if let Some(longest) = longest.filter(|_| is_missing || is_wrong(duration.name())) {
+            set(state, duration, suggested(longest.us, margin));
+        }
+    }
+    let exit = state.us(Duration::Exit).unwrap_or(0);
+    let sum = state.us(Duration::Entry).zip(state.us(Duration::Exit));
+    let sum = sum.map(|(entry, exit)| entry.saturating_add(exit));
+    if let Some(old) = state.us(Duration::Wakeup) {
+        let longest = measured.and_then(measured_wakeup);
+        let longest = longest.filter(|_| is_wrong(Duration::Wakeup.name()));
+        let wakeup = longest.map_or(old, |longest| suggested(longest.us, margin));
+        // A value that contradicts the others is worth nothing: the default is their sum.
+        let wakeup = match wakeup < exit {
+            true => sum.unwrap_or(exit),
+            false => wakeup.min(sum.unwrap_or(u32::MAX)),
+        };
+        set(state, Duration::Wakeup, wakeup);
+    }
+    let of_state = effective_wakeup(state).unwrap_or(0);
+    let least = of_state.max(sum.map_or(0, u64::from));
+    let bound = measured.and_then(measured_wakeup).map_or(0, |it| it.us);
+    let least = u32::try_from(least.max(bound)).unwrap_or(u32::MAX);
+    let is_needed = least > 0 && !state.is_of_domain;
+    match state.us(Duration::MinResidency) {
+        Some(old) => set(state, Duration::MinResidency, old.max(least)),
+        None if is_needed => set(state, Duration::MinResidency, least),
+        None => {}
+    }
+    let timer = judgements.iter().find(|it| it.rule == TIMER_STOP);
+    if timer.is_some_and(|it| it.verdict.calls_for_change()) {
+        state.timer_stops = !state.timer_stops;
+    }
+}
+
+/// Makes sure that the changes do not break the order of two states that are declared in order.
+fn keep_order(subject: Subject<'_>, [shallower, deeper]: [usize; 2], new: &mut DeclaredStates) {
+    let is_in_order = |states: &DeclaredStates, value: fn(&DeclaredState) -> Option<u64>| {
+        let [one, other] = [shallower, deeper].map(|index| value(&states.states[index]));
+        one.zip(other).is_none_or(|(one, other)| one <= other)
+    };
+    let breaks = |new: &DeclaredStates, value| {
+        is_in_order(subject.declared, value) && !is_in_order(new, value)
+    };
+    if breaks(new, effective_wakeup)
+        && let Some(wakeup) = effective_wakeup(&new.states[shallower])
+    {
+        let wakeup = u32::try_from(wakeup).unwrap_or(u32::MAX);
+        raise_wakeup(&mut new.states[deeper], wakeup);
+    }
+    let residency = |state: &DeclaredState| state.us(Duration::MinResidency).map(u64::from);
+    if breaks(new, residency)
+        && let Some(us) = new.states[shallower].us(Duration::MinResidency)
+    {
+        set(&mut new.states[deeper], Duration::MinResidency, us);
+    }
+}
+
+/// Raises the wake-up latency of a state to `least`, and what depends on it.
+fn raise_wakeup(state: &mut DeclaredState, least: u32) {
+    let sum = state.us(Duration::Entry).zip(state.us(Duration::Exit));
+    if let Some((entry, exit)) = sum {
+        let lacking = least.saturating_sub(entry.saturating_add(exit));
+        set(state, Duration::Entry, entry.saturating_add(lacking));
+    }
+    if let Some(wakeup) = state.us(Duration::Wakeup) {
+        set(state, Duration::Wakeup, wakeup.max(least));
+    }
+    if let Some(residency) = state.us(Duration::MinResidency) {
+        set(state, Duration::MinResidency, residency.max(least));
+    }
+}
+
+/// Returns the differences between the old and the new state.
+fn changes(
+    old: &DeclaredState,
+    new: &DeclaredState,
+    judgements: &[Judgement],
+) -> Vec<PropertyChange> {
+    let mut changes = Vec::new();
+    for duration in Duration::ALL {
+        let [before, after] = [old, new].map(|state| state.us(duration).map(PropertyValue::Cell));
+        if before != after {
+            changes.push(PropertyChange {
+                name: duration.name(),
+                old: before,
+                new: after,
+                evidence: evidence(duration.name(), judgements),
+            });
+        }
+    }
+    if old.timer_stops != new.timer_stops {
+        let value = |is_set: bool| is_set.then_some(PropertyValue::Present);
+        changes.push(PropertyChange {
+            name: TIMER_STOP,
+            old: value(old.timer_stops),
+            new: value(new.timer_stops),
+            evidence: evidence(TIMER_STOP, judgements),
+        });
+    }
+    changes
+}
+
+/// Returns the reason why a property is changed: that of the first rule that calls for it.
+fn evidence(property: &str, judgements: &[Judgement]) -> String {
+    let mut own = judgements.iter().filter(|it| it.calls_for(property));
+    own.next().map_or_else(
+        || "follows from the other changes".to_owned(),
+        |it| it.reason.clone(),
+    )
+}
+
+/// Returns the properties that can be changed to comply with a rule.
+fn properties(rule: &str) -> &'static [&'static str] {
+    let mut rules = RULES.iter().filter(|it| it.name == rule);
+    rules.next().map_or(&[], |rule| rule.properties)
+}
+
+impl Judgement {
+    /// Returns true if the property should be changed.
+    fn calls_for(&self, property: &str) -> bool {
+        self.verdict.calls_for_change() && properties(self.rule).contains(&property)
+    }
+
+    /// Returns the change that corrects what this verdict is about.
+    pub(crate) fn change<'c>(&self, changes: &'c [PropertyChange]) -> Option<&'c PropertyChange> {
+        changes.iter().find(|change| self.calls_for(change.name))
+    }
+
+    /// Returns true if something is wrong that no change of a property can correct.
+    pub fn is_uncorrectable(&self) -> bool {
+        self.verdict.calls_for_change() && properties(self.rule).is_empty()
+    }
+}

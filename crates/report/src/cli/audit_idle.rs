@@ -1,0 +1,232 @@
+//! The `audit-idle` verb.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use boards::{BoardFile, StateFormat};
+use clap::{ArgGroup, Args};
+use device_tree::acpi::to_tree_of_cpus;
+use hardware::image::TREE_MAX;
+use host::exit_code::{FAILED, INCOMPLETE};
+use host::progress::say;
+use host::read_file;
+
+use super::acpi_files::AcpiFiles;
+use super::chosen_runs::read_all;
+use super::output::{check_output, format_help, format_parser, write_report};
+use super::report_verdict::all_complete;
+use crate::analysis::idle_audit::{DeclaredBy, DeclaredSource, IdleAudit, audit};
+use crate::export::{DtsSource, Format, Report, ReportPart, idle_audit_counts};
+use crate::log::LoggedRun;
+
+const PART: ReportPart = ReportPart::IdleAudits;
+/// The maximum size of a device tree source, in bytes.
+const SOURCE_MAX: usize = 16 << 20;
+
+/// Arguments of `audit-idle`.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("source").required(true).multiple(true)
+    .args(["logs", "tree", "acpi", "board"]))]
+#[command(override_usage = "{program} audit-idle [OPTIONS] [LOG]...")]
+#[command(after_help = "\
+Examples:
+  {program} audit-idle idle.log
+  {program} audit-idle idle.log --tree board.dtb
+  {program} audit-idle idle.log --tree board.dtb --dts board.dts \\
+      --format patch -o idle.patch
+  {program} audit-idle --tree board.dtb           # without measurements
+
+Exit codes: 1 a value is too small or contradictory; 3 a log is incomplete
+Details: docs/audit-idle.md")]
+pub struct AuditIdleArguments {
+    /// Logs of one board with only=idle_states; - is stdin.
+    #[arg(value_name = "LOG")]
+    logs: Vec<PathBuf>,
+    /// Device tree blob, or, without logs, a folder of them.
+    #[arg(long, value_name = "FILE", conflicts_with = "acpi")]
+    tree: Vec<PathBuf>,
+    /// ACPI table or folder of tables, such as Linux's.
+    #[arg(long, value_name = "FILE")]
+    acpi: Vec<PathBuf>,
+    /// Board of the logs [default: the tree's; without a tree, the logs'].
+    #[arg(long, value_name = "BOARD")]
+    board: Option<String>,
+    /// Largest ratio of a value to the measured worst case.
+    #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = parse_margin)]
+    margin: f64,
+    /// The tree's source, for --format patch.
+    #[arg(long, value_name = "FILE", requires = "tree")]
+    dts: Option<PathBuf>,
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]
+    #[arg(help = format_help(PART))]
+    format: &'static Format,
+    /// File to write [default: stdout].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Parses a factor.
+fn parse_margin(text: &str) -> Result<f64, &'static str> {
+    let factor = text.parse::<f64>().ok();
+    let factor = factor.filter(|factor| (1.0..=1000.0).contains(factor));
+    factor.ok_or("expected a factor from 1 to 1000, such as 1.5")
+}
+
+impl AuditIdleArguments {
+    /// Writes the audit and returns the exit code.
+    pub(super) fn run(&self) -> Result<u8> {
+        let output = self.output.as_deref();
+        check_output(output, "LOG", &self.logs)?;
+        check_output(output, "--tree", &self.tree)?;
+        check_output(output, "--acpi", &self.acpi)?;
+        check_output(output, "--dts", self.dts.as_slice())?;
+        let dts = self.dts.as_deref().map(read_source).transpose()?;
+        let runs = read_all(&self.logs)?;
+        if !self.logs.is_empty() && runs.is_empty() {
+            bail!("the logs contain no runs");
+        }
+        let idle_audits = match self.trees()? {
+            None => vec![self.audit_one(&runs)?],
+            Some(trees) => audit_trees(&trees, self.margin)?,
+        };
+        let report = Report {
+            idle_audits,
+            dts,
+            runs,
+            ..Report::default()
+        };
+        write_report(&report, self.format, output)?;
+        say(&idle_audit_counts(&report.idle_audits));
+        if !all_complete(&report.runs) {
+            Ok(INCOMPLETE)
+        } else if report.idle_audits.iter().any(IdleAudit::has_broken) {
+            Ok(FAILED)
+        } else {
+            Ok(0)
+        }
+    }
+
+    /// Returns the trees if there may be several.
+    fn trees(&self) -> Result<Option<Vec<PathBuf>>> {
+        match self.tree.as_slice() {
+            [] => Ok(None),
+            [tree] if !tree.is_dir() => Ok(None),
+            _ if !self.logs.is_empty() => {
+                bail!("--tree: logs can be compared with only one tree")
+            }
+            trees => {
+                let mut all = Vec::new();
+                for tree in trees {
+                    match tree.is_dir() {
+                        true => all.extend(trees_below(tree)?),
+                        false => all.push(tree.clone()),
+                    }
+                }
+                Ok(Some(all))
+            }
+        }
+    }
+
+    fn audit_one(&self, runs: &[LoggedRun]) -> Result<IdleAudit> {
+        let board = self.board.as_deref().map(boards::load).transpose()?;
+        let (source, name) = if let [tree] = self.tree.as_slice() {
+            let blob = read_file::read("--tree", tree, TREE_MAX)?;
+            let name = tree.display().to_string();
+            let source = DeclaredSource::of_tree(&name, DeclaredBy::Tree, &blob)?;
+            let board = board.map_or(source.board.clone(), |board| board.title);
+            (source, board)
+        } else if self.acpi.is_empty() {
+            let board = board.map_or_else(|| board_of(runs), Ok)?;
+            let facts = runs.iter().find_map(|run| run.run.facts);
+            let format = facts.map_or(StateFormat::default(), |facts| facts.state_format);
+            let cpus = runs.iter().map(|run| run.run.cpus.len()).max();
+            let cpus = match cpus {
+                Some(cpus) => u32::try_from(cpus)?,
+                None => board.default_cpus()?,
+            };
+            (DeclaredSource::of_board(&board, cpus, format)?, board.title)
+        } else {
+            let tree = AcpiFiles::read(&self.acpi)?.convert(to_tree_of_cpus)?;
+            let name = self.acpi[0].display().to_string();
+            let source = DeclaredSource::of_tree(&name, DeclaredBy::Acpi, &tree)?;
+            let board = board.map_or(source.board.clone(), |board| board.title);
+            (source, board)
+        };
+        audit(&source, &name, runs, self.margin)
+    }
+}
+
+/// Returns the board file of the board in the logs.
+fn board_of(runs: &[LoggedRun]) -> Result<BoardFile> {
+    const HINT: &str = "specify its device tree with --tree";
+    let name = runs.iter().find_map(LoggedRun::board);
+    let name = name.with_context(|| format!("the logs do not name a board; {HINT}"))?;
+    for board in boards::names() {
+        let board = boards::load(board)?;
+        if board.title == name {
+            return Ok(board);
+        }
+    }
+    bail!("no board file describes {name}; {HINT}")
+}
+
+/// Audits those trees that declare idle states.
+fn audit_trees(trees: &[PathBuf], margin: f64) -> Result<Vec<IdleAudit>> {
+    let mut audits = Vec::new();
+    for tree in trees {
+        let blob = read_file::read("--tree", tree, TREE_MAX)?;
+        let name = tree.display().to_string();
+        if let Some(source) = DeclaredSource::of_any_tree(&name, DeclaredBy::Tree, &blob)? {
+            audits.push(audit(&source, "", &[], margin)?);
+        }
+    }
+    if audits.is_empty() {
+        bail!(
+            "--tree: none of the {} trees declares an idle state",
+            trees.len()
+        );
+    }
+    Ok(audits)
+}
+
+/// Returns the blobs below a folder, sorted.
+fn trees_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        let named = || format!("--tree {}", folder.display());
+        for entry in fs::read_dir(&folder).with_context(named)? {
+            let path = entry.with_context(named)?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "dtb") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Reads the source to change.
+fn read_source(path: &Path) -> Result<DtsSource> {
+    let bytes = read_file::read("--dts", path, SOURCE_MAX)?;
+    let text = read_file::text(bytes);
+    let text =
+        text.map_err(|line| anyhow::anyhow!("--dts {}:{line}: not UTF-8", path.display()))?;
+    let name = name_in_repository(path).unwrap_or_else(|| path.to_owned());
+    let name = name.to_string_lossy();
+    Ok(DtsSource {
+        name: name.trim_start_matches('/').to_owned(),
+        text,
+    })
+}
+
+/// Returns the path relative to the root of the git repository that contains it, if there is one.
+fn name_in_repository(path: &Path) -> Option<PathBuf> {
+    let path = fs::canonicalize(path).ok()?;
+    let root = path
+        .ancestors()
+        .find(|folder| folder.join(".git").exists())?;
+    Some(path.strip_prefix(root).ok()?.to_owned())
+}

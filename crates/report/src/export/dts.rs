@@ -1,0 +1,100 @@
+//! `dts`: the properties that an audit of idle states would change, ready to be appended to a
+//! device tree source.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use anyhow::{Result, bail};
+
+use super::idle_audit_document::sentence;
+use super::report_data::Report;
+use crate::analysis::idle_audit::{
+    AuditedState, DeclaredBy, IdleAudit, PropertyChange, PropertyValue,
+};
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let audit = changed_tree(report, "dts")?;
+    let mut text = header(audit);
+    for state in audit.states.iter().filter(|it| !it.changes.is_empty()) {
+        text += &node(state);
+    }
+    out.write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// Returns the only audit, for a `format` that changes a device tree source.
+pub(super) fn changed_tree<'r>(report: &'r Report, format: &str) -> Result<&'r IdleAudit> {
+    let [audit] = report.idle_audits.as_slice() else {
+        let count = report.idle_audits.len();
+        bail!("--format {format} changes one tree, but there are {count}");
+    };
+    if audit.by != DeclaredBy::Tree {
+        let by = audit.by.word();
+        bail!("--format {format} changes a device tree, but the states are from {by}; use --tree");
+    }
+    Ok(audit)
+}
+
+/// Returns a property as a statement, without its indentation.
+pub(super) fn statement(name: &str, value: Option<PropertyValue>) -> String {
+    match value {
+        Some(PropertyValue::Cell(us)) => format!("{name} = <{us}>;"),
+        Some(PropertyValue::Present) => format!("{name};"),
+        None => format!("/delete-property/ {name};"),
+    }
+}
+
+/// Describes a change in words.
+pub(super) fn change_text(change: &PropertyChange) -> String {
+    let text = |value| match value {
+        Some(PropertyValue::Cell(us)) => us.to_string(),
+        Some(PropertyValue::Present) => "present".to_owned(),
+        None => "absent".to_owned(),
+    };
+    format!(
+        "{}, {} to {}: {}",
+        change.name,
+        text(change.old),
+        text(change.new),
+        change.evidence
+    )
+}
+
+fn header(audit: &IdleAudit) -> String {
+    let mut lines = vec![format!(
+        "Idle states of {}, corrected by psci-bench.",
+        audit.board
+    )];
+    lines.push(format!("Declared: {}", audit.source));
+    if !audit.logs.is_empty() {
+        lines.push(format!("Measured: {}", audit.logs.join(", ")));
+        lines.push("A measured worst case is not an upper bound, so values have a margin.".into());
+    }
+    if audit.states.iter().all(|it| it.changes.is_empty()) {
+        lines.push("No property needs to be changed.".to_owned());
+    }
+    for state in &audit.states {
+        let rest = state.uncorrectable();
+        lines.extend(rest.map(|it| format!("Not corrected: {}", sentence(state, it))));
+    }
+    let lines: String = lines
+        .iter()
+        .map(|line| format!(" * {}\n", comment(line)))
+        .collect();
+    format!("/*\n{lines} */\n")
+}
+
+/// Returns text that does not close a comment.
+fn comment(text: &str) -> String {
+    text.replace("*/", "* /")
+}
+
+fn node(state: &AuditedState) -> String {
+    let mut text = format!("\n&{{{}}} {{\n", state.declared.path);
+    for change in &state.changes {
+        let (what, statement) = (change_text(change), statement(change.name, change.new));
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\t/* {} */\n\t{statement}\n", comment(&what));
+    }
+    text + "};\n"
+}

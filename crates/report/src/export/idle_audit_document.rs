@@ -1,0 +1,282 @@
+//! Converts audits of idle states to blocks.
+
+use std::cmp::Ordering;
+
+use device_tree::declared::{DeclaredState, Duration};
+use hardware::board::Mpidr;
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+
+use super::document::Block;
+use super::table::{ABSENT, Table, cell};
+use crate::analysis::idle_audit::{
+    AuditedState, IdleAudit, Judgement, LongestTime, MeasuredGroup, PropertyValue, Verdict,
+};
+
+/// Returns the blocks for one audit in full, or for several audits in short.
+pub(super) fn idle_audits<'r>(audits: &[IdleAudit]) -> Vec<Block<'r>> {
+    match audits {
+        [audit] => one(audit),
+        audits => several(audits),
+    }
+}
+
+/// Returns the title of a document about these audits.
+pub(super) fn title(audits: &[IdleAudit]) -> String {
+    match audits {
+        [audit] if audit.logs.is_empty() => format!("Declared idle states of {}", audit.board),
+        [audit] => format!("Idle states of {}, declared and measured", audit.board),
+        audits => format!("Declared idle states of {}", many(audits.len(), "tree")),
+    }
+}
+
+/// Returns the number of verdicts of each kind.
+pub fn counts(audits: &[IdleAudit]) -> String {
+    let count = |verdict| audits.iter().map(|it| it.count(verdict)).sum::<usize>();
+    let all = Verdict::ALL.map(|verdict| (count(verdict), verdict.word()));
+    let some = all.iter().filter(|(count, _)| *count > 0);
+    let text = some
+        .map(|(count, word)| format!("{count} {word}"))
+        .join(", ");
+    match text.is_empty() {
+        true => "no contradictions".to_owned(),
+        false => text,
+    }
+}
+
+fn one<'r>(audit: &IdleAudit) -> Vec<Block<'r>> {
+    let has_logs = !audit.logs.is_empty();
+    let states = many(audit.states.len(), "state");
+    let by = audit.by.word();
+    let mut facts = vec![("Declared", format!("{} ({by}), {states}", audit.source))];
+    if has_logs {
+        facts.push(("Measured", audit.logs.join(", ")));
+        let margin = audit.margin;
+        let margin = format!("a value is right up to {margin} times the measured worst case");
+        facts.push(("Margin", margin));
+    }
+    facts.push(("Verdicts", counts(std::slice::from_ref(audit))));
+    let mut all = vec![
+        Block::Title(title(std::slice::from_ref(audit))),
+        Block::Definitions(facts),
+    ];
+    all.extend(declared_table(audit).finished().map(Block::Table));
+    all.extend(verdict_table(audit).finished().map(Block::Table));
+    let is_open = |it: &Judgement| matches!(it.verdict, Verdict::NotMeasured | Verdict::CannotTell);
+    all.extend(remarks("What is wrong", audit, |it| {
+        it.verdict.calls_for_change()
+    }));
+    all.extend(remarks("What is not known", audit, is_open));
+    if has_logs {
+        all.extend(measured_table(audit).finished().map(Block::Table));
+        all.extend(limit_table(audit).finished().map(Block::Table));
+    }
+    all
+}
+
+fn remarks<'r>(
+    heading: &str,
+    audit: &IdleAudit,
+    is_listed: impl Fn(&Judgement) -> bool,
+) -> Vec<Block<'r>> {
+    let listed = audit.judgements().filter(|(_, it)| is_listed(it));
+    let sentences = listed.map(|(state, it)| sentence(state, it));
+    let sentences: Vec<String> = sentences.collect();
+    match sentences.is_empty() {
+        true => Vec::new(),
+        false => vec![
+            Block::Heading(heading.to_owned()),
+            Block::Remarks(sentences),
+        ],
+    }
+}
+
+/// Returns a verdict as a sentence, with the suggested value if there is one.
+pub(super) fn sentence(state: &AuditedState, it: &Judgement) -> String {
+    let DeclaredState {
+        name, power_state, ..
+    } = &state.declared;
+    let cpu = it.cpu.as_ref().map(|cpu| format!(", CPU {cpu}"));
+    let cpu = cpu.unwrap_or_default();
+    let change = it.change(&state.changes);
+    let suggested = change.map_or_else(String::new, |change| match change.new {
+        Some(PropertyValue::Cell(us)) => format!("; suggested: {us}"),
+        Some(PropertyValue::Present) => "; suggested: add it".to_owned(),
+        None => "; suggested: remove it".to_owned(),
+    });
+    let Judgement { rule, reason, .. } = it;
+    format!("{name} ({power_state:#010x}), {rule}{cpu}: {reason}{suggested}.")
+}
+
+fn declared_table(audit: &IdleAudit) -> Table {
+    let mut table = Table::titled("Declared values (us)");
+    table.words(["State"]);
+    table.words(["power_state", "CPUs"]);
+    table.numbers(["Entry", "Exit"]);
+    table.optional_numbers(&["Wake-up"], ABSENT);
+    table.numbers(["Min residency"]);
+    table.optional_words(["Timer"]);
+    table.rows = audit.states.iter().map(declared_row).collect();
+    table
+}
+
+fn declared_row(state: &AuditedState) -> Vec<String> {
+    let declared = &state.declared;
+    let power_state = format!("{:#010x}", declared.power_state);
+    let mut row = vec![declared.name.clone(), power_state, users_text(&state.users)];
+    row.extend(Duration::ALL.map(|duration| cell(declared.us(duration))));
+    row.push(if declared.timer_stops { "stops" } else { "" }.to_owned());
+    row
+}
+
+fn verdict_table(audit: &IdleAudit) -> Table {
+    let mut table = Table::titled("Verdicts (us)");
+    table.words(["State", "Rule"]);
+    table.numbers(["Declared"]);
+    table.optional_numbers(&["Measured"], "");
+    table.optional_words(["CPU", "Verdict"]);
+    let rows = audit.judgements().map(|(state, it)| {
+        vec![
+            state.declared.name.clone(),
+            it.rule.to_owned(),
+            it.declared.clone(),
+            it.measured.clone(),
+            it.cpu.clone().unwrap_or_default(),
+            it.verdict.word().to_owned(),
+        ]
+    });
+    table.rows = rows.collect();
+    table
+}
+
+fn measured_table(audit: &IdleAudit) -> Table {
+    let title = "Measured worst cases (us): Entry and Exit by the firmware's timestamps, Wake by \
+                 the caller";
+    let mut table = Table::titled(title);
+    table.words(["State", "CPU type", "Suspend"]);
+    table.end_names();
+    for names in [["Entry", "CPU"], ["Exit", "CPU"], ["Wake", "CPU"]] {
+        table.optional_numbers(&names, ABSENT);
+    }
+    table.optional_numbers(&["Cold entry", "Cold exit"], ABSENT);
+    for state in &audit.states {
+        let groups = state.measured.iter().flat_map(|it| &it.groups);
+        let rows = groups.map(|group| measured_row(&state.declared.name, group));
+        table.rows.extend(rows);
+    }
+    table
+}
+
+fn measured_row(state: &str, group: &MeasuredGroup) -> Vec<String> {
+    let mut row = vec![
+        state.to_owned(),
+        group.cpu_type.clone(),
+        group.how.to_owned(),
+    ];
+    let text = |longest: &Option<LongestTime>| cell(longest.as_ref().map(LongestTime::text));
+    for longest in [&group.entry, &group.exit, &group.wake] {
+        row.push(text(longest));
+        row.push(cell(longest.as_ref().map(|it| it.cpu.clone())));
+    }
+    row.extend([&group.cold_entry, &group.cold_exit].map(text));
+    row
+}
+
+fn limit_table(audit: &IdleAudit) -> Table {
+    let title = "Latency limits (PM QoS, us): the smallest limit under which Linux may use a state";
+    let mut table = Table::titled(title);
+    table.words(["State"]);
+    table.numbers(["Declared", "Measured"]);
+    table.words(["Effect"]);
+    let rows = audit.states.iter().filter_map(|state| {
+        let (declared, measured) = state.limits()?;
+        Some(vec![
+            state.declared.name.clone(),
+            declared.to_string(),
+            measured.to_string(),
+            limit_text(declared, measured),
+        ])
+    });
+    table.rows = rows.collect();
+    table
+}
+
+/// Describes how a wrong wake-up latency changes the effect of PM QoS limits. Linux uses a state
+/// only if its wake-up latency does not exceed the limit.
+fn limit_text(declared: u64, measured: u64) -> String {
+    match declared.cmp(&measured) {
+        Ordering::Less => {
+            let last = measured - 1;
+            format!("limits of {declared} to {last} us admit it, although it is too slow")
+        }
+        Ordering::Equal => String::new(),
+        Ordering::Greater => {
+            let last = declared - 1;
+            format!("limits of {measured} to {last} us exclude it, although it is fast enough")
+        }
+    }
+}
+
+/// Names the CPUs that use a state.
+fn users_text(users: &[Mpidr]) -> String {
+    match users {
+        [] => "none".to_owned(),
+        [only] => only.to_string(),
+        [first, .., last] => format!("{first} to {last} ({})", users.len()),
+    }
+}
+
+/// A contradiction that was found in several trees.
+struct Shared<'a> {
+    state: &'a str,
+    sentence: String,
+    trees: Vec<&'a str>,
+}
+
+/// Counts the contradictions that differ between trees, and the states that they are about.
+fn different(shared: &[Shared<'_>]) -> String {
+    let states = shared.iter().unique_by(|it| (&it.trees, it.state)).count();
+    let (contradictions, states) = (many(shared.len(), "contradiction"), many(states, "state"));
+    format!("{contradictions} about {states}")
+}
+
+fn several<'r>(audits: &[IdleAudit]) -> Vec<Block<'r>> {
+    let mut shared: Vec<Shared<'_>> = Vec::new();
+    for audit in audits {
+        for (state, judgement) in audit.judgements() {
+            let sentence = sentence(state, judgement);
+            match shared.iter_mut().find(|it| it.sentence == sentence) {
+                Some(it) => it.trees.push(&audit.source),
+                None => shared.push(Shared {
+                    state: &state.declared.name,
+                    sentence,
+                    trees: vec![&audit.source],
+                }),
+            }
+        }
+    }
+    let states = audits.iter().map(|audit| audit.states.len()).sum();
+    let facts = vec![
+        (
+            "Declared",
+            format!("{} with idle states", many(audits.len(), "tree")),
+        ),
+        ("States", many(states, "state")),
+        ("Verdicts", counts(audits)),
+        ("Different", different(&shared)),
+    ];
+    let mut all = vec![Block::Title(title(audits)), Block::Definitions(facts)];
+    if !shared.is_empty() {
+        all.push(Block::Heading("What is wrong".to_owned()));
+        let remarks = shared.iter().map(|it| {
+            let trees = match it.trees.as_slice() {
+                [tree] => (*tree).to_owned(),
+                [first, more @ ..] => format!("{first} and {}", many(more.len(), "other tree")),
+                [] => String::new(),
+            };
+            format!("{trees}: {}", it.sentence)
+        });
+        all.push(Block::Remarks(remarks.collect()));
+    }
+    all
+}
