@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod audit_idle;
 mod bisect;
 mod cache_maintenance;
 mod deny_skipped;

@@ -7,6 +7,7 @@
 mod support;
 
 mod described;
+mod idle_states;
 mod linux;
 mod raspi4b;
 

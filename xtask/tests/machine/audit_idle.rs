@@ -1,0 +1,74 @@
+//! Audits of idle states with real firmware on QEMU: the default machine has nothing wrong, and
+//! firmware that does not do what the tree declares is found.
+
+use report::analysis::idle_audit::{DeclaredBy, DeclaredSource, audit};
+use report::log::read_bytes;
+
+use crate::support::default_tree;
+use crate::support::scratch::Scratch;
+
+/// Runs every idle state with these options, and returns the verdicts that call for a change, as
+/// `state rule CPU: reason`.
+fn wrong(options: &str, code: i32) -> Vec<String> {
+    let scratch = Scratch::empty();
+    let tree = default_tree("only=idle_states iterations=2 warmup=1");
+    scratch.write("tree.dtb", &tree);
+    let line = format!("qemu --icount --smp 8 --dtb tree.dtb --log run.log {options}");
+    scratch.assert_outcomes(&[(&line, code, "")]);
+    let runs = read_bytes("run.log", scratch.read("run.log").as_slice()).expect("a run");
+    let source = DeclaredSource::of_tree("tree.dtb", DeclaredBy::Tree, &tree).expect("states");
+    let audit = audit(&source, "QEMU virt", &runs, 2.0).expect("an audit");
+    let wrong = audit
+        .judgements()
+        .filter(|it| it.1.verdict.calls_for_change());
+    let lines = wrong.map(|(state, it)| {
+        let (name, cpu) = (&state.declared.name, it.cpu.as_deref().unwrap_or("-"));
+        format!("{name} {} {cpu}: {}", it.rule, it.reason)
+    });
+    lines.collect()
+}
+
+/// Checks the starts of the verdicts.
+fn check(options: &str, code: i32, expected: &[&str]) {
+    let found = wrong(options, code);
+    assert_eq!(found.len(), expected.len(), "{options}: {found:#?}");
+    for (line, start) in found.iter().zip(expected) {
+        assert!(line.starts_with(start), "{options}: {line}");
+    }
+}
+
+#[test]
+fn declared_states_of_the_default_machine_are_right() {
+    check("", 0, &[]);
+}
+
+#[test]
+fn firmware_that_does_something_else_is_found() {
+    // The tree does not declare that timers stop.
+    let stops = "local-timer-stop 0.0: a trial showed that the CPU's own timer does not wake it";
+    let states = ["core-off", "cluster-off", "system-off"];
+    let stops = states.map(|state| format!("{state} {stops}"));
+    check(
+        "--variant timer-stop=1",
+        0,
+        &stops.each_ref().map(String::as_str),
+    );
+    let less = [
+        "cluster-off reached 0.0: PSCI_STAT counted 0x00010002 instead of 0x01010022",
+        "system-off reached 0.0: PSCI_STAT counted 0x00010002 instead of 0x02010222",
+    ];
+    check("--fault suspend-shallow", 0, &less);
+    let refused = [
+        "core-off entered 0.1: never entered: CPU_SUSPEND returned DENIED",
+        "cluster-off entered 0.0: never entered: no suspend counts",
+        "system-off entered 0.0: never entered: no suspend counts",
+    ];
+    check("--fault suspend-denied", 1, &refused);
+    // In this build, CPUs wait for locks even at level 0.
+    let slower = [
+        "core-off exit-latency-us 1.3: too small by",
+        "core-off wakeup-latency-us ",
+        "core-off min-residency-us ",
+    ];
+    check("--variant osi=1", 0, &slower);
+}
