@@ -10,6 +10,7 @@ use host::progress::say;
 use host::tf_a_version;
 use sha2::{Digest, Sha256};
 
+use crate::setup::apt;
 use crate::setup::source_package::SourcePackage;
 use crate::setup::workspace::Workspace;
 use crate::setup::workspace::refuse_blanks;
@@ -18,6 +19,7 @@ use crate::setup::workspace::refuse_blanks;
 pub const TF_A: SourcePackage = SourcePackage {
     package: "arm-trusted-firmware",
     title: "TF-A",
+    suite: apt::TRIXIE,
     version: "2.12.1+dfsg-1",
     dsc_sha256: Some("1b10c0f421eb994c23b4f7fafe18f8e6b65eb70fd4195b49e40611beafcedc26"),
     otherwise: ", or check out tag v2.12.1 of Trusted Firmware-A and pass its directory \
@@ -25,11 +27,22 @@ pub const TF_A: SourcePackage = SourcePackage {
     check: |dir| version(dir).map(|_| ()),
 };
 
+/// TF-A as packaged in Debian 12, the oldest version that the overlay platform builds with. Only
+/// tests use it.
+pub const OLDEST_TF_A: SourcePackage = SourcePackage {
+    suite: apt::BOOKWORM,
+    version: "2.8.0+dfsg-1",
+    dsc_sha256: Some("9724f19432f9e6565dc0d9a1a4a472596f342d3b8f85a9b78515143079fbf33d"),
+    otherwise: "",
+    ..TF_A
+};
+
 /// Mbed TLS, which TF-A uses to check signatures. Only tests use it. The version is not pinned,
 /// because Debian removes old versions after a security update.
 pub const MBED_TLS: SourcePackage = SourcePackage {
     package: "mbedtls",
     title: "Mbed TLS",
+    suite: apt::TRIXIE,
     version: "3.6",
     dsc_sha256: None,
     otherwise: "",
@@ -37,7 +50,7 @@ pub const MBED_TLS: SourcePackage = SourcePackage {
 };
 
 /// The oldest version that the overlay platform builds with.
-const OLDEST: (u32, u32) = (2, 12);
+const OLDEST: (u32, u32) = (2, 8);
 /// The newest version that the overlay platform has been run with.
 const NEWEST: (u32, u32) = (2, 15);
 
@@ -193,15 +206,15 @@ mod tests {
 
     #[test]
     fn versions_that_are_doubted_or_too_old() {
-        for (version, is_doubted) in [("2.12.1", false), ("2.15.3", false), ("2.16", true)] {
+        for (version, is_doubted) in [("2.8", false), ("2.15.3", false), ("2.16", true)] {
             let said = doubt(version).expect("not too old");
             assert_eq!(
-                said.is_some_and(|it| it.contains("2.12 to 2.15 have")),
+                said.is_some_and(|it| it.contains("2.8 to 2.15 have")),
                 is_doubted,
                 "{version}"
             );
         }
-        doubt("2.11.9").expect_err("too old");
+        doubt("2.7.9").expect_err("too old");
     }
 
     #[test]

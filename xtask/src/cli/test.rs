@@ -60,6 +60,7 @@ fn set_up(workspace: &Workspace) -> Result<PathBuf> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &setup::all())?;
     tf_a::MBED_TLS.fetch(workspace)?;
+    tf_a::OLDEST_TF_A.fetch(workspace)?;
     tf_a::TF_A.fetch(workspace)
 }
 

@@ -71,7 +71,7 @@ pub struct RunSpec {
     /// Fault in TF-A, such as cpu-on-denied,cpu=0x3.
     #[arg(long, value_name = "SPEC", value_parser = fault::check)]
     pub fault: Option<String>,
-    /// TF-A checkout to build, 2.12 or later.
+    /// TF-A checkout to build, 2.8 or later.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
     /// Count instructions, for byte-identical runs.

@@ -16,8 +16,12 @@ use itertools::Itertools as _;
 /// and the architecture if it differs from that of this machine.
 pub(crate) struct Archive(pub &'static str, pub &'static str, pub Option<&'static str>);
 
-pub(crate) const SOURCES: Archive = Archive("deb-src", "trixie", None);
-pub(crate) const ARM64: Archive = Archive("deb", "trixie", Some("arm64"));
+/// Debian 12.
+pub(crate) const BOOKWORM: &str = "bookworm";
+/// Debian 13.
+pub(crate) const TRIXIE: &str = "trixie";
+
+pub(crate) const ARM64: Archive = Archive("deb", TRIXIE, Some("arm64"));
 
 /// The file in which Debian stores its archive keys.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";

@@ -13,7 +13,7 @@ use host::process;
 use host::progress::StepProgress;
 use sha2::{Digest, Sha256};
 
-use super::apt;
+use super::apt::{self, Archive};
 use super::ensure::ensure;
 use super::need::Need;
 use super::scratch::Scratch;
@@ -26,6 +26,8 @@ pub struct SourcePackage {
     pub package: &'static str,
     /// A readable name.
     pub title: &'static str,
+    /// The Debian release that contains the package.
+    pub(crate) suite: &'static str,
     /// The version or, if the package is not pinned, the series.
     pub version: &'static str,
     /// The SHA-256 of the `.dsc` file, which contains the hashes of all the other files.
@@ -62,7 +64,8 @@ impl SourcePackage {
             let pinned = self.dsc_sha256.map(|_| format!("{package}={version}"));
             let wanted = pinned.as_deref().unwrap_or(package);
             let source = ["source", "--download-only", "--only-source", wanted];
-            let fetched = apt::fetch(work.path(), &apt::SOURCES, |apt| apt.get(&source));
+            let archive = Archive("deb-src", self.suite, None);
+            let fetched = apt::fetch(work.path(), &archive, |apt| apt.get(&source));
             fetched.with_context(|| {
                 format!(
                     "cannot fetch the Debian source package {package} {version}. Check the network \

@@ -13,6 +13,7 @@ mod firmware_build;
 mod hangs;
 mod kvm_host;
 mod newer;
+mod oldest_tf_a;
 mod overhead;
 mod profile;
 mod soak;

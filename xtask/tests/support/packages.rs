@@ -115,7 +115,7 @@ pub fn material() -> Scratch {
     }
     scratch.write("folder/board.zip", &zip);
     for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
-        let version = b"VERSION_MAJOR := 2\nVERSION_MINOR := 9\n";
+        let version = b"VERSION_MAJOR := 2\nVERSION_MINOR := 7\n";
         scratch.write(&format!("old-tf-a/{file}"), version);
     }
     let locked = fs::Permissions::from_mode(0o444);

@@ -14,7 +14,7 @@ const LINKS: &str = "/usr/lib/ccache";
 /// The maximum size of the cache. A TF-A build takes up a few megabytes.
 const SIZE: &str = "1G";
 
-/// Makes `command` compile through ccache if it is installed.
+/// Makes `command`, which runs make, compile through ccache if it is installed.
 pub(super) fn add_to(command: &mut Command, workspace: &Workspace, compiler: &str) {
     if !Path::new(LINKS).join(compiler).exists() {
         return;
@@ -24,6 +24,8 @@ pub(super) fn add_to(command: &mut Command, workspace: &Workspace, compiler: &st
     with_links.push(":");
     with_links.push(path);
     command.env("PATH", with_links);
+    // Some versions between 2.10 and 2.11 expect the archiver in the compiler's folder.
+    command.arg(format!("AR={compiler}-ar"));
     command.env("CCACHE_DIR", workspace.state().join("ccache"));
     command.env("CCACHE_MAXSIZE", SIZE);
 }

@@ -125,7 +125,7 @@ pub struct CellsArguments {
     /// QEMU: TF-A variant; one job per variant.
     #[arg(long, value_name = "K=V,…")]
     pub variant: Vec<Variant>,
-    /// QEMU: TF-A checkout to build, 2.12 or later.
+    /// QEMU: TF-A checkout to build, 2.8 or later.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
     /// QEMU: fault in TF-A.

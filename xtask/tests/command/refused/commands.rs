@@ -99,7 +99,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     // TF-A sources
     ("qemu --tf-a folder", &["not a TF-A source tree: it has no Makefile"]),
     ("qemu --tf-a nowhere", &["No such file or directory"]),
-    ("qemu --tf-a old-tf-a", &["TF-A 2.9, but 2.12 or later is needed"]),
+    ("qemu --tf-a old-tf-a", &["TF-A 2.7, but 2.8 or later is needed"]),
 
     // Idle states
     ("qemu --core 0x40000002", &["--core 0x40000002: sets bits that are reserved in the original"]),

@@ -8,7 +8,6 @@
  * CPU that calls it, changes a count, so no lock is needed.
  */
 
-#include <arch_features.h>
 #include <arch_helpers.h>
 #include <common/debug.h>
 #include <lib/cassert.h>
@@ -94,6 +93,12 @@ uint64_t pb_fault_arg_or_second(void)
 	return (armed.arg == 0U) ? second : armed.arg;
 }
 
+static bool has_vhe(void)
+{
+	return ((read_id_aa64mmfr1_el1() >> ID_AA64MMFR1_EL1_VHE_SHIFT) &
+		PB_ID_FIELD_MASK) != 0U;
+}
+
 /*
  * A fault that is impossible on this machine or in this build would have no
  * effect.
@@ -102,10 +107,11 @@ static void check(void)
 {
 	if (((armed.call == PB_CALL_PMF_CALL) ||
 	     (armed.call == PB_CALL_PMF_READ)) && !PB_PMF_NEW) {
-		pb_fault_refuse(armed.word, "needs PB_PMF=new");
+		pb_fault_refuse(armed.word,
+				"needs PB_PMF=new and TF-A 2.11 or later");
 	}
 	if ((armed.fault == PB_E2H_SET) &&
-	    (!is_feat_vhe_present() || (el_implemented(2) == EL_IMPL_NONE))) {
+	    (!has_vhe() || (el_implemented(2) == EL_IMPL_NONE))) {
 		pb_fault_refuse(armed.word, "this machine has no VHE");
 	}
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include <psci_bench_faults.h>
+#include <psci_bench_qemu.h>
 
 /* Reads that succeed before pmf-fails-later, if skip= is not given. */
 #define FAILS_LATER_SKIP	64U
@@ -49,7 +50,7 @@ static const char *const keys[KEYS] = {
 void __dead2 pb_fault_refuse(const char *word, const char *why)
 {
 	ERROR("psci-bench fault: '%s': %s\n", word, why);
-	panic();
+	pb_power_off();
 }
 
 /*

@@ -61,7 +61,7 @@ void plat_qemu_gic_init(void)
 	 * message.
 	 */
 	if (((read_id_aa64pfr0_el1() >> ID_AA64PFR0_GIC_SHIFT) &
-	     PB_PFR0_GIC_MASK) != 0U) {
+	     PB_ID_FIELD_MASK) != 0U) {
 		ERROR("PB_GIC=2, but this machine is not gic-version=2\n");
 		panic();
 	}

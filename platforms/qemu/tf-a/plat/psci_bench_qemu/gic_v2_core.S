@@ -36,7 +36,7 @@
 func pb_pen_open
 	/* A GICv3 machine has nothing at these addresses. */
 	mrs	x0, id_aa64pfr0_el1
-	tst	x0, #(PB_PFR0_GIC_MASK << ID_AA64PFR0_GIC_SHIFT)
+	tst	x0, #(PB_ID_FIELD_MASK << ID_AA64PFR0_GIC_SHIFT)
 	b.ne	pen_no_gic
 
 	/* The release interrupt is in Group 0. */

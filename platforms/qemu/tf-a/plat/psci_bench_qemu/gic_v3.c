@@ -61,7 +61,7 @@ void plat_qemu_gic_init(void)
 {
 	/* On a GICv2 machine the driver would fault without a message. */
 	if (((read_id_aa64pfr0_el1() >> ID_AA64PFR0_GIC_SHIFT) &
-	     PB_PFR0_GIC_MASK) == 0U) {
+	     PB_ID_FIELD_MASK) == 0U) {
 		ERROR("PB_GIC=3, but this machine is not gic-version=3\n");
 		panic();
 	}

@@ -32,7 +32,7 @@
 func pb_pen_open
 	/* A GICv2 machine would fault on the system registers below. */
 	mrs	x0, id_aa64pfr0_el1
-	tst	x0, #(PB_PFR0_GIC_MASK << ID_AA64PFR0_GIC_SHIFT)
+	tst	x0, #(PB_ID_FIELD_MASK << ID_AA64PFR0_GIC_SHIFT)
 	b.eq	pen_no_gic
 
 	/* w0 = this CPU's affinity, as in GICR_TYPER: Aff3.Aff2.Aff1.Aff0. */

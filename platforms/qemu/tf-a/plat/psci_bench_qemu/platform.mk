@@ -67,7 +67,42 @@ override QEMU_USE_GIC_DRIVER	:= QEMU_GICV$(PB_GIC)
 override HW_ASSISTED_COHERENCY	:= $(if $(filter hw,$(PB_COHERENCY)),1,0)
 override USE_COHERENT_MEM	:= 0
 
+# A few commits before 2.10 set 5 here. Such firmware does not start on a
+# Cortex-A57.
+override ARM_ARCH_MINOR		:= 0
+
 include plat/qemu/qemu/platform.mk
+
+################################################################################
+# Differences between TF-A versions, with the last version of the old kind. What
+# the source contains is checked, because the version number of a development
+# tree is that of its last release.
+################################################################################
+
+# Up to 2.8, linker warnings are errors, and binutils 2.39 and later warn about a
+# segment that is both writable and executable, which is what each image is.
+ifeq ($(shell grep -s -e --no-warn-rwx-segments Makefile make_helpers/*),)
+TF_LDFLAGS	+= $(shell $(LD) --help | grep -o -m 1 -e --no-warn-rwx-segments)
+endif
+
+# Up to 2.9, TF-A has no OS-initiated mode, or one in which pwr_domain_suspend
+# has another type. TF-A would ignore a variable that it does not know.
+ifeq (${PSCI_OS_INIT_MODE}-$(shell grep pwr_domain_validate_suspend include/lib/psci/psci.h),1-)
+$(error PSCI_OS_INIT_MODE=1 needs TF-A 2.10 or later)
+endif
+
+# Up to 2.10, there is no service for PMF in the vendor-specific EL3 range.
+ifeq ($(shell grep -s pmf_smc_handler services/el3/ven_el3_svc.c),)
+override PB_PMF			:= $(patsubst new,sip,$(PB_PMF))
+endif
+
+# Up to 2.12, the last hook before the WFI has another name.
+ifneq ($(shell grep pwr_domain_pwr_down_wfi include/lib/psci/psci.h),)
+PB_PWR_DOWN_HOOK		:= pwr_domain_pwr_down_wfi
+else
+PB_PWR_DOWN_HOOK		:= pwr_domain_pwr_down
+endif
+$(eval $(call add_define,PB_PWR_DOWN_HOOK))
 
 ################################################################################
 # What is measured.
@@ -94,15 +129,6 @@ $(eval $(call add_define,PB_CPU_ON_RACE))
 
 PB_CPU_ON_FAILS	:= $(if $(filter failure,$(PB_CPU_ON_ANSWER)),1,0)
 $(eval $(call add_define,PB_CPU_ON_FAILS))
-
-# TF-A 2.13 renamed the last hook before the WFI. Checking which name the header
-# contains is safer than comparing version numbers in a development tree.
-ifneq ($(shell grep pwr_domain_pwr_down_wfi include/lib/psci/psci.h),)
-PB_PWR_DOWN_HOOK		:= pwr_domain_pwr_down_wfi
-else
-PB_PWR_DOWN_HOOK		:= pwr_domain_pwr_down
-endif
-$(eval $(call add_define,PB_PWR_DOWN_HOOK))
 
 ################################################################################
 # Sources: replace files in each boot stage with ours. Objects from all

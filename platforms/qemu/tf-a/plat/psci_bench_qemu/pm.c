@@ -103,10 +103,15 @@ static void __dead2 pulse(int line)
 	}
 }
 
+void __dead2 pb_power_off(void)
+{
+	pulse(SECURE_GPIO_POWEROFF);
+}
+
 static void __dead2 system_off(void)
 {
 	pb_faults_report();
-	pulse(SECURE_GPIO_POWEROFF);
+	pb_power_off();
 }
 
 static void __dead2 system_reset(void)

@@ -71,10 +71,10 @@ static uintptr_t handler(uint32_t fid, u_register_t x1, u_register_t x2,
 	}
 
 	/*
-	 * For an unknown MPIDR, X0 was never written: it still contains the
+	 * For an unknown MPIDR, 2.10 does not write X0: it still contains the
 	 * function ID. This is preserved, because callers have to cope with it.
 	 */
-	if (!is_valid_mpidr(x2)) {
+	if (plat_core_pos_by_mpidr(x2) < 0) {
 		return 0U;
 	}
 

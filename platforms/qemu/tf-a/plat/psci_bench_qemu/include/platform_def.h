@@ -43,6 +43,13 @@
 #define PLAT_NUM_PWR_DOMAINS	(U(1) + PB_CLUSTERS + PB_CPUS)
 
 /*
+ * Up to 2.8, the qemu platform maps coherent memory even in a build without
+ * it. TF-A ignores a region of size 0.
+ */
+#define BL_COHERENT_RAM_BASE	UL(0)
+#define BL_COHERENT_RAM_END	UL(0)
+
+/*
  * The page at the bottom of secure SRAM. Every boot stage maps it as Device
  * memory, so its contents are the same whether a CPU has its caches on or off,
  * like the registers of a real power controller.
@@ -70,10 +77,10 @@
 #define PB_HOLD_GO		1
 
 /*
- * ID_AA64PFR0_EL1.GIC has four bits. TF-A removed its own mask for the field in
- * 2.15.
+ * A field of an ID register has four bits. Not all versions of TF-A have a mask
+ * for each field, or the same function to test it.
  */
-#define PB_PFR0_GIC_MASK	0xf
+#define PB_ID_FIELD_MASK	0xf
 
 /*
  * Software-generated interrupts 8 to 15 belong to the secure world, as Arm

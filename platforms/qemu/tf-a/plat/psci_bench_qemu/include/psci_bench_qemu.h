@@ -14,6 +14,9 @@
 
 #include <lib/psci/psci.h>
 
+/* pm.c: turns the machine off. */
+void __dead2 pb_power_off(void);
+
 /* topology.c: position from affinity alone, or -1; the CPU may not exist. */
 int pb_position_by_affinity(u_register_t mpidr);
 
