@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use boards::Stock;
+use boards::{Stock, Version};
 use host::hex::hex;
 use host::progress::say;
 use host::tf_a_version;
@@ -49,10 +49,19 @@ pub const MBED_TLS: SourcePackage = SourcePackage {
     check: check_mbed_tls,
 };
 
-/// The oldest version that the overlay platform builds with.
-const OLDEST: (u32, u32) = (2, 8);
+/// The oldest version that the overlay platform has been run with.
+const OLDEST: Version = Version { major: 2, minor: 8 };
 /// The newest version that the overlay platform has been run with.
-const NEWEST: (u32, u32) = (2, 15);
+const NEWEST: Version = Version {
+    major: 2,
+    minor: 15,
+};
+/// The oldest version with which TF-A's own platforms run on QEMU. Up to 2.10, PSCI_STAT cannot be
+/// linked, because it needs PMF.
+const OLDEST_STOCK: Version = Version {
+    major: 2,
+    minor: 11,
+};
 
 /// Folders in TF-A that are not build inputs, or that a build has written.
 const NO_INPUT: [&str; 5] = ["build", "docs", ".git", "debian", ".pc"];
@@ -108,6 +117,19 @@ impl TfA {
         })
     }
 
+    /// Rejects a version in which the `stock` platform cannot run on QEMU.
+    pub fn check_stock(&self, stock: &Stock) -> Result<()> {
+        let version = &self.version;
+        if Version::parse(version).context("TF-A's version")? < OLDEST_STOCK {
+            let platform = own_name(stock);
+            bail!(
+                "this is TF-A {version}; for its own {platform} platform, use version \
+                 {OLDEST_STOCK} or later with --tf-a"
+            );
+        }
+        Ok(())
+    }
+
     /// If CPUs do not come back from a power-down on the `stock` platform in this source, returns a
     /// sentence that describes what is missing.
     pub fn lacks_power_down(&self, stock: &Stock) -> Result<Option<String>> {
@@ -117,7 +139,7 @@ impl TfA {
         let path = self.dir.join(&proof.file);
         let source = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let (version, since) = (&self.version, &proof.since);
-        let platform = stock.platform.trim_start_matches("psci_bench_");
+        let platform = own_name(stock);
         Ok((!source.contains(&proof.contains)).then(|| {
             format!(
                 "TF-A {version}'s {platform} platform does not bring CPUs back from a power-down; \
@@ -127,24 +149,26 @@ impl TfA {
     }
 }
 
+/// Returns the name of the `stock` platform in TF-A.
+fn own_name(stock: &Stock) -> &str {
+    stock.platform.trim_start_matches("psci_bench_")
+}
+
 fn option(dir: &Path) -> String {
     format!("--tf-a {}", dir.display())
 }
 
 /// Returns a warning if the overlay platform has not been tested with this version, or an error if
-/// the version cannot build it.
+/// the version is too old.
 fn doubt(version: &str) -> Result<Option<String>> {
-    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
-    let mut number = || numbers.next().unwrap_or(0);
-    let is = (number(), number());
-    let [oldest, newest] = [OLDEST, NEWEST].map(|(major, minor)| format!("{major}.{minor}"));
+    let is = Version::parse(version).context("TF-A's version")?;
     if is < OLDEST {
-        bail!("this is TF-A {version}, but {oldest} or later is needed");
+        bail!("this is TF-A {version}, but {OLDEST} or later is needed");
     }
     Ok((is > NEWEST).then(|| {
         format!(
             "this is TF-A {version}, which has not been tested with the overlay platform; \
-             versions {oldest} to {newest} have been (platforms/qemu/tf-a/README.md). If it does \
+             versions {OLDEST} to {NEWEST} have been (platforms/qemu/tf-a/README.md). If it does \
              not build or run, use one of those"
         )
     }))
@@ -215,6 +239,27 @@ mod tests {
             );
         }
         doubt("2.7.9").expect_err("too old");
+    }
+
+    #[test]
+    fn stock_platform_of_an_old_source_is_refused() {
+        let stock = Stock {
+            platform: "psci_bench_qemu_sbsa".to_owned(),
+            ..Stock::default()
+        };
+        let check = |version: &str| {
+            let tf_a = TfA {
+                dir: PathBuf::new(),
+                version: version.to_owned(),
+                identity: String::new(),
+            };
+            tf_a.check_stock(&stock)
+        };
+        check("2.11.0").expect("new enough");
+        let error = check("2.10").expect_err("too old").to_string();
+        let said = "this is TF-A 2.10; for its own qemu_sbsa platform, use version 2.11 or later \
+                    with --tf-a";
+        assert_eq!(error, said);
     }
 
     #[test]

@@ -323,6 +323,7 @@ impl Asked<'_> {
         let mut tf_a = tf_a;
         if let Some(stock) = stock {
             let source = tf_a.map_or_else(|| TfA::locate(self.workspace, None), Ok)?;
+            source.check_stock(stock)?;
             if let Some(lack) = source.lacks_power_down(stock)? {
                 say(&format!("warning: {lack}"));
                 states = states.without_power_down();

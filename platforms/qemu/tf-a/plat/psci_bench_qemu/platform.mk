@@ -200,7 +200,9 @@ BL31_SOURCES	+= $(PB_PATH)/fault.c \
 		   $(PB_PATH)/fault_storm.c
 
 # The linker redirects TF-A's calls to these functions to the fault code, which
-# calls the originals. No TF-A file has to change.
+# calls the originals. No TF-A file has to change. With link-time optimization,
+# the default of release builds since 2.15, the linker does not see these calls.
+override ENABLE_LTO	:= 0
 PB_WRAPPED	:= psci_smc_handler cm_prepare_el3_exit_ns
 
 ifeq (${PB_PMF},new)
