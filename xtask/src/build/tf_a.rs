@@ -239,6 +239,7 @@ mod tests {
             );
         }
         doubt("2.7.9").expect_err("too old");
+        assert_eq!(Version::parse(OLDEST_TF_A.version), Some(OLDEST));
     }
 
     #[test]
