@@ -86,8 +86,8 @@ fn is_of(call: &Call, spans: &[PhaseSpan]) -> bool {
     spans.iter().all(is_equal)
 }
 
-/// Returns the samples in `run` that have timestamps, by CPU, in chronological order. An instruction
-/// takes `instruction_ns` nanoseconds.
+/// Returns the samples in `run` that have timestamps, by CPU, in chronological order. An
+/// instruction takes `instruction_ns` nanoseconds.
 pub(crate) fn read<'c>(run: &Run, instruction_ns: u32) -> Vec<ProfiledSample<'c>> {
     let clock = InstructionClock {
         instruction_ns,

@@ -1,8 +1,8 @@
 //! The interrupt controller, limited to the interrupts that wake CPUs: one timer PPI and one SGI,
 //! enabled on each CPU, and the timer frame's SPI on the lead. These interrupts are polled and
-//! never taken, except the timer interrupt in `call/interrupted_call` and in `round/timer_load`, which
-//! also enables a second timer's PPI. Firmware may have reset a CPU's part of the GIC while the CPU was down, so each
-//! entry reprograms it completely.
+//! never taken, except the timer interrupt in `call/interrupted_call` and in `round/timer_load`,
+//! which also enables a second timer's PPI. Firmware may have reset a CPU's part of the GIC while
+//! the CPU was down, so each entry reprograms it completely.
 
 use core::sync::atomic::Ordering;
 

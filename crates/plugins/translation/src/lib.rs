@@ -1,5 +1,5 @@
-//! Determines the attributes of memory by walking the translation tables (Arm ARM, D8.2). Assumes 4 KiB
-//! pages and TTBR0, which the firmware and the payload use.
+//! Determines the attributes of memory by walking the translation tables (Arm ARM, D8.2). Assumes
+//! 4 KiB pages and TTBR0, which the firmware and the payload use.
 
 use std::collections::HashMap;
 

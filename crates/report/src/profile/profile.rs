@@ -18,8 +18,8 @@ const NUMBER_MAX: u64 = 1 << 44;
 /// The version of the JSON format and of the rules for attributing calls.
 const FORMAT: u32 = 3;
 
-/// The name of the phase between the warm entry point and the first timestamp after it. PMF does not
-/// measure this phase, so a log's profile lacks it.
+/// The name of the phase between the warm entry point and the first timestamp after it. PMF does
+/// not measure this phase, so a log's profile lacks it.
 pub const RESET: &str = "reset";
 
 /// The stack in a phase without any events.
