@@ -69,35 +69,41 @@ fn of_samples(
     let mut profile = Profile::new(run, log);
     for sample in samples.iter().sorted_by_key(|it| it.scenario) {
         let scenario = &run.run.scenarios[sample.scenario];
-        let phase = |phase_name: &str, elapsed, costs: &mut dyn Iterator<Item = (u32, Cost)>| {
-            let mut stacks = BTreeMap::new();
-            costs.for_each(|(stack, cost)| {
-                stacks
-                    .entry(name(stack))
-                    .or_insert(Cost::default())
-                    .add(cost);
-            });
-            ProfilePhase {
+        let mut add_phase = |phase_name: &str, elapsed, stacks| {
+            profile.add(ProfilePhase {
                 scenario: name_of(scenario) + &step_name(scenario, &sample.step),
                 name: phase_name.to_owned(),
                 cpu: run.run.label(sample.cpu).to_string(),
                 samples: 1,
                 elapsed,
                 stacks,
-            }
+            });
         };
         for span in &sample.spans {
             if span.from == Stamp::ExitHwLowPwr
-                && let Some((elapsed, mut costs)) = sample.call.and_then(Call::reset)
+                && let Some((elapsed, costs)) = sample.call.and_then(Call::reset)
             {
-                profile.add(phase(RESET, elapsed, &mut costs));
+                add_phase(RESET, elapsed, name_stacks(costs, &name));
             }
             let costs = sample.call.iter();
-            let mut costs = costs.flat_map(|call| call.costs(span.from, span.to));
-            profile.add(phase(span.phase.name, span.instructions, &mut costs));
+            let costs = costs.flat_map(|call| call.costs(span.from, span.to));
+            let stacks = name_stacks(costs, &name);
+            add_phase(span.phase.name, span.instructions, stacks);
         }
     }
     Ok(profile)
+}
+
+/// Adds up the costs of each stack, by the stack's name.
+fn name_stacks(
+    costs: impl Iterator<Item = (u32, Cost)>,
+    name: impl Fn(u32) -> String,
+) -> BTreeMap<String, Cost> {
+    let mut stacks: BTreeMap<String, Cost> = BTreeMap::new();
+    for (stack, cost) in costs {
+        stacks.entry(name(stack)).or_default().add(cost);
+    }
+    stacks
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ impl CostTally {
             self.costs.resize(place + 1, Cost::default());
         }
         let sum = &mut self.costs[place];
-        if sum.instructions == 0 && sum.calls == 0 {
+        if sum.is_empty() {
             self.stacks.push(stack);
         }
         sum.add(cost);
@@ -268,16 +268,14 @@ impl<'c> Builder<'c> {
     fn repeat(&mut self, block: &Execution, done: u64) -> u64 {
         let rounds = (block.ran - done - 1) / block.len;
         let addresses = block.address..block.address + 4 * block.len;
-        let once = self.cost(block, &addresses);
-        let branch = self.branch_events(block);
+        let mut once = self.cost(block, &addresses);
+        once.events += self.branch_events(block);
         let cpu = &mut self.cpus[self.last].1;
         if let Some(top) = cpu.frames.last() {
-            let mut events = once.events;
-            events += branch;
             let cost = Cost {
                 instructions: once.instructions * rounds,
                 calls: 0,
-                events: events.repeated(rounds),
+                events: once.events.repeated(rounds),
             };
             cpu.tally.add(top.stack, cost);
         }
@@ -296,10 +294,9 @@ impl<'c> Builder<'c> {
     }
 
     /// Returns the events of the branch that leads to `block`, if there is one.
-    fn branch_events(&mut self, block: &Execution) -> EventCounts {
+    fn branch_events(&self, block: &Execution) -> EventCounts {
         let mut counts = EventCounts::default();
-        let cpu = &mut self.cpus[self.last].1;
-        if let Some(from) = cpu.fetched_to
+        if let Some(from) = self.cpus[self.last].1.fetched_to
             && from != block.address
         {
             counts.count(Event::FetchBranch);
@@ -321,6 +318,7 @@ impl<'c> Builder<'c> {
         let is_last = done + ran == block.ran;
         let branch = self.branch_events(block);
         let mut call = self.continue_call(block, at, branch);
+        let mut waits = false;
         let mut address = block.address;
         while address < end {
             let function = self.code.function(address);
@@ -338,6 +336,7 @@ impl<'c> Builder<'c> {
             }
             let addresses = address..run_end;
             let mut cost = self.cost(block, &addresses);
+            waits |= cost.events[Event::Wfi] + cost.events[Event::Wfe] > 0;
             if address == function.start
                 && !has_instruction_cache(block.control)
                 && is_split(&(function.start..function.end))
@@ -354,6 +353,9 @@ impl<'c> Builder<'c> {
             self.end_execution(block, at, &mut call);
         }
         self.end_block(block, end, call);
+        if waits {
+            self.memory.wait(block.cpu);
+        }
         ran
     }
 
@@ -440,10 +442,6 @@ impl<'c> Builder<'c> {
         }
         cpu.called_from = self.code.is_call(end - 4).then_some(end);
         cpu.call = Some(call);
-        let executed = self.code.events(block.address..end);
-        if executed[Event::Wfi] + executed[Event::Wfe] > 0 {
-            self.memory.wait(block.cpu);
-        }
     }
 }
 

@@ -79,6 +79,12 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// Returns true if the function was not entered and executed nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.instructions == 0 && self.calls == 0 && self.events.is_empty()
+    }
+
     /// Adds another cost.
     #[inline]
     pub fn add(&mut self, other: Self) {
