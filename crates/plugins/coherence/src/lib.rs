@@ -15,9 +15,9 @@ use std::ops::Range;
 use cache_model::{CacheActor, CacheFault, CacheFinding, CacheModel, Maintenance, Way};
 use qemu_abi::{
     ArgumentError, InstructionCounts, MemoryAccess, Plugin, PluginArguments, TranslatedBlock,
-    read_register,
+    read_general_register, read_register,
 };
-use translation::{Attributes, MemoryType, Walked};
+use translation::{Attributes, MemoryType, Walked, is_tlbi};
 
 /// The maximum number of CPUs for each value of Aff1 in the model, which supports CPU numbers below
 /// 64. QEMU's machines have up to 16 CPUs per Aff1 value.
@@ -54,7 +54,7 @@ fn special(word: u32) -> Option<Special> {
     if matches!(word & 0xffff_faff, 0xd503_3abf | 0xd503_3a9f) {
         return Some(Special::Order);
     }
-    if word & 0xfff8_f000 == 0xd508_8000 {
+    if is_tlbi(word) {
         return Some(Special::Translations);
     }
     // SYS #op1, C7, Cm, #op2.
@@ -130,13 +130,6 @@ fn way(memory: MemoryType) -> Way {
     match memory {
         MemoryType::Cacheable => Way::Cached,
         MemoryType::NonCacheable | MemoryType::Device => Way::Uncached,
-    }
-}
-
-fn register(number: u32) -> u64 {
-    match number {
-        31 => 0,
-        number => read_register(&format!("x{number}")).unwrap_or(0),
     }
 }
 
@@ -236,20 +229,20 @@ impl Plugin for Coherence {
             Special::Order => self.model.order(cpu),
             Special::Translations => self.attributes.clear(),
             Special::Line(operation, at) => {
-                let address = register(at);
+                let address = read_general_register(at);
                 if self.is_ram(address) {
                     self.model.maintain(cpu, operation, address);
                 }
             }
             Special::SetWay(at) => {
-                let operand = register(at);
+                let operand = read_general_register(at);
                 // Flush loops count down, so they end with set 0 in way 0.
                 if operand & !0xe == 0 {
                     self.model.flush(cpu, (operand >> 1 & 7) as u32 + 1);
                 }
             }
             Special::Zero(at) => {
-                let address = register(at) & !63;
+                let address = read_general_register(at) & !63;
                 if let Some(actor) = self.actor(pc, address) {
                     self.model.store(actor, address, 64);
                 }

@@ -13,9 +13,9 @@ use std::ops::Range;
 
 use qemu_abi::{
     ArgumentError, InstructionCounts, MemoryAccess, Plugin, PluginArguments, TranslatedBlock,
-    read_register,
+    read_general_register, read_register,
 };
-use translation::{Attributes, MemoryType};
+use translation::{Attributes, MemoryType, is_tlbi};
 
 const BLOCK: u64 = 0;
 const EXECUTION: u64 = 1;
@@ -50,7 +50,7 @@ enum Special {
 fn special(pc: u64, word: u32) -> Option<Special> {
     match word {
         _ if word & 0xffff_ffe0 == 0xd50b_7420 => Some(Special::Zero(pc, word & 0x1f)),
-        _ if word & 0xfff8_f000 == 0xd508_8000 => Some(Special::Invalidate),
+        _ if is_tlbi(word) => Some(Special::Invalidate),
         _ => None,
     }
 }
@@ -121,22 +121,6 @@ impl ProfilePlugin {
         }
         self.write(CONTROL, (cpu, 0), [control, 0]);
     }
-
-    fn write_access(&mut self, pc: u64, access: MemoryAccess) {
-        let mut flags = 0;
-        if access.is_store {
-            flags |= IS_STORE;
-        }
-        let has_mmu = self.control & MMU != 0;
-        if has_mmu && self.attributes.memory(EL3, access.address, |_| ()) == MemoryType::Cacheable {
-            flags |= IS_CACHEABLE;
-        }
-        self.write(
-            ACCESS,
-            (0, access.size as u32),
-            [access.address, pc | flags],
-        );
-    }
 }
 
 impl Plugin for ProfilePlugin {
@@ -176,23 +160,35 @@ impl Plugin for ProfilePlugin {
     }
 
     fn access(&mut self, pc: u64, access: MemoryAccess) {
-        self.write_access(pc, access);
+        let mut flags = 0;
+        if access.is_store {
+            flags |= IS_STORE;
+        }
+        let has_mmu = self.control & MMU != 0;
+        if has_mmu && self.attributes.memory(EL3, access.address, |_| ()) == MemoryType::Cacheable {
+            flags |= IS_CACHEABLE;
+        }
+        self.write(
+            ACCESS,
+            (0, access.size as u32),
+            [access.address, pc | flags],
+        );
     }
 
     fn instruction(&mut self, number: u32) {
         match self.specials[number as usize] {
             Special::Zero(pc, register) => {
-                let operand = read_register(&format!("x{register}")).unwrap_or(0);
+                let operand = read_general_register(register);
                 let access = MemoryAccess {
                     is_store: true,
                     size: ZEROED,
                     address: operand & !(ZEROED - 1),
                 };
-                self.write_access(pc, access);
+                self.access(pc, access);
             }
             Special::Invalidate => self.attributes.clear(),
             Special::PowerDown => {
-                let level = read_register("x0").unwrap_or(0);
+                let level = read_general_register(0);
                 self.write(POWER_LEVEL, (0, 0), [level, 0]);
             }
         }

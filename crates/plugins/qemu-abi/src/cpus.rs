@@ -75,6 +75,15 @@ pub fn read_register(name: &str) -> Option<u64> {
     word(bytes)
 }
 
+/// Returns the value of the executing CPU's general-purpose register with this number in an
+/// instruction. 31 is XZR.
+pub fn read_general_register(number: u32) -> u64 {
+    match number {
+        31 => 0,
+        number => read_register(&format!("x{number}")).unwrap_or(0),
+    }
+}
+
 /// Returns the first 64 bits in a GLib array, or None if it is empty.
 fn word(bytes: *const qemu::Bytes) -> Option<u64> {
     // SAFETY: QEMU filled the array, and only this thread uses it.

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fmt, io, ptr, slice};
 
-pub use cpus::{read_memory, read_register};
+pub use cpus::{read_general_register, read_memory, read_register};
 use declarations as qemu;
 pub use declarations::VERSION;
 

@@ -23,6 +23,11 @@ pub enum MemoryType {
     Device,
 }
 
+/// Returns true for a TLBI instruction, after which [`Attributes`] must be cleared (Arm ARM, C5.5).
+pub const fn is_tlbi(word: u32) -> bool {
+    word & 0xfff8_f000 == 0xd508_8000
+}
+
 /// A descriptor load.
 pub struct Walked {
     /// The address of the descriptor.
