@@ -36,6 +36,17 @@ impl Commit {
     }
 }
 
+/// A selection of commits.
+#[derive(Clone, Copy, Debug)]
+pub struct CommitRange<'r> {
+    /// The ends in Git notation, `A..B`.
+    pub ends: &'r str,
+    /// Omits commits from merged branches.
+    pub first_parent: bool,
+    /// Omits commits that are neither releases nor an end.
+    pub only_releases: bool,
+}
+
 fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
     // Drop the caller's GIT_DIR and similar variables, which refer to another repository if this
     // runs in a hook.
@@ -45,9 +56,13 @@ fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
     process::output(command.args(arguments))
 }
 
-/// Returns commit A and the commits in `range` (`A..B`), in order. With `first_parent`, commits
-/// from merged branches are omitted.
-pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<Commit>> {
+/// Returns commit A and the commits in `range`, in order.
+pub fn commits(checkout: &Path, range: &CommitRange<'_>) -> Result<Vec<Commit>> {
+    let CommitRange {
+        ends: range,
+        first_parent,
+        only_releases,
+    } = *range;
     let ends = range.split_once("..").filter(|(from, to)| {
         let is_name = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']);
         is_name(from) && is_name(to)
@@ -83,7 +98,26 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
             at()
         );
     }
+    if only_releases {
+        keep_releases(&mut all).with_context(at)?;
+    }
     Ok(all)
+}
+
+/// Omits commits that are neither releases nor at an end of `commits`.
+fn keep_releases(commits: &mut Vec<Commit>) -> Result<()> {
+    let last = commits.len() - 1;
+    let mut place = 0..=last;
+    commits.retain(|commit| {
+        let is_end = place
+            .next()
+            .is_some_and(|place| place == 0 || place == last);
+        is_end || commit.release.is_some()
+    });
+    if commits.len() == 2 {
+        bail!("--releases: the range contains no tag of a release, such as v2.12.0");
+    }
+    Ok(())
 }
 
 /// Returns the commits that `git log` lists for `what`, oldest first.

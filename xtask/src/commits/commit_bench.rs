@@ -17,7 +17,7 @@ use report::log::untrusted_text::plain;
 use thiserror::Error;
 
 use super::known_commits::{KnownCommit, KnownCommits};
-use crate::build::checkout::{self, Commit};
+use crate::build::checkout::{self, Commit, CommitRange};
 use crate::qemu::run_spec::RunSpec;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
@@ -86,14 +86,14 @@ pub(super) fn releases(commits: &[Commit]) -> Vec<usize> {
 
 impl<M: Measurement> CommitBench<M> {
     /// Prepares to measure the commits in `range` of the checkout specified by `spec`.
-    pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
+    pub fn new(spec: &RunSpec, range: &CommitRange<'_>) -> Result<Self> {
         let checkout = spec.tf_a.clone();
         let checkout = checkout.context("specify a TF-A checkout with --tf-a DIR")?;
         if !checkout.join(".git").exists() {
             let at = checkout.display();
             bail!("--tf-a {at}: not a Git checkout: it contains no .git");
         }
-        let commits = checkout::commits(&checkout, range, first_parent)?;
+        let commits = checkout::commits(&checkout, range)?;
         if checkout::has_changes(&checkout)? {
             let at = checkout.display();
             say(&format!(
@@ -115,25 +115,6 @@ impl<M: Measurement> CommitBench<M> {
             seen: BTreeMap::new(),
             measurement: PhantomData,
         })
-    }
-
-    /// Omits all commits that are neither releases nor an end of the range.
-    ///
-    /// # Errors
-    /// Returns an error if the range contains no other release than its ends.
-    pub fn keep_releases(&mut self) -> Result<()> {
-        let last = self.commits.len() - 1;
-        let mut place = 0..=last;
-        self.commits.retain(|commit| {
-            let is_end = place
-                .next()
-                .is_some_and(|place| place == 0 || place == last);
-            is_end || commit.release.is_some()
-        });
-        if self.commits.len() == 2 {
-            bail!("--releases: the range contains no tag of a release, such as v2.12.0");
-        }
-        Ok(())
     }
 
     /// Returns the commits in the range, in order.

@@ -13,7 +13,7 @@ use report::profile::profile::Profile;
 use super::bisect::find_steps;
 use super::commit_bench::{CommitBench, Measurement, NotMeasured, compiler_error, releases};
 use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected, step};
-use crate::build::checkout::Commit;
+use crate::build::checkout::{Commit, CommitRange};
 use crate::profile::run::{ProfiledRun, build_plugin, check_plan};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
@@ -60,12 +60,12 @@ pub struct LedgerBench {
 
 impl LedgerBench {
     /// Prepares to measure the commits in `range` of the checkout specified by `spec`.
-    pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
+    pub fn new(spec: &RunSpec, range: &CommitRange<'_>) -> Result<Self> {
         if spec.variant.has("pmf=off") {
             bail!("--variant pmf=off: a ledger needs PMF's phases");
         }
         check_plan(spec)?;
-        let commits = CommitBench::new(spec, range, first_parent)?;
+        let commits = CommitBench::new(spec, range)?;
         let unit = None;
         Ok(Self { commits, unit })
     }
@@ -93,15 +93,6 @@ impl LedgerBench {
     #[must_use]
     pub fn counting(self, unit: Option<Event>) -> Self {
         Self { unit, ..self }
-    }
-
-    /// Omits all commits that are neither releases nor an end of the range.
-    ///
-    /// # Errors
-    /// Returns an error if the range contains no other release than its ends.
-    pub fn keep_releases(mut self) -> Result<Self> {
-        self.commits.keep_releases()?;
-        Ok(self)
     }
 
     /// Measures all commits.

@@ -11,7 +11,7 @@ use super::bisect::find_steps;
 use super::commit_bench::{CommitBench, releases};
 use super::verdict_ledger::{VerdictEntry, VerdictLedger, VerdictStep};
 use super::verdicts::Verdicts;
-use crate::build::checkout::Commit;
+use crate::build::checkout::{Commit, CommitRange};
 use crate::qemu::run_spec::RunSpec;
 
 /// Runs the checks at the commits in a checkout.
@@ -23,8 +23,8 @@ pub struct VerdictBench {
 impl VerdictBench {
     /// Prepares to check the commits in `range` of the checkout specified by `spec`, which must run
     /// the `fitness` scenario.
-    pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
-        let commits = CommitBench::new(spec, range, first_parent)?;
+    pub fn new(spec: &RunSpec, range: &CommitRange<'_>) -> Result<Self> {
+        let commits = CommitBench::new(spec, range)?;
         Ok(Self { commits })
     }
 
@@ -40,15 +40,6 @@ impl VerdictBench {
             same_as: measured.same_as,
             verdicts,
         })
-    }
-
-    /// Omits all commits that are neither releases nor an end of the range.
-    ///
-    /// # Errors
-    /// Returns an error if the range contains no other release than its ends.
-    pub fn keep_releases(mut self) -> Result<Self> {
-        self.commits.keep_releases()?;
-        Ok(self)
     }
 
     /// Checks all commits.

@@ -31,10 +31,12 @@ pub(super) fn run(arguments: &BisectArguments) -> Result<u8> {
     let commits = &arguments.commits;
     if let Some(name) = arguments.figure.strip_prefix("verdict:") {
         let function = Function::from_word(name).with_context(|| unknown(name))?;
-        return commits.check(|bench, range| bench.bisect(range, function));
+        return commits.check(false, |bench, range| bench.bisect(range, function));
     }
     let figure = Selected::parse(&arguments.figure);
-    commits.profile(|bench, range, tolerance| bench.bisect(range, tolerance, figure))
+    commits.profile(false, |bench, range, tolerance| {
+        bench.bisect(range, tolerance, figure)
+    })
 }
 
 fn unknown(name: &str) -> String {

@@ -10,6 +10,7 @@ use host::files;
 use host::progress::say;
 use report::cli::parse_share;
 
+use crate::build::checkout::CommitRange;
 use crate::cli::qemu::{self, RunArguments};
 use crate::commits::ledger::CommitLedger;
 use crate::commits::ledger_bench::LedgerBench;
@@ -47,11 +48,12 @@ impl CommitsArguments {
     /// Writes the resulting ledger and returns the exit code.
     pub(super) fn profile(
         &self,
+        only_releases: bool,
         measure: impl FnOnce(LedgerBench, &str, f64) -> Result<CommitLedger>,
     ) -> Result<u8> {
         self.check_output()?;
         let spec = qemu::spec(&self.run)?;
-        let bench = LedgerBench::new(&spec, &self.range, self.first_parent)?;
+        let bench = LedgerBench::new(&spec, &self.commit_range(only_releases))?;
         let ledger = measure(bench, &self.range, f64::from(self.tolerance) / 1e6)?;
         self.write(|out| ledger_export::write(self.format, &ledger, out))?;
         Ok(exit_code(
@@ -65,6 +67,7 @@ impl CommitsArguments {
     /// Writes the resulting ledger and returns the exit code.
     pub(super) fn check(
         &self,
+        only_releases: bool,
         measure: impl FnOnce(VerdictBench, &str) -> Result<VerdictLedger>,
     ) -> Result<u8> {
         self.check_output()?;
@@ -72,7 +75,7 @@ impl CommitsArguments {
         run.spec.icount = true;
         run.spec.args = Some(fitness_arguments(run.spec.args.as_deref())?);
         let spec = qemu::spec(&run)?;
-        let bench = VerdictBench::new(&spec, &self.range, self.first_parent)?;
+        let bench = VerdictBench::new(&spec, &self.commit_range(only_releases))?;
         let ledger = measure(bench, &self.range)?;
         self.write(|out| verdict_export::write(self.format, &ledger, out))?;
         Ok(exit_code(
@@ -80,6 +83,14 @@ impl CommitsArguments {
             ledger.lack().is_some(),
             ledger.is_worse(),
         ))
+    }
+
+    fn commit_range(&self, only_releases: bool) -> CommitRange<'_> {
+        CommitRange {
+            ends: &self.range,
+            first_parent: self.first_parent,
+            only_releases,
+        }
     }
 
     /// Rejects an output file that cannot be written, before anything is measured.

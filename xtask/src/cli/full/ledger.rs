@@ -6,6 +6,7 @@ use report::profile::event::Event;
 
 use super::commits::CommitsArguments;
 use super::profile::parse_event;
+use crate::commits::verdict_bench::VerdictBench;
 
 /// Profile each commit of a TF-A checkout, and list the changes.
 #[derive(Debug, Args)]
@@ -31,17 +32,11 @@ pub struct LedgerArguments {
 
 pub(super) fn run(arguments: &LedgerArguments) -> Result<u8> {
     let commits = &arguments.commits;
-    if arguments.verdicts {
-        return commits.check(|bench, range| match arguments.releases {
-            true => bench.keep_releases()?.ledger(range),
-            false => bench.ledger(range),
-        });
+    let releases = arguments.releases;
+    match arguments.verdicts {
+        true => commits.check(releases, VerdictBench::ledger),
+        false => commits.profile(releases, |bench, range, tolerance| {
+            bench.counting(arguments.unit).ledger(range, tolerance)
+        }),
     }
-    commits.profile(|bench, range, tolerance| {
-        let bench = bench.counting(arguments.unit);
-        match arguments.releases {
-            true => bench.keep_releases()?.ledger(range, tolerance),
-            false => bench.ledger(range, tolerance),
-        }
-    })
 }
