@@ -90,6 +90,10 @@ impl<'a> Subject<'a> {
         self.measured.get(self.index)
     }
 
+    fn power_state(self) -> String {
+        power_state_text(self.state().power_state)
+    }
+
     fn us(self, duration: Duration) -> Option<u64> {
         self.state().us(duration).map(u64::from)
     }
@@ -107,6 +111,10 @@ impl<'a> Subject<'a> {
             users => mpidrs_text(users),
         }
     }
+}
+
+fn power_state_text(power_state: u32) -> String {
+    format!("{power_state:#010x}")
 }
 
 /// Returns the latency that Linux assumes for a wake-up: the property or, if it is missing, the sum
@@ -322,25 +330,18 @@ fn entered(subject: Subject<'_>) -> Vec<Judgement> {
     let Some(measured) = subject.own_measured() else {
         return Vec::new();
     };
-    let (verdict, cpu, reason) = match &measured.entered {
+    let judged = |verdict, why| judgement(verdict, subject.power_state(), why);
+    vec![match &measured.entered {
         Entered::ByAll(count) => {
             let why = format!("entered by each of the {count} CPUs that use it");
-            (Verdict::Right, None, why)
+            judged(Verdict::Right, why)
         }
-        Entered::NotBy(cpus) => {
-            let why = format!("no sample from {cpus}");
-            (Verdict::NotMeasured, None, why)
-        }
-        Entered::NotTried(why) => (Verdict::NotMeasured, None, why.clone()),
-        Entered::Never(cpu, why) => {
-            let why = format!("never entered: {why}");
-            (Verdict::Contradictory, cpu.clone(), why)
-        }
-    };
-    let power_state = format!("{:#010x}", subject.state().power_state);
-    vec![Judgement {
-        cpu,
-        ..judgement(verdict, power_state, reason)
+        Entered::NotBy(cpus) => judged(Verdict::NotMeasured, format!("no sample from {cpus}")),
+        Entered::NotTried(why) => judged(Verdict::NotMeasured, why.clone()),
+        Entered::Never(cpu, why) => Judgement {
+            cpu: cpu.clone(),
+            ..judged(Verdict::Contradictory, format!("never entered: {why}"))
+        },
     }]
 }
 
@@ -348,30 +349,28 @@ fn reached(subject: Subject<'_>) -> Vec<Judgement> {
     let Some(measured) = subject.own_measured() else {
         return Vec::new();
     };
-    let (verdict, cpu, seen, reason) = match &measured.reached {
+    let judged = |verdict, why: &str| judgement(verdict, subject.power_state(), why.to_owned());
+    vec![match &measured.reached {
         ReachedState::Asked => {
-            let why = "PSCI_STAT counted the state that was requested".to_owned();
-            (Verdict::Right, None, String::new(), why)
+            let why = "PSCI_STAT counted the state that was requested";
+            judged(Verdict::Right, why)
         }
         ReachedState::Other(cpu, due, state) => {
-            let state = state.map(|state| format!("{state:#010x}"));
+            let state = state.map(power_state_text);
             let state = state.unwrap_or_else(|| "no state".to_owned());
-            let why = format!("PSCI_STAT counted {state} instead of {due:#010x}");
-            (Verdict::Contradictory, Some(cpu.clone()), state, why)
+            let due = power_state_text(*due);
+            let why = format!("PSCI_STAT counted {state} instead of {due}");
+            Judgement {
+                measured: state,
+                cpu: Some(cpu.clone()),
+                ..judged(Verdict::Contradictory, &why)
+            }
         }
         ReachedState::Prevented => {
             let why = "in each sample, a CPU that was awake prevented it";
-            (Verdict::CannotTell, None, String::new(), why.to_owned())
+            judged(Verdict::CannotTell, why)
         }
-        ReachedState::Unknown(why) => {
-            (Verdict::NotMeasured, None, String::new(), (*why).to_owned())
-        }
-    };
-    let power_state = format!("{:#010x}", subject.state().power_state);
-    vec![Judgement {
-        measured: seen,
-        cpu,
-        ..judgement(verdict, power_state, reason)
+        ReachedState::Unknown(why) => judged(Verdict::NotMeasured, why),
     }]
 }
 
