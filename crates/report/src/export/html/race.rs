@@ -11,19 +11,35 @@ use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
 use crate::export::step_tables::DrawnScale;
 
-/// The outcomes, each with its CSS class and its meaning.
-const OUTCOMES: [(&str, &str, &str); 5] = [
-    ("returned", "p-call", "returned before the power-down"),
-    ("abandoned", "p-flush", "abandoned the power-down"),
-    ("woken", "p-entry", "woken on the way down"),
-    ("slept", "p-wake", "slept"),
-    ("lost", "flame-more", "lost: woken only by an SGI"),
+/// An outcome of a suspend.
+#[derive(Debug, PartialEq, Eq)]
+struct RaceOutcome {
+    /// The last word of the cell's variant.
+    word: &'static str,
+    class: &'static str,
+    meaning: &'static str,
+}
+
+const OUTCOMES: [RaceOutcome; 5] = [
+    outcome("returned", "p-call", "returned before the power-down"),
+    outcome("abandoned", "p-flush", "abandoned the power-down"),
+    outcome("woken", "p-entry", "woken on the way down"),
+    outcome("slept", "p-wake", "slept"),
+    outcome("lost", "p-lost", "lost: woken only by an SGI"),
 ];
+
+const fn outcome(word: &'static str, class: &'static str, meaning: &'static str) -> RaceOutcome {
+    RaceOutcome {
+        word,
+        class,
+        meaning,
+    }
+}
 
 /// An outcome on one CPU, in ticks.
 #[derive(Clone, Copy)]
 struct Interval<'r> {
-    outcome: usize,
+    outcome: &'static RaceOutcome,
     series: CellSeries<'r>,
     offsets: (u64, u64),
     latencies: (u64, u64),
@@ -33,7 +49,7 @@ impl<'r> Interval<'r> {
     /// Returns the state and the interval of a cell.
     fn of(cell: &'r Cell) -> Option<(&'static str, Self)> {
         let (state, word) = cell.step.variant.word().split_once('_')?;
-        let outcome = OUTCOMES.iter().position(|it| it.0 == word)?;
+        let outcome = OUTCOMES.iter().find(|it| it.word == word)?;
         let series = cell.series_of(Metric::Wake)?;
         let interval = Self {
             outcome,
@@ -44,8 +60,8 @@ impl<'r> Interval<'r> {
         Some((state, interval))
     }
 
-    fn extent(&self) -> (usize, (u64, u64), (u64, u64)) {
-        (self.outcome, self.offsets, self.latencies)
+    fn extent(&self) -> (&'static str, (u64, u64), (u64, u64)) {
+        (self.outcome.word, self.offsets, self.latencies)
     }
 }
 
@@ -99,7 +115,7 @@ fn figure(
     let label = format!("interrupt due after the call ({}){}", unit.name, x.kind());
     drawing.bottom(&x, &label, x.ticks(78.0));
     for it in map {
-        let (_, class, meaning) = OUTCOMES[it.outcome];
+        let RaceOutcome { class, meaning, .. } = it.outcome;
         let [from, to] = [it.offsets.0, it.offsets.1].map(drawn);
         let [low, high] = [it.latencies.0, it.latencies.1].map(drawn);
         let said = format!(
@@ -111,11 +127,9 @@ fn figure(
         let height = (y.at(low) - top).max(4.0);
         drawing.rect(class, (left, top), (x.at(to) - left, height), &said);
     }
-    let has = |outcome: usize| map.iter().any(|it| it.outcome == outcome);
-    let marks: [_; OUTCOMES.len()] = std::array::from_fn(|outcome| {
-        let (_, class, meaning) = OUTCOMES[outcome];
-        (class, meaning, has(outcome))
-    });
+    let has = |outcome: &RaceOutcome| map.iter().any(|it| it.outcome == outcome);
+    let marks = OUTCOMES.each_ref();
+    let marks = marks.map(|outcome| (outcome.class, outcome.meaning, has(outcome)));
     let cpus = join(cpus.iter(), ", ");
     let title = format!("What an interrupt finds, {state} state, CPU {cpus}");
     let said = format!(
@@ -124,4 +138,19 @@ fn figure(
     );
     let id = format!("{}-race{number}", charts.id);
     Some(drawing.figure(id, [title, said], legend(marks)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_has_a_color_in_the_map_and_in_the_legend() {
+        let style = include_str!("style.css");
+        for RaceOutcome { class, .. } in &OUTCOMES {
+            assert!(style.contains(&format!("\n.{class} {{ fill: ")), "{class}");
+            let swatch = [" {", ","].map(|end| format!(".swatch.{class}{end}"));
+            assert!(swatch.iter().any(|it| style.contains(it)), "{class}");
+        }
+    }
 }
