@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use report::analysis::idle_audit::{DeclaredBy, DeclaredSource, IdleAudit, RULES, Verdict, audit};
+use report::cli::example_files::default_tree;
 use report::log::{LoggedRun, read_bytes};
 
 use crate::acpi_tables::tables;
-use crate::support::default_tree;
 use crate::support::scratch::Scratch;
 
 const BOARD: &str = "QEMU virt";

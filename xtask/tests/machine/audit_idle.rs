@@ -2,9 +2,9 @@
 //! firmware that does not do what the tree declares is found.
 
 use report::analysis::idle_audit::{DeclaredBy, DeclaredSource, audit};
+use report::cli::example_files::default_tree;
 use report::log::read_bytes;
 
-use crate::support::default_tree;
 use crate::support::scratch::Scratch;
 
 /// Runs every idle state with these options, and returns the verdicts that call for a change, as

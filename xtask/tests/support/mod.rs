@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
+use boards::GicVersion;
 use boards::device_tree::{self, Choices};
-use boards::{GicVersion, StateFormat};
 use expect_test::expect_file;
 use xtask::qemu::prepare;
 use xtask::qemu::run_result::RunResult;
@@ -83,21 +83,6 @@ pub fn tree_with(gic: GicVersion, bootargs: &str) -> Vec<u8> {
         conduit: board.psci.conduit,
         cpu_off: true,
         idle_states: &[],
-    };
-    device_tree::build(&board, &choices, bootargs).expect("a tree")
-}
-
-/// Returns the device tree that `cargo xtask qemu` builds by default, for 8 CPUs.
-pub fn default_tree(bootargs: &str) -> Vec<u8> {
-    let board = boards::load("qemu").expect("a board");
-    let firmware = board.firmware(&board.default_firmware);
-    let firmware = firmware.expect("the default firmware");
-    let choices = Choices {
-        cpus: 8,
-        gic: board.default_gic(),
-        conduit: board.psci.conduit,
-        cpu_off: true,
-        idle_states: &firmware.idle_states(StateFormat::Original),
     };
     device_tree::build(&board, &choices, bootargs).expect("a tree")
 }

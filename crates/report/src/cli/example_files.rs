@@ -64,7 +64,7 @@ pub fn make_example_files(parent: &Path) {
     write("idle.log", IDLE);
     // The source of a tree in which nothing is wrong is never changed.
     write("board.dts", "/dts-v1/;\n");
-    fs::write(work.join("board.dtb"), board_tree()).expect("written");
+    fs::write(work.join("board.dtb"), default_tree("")).expect("written");
     write("lab/labgrid-qemu-v2.13/cell.json", CELL);
     write("lab/labgrid-qemu-v2.13/results/junit.xml", JUNIT);
     // The sample in docs/samples was recorded in a guest, which has no PMF, so these logs are made
@@ -99,8 +99,9 @@ pub fn make_example_files(parent: &Path) {
     }
 }
 
-/// Returns the tree of the machine in [`IDLE`].
-fn board_tree() -> Vec<u8> {
+/// Returns the device tree that `cargo xtask qemu` builds by default, for 8 CPUs, with these boot
+/// arguments. It is the tree of the machine in docs/samples/idle-states.log.
+pub fn default_tree(bootargs: &str) -> Vec<u8> {
     let board = boards::load("qemu").expect("a board");
     let firmware = board.firmware(&board.default_firmware);
     let firmware = firmware.expect("a firmware");
@@ -111,7 +112,7 @@ fn board_tree() -> Vec<u8> {
         cpu_off: true,
         idle_states: &firmware.idle_states(StateFormat::Original),
     };
-    build(&board, &choices, "").expect("a tree")
+    build(&board, &choices, bootargs).expect("a tree")
 }
 
 /// Returns the made-up run's log as modified by `edit`.
