@@ -23,7 +23,7 @@ interrupted_call:
     mov     x20, x1
     mov     x21, x2
     mov     x28, x3
-    ldr     x26, [x20, #88]             // the deadline
+    ldr     x26, [x20, #80]             // the deadline
     ldp     x0, x1, [x20]               // function and arguments
     ldp     x2, x3, [x20, #16]
     msr     spsel, #0

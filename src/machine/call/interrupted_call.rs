@@ -45,7 +45,6 @@ struct RawInterruptedCall {
     taken: AtomicU64,
     /// Not 0 once the call has returned.
     returned: AtomicU64,
-    unused: u64,
     deadline: u64,
 }
 
