@@ -17,7 +17,7 @@ fn main() {
         // 843419: an ADRP at the end of a page may cause a later load or store
         // to use the wrong address.
         let arguments = "-pie --no-dynamic-linker -zmax-page-size=4096 -znorelro -znotext \
-            --pack-dyn-relocs=relr --orphan-handling=error --fix-cortex-a53-843419";
+            --pack-dyn-relocs=relr --orphan-handling=error --fix-cortex-a53-843419 --icf=all";
         for argument in arguments.split_whitespace() {
             println!("cargo::rustc-link-arg-bins={argument}");
         }

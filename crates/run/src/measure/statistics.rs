@@ -102,9 +102,11 @@ impl FittedLine {
             return None;
         }
         let is_explained = |percent: &u8| xx * yy * i128::from(*percent) <= xy * xy * 100;
+        // These take at most 60 bits, and a division of 128-bit integers is a large function.
+        let (x_spread, joint) = (i64::try_from(xx).ok()?, i64::try_from(xy).ok()?);
         Some(Self {
             n: n as u32,
-            slope: (xy + xx / 2).div_euclid(xx) as i64,
+            slope: (joint + x_spread / 2).div_euclid(x_spread),
             r2_percent: (0..=100).rev().find(is_explained)?,
         })
     }

@@ -62,7 +62,7 @@ impl Spread {
         let mut counts = Vec::with_capacity(end - first);
         counts.extend(histogram.counts().take(end).skip(first));
         Self {
-            first: u16::try_from(first).expect("bin indices fit in a u16"),
+            first: first as u16,
             counts,
         }
     }
