@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use run::measure::Metric;
-use run::model::{CellSeries, How, Variant, Verdict};
-use run::plan::ScenarioId;
+use run::model::{CellSeries, Variant, Verdict};
+use run::plan::{How, ScenarioId};
 use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
@@ -62,6 +62,38 @@ fn handled_and_overruns_are_all_expiries() {
         let overruns = check(&log, 8, &[How::All], &LOADS, expiries);
         assert!(overruns == 0 || !options.ends_with("--icount"));
     }
+}
+
+/// Calls and suspends on other CPUs, including the lead: no expiry is missed.
+#[test]
+fn other_cpus_call_the_firmware_meanwhile() {
+    for (options, timers, pairs) in [
+        // The fifth CPU is alone in its cluster.
+        ("--smp 5 --gic 2 --el 1", "near", 4),
+        ("--smp 2 --gic 3 --variant coherency=sw", "alone", 2),
+    ] {
+        let args = format!("stress=smc,suspend timers={timers} period=10000");
+        let log = common::pass(&spec(&format!("{options} --icount"), &args));
+        let all = log.series(ScenarioId::TimerLatency);
+        let own = all.filter(|(_, it)| it.series.metric == Metric::Entry);
+        let own: Vec<_> = own.map(|(_, it)| it).collect();
+        assert_eq!(own.len(), 2 * pairs, "{options}");
+        for it in &own {
+            assert_eq!(
+                (it.series.summary.n, it.cell.not_counted(Metric::Entry)),
+                (100, 0)
+            );
+        }
+    }
+}
+
+/// The suspend load asks for a power-down again and again, and a refusal is not ignored.
+#[test]
+fn a_refused_suspend_load_is_named() {
+    let options = "--smp 2 --icount --fault suspend-denied,cpu=1,skip=50";
+    let spec = spec(options, "stress=suspend timers=alone period=10000");
+    let words = ["was not used under the suspend load: CPU_SUSPEND returned DENIED"];
+    common::ends(&spec, Verdict::Fail).says(&words);
 }
 
 /// A timer stops firing because the image turns it off in the loop, using an instruction patched

@@ -11,7 +11,7 @@ use run::model::Variant::{
     DeepestSlept, DeepestWoken,
 };
 use run::model::Verdict;
-use run::plan::ScenarioId;
+use run::plan::{How, ScenarioId};
 
 use crate::common::{self, Log, spec};
 
@@ -68,6 +68,34 @@ fn the_last_border_is_the_end_of_the_powerdown() {
         // ENTER_PSCI follows the call by less than 100 instructions.
         let before = down - powerdown[&cpu].median;
         assert!(before < 100, "{cpu}: {down} {before}");
+    }
+}
+
+/// A CPU that suspends at the same time takes the same locks. Two stalls of a CPU that holds them, of
+/// 100 us and 200 us, differ by 6,250 ticks for the CPU beside it, and for no other CPU.
+#[test]
+fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
+    let (victim, neighbor) = (Mpidr::new(1), Mpidr::new(3));
+    let seeded = |us: u32| {
+        let options = format!("--smp 4 --icount --fault stall-locked,cpu={victim},arg={us}");
+        let log = common::pass(&spec(&options, "only=wake_race beside=alone,near"));
+        let cells = log.cells(ScenarioId::WakeRace);
+        let returned = cells.filter(|(_, cell)| cell.step.variant == DeepestReturned);
+        let longest = returned.filter_map(|(mpidr, cell)| {
+            Some(((mpidr, cell.step.how), cell.summary(Metric::Wake)?.max))
+        });
+        longest.collect::<BTreeMap<_, _>>()
+    };
+    let (long, short) = (seeded(200), seeded(100));
+    assert_eq!(long.len(), 2 * 4);
+    for (key, ticks) in &long {
+        let expected: u64 = if *key == (neighbor, How::Near) {
+            6_250
+        } else {
+            0
+        };
+        let more = ticks - short[key];
+        assert!(expected.abs_diff(more) <= 2, "{key:?}: {more}");
     }
 }
 

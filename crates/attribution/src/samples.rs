@@ -9,8 +9,8 @@ use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use report::analysis::phases::{CpuPhase, PowerSide, phase_between};
 use run::measure::{Instant, Instants};
-use run::model::{CellStep, How, Run};
-use run::plan::ScenarioId;
+use run::model::{CellStep, Run};
+use run::plan::{How, ScenarioId};
 
 use crate::calls::Call;
 

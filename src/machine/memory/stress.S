@@ -1,11 +1,12 @@
-// The memory loads that a CPU executes while its own or another CPU's timer is measured. Each
-// function makes one pass over a range of bytes:
+// The loads that a CPU executes while its own or another CPU's timer is measured. Each function
+// makes one pass over a range of bytes, or one call:
 //
 //   In: x0 = address of the first byte, x1 = size in bytes (a multiple of the page size,
 //   or of 64 for stress_write), x2 = data cache line size, x3 = DC ZVA block size.
 //   The range is Normal memory, and its contents are never read.
 //   The functions use only x0 to x5 and the flags, and no stack, because stress_loop runs
-//   them while the timer interrupt may be taken at any instruction.
+//   them while the timer interrupt may be taken at any instruction. Firmware may change x0 to x17
+//   in a call (SMCCC, DEN0028, section 2.6).
 
     .section .text.stress, "ax"
 
@@ -64,6 +65,19 @@ stress_clean:
     cmp     x0, x1
     b.lo    1b
     dsb     sy                          // wait for completion
+    ret
+
+// PSCI_VERSION.
+    .global stress_smc
+stress_smc:
+    mov     w0, #0x84000000
+    smc     #0
+    ret
+
+    .global stress_hvc
+stress_hvc:
+    mov     w0, #0x84000000
+    hvc     #0
     ret
     .global stress_end
 stress_end:

@@ -1,4 +1,4 @@
-//! The memory load and its buffer.
+//! The loads and their buffer.
 //!
 //! The stores and the cache maintenance are in `stress.S`, so that they are executed as written,
 //! not transformed by a compiler.
@@ -9,6 +9,7 @@ use aarch64_cpu::asm::barrier;
 use hardware::board::Region;
 use run::plan::Load;
 
+use crate::machine::call::call_path::CallPath;
 use crate::machine::memory::tables::Pages;
 
 global_asm!(include_str!("stress.S"));
@@ -21,18 +22,25 @@ unsafe extern "C" {
     fn stress_zero(first: u64, bytes: u64, line: u64, block: u64);
     fn stress_nontemporal(first: u64, bytes: u64, line: u64, block: u64);
     fn stress_clean(first: u64, bytes: u64, line: u64, block: u64);
+    fn stress_smc(first: u64, bytes: u64, line: u64, block: u64);
+    fn stress_hvc(first: u64, bytes: u64, line: u64, block: u64);
 }
 
 /// Returns the functions that make up a load; they run in turn. Plain stores replace DC ZVA if
-/// `zero` is false.
-pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
+/// `zero` is false. `path` selects the conduit of calls.
+pub fn functions_of_load(load: Load, zero: bool, path: CallPath) -> [Function; 4] {
     let zeroes: Function = if zero { stress_zero } else { stress_write };
     match load {
-        Load::Idle => [stress_idle; 4],
+        // A CPU does not suspend in this loop.
+        Load::Idle | Load::Suspend => [stress_idle; 4],
         Load::Write => [stress_write; 4],
         Load::Zero => [zeroes; 4],
         Load::Nontemporal => [stress_nontemporal; 4],
         Load::Clean => [stress_clean; 4],
+        Load::Smc => match path {
+            CallPath::Smc | CallPath::SmcTwice(_) => [stress_smc; 4],
+            CallPath::Hvc => [stress_hvc; 4],
+        },
         Load::Mixed => [stress_write, zeroes, stress_nontemporal, stress_clean],
     }
 }

@@ -10,4 +10,5 @@ pub mod lead_watch;
 pub mod participant;
 pub mod secondary;
 mod sgi;
+mod suspend_load;
 pub mod timer_load;

@@ -7,7 +7,10 @@ use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
 use hardware::spec::stat::{Rise, Statistics};
 use run::measure::order::Order;
-use run::measure::{Action, ActionEnd, Identity, NoCpuOff, Outcome, Preparation, SingleCall};
+use run::measure::{
+    Action, ActionEnd, Identity, NoCpuOff, Outcome, Preparation, SingleCall, Window,
+};
+use run::plan::Load;
 use spin::Once;
 use sync::Stop;
 
@@ -22,6 +25,7 @@ use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::context::Context;
 use crate::machine::round::interrupted;
 use crate::machine::round::lead_watch::LeadWatch;
+use crate::machine::round::suspend_load;
 use crate::machine::round::timer_load;
 use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
@@ -281,7 +285,7 @@ impl Participant {
         }
         let context = order.round.checks_context.then(|| self.read_context());
         waiter.path.spin_until(call_at);
-        if let Some(after) = order.round.race {
+        if let Some(after) = order.race {
             let due = waiter.now() + after;
             waiter.timer.arm(due);
             outcome.due = CounterValue::new(due);
@@ -449,15 +453,32 @@ impl Participant {
 
     fn observe_timer(&self, order: &Order, start: &mut Start) -> Outcome {
         let (waiter, guard) = (&self.parts.waiter, self.parts.guard_timer);
-        let observe =
-            |window| timer_load::observe_timer(self.channel, waiter, guard, window, start);
+        let outcome = order.round.window.as_ref().map(|window| {
+            if window.load_of(self.channel.index) == Load::Suspend {
+                self.suspend_repeatedly(window, start)
+            } else {
+                timer_load::observe_timer(self.channel, waiter, guard, window, start)
+            }
+        });
         Outcome {
             action: order.action,
-            ..order
-                .round
-                .window
-                .as_ref()
-                .map_or_else(Outcome::default, observe)
+            ..outcome.unwrap_or_default()
+        }
+    }
+
+    fn suspend_repeatedly(&self, window: &Window, start: &mut Start) -> Outcome {
+        let Some(start) = start() else {
+            return Outcome::default();
+        };
+        Outcome {
+            start: CounterValue::new(start),
+            ..suspend_load::suspend_until(
+                self.channel,
+                &self.parts.waiter,
+                window.power_state,
+                window.load_end(start),
+                || self.set_up_again(),
+            )
         }
     }
 

@@ -108,7 +108,7 @@ pub fn observe_timer(
     outcome
 }
 
-/// Executes the load until the other CPUs have most likely handled their timers' last expiry.
+/// Executes the load until [`Window::load_end`].
 fn make_load(
     channel: &'static CpuChannel,
     waiter: &'static Waiter,
@@ -116,12 +116,11 @@ fn make_load(
     start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
     let load = window.load_of(channel.index);
-    let work = load_loop(channel, load);
+    let work = load_loop(waiter, channel, load);
     let Some(start) = start() else {
         return Outcome::default();
     };
-    let until = end_of(window, start) + window.schedule.period / 2;
-    load_until(waiter, channel, load, &work, until);
+    load_until(waiter, channel, load, &work, window.load_end(start));
     Outcome {
         end: ActionEnd::Returned,
         start: CounterValue::new(start),
@@ -137,7 +136,7 @@ fn measure_timer(
     window: &Window,
     start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
-    let work = load_loop(channel, window.load_of(channel.index));
+    let work = load_loop(waiter, channel, window.load_of(channel.index));
     let Some(start) = start() else {
         return Outcome::default();
     };
@@ -159,7 +158,7 @@ fn measure_timer(
         return Outcome::default();
     };
     let first_expiry = tally.begin(start, &window.schedule);
-    let give_up_at = end_of(window, start) + waiter.ticks_of_us(SILENT_US);
+    let give_up_at = window.end(start) + waiter.ticks_of_us(SILENT_US);
     let handler = TimerHandler {
         handle: handle_timer,
         path: waiter.path,
@@ -173,12 +172,6 @@ fn measure_timer(
         after: CounterValue::new(waiter.now()),
         ..outcome
     }
-}
-
-/// Returns the instant of the last expiry in a window that starts at `start`.
-fn end_of(window: &Window, start: u64) -> u64 {
-    let schedule = &window.schedule;
-    start + schedule.period * u64::from(schedule.expiries)
 }
 
 /// Executes the load and takes the timer interrupts, from the first expiry to the last, or until
@@ -231,15 +224,15 @@ fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop
     unsafe { stress_loop(none, work, until, flag, u32::from(channel.index).into()) };
 }
 
-fn load_loop(channel: &CpuChannel, load: Load) -> LoadLoop {
+fn load_loop(waiter: &Waiter, channel: &CpuChannel, load: Load) -> LoadLoop {
     let region = channel.stress_buffer.region();
     let block = registers::dc_zva_bytes();
     assert!(
-        load == Load::Idle || region.size >= CHUNK,
-        "a CPU with a load needs a buffer"
+        !load.needs_buffer() || region.size >= CHUNK,
+        "a CPU with this load needs a buffer"
     );
     LoadLoop {
-        functions: stress::functions_of_load(load, block.is_some()),
+        functions: stress::functions_of_load(load, block.is_some(), waiter.path),
         base: region.base,
         end: region.base + region.size,
         line: registers::data_line_bytes(),

@@ -74,11 +74,8 @@ fn of_timers(cpus: u32, plan: &Plan) -> Duration {
         return Duration::ZERO;
     }
     let timer = &plan.timer;
-    let alone = |load| timer.alone_under(load, cpus as usize) as u64;
-    let stretches = timer
-        .loads()
-        .map(|load| u64::from(timer.all()) + alone(load));
-    let seconds = stretches.sum::<u64>().saturating_mul(timer.duration.into());
+    let stretches = timer.stretches(cpus as usize) as u64;
+    let seconds = stretches.saturating_mul(timer.duration.into());
     let second = A_SECOND.saturating_add(times(A_SAMPLE, cpus.into()));
     times(second, seconds)
 }

@@ -4,8 +4,8 @@
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use run::measure::Metric;
-use run::model::{CellSeries, How, Scenario, Variant};
-use run::plan::ScenarioId;
+use run::model::{CellSeries, Scenario, Variant};
+use run::plan::{How, ScenarioId};
 
 use super::figure::{FigureKey, is_sorted_by_size};
 use crate::log::grouped::grouped;

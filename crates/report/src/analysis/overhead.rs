@@ -7,7 +7,8 @@
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
 use run::measure::{Metric, Summary};
-use run::model::{CellStep, How, Scenario, ScenarioKey, Variant};
+use run::model::{CellStep, Scenario, ScenarioKey, Variant};
+use run::plan::How;
 
 use super::conditions::{OVERHEAD, differences};
 use super::figure::{Figure, FigureKey, by_cpu_and_key, figures, x_text};

@@ -4,8 +4,8 @@ use hardware::board::CpuIndex;
 use hardware::spec::pmf::ReadError;
 use run::findings::WAITED;
 use run::measure::{Metric, Waker};
-use run::model::{Cell, CellStep, Evidence, Finding, How, Kind, Variant, WakeSource};
-use run::plan::ScenarioId;
+use run::model::{Cell, CellStep, Evidence, Finding, Kind, Variant, WakeSource};
+use run::plan::{How, ScenarioId};
 
 use super::cold_calls::COLD_CALL;
 use super::edits::{self, RunEdit, edited};

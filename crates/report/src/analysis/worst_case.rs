@@ -23,8 +23,8 @@ use anyhow::{Context as _, Result, ensure};
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::measure::Metric;
-use run::model::{How, Scenario, Variant, WakeSource};
-use run::plan::{Axis, Procedure, ScenarioId, StateChoice, WakePattern};
+use run::model::{Scenario, Variant, WakeSource};
+use run::plan::{Axis, How, Procedure, ScenarioId, StateChoice, WakePattern};
 
 use super::figure::{Figure, figures, x_heading};
 use crate::log::LoggedRun;

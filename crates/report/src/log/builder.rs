@@ -244,6 +244,7 @@ fn is_possible(record: &Record) -> bool {
         | Record::Run(_)
         | Record::Facts(_)
         | Record::Plan(_)
+        | Record::PlanSteps(_)
         | Record::End(_) => (None, 0),
     };
     cpu.max(place_of(helper)) < CPU_MAX

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
-use run::model::{CellStep, How, Scenario, Variant, Verdict};
-use run::plan::{Axis, Method};
+use run::model::{CellStep, Scenario, Variant, Verdict};
+use run::plan::{Axis, How, Method};
 use serde::{Deserialize, Serialize};
 
 use super::event::{Event, EventCounts};
@@ -321,6 +321,8 @@ pub fn step_name(scenario: &Scenario, step: &CellStep) -> String {
     let how = match (step.how, step.variant) {
         (How::Alone, _) | (How::All, Variant::Parallel | Variant::Osi) => "",
         (How::All, _) => "/all",
+        (How::Near, _) => "/near",
+        (How::Far, _) => "/far",
     };
     let has_names = scenario.id.axis().is_some_and(Axis::has_names);
     let x = step.x.map_or_else(String::new, |x| match has_names {

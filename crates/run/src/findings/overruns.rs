@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::measure::Metric;
-use crate::model::{Cell, Finding, How, Kind, Run, Scenario};
-use crate::plan::Procedure;
+use crate::model::{Cell, Finding, Kind, Run, Scenario};
+use crate::plan::{How, Procedure};
 
 /// Missed timer expiries.
 pub(super) const OVERRUNS: Kind = Kind::new("overruns");

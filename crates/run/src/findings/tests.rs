@@ -12,6 +12,7 @@ use super::wake_source::WAKE_SOURCE;
 use super::*;
 use crate::measure::{Instant, Metric, Reason};
 use crate::model::*;
+use crate::plan::How;
 use crate::plan::ScenarioId;
 use crate::testing::example::{self, good};
 

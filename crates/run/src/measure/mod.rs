@@ -23,7 +23,9 @@ pub use self::machine::Machine;
 pub use self::metric::{METRICS, Metric, Unit};
 pub use self::outcome::{Action, ActionEnd, Operation, Outcome, Preparation, SingleCall};
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step};
-pub use self::round::{After, Interrupt, InterruptedCall, OsInitiated, Round, Waker, Who, Window};
+pub use self::round::{
+    After, Interrupt, InterruptedCall, OsInitiated, Race, Round, Waker, Who, Window,
+};
 pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median, residual};
 pub use self::tally::{Account, RunningSummary, Schedule, Tally, TimerFault, Until};
 pub use self::wait_limits::{FINISH_US, WaitLimits};

@@ -65,6 +65,8 @@ pub struct Order {
     pub is_woken_by_frame: bool,
     /// The CPUs that this one wakes.
     pub wakes_others_by_sgi: SgiTargets,
+    /// Ticks until the CPU's timer expires, as in [`Race::after`](super::Race::after).
+    pub race: Option<u64>,
     /// True if the CPU stays on until the lead has returned and released it.
     pub waits_for_release: bool,
 }
@@ -88,7 +90,7 @@ impl Order {
     pub const fn expects_no_sgi(&self) -> bool {
         self.is_woken_by_frame
             || matches!(self.round.waker, Waker::TimerTrial)
-            || self.round.race.is_some()
+            || self.race.is_some()
     }
 }
 
@@ -113,6 +115,7 @@ impl OrderBook<'_> {
     pub fn order_for(&self, cpu: CpuIndex) -> Order {
         let round = self.round;
         let (action, call_after) = round.part(self.cpus, cpu, &|other| self.participates(other));
+        let race = round.race.filter(|race| race.cpu == cpu);
         let is_alone = matches!(round.who, Who::Only(_));
         let helps = action == Action::Help;
         let wake_due_after = match (round.waker, round.wake) {
@@ -146,6 +149,7 @@ impl OrderBook<'_> {
             },
             is_woken_by_frame,
             wakes_others_by_sgi: self.sgi_targets(cpu),
+            race: race.map(|race| race.after),
             waits_for_release: !is_alone && !helps && round.after == After::Off,
         }
     }

@@ -16,6 +16,8 @@ pub enum Who {
     All,
     /// Only this CPU.
     Only(CpuIndex),
+    /// These two CPUs.
+    Pair(CpuIndex, CpuIndex),
     /// The first few CPUs, including lost ones: the lead, then others in board order.
     First(usize),
 }
@@ -26,6 +28,7 @@ impl Who {
         match self {
             Self::All => cpus,
             Self::Only(_) => 1,
+            Self::Pair(..) => 2,
             Self::First(count) => count,
         }
     }
@@ -35,6 +38,7 @@ impl Who {
         match self {
             Self::All => true,
             Self::Only(only) => only == cpu,
+            Self::Pair(one, other) => one == cpu || other == cpu,
             Self::First(count) if cpu == lead => count > 0,
             Self::First(count) => cpu.place() + usize::from(cpu < lead) < count,
         }
@@ -127,10 +131,9 @@ pub struct Round {
     pub window: Option<Window>,
     /// The call and the interrupt in [`Action::Interrupt`].
     pub interrupt: Option<Interrupt>,
-    /// Ticks until the timer of a CPU that suspends expires, counted from a fixed number of
-    /// instructions before the call. The CPU suspends even if the interrupt is already pending.
-    /// None if the wake-up comes after [`Self::sleep`].
-    pub race: Option<u64>,
+    /// The timer that expires while its CPU suspends. None if every wake-up comes after
+    /// [`Self::sleep`].
+    pub race: Option<Race>,
     /// The number of bytes that each CPU dirties in its cache before the start.
     pub dirty: usize,
     /// Each CPU's requests in OS-initiated mode, used instead of `action`.
@@ -219,7 +222,17 @@ pub enum InterruptedCall {
     },
 }
 
-/// Periodic timers, and the memory load while they run.
+/// A CPU whose timer expires while it suspends. It suspends even if the interrupt is already
+/// pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The CPU.
+    pub cpu: CpuIndex,
+    /// Ticks until the timer expires, counted from a fixed number of instructions before the call.
+    pub after: u64,
+}
+
+/// Periodic timers, and the load while they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The timers' schedule. The timers first expire one period after the start.
@@ -228,6 +241,10 @@ pub struct Window {
     pub timers: Who,
     /// The load on all CPUs, except a CPU whose timer is measured on its own.
     pub load: Load,
+    /// The only CPU that runs the load, if there is one.
+    pub only: Option<CpuIndex>,
+    /// The `power_state` in [`Load::Suspend`].
+    pub power_state: u32,
 }
 
 impl Window {
@@ -236,9 +253,20 @@ impl Window {
         !matches!(self.timers, Who::Only(only) if only != cpu)
     }
 
+    /// Returns the instant of the last expiry if the window starts at `start`.
+    pub fn end(&self, start: u64) -> u64 {
+        start + self.schedule.period * u64::from(self.schedule.expiries)
+    }
+
+    /// Returns the instant at which CPUs whose timers are not measured stop their load. By then, the
+    /// others have most likely handled the last expiry.
+    pub fn load_end(&self, start: u64) -> u64 {
+        self.end(start) + self.schedule.period / 2
+    }
+
     /// Returns the CPU's load during the measurement.
     pub fn load_of(&self, cpu: CpuIndex) -> Load {
-        if self.timers == Who::Only(cpu) {
+        if self.timers == Who::Only(cpu) || self.only.is_some_and(|only| only != cpu) {
             Load::Idle
         } else {
             self.load

@@ -5,6 +5,7 @@
 //! time, expiries = handled + overruns.
 
 use hardware::board::IntId;
+use hardware::spec::psci;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
@@ -191,6 +192,8 @@ pub enum TimerFault {
     Silent,
     /// The latency, in ticks, that exceeded the threshold.
     Late(u64),
+    /// The firmware rejected the CPU_SUSPEND that the timer was set for.
+    Refused(psci::ReturnCode),
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::series::Series;
 use super::skip::Skip;
 use super::wake_source::WakeSource;
 use crate::measure::{Instant, Instants, Loss, Metric, Reason, Rejection, Summary, Unit};
-use crate::plan::Load;
+use crate::plan::{How, Load};
 
 words! {
     /// The kind of operation in a step.
@@ -30,6 +30,10 @@ words! {
         PsciVersion = "psci_version",
         SmcccVersion = "smccc_version",
         Unknown = "unknown",
+        StdSvcUid = "std_svc_uid",
+        Workaround1 = "workaround_1",
+        Workaround2 = "workaround_2",
+        Workaround3 = "workaround_3",
         Sgi = "sgi",
         Pmselr = "pmselr",
         GetTimestamp = "get_timestamp",
@@ -54,6 +58,8 @@ words! {
         Nontemporal = "nontemporal",
         Clean = "clean",
         Mixed = "mixed",
+        Smc = "smc",
+        Suspend = "suspend",
         AffinityInfo = "affinity_info",
         StatCount = "stat_count",
         CpuOn = "cpu_on",
@@ -89,28 +95,8 @@ impl From<Load> for Variant {
             Load::Nontemporal => Self::Nontemporal,
             Load::Clean => Self::Clean,
             Load::Mixed => Self::Mixed,
-        }
-    }
-}
-
-words! {
-    /// The number of CPUs on which a step was measured.
-    #[derive(Default)]
-    pub enum How, word {
-        /// On one CPU, while the lead waits and all others are off.
-        #[default]
-        Alone = "alone",
-        /// On all CPUs at the same time.
-        All = "all",
-    }
-}
-
-impl How {
-    /// Describes the CPUs in words.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Alone => "one CPU alone",
-            Self::All => "all CPUs at once",
+            Load::Smc => Self::Smc,
+            Load::Suspend => Self::Suspend,
         }
     }
 }
@@ -118,7 +104,7 @@ impl How {
 /// A step of a scenario. Scenarios in TFTF's suite have a single step, the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellStep {
-    /// The number of CPUs that perform the operation at the same time.
+    /// The CPUs on which the step was measured.
     pub how: How,
     /// The kind of operation.
     pub variant: Variant,

@@ -74,6 +74,9 @@ fn of_timer(run: &Run, fault: TimerFault) -> String {
         TimerFault::Stray(intid) => format!("was stopped by interrupt {intid}"),
         TimerFault::Spurious => "was stopped by spurious interrupts".into(),
         TimerFault::Silent => "stopped raising interrupts".into(),
+        TimerFault::Refused(code) => {
+            format!("was not used under the suspend load: CPU_SUSPEND returned {code}")
+        }
         TimerFault::Late(ticks) => format!(
             "was handled {} late, more than threshold= allows; the rest was not measured",
             run.clock().span(ticks)

@@ -18,7 +18,7 @@ mod totals;
 mod verdict;
 mod wake_source;
 
-pub use self::cell::{Cell, CellSeries, CellStep, Counts, How, Variant};
+pub use self::cell::{Cell, CellSeries, CellStep, Counts, Variant};
 pub use self::check::{Check, CheckEnd, Function, Probe};
 pub use self::cpu::{Cpu, Label};
 pub use self::failure::Failure;

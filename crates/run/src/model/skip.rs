@@ -36,6 +36,7 @@ pub enum Skip {
     OneCpu,
     NoCpuOff(NoCpuOff),
     NoCacheSize,
+    NoNeighbor,
     TooFewCpus,
     ModeRefused(psci::ReturnCode),
     SgiDidNotWake {
@@ -100,6 +101,10 @@ impl fmt::Display for Skip {
             Self::NoCacheSize => {
                 "neither the CPU nor the device tree states a cache size; set steps with \
                  dirty="
+            }
+            Self::NoNeighbor => {
+                "no CPU can be active beside the one that is measured, in the way that timers=, \
+                 stress= or beside= requests"
             }
             Self::TooFewCpus => {
                 "contend= requests more CPUs than the board has; if the CPUs' timers stop, one \

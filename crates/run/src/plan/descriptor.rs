@@ -1,5 +1,6 @@
 //! Scenario descriptions.
 
+use super::how::HowSet;
 use super::steps::Steps;
 use super::timer::TimerPlan;
 
@@ -37,6 +38,8 @@ pub struct RunSize {
     pub timer: TimerPlan,
     /// The plan's additional functions.
     pub calls: Option<Steps>,
+    /// The plan's ways to measure `wake_race`.
+    pub beside: HowSet,
 }
 
 /// How a scenario is measured.

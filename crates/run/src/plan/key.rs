@@ -5,6 +5,7 @@ use core::fmt;
 use hardware::text::outside::Shown;
 use hardware::words;
 
+use super::how::How;
 use super::scenario_id::ScenarioId;
 use super::scenario_set::ScenarioSet;
 use super::timer::Load;
@@ -37,6 +38,7 @@ words! {
         Calls = "calls",
         Offsets = "offsets",
         Repeats = "repeats",
+        Beside = "beside",
     }
 }
 
@@ -65,6 +67,7 @@ impl Key {
             | Self::Records
             | Self::Stress
             | Self::Timers
+            | Self::Beside
             | Self::Dirty
             | Self::Contend
             | Self::Calls
@@ -92,7 +95,10 @@ impl Key {
                 f.write_str("one or more of these, separated by commas:")?;
                 return write_words(f, Load::ALL.map(Load::word));
             }
-            Self::Timers => "alone, all or alone,all",
+            Self::Timers | Self::Beside => {
+                f.write_str("one or more of these, separated by commas:")?;
+                return write_words(f, How::ALL.map(How::word));
+            }
             Self::Method => "tftf, warm or tftf,warm",
             Self::Wake => "together, staggered or chain",
             Self::End => "off, park or reset",

@@ -1,6 +1,7 @@
 //! Parses boot arguments into a [`Plan`].
 
 mod descriptor;
+mod how;
 mod key;
 mod method;
 mod plan;
@@ -12,6 +13,7 @@ mod tests;
 mod timer;
 
 pub use self::descriptor::{Amount, Axis, Descriptor, Procedure, RunSize, StateChoice, Turns};
+pub use self::how::{How, HowSet};
 pub use self::method::{EndAction, Method, Methods, Records, WARM_TITLE, WakePattern};
 pub use self::plan::{LOOPS_LIMIT_S, Plan, is_foreign};
 pub(crate) use self::scenario_id::short as short_tag;

@@ -7,12 +7,13 @@ use hardware::text::words::Word;
 use serde::{Deserialize, Serialize};
 
 use super::descriptor::{Axis, RunSize};
+use super::how::{How, HowSet};
 use super::key::{Key, PlanError, PlanProblem};
 use super::method::{EndAction, Method, Methods, Records, WakePattern};
 use super::scenario_id::ScenarioId;
 use super::scenario_set::ScenarioSet;
 use super::steps::{Steps, bytes, cpus, dirty_bytes, next_bytes, next_cpus};
-use super::timer::{Load, TIMERS, TimerPlan};
+use super::timer::{Load, TimerPlan};
 
 /// The time limit for a loop scenario without `loops=`, in seconds: an emulator may be a hundred
 /// times slower than a board.
@@ -84,6 +85,18 @@ pub struct Plan {
         skip_serializing_if = "is_default_repeats"
     )]
     pub repeats: u32,
+    /// The CPUs that suspend at the same time in `wake_race`.
+    #[serde(default = "default_beside", skip_serializing_if = "is_default_beside")]
+    pub beside: HowSet,
+}
+
+const fn default_beside() -> HowSet {
+    HowSet::of(How::Alone)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_default_beside(beside: &HowSet) -> bool {
+    *beside == default_beside()
 }
 
 const fn default_repeats() -> u32 {
@@ -131,6 +144,7 @@ impl Default for Plan {
             calls: None,
             offsets: OFFSETS,
             repeats: 1,
+            beside: default_beside(),
         }
     }
 }
@@ -162,6 +176,7 @@ impl Plan {
             contend: self.contend,
             timer: self.timer,
             calls: self.calls,
+            beside: self.beside,
         })
     }
 
@@ -242,7 +257,8 @@ impl Plan {
             Key::Threshold => self.timer.threshold = Some(number()?),
             Key::Footprint => self.timer.footprint = key.number(bytes(value))?,
             Key::Stress => self.timer.loads = choice(value, &Load::ALL.map(Load::word))?,
-            Key::Timers => self.timer.timers = choice(value, &TIMERS)?,
+            Key::Timers => self.timer.timers = hows(value)?,
+            Key::Beside => self.beside = hows(value)?,
             Key::Only if value == "help" => self.list = true,
             Key::Only => {
                 self.scenarios = ScenarioSet::EMPTY;
@@ -286,6 +302,10 @@ fn choice(list: &str, words: &[&str]) -> Option<u8> {
     let bit = |word| Some(1 << words.iter().position(|it| *it == word)?);
     let bits = list.split(',').map(bit);
     bits.reduce(|all, bit| Some(all? | bit?)).flatten()
+}
+
+fn hows(list: &str) -> Option<HowSet> {
+    choice(list, &How::ALL.map(How::word)).map(HowSet)
 }
 
 /// Accepts only hexadecimal, so that `deepest=10000` cannot be misread.

@@ -94,6 +94,12 @@ scenarios! {
         cells: |size| 2 * 3 * size.cpus + 1,
         ..Descriptor::LOOP
     },
+    ServiceCall: Descriptor {
+        tag: "service_call",
+        name: "Calls to the firmware's other services",
+        cells: |size| 2 * 4 * size.cpus + 1,
+        ..Descriptor::LOOP
+    },
     SelfSgi: Descriptor {
         tag: "self_sgi",
         name: "SGI to the same CPU, acknowledged and completed",
@@ -123,12 +129,9 @@ scenarios! {
     },
     TimerLatency: Descriptor {
         tag: "timer_latency",
-        name: "Timer expiry to handler, under memory stress",
+        name: "Timer expiry to handler, under load",
         procedure: Procedure::Timers,
-        cells: |size| {
-            let hows = usize::from(size.timer.alone()) + usize::from(size.timer.all());
-            size.cpus * hows * size.timer.loads().count()
-        },
+        cells: |size| size.cpus * size.timer.timers.iter().count() * size.timer.loads().count(),
         ..Descriptor::LOOP
     },
     DirtySweep: Descriptor {
@@ -200,7 +203,7 @@ scenarios! {
         axis: Some(Axis::Offset),
         is_in_all: false,
         // Five outcomes for each of two states.
-        cells: |size| 2 * 5 * size.cpus,
+        cells: |size| 2 * 5 * size.cpus * size.beside.iter().count(),
         ..Descriptor::SUITE
     },
     // This scenario is last because it may lose CPUs.

@@ -90,6 +90,12 @@ const FOLLOWED: &[(&str, &str)] = &[
         "stress=mixed,idle,clean timers=all",
         r#""loads":49,"timers":2"#,
     ),
+    (
+        "stress=smc,suspend timers=far,near",
+        r#""loads":192,"timers":12"#,
+    ),
+    ("beside=all,alone", r#""beside":3"#),
+    ("beside=near", r#""beside":4"#),
     ("cpu-on-after=0", r#""cpu_on_after":0"#),
     ("cpu-on-after=1000000", r#""cpu_on_after":1000000"#),
     (
@@ -129,8 +135,8 @@ fn every_word_is_followed() {
     assert!(plan.methods.iter().eq([Method::Tftf, Method::Warm]));
     assert_eq!(read("loops=7").batches(), (7, 1));
     let timer = read("stress=mixed,idle,clean timers=all").timer;
-    let lists = (timer.load_list(), timer.timer_list());
-    assert_eq!(lists, ("idle,clean,mixed".into(), "all"));
+    let lists = (timer.load_list(), timer.timers.list());
+    assert_eq!(lists, ("idle,clean,mixed".into(), "all".into()));
 }
 
 /// Keys, each with invalid values.
@@ -227,7 +233,7 @@ const MESSAGES: &[(&str, &str)] = &[
         "only=x",
         "word 1 \"only=x\": only takes help, or one or more of these, separated by commas: \
          susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
-         cpu_off_serial psci_version_parallel null_call self_sgi sysreg_trap pmf_read \
+         cpu_off_serial psci_version_parallel null_call service_call self_sgi sysreg_trap pmf_read \
          cpu_on empty timer_latency dirty_sweep contend_sweep idle_states cold_call \
          system_suspend masked_time wake_race fitness suite micro all",
     ),
@@ -245,7 +251,8 @@ const MESSAGES: &[(&str, &str)] = &[
         "a=b",
         "word 1 \"a=b\": unknown key; valid keys are iterations warmup only method wake end \
          deepest core samples records loops batch duration period stress footprint timers \
-         threshold dirty contend cpu-on-after fitness calls offsets repeats",
+         threshold dirty contend cpu-on-after fitness calls offsets repeats \
+         beside",
     ),
     (
         "calls=84000000",
@@ -255,6 +262,10 @@ const MESSAGES: &[(&str, &str)] = &[
     (
         "offsets=65",
         "word 1 \"offsets=65\": offsets takes a number from 2 to 64",
+    ),
+    (
+        "beside=cpu1",
+        "word 1 \"beside=cpu1\": beside takes one or more of these, separated by commas: alone all near far",
     ),
     (
         "end=halt",

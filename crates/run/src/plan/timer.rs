@@ -6,8 +6,10 @@ use hardware::text::join::join;
 use hardware::words;
 use serde::{Deserialize, Serialize};
 
+use super::how::{How, HowSet};
+
 words! {
-    /// A CPU's load on the memory system while a timer is measured.
+    /// What CPUs do while a timer is measured.
     pub enum Load, word {
         /// No load: the CPU waits for its next interrupt.
         Idle = "idle",
@@ -21,11 +23,19 @@ words! {
         Clean = "clean",
         /// All four loads in turn, for one page each.
         Mixed = "mixed",
+        /// PSCI_VERSION calls, without a pause.
+        Smc = "smc",
+        /// CPU_SUSPEND to a power-down state, again and again.
+        Suspend = "suspend",
     }
 }
 
-/// The keywords for [`TimerPlan::alone`] and [`TimerPlan::all`].
-pub(crate) const TIMERS: [&str; 2] = ["alone", "all"];
+impl Load {
+    /// Returns true if the load writes to a CPU's buffer.
+    pub const fn needs_buffer(self) -> bool {
+        !matches!(self, Self::Idle | Self::Smc | Self::Suspend)
+    }
+}
 
 /// The options for `timer_latency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,8 +50,8 @@ pub struct TimerPlan {
     pub threshold: Option<u32>,
     /// One bit for each load, in the same order as [`Load::ALL`].
     pub(crate) loads: u8,
-    /// One bit for each of `TIMERS`.
-    pub(crate) timers: u8,
+    /// The CPUs whose timers are measured, and the CPUs that run the load.
+    pub timers: HowSet,
 }
 
 impl Default for TimerPlan {
@@ -52,7 +62,7 @@ impl Default for TimerPlan {
             footprint: 4 << 20,
             threshold: None,
             loads: 1 << Load::Idle as u8 | 1 << Load::Mixed as u8,
-            timers: 0b11,
+            timers: HowSet(1 << How::Alone as u8 | 1 << How::All as u8),
         }
     }
 }
@@ -67,38 +77,36 @@ impl TimerPlan {
 
     /// Removes a load. Returns false if the load was not part of any measurement.
     pub fn leave_out(&mut self, load: Load) -> bool {
-        let asked = self.loads().any(|l| l == load || l == Load::Mixed);
+        let is_affected = |it: Load| it == load || (it, load) == (Load::Mixed, Load::Zero);
+        let asked = self.loads().any(is_affected);
         self.loads &= !(1 << load as u8);
         asked
     }
 
-    /// Returns true if each CPU's timer is measured individually.
-    pub fn alone(&self) -> bool {
-        self.timers & 1 != 0
-    }
-
-    /// Returns true if all CPUs' timers are measured at the same time.
-    pub fn all(&self) -> bool {
-        self.timers & 2 != 0
-    }
-
-    /// Returns the number of timers measured individually. On a single-CPU machine, there are no
-    /// other CPUs to produce a load.
-    pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
-        match self.alone() && (cpus > 1 || load == Load::Idle) {
-            true => cpus,
-            false => 0,
+    /// Returns true if a load can be measured in this way. On a single-CPU machine, there are no
+    /// other CPUs to produce it, and a CPU whose timer is measured does not suspend.
+    pub fn is_possible(load: Load, how: How, cpus: usize) -> bool {
+        match how {
+            How::All => load != Load::Suspend,
+            How::Alone => cpus > 1 || load == Load::Idle,
+            How::Near | How::Far => cpus > 1 && load != Load::Idle,
         }
+    }
+
+    /// Returns the number of measurements on a machine with this number of CPUs.
+    pub fn stretches(&self, cpus: usize) -> usize {
+        let timers = self.timers;
+        let each = self
+            .loads()
+            .flat_map(move |load| timers.iter().map(move |how| (load, how)));
+        let possible = each.filter(|(load, how)| Self::is_possible(*load, *how, cpus));
+        let stretches = possible.map(|(_, how)| if how == How::All { 1 } else { cpus });
+        stretches.sum()
     }
 
     /// Returns the loads as written in the `stress=` argument.
     pub fn load_list(&self) -> String {
         join(self.loads().map(Load::word), ",")
-    }
-
-    /// Returns the timers to measure, as written in the `timers=` argument.
-    pub fn timer_list(&self) -> &'static str {
-        ["", "alone", "all", "alone,all"][usize::from(self.timers & 3)]
     }
 
     /// Returns the number of expiries of a timer in one measurement, and in a one-second window.
@@ -112,9 +120,9 @@ impl TimerPlan {
     /// Returns the size of each CPU's buffer in bytes, rounded up to whole pages; 0 if no load
     /// needs a buffer.
     pub fn buffer(&self) -> u64 {
-        match self.loads().all(|load| load == Load::Idle) {
-            true => 0,
-            false => u64::from(self.footprint).next_multiple_of(4096),
+        match self.loads().any(Load::needs_buffer) {
+            true => u64::from(self.footprint).next_multiple_of(4096),
+            false => 0,
         }
     }
 }
@@ -138,7 +146,7 @@ mod tests {
         assert_eq!(plan.buffer(), 4 << 20);
         plan.footprint = 5000;
         assert_eq!(plan.buffer(), 8192);
-        assert!(plan.leave_out(Load::Write) && plan.leave_out(Load::Mixed));
-        assert_eq!((plan.buffer(), plan.leave_out(Load::Write)), (0, false));
+        assert!(plan.leave_out(Load::Zero) && plan.leave_out(Load::Mixed));
+        assert_eq!((plan.buffer(), plan.leave_out(Load::Zero)), (0, false));
     }
 }

@@ -44,6 +44,13 @@ impl RunBuilder {
             Record::Run(head) => self.run.head = Some(head),
             Record::Facts(facts) => self.run.facts = Some(facts),
             Record::Plan(plan) => self.run.plan = Some(plan),
+            Record::PlanSteps(steps) => {
+                if let Some(plan) = &mut self.run.plan {
+                    plan.dirty = steps.dirty;
+                    plan.contend = steps.contend;
+                    plan.calls = steps.calls;
+                }
+            }
             Record::Cpus(first, cpus) => {
                 for (index, cpu) in (first.place()..).zip(cpus) {
                     if let Some(place) = self.cpu(index) {

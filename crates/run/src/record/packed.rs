@@ -28,9 +28,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::measure::{INSTANTS, Instants, Loss, METRICS, Metric, Reason, Rejection, Summary};
 use crate::model::{
-    Cell, CellStep, Counts, How, Samples, ScenarioKey, Series, Skip, Variant, WakeSource, is_tftf,
+    Cell, CellStep, Counts, Samples, ScenarioKey, Series, Skip, Variant, WakeSource, is_tftf,
 };
-use crate::plan::{Method, ScenarioId, short_tag};
+use crate::plan::{How, Method, ScenarioId, short_tag};
 
 /// Up to `MOST` numbers, null if missing. They are kept off the heap, which is small during a run.
 type Numbers<const MOST: usize> = ArrayVec<Option<i64>, MOST>;

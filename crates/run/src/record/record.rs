@@ -31,6 +31,7 @@ use crate::model::{
     Cell, Check, Conditions, Cpu, CpuSet, End, Head, Sample, ScenarioKey, Spread, Status,
 };
 use crate::plan::Plan;
+use crate::plan::steps::Steps;
 
 /// The version of the format, as in [`Head::format`]. It must change when [`Plan`] or [`Facts`]
 /// gains a field without a serde default, or when the meaning of any field changes; otherwise,
@@ -46,6 +47,17 @@ pub const LINE_MAX: usize = 1_000;
 /// The number of checksum digits.
 pub const CRC_DIGITS: usize = 8;
 
+/// The steps in a [`Plan`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanSteps {
+    /// [`Plan::dirty`].
+    pub dirty: Option<Steps>,
+    /// [`Plan::contend`].
+    pub contend: Option<Steps>,
+    /// [`Plan::calls`].
+    pub calls: Option<Steps>,
+}
+
 /// A part of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -56,6 +68,8 @@ pub enum Record {
     Facts(Facts),
     /// The boot arguments.
     Plan(Plan),
+    /// The steps of a plan that is too long for one line.
+    PlanSteps(PlanSteps),
     /// CPUs without their identities, in board order, starting at this index.
     Cpus(CpuIndex, #[serde(with = "cpu_list")] Vec<Cpu>),
     /// A scenario, written after its other records: status, conditions, and number of records,

@@ -122,6 +122,7 @@ fn is_of_run(record: &Record) -> bool {
         Record::Run(_)
             | Record::Facts(_)
             | Record::Plan(_)
+            | Record::PlanSteps(_)
             | Record::Cpus(..)
             | Record::Identity(..)
             | Record::End(_)
@@ -242,6 +243,7 @@ fn lost_records_lose_nothing_else() {
             Record::Run(_) => "head",
             Record::Facts(_) => "facts",
             Record::Plan(_) => "plan",
+            Record::PlanSteps(_) => "calls contend dirty",
             Record::End(_) => "end",
             Record::Cpus(..) => "core mpidr",
             // The lead's identity is also among the first records.

@@ -8,10 +8,10 @@ use crate::crc::Crc32;
 use crate::json::to_json;
 use hardware::board::CpuIndex;
 
-use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
+use super::record::{CRC_DIGITS, LINE_MAX, MARK, PlanSteps, Record};
 use crate::measure::{Facts, Identity, Metric};
 use crate::model::{Cell, CellStep, End, Head, Run, RunId, Scenario, ScenarioKey, Spread};
-use crate::plan::Records;
+use crate::plan::{Plan, Records};
 
 /// The number of bytes reserved for a line. A cell may be longer than a line until it is split into
 /// parts.
@@ -53,7 +53,7 @@ impl Writer {
                 to.write(out, Record::Facts(facts))?;
             }
             if let Some(plan) = run.plan {
-                to.write(out, Record::Plan(plan))?;
+                to.plan(out, plan)?;
             }
             let firsts = run.cpu_indices().step_by(CPUS);
             for (first, cpus) in firsts.zip(run.cpus.chunks(CPUS)) {
@@ -104,6 +104,32 @@ impl Writer {
             head.model.push_str(CUT);
         }
         self.write(out, Record::Run(head))
+    }
+
+    /// Writes the plan, with its steps in a separate record if the line is too long.
+    fn plan(&mut self, out: &mut dyn Write, plan: Plan) -> fmt::Result {
+        if self.fits(&Record::Plan(plan)) {
+            return self.write(out, Record::Plan(plan));
+        }
+        let Plan {
+            dirty,
+            contend,
+            calls,
+            ..
+        } = plan;
+        let short = Plan {
+            dirty: None,
+            contend: None,
+            calls: None,
+            ..plan
+        };
+        self.write(out, Record::Plan(short))?;
+        let steps = PlanSteps {
+            dirty,
+            contend,
+            calls,
+        };
+        self.write(out, Record::PlanSteps(steps))
     }
 
     /// Writes the identity of CPUs that differ only in their clocks.
@@ -237,7 +263,7 @@ impl Writer {
             return self.write(out, record);
         }
         let (left, right) = counts.split_at(counts.len() / 2);
-        let middle = first + u16::try_from(left.len()).expect("bin indices fit in a u16");
+        let middle = first + left.len() as u16;
         self.histogram(out, at, first, left)?;
         self.histogram(out, at, middle, right)
     }

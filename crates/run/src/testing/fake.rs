@@ -442,8 +442,8 @@ impl Fake {
             _ if round.waker == Waker::NoHelper => outcome,
             Action::None | Action::Help => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => match round.race {
-                Some(after) => self.race(round, start, after, cpu),
-                None => self.call(round, start, queue, place),
+                Some(race) if race.cpu == cpu => self.race(round, start, race.after, cpu),
+                _ => self.call(round, start, queue, place),
             },
             Action::ColdCall { call, after } => {
                 Self::cold_call(self.call(round, start, queue, place), call, after)

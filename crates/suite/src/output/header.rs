@@ -282,7 +282,10 @@ fn of_plan(plan: &Plan) -> String {
         text += &of_timers(&plan.timer);
     }
     if plan.scenarios.contains(ScenarioId::WakeRace) {
-        text += "; at most 256 suspends of 7 ms for each CPU and state in wake_race";
+        text += &format!(
+            "; at most {} suspends of 7 ms for each CPU and state in wake_race",
+            256 * plan.beside.iter().count()
+        );
     }
     for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
         text += &state.map_or_else(String::new, |state| format!("; {name}={state:#010x}"));
@@ -301,7 +304,7 @@ fn of_cpu_on(after_us: u32) -> String {
 fn of_timers(timer: &TimerPlan) -> String {
     let mut text = format!(
         "; timers {} for {} s each, a period of {} us, loads {}",
-        timer.timer_list(),
+        timer.timers.list(),
         timer.duration,
         timer.period,
         timer.load_list()

@@ -46,21 +46,41 @@ impl Progress for LatencyLines<'_> {
         }
     }
 
-    fn without_zero(&mut self) -> fmt::Result {
-        let text = "DC ZVA is prohibited here (DCZID_EL0.DZP): zero is skipped, and mixed \
-                    uses plain stores instead.";
+    fn without(&mut self, load: Load) -> fmt::Result {
+        let text = match load {
+            Load::Suspend => {
+                "No power-down state keeps the CPUs' timers running: suspend is skipped."
+            }
+            Load::Idle
+            | Load::Write
+            | Load::Zero
+            | Load::Nontemporal
+            | Load::Clean
+            | Load::Mixed
+            | Load::Smc => {
+                "DC ZVA is prohibited here (DCZID_EL0.DZP): zero is skipped, and mixed uses plain \
+                 stores instead."
+            }
+        };
         paragraph(self.out, "  ", 2, &text)
     }
 
-    fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result {
+    fn begin(
+        &mut self,
+        stretch: &Stretch,
+        cpu: Option<Mpidr>,
+        other: Option<Mpidr>,
+        load: Load,
+    ) -> fmt::Result {
         let period = match stretch.clock().ns(stretch.period) {
             Some(ns) => format!("{} us", (ns + 500) / 1_000),
             None => format!("{} ticks", stretch.period),
         };
         let (time, load) = (time(stretch, 0), load.word());
-        let cpus = match cpu {
-            Some(cpu) => format!("CPU {cpu}, others {load}"),
-            None => format!("all CPUs, {load}"),
+        let cpus = match (cpu, other) {
+            (Some(cpu), Some(other)) => format!("CPU {cpu}, CPU {other} {load}"),
+            (Some(cpu), None) => format!("CPU {cpu}, others {load}"),
+            (None, _) => format!("all CPUs, {load}"),
         };
         writeln!(
             self.out,

@@ -11,8 +11,8 @@ use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 use run::measure::{Metric, Summary, Unit};
-use run::model::{Cell, CellSeries, How, Run, Scenario, Status, Variant};
-use run::plan::{Axis, LOOPS_LIMIT_S, Procedure, ScenarioId};
+use run::model::{Cell, CellSeries, Run, Scenario, Status, Variant};
+use run::plan::{Axis, How, LOOPS_LIMIT_S, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, simple};
 
@@ -194,7 +194,10 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
         );
     }
     let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
-    text += &format!("{} per CPU requested. ", Many(asked.into(), "sample"));
+    // A map has as many samples as it needs.
+    if scenario.id != ScenarioId::WakeRace {
+        text += &format!("{} per CPU requested. ", Many(asked.into(), "sample"));
+    }
     if scenario.id.procedure() == Procedure::Timers {
         text += super::latency::HOW_TO_READ;
     } else if scenario.id.is_micro() {

@@ -10,9 +10,9 @@ use run::measure::{
     Waker, Who,
 };
 use run::model::{
-    Cell, CellStep, Conditions, Counts, Cpu, Failure, How, Scenario, ScenarioKey, Series, Status,
+    Cell, CellStep, Conditions, Counts, Cpu, Failure, Scenario, ScenarioKey, Series, Status,
 };
-use run::plan::{Method, Plan};
+use run::plan::{How, Method, Plan};
 
 use super::cell_state::CellState;
 use super::progress::Progress;
@@ -82,7 +82,7 @@ pub(crate) struct BenchRoom {
 pub(crate) fn how(who: Who) -> How {
     match who {
         Who::Only(_) => How::Alone,
-        Who::All | Who::First(_) => How::All,
+        Who::All | Who::Pair(..) | Who::First(_) => How::All,
     }
 }
 

@@ -86,7 +86,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
         }
     }
     let margin = match who {
-        Who::All | Who::First(_) => MARGIN_ALL,
+        Who::All | Who::Pair(..) | Who::First(_) => MARGIN_ALL,
         Who::Only(_) => MARGIN_ALONE,
     };
     let now = match longest_way_down(bench) {

@@ -106,13 +106,15 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failur
     };
     let metrics: &[Metric] = match who {
         Who::All => &[Metric::TurnOn],
-        Who::Only(_) | Who::First(_) => &[Metric::TurnOn, Metric::TurnOff],
+        Who::Only(_) | Who::Pair(..) | Who::First(_) => &[Metric::TurnOn, Metric::TurnOff],
     };
     let turned_off = bench.cells[cpu.place()].columns[1].len() as u32;
     bench.add_cell(cpu, step, metrics, asked)?;
     match who {
         Who::All => Ok(()),
-        Who::Only(_) | Who::First(_) => too_few(cpu, turned_off, asked).map_or(Ok(()), Err),
+        Who::Only(_) | Who::Pair(..) | Who::First(_) => {
+            too_few(cpu, turned_off, asked).map_or(Ok(()), Err)
+        }
     }
 }
 

@@ -11,7 +11,9 @@ use run::measure::{
 };
 use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
 use run::plan::LOOPS_LIMIT_S;
-use smccc::arch::SMCCC_VERSION;
+use smccc::arch::{
+    SMCCC_ARCH_WORKAROUND_1, SMCCC_ARCH_WORKAROUND_2, SMCCC_ARCH_WORKAROUND_3, SMCCC_VERSION,
+};
 use smccc::psci::{PSCI_VERSION, error};
 
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, how, lead_in};
@@ -27,6 +29,8 @@ struct OperationKind {
     /// The range of valid return values for a loop's last call; None for an operation whose return
     /// value is not checked here.
     answers: Option<(i32, i32)>,
+    /// True for a call that the firmware may not implement.
+    is_optional: bool,
 }
 
 /// Any value that is not an error code.
@@ -36,6 +40,9 @@ const NOT_SUPPORTED: Option<(i32, i32)> = Some((error::NOT_SUPPORTED, error::NOT
 /// A fast call to an owner reserved by SMCCC (DEN0028, table 6-1: 47). Firmware never implements a
 /// service there and therefore does not print a warning for this call.
 const RESERVED_CALL: u32 = 0xaf00_0000;
+
+/// Call UID Query for Standard Secure services (SMCCC, DEN0028, section 6.2).
+const STD_SVC_UID: u32 = 0x8400_ff01;
 
 const LOOP: OperationKind = kind(Variant::Loop, Operation::Nothing, None);
 
@@ -48,6 +55,15 @@ const fn kind(
         variant,
         operation,
         answers,
+        is_optional: false,
+    }
+}
+
+/// Returns the kind for a call that the firmware may not implement.
+const fn optional(variant: Variant, function: u32) -> OperationKind {
+    OperationKind {
+        is_optional: true,
+        ..kind(variant, Call(function), None)
     }
 }
 
@@ -61,8 +77,21 @@ pub(crate) struct Loops {
 pub(crate) const NULL_CALL: Loops = Loops {
     operations: &[
         kind(Variant::PsciVersion, Call(PSCI_VERSION), NUMBER),
-        kind(Variant::SmcccVersion, Call(SMCCC_VERSION), NUMBER),
+        OperationKind {
+            answers: NUMBER,
+            ..optional(Variant::SmcccVersion, SMCCC_VERSION)
+        },
         kind(Variant::Unknown, Call(RESERVED_CALL), NOT_SUPPORTED),
+    ],
+    skip: |_| None,
+};
+
+pub(crate) const SERVICE_CALL: Loops = Loops {
+    operations: &[
+        optional(Variant::StdSvcUid, STD_SVC_UID),
+        optional(Variant::Workaround1, SMCCC_ARCH_WORKAROUND_1),
+        optional(Variant::Workaround2, SMCCC_ARCH_WORKAROUND_2),
+        optional(Variant::Workaround3, SMCCC_ARCH_WORKAROUND_3),
     ],
     skip: |_| None,
 };
@@ -114,7 +143,11 @@ pub(crate) fn measure(
         quiet: 0,
     };
     let measured = micro.run(loops.operations);
-    let status = measured.map_or_else(Status::Failed, |()| Status::Passed);
+    let status = match measured {
+        Err(failure) => Status::Failed(failure),
+        Ok(()) if bench.results.is_empty() => Status::Skipped(Skip::NotSupported(STD_SVC_UID)),
+        Ok(()) => Status::Passed,
+    };
     bench.finish(key, status)
 }
 
@@ -139,10 +172,12 @@ impl Micro<'_, '_> {
         if self.bench.setting.plan.loops.is_none() {
             self.limit = Some(facts.ticks(u64::from(LOOPS_LIMIT_S) * 1_000_000) / series);
         }
+        let mut is_measured = false;
         for kind in kinds {
             if !self.probe(kind)? {
                 continue;
             }
+            is_measured = true;
             for cpu in CpuIndex::all(cpus) {
                 self.series(kind, Who::Only(cpu))?;
             }
@@ -151,7 +186,7 @@ impl Micro<'_, '_> {
                 self.series(kind, Who::All)?;
             }
         }
-        if kinds.iter().all(|kind| kind.variant != Variant::Loop) {
+        if is_measured && kinds.iter().all(|kind| kind.variant != Variant::Loop) {
             self.asked = self.asked.min(LEAST);
             self.series(&LOOP, Who::Only(lead))?;
         }
@@ -180,12 +215,14 @@ impl Micro<'_, '_> {
         self.round(Who::All, kind.operation, 1)?;
         let outcomes = &self.bench.outcomes;
         for (cpu, outcome) in CpuIndex::all(outcomes.len()).zip(outcomes) {
+            if kind.is_optional && outcome.code == Some(error::NOT_SUPPORTED) {
+                return Ok(false);
+            }
             if kind.is_good(outcome) {
                 continue;
             }
             let variant = kind.variant;
             return match outcome.code {
-                Some(error::NOT_SUPPORTED) if variant == Variant::SmcccVersion => Ok(false),
                 Some(answer) => Err(Failure::WrongAnswer {
                     variant,
                     answer,

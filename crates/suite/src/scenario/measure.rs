@@ -35,6 +35,7 @@ const fn measurement(id: ScenarioId) -> Measurement {
         | ScenarioId::CpuOffSerial
         | ScenarioId::PsciVersionParallel => Measurement::Suite,
         ScenarioId::NullCall => Measurement::Loops(&loops::NULL_CALL),
+        ScenarioId::ServiceCall => Measurement::Loops(&loops::SERVICE_CALL),
         ScenarioId::SelfSgi => Measurement::Loops(&loops::SELF_SGI),
         ScenarioId::SysregTrap => Measurement::Loops(&loops::SYSREG_TRAP),
         ScenarioId::PmfRead => Measurement::Loops(&loops::PMF_READ),

@@ -40,10 +40,17 @@ pub trait Progress {
     /// Reports the function that is about to be called, so that the output shows which function it
     /// was if the run ends during the call.
     fn checking(&mut self, function: Function, x: Option<u32>) -> fmt::Result;
-    /// Reports that memory is not zeroed, because DC ZVA is prohibited.
-    fn without_zero(&mut self) -> fmt::Result;
-    /// Starts a `timer_latency` measurement on `cpu` or, if it is None, on all CPUs.
-    fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result;
+    /// Reports that a load cannot be measured on this machine.
+    fn without(&mut self, load: Load) -> fmt::Result;
+    /// Starts a `timer_latency` measurement on `cpu` or, if it is None, on all CPUs. `other` is the
+    /// only CPU that runs the load, if there is one.
+    fn begin(
+        &mut self,
+        stretch: &Stretch,
+        cpu: Option<Mpidr>,
+        other: Option<Mpidr>,
+        load: Load,
+    ) -> fmt::Result;
     /// Reports a window that `stretch` already includes; `sum` is the total for all CPUs.
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;
     /// Ends the measurement.

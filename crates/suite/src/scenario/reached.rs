@@ -46,7 +46,7 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
     let stay_on = bench.machine.facts().no_cpu_off.is_some();
     let is_awake = |other: CpuIndex| match who {
         Who::Only(cpu) if other != cpu && (other == lead || stay_on) => true,
-        Who::All | Who::Only(_) | Who::First(_) => helper == Some(other),
+        Who::All | Who::Only(_) | Who::Pair(..) | Who::First(_) => helper == Some(other),
     };
     let each = || CpuIndex::all(cpus.len()).zip(cpus);
     let awake = || each().filter(|(index, _)| is_awake(*index));

@@ -7,9 +7,10 @@ use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 use run::measure::{Action, Facts, Machine, Metric, SingleCall, Summary};
 use run::model::{
-    Cell, CellStep, Conditions, Failure, How, Scenario, ScenarioKey, Series, Skip, Status, Variant,
+    Cell, CellStep, Conditions, Failure, Scenario, ScenarioKey, Series, Skip, Status, Variant,
     WakeSource,
 };
+use run::plan::How;
 
 use super::bench::{Bench, BenchRoom, BenchStep, Rounds, Setting};
 use super::progress::Progress;

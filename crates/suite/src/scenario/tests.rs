@@ -18,10 +18,10 @@ use run::measure::{
     Account, Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
 };
 use run::model::{
-    Cell, CellSeries, Conditions, Counts, Failure, Function, How, Job, Scenario, Skip, Status,
-    Totals, Variant, WakeSource, jobs,
+    Cell, CellSeries, Conditions, Counts, Failure, Function, Job, Scenario, Skip, Status, Totals,
+    Variant, WakeSource, jobs,
 };
-use run::plan::{Load, Plan, ScenarioId, WakePattern};
+use run::plan::{How, Load, Plan, ScenarioId, WakePattern};
 use run::testing::board;
 use run::testing::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
 use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
@@ -57,7 +57,8 @@ struct Ran {
 struct Log {
     /// The samples kept and requested, before each round.
     samples: Vec<(u32, u32)>,
-    without_zero: bool,
+    /// The loads that were left out.
+    without: Vec<Load>,
     /// The last function announced.
     checking: Option<Function>,
     /// The measurements that have ended.
@@ -74,12 +75,12 @@ impl Progress for Log {
         Ok(())
     }
 
-    fn without_zero(&mut self) -> fmt::Result {
-        self.without_zero = true;
+    fn without(&mut self, load: Load) -> fmt::Result {
+        self.without.push(load);
         Ok(())
     }
 
-    fn begin(&mut self, _: &Stretch, _: Option<Mpidr>, _: Load) -> fmt::Result {
+    fn begin(&mut self, _: &Stretch, _: Option<Mpidr>, _: Option<Mpidr>, _: Load) -> fmt::Result {
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use hardware::board::CpuIndex;
+use hardware::spec::psci;
 use run::measure::{
     Account, Action, ActionEnd, After, Machine, Metric, Reason, Round, Schedule, TimerFault, Until,
     Who, Window,
@@ -14,10 +15,11 @@ use run::measure::{
 use run::model::{
     Cell, CellStep, Counts, Failure, Scenario, ScenarioKey, Series, Skip, Spread, Status, Variant,
 };
-use run::plan::{Load, TimerPlan};
+use run::plan::{How, Load, TimerPlan};
 
-use super::bench::{Bench, BenchRoom, Setting, how, lead_in};
+use super::bench::{Bench, BenchRoom, Setting, lead_in};
 use super::progress::{Progress, Stretch};
+use super::trials::neighbor_of;
 
 const FIGURES: [(Until, Metric); 2] = [
     (Until::Entry, Metric::Entry),
@@ -42,10 +44,18 @@ pub(crate) fn measure(
     if facts.gic.is_none() {
         return Ok(bench.finish(key, Status::Skipped(Skip::NoInterrupts)));
     }
-    if !facts.zero && timer.leave_out(Load::Zero) {
-        bench.progress.without_zero()?;
-        if timer.loads().next().is_none() {
-            return Ok(bench.finish(key, Status::Skipped(Skip::NoZero)));
+    let states = [setting.states.deepest, setting.states.core];
+    let mut states = states.into_iter().flatten();
+    let state = states.find(|state| !state.timer_stops);
+    for (load, is_possible, skip) in [
+        (Load::Zero, facts.zero, Skip::NoZero),
+        (Load::Suspend, state.is_some(), Skip::NoIdleState),
+    ] {
+        if !is_possible && timer.leave_out(load) {
+            bench.progress.without(load)?;
+            if timer.loads().next().is_none() {
+                return Ok(bench.finish(key, Status::Skipped(skip)));
+            }
         }
     }
     let mut timers = Timers {
@@ -54,13 +64,18 @@ pub(crate) fn measure(
             expiries: 0,
             threshold: timer.threshold.map(|us| facts.ticks(us.into())),
         },
+        power_state: state.map_or(0, |state| state.power_state),
         timer,
         bench,
     };
     let failure = timers.run()?;
     // Other scenarios expect the CPUs to be off.
     let _ = timers.bench.run_round(&timers.round());
-    let status = failure.map_or(Status::Passed, Status::Failed);
+    let status = match failure {
+        Some(failure) => Status::Failed(failure),
+        None if timers.bench.results.is_empty() => Status::Skipped(Skip::NoNeighbor),
+        None => Status::Passed,
+    };
     Ok(timers.bench.finish(key, status))
 }
 
@@ -69,6 +84,8 @@ struct Timers<'m> {
     timer: TimerPlan,
     /// The schedule for all windows; only the number of expiries differs.
     schedule: Schedule,
+    /// The deepest state in which a CPU's own timer wakes it; 0 if there is none.
+    power_state: u32,
 }
 
 impl Timers<'_> {
@@ -78,9 +95,14 @@ impl Timers<'_> {
         let timer = self.timer;
         self.bench.asked = timer.expiries().0;
         for load in timer.loads() {
-            let each = CpuIndex::all(timer.alone_under(load, cpus)).map(Who::Only);
-            for who in each.chain(timer.all().then_some(Who::All)) {
-                let failure = self.stretch(load, who)?;
+            for how in timer.timers.iter() {
+                if !TimerPlan::is_possible(load, how, cpus) {
+                    continue;
+                }
+                let failure = match how {
+                    How::All => self.stretch(load, how, None)?,
+                    How::Alone | How::Near | How::Far => self.stretch_on_each(load, how)?,
+                };
                 if failure.is_some() {
                     return Ok(failure);
                 }
@@ -89,15 +111,39 @@ impl Timers<'_> {
         Ok(None)
     }
 
-    fn stretch(&mut self, load: Load, who: Who) -> Result<Option<Failure>, fmt::Error> {
+    fn stretch_on_each(&mut self, load: Load, how: How) -> Result<Option<Failure>, fmt::Error> {
+        for cpu in CpuIndex::all(self.bench.setting.cpus.len()) {
+            let failure = self.stretch(load, how, Some(cpu))?;
+            if failure.is_some() {
+                return Ok(failure);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Measures the timer of one CPU, or of all CPUs. Does nothing if the CPU that is to run the
+    /// load does not exist.
+    fn stretch(
+        &mut self,
+        load: Load,
+        how: How,
+        measured: Option<CpuIndex>,
+    ) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus;
+        let machine = &*self.bench.machine;
+        let only = measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, how, None));
+        if matches!(how, How::Near | How::Far) && only.is_none() {
+            return Ok(None);
+        }
         let mut window = Window {
             schedule: self.schedule,
-            timers: who,
+            timers: measured.map_or(Who::All, Who::Only),
             load,
+            only,
+            power_state: self.power_state,
         };
-        let measured = CpuIndex::all(cpus.len()).filter(move |cpu| window.measures(*cpu));
-        for cpu in measured.clone() {
+        let timed = CpuIndex::all(cpus.len()).filter(move |cpu| window.measures(*cpu));
+        for cpu in timed.clone() {
             if let Some(tally) = self.bench.machine.tally(cpu) {
                 *tally = Default::default();
             }
@@ -111,24 +157,22 @@ impl Timers<'_> {
             windows: 0,
             all: Account::default(),
         };
-        let mpidr = match who {
-            Who::Only(cpu) => cpus[cpu.place()].mpidr,
-            Who::All | Who::First(_) => None,
-        };
-        self.bench.progress.begin(&stretch, mpidr, load)?;
+        let mpidr = |cpu: CpuIndex| cpus[cpu.place()].mpidr;
+        let [own, other] = [measured, only].map(|cpu| cpu.and_then(mpidr));
+        self.bench.progress.begin(&stretch, own, other, load)?;
         let mut failure = None;
         while stretch.done < total && failure.is_none() {
             window.schedule.expiries = most.min(total - stretch.done);
             let (sum, done);
-            (sum, done, failure) = self.window(window, measured.clone());
+            (sum, done, failure) = self.window(window, timed.clone());
             stretch.done += done;
             stretch.windows += 1;
             stretch.all.merge(&sum);
             self.bench.progress.window(&stretch, &sum)?;
         }
         self.bench.progress.end(&stretch)?;
-        for cpu in measured {
-            self.add_cell(cpu, who, load);
+        for cpu in timed {
+            self.add_cell(cpu, how, load);
         }
         Ok(failure)
     }
@@ -156,6 +200,7 @@ impl Timers<'_> {
         };
         let mut failure = self.bench.run_round(&round).err();
         self.bench.attempts += 1;
+        failure = failure.or(self.refused_suspend());
         let (mut sum, mut least) = (Account::default(), expiries);
         for cpu in measured {
             failure = failure.or(self.fault(cpu));
@@ -176,6 +221,13 @@ impl Timers<'_> {
         Round::new(Who::All, Action::None, lead_in)
     }
 
+    fn refused_suspend(&self) -> Option<Failure> {
+        let mut outcomes = CpuIndex::all(self.bench.outcomes.len()).zip(&self.bench.outcomes);
+        let (cpu, outcome) = outcomes.find(|(_, it)| it.end == ActionEnd::GaveUp)?;
+        let fault = TimerFault::Refused(psci::ReturnCode(outcome.code?));
+        Some(Failure::Timer { cpu, fault })
+    }
+
     fn fault(&mut self, cpu: CpuIndex) -> Option<Failure> {
         let end = self.bench.outcomes.get(cpu.place())?.end;
         let tally = self.bench.machine.tally(cpu)?;
@@ -191,7 +243,7 @@ impl Timers<'_> {
     }
 
     /// Adds the cell for a CPU's timer. The series that ends at the handler includes a histogram.
-    fn add_cell(&mut self, cpu: CpuIndex, who: Who, load: Load) {
+    fn add_cell(&mut self, cpu: CpuIndex, how: How, load: Load) {
         let Some(tally) = self.bench.machine.tally(cpu) else {
             return;
         };
@@ -210,7 +262,7 @@ impl Timers<'_> {
             rejected.push((Reason::Overrun, tally.settled.overruns));
         }
         let step = CellStep {
-            how: how(who),
+            how,
             ..CellStep::of(Variant::from(load))
         };
         self.bench.results.push(Cell {

@@ -11,6 +11,7 @@ use run::measure::{
     ActionEnd, Cause, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
 };
 use run::model::{Cpu, Failure, Skip};
+use run::plan::How;
 
 use super::states::Chosen;
 
@@ -45,6 +46,29 @@ pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Op
     let others = || CpuIndex::all(cpus.len()).filter(is_other);
     let elsewhere = others().find(|cpu| cluster(*cpu) != cluster(of));
     elsewhere.or_else(|| others().next())
+}
+
+/// Returns the CPU that is active beside `of`: the next one in the same cluster, or the first one in
+/// the next cluster. Returns None for other values of `how`, and if there is no such CPU. The helper
+/// stays awake, so it is not active.
+pub(crate) fn neighbor_of(
+    machine: &dyn Machine,
+    cpus: &[Cpu],
+    of: CpuIndex,
+    how: How,
+    helper: Option<CpuIndex>,
+) -> Option<CpuIndex> {
+    let is_near = match how {
+        How::Near => true,
+        How::Far => false,
+        How::Alone | How::All => return None,
+    };
+    let shares_cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster == cpus[of.place()].cluster;
+    let (earlier, later) = (0..of.place(), of.place() + 1..cpus.len());
+    let mut others = later.chain(earlier).map(CpuIndex::new);
+    others.find(|cpu| {
+        shares_cluster(*cpu) == is_near && helper != Some(*cpu) && !machine.is_lost(*cpu)
+    })
 }
 
 /// Returns the last CPU (before `end`, if given) that is neither the lead nor lost. The

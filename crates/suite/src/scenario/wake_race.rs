@@ -4,21 +4,23 @@
 //! A CPU suspends, and its timer expires at an offset after the call. The offsets are first spread
 //! evenly from the call to well after the CPU is down. If two neighboring offsets have different
 //! outcomes, bisection finds the border between them. Every outcome is a result. If the interrupt
-//! does not wake the CPU, another CPU does so after [`PATIENCE_US`].
+//! does not wake the CPU, another CPU does so after [`PATIENCE_US`]. Other CPUs may suspend at the
+//! same time.
 
 use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::Stamp;
-use run::measure::{ActionEnd, After, Metric, Outcome, Round, Summary, Waker, Who};
+use run::measure::{ActionEnd, After, Metric, Outcome, Race, Round, Summary, Waker, Who};
 use run::model::{Cell, CellStep, Counts, Failure, Series, Skip, Variant, WakeSource};
+use run::plan::How;
 use smccc::error::SUCCESS;
 
 use super::bench::{QUIET_US, first_lost, lead_in};
 use super::states::Chosen;
 use super::steps::Sweep;
-use super::trials::helper_of;
+use super::trials::{helper_of, neighbor_of};
 
 /// The maximum number of offsets and repeats in a map.
 const POINTS_MAX: usize = 256;
@@ -80,6 +82,9 @@ struct RaceMap<'s, 'm> {
     sweep: &'s mut Sweep<'m>,
     state: Chosen,
     cpu: CpuIndex,
+    how: How,
+    /// The CPUs that suspend.
+    who: Who,
     waker: Waker,
     /// Ticks from the instant that [`Round::race`] counts from to the call.
     lead: u64,
@@ -98,36 +103,54 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
             sweep.leave_out(Skip::NotStated);
             continue;
         }
-        for cpu in CpuIndex::all(sweep.bench.cells.len()) {
-            if sweep.bench.machine.is_lost(cpu) {
-                continue;
+        for how in sweep.bench.setting.plan.beside.iter() {
+            for cpu in CpuIndex::all(sweep.bench.cells.len()) {
+                let Some((who, waker)) = participants(sweep, cpu, how) else {
+                    sweep.leave_out(Skip::NoNeighbor);
+                    continue;
+                };
+                let mut map = RaceMap {
+                    lead: 0,
+                    points: core::mem::take(&mut points),
+                    state,
+                    cpu,
+                    how,
+                    who,
+                    waker,
+                    sweep,
+                };
+                map.points.clear();
+                let is_complete = map.measure().is_some();
+                map.add_cells(&variants);
+                points = map.points;
+                let bench = &sweep.bench;
+                let lost = first_lost(bench.machine, bench.cells.len());
+                let (valid, asked) = (points.len() as u32, bench.setting.plan.offsets);
+                let few = Failure::TooFewSamples { cpu, valid, asked };
+                let failure = lost.or((!is_complete).then_some(few));
+                sweep.failure = sweep.failure.or(failure);
+                sweep.is_measured = true;
             }
-            let lead = sweep.bench.lead();
-            let helper = match cpu == lead {
-                true => helper_of(sweep.bench.machine, sweep.bench.setting.cpus, lead),
-                false => Some(lead),
-            };
-            let mut map = RaceMap {
-                waker: helper.map_or(Waker::OwnTimers, Waker::Helper),
-                lead: 0,
-                state,
-                cpu,
-                points: core::mem::take(&mut points),
-                sweep,
-            };
-            map.points.clear();
-            let is_complete = map.measure().is_some();
-            map.add_cells(&variants);
-            points = map.points;
-            let bench = &sweep.bench;
-            let lost = first_lost(bench.machine, bench.cells.len());
-            let (valid, asked) = (points.len() as u32, bench.setting.plan.offsets);
-            let few = Failure::TooFewSamples { cpu, valid, asked };
-            let failure = lost.or((!is_complete).then_some(few));
-            sweep.failure = sweep.failure.or(failure);
-            sweep.is_measured = true;
         }
     }
+}
+
+/// Returns the CPUs that suspend while the map for `cpu` is measured, and what wakes a CPU that its
+/// interrupt does not wake. Returns None if this map cannot be measured.
+fn participants(sweep: &Sweep<'_>, cpu: CpuIndex, how: How) -> Option<(Who, Waker)> {
+    let bench = &sweep.bench;
+    let (cpus, lead) = (bench.setting.cpus, bench.lead());
+    let helper = match cpu == lead {
+        true => helper_of(bench.machine, cpus, lead),
+        false => Some(lead),
+    };
+    let who = match how {
+        How::Alone => Who::Only(cpu),
+        How::All => Who::All,
+        How::Near | How::Far => Who::Pair(cpu, neighbor_of(bench.machine, cpus, cpu, how, helper)?),
+    };
+    let waker = helper.map_or(Waker::OwnTimers, Waker::Helper);
+    (!bench.machine.is_lost(cpu)).then_some((who, waker))
 }
 
 impl RaceMap<'_, '_> {
@@ -198,16 +221,19 @@ impl RaceMap<'_, '_> {
     /// Runs a round in which the interrupt falls due after `after` ticks. Returns None if the CPU
     /// did not take part.
     fn run(&mut self, after: u64) -> Option<Outcome> {
-        let who = Who::Only(self.cpu);
+        let race = Race {
+            cpu: self.cpu,
+            after,
+        };
         let bench = &mut self.sweep.bench;
         let round = Round {
-            race: Some(after),
+            race: Some(race),
             sleep: after + bench.us(PATIENCE_US),
             quiet: bench.us(QUIET_US),
             waker: self.waker,
             after: After::Stay,
             lead_in: lead_in(bench.machine.facts(), Who::All, bench.cells.len()),
-            ..Round::new(who, self.state.action(), 0)
+            ..Round::new(self.who, self.state.action(), 0)
         };
         bench.machine.run(&round, &mut bench.outcomes);
         self.sweep.conditions.trials += 1;
@@ -231,6 +257,7 @@ impl RaceMap<'_, '_> {
             ];
             let step = CellStep {
                 x: Some(first.x),
+                how: self.how,
                 ..CellStep::of(*variant)
             };
             self.sweep.bench.results.push(Cell {

@@ -195,7 +195,7 @@ impl Wakers {
             Who::Only(cpu) if cpu != lead => Waker::Helper(lead),
             _ if self.frame.is_ok() => Waker::Frame,
             Who::Only(_) => helper_of(machine, cpus, lead).map_or(Waker::NoHelper, Waker::Helper),
-            Who::All | Who::First(_) => Waker::Helper(helper.unwrap_or(lead)),
+            Who::All | Who::Pair(..) | Who::First(_) => Waker::Helper(helper.unwrap_or(lead)),
         }
     }
 

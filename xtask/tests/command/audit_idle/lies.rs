@@ -5,8 +5,8 @@ use hardware::spec::stat::Reached;
 use report::analysis::idle_audit::{IdleAudit, audit};
 use report::log::LoggedRun;
 use run::measure::{Cause, Loss, Step};
-use run::model::{Cell, Failure, How, Skip, Status, WakeSource};
-use run::plan::ScenarioId;
+use run::model::{Cell, Failure, Skip, Status, WakeSource};
+use run::plan::{How, ScenarioId};
 
 use super::{BOARD, Edit, MARGIN, edit, edited, sample, source, tree, wrong};
 

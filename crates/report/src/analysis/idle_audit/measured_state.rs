@@ -7,8 +7,8 @@ use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::stat::Reached;
 use itertools::Itertools as _;
 use run::measure::Metric;
-use run::model::{Cell, Failure, How, Scenario, Skip, Status, Variant};
-use run::plan::ScenarioId;
+use run::model::{Cell, Failure, Scenario, Skip, Status, Variant};
+use run::plan::{How, ScenarioId};
 use serde::Serialize;
 
 use super::judgement::LongestTime;

@@ -5,7 +5,7 @@ use hardware::text::join::join;
 use itertools::Itertools as _;
 use run::measure::Metric;
 use run::model::{Cell, CellSeries};
-use run::plan::Axis;
+use run::plan::{Axis, How};
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
@@ -46,8 +46,8 @@ struct Interval<'r> {
 }
 
 impl<'r> Interval<'r> {
-    /// Returns the state and the interval of a cell.
-    fn of(cell: &'r Cell) -> Option<(&'static str, Self)> {
+    /// Returns a cell's interval, and the map that it belongs to.
+    fn of(cell: &'r Cell) -> Option<((&'static str, How), Self)> {
         let (state, word) = cell.step.variant.word().split_once('_')?;
         let outcome = OUTCOMES.iter().find(|it| it.word == word)?;
         let series = cell.series_of(Metric::Wake)?;
@@ -57,7 +57,7 @@ impl<'r> Interval<'r> {
             offsets: (cell.step.x?, cell.figure(Metric::Until)?),
             latencies: (series.summary.min, series.summary.max),
         };
-        Some((state, interval))
+        Some(((state, cell.step.how), interval))
     }
 
     fn extent(&self) -> (&'static str, (u64, u64), (u64, u64)) {
@@ -71,30 +71,30 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     let cells = scenario.cells.iter();
     let cells = cells.filter(|_| scenario.id.axis() == Some(Axis::Offset));
     let by_map = cells
-        .filter_map(|cell| Interval::of(cell).map(|(state, it)| ((state, cell.cpu), it)))
+        .filter_map(|cell| Interval::of(cell).map(|(kind, it)| ((kind, cell.cpu), it)))
         .into_group_map()
         .into_iter()
         .sorted_by_key(|it| it.0);
-    let mut maps: Vec<(&str, Vec<String>, Vec<Interval<'_>>)> = Vec::new();
-    for ((state, cpu), map) in by_map {
+    let mut maps: Vec<((&str, How), Vec<String>, Vec<Interval<'_>>)> = Vec::new();
+    for ((kind, cpu), map) in by_map {
         let extents = |map: &[Interval<'_>]| map.iter().map(Interval::extent).collect_vec();
-        let is_same = |it: &&mut (&str, _, Vec<Interval<'_>>)| {
-            it.0 == state && extents(&it.2) == extents(&map)
+        let is_same = |it: &&mut ((&str, How), _, Vec<Interval<'_>>)| {
+            it.0 == kind && extents(&it.2) == extents(&map)
         };
         let label = charts.run.run.label(cpu).to_string();
         match maps.iter_mut().find(is_same) {
             Some(found) => found.1.push(label),
-            None => maps.push((state, vec![label], map)),
+            None => maps.push((kind, vec![label], map)),
         }
     }
     let all = maps.into_iter().enumerate();
-    all.filter_map(|(place, (state, cpus, map))| figure(charts, place + 1, state, &cpus, &map))
+    all.filter_map(|(place, (kind, cpus, map))| figure(charts, place + 1, kind, &cpus, &map))
 }
 
 fn figure(
     charts: &Charts<'_>,
     number: usize,
-    state: &str,
+    (state, how): (&str, How),
     cpus: &[String],
     map: &[Interval<'_>],
 ) -> Option<Chart> {
@@ -131,7 +131,11 @@ fn figure(
     let marks = OUTCOMES.each_ref();
     let marks = marks.map(|outcome| (outcome.class, outcome.meaning, has(outcome)));
     let cpus = join(cpus.iter(), ", ");
-    let title = format!("What an interrupt finds, {state} state, CPU {cpus}");
+    let beside = match how {
+        How::Alone => String::new(),
+        How::All | How::Near | How::Far => format!(", {}", how.text()),
+    };
+    let title = format!("What an interrupt finds, {state} state, CPU {cpus}{beside}");
     let said = format!(
         "Boxes for {} outcomes by the offset of the interrupt.",
         map.len()

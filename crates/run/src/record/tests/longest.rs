@@ -14,7 +14,7 @@ use crate::measure::{
 };
 use crate::model::*;
 use crate::plan::steps::Steps;
-use crate::plan::{Method, Plan, ScenarioId, ScenarioSet};
+use crate::plan::{How, Method, Plan, ScenarioId, ScenarioSet};
 use crate::testing::example;
 
 const MOST: u64 = u64::MAX;
@@ -207,9 +207,11 @@ fn longest_machine() -> Run {
     while dirty.add(64 << 20 | dirty.as_slice().len() as u32) {}
     let mut contend = Steps::EMPTY;
     while contend.add(488 + contend.as_slice().len() as u32) {}
+    let mut calls = Steps::EMPTY;
+    while calls.add(u32::MAX - calls.as_slice().len() as u32) {}
     let mut all = ScenarioSet::EMPTY;
-    for word in ["all", "system_suspend", "fitness"] {
-        all.insert(ScenarioSet::of_word(word).expect("a good word"));
+    for id in ScenarioId::ALL {
+        all.insert(ScenarioSet::of_word(id.tag()).expect("a good word"));
     }
     run.plan = Some(Plan {
         scenarios: all,
@@ -219,6 +221,9 @@ fn longest_machine() -> Run {
         core: Some(u32::MAX),
         loops: Some(u32::MAX),
         destructive: true,
+        calls: Some(calls),
+        offsets: 64,
+        repeats: 3,
         ..Plan::default()
     });
     run

@@ -2,6 +2,7 @@
 
 use super::*;
 use hardware::board::CpuIndex;
+use run::measure::Operation;
 
 #[test]
 fn without_loops_the_time_is_limited() {
@@ -103,4 +104,33 @@ fn an_sgi_that_does_not_come_ends_the_scenario() {
         let ran = run(fake, "only=self_sgi loops=1000 batch=10");
         assert_eq!((ran.failure(), ran.fake.rounds), (Some(failure), rounds));
     }
+}
+
+#[test]
+fn services_that_the_firmware_lacks_are_left_out() {
+    let lacks = |functions: &'static [u32]| {
+        Fake::new(2).with(move |_, _, outcome| {
+            if let Action::Repeat { operation, .. } = outcome.action
+                && functions.iter().any(|it| operation == Operation::Call(*it))
+            {
+                outcome.code = Some(-1);
+            }
+        })
+    };
+    let args = "only=service_call loops=64 batch=4";
+    let variants = |ran: &Ran| {
+        let mut all: Vec<_> = ran.cells().map(|it| it.step.variant).collect();
+        all.dedup();
+        all
+    };
+    let ran = run(lacks(&[0x8000_8000, 0x8000_7fff]), args);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let expected = [Variant::StdSvcUid, Variant::Workaround3, Variant::Loop];
+    assert_eq!(variants(&ran), expected);
+    let all = &[0x8400_ff01, 0x8000_8000, 0x8000_7fff, 0x8000_3fff];
+    let ran = run(lacks(all), args);
+    assert_eq!(
+        ran.statuses(),
+        [Status::Skipped(Skip::NotSupported(0x8400_ff01))]
+    );
 }

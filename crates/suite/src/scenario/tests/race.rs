@@ -95,3 +95,54 @@ fn refused_suspend_is_no_outcome() {
         Some(Failure::TooFewSamples { valid: 0, .. })
     ));
 }
+
+/// The other CPU suspends in the same round, and is neither the helper nor lost.
+#[test]
+fn another_cpu_suspends_beside_the_one_that_is_measured() {
+    let ran = run(Fake::new(5), "only=wake_race beside=near,far,all");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let races = ran.fake.asked.iter().filter_map(|round| {
+        let who = match round.who {
+            Who::Pair(one, other) => (one, Some(other)),
+            _ => (round.race?.cpu, None),
+        };
+        assert_eq!(who.0, round.race?.cpu);
+        assert_ne!(who.1, round.waker.helper());
+        Some((who.0.place(), who.1.map(CpuIndex::place)))
+    });
+    let mut pairs: Vec<_> = races.collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    // CPU 0 is the lead and the helper, except in its own map, where CPU 4 is the helper. CPU 4 is
+    // alone in its cluster.
+    let near = [(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, Some(1))];
+    let far = [(1, Some(4)), (2, Some(4)), (3, Some(4)), (4, Some(1))];
+    let mut expected: Vec<_> = (0..5)
+        .map(|cpu| (cpu, None))
+        .chain(near)
+        .chain(far)
+        .collect();
+    expected.sort_unstable();
+    assert_eq!(pairs, expected);
+    let steps = ran.cells().map(|it| (it.cpu.place(), it.step.how));
+    for (cpu, how, is_there) in [
+        (0, How::Near, true),
+        (0, How::Far, false),
+        (4, How::Near, false),
+        (4, How::Far, true),
+        (4, How::All, true),
+        (4, How::Alone, false),
+    ] {
+        assert_eq!(
+            steps.clone().any(|it| it == (cpu, how)),
+            is_there,
+            "{cpu} {how:?}"
+        );
+    }
+}
+
+#[test]
+fn a_map_without_a_second_cluster_is_skipped() {
+    let ran = run(Fake::new(4), "only=wake_race beside=far");
+    assert_eq!(ran.statuses(), [Status::Skipped(Skip::NoNeighbor)]);
+}

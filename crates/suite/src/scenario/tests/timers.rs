@@ -1,6 +1,7 @@
 //! `timer_latency` on the fake machine.
 
 use hardware::board::{CpuIndex, IntId};
+use hardware::spec::psci;
 use run::measure::TimerFault;
 
 use super::*;
@@ -78,7 +79,67 @@ fn without_dc_zva_zero_is_left_out() {
         let fake = Fake::new(1).with_facts(|facts| facts.zero = false);
         let ran = run_timers(fake, &std::format!("timers=all stress={stress}"));
         assert_eq!(ran.statuses(), [status]);
-        assert_eq!(ran.log.without_zero, is_reported);
+        assert_eq!(!ran.log.without.is_empty(), is_reported);
         assert!(ran.cells().all(|it| it.step.variant != Variant::Zero));
     }
+}
+
+/// The CPU whose timer is measured, and the only one that runs the load, in each window.
+#[test]
+fn the_load_runs_on_the_cpus_that_the_plan_selects() {
+    let ran = run_timers(
+        Fake::new(5),
+        "stress=suspend timers=alone,all,near,far period=100000",
+    );
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let windows = ran.fake.asked.iter().filter_map(|round| round.window);
+    let windows = windows.map(|window| {
+        assert_eq!(window.power_state, CLUSTER);
+        let Who::Only(measured) = window.timers else {
+            panic!("a CPU whose timer is measured does not suspend");
+        };
+        (measured.place(), window.only.map(CpuIndex::place))
+    });
+    let alone = (0..5).map(|cpu| (cpu, None));
+    // CPU 4 is alone in its cluster.
+    let near = [(0, 1), (1, 2), (2, 3), (3, 0)];
+    let far = [(0, 4), (1, 4), (2, 4), (3, 4), (4, 0)];
+    let pairs = near.into_iter().chain(far);
+    let expected = alone.chain(pairs.map(|(cpu, other)| (cpu, Some(other))));
+    assert!(windows.eq(expected));
+    let hows = ran.cells().map(|it| it.step.how);
+    let count = |how| hows.clone().filter(|it| *it == how).count();
+    assert_eq!(How::ALL.map(count), [5, 0, 4, 5]);
+}
+
+#[test]
+fn loads_that_no_cpu_can_run_are_skipped() {
+    for (cpus, args, states, skip) in [
+        (
+            2,
+            "stress=suspend timers=all",
+            &STATES[..],
+            Skip::NoNeighbor,
+        ),
+        (1, "stress=smc timers=near", &STATES, Skip::NoNeighbor),
+        (2, "stress=smc timers=far", &STATES, Skip::NoNeighbor),
+        (2, "stress=suspend", &[], Skip::NoIdleState),
+    ] {
+        let args = std::format!("only=timer_latency {args}");
+        let ran = run_with(Fake::new(cpus), &args, states);
+        assert_eq!(ran.statuses(), [Status::Skipped(skip)], "{args}");
+    }
+}
+
+#[test]
+fn a_refused_suspend_load_fails() {
+    let fake = Fake::new(3).with(|round, cpu, outcome| {
+        if (round, cpu.place()) == (0, 2) {
+            outcome.end = ActionEnd::GaveUp;
+            outcome.code = Some(-3);
+        }
+    });
+    let ran = run_timers(fake, "stress=suspend timers=alone");
+    let (cpu, fault) = (2.into(), TimerFault::Refused(psci::ReturnCode(-3)));
+    assert_eq!(ran.failure(), Some(Failure::Timer { cpu, fault }));
 }
