@@ -46,9 +46,7 @@ impl RunBuilder {
             Record::Plan(plan) => self.run.plan = Some(plan),
             Record::PlanSteps(steps) => {
                 if let Some(plan) = &mut self.run.plan {
-                    plan.dirty = steps.dirty;
-                    plan.contend = steps.contend;
-                    plan.calls = steps.calls;
+                    [plan.dirty, plan.contend, plan.calls] = steps;
                 }
             }
             Record::Cpus(first, cpus) => {

@@ -47,17 +47,6 @@ pub const LINE_MAX: usize = 1_000;
 /// The number of checksum digits.
 pub const CRC_DIGITS: usize = 8;
 
-/// The steps in a [`Plan`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanSteps {
-    /// [`Plan::dirty`].
-    pub dirty: Option<Steps>,
-    /// [`Plan::contend`].
-    pub contend: Option<Steps>,
-    /// [`Plan::calls`].
-    pub calls: Option<Steps>,
-}
-
 /// A part of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -68,8 +57,9 @@ pub enum Record {
     Facts(Facts),
     /// The boot arguments.
     Plan(Plan),
-    /// The steps of a plan that is too long for one line.
-    PlanSteps(PlanSteps),
+    /// [`Plan::dirty`], [`Plan::contend`] and [`Plan::calls`] of a plan that is too long for one
+    /// line.
+    PlanSteps([Option<Steps>; 3]),
     /// CPUs without their identities, in board order, starting at this index.
     Cpus(CpuIndex, #[serde(with = "cpu_list")] Vec<Cpu>),
     /// A scenario, written after its other records: status, conditions, and number of records,

@@ -8,7 +8,7 @@ use crate::crc::Crc32;
 use crate::json::to_json;
 use hardware::board::CpuIndex;
 
-use super::record::{CRC_DIGITS, LINE_MAX, MARK, PlanSteps, Record};
+use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
 use crate::measure::{Facts, Identity, Metric};
 use crate::model::{Cell, CellStep, End, Head, Run, RunId, Scenario, ScenarioKey, Spread};
 use crate::plan::{Plan, Records};
@@ -107,29 +107,17 @@ impl Writer {
     }
 
     /// Writes the plan, with its steps in a separate record if the line is too long.
-    fn plan(&mut self, out: &mut dyn Write, plan: Plan) -> fmt::Result {
-        if self.fits(&Record::Plan(plan)) {
-            return self.write(out, Record::Plan(plan));
+    fn plan(&mut self, out: &mut dyn Write, mut plan: Plan) -> fmt::Result {
+        let steps = [plan.dirty, plan.contend, plan.calls];
+        let fits = self.fits(&Record::Plan(plan));
+        if !fits {
+            [plan.dirty, plan.contend, plan.calls] = [None; 3];
         }
-        let Plan {
-            dirty,
-            contend,
-            calls,
-            ..
-        } = plan;
-        let short = Plan {
-            dirty: None,
-            contend: None,
-            calls: None,
-            ..plan
-        };
-        self.write(out, Record::Plan(short))?;
-        let steps = PlanSteps {
-            dirty,
-            contend,
-            calls,
-        };
-        self.write(out, Record::PlanSteps(steps))
+        self.write(out, Record::Plan(plan))?;
+        match fits {
+            true => Ok(()),
+            false => self.write(out, Record::PlanSteps(steps)),
+        }
     }
 
     /// Writes the identity of CPUs that differ only in their clocks.

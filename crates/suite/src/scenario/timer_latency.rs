@@ -142,9 +142,10 @@ impl Timers<'_> {
             only,
             power_state: self.power_state,
         };
-        let timed = CpuIndex::all(cpus.len()).filter(move |cpu| window.measures(*cpu));
-        for cpu in timed.clone() {
-            if let Some(tally) = self.bench.machine.tally(cpu) {
+        let timed = CpuIndex::all(cpus.len()).filter(|cpu| window.measures(*cpu));
+        let timed: Vec<CpuIndex> = timed.collect();
+        for cpu in &timed {
+            if let Some(tally) = self.bench.machine.tally(*cpu) {
                 *tally = Default::default();
             }
         }
@@ -164,7 +165,7 @@ impl Timers<'_> {
         while stretch.done < total && failure.is_none() {
             window.schedule.expiries = most.min(total - stretch.done);
             let (sum, done);
-            (sum, done, failure) = self.window(window, timed.clone());
+            (sum, done, failure) = self.window(window, &timed);
             stretch.done += done;
             stretch.windows += 1;
             stretch.all.merge(&sum);
@@ -179,14 +180,10 @@ impl Timers<'_> {
 
     /// Runs one window. Returns the sum of the CPUs' accounts, and the number of expiries. After a
     /// failure, the number of expiries is the lowest on any CPU.
-    fn window(
-        &mut self,
-        window: Window,
-        measured: impl Iterator<Item = CpuIndex> + Clone,
-    ) -> (Account, u32, Option<Failure>) {
-        for cpu in measured.clone() {
+    fn window(&mut self, window: Window, timed: &[CpuIndex]) -> (Account, u32, Option<Failure>) {
+        for cpu in timed {
             // If a CPU does not start, its previous counts must not be added again.
-            if let Some(tally) = self.bench.machine.tally(cpu) {
+            if let Some(tally) = self.bench.machine.tally(*cpu) {
                 tally.window = Account::default();
             }
         }
@@ -202,9 +199,9 @@ impl Timers<'_> {
         self.bench.attempts += 1;
         failure = failure.or(self.refused_suspend());
         let (mut sum, mut least) = (Account::default(), expiries);
-        for cpu in measured {
-            failure = failure.or(self.fault(cpu));
-            if let Some(tally) = self.bench.machine.tally(cpu) {
+        for cpu in timed {
+            failure = failure.or(self.fault(*cpu));
+            if let Some(tally) = self.bench.machine.tally(*cpu) {
                 tally.settle();
                 sum.merge(&tally.window);
                 least = least.min(tally.window.expiries);

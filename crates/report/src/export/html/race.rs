@@ -36,6 +36,20 @@ const fn outcome(word: &'static str, class: &'static str, meaning: &'static str)
     }
 }
 
+/// What a map is about: a state, and the CPUs that suspend at the same time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct MapKind {
+    state: &'static str,
+    how: How,
+}
+
+/// A map, and the CPUs that have it.
+struct RaceMap<'r> {
+    kind: MapKind,
+    cpus: Vec<String>,
+    intervals: Vec<Interval<'r>>,
+}
+
 /// An outcome on one CPU, in ticks.
 #[derive(Clone, Copy)]
 struct Interval<'r> {
@@ -47,7 +61,7 @@ struct Interval<'r> {
 
 impl<'r> Interval<'r> {
     /// Returns a cell's interval, and the map that it belongs to.
-    fn of(cell: &'r Cell) -> Option<((&'static str, How), Self)> {
+    fn of(cell: &'r Cell) -> Option<(MapKind, Self)> {
         let (state, word) = cell.step.variant.word().split_once('_')?;
         let outcome = OUTCOMES.iter().find(|it| it.word == word)?;
         let series = cell.series_of(Metric::Wake)?;
@@ -57,7 +71,8 @@ impl<'r> Interval<'r> {
             offsets: (cell.step.x?, cell.figure(Metric::Until)?),
             latencies: (series.summary.min, series.summary.max),
         };
-        Some(((state, cell.step.how), interval))
+        let how = cell.step.how;
+        Some((MapKind { state, how }, interval))
     }
 
     fn extent(&self) -> (&'static str, (u64, u64), (u64, u64)) {
@@ -75,29 +90,29 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
         .into_group_map()
         .into_iter()
         .sorted_by_key(|it| it.0);
-    let mut maps: Vec<((&str, How), Vec<String>, Vec<Interval<'_>>)> = Vec::new();
-    for ((kind, cpu), map) in by_map {
+    let mut maps: Vec<RaceMap<'_>> = Vec::new();
+    for ((kind, cpu), intervals) in by_map {
         let extents = |map: &[Interval<'_>]| map.iter().map(Interval::extent).collect_vec();
-        let is_same = |it: &&mut ((&str, How), _, Vec<Interval<'_>>)| {
-            it.0 == kind && extents(&it.2) == extents(&map)
+        let is_same = |it: &&mut RaceMap<'_>| {
+            it.kind == kind && extents(&it.intervals) == extents(&intervals)
         };
         let label = charts.run.run.label(cpu).to_string();
         match maps.iter_mut().find(is_same) {
-            Some(found) => found.1.push(label),
-            None => maps.push((kind, vec![label], map)),
+            Some(found) => found.cpus.push(label),
+            None => maps.push(RaceMap {
+                kind,
+                cpus: vec![label],
+                intervals,
+            }),
         }
     }
     let all = maps.into_iter().enumerate();
-    all.filter_map(|(place, (kind, cpus, map))| figure(charts, place + 1, kind, &cpus, &map))
+    all.filter_map(|(place, map)| figure(charts, place + 1, &map))
 }
 
-fn figure(
-    charts: &Charts<'_>,
-    number: usize,
-    (state, how): (&str, How),
-    cpus: &[String],
-    map: &[Interval<'_>],
-) -> Option<Chart> {
+fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart> {
+    let MapKind { state, how } = map.kind;
+    let (cpus, map) = (&map.cpus, &map.intervals);
     let first = map.first()?.series;
     let unit = DrawnScale::of(charts.run.clock(), first);
     let drawn = |ticks: u64| unit.value(first, ticks);
