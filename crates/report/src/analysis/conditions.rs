@@ -3,7 +3,7 @@
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::model::{Run, Scenario};
-use run::plan::{Procedure, TimerPlan};
+use run::plan::{Axis, Procedure, TimerPlan};
 
 use super::figure::has_figure;
 use crate::log::LoggedRun;
@@ -159,6 +159,16 @@ const CPU_ON_AFTER: Condition = condition("cpu-on-after=", None, |(run, scenario
     scenario.filter(|it| it.id.procedure() == Procedure::CpuOn)?;
     Some(format!("{} us", run.run.plan.as_ref()?.cpu_on_after))
 });
+/// The number of offsets determines how close the search comes to the longest stretch, and which
+/// windows a map shows.
+const OFFSETS: Condition = condition("offsets=", None, |(run, scenario)| {
+    scenario.filter(|it| it.id.is_interrupted())?;
+    Some(run.run.plan.as_ref()?.offsets.to_string())
+});
+const REPEATS: Condition = condition("repeats=", None, |(run, scenario)| {
+    scenario.filter(|it| it.id.axis() == Some(Axis::Offset))?;
+    Some(run.run.plan.as_ref()?.repeats.to_string())
+});
 
 /// Returns the timer setup for a scenario that measures the timer.
 fn timer((run, scenario): ComparedSide<'_>) -> Option<TimerPlan> {
@@ -183,6 +193,8 @@ pub(super) const MERGED: &[Condition] = &[
     PERIOD,
     FOOTPRINT,
     CPU_ON_AFTER,
+    OFFSETS,
+    REPEATS,
 ];
 /// Conditions for measuring the instrumentation overhead. An unknown value counts as different from
 /// a known one.
@@ -198,6 +210,8 @@ pub(super) const COMPARED: &[Condition] = &[
     FOOTPRINT,
     BATCH,
     CPU_ON_AFTER,
+    OFFSETS,
+    REPEATS,
 ];
 
 fn list_of_cpus(run: &Run) -> String {

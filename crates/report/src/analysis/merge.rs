@@ -208,7 +208,7 @@ mod tests {
     use run::measure::Metric;
     use run::model::Variant;
     use run::plan::Plan;
-    use run::plan::ScenarioId::{CpuOn, NullCall, TimerLatency};
+    use run::plan::ScenarioId::{CpuOn, MaskedTime, NullCall, TimerLatency, WakeRace};
 
     use super::*;
     use crate::analysis::edits::{self, RunEdit, edited};
@@ -266,7 +266,7 @@ mod tests {
             edit(plan);
             run
         };
-        let edits: [(_, fn(&mut Plan), _); 3] = [
+        let edits: [(_, fn(&mut Plan), _); 5] = [
             (
                 TimerLatency,
                 |plan| plan.timer.period = 100,
@@ -281,6 +281,16 @@ mod tests {
                 CpuOn,
                 |plan| plan.cpu_on_after = 7,
                 "cpu-on-after= for cpu_on is 1000 us in the first and 7 us in the second",
+            ),
+            (
+                MaskedTime,
+                |plan| plan.offsets = 64,
+                "offsets= for masked_time is 32 in the first and 64 in the second",
+            ),
+            (
+                WakeRace,
+                |plan| plan.repeats = 3,
+                "repeats= for wake_race is 1 in the first and 3 in the second",
             ),
         ];
         for (id, edit, part) in edits {

@@ -94,6 +94,53 @@ fn steps_of_another_question_are_not_compared() {
 }
 
 #[test]
+fn interrupts_at_other_offsets_are_not_compared() {
+    use ScenarioId::{MaskedTime, WakeRace};
+
+    let interrupted = |id, offsets, repeats| {
+        let cell = cell_of(0, step(Variant::CoreWoken, Some(7)), Metric::Wake, &[5, 6]);
+        let mut run = with_steps(id, vec![cell]);
+        let plan = run.run.plan.as_mut().expect("a plan");
+        (plan.offsets, plan.repeats) = (offsets, repeats);
+        run
+    };
+    let offsets = "offsets= is 64, but 32 in the baseline";
+    for (id, offsets_and_repeats, part) in [
+        (WakeRace, (32, 1), ""),
+        (WakeRace, (64, 1), offsets),
+        (WakeRace, (32, 3), "repeats= is 3, but 1 in the baseline"),
+        (MaskedTime, (64, 1), offsets),
+        // Only `wake_race` repeats an offset.
+        (MaskedTime, (32, 3), ""),
+    ] {
+        let (offsets, repeats) = offsets_and_repeats;
+        let new = interrupted(id, offsets, repeats);
+        assert_refused(&new, &interrupted(id, 32, 1), part);
+    }
+}
+
+/// A function that only one run calls does not keep the other functions from being compared.
+#[test]
+fn rows_of_functions_that_only_one_run_calls_are_missing() {
+    let masked = |functions: &[u64]| {
+        let cell = |function: &u64| {
+            cell_of(
+                0,
+                step(Variant::Call, Some(*function)),
+                Metric::Time,
+                &[5, 6],
+            )
+        };
+        with_steps(ScenarioId::MaskedTime, functions.iter().map(cell).collect())
+    };
+    let [more, fewer] = [&[0x8200_0042, 0x8200_0043][..], &[0x8200_0042]].map(masked);
+    let comparison = compared(&fewer, &more);
+    assert_eq!(comparison.scenarios[0].by_cpu.len(), 1);
+    assert!(comparison.lacks()[0].starts_with("1 figure for 1 CPU in the baseline"));
+    assert!(compared(&more, &fewer).is_complete());
+}
+
+#[test]
 fn timers_medians_are_anywhere_in_their_classes() {
     let of = |metric, median| {
         let mut cell = cell_of(0, step(Variant::Idle, None), metric, &[median; 9]);
