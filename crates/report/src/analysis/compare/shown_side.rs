@@ -3,8 +3,9 @@
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use run::findings::tick_ns;
-use run::measure::Summary;
+use run::measure::{Metric, Summary};
 use run::model::Scenario;
+use run::plan::Axis;
 
 use super::change::ComparedValue;
 use crate::analysis::figure::{Figure, FigureKey, figures};
@@ -22,9 +23,18 @@ pub(in crate::analysis) struct ShownSide<'r> {
 
 impl<'r> ShownSide<'r> {
     /// Collects the figures: first those in table columns, in column order, then those for steps.
+    /// Figures for an outcome at some offsets have the same key for all offsets.
     pub(in crate::analysis) fn of(run: &'r LoggedRun, scenario: &'r Scenario) -> Self {
         let mut all = figures(run, scenario);
         all.retain(|it| it.shown.is_some());
+        if scenario.id.axis() == Some(Axis::Offset) {
+            // The first and the last offset are results. They vary between runs, and a greater one
+            // is neither better nor worse.
+            all.retain(|it| it.key.metric != Metric::Until);
+            for figure in &mut all {
+                figure.key.step.x = None;
+            }
+        }
         let columns = scenario.columns();
         let column = |key: FigureKey| {
             columns

@@ -119,6 +119,26 @@ fn interrupts_at_other_offsets_are_not_compared() {
     }
 }
 
+#[test]
+fn outcomes_are_compared_regardless_of_their_offsets() {
+    let race = |first, last, wake: &[u64]| {
+        let woken = step(Variant::CoreWoken, Some(first));
+        let mut cell = cell_of(0, woken, Metric::Wake, wake);
+        let until = cell_of(0, woken, Metric::Until, &[last]);
+        cell.series.extend(until.series);
+        with_steps(ScenarioId::WakeRace, vec![cell])
+    };
+    let old = race(7, 90, &[10_000; 6]);
+    let same = compared(&race(8, 1000, &[10_000; 6]), &old);
+    assert!(same.is_complete());
+    let changes = same.scenarios[0].changes();
+    let outcomes = changes.iter().map(|it| (it.key.name(), it.outcome));
+    let expected = ("alone.core_woken.wake".to_owned(), Same);
+    assert_eq!(outcomes.collect::<Vec<_>>(), [expected]);
+    let slower = compared(&race(8, 90, &[20_000; 6]), &old);
+    assert_eq!(slower.scenarios[0].changes()[0].outcome, Worse);
+}
+
 /// A function that only one run calls does not keep the other functions from being compared.
 #[test]
 fn rows_of_functions_that_only_one_run_calls_are_missing() {
