@@ -14,6 +14,16 @@ use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
 static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 
+/// The console's status register. Reading it has no effect.
+#[derive(Clone, Copy)]
+pub struct StatusRegister {
+    pub address: u64,
+    /// The size of an access in bytes.
+    pub width: u8,
+}
+
+static STATUS: SpinMutex<Option<StatusRegister>> = SpinMutex::new(None);
+
 /// Maps the registers of a UART, and checks that its status can be read.
 pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<Mmio>, MapError> {
     let region = uart::registers(uart);
@@ -30,11 +40,20 @@ pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<M
         _ => probe::try_read_byte(polled),
     };
     read.ok_or(MapError::Unreadable(uart.base))?;
+    *STATUS.lock() = Some(StatusRegister {
+        address: polled,
+        width: uart.io_width,
+    });
     Ok(Uart::new(Mmio::new(mapped), uart))
 }
 
 pub fn set(uart: Uart<Mmio>) {
     *CONSOLE.lock() = Some(uart);
+}
+
+/// Returns the status register of the console that was opened last.
+pub fn status_register() -> Option<StatusRegister> {
+    *STATUS.lock()
 }
 
 pub fn is_set() -> bool {

@@ -46,6 +46,7 @@ fn a_loop_is_its_operation_and_nothing_else() {
     // mov x1, x21; mov x2, x22; mov x3, x23.
     let stamp = [FUNCTION, 0xaa15_03e1, 0xaa16_03e2, 0xaa17_03e3, SMC];
     let wait = unless_equal(5);
+    let wait_longer = unless_equal(6);
     // str w20, [x21]; ldr w9, [x22]; tst w9, #0x3ff; b.ne; str w9, [x22, #4].
     let sgi_v2 = [0xb900_02b4, 0x88df_fec9, 0x7200_253f, wait, 0xb900_06c9];
     // msr icc_sgi1r_el1, x20; isb; mrs x9, icc_iar1_el1; tst x9, #0xffffff; b.ne;
@@ -58,7 +59,17 @@ fn a_loop_is_its_operation_and_nothing_else() {
         wait,
         0xd518_cc29,
     ];
-    let operations: [(&str, &[u32]); 7] = [
+    // The replies send the SGI last.
+    let reply_v2 = [0x88df_fec9, 0x7200_253f, wait, 0xb900_06c9, 0xb900_02b4];
+    let reply_v3 = [
+        0xd538_cc09,
+        0xf240_5d3f,
+        wait_longer,
+        0xd518_cc29,
+        0xd518_cbb4,
+        ISB,
+    ];
+    let operations: [(&str, &[u32]); 13] = [
         ("empty", &[]),
         ("smc", &[FUNCTION, SMC]),
         ("hvc", &[FUNCTION, HVC]),
@@ -67,6 +78,14 @@ fn a_loop_is_its_operation_and_nothing_else() {
         ("sysreg", &[0xd53b_9ca9]),
         ("sgi_v2", &sgi_v2),
         ("sgi_v3", &sgi_v3),
+        ("reply_v2", &reply_v2),
+        ("reply_v3", &reply_v3),
+        // ldar w9, [x20]; ldarb w9, [x20].
+        ("load", &[0x88df_fe89]),
+        ("load_byte", &[0x08df_fe89]),
+        // str w20, [x21]; msr icc_eoir1_el1, x20.
+        ("eoi_v2", &[0xb900_02b4]),
+        ("eoi_v3", &[0xd518_cc34]),
     ];
     for (name, operation) in operations {
         let name = format!("loop_{name}");

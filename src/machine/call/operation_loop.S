@@ -127,16 +127,51 @@ loop_\name\()_end:
     b.ne    1b
     loop_end sysreg
 
-// SGI 0 to this CPU, with GICv2: x20 is the value for GICD_SGIR, x21 its address, x22 the address
-// of GICC_IAR, which precedes GICC_EOIR. Interrupts are masked, so IAR is polled, with a WFI after
-// each spurious ID, at most x23 times. An interrupt other than the SGI, such as the timer's, ends
-// the loop with operations left.
-    loop    sgi_v2
+// A load from a device: x20 is the address.
+    loop    load
+1:  ldar    w9, [x20]
+    subs    x19, x19, #1
+    b.ne    1b
+    loop_end load
+
+    loop    load_byte
+1:  ldarb   w9, [x20]
+    subs    x19, x19, #1
+    b.ne    1b
+    loop_end load_byte
+
+// End of interrupt with GICv2: x20 is a spurious interrupt ID, x21 the address of GICC_EOIR.
+    loop    eoi_v2
 1:  str     w20, [x21]
+    subs    x19, x19, #1
+    b.ne    1b
+    loop_end eoi_v2
+
+// End of interrupt with GICv3: x20 is a spurious interrupt ID.
+    loop    eoi_v3
+1:  msr     icc_eoir1_el1, x20
+    subs    x19, x19, #1
+    b.ne    1b
+    loop_end eoi_v3
+
+// SGI 0 with GICv2: x20 is the value for GICD_SGIR, x21 its address, x22 the address of GICC_IAR,
+// which precedes GICC_EOIR. sgi_v2 sends the SGI and then waits for one; reply_v2 waits for one and
+// then sends one. Interrupts are masked, so IAR is polled, with a WFI after each spurious ID, at
+// most x23 times. An interrupt other than the SGI, such as the timer's, ends the loop with
+// operations left.
+    .macro  sgi_v2_loop name, replies
+    loop    \name
+1:
+    .if     !\replies
+    str     w20, [x21]
+    .endif
 2:  ldar    w9, [x22]                   // an acquire, like all loads from devices (mmio.rs)
     tst     w9, #0x3ff                  // SGI 0, from any CPU
     b.ne    3f
     str     w9, [x22, #4]
+    .if     \replies
+    str     w20, [x21]
+    .endif
     subs    x19, x19, #1
     b.ne    1b
     ret
@@ -149,16 +184,28 @@ loop_\name\()_end:
     b       2b
 4:  str     w9, [x22, #4]
 5:
-    loop_end sgi_v2
+    loop_end \name
+    .endm
 
-// SGI 0 to this CPU, with GICv3: x20 is the value for ICC_SGI1R_EL1.
-    loop    sgi_v3
-1:  msr     icc_sgi1r_el1, x20
+    sgi_v2_loop sgi_v2, 0
+    sgi_v2_loop reply_v2, 1
+
+// SGI 0 with GICv3: x20 is the value for ICC_SGI1R_EL1. Otherwise like the loops for GICv2.
+    .macro  sgi_v3_loop name, replies
+    loop    \name
+1:
+    .if     !\replies
+    msr     icc_sgi1r_el1, x20
     isb                                 // sent before IAR is read
+    .endif
 2:  mrs     x9, icc_iar1_el1
     tst     x9, #0xffffff
     b.ne    3f
     msr     icc_eoir1_el1, x9
+    .if     \replies
+    msr     icc_sgi1r_el1, x20
+    isb
+    .endif
     subs    x19, x19, #1
     b.ne    1b
     ret
@@ -170,4 +217,8 @@ loop_\name\()_end:
     b       2b
 4:  msr     icc_eoir1_el1, x9
 5:
-    loop_end sgi_v3
+    loop_end \name
+    .endm
+
+    sgi_v3_loop sgi_v3, 0
+    sgi_v3_loop reply_v3, 1

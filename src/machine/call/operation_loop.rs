@@ -8,7 +8,9 @@ use run::measure::{ActionEnd, Operation, Outcome};
 use smccc::error::SUCCESS;
 
 use crate::machine::call::call_path::CallPath;
+use crate::machine::console;
 use crate::machine::cpu::cycle_counter::{self, CycleCounter};
+use crate::machine::gic::controller::GicDriver;
 use crate::machine::gic::target::GicCpu;
 use crate::machine::time::waiter::Waiter;
 
@@ -43,6 +45,10 @@ impl RawLoop {
             Operation::ReadStamp if last != SUCCESS => (ActionEnd::GaveUp, None),
             Operation::Nothing
             | Operation::SelfSgi
+            | Operation::RoundTrip
+            | Operation::Eoi
+            | Operation::DistributorRead
+            | Operation::UartRead
             | Operation::SysregRead
             | Operation::ReadStamp => (ActionEnd::Returned, None),
         }
@@ -62,19 +68,40 @@ unsafe extern "C" {
     fn loop_hvc();
     fn loop_stamp();
     fn loop_sysreg();
+    fn loop_load();
+    fn loop_load_byte();
+    fn loop_eoi_v2();
+    fn loop_eoi_v3();
     fn loop_sgi_v2();
     fn loop_sgi_v3();
+    fn loop_reply_v2();
+    fn loop_reply_v3();
+}
+
+/// The ID that GICs return if no interrupt is pending. Completing it has no effect.
+const SPURIOUS: u64 = 1023;
+/// The offset of GICC_EOIR from GICC_IAR.
+const EOIR: u64 = 4;
+/// The offset of GICD_IIDR.
+const GICD_IIDR: u64 = 8;
+
+/// What the loops of a CPU need.
+pub struct LoopParts<'p> {
+    pub waiter: &'p Waiter,
+    pub own: &'p GicCpu,
+    /// The other CPU of a pair.
+    pub other: Option<&'p GicCpu>,
+    /// True for the second CPU of a pair.
+    pub replies: bool,
+    pub pmf: Result<Interface, ReadError>,
 }
 
 type Body = unsafe extern "C" fn();
 
 /// Returns the loop for an operation and its arguments, or None if this CPU does not support it.
-fn find_loop(
-    operation: Operation,
-    waiter: &Waiter,
-    own: &GicCpu,
-    pmf: Result<Interface, ReadError>,
-) -> Option<(Body, [u64; 4])> {
+fn find_loop(operation: Operation, parts: &LoopParts<'_>) -> Option<(Body, [u64; 4])> {
+    let LoopParts { waiter, own, .. } = *parts;
+    let is_v2 = waiter.gic.version() == Some(GicVersion::V2);
     Some(match operation {
         Operation::Nothing => (loop_empty, [0; 4]),
         Operation::Call(function) => {
@@ -84,16 +111,38 @@ fn find_loop(
             };
             (body, [function.into(), 0, 0, 0])
         }
-        Operation::SelfSgi => {
-            let is_v2 = waiter.gic.version() == Some(GicVersion::V2);
-            let body: Body = if is_v2 { loop_sgi_v2 } else { loop_sgi_v3 };
-            let [value, sgir, iar] = waiter.gic.own_sgi(own)?;
+        Operation::SelfSgi | Operation::RoundTrip => {
+            let body: Body = match (is_v2, parts.replies) {
+                (true, false) => loop_sgi_v2,
+                (true, true) => loop_reply_v2,
+                (false, false) => loop_sgi_v3,
+                (false, true) => loop_reply_v3,
+            };
+            let [value, sgir, iar] = waiter.gic.loop_sgi(own, parts.other)?;
             (body, [value, sgir, iar, POLLS])
+        }
+        Operation::Eoi => match &waiter.gic {
+            GicDriver::Absent => return None,
+            GicDriver::V2(gic) => (loop_eoi_v2, [SPURIOUS, gic.iar() + EOIR, 0, 0]),
+            GicDriver::V3(_) => (loop_eoi_v3, [SPURIOUS, 0, 0, 0]),
+        },
+        Operation::DistributorRead => {
+            let base = waiter.gic.distributor_base()?;
+            (loop_load, [base + GICD_IIDR, 0, 0, 0])
+        }
+        Operation::UartRead => {
+            let status = console::status_register()?;
+            let body: Body = match status.width {
+                4 => loop_load,
+                1 => loop_load_byte,
+                _ => return None,
+            };
+            (body, [status.address, 0, 0, 0])
         }
         Operation::SysregRead if cycle_counter::has_pmu_v3() => (loop_sysreg, [0; 4]),
         Operation::SysregRead => return None,
         Operation::ReadStamp => {
-            let function = pmf.ok()?.get_timestamp();
+            let function = parts.pmf.ok()?.get_timestamp();
             let stamp = Stamp::EnterPsci.tid();
             (
                 loop_stamp,
@@ -106,13 +155,12 @@ fn find_loop(
 /// Repeats an operation `count` times, starting at `start`.
 pub fn repeat(
     (operation, count): (Operation, u32),
-    waiter: &Waiter,
-    own: &GicCpu,
-    pmf: Result<Interface, ReadError>,
+    parts: &LoopParts<'_>,
     (start, outcome): (u64, Outcome),
 ) -> Outcome {
+    let waiter = parts.waiter;
     let (path, timer) = (waiter.path, waiter.timer);
-    let Some((body, arguments)) = find_loop(operation, waiter, own, pmf) else {
+    let Some((body, arguments)) = find_loop(operation, parts) else {
         let now = CounterValue::new(waiter.now());
         return Outcome {
             end: ActionEnd::GaveUp,
@@ -136,7 +184,7 @@ pub fn repeat(
         (CallPath::Hvc, false) => repeat_hvc,
         (CallPath::Hvc, true) => repeat_hvc_cycles,
     };
-    let waits_for_sgi = operation == Operation::SelfSgi;
+    let waits_for_sgi = matches!(operation, Operation::SelfSgi | Operation::RoundTrip);
     if waits_for_sgi {
         // The timer ends the wait if an SGI does not arrive.
         timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));

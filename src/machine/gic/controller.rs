@@ -136,10 +136,15 @@ impl GicDriver {
         instructions::complete_accesses();
     }
 
-    /// Returns the values that a CPU uses to send the wake-up SGI to itself (`operation_loop.S`),
-    /// or None if it cannot.
-    pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
-        with_gic!(self, gic => gic.own_sgi(own), None)
+    /// Returns the values that a CPU uses to send the wake-up SGI to another CPU, or to itself
+    /// (`operation_loop.S`). Returns None if it cannot.
+    pub fn loop_sgi(&self, own: &GicCpu, other: Option<&GicCpu>) -> Option<[u64; 3]> {
+        with_gic!(self, gic => gic.loop_sgi(own, other), None)
+    }
+
+    /// Returns the address of the distributor's first register, or None if there is no GIC.
+    pub fn distributor_base(&self) -> Option<u64> {
+        with_gic!(self, gic => Some(gic.distributor.region().base), None)
     }
 
     /// Routes a level-sensitive SPI to the CPU given by `own`, whose part of the GIC is already set

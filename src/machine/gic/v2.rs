@@ -63,12 +63,21 @@ impl GicV2Driver {
         gicv2::send_sgi(&mut self.distributor(), list, WAKE_SGI);
     }
 
-    /// Returns the value that sends an SGI to the CPU itself, and the addresses of GICD_SGIR and
-    /// GICC_IAR.
-    pub fn own_sgi(&self, _: &GicCpu) -> Option<[u64; 3]> {
+    /// Returns the value that sends an SGI to the other CPU, or to the CPU itself if it is None, and
+    /// the addresses of GICD_SGIR and GICC_IAR.
+    pub fn loop_sgi(&self, _: &GicCpu, other: Option<&GicCpu>) -> Option<[u64; 3]> {
+        let list = |other: &GicCpu| other.place.load(Ordering::Acquire) as u8;
+        let value = match other {
+            Some(other) => gicv2::sgi_to(list(other), WAKE_SGI),
+            None => gicv2::own_sgi(WAKE_SGI),
+        };
         let sgir = self.distributor.region().base + u64::from(GICD_SGIR.offset());
-        let iar = self.cpu_interface.region().base + u64::from(GICC_IAR.offset());
-        Some([gicv2::own_sgi(WAKE_SGI).into(), sgir, iar])
+        Some([value.into(), sgir, self.iar()])
+    }
+
+    /// Returns the address of GICC_IAR.
+    pub fn iar(&self) -> u64 {
+        self.cpu_interface.region().base + u64::from(GICC_IAR.offset())
     }
 
     pub fn acknowledge(&self) -> Option<Acknowledged> {

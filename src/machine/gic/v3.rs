@@ -140,10 +140,10 @@ impl GicV3Driver {
         held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
     }
 
-    /// Returns the value that sends an SGI to the CPU itself, or None if the register cannot
-    /// address it.
-    pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
-        wake_sgi(own.mpidr).map(|value| [value, 0, 0])
+    /// Returns the value that sends an SGI to the other CPU, or to the CPU itself if it is None.
+    /// Returns None if the register cannot address it.
+    pub fn loop_sgi(&self, own: &GicCpu, other: Option<&GicCpu>) -> Option<[u64; 3]> {
+        wake_sgi(other.unwrap_or(own).mpidr).map(|value| [value, 0, 0])
     }
 
     pub fn acknowledge(&self) -> Option<Acknowledged> {

@@ -16,7 +16,7 @@ use sync::Stop;
 
 use crate::machine::call::call_path::{CallPath, FirmwareFunction, Return, TimedCall};
 use crate::machine::call::firmware;
-use crate::machine::call::operation_loop;
+use crate::machine::call::operation_loop::{self, LoopParts};
 use crate::machine::cpu::{cycle_counter, instructions, registers};
 use crate::machine::ending;
 use crate::machine::gic::target::GicError;
@@ -163,8 +163,15 @@ impl Participant {
     fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
         let waiter = &self.parts.waiter;
         if let Action::Repeat { operation, count } = order.action {
-            let (own, pmf) = (&self.channel.gic, self.parts.pmf);
-            return operation_loop::repeat((operation, count), waiter, own, pmf, (start, outcome));
+            let other = order.round.who.other(self.channel.index);
+            let parts = LoopParts {
+                waiter,
+                own: &self.channel.gic,
+                other: other.map(|other| &self.parts.channels[other.place()].gic),
+                replies: order.round.who.replies(self.channel.index),
+                pmf: self.parts.pmf,
+            };
+            return operation_loop::repeat((operation, count), &parts, (start, outcome));
         }
         waiter.path.spin_until(start);
         if order.action.turns_off() {

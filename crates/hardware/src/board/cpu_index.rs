@@ -60,7 +60,7 @@ impl From<CpuIndex> for u32 {
 
 impl fmt::Display for CpuIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        fmt::Display::fmt(&u32::from(self.0), f)
     }
 }
 

@@ -76,7 +76,12 @@ pub fn enable_cpu_interface(gicc: &mut impl Bus) {
 
 /// Sends an SGI to the CPUs in `list`.
 pub fn send_sgi(gicd: &mut impl Bus, list: u8, sgi: IntId) {
-    GICD_SGIR.set(gicd, u32::from(list) << 16 | sgi.number());
+    GICD_SGIR.set(gicd, sgi_to(list, sgi));
+}
+
+/// Returns the GICD_SGIR value for sending an SGI to the CPUs in `list`.
+pub const fn sgi_to(list: u8, sgi: IntId) -> u32 {
+    (list as u32) << 16 | sgi.number()
 }
 
 /// Returns the GICD_SGIR value for sending an SGI to this CPU (TargetListFilter is 2).

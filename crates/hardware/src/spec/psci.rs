@@ -34,7 +34,7 @@ impl fmt::Display for ReturnCode {
             Error::InvalidAddress => "INVALID_ADDRESS",
             // The result of a call that should not have returned.
             Error::Unknown(0) => "SUCCESS",
-            Error::Unknown(code) => return write!(f, "undefined code {code}"),
+            Error::Unknown(_) => return write!(f, "undefined code {}", self.0),
         })
     }
 }

@@ -26,9 +26,9 @@ enum NotTold {
     #[error("there are no timestamps")]
     NoTimestamps,
     #[error("a CPU in cluster {0} has no row")]
-    RowMissing(u16),
+    RowMissing(u32),
     #[error("a CPU in cluster {0} has no timestamps")]
-    CpuWithoutTimestamps(u16),
+    CpuWithoutTimestamps(u32),
 }
 
 /// Finds each cluster's last man if the deepest level was requested.
@@ -61,7 +61,7 @@ fn of_cluster(
     let cells: Vec<_> = scenario.cells.iter().filter(is_mine).collect();
     let cpus = run.cpus.iter().filter(|cpu| cpu.cluster == cluster);
     if cells.len() < cpus.count() {
-        return Err(NotTold::RowMissing(cluster));
+        return Err(NotTold::RowMissing(cluster.into()));
     }
     let order = |cell: &&Cell| {
         Some((
@@ -71,15 +71,16 @@ fn of_cluster(
         ))
     };
     let known: Option<Vec<_>> = cells.iter().map(order).collect();
-    let mut known = known.ok_or(NotTold::CpuWithoutTimestamps(cluster))?;
+    let mut known = known.ok_or(NotTold::CpuWithoutTimestamps(cluster.into()))?;
     sort(&mut known);
     let last = known.pop();
     let (_, cpu, flush) = last.expect("every cluster has a CPU, and every CPU has a row");
     let (cpu, clock) = (run.label(cpu), run.clock());
     let others = words::range(known.iter().map(|it| it.2)).map(|it| clock.range(it));
     let others = others.map_or_else(String::new, |it| format!("; the others' {it}"));
+    let number = u32::from(cluster);
     let mut sentence = format!(
-        "Last man down in cluster {cluster}, by ENTER_HW_LOW_PWR: CPU {cpu}, cache flush \
+        "Last man down in cluster {number}, by ENTER_HW_LOW_PWR: CPU {cpu}, cache flush \
          {}{others}.",
         clock.span(flush)
     );

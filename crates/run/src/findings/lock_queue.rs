@@ -92,7 +92,7 @@ pub fn is_queue(line: FittedLine) -> bool {
 }
 
 fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
-    let (n, r2) = (line.n, line.r2_percent);
+    let (n, r2) = (line.n, u32::from(line.r2_percent));
     let step = run.clock().span(line.slope.try_into().unwrap_or(0));
     let order = "position in ENTER_HW_LOW_PWR order";
     let mut text = if is_even(line) {

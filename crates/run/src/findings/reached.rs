@@ -81,7 +81,8 @@ fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
 
 fn warning(run: &Run, mismatch: Mismatch, cpu: CpuIndex, reached: &Reached) -> String {
     let cpu = run.label(cpu);
-    let (due, times, us) = (reached.due, reached.times, reached.residency_us);
+    let (due, us) = (reached.due, reached.residency_us);
+    let times = u32::from(reached.times);
     match mismatch {
         Mismatch::State => {
             let state = reached.state.map(|state| format!("{state:#010x}"));

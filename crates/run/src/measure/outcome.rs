@@ -93,6 +93,15 @@ pub enum Operation {
     Call(u32),
     /// An SGI to this CPU, acknowledged and completed.
     SelfSgi,
+    /// An SGI to the other CPU of a pair, which answers with an SGI. The second CPU of the pair
+    /// answers.
+    RoundTrip,
+    /// A write to the end-of-interrupt register that completes no interrupt.
+    Eoi,
+    /// A read of GICD_IIDR.
+    DistributorRead,
+    /// A read of the console's status register.
+    UartRead,
     /// A PMSELR_EL0 read.
     SysregRead,
     ReadStamp,

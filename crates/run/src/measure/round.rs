@@ -33,6 +33,19 @@ impl Who {
         }
     }
 
+    /// Returns the other CPU of a pair.
+    pub fn other(self, cpu: CpuIndex) -> Option<CpuIndex> {
+        match self {
+            Self::Pair(one, other) => Some(if cpu == one { other } else { one }),
+            Self::All | Self::Only(_) | Self::First(_) => None,
+        }
+    }
+
+    /// Returns true for the second CPU of a pair.
+    pub fn replies(self, cpu: CpuIndex) -> bool {
+        matches!(self, Self::Pair(_, other) if other == cpu)
+    }
+
     /// Returns true if the CPU is selected.
     pub fn includes(self, cpu: CpuIndex, lead: CpuIndex) -> bool {
         match self {

@@ -53,8 +53,8 @@ impl Label {
 
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.cluster, self.core)?;
-        match self.thread {
+        write!(f, "{}.{}", u32::from(self.cluster), u32::from(self.core))?;
+        match self.thread.map(u32::from) {
             Some(thread) => write!(f, ".{thread}"),
             None => Ok(()),
         }

@@ -37,6 +37,7 @@ pub enum Skip {
     NoCpuOff(NoCpuOff),
     NoCacheSize,
     NoNeighbor,
+    OwnTimerStops,
     TooFewCpus,
     ModeRefused(psci::ReturnCode),
     SgiDidNotWake {
@@ -102,6 +103,7 @@ impl fmt::Display for Skip {
                 "neither the CPU nor the device tree states a cache size; set steps with \
                  dirty="
             }
+            Self::OwnTimerStops => "the idle state stops the CPUs' own timers",
             Self::NoNeighbor => {
                 "no CPU can be active beside the one that is measured, in the way that timers=, \
                  stress= or beside= requests"

@@ -105,6 +105,22 @@ scenarios! {
         name: "SGI to the same CPU, acknowledged and completed",
         ..Descriptor::LOOP
     },
+    Ipi: Descriptor {
+        tag: "ipi",
+        name: "SGI to another CPU and back",
+        ..Descriptor::LOOP
+    },
+    Eoi: Descriptor {
+        tag: "eoi",
+        name: "End of interrupt without an interrupt",
+        ..Descriptor::LOOP
+    },
+    MmioRead: Descriptor {
+        tag: "mmio_read",
+        name: "Reads of device registers",
+        cells: |size| 2 * 2 * size.cpus + 1,
+        ..Descriptor::LOOP
+    },
     SysregTrap: Descriptor {
         tag: "sysreg_trap",
         name: "Read of PMSELR_EL0, which a hypervisor may trap",

@@ -261,6 +261,8 @@ impl Fake {
             Operation::Call(_) => (30, Some(0x1_0002)),
             Operation::SelfSgi => (12, None),
             Operation::ReadStamp => (45, None),
+            Operation::RoundTrip => (50, None),
+            Operation::Eoi | Operation::DistributorRead | Operation::UartRead => (5, None),
             Operation::Nothing | Operation::SysregRead => (1, None),
         };
         let more = u64::from(self.rounds.is_multiple_of(7)) * 500;

@@ -17,7 +17,8 @@ use run::plan::Procedure;
 
 pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
-    writeln!(out, "NOTICE:  Running at NS-EL{exception_level}")
+    let level = u32::from(exception_level);
+    writeln!(out, "NOTICE:  Running at NS-EL{level}")
 }
 
 /// Writes a scenario's rows and result: one row for each CPU, across all helper placements.
@@ -125,7 +126,8 @@ impl fmt::Display for RtInstrFigures {
 /// Writes a row's values in nanoseconds, or nothing if the row has no values.
 fn rt_instr(out: &mut dyn Write, run: &Run, scenario: &Scenario, cell: &Cell) -> fmt::Result {
     let cpu = run.cpu(cell.cpu);
-    let (tag, cluster, core) = (scenario.id.tag(), cpu.cluster, run.core_number(&cpu));
+    let (tag, cluster) = (scenario.id.tag(), u32::from(cpu.cluster));
+    let core = run.core_number(&cpu);
     match RtInstrFigures::from_cell(run, scenario, cell) {
         Some(figures) => writeln!(out, "<RT_INSTR:{tag}\t{cluster}\t{core}\t{figures}/>"),
         None => Ok(()),

@@ -136,7 +136,10 @@ fn firmware(facts: &Facts) -> String {
         Conduit::Smc => "SMC",
         Conduit::Hvc => "HVC",
     };
-    let (psci, level) = (version(facts.psci_version), facts.exception_level);
+    let (psci, level) = (
+        version(facts.psci_version),
+        u32::from(facts.exception_level),
+    );
     let e2h = if facts.e2h { ", E2H fixed at 1" } else { "" };
     let smccc = facts.smccc;
     let smccc = smccc.map_or_else(String::new, |it| format!(", SMCCC {}", version(it)));

@@ -4,20 +4,23 @@
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
-use run::measure::Operation::{Call, ReadStamp, SelfSgi, SysregRead};
+use run::measure::Operation::{
+    Call, DistributorRead, Eoi, ReadStamp, RoundTrip, SelfSgi, SysregRead, UartRead,
+};
 use run::measure::{
     Action, ActionEnd, After, Facts, Machine, Metric, Operation, Outcome, Reason, Rejection, Round,
     Who,
 };
 use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
-use run::plan::LOOPS_LIMIT_S;
+use run::plan::{How, LOOPS_LIMIT_S};
 use smccc::arch::{
     SMCCC_ARCH_WORKAROUND_1, SMCCC_ARCH_WORKAROUND_2, SMCCC_ARCH_WORKAROUND_3, SMCCC_VERSION,
 };
 use smccc::psci::{PSCI_VERSION, error};
 
-use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, how, lead_in};
+use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, lead_in};
 use super::progress::Progress;
+use super::trials::neighbor_of;
 
 /// The number of batches that are run regardless of the time limit; enough to compute the p99.
 const LEAST: u32 = run::measure::P99_MIN;
@@ -29,7 +32,7 @@ struct OperationKind {
     /// The range of valid return values for a loop's last call; None for an operation whose return
     /// value is not checked here.
     answers: Option<(i32, i32)>,
-    /// True for a call that the firmware may not implement.
+    /// True for an operation that the firmware or the machine may not have.
     is_optional: bool,
 }
 
@@ -101,6 +104,27 @@ pub(crate) const SELF_SGI: Loops = Loops {
     skip: |facts| facts.gic.is_none().then_some(Skip::NoSgi),
 };
 
+pub(crate) const IPI: Loops = Loops {
+    operations: &[kind(Variant::RoundTrip, RoundTrip, None)],
+    skip: |facts| facts.gic.is_none().then_some(Skip::NoSgi),
+};
+
+pub(crate) const EOI: Loops = Loops {
+    operations: &[kind(Variant::Eoi, Eoi, None)],
+    skip: |facts| facts.gic.is_none().then_some(Skip::NoSgi),
+};
+
+pub(crate) const MMIO_READ: Loops = Loops {
+    operations: &[
+        OperationKind {
+            is_optional: true,
+            ..kind(Variant::Distributor, DistributorRead, None)
+        },
+        kind(Variant::Uart, UartRead, None),
+    ],
+    skip: |_| None,
+};
+
 pub(crate) const SYSREG_TRAP: Loops = Loops {
     operations: &[kind(Variant::Pmselr, SysregRead, None)],
     skip: |facts| (!facts.pmu).then_some(Skip::NoPmu),
@@ -145,7 +169,12 @@ pub(crate) fn measure(
     let measured = micro.run(loops.operations);
     let status = match measured {
         Err(failure) => Status::Failed(failure),
-        Ok(()) if bench.results.is_empty() => Status::Skipped(Skip::NotSupported(STD_SVC_UID)),
+        Ok(()) if bench.results.is_empty() => {
+            Status::Skipped(match loops.operations[0].operation {
+                Call(function) => Skip::NotSupported(function),
+                _ => Skip::NoNeighbor,
+            })
+        }
         Ok(()) => Status::Passed,
     };
     bench.finish(key, status)
@@ -168,29 +197,51 @@ impl Micro<'_, '_> {
         let cpus = self.bench.cells.len();
         let facts = self.bench.machine.facts();
         let lead = facts.lead;
-        let series = (kinds.len() * (cpus + 1) + 1) as u64;
+        let is_pairs = kinds[0].operation == Operation::RoundTrip;
+        let each = if is_pairs { 2 * cpus } else { cpus + 1 };
+        let series = (kinds.len() * each + 1) as u64;
         if self.bench.setting.plan.loops.is_none() {
             self.limit = Some(facts.ticks(u64::from(LOOPS_LIMIT_S) * 1_000_000) / series);
         }
         let mut is_measured = false;
         for kind in kinds {
+            if is_pairs {
+                is_measured |= self.pairs(kind)?;
+                continue;
+            }
             if !self.probe(kind)? {
                 continue;
             }
             is_measured = true;
             for cpu in CpuIndex::all(cpus) {
-                self.series(kind, Who::Only(cpu))?;
+                self.series(kind, Who::Only(cpu), How::Alone)?;
             }
             // With one CPU, measuring all CPUs at once is the same as measuring a single CPU.
             if cpus > 1 {
-                self.series(kind, Who::All)?;
+                self.series(kind, Who::All, How::All)?;
             }
         }
         if is_measured && kinds.iter().all(|kind| kind.variant != Variant::Loop) {
             self.asked = self.asked.min(LEAST);
-            self.series(&LOOP, Who::Only(lead))?;
+            self.series(&LOOP, Who::Only(lead), How::Alone)?;
         }
         Ok(())
+    }
+
+    /// Measures each CPU with one other CPU in the same cluster, and with one in another cluster.
+    /// Returns false if there is no such pair.
+    fn pairs(&mut self, kind: &OperationKind) -> Result<bool, Failure> {
+        let mut is_measured = false;
+        for how in [How::Near, How::Far] {
+            for cpu in CpuIndex::all(self.bench.cells.len()) {
+                let (machine, cpus) = (&*self.bench.machine, self.bench.setting.cpus);
+                if let Some(other) = neighbor_of(machine, cpus, cpu, how, None) {
+                    self.series(kind, Who::Pair(cpu, other), how)?;
+                    is_measured = true;
+                }
+            }
+        }
+        Ok(is_measured)
     }
 
     fn round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
@@ -215,7 +266,9 @@ impl Micro<'_, '_> {
         self.round(Who::All, kind.operation, 1)?;
         let outcomes = &self.bench.outcomes;
         for (cpu, outcome) in CpuIndex::all(outcomes.len()).zip(outcomes) {
-            if kind.is_optional && outcome.code == Some(error::NOT_SUPPORTED) {
+            let is_missing =
+                outcome.code == Some(error::NOT_SUPPORTED) || outcome.end == ActionEnd::GaveUp;
+            if kind.is_optional && is_missing {
                 return Ok(false);
             }
             if kind.is_good(outcome) {
@@ -236,7 +289,7 @@ impl Micro<'_, '_> {
 
     /// Runs batches until there are enough or the time limit is reached. The limit includes
     /// warm-up.
-    fn series(&mut self, kind: &OperationKind, who: Who) -> Result<(), Failure> {
+    fn series(&mut self, kind: &OperationKind, who: Who, how: How) -> Result<(), Failure> {
         let (mut taken, mut lost, mut began) = (0, 0, None);
         self.bench.clear_cells();
         for _ in 0..self.bench.setting.plan.warmup {
@@ -265,7 +318,7 @@ impl Micro<'_, '_> {
                 break;
             }
         }
-        self.sum_up(kind, who, taken)
+        self.sum_up(kind, who, how, taken)
     }
 
     /// Returns the ticks from the start of the first batch in a series, which is stored in `began`,
@@ -279,16 +332,22 @@ impl Micro<'_, '_> {
         ticks_between(*began, now)
     }
 
-    fn sum_up(&mut self, kind: &OperationKind, who: Who, taken: u32) -> Result<(), Failure> {
+    fn sum_up(
+        &mut self,
+        kind: &OperationKind,
+        who: Who,
+        how: How,
+        taken: u32,
+    ) -> Result<(), Failure> {
         let mut result = Ok(());
         let lead = self.bench.lead();
         let cpus = CpuIndex::all(self.bench.cells.len());
         let step = CellStep {
-            how: how(who),
+            how,
             per: self.batch,
             ..CellStep::of(kind.variant)
         };
-        for cpu in cpus.filter(|cpu| who.includes(*cpu, lead)) {
+        for cpu in cpus.filter(|cpu| who.includes(*cpu, lead) && !who.replies(*cpu)) {
             // The cycle counter does not work on every CPU.
             let metrics = &[Metric::Time, Metric::Cycles];
             let measured = self.bench.add_cell(cpu, step, metrics, taken);

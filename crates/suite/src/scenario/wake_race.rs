@@ -100,7 +100,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
             continue;
         };
         if state.timer_stops {
-            sweep.leave_out(Skip::NotStated);
+            sweep.leave_out(Skip::OwnTimerStops);
             continue;
         }
         for how in sweep.bench.setting.plan.beside.iter() {

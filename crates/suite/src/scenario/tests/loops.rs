@@ -134,3 +134,34 @@ fn services_that_the_firmware_lacks_are_left_out() {
         [Status::Skipped(Skip::NotSupported(0x8400_ff01))]
     );
 }
+
+#[test]
+fn each_cpu_is_paired_with_a_near_and_a_far_one() {
+    let ran = run(Fake::new(5), "only=ipi loops=64 batch=4");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let own = ran.series().filter(|it| it.series.metric == Metric::Time);
+    let own = own.filter(|it| it.cell.step.variant == Variant::RoundTrip);
+    let cells: Vec<_> = own
+        .map(|it| (it.cell.cpu.place(), it.cell.step.how))
+        .collect();
+    let near = (0..4).map(|cpu| (cpu, How::Near));
+    let far = (0..5).map(|cpu| (cpu, How::Far));
+    assert_eq!(cells, near.chain(far).collect::<Vec<_>>());
+    let alone = run(Fake::new(1), "only=ipi loops=64 batch=4");
+    assert_eq!(alone.statuses(), [Status::Skipped(Skip::NoNeighbor)]);
+}
+
+#[test]
+fn without_a_gic_only_the_console_is_read() {
+    let fake = Fake::new(1).with(|_, _, outcome| {
+        if let Action::Repeat { operation, .. } = outcome.action
+            && operation == Operation::DistributorRead
+        {
+            outcome.end = ActionEnd::GaveUp;
+        }
+    });
+    let ran = run(fake, "only=mmio_read loops=64 batch=4");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let variants = ran.cells().map(|it| it.step.variant);
+    assert!(variants.eq([Variant::Uart, Variant::Loop]));
+}
