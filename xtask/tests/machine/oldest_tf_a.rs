@@ -38,7 +38,11 @@ fn oldest_source_is_profiled_by_the_sip_call() {
 
 #[test]
 fn what_the_oldest_source_lacks_is_named() {
-    let (code, _, said) = run(&["qemu", "--variant", "osi=1"]);
-    let lack = "PSCI_OS_INIT_MODE=1 needs TF-A 2.10 or later";
-    assert!(code == 2 && said.contains(lack), "{said}");
+    for (variant, lack) in [
+        ("osi=1", "PSCI_OS_INIT_MODE=1 needs TF-A 2.10 or later"),
+        ("pabandon=1", "PB_PABANDON=1 needs TF-A 2.13 or later"),
+    ] {
+        let (code, _, said) = run(&["qemu", "--variant", variant]);
+        assert!(code == 2 && said.contains(lack), "{said}");
+    }
 }

@@ -7,7 +7,7 @@ use boards::StateFormat;
 use thiserror::Error;
 
 /// The settings for each key. The first setting for a key is the default.
-const KEYS: [&[&str]; 9] = [
+const KEYS: [&[&str]; 10] = [
     // Caches are kept coherent by hardware (HW_ASSISTED_COHERENCY=1), or by software, as on Juno.
     &["coherency=hw", "coherency=sw"],
     // The local GIC enable bits are lost on power-down.
@@ -23,6 +23,8 @@ const KEYS: [&[&str]; 9] = [
     &["faults=0", "faults=1"],
     // CPU_SUSPEND's OS-initiated mode: TF-A's PSCI_OS_INIT_MODE option, not an overlay option.
     &["osi=0", "osi=1"],
+    // Cores abandon a power-down if an interrupt is pending (FEAT_PABANDON).
+    &["pabandon=0", "pabandon=1"],
     // The return value of CPU_ON during the time set by `cpu-on-race=`.
     &["cpu-on-answer=success", "cpu-on-answer=failure"],
 ];
@@ -117,6 +119,9 @@ pub enum VariantError {
     /// A return value for CPU_ON is specified, but there is no race in which it would be returned.
     #[error("cpu-on-answer=failure has no effect without {CPU_ON_RACE}=")]
     NoRace,
+    /// Cores abandon a power-down, but their caches are kept coherent by software.
+    #[error("pabandon=1 requires coherency=hw, as TF-A does")]
+    NotCoherent,
 }
 
 impl FromStr for Variant {
@@ -136,6 +141,9 @@ impl FromStr for Variant {
         if variant.cpu_on_race_us == 0 && variant.has("cpu-on-answer=failure") {
             return Err(VariantError::NoRace);
         }
+        if variant.has("pabandon=1") && variant.has("coherency=sw") {
+            return Err(VariantError::NotCoherent);
+        }
         Ok(variant)
     }
 }
@@ -148,9 +156,9 @@ mod tests {
     fn a_variant_is_printed_as_it_is_read() {
         for text in [
             "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,timer-stop=1,power-channel=1,faults=1,osi=1,\
-             cpu-on-answer=failure,cpu-on-race=500",
+             pabandon=0,cpu-on-answer=failure,cpu-on-race=500",
             "coherency=hw,gic-reset=0,pmf=off,state-id=original,timer-stop=0,power-channel=0,faults=0,osi=0,\
-             cpu-on-answer=success,cpu-on-race=0",
+             pabandon=1,cpu-on-answer=success,cpu-on-race=0",
         ] {
             let variant: Variant = text.parse().expect("known words");
             assert_eq!(variant.to_string(), text);
@@ -170,6 +178,8 @@ mod tests {
         assert_eq!(error, Err(twice));
         let error = "cpu-on-answer=failure".parse::<Variant>();
         assert_eq!(error, Err(VariantError::NoRace));
+        let error = "pabandon=1,coherency=sw".parse::<Variant>();
+        assert_eq!(error, Err(VariantError::NotCoherent));
         let error = "pmf=none".parse::<Variant>().expect_err("unknown");
         let error = error.to_string();
         let expected = "unknown variant \"pmf=none\": use coherency=hw|coherency=sw, gic-reset=0|";

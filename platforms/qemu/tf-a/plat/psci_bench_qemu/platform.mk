@@ -23,6 +23,7 @@ PB_TIMER_STOP	?= 0
 PB_POWER_CHANNEL ?= 0
 PB_CPU_ON_RACE	?= 0
 PB_CPU_ON_ANSWER ?= success
+PB_PABANDON	?= 0
 
 # $(call pb_one_of,VARIABLE,allowed words)
 pb_one_of = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,\
@@ -37,6 +38,7 @@ $(call pb_one_of,PB_FAULTS,0 1)
 $(call pb_one_of,PB_TIMER_STOP,0 1)
 $(call pb_one_of,PB_POWER_CHANNEL,0 1)
 $(call pb_one_of,PB_CPU_ON_ANSWER,success failure)
+$(call pb_one_of,PB_PABANDON,0 1)
 
 # $(call pb_at_most,VARIABLE,greatest number). C would take a leading 0 for octal.
 pb_at_most = $(if $(shell echo '$($(1))' | grep -Eqx '0|[1-9][0-9]{0,8}' && \
@@ -47,6 +49,10 @@ $(call pb_at_most,PB_CPU_ON_RACE,1000000)
 
 ifeq (${PB_CPU_ON_RACE} ${PB_CPU_ON_ANSWER},0 failure)
 $(error PB_CPU_ON_ANSWER=failure needs PB_CPU_ON_RACE, the time for which it is the answer)
+endif
+
+ifeq (${PB_PABANDON} ${PB_COHERENCY},1 sw)
+$(error PB_PABANDON=1 needs PB_COHERENCY=hw: TF-A undoes a power-down only if caches are kept coherent by hardware)
 endif
 
 ifneq (${ARCH},aarch64)
@@ -104,6 +110,12 @@ PB_PWR_DOWN_HOOK		:= pwr_domain_pwr_down
 endif
 $(eval $(call add_define,PB_PWR_DOWN_HOOK))
 
+# Up to 2.12, a power-down cannot be undone. In 2.13, it can with FEAT_PABANDON=1,
+# and later always.
+ifeq (${PB_PABANDON}-$(shell grep -E -m 1 'FEAT_PABANDON|PABANDON_ACK' lib/psci/psci_common.c),1-)
+$(error PB_PABANDON=1 needs TF-A 2.13 or later)
+endif
+
 ################################################################################
 # What is measured.
 ################################################################################
@@ -112,6 +124,7 @@ ENABLE_PSCI_STAT		:= 1
 ENABLE_PMF			:= $(if $(filter off,$(PB_PMF)),0,1)
 ENABLE_RUNTIME_INSTRUMENTATION	:= $(ENABLE_PMF)
 PSCI_EXTENDED_STATE_ID		:= $(if $(filter extended,$(PB_STATE_ID)),1,0)
+FEAT_PABANDON			:= $(PB_PABANDON)
 
 ifeq (${PB_PMF},sip)
 # bl31.mk adds the files listed here to a build with PMF. The old interface had
@@ -126,6 +139,7 @@ $(eval $(call add_define,PB_FAULTS))
 $(eval $(call add_define,PB_TIMER_STOP))
 $(eval $(call add_define,PB_POWER_CHANNEL))
 $(eval $(call add_define,PB_CPU_ON_RACE))
+$(eval $(call add_define,PB_PABANDON))
 
 PB_CPU_ON_FAILS	:= $(if $(filter failure,$(PB_CPU_ON_ANSWER)),1,0)
 $(eval $(call add_define,PB_CPU_ON_FAILS))
@@ -174,6 +188,12 @@ BL31_SOURCES	+= $(PB_PATH)/helpers.S $(PB_PEN_SOURCES) \
 
 ifneq (${PB_CPU_ON_RACE},0)
 BL31_SOURCES	+= $(PB_PATH)/cpu_on_race.c
+endif
+
+ifeq (${PB_PABANDON},1)
+BL31_SOURCES	:= $(filter-out $(QEMU_CPU_LIBS),$(BL31_SOURCES)) \
+		   $(PB_PATH)/pabandon.c \
+		   $(PB_PATH)/pabandon_cpu.S
 endif
 
 ifeq (${PB_POWER_CHANNEL},1)

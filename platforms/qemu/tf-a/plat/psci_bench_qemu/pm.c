@@ -77,6 +77,22 @@ static void __dead2 pwr_down(const psci_power_state_t *target)
 			   PB_NODE_SUSPENDED);
 }
 
+#if PB_PABANDON
+/* The same for a core that can return to TF-A instead. */
+static void pwr_down_or_abandon(const psci_power_state_t *target)
+{
+	if (pb_power_down_is_abandoned()) {
+		pb_channel_give();
+		return;
+	}
+	pwr_down(target);
+}
+
+#define LAST_STEP	pwr_down_or_abandon
+#else
+#define LAST_STEP	pwr_down
+#endif
+
 /* The first step after CPU_ON, and after a power-down CPU_SUSPEND. */
 static void pwr_domain_on_finish(const psci_power_state_t *woken_from)
 {
@@ -86,6 +102,7 @@ static void pwr_domain_on_finish(const psci_power_state_t *woken_from)
 
 static void pwr_domain_suspend_finish(const psci_power_state_t *woken_from)
 {
+	pb_abandon_finish();
 	pb_nodes_come_up(woken_from);
 	pb_gic_core_resume();
 }
@@ -132,7 +149,7 @@ static const plat_psci_ops_t ops = {
 	.pwr_domain_on = pwr_domain_on,
 	.pwr_domain_off = pwr_domain_off,
 	.pwr_domain_suspend = pwr_domain_suspend,
-	.PB_PWR_DOWN_HOOK = pwr_down,
+	.PB_PWR_DOWN_HOOK = LAST_STEP,
 	.pwr_domain_on_finish = pwr_domain_on_finish,
 	.pwr_domain_suspend_finish = pwr_domain_suspend_finish,
 	.system_off = system_off,

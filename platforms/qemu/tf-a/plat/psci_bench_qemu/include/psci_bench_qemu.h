@@ -149,6 +149,21 @@ static inline void pb_channel_give(void)
 }
 #endif /* PB_POWER_CHANNEL */
 
+/* pabandon.c: a power-down that the core abandons (PB_PABANDON). */
+#if PB_PABANDON
+/* An interrupt is pending for this core, which was about to lose power. */
+bool pb_power_down_is_abandoned(void);
+/* This core resumes; its CPU interface may still be set up for the WFI. */
+void pb_abandon_finish(void);
+
+/* gic_v2_core.S, gic_v3_core.S */
+void pb_gic_arm_wake(void);
+#else
+static inline void pb_abandon_finish(void)
+{
+}
+#endif /* PB_PABANDON */
+
 /* power_loss.S: the core loses power and comes back at the warm entry point. */
 void __dead2 pb_core_power_down(bool wake_by_interrupt);
 
