@@ -43,8 +43,8 @@ static const interrupt_prop_t secure_interrupts[] = {
 	SECURE_SGI(PB_FIRST_SECURE_SGI + 3),
 	SECURE_SGI(PB_FIRST_SECURE_SGI + 4),
 	SECURE_SGI(PB_FIRST_SECURE_SGI + 5),
-	SECURE_SGI(PB_FIRST_SECURE_SGI + 6),
 	SECURE_SGI(PB_RELEASE_SGI),
+	SECURE_SGI(PB_FIRST_SECURE_SGI + 7),
 };
 
 static const gicv2_driver_data_t driver = {

@@ -34,8 +34,8 @@ static const interrupt_prop_t secure_interrupts[] = {
 	SECURE_SGI(PB_FIRST_SECURE_SGI + 3, INTR_GROUP1S),
 	SECURE_SGI(PB_FIRST_SECURE_SGI + 4, INTR_GROUP1S),
 	SECURE_SGI(PB_FIRST_SECURE_SGI + 5, INTR_GROUP1S),
-	SECURE_SGI(PB_FIRST_SECURE_SGI + 6, INTR_GROUP1S),
 	SECURE_SGI(PB_RELEASE_SGI, INTR_GROUP0),
+	SECURE_SGI(PB_FIRST_SECURE_SGI + 7, INTR_GROUP1S),
 };
 
 /* Filled by the driver: a CPU without a redistributor does not exist. */

@@ -160,9 +160,11 @@ func pb_gic_lose_cpu_interface
 endfunc pb_gic_lose_cpu_interface
 
 /*
- * Let non-secure interrupts, and nothing else, end the sleep. On hardware the
- * redistributor signals WakeRequest to the power controller, bypassing the CPU
- * interface; here the interface has to do it. Changes x0.
+ * Let Group 1 interrupts of both worlds, and nothing else, end the sleep. On
+ * hardware the redistributor signals WakeRequest to the power controller,
+ * bypassing the CPU interface; here the interface has to do it. A secure
+ * interrupt that the interface does not accept would hide all non-secure ones
+ * with a lower priority. Changes x0.
  */
 func pb_gic_arm_wake
 	/*
@@ -171,7 +173,8 @@ func pb_gic_arm_wake
 	 */
 	mov	x0, #0xff
 	msr	ICC_PMR_EL1, x0
-	mov	x0, #IGRPEN1_EL3_ENABLE_G1NS_BIT
+	mov	x0, #(IGRPEN1_EL3_ENABLE_G1NS_BIT | \
+		      IGRPEN1_EL3_ENABLE_G1S_BIT)
 	msr	ICC_IGRPEN1_EL3, x0
 	isb
 	ret

@@ -84,10 +84,10 @@
 
 /*
  * Software-generated interrupts 8 to 15 belong to the secure world, as Arm
- * recommends. The last one releases a CPU from the hold pen. It is in Group 0,
- * because only EL3 may receive it.
+ * recommends. One of them releases a CPU from the hold pen. It is in Group 0,
+ * because only EL3 may receive it. OP-TEE uses the last one.
  */
 #define PB_FIRST_SECURE_SGI	8
-#define PB_RELEASE_SGI		15
+#define PB_RELEASE_SGI		14
 
 #endif /* PB_PLATFORM_DEF_H */
