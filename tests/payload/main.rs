@@ -15,6 +15,7 @@ mod hostile;
 mod lead_watchdog;
 mod masked_time;
 mod matrix;
+mod secure_payload;
 mod settling;
 mod sweeps;
 mod timer;

@@ -38,6 +38,9 @@ pub fn package(firmware: &FirmwareBuild, payload: Option<Vec<u8>>) -> Result<Vec
     let mut fip = Fip::default();
     fip.put(uuid_of("tb-fw"), firmware.read("bl2")?)?;
     fip.put(uuid_of("soc-fw"), firmware.read("bl31")?)?;
+    if let Some(bl32) = &firmware.bl32 {
+        fip.put(uuid_of("tos-fw"), bl32.clone())?;
+    }
     if let Some(payload) = payload {
         fip.put(uuid_of("nt-fw"), payload)?;
     }

@@ -1,6 +1,7 @@
 //! Builds firmware, the payload, device trees, and the images made from them:
 //!
 //! * `image` builds BL33.
+//! * `bl32` reads BL32.
 //! * `package` builds the file that a board loads.
 //! * `fip` builds a Firmware Image Package.
 //! * `flash` builds QEMU's flash image.
@@ -9,6 +10,7 @@
 //! * `stick` builds boot media that contain the EFI application.
 //! * `report_program` builds the `psci-report` program.
 
+pub mod bl32;
 #[cfg(feature = "full")]
 pub mod checkout;
 pub mod efi;

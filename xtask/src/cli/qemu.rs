@@ -19,6 +19,7 @@ use run::model::{Verdict, scenarios};
 
 use super::common::plan;
 use crate::build::GivenStates;
+use crate::build::bl32;
 use crate::build::firmware::Variant;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::flash;
@@ -68,13 +69,18 @@ pub struct RunArguments {
     /// Run this file as BL33, unchanged.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["args", "dtb", "state_format", "core"])]
     pub image: Option<PathBuf>,
+    /// Run this file as BL32, such as OP-TEE's tee-raw.bin.
+    #[arg(long, value_name = "FILE")]
+    pub bl32: Option<PathBuf>,
 }
 
 impl RunArguments {
     /// Returns true if no option differs from its default.
     #[cfg(feature = "full")]
     pub(super) fn are_defaults(&self) -> bool {
-        let has_files = self.dtb.is_some() || self.image.is_some();
+        let has_files = [&self.dtb, &self.image, &self.bl32]
+            .iter()
+            .any(|it| it.is_some());
         self.spec == RunSpec::default() && self.timeout.is_none() && !has_files
     }
 }
@@ -174,6 +180,7 @@ pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
     let inputs = [
         ("--dtb", run.dtb.as_deref()),
         ("--image", run.image.as_deref()),
+        ("--bl32", run.bl32.as_deref()),
     ];
     files::check(("--log", log), &inputs)
 }
@@ -187,6 +194,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     for (option, is_lost) in [
         ("--variant", has_variant && !is_built),
         ("--fault", spec.fault.is_some() && !is_built),
+        ("--bl32", arguments.bl32.is_some() && !is_built),
         ("--tf-a", spec.tf_a.is_some() && !firmware.is_tf_a()),
     ] {
         if is_lost {
@@ -223,6 +231,13 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     if let Some(path) = &arguments.dtb {
         spec.tree = TreeSource::File(path.clone());
     }
+    if arguments.bl32.is_some() && spec.variant.has("pabandon=1") {
+        bail!(
+            "--bl32: TF-A's OP-TEE dispatcher does not support abandoned power-downs; remove \
+             pabandon=1 from --variant"
+        );
+    }
+    spec.bl32 = arguments.bl32.as_deref().map(bl32::read).transpose()?;
     if let Some(path) = &arguments.image {
         spec.payload = Payload::Image(read_file::read("--image", path, flash::IMAGE_MAX)?);
     }

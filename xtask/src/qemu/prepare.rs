@@ -35,7 +35,7 @@ use crate::build::firmware_kind::FirmwareKind;
 use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::payload::{self, TreeSource};
 use crate::build::tf_a::{TF_A, TfA};
-use crate::build::{self, flash, image};
+use crate::build::{self, bl32, flash, image};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, U_BOOT, scratch};
 
@@ -247,12 +247,12 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
     board.check_gic(spec.gic)?;
     machine.check(described, board.default_gic())?;
     let variants = ["pmf=new", "pmf=off"].map(|pmf| Variant::default().with(pmf));
-    let has_own = !variants.contains(&spec.variant) || spec.fault.is_some();
+    let has_own = !variants.contains(&spec.variant) || spec.fault.is_some() || spec.bl32.is_some();
     if described.stock.is_some() && has_own {
         let title = &board.title;
         bail!(
-            "{title} runs TF-A's own platform, which supports neither --fault nor any --variant \
-             except pmf=off"
+            "{title} runs TF-A's own platform, which supports neither --fault nor --bl32, nor any \
+             --variant except pmf=off"
         );
     }
     Ok(machine)
@@ -366,7 +366,7 @@ impl Asked<'_> {
             None => spec.variant,
         };
         let gic = self.machine.gic;
-        let platform = match &described.stock {
+        let mut platform = match &described.stock {
             Some(stock) => {
                 let timestamps = Timestamps::find(described.pmf, &tf_a.dir, &tf_a.version);
                 let mut platform = Platform::of_board(self.workspace, self.board, stock, gic);
@@ -380,7 +380,14 @@ impl Asked<'_> {
             }
             None => Platform::overlay(self.workspace, &spec.board, gic, variant),
         };
-        firmware::build(self.workspace, &tf_a, &platform)
+        if spec.bl32.is_some() {
+            platform.add_variables(&bl32::VARIABLES.map(str::to_owned));
+        }
+        let build = firmware::build(self.workspace, &tf_a, &platform)?;
+        Ok(FirmwareBuild {
+            bl32: spec.bl32.clone(),
+            ..build
+        })
     }
 
     /// Builds the EFI application. EFI chooses the image address, so the image cannot be in the

@@ -86,6 +86,9 @@ pub struct RunSpec {
     /// The device tree.
     #[arg(skip)]
     pub tree: TreeSource,
+    /// BL32, if TF-A starts one.
+    #[arg(skip)]
+    pub bl32: Option<Vec<u8>>,
     /// BL33.
     #[arg(skip)]
     pub payload: Payload,
@@ -124,6 +127,7 @@ impl Default for RunSpec {
             args: None,
             states: GivenStates::default(),
             tree: TreeSource::default(),
+            bl32: None,
             payload: Payload::default(),
             timeout: LEAST,
         }

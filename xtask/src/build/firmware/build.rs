@@ -33,6 +33,8 @@ pub(crate) const TREES: &str = "fdts/";
 pub struct FirmwareBuild {
     /// The folder that contains the platform files, such as `bl31.bin` and `bl31.elf`.
     pub dir: PathBuf,
+    /// BL32, if the firmware starts one. It is not part of the build.
+    pub bl32: Option<Vec<u8>>,
 }
 
 impl FirmwareBuild {
@@ -50,7 +52,7 @@ pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<F
     // A single make run must build all stages for a FIP.
     if platform.bl31_variables.is_empty() || platform.fip != FipBuild::None {
         let dir = build_stages(workspace, tf_a, platform, None)?;
-        return Ok(FirmwareBuild { dir });
+        return Ok(FirmwareBuild { dir, bl32: None });
     }
     let plain = Platform {
         bl31_variables: Vec::new(),
@@ -59,7 +61,7 @@ pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<F
     let first = build_stages(workspace, tf_a, &plain, None)?;
     let only_bl31 = platform.only_stages(|stage| stage == "bl31");
     let dir = build_stages(workspace, tf_a, &only_bl31, Some(&first))?;
-    Ok(FirmwareBuild { dir })
+    Ok(FirmwareBuild { dir, bl32: None })
 }
 
 /// Builds `platform`, unless that build already exists, and adds the files from the `others`

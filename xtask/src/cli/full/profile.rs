@@ -128,6 +128,7 @@ fn check_outputs(arguments: &ProfileArguments, place: Option<&Path>) -> Result<(
     let inputs = [
         ("--dtb", arguments.run.dtb.as_deref()),
         ("--image", arguments.run.image.as_deref()),
+        ("--bl32", arguments.run.bl32.as_deref()),
         ("--against", arguments.against.as_deref()),
         ("PROFILE", arguments.saved.as_deref()),
     ];

@@ -134,6 +134,14 @@ pub const REFUSED: &[(&str, &[&str])] = &[
 
     // Endless files
     ("qemu --dtb /dev/zero", &["/dev/zero:"]),
+    ("qemu --bl32 gone", &["--bl32 gone: No such file"]),
+    ("qemu --bl32 /dev/null", &["--bl32 /dev/null: the file is empty"]),
+    ("qemu --bl32 /dev/zero", &["--bl32 /dev/zero: larger than the limit of 15728640 bytes"]),
+    ("qemu --bl32 /bin/true", &["--bl32 /bin/true: is an ELF file; use a flat binary"]),
+    ("qemu --firmware builtin --bl32 stub", &["--bl32 applies to TF-A built for --firmware tf-a"]),
+    ("qemu --board qemu-sbsa --bl32 stub", &["supports neither --fault nor --bl32"]),
+    ("qemu --variant pabandon=1 --bl32 stub", &["remove pabandon=1 from --variant"]),
+    ("qemu --log stub --bl32 stub", &["this is the input file for --"]),
     ("qemu --image /dev/zero", &["--image /dev/zero: larger than the limit of 66846720 bytes"]),
     ("fip info /dev/zero", &["/dev/zero:"]),
     ("fip create --out /nonexistent/fip --nt-fw /dev/zero", &["/dev/zero:"]),
