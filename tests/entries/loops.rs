@@ -47,6 +47,7 @@ fn a_loop_is_its_operation_and_nothing_else() {
     let stamp = [FUNCTION, 0xaa15_03e1, 0xaa16_03e2, 0xaa17_03e3, SMC];
     let wait = unless_equal(5);
     let wait_longer = unless_equal(6);
+    let wait_longest = unless_equal(7);
     // str w20, [x21]; ldr w9, [x22]; tst w9, #0x3ff; b.ne; str w9, [x22, #4].
     let sgi_v2 = [0xb900_02b4, 0x88df_fec9, 0x7200_253f, wait, 0xb900_06c9];
     // msr icc_sgi1r_el1, x20; isb; mrs x9, icc_iar1_el1; tst x9, #0xffffff; b.ne;
@@ -60,11 +61,17 @@ fn a_loop_is_its_operation_and_nothing_else() {
         0xd518_cc29,
     ];
     // The replies send the SGI last.
-    let reply_v2 = [0x88df_fec9, 0x7200_253f, wait, 0xb900_06c9, 0xb900_02b4];
+    let reply_v2 = [
+        0x88df_fec9,
+        0x7200_253f,
+        wait_longer,
+        0xb900_06c9,
+        0xb900_02b4,
+    ];
     let reply_v3 = [
         0xd538_cc09,
         0xf240_5d3f,
-        wait_longer,
+        wait_longest,
         0xd518_cc29,
         0xd518_cbb4,
         ISB,

@@ -255,6 +255,7 @@ impl CallPath {
 
     /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if `power_state` is None. `context` is in the CPU's
     /// channel, and the entry point loads it from there.
+    #[unsafe(link_section = ".text.unshared")]
     pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
         let (function, power_state) = match power_state {
             Some(power_state) => (PSCI_CPU_SUSPEND_64, power_state),
