@@ -1,7 +1,7 @@
 //! Runs the payload with various CPU counts, with each variant of the overlay platform, and with
 //! each combination of firmware, GIC and exception level. Every run must end with PASS.
 
-use hardware::board::Mpidr;
+use hardware::board::{GicVersion, Mpidr};
 use hardware::image::Conduit;
 use hardware::spec::psci::StateFormat;
 use run::measure::{Counter, Metric};
@@ -100,11 +100,34 @@ fn loops_and_timers_on_every_machine() {
         for variant in [Variant::PsciVersion, Variant::Unknown] {
             assert!(figures(ScenarioId::NullCall, variant) > 3 * 64);
         }
-        assert!(figures(ScenarioId::SelfSgi, Variant::Sgi) > 3 * 64);
-        // One tick is one instruction. Each iteration consists of the read and two loop
+        // One tick is one instruction. Each iteration consists of the operation and two loop
         // instructions, and a few more instructions surround the 64 iterations.
-        let read = figures(ScenarioId::SysregTrap, Variant::Pmselr);
-        assert!((3 * 64..3 * 64 + 16).contains(&read), "{read} {machine}");
+        let an_sgi = if gic == GicVersion::V2 { 7 } else { 8 };
+        for (scenario, variant, instructions) in [
+            (ScenarioId::SysregTrap, Variant::Pmselr, 3),
+            (ScenarioId::Eoi, Variant::Eoi, 3),
+            (ScenarioId::MmioRead, Variant::Distributor, 3),
+            (ScenarioId::MmioRead, Variant::Uart, 3),
+            (ScenarioId::SelfSgi, Variant::Sgi, an_sgi),
+        ] {
+            let own = instructions * 64;
+            let found = figures(scenario, variant);
+            assert!(
+                (own..own + 16).contains(&found),
+                "{variant:?}: {found} {machine}"
+            );
+        }
+        // Each CPU sends and receives an SGI, and polls while the other one does.
+        let ipis = log.series(ScenarioId::Ipi);
+        let near = ipis.filter(|(_, it)| it.cell.step.how == How::Near);
+        let near = near.filter(|(_, it)| it.series.metric == Metric::Time);
+        let round_trips: Vec<u64> = near.map(|(_, it)| it.series.summary.min).collect();
+        assert_eq!(round_trips.len(), 2, "{machine}");
+        let least = 2 * an_sgi * 64;
+        assert!(
+            round_trips.iter().all(|it| *it > least),
+            "{round_trips:?} {machine}"
+        );
         let has_pmf = firmware == FirmwareKind::TfA;
         let lacks = "Skipped: PMF's timestamps cannot be read";
         for said in ["SMCCC_VERSION.", lacks] {
