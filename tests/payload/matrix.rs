@@ -152,15 +152,17 @@ fn loops_and_timers_on_every_machine() {
 /// The difference is due to the call that detected OFF and to the caller's own instructions.
 #[test]
 fn off_is_seen_when_it_is() {
-    let args = "only=cpu_off_serial,cpu_on iterations=2 warmup=1";
+    let args = "only=cpu_off_serial,cpu_on,cpu_on_flood iterations=2 warmup=1";
     let log = common::pass(&common::spec("--smp 4 --icount", args));
     let told = log.metric(ScenarioId::CpuOffSerial, Metric::Powerdown);
     for cpu in (1..4).map(Mpidr::new) {
-        let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Metric::TurnOff, cpu);
-        let (seen, told) = (seen.expect("samples").median, told[&cpu].median);
-        // With this clock, the lead polls without pausing and takes every other turn. During the
-        // firmware's measurement, the lead sleeps.
-        let is_soon = seen < 2 * told + 1_000 && seen > told;
-        assert!(is_soon, "{cpu}: {seen}, {told:?}");
+        for scenario in [ScenarioId::CpuOn, ScenarioId::CpuOnFlood] {
+            let seen = log.alone(scenario, Variant::Joins, Metric::TurnOff, cpu);
+            let (seen, told) = (seen.expect("samples").median, told[&cpu].median);
+            // With this clock, the lead polls without pausing and takes every other turn. During
+            // the firmware's measurement, the lead sleeps.
+            let is_soon = seen < 2 * told + 1_000 && seen > told;
+            assert!(is_soon, "{scenario} {cpu}: {seen}, {told:?}");
+        }
     }
 }

@@ -108,7 +108,13 @@ impl Lead {
 
     /// Turns on a CPU that is off, and gives it its order. Returns the counter value just before
     /// the CPU_ON that the firmware accepted.
-    fn turn_on(&self, cpu: &CpuChannel, order: Order, deadline: u64) -> Result<u64, Loss> {
+    fn turn_on(
+        &self,
+        cpu: &CpuChannel,
+        order: Order,
+        nap_us: u64,
+        deadline: u64,
+    ) -> Result<u64, Loss> {
         let step = Step::TurnOn;
         self.begin_step(step, deadline);
         let (entry, context) = (layout::secondary_entry_address(), self.context(cpu));
@@ -117,7 +123,7 @@ impl Lead {
         cpu.handover.give_order(order);
         // The order must be in memory before CPU_ON.
         instructions::complete_accesses();
-        let accepted = self.waiter().poll(deadline, || {
+        let accepted = self.waiter().poll_every(nap_us, deadline, || {
             // The counter is read again for each call, because the time before the accepted call is
             // not part of the power-up.
             let called_at = self.waiter().now();
@@ -193,7 +199,7 @@ impl Lead {
         cpu: &CpuChannel,
         step: Step,
         deadline: u64,
-        condition: impl Fn(&CpuHandover) -> bool,
+        condition: fn(&CpuHandover) -> bool,
     ) -> Result<(), Loss> {
         self.poll_step(step, NAP_US, deadline, || match condition(&cpu.handover) {
             true => Some(Ok(())),
@@ -275,7 +281,7 @@ impl Lead {
                 cpu.handover.give_order(order);
                 continue;
             }
-            match self.turn_on(cpu, order, deadline) {
+            match self.turn_on(cpu, order, NAP_US, deadline) {
                 Ok(turned_on) => {
                     outcome.turned_on = CounterValue::new(turned_on);
                     if orders.round.repeats_cpu_on {
@@ -360,6 +366,11 @@ impl Lead {
         }
         let deadline = self.deadline_of(Step::TurnOff);
         for cpu in self.participants(orders) {
+            if round.floods {
+                let off = self.flood(cpu, round, outcomes);
+                self.note(round, cpu, off, outcomes);
+                continue;
+            }
             let off = self.wait_off(cpu, round.action, deadline);
             let off = off.and_then(|seen_off| {
                 let taken = take_outcome(cpu, round, outcomes);
@@ -373,6 +384,29 @@ impl Lead {
                 outcomes,
             );
         }
+    }
+
+    /// Calls CPU_ON for a CPU that powers off until the firmware accepts the call, and then waits
+    /// until the CPU has powered off again.
+    #[inline(never)]
+    fn flood(
+        &self,
+        cpu: &CpuChannel,
+        round: &Round,
+        outcomes: &mut [Outcome],
+    ) -> Result<CpuState, Loss> {
+        let done = CpuHandover::is_done;
+        let deadline = self.deadline_of(Step::Finish);
+        // Without naps, so that the first call comes before the CPU is off.
+        let is_done = || done(&cpu.handover).then_some(());
+        self.waiter().poll_every(0, deadline, is_done);
+        let outcome = take_outcome(cpu, round, outcomes).ok_or(OFF_TOO_EARLY)?;
+        let deadline = self.deadline_of(Step::TurnOff);
+        let accepted = self.turn_on(cpu, Order::default(), 0, deadline)?;
+        outcome.seen_off = CounterValue::new(accepted);
+        self.wait(cpu, Step::Arrive, self.deadline_of(Step::Arrive), done)?;
+        let seen_at = self.wait_off(cpu, Action::None, self.deadline_of(Step::TurnOff))?;
+        Ok(CpuState::Off { seen_at })
     }
 
     /// Sends an SGI from the lead to CPUs that have not returned by `late`.

@@ -153,6 +153,9 @@ pub struct Round {
     pub osi: Option<OsInitiated>,
     /// True if each CPU that suspends compares its context before and after the suspend.
     pub checks_context: bool,
+    /// True if the lead calls CPU_ON, and not AFFINITY_INFO, until a CPU that powers off is off. The
+    /// CPU then powers off a second time.
+    pub floods: bool,
     /// True if each CPU_ON is called a second time as soon as it has returned.
     pub repeats_cpu_on: bool,
 }

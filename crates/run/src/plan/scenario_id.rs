@@ -199,6 +199,15 @@ scenarios! {
         cells: |_| 1,
         ..Descriptor::STEPS
     },
+    CpuOnFlood: Descriptor {
+        tag: "cpu_on_flood",
+        name: "CPU_OFF under a flood of CPU_ON calls",
+        procedure: Procedure::CpuOn,
+        needs_cpu_off: true,
+        // On several SoCs, a CPU_ON in this gap loses the CPU.
+        is_in_all: false,
+        ..Descriptor::SUITE
+    },
     MaskedTime: Descriptor {
         tag: "masked_time",
         name: "Interrupts held back by calls to the firmware",
@@ -277,7 +286,8 @@ impl ScenarioId {
 
     /// Returns true for a scenario in the `micro` group.
     pub const fn is_micro(self) -> bool {
-        matches!(self.procedure(), Procedure::Loop | Procedure::CpuOn)
+        self.descriptor().is_in_all
+            && matches!(self.procedure(), Procedure::Loop | Procedure::CpuOn)
     }
 
     /// Returns true for a scenario whose steps are measured like a suite scenario.

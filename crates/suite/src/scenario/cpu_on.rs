@@ -4,6 +4,8 @@
 //! lead calls AFFINITY_INFO continuously. A round with all CPUs does not measure the time until
 //! OFF, because the lead can only poll one CPU at a time.
 //!
+//! In `cpu_on_flood`, the lead calls CPU_ON continuously instead, until the firmware accepts it.
+//!
 //! After its last CPU_ON, the lead sleeps for twice the time that the slowest CPU has taken so far,
 //! so that it does not interfere with CPUs that are powering up.
 
@@ -25,6 +27,7 @@ pub(crate) fn measure(
     setting: Setting<'_>,
     key: ScenarioKey,
     progress: &mut dyn Progress,
+    floods: bool,
 ) -> Scenario {
     let room = BenchRoom {
         outcomes: 0,
@@ -35,19 +38,20 @@ pub(crate) fn measure(
     if setting.cpus.len() < 2 {
         return bench.finish(key, Status::Skipped(Skip::OneCpu));
     }
-    let measured = measure_all(&mut bench);
+    let measured = measure_all(&mut bench, floods);
     bench.finish(
         key,
         measured.map_or_else(Status::Failed, |()| Status::Passed),
     )
 }
 
-fn measure_all(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure_all(bench: &mut Bench<'_>, floods: bool) -> Result<(), Failure> {
     bench.asked = bench.setting.plan.iterations;
     let lead = bench.lead();
     let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
-    for who in others.clone().map(Who::Only).chain([Who::All]) {
-        take_samples(bench, who)?;
+    let together = (!floods).then_some(Who::All);
+    for who in others.clone().map(Who::Only).chain(together) {
+        take_samples(bench, who, floods)?;
         for cpu in others.clone().filter(|cpu| who.includes(*cpu, lead)) {
             add_cell(bench, who, cpu)?;
         }
@@ -55,10 +59,11 @@ fn measure_all(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn take_samples(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
+fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Failure> {
     let lead_in = bench.machine.facts().ticks(LEAD_IN_US);
     let mut round = Round {
         quiet: bench.machine.facts().ticks(QUIET_US),
+        floods,
         ..Round::new(who, Action::OnOff, lead_in)
     };
     bench.clear_cells();

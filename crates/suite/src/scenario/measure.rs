@@ -20,7 +20,7 @@ use super::{
 enum Measurement {
     Suite,
     Loops(&'static Loops),
-    CpuOn,
+    CpuOn { floods: bool },
     Timers,
     Steps(fn(&mut Sweep<'_>)),
     Checks,
@@ -43,7 +43,8 @@ const fn measurement(id: ScenarioId) -> Measurement {
         ScenarioId::SysregTrap => Measurement::Loops(&loops::SYSREG_TRAP),
         ScenarioId::PmfRead => Measurement::Loops(&loops::PMF_READ),
         ScenarioId::Empty => Measurement::Loops(&loops::EMPTY),
-        ScenarioId::CpuOn => Measurement::CpuOn,
+        ScenarioId::CpuOn => Measurement::CpuOn { floods: false },
+        ScenarioId::CpuOnFlood => Measurement::CpuOn { floods: true },
         ScenarioId::TimerLatency => Measurement::Timers,
         ScenarioId::DirtySweep => Measurement::Steps(dirty_sweep::measure_steps),
         ScenarioId::ContendSweep => Measurement::Steps(contend_sweep::measure_steps),
@@ -80,7 +81,9 @@ pub fn measure(
         Measurement::Loops(loops) => {
             alloc::vec![loops::measure(machine, setting, key, progress, loops)]
         }
-        Measurement::CpuOn => alloc::vec![cpu_on::measure(machine, setting, key, progress)],
+        Measurement::CpuOn { floods } => {
+            alloc::vec![cpu_on::measure(machine, setting, key, progress, floods)]
+        }
         Measurement::Timers => {
             alloc::vec![timer_latency::measure(machine, setting, key, progress)?]
         }
