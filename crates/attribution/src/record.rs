@@ -106,8 +106,8 @@ impl Last {
     }
 
     /// Returns true if `event` is another execution of the same block, directly after a complete
-    /// execution without memory accesses. Most events are repeats, because caches are cleaned by set
-    /// and way in a loop.
+    /// execution without memory accesses. Most events are repeats, because caches are cleaned by
+    /// set and way in a loop.
     fn is_repeated_by(&self, event: [u64; 3]) -> bool {
         let [first, inside, outside] = self.event;
         event[0] == first

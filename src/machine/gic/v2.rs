@@ -63,8 +63,8 @@ impl GicV2Driver {
         gicv2::send_sgi(&mut self.distributor(), list, WAKE_SGI);
     }
 
-    /// Returns the value that sends an SGI to the other CPU, or to the CPU itself if it is None, and
-    /// the addresses of GICD_SGIR and GICC_IAR.
+    /// Returns the value that sends an SGI to the other CPU, or to the CPU itself if it is None,
+    /// and the addresses of GICD_SGIR and GICC_IAR.
     pub fn loop_sgi(&self, _: &GicCpu, other: Option<&GicCpu>) -> Option<[u64; 3]> {
         let list = |other: &GicCpu| other.place.load(Ordering::Acquire) as u8;
         let value = match other {

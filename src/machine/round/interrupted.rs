@@ -37,8 +37,8 @@ pub fn observe_call(
         } => [id.into(), x1, x2, x3],
         InterruptedCall::CpuOn { target, .. } => {
             let target = &channels[target.place()];
-            // The lead does not use this CPU in the round, so its order is given here. It powers off
-            // again. The order must be in memory before CPU_ON.
+            // The lead does not use this CPU in the round, so its order is given here. It powers
+            // off again. The order must be in memory before CPU_ON.
             target.handover.give_order(Order::default());
             instructions::complete_accesses();
             let context = core::ptr::from_ref(target) as u64 | waiter.path.context_flag();

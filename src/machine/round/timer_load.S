@@ -2,8 +2,8 @@
 //
 // stress_loop executes a load, chunk by chunk, until a given instant. If x0 is not 0, the loop
 // runs with IRQs unmasked and on SP_EL0, so that they have their own vector (vectors.S). At any
-// other time, an IRQ takes the vector that dumps registers. The loop does not use the stack, so SP_EL0 need not be valid; the handler uses
-// the CPU's own stack.
+// other time, an IRQ takes the vector that dumps registers. The loop does not use the stack, so
+// SP_EL0 need not be valid; the handler uses the CPU's own stack.
 //
 // The handler saves the registers that an assembly handler must preserve for the code it interrupts
 // (Procedure Call Standard, IHI 0055: x0 to x18, x30), and calls a Rust function. x16 and x17

@@ -27,8 +27,8 @@ impl CommitRange {
 ///
 /// The two ends and the releases, whose indices are `releases`, are measured first. Then the part
 /// of the range with the largest change is halved repeatedly, until each part either cannot be
-/// halved or changes the figure by at most `tolerance`, a fraction of the first figure. If the first
-/// or the last commit has no figure, the range is not halved and no steps are returned.
+/// halved or changes the figure by at most `tolerance`, a fraction of the first figure. If the
+/// first or the last commit has no figure, the range is not halved and no steps are returned.
 pub(super) fn find_steps(
     count: usize,
     releases: &[usize],

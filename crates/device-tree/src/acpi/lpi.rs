@@ -243,9 +243,9 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
     states
 }
 
-/// Combines a state with a state of the enclosing container, in the same way as Linux. Returns None if they cannot be
-/// combined, or if the container's power_state is 0, which means that the firmware enters the state
-/// autonomously.
+/// Combines a state with a state of the enclosing container, in the same way as Linux. Returns None
+/// if they cannot be combined, or if the container's power_state is 0, which means that the
+/// firmware enters the state autonomously.
 fn combine(below: &State, above: &State) -> Option<State> {
     let entry = match (below.entry, above.entry) {
         (_, Entry::Register(power_state)) => power_state,

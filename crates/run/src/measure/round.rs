@@ -153,8 +153,8 @@ pub struct Round {
     pub osi: Option<OsInitiated>,
     /// True if each CPU that suspends compares its context before and after the suspend.
     pub checks_context: bool,
-    /// True if the lead calls CPU_ON, and not AFFINITY_INFO, until a CPU that powers off is off. The
-    /// CPU then powers off a second time.
+    /// True if the lead calls CPU_ON, and not AFFINITY_INFO, until a CPU that powers off is off.
+    /// The CPU then powers off a second time.
     pub floods: bool,
     /// True if each CPU_ON is called a second time as soon as it has returned.
     pub repeats_cpu_on: bool,
@@ -274,8 +274,8 @@ impl Window {
         start + self.schedule.period * u64::from(self.schedule.expiries)
     }
 
-    /// Returns the instant at which CPUs whose timers are not measured stop their load. By then, the
-    /// others have most likely handled the last expiry.
+    /// Returns the instant at which CPUs whose timers are not measured stop their load. By then,
+    /// the others have most likely handled the last expiry.
     pub fn load_end(&self, start: u64) -> u64 {
         self.end(start) + self.schedule.period / 2
     }

@@ -367,8 +367,8 @@ impl Fake {
         }
     }
 
-    /// Returns the outcome of a call that holds back an interrupt from 3 ticks after it begins until
-    /// it returns.
+    /// Returns the outcome of a call that holds back an interrupt from 3 ticks after it begins
+    /// until it returns.
     fn interrupt(&self, round: &Round, start: u64) -> Outcome {
         let interrupt = round.interrupt.expect("an interrupt in the round");
         let length = match interrupt.call {

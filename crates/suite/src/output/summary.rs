@@ -163,8 +163,8 @@ impl ClosingSummary {
         }
     }
 
-    /// Writes a row for each scenario that measures something, everything that failed or was skipped
-    /// and why, and the number of samples and checks.
+    /// Writes a row for each scenario that measures something, everything that failed or was
+    /// skipped and why, and the number of samples and checks.
     pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         self.table(out)?;
         for it in &self.results {

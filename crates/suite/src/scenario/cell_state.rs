@@ -190,7 +190,8 @@ fn sum_up(values: impl Iterator<Item = u64>, column: &mut Vec<u64>) -> Summary {
     Summary::of(column)
 }
 
-/// Returns true if the wake-up came too soon, in which case a longer sleep may prevent the rejection.
+/// Returns true if the wake-up came too soon, in which case a longer sleep may prevent the
+/// rejection.
 pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
     matches!(
         rejection.reason,

@@ -120,7 +120,10 @@ pub(crate) const MMIO_READ: Loops = Loops {
             is_optional: true,
             ..kind(Variant::Distributor, DistributorRead, None)
         },
-        kind(Variant::Uart, UartRead, None),
+        OperationKind {
+            is_optional: true,
+            ..kind(Variant::Uart, UartRead, None)
+        },
     ],
     skip: |_| None,
 };

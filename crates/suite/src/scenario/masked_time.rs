@@ -3,9 +3,9 @@
 //!
 //! A CPU makes a call while its timer expires. First, the timer expires at offsets spread evenly
 //! over the call. From the offset at which the interrupt was held back longest, the search bisects
-//! towards the previous offset, because an interrupt is held back longest if it falls due as soon as
-//! interrupts are masked. The samples are then taken at that offset. The baseline is the latency of
-//! an interrupt that falls due after the call has returned.
+//! towards the previous offset, because an interrupt is held back longest if it falls due as soon
+//! as interrupts are masked. The samples are then taken at that offset. The baseline is the latency
+//! of an interrupt that falls due after the call has returned.
 
 use alloc::vec::Vec;
 

@@ -63,8 +63,8 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
     }
 }
 
-/// Returns the state that a CPU reached in a suspend, if nothing above the `limit` power level could
-/// power down. Returns None if the levels are unknown.
+/// Returns the state that a CPU reached in a suspend, if nothing above the `limit` power level
+/// could power down. Returns None if the levels are unknown.
 pub(crate) fn reached_in(
     outcome: &Outcome,
     ladder: &Ladder,

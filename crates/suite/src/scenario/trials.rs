@@ -48,9 +48,9 @@ pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Op
     elsewhere.or_else(|| others().next())
 }
 
-/// Returns the CPU that is active beside `of`: the next one in the same cluster, or the first one in
-/// the next cluster. Returns None for other values of `how`, and if there is no such CPU. The helper
-/// stays awake, so it is not active.
+/// Returns the CPU that is active beside `of`: the next one in the same cluster, or the first one
+/// in the next cluster. Returns None for other values of `how`, and if there is no such CPU. The
+/// helper stays awake, so it is not active.
 pub(crate) fn neighbor_of(
     machine: &dyn Machine,
     cpus: &[Cpu],

@@ -1,5 +1,5 @@
-//! The `wake_race` scenario: what happens if the wake-up interrupt arrives while a CPU is on its way
-//! down.
+//! The `wake_race` scenario: what happens if the wake-up interrupt arrives while a CPU is on its
+//! way down.
 //!
 //! A CPU suspends, and its timer expires at an offset after the call. The offsets are first spread
 //! evenly from the call to well after the CPU is down. If two neighboring offsets have different

@@ -1,5 +1,5 @@
-//! `masked_time` on the fake machine, whose calls hold back interrupts from 3 ticks after they begin
-//! until they return.
+//! `masked_time` on the fake machine, whose calls hold back interrupts from 3 ticks after they
+//! begin until they return.
 
 use run::testing::fake::FAKE_VECTOR;
 use smccc::psci::{PSCI_CPU_ON_64, PSCI_STAT_COUNT_64, PSCI_VERSION};

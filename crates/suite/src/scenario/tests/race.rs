@@ -1,5 +1,5 @@
-//! `wake_race` on the fake machine, whose CPU_SUSPEND returns if the interrupt is due within 60 ticks
-//! after the call.
+//! `wake_race` on the fake machine, whose CPU_SUSPEND returns if the interrupt is due within 60
+//! ticks after the call.
 
 use super::*;
 
