@@ -11,7 +11,7 @@ use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
 
-use crate::common::{self, spec};
+use crate::common::{self, Log, spec};
 use crate::timer;
 
 /// Returns the number of rows in a log.
@@ -90,44 +90,7 @@ fn loops_and_timers_on_every_machine() {
         let found = (facts.conduit, facts.counter, facts.exception_level);
         let el = if level == Level::El1 { 1 } else { 2 };
         assert_eq!(found, (conduit, counter, el), "{machine}");
-        let figures = |t, variant| {
-            let summary = log.alone(t, variant, Metric::Time, Mpidr::new(0));
-            let it = summary.expect("samples");
-            let figures = [it.min, it.median, it.p99.expect("enough"), it.max];
-            assert!(figures.is_sorted(), "{figures:?} {machine}");
-            it.min
-        };
-        for variant in [Variant::PsciVersion, Variant::Unknown] {
-            assert!(figures(ScenarioId::NullCall, variant) > 3 * 64);
-        }
-        // One tick is one instruction. Each iteration consists of the operation and two loop
-        // instructions, and a few more instructions surround the 64 iterations.
-        let an_sgi = if gic == GicVersion::V2 { 7 } else { 8 };
-        for (scenario, variant, instructions) in [
-            (ScenarioId::SysregTrap, Variant::Pmselr, 3),
-            (ScenarioId::Eoi, Variant::Eoi, 3),
-            (ScenarioId::MmioRead, Variant::Distributor, 3),
-            (ScenarioId::MmioRead, Variant::Uart, 3),
-            (ScenarioId::SelfSgi, Variant::Sgi, an_sgi),
-        ] {
-            let own = instructions * 64;
-            let found = figures(scenario, variant);
-            assert!(
-                (own..own + 16).contains(&found),
-                "{variant:?}: {found} {machine}"
-            );
-        }
-        // Each CPU sends and receives an SGI, and polls while the other one does.
-        let ipis = log.series(ScenarioId::Ipi);
-        let near = ipis.filter(|(_, it)| it.cell.step.how == How::Near);
-        let near = near.filter(|(_, it)| it.series.metric == Metric::Time);
-        let round_trips: Vec<u64> = near.map(|(_, it)| it.series.summary.min).collect();
-        assert_eq!(round_trips.len(), 2, "{machine}");
-        let least = 2 * an_sgi * 64;
-        assert!(
-            round_trips.iter().all(|it| *it > least),
-            "{round_trips:?} {machine}"
-        );
+        check_loops(&log, gic, &machine);
         let has_pmf = firmware == FirmwareKind::TfA;
         let lacks = "Skipped: PMF's timestamps cannot be read";
         for said in ["SMCCC_VERSION.", lacks] {
@@ -145,6 +108,48 @@ fn loops_and_timers_on_every_machine() {
         let entry = entry.expect("samples");
         assert!(entry.min <= 2 && entry.median <= 2, "{entry:?} {machine}");
     }
+}
+
+/// Checks the figures of the loops, in instructions.
+fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
+    let figures = |t, variant| {
+        let summary = log.alone(t, variant, Metric::Time, Mpidr::new(0));
+        let it = summary.expect("samples");
+        let figures = [it.min, it.median, it.p99.expect("enough"), it.max];
+        assert!(figures.is_sorted(), "{figures:?} {machine}");
+        it.min
+    };
+    for variant in [Variant::PsciVersion, Variant::Unknown] {
+        assert!(figures(ScenarioId::NullCall, variant) > 3 * 64);
+    }
+    // One tick is one instruction. Each iteration consists of the operation and two loop
+    // instructions, and a few more instructions surround the 64 iterations.
+    let an_sgi = if gic == GicVersion::V2 { 7 } else { 8 };
+    for (scenario, variant, instructions) in [
+        (ScenarioId::SysregTrap, Variant::Pmselr, 3),
+        (ScenarioId::Eoi, Variant::Eoi, 3),
+        (ScenarioId::MmioRead, Variant::Distributor, 3),
+        (ScenarioId::MmioRead, Variant::Uart, 3),
+        (ScenarioId::SelfSgi, Variant::Sgi, an_sgi),
+    ] {
+        let own = instructions * 64;
+        let found = figures(scenario, variant);
+        assert!(
+            (own..own + 16).contains(&found),
+            "{variant:?}: {found} {machine}"
+        );
+    }
+    // Each CPU sends and receives an SGI, and polls while the other one does.
+    let ipis = log.series(ScenarioId::Ipi);
+    let near = ipis.filter(|(_, it)| it.cell.step.how == How::Near);
+    let near = near.filter(|(_, it)| it.series.metric == Metric::Time);
+    let round_trips: Vec<u64> = near.map(|(_, it)| it.series.summary.min).collect();
+    assert_eq!(round_trips.len(), 2, "{machine}");
+    let least = 2 * an_sgi * 64;
+    assert!(
+        round_trips.iter().all(|it| *it > least),
+        "{round_trips:?} {machine}"
+    );
 }
 
 /// The time from CPU_OFF to OFF as measured by the lead matches the time reported by the firmware.

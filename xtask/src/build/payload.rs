@@ -78,8 +78,7 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
 ///   reach any address in it.
 /// * `homogeneous-prolog-epilog`: functions save and restore registers through a few shared
 ///   routines.
-/// * `inline-call-penalty`: LLVM's default, 25, is meant for speed; of the values from 10 to 100,
-/// 35
+/// * `inline-call-penalty`: LLVM's default, 25, is meant for speed. Of the values from 10 to 100, 35
 ///   results in the smallest image.
 /// * `machine-outliner-reruns`: sequences that occur several times become functions, also in the
 ///   functions that this creates.
