@@ -1,5 +1,7 @@
 //! Loops that repeat one operation, in assembly (`operation_loop.S`).
 
+use core::sync::atomic::Ordering;
+
 use hardware::board::GicVersion;
 use hardware::image::Conduit;
 use hardware::spec::counter_value::CounterValue;
@@ -190,6 +192,16 @@ pub fn repeat(
         timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));
     }
     path.spin_until(start);
+    match parts.other {
+        Some(_) if parts.replies => parts.own.awaits_sgi.store(true, Ordering::Release),
+        // The end of a nap completes every pending interrupt, and the other CPU may oversleep.
+        Some(other) => {
+            let limit = start + waiter.ticks_of_us(SGI_PATIENCE_US);
+            let awaits_sgi = || other.awaits_sgi.swap(false, Ordering::AcqRel).then_some(());
+            waiter.poll_every(0, limit, awaits_sgi);
+        }
+        None => {}
+    }
     // SAFETY: operation_loop.S writes only to RawLoop and its own frame, and preserves the
     // callee-saved registers. find_loop() chose a loop from operation_loop.S, with the arguments it
     // needs, for an operation that this CPU supports; the loop that reads PMCCNTR_EL0 runs only on

@@ -1,6 +1,6 @@
 //! Definitions common to GICv2 and GICv3.
 
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use hardware::board::{IntId, Mpidr};
 
@@ -14,6 +14,9 @@ pub struct GicCpu {
     /// GICv3: the address of the CPU's redistributor, or 0 until it is found. GICv2: the CPU's bit
     /// in target lists.
     pub place: AtomicU64,
+    /// True from when the CPU stops napping, after which it does not lose an SGI, until the other CPU
+    /// of its pair has seen it.
+    pub awaits_sgi: AtomicBool,
 }
 
 pub struct Acknowledged {

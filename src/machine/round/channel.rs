@@ -47,6 +47,7 @@ impl CpuChannel {
             gic: GicCpu {
                 mpidr,
                 place: AtomicU64::new(0),
+                awaits_sgi: AtomicBool::new(false),
             },
             stress_buffer,
             timer_is_proven: AtomicBool::new(false),

@@ -69,7 +69,7 @@ pub struct RunArguments {
     /// Run this file as BL33, unchanged.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["args", "dtb", "state_format", "core"])]
     pub image: Option<PathBuf>,
-    /// Run this file as BL32, such as OP-TEE's tee-raw.bin.
+    /// Run this file as BL32 (OP-TEE's tee-raw.bin).
     #[arg(long, value_name = "FILE")]
     pub bl32: Option<PathBuf>,
 }

@@ -104,10 +104,7 @@ impl fmt::Display for Skip {
                  dirty="
             }
             Self::OwnTimerStops => "the idle state stops the CPUs' own timers",
-            Self::NoNeighbor => {
-                "no CPU can be active beside the one that is measured, in the way that timers=, \
-                 stress= or beside= requests"
-            }
+            Self::NoNeighbor => "there is no other CPU that can take part",
             Self::TooFewCpus => {
                 "contend= requests more CPUs than the board has; if the CPUs' timers stop, one \
                  more must stay awake"

@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(
             variables("coherency=sw,gic-reset=1"),
             "PB_GIC=2 PB_COHERENCY=sw | PB_GIC_RESET=1 PB_PMF=new PB_STATE_ID=original \
-             PB_TIMER_STOP=0 PB_POWER_CHANNEL=0 PB_FAULTS=0 PB_CPU_ON_ANSWER=success PB_CPU_ON_RACE=0"
+             PB_TIMER_STOP=0 PB_POWER_CHANNEL=0 PB_FAULTS=0 PB_PABANDON=0 PB_CPU_ON_ANSWER=success PB_CPU_ON_RACE=0"
         );
         assert!(variables("osi=1").ends_with(" PSCI_OS_INIT_MODE=1"));
     }

@@ -16,7 +16,6 @@ Examples:
   cargo xtask bisect susp_deep_serial:cache-flush A..B --tf-a ../tf-a
   cargo xtask bisect susp_deep_parallel:entry:all HEAD~5..HEAD --tf-a ../tf-a
   cargo xtask bisect verdict:CPU_ON A..B --tf-a ../tf-a --board qemu-sbsa
-
 Exit codes: 1 worse; 3 interrupted, or no first or last result
 Details: docs/profile.md, docs/fitness.md, docs/qemu.md")]
 pub struct BisectArguments {

@@ -13,7 +13,6 @@ use crate::commits::verdict_bench::VerdictBench;
 #[command(after_help = "\
 Example:
   cargo xtask ledger HEAD~5..HEAD --tf-a ../tf-a --format html -o ledger.html
-
 Exit codes: 1 worse; 3 interrupted, or no results for the first or last commit
 Details: docs/profile.md, docs/fitness.md, docs/qemu.md")]
 pub struct LedgerArguments {

@@ -45,9 +45,9 @@ pub struct ProfileArguments {
     /// Event to count, such as dsb.
     #[arg(long, value_name = "EVENT", value_parser = parse_event)]
     pub unit: Option<Event>,
-    /// Format: text, html, folded, speedscope, json.
+    /// Text (default), html, folded, speedscope or json.
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
-    #[arg(default_value_t = ProfileFormat::Text)]
+    #[arg(default_value_t = ProfileFormat::Text, hide_default_value = true)]
     pub format: ProfileFormat,
     /// File to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
