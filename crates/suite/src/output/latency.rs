@@ -22,11 +22,11 @@ use hardware::text::prose::paragraph;
 /// The number of data lines after which the headings are repeated.
 const HEADINGS: u32 = 21;
 
-pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between windows, \
-    the timers stop and a line is printed. The median and p99 may be up to 1/16 too low, \
+pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second, between which a \
+    line is printed. The median and p99 may be up to 1/16 too low, \
     because they are the lower bounds of histogram bins. Overruns are expiries that had already \
     passed when the handler ran. If one CPU is measured alone, the other CPUs are on and run the \
-    variant's load. The worst case may take hours to appear. ";
+    variant's load. ";
 
 /// Writes the lines for a measurement in progress.
 pub(crate) struct LatencyLines<'w> {

@@ -24,8 +24,8 @@ use super::trials::{helper_of, neighbor_of};
 
 /// The maximum number of offsets and repeats in a map.
 const POINTS_MAX: usize = 256;
-/// How long a CPU may sleep, counted from the last offset, before another CPU wakes it, in
-/// microseconds.
+/// How long a CPU may sleep before another CPU wakes it, in microseconds, counted from when its
+/// interrupt was due and the CPU should have been down.
 const PATIENCE_US: u64 = 5_000;
 /// The first offset at which the search for the end of the map looks, in ticks.
 const FIRST: u64 = 64;
@@ -88,6 +88,10 @@ struct RaceMap<'s, 'm> {
     waker: Waker,
     /// Ticks from the instant that [`Round::race`] counts from to the call.
     lead: u64,
+    /// Ticks from the start of a round until the CPU is down for certain. This includes twice the
+    /// time until the call: if CPUs suspend at the same time on an emulator, they make their calls
+    /// one after another.
+    down: u64,
     points: Vec<Point>,
 }
 
@@ -111,6 +115,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
                 };
                 let mut map = RaceMap {
                     lead: 0,
+                    down: 0,
                     points: core::mem::take(&mut points),
                     state,
                     cpu,
@@ -158,6 +163,7 @@ impl RaceMap<'_, '_> {
     fn measure(&mut self) -> Option<()> {
         let plan = self.sweep.bench.setting.plan;
         let end = self.find_end()?;
+        self.down += end;
         let last = u64::from(plan.offsets) - 1;
         for place in 0..=last {
             self.add(end * place / last)?;
@@ -182,13 +188,16 @@ impl RaceMap<'_, '_> {
     fn find_end(&mut self) -> Option<u64> {
         let longest = self.sweep.bench.us(LONGEST_US);
         let first = self.run(longest)?;
+        self.down = 2 * ticks_between(first.start, first.before);
         let from_call = ticks_between(first.before, first.due);
         self.lead = longest.saturating_sub(from_call);
         let expected = ticks_between(first.due, first.after);
         let mut x = FIRST;
         while x < longest {
-            let point = self.point(x)?;
-            if point.ending == Ending::Slept && point.latency <= expected + expected / 8 {
+            let point = self.point(x);
+            if point.is_some_and(|it| {
+                it.ending == Ending::Slept && it.latency <= expected + expected / 8
+            }) {
                 return Some(x);
             }
             x *= 2;
@@ -212,7 +221,12 @@ impl RaceMap<'_, '_> {
         let after = if x == 0 { 0 } else { self.lead + x };
         (0..TRIES).find_map(|_| {
             let outcome = self.run(after)?;
-            let ending = ending(&outcome, self.sweep.bench.pmf)?;
+            let Some(ending) = ending(&outcome, self.sweep.bench.pmf) else {
+                // The SGI may have come too early.
+                let bench = &self.sweep.bench;
+                self.down = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LONGEST_US));
+                return None;
+            };
             let latency = ticks_between(outcome.due, outcome.after);
             Some(Point { x, ending, latency })
         })
@@ -228,7 +242,7 @@ impl RaceMap<'_, '_> {
         let bench = &mut self.sweep.bench;
         let round = Round {
             race: Some(race),
-            sleep: after + bench.us(PATIENCE_US),
+            sleep: after + self.down + bench.us(PATIENCE_US),
             quiet: bench.us(QUIET_US),
             waker: self.waker,
             after: After::Stay,
@@ -278,6 +292,7 @@ impl RaceMap<'_, '_> {
 /// Returns how a suspend ended, or None if it has no valid outcome.
 fn ending(outcome: &Outcome, pmf: bool) -> Option<Ending> {
     let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr)).filter(|_| pmf);
+    let up = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
     let is_down = down > outcome.before;
     Some(match outcome.end {
         ActionEnd::Returned if outcome.code != Some(SUCCESS) => return None,
@@ -285,6 +300,10 @@ fn ending(outcome: &Outcome, pmf: bool) -> Option<Ending> {
         ActionEnd::Returned => Ending::Returned,
         ActionEnd::Resumed if is_down && outcome.due < down => Ending::Woken,
         ActionEnd::Resumed => Ending::Slept,
+        // The SGI must have come while the CPU was down.
+        ActionEnd::NotRung if pmf && (!is_down || outcome.due < down || up < outcome.due) => {
+            return None;
+        }
         ActionEnd::NotRung => Ending::Lost,
         ActionEnd::NotRun
         | ActionEnd::WentOff

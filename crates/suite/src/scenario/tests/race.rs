@@ -1,6 +1,8 @@
 //! `wake_race` on the fake machine, whose CPU_SUSPEND returns if the interrupt is due within 60
 //! ticks after the call.
 
+use hardware::spec::pmf::Stamp;
+
 use super::*;
 
 /// Returns the first and last offset with this outcome on a CPU, and the number of suspends.
@@ -58,6 +60,7 @@ fn lost_wake_ups_are_an_interval() {
         let is_lost = x.is_some_and(|x| (100..200).contains(&x));
         if cpu.place() == 2 && is_lost {
             outcome.end = ActionEnd::NotRung;
+            outcome.due = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
         }
     });
     let ran = run(fake, "only=wake_race offsets=64 repeats=2");
