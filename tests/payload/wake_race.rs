@@ -71,9 +71,9 @@ fn the_last_border_is_the_end_of_the_powerdown() {
     }
 }
 
-/// A CPU that suspends at the same time takes the same locks. Two stalls of a CPU that holds them,
-/// of
-/// 100 us and 200 us, differ by 6,250 ticks for the CPU beside it, and for no other CPU.
+/// A CPU that suspends at the same time takes the same locks. Two stalls of a CPU that holds them, of
+/// 100 us and 200 us, differ by 6,250 ticks for the CPU beside it, and for no other CPU. QEMU runs
+/// the CPUs in turn, so the CPU that waits may notice the release as late as its next turn.
 #[test]
 fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
     let (victim, neighbor) = (Mpidr::new(1), Mpidr::new(3));
@@ -90,13 +90,12 @@ fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
     let (long, short) = (seeded(200), seeded(100));
     assert_eq!(long.len(), 2 * 4);
     for (key, ticks) in &long {
-        let expected: u64 = if *key == (neighbor, How::Near) {
-            6_250
-        } else {
-            0
+        let (expected, a_turn): (u64, u64) = match *key == (neighbor, How::Near) {
+            true => (6_250, 1_000),
+            false => (0, 2),
         };
         let more = ticks - short[key];
-        assert!(expected.abs_diff(more) <= 2, "{key:?}: {more}");
+        assert!(expected.abs_diff(more) <= a_turn, "{key:?}: {more}");
     }
 }
 
