@@ -96,7 +96,7 @@ pub enum Operation {
     /// An SGI to the other CPU of a pair, which answers with an SGI. The second CPU of the pair
     /// answers.
     RoundTrip,
-    /// A write to the end-of-interrupt register that completes no interrupt.
+    /// A write to the end-of-interrupt register when there is no interrupt to complete.
     Eoi,
     /// A read of GICD_IIDR.
     DistributorRead,

@@ -32,7 +32,7 @@ struct OperationKind {
     /// The range of valid return values for a loop's last call; None for an operation whose return
     /// value is not checked here.
     answers: Option<(i32, i32)>,
-    /// True for an operation that the firmware or the machine may not have.
+    /// True if the firmware or the machine may not support the operation.
     is_optional: bool,
 }
 
