@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 
 use hardware::board::{CpuIndex, IdleState, Mpidr};
+use hardware::devices::its::NoLpi;
 use run::measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
 use run::model::{Cpu, Run};
 use run::plan::Plan;
@@ -122,6 +123,10 @@ impl Machine for Watched {
 
     fn call_firmware(&mut self, function: u32, arguments: [u64; 3]) -> u64 {
         self.in_round(|fake| fake.call_firmware(function, arguments))
+    }
+
+    fn enable_lpi(&mut self) -> Result<(), NoLpi> {
+        self.in_round(Fake::enable_lpi)
     }
 
     fn set_pause(&mut self, pause: u64) {

@@ -7,12 +7,13 @@ use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
 
 use hardware::board::{Board, Cpu, CpuIndex, LabelSource, NoWatchdog};
+use hardware::devices::its::ItsTables;
 use hardware::image::BootStage;
 use hardware::spec::region::Region;
 use hardware::spec::ticks::Clock;
 use run::measure::{Facts, Tally};
 use run::model::{self as model, Head, Run, RunId};
-use run::plan::Plan;
+use run::plan::{Plan, ScenarioId};
 use run::record::FORMAT;
 use suite::scenario::Needs;
 
@@ -24,6 +25,7 @@ use crate::machine::call::overhead;
 use crate::machine::cpu::{cycle_counter, registers};
 use crate::machine::ending::{accept, give_up, refuse, require};
 use crate::machine::gic::controller::GicDriver;
+use crate::machine::gic::its::ItsDriver;
 use crate::machine::memory::dirty_lines::DirtyLines;
 use crate::machine::memory::stacks::CpuStack;
 use crate::machine::memory::stress::StressBuffer;
@@ -60,7 +62,12 @@ pub fn prepare(
     let caches = registers::read_identity(answers.is_kvm).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
-    let mut memory = working_memory::find(&mut tables, board, &needs, dirty, start.used);
+    let its = board
+        .its
+        .filter(|_| plan.scenarios.contains(ScenarioId::Lpi));
+    let its_bytes = its.map_or(0, |_| ItsTables::BYTES);
+    let words = dirty + its_bytes;
+    let mut memory = working_memory::find(&mut tables, board, &needs, words, start.used);
     working_memory::map_devices(&mut tables, board);
     let (cpus, labels) = cpus(board);
     let own = registers::mpidr();
@@ -81,6 +88,7 @@ pub fn prepare(
         pmf: answers.pmf,
         waiter,
         timer_frame,
+        its: ItsDriver::map(&mut tables, its, zero_words(its_bytes)),
         dirty_lines: dirty_lines(dirty),
         channels,
         lead,
@@ -88,31 +96,39 @@ pub fn prepare(
         is_kvm_guest: answers.is_kvm,
     };
     let own = bring_up_lead(PARTS.call_once(|| parts));
-    for channel in channels {
-        let part = own.parts.waiter.gic.find_part_of(&channel.gic);
-        accept(part, &format!("device tree: CPU {}: ", channel.mpidr()));
-    }
+    check_redistributors(own.parts);
     let facts = Facts {
         outer_cache,
         ..find_facts(own, board, &answers)
     };
-    let head = Head {
-        format: FORMAT,
-        version: env!("CARGO_PKG_VERSION").to_string(),
-        model: board.model.to_string(),
-        labels,
-        cpus: cpus.len() as u16,
-    };
     let counter = own.parts.waiter.path.now();
     let run = Run {
         id: Some(RunId::new(start.build, start.tree, &facts, counter)),
-        head: Some(head),
+        head: Some(head(board, labels)),
         facts: Some(facts),
         plan: Some(*plan),
         cpus: cpus.iter().map(model::Cpu::from).collect(),
         ..Run::default()
     };
     (Lead::new(own, facts, cpus, plan), run)
+}
+
+fn head(board: &Board<'_>, labels: LabelSource) -> Head {
+    Head {
+        format: FORMAT,
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        model: board.model.to_string(),
+        labels,
+        cpus: board.cpu_count as u16,
+    }
+}
+
+/// Checks that the GIC has a redistributor for each CPU.
+fn check_redistributors(parts: &RoundParts) {
+    for channel in parts.channels {
+        let part = parts.waiter.gic.find_part_of(&channel.gic);
+        accept(part, &format!("device tree: CPU {}: ", channel.mpidr()));
+    }
 }
 
 fn list<T>(len: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
@@ -171,12 +187,15 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> 
     }
 }
 
-/// Returns `bytes` bytes of memory for dirty cache lines.
 fn dirty_lines(bytes: usize) -> DirtyLines {
     DirtyLines {
-        words: list(bytes / size_of::<AtomicU64>(), |_| AtomicU64::new(0)),
+        words: zero_words(bytes),
         words_per_line: registers::words_per_line(),
     }
+}
+
+fn zero_words(bytes: usize) -> &'static [AtomicU64] {
+    list(bytes / size_of::<AtomicU64>(), |_| AtomicU64::new(0))
 }
 
 fn watchdog(

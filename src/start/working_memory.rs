@@ -38,6 +38,10 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
         let what = format!("device tree: the {name} at {:#x}: ", region.base);
         accept(MappedRegisters::map(tables, region), &what);
     }
+    if let Some(its) = board.its {
+        // Mapped only if it is used.
+        exception::register_device_name("ITS", its);
+    }
 }
 
 /// Rejects a tree that makes the boot area, which is already in use, unavailable to the payload.
@@ -74,18 +78,19 @@ fn device_tables(last: u64, region: Region) -> u64 {
     tables
 }
 
-/// Finds and maps the working memory, and adds part of it to the heap.
+/// Finds and maps the working memory, and adds part of it to the heap. The heap has room for
+/// `words` more bytes than `needs` states.
 pub fn find(
     tables: &mut TranslationTables,
     board: &Board<'_>,
     needs: &Needs,
-    dirty: usize,
+    words: usize,
     used: [Region; 2],
 ) -> WorkingMemory {
     let cpus = board.cpu_count as u64;
     let per_cpu = stacks::BYTES_PER_CPU
         + (size_of::<CpuChannel>() + size_of::<Cpu>() + CpuStates::BYTES_EACH) as u64;
-    let data = (needs.heap as u64).checked_add((dirty + needs.tallies * size_of::<Tally>()) as u64);
+    let data = (needs.heap as u64).checked_add((words + needs.tallies * size_of::<Tally>()) as u64);
     let buffers = needs.buffer.checked_mul(cpus);
     let data = data.zip(buffers).and_then(|(d, b)| d.checked_add(b));
     let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 5 * PAGE)) else {
@@ -95,7 +100,8 @@ pub fn find(
     // and end.
     let mut pool_pages = size.div_ceil(BLOCK) + 3;
     let mut last = u64::MAX;
-    for (_, region) in board.devices() {
+    let devices = board.devices().into_iter().map(|(_, region)| region);
+    for region in devices.chain(board.its) {
         pool_pages += device_tables(last, region);
         last = region.end() - 1;
     }

@@ -65,6 +65,11 @@ pub fn gicr(base: u64, size: u64) -> Vec<u8> {
     bytes(16, &[(0, 1, 0x0e), (1, 1, 16), (4, 8, base), (12, 4, size)])
 }
 
+/// An interrupt translation service for the MADT.
+pub fn its(base: u64) -> Vec<u8> {
+    bytes(20, &[(0, 1, 0x0f), (1, 1, 20), (8, 8, base)])
+}
+
 /// An MADT with these entries.
 pub fn madt(entries: &[Vec<u8>]) -> Vec<u8> {
     table("APIC", 44, &[(8, 1, 6)], entries)
@@ -121,7 +126,7 @@ pub fn tables() -> Vec<Vec<u8>> {
     let cpus = cpus.map(|(mpidr, uid)| gicc(uid, *mpidr, 0x801_0000, 0));
     let mut entries: Vec<_> = cpus.collect();
     entries.push(bytes(80, &[(0, 1, 0x0b), (1, 1, 80), (12, 4, 8)]));
-    entries.extend([gicd(3), gicr(0x80a_0000, 0x10_0000)]);
+    entries.extend([gicd(3), gicr(0x80a_0000, 0x10_0000), its(0x808_0000)]);
     let gtdt = [
         (8, 1, 3),
         (48, 4, 29),

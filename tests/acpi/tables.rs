@@ -31,6 +31,7 @@ fn tables_make_the_board() {
             "kind: Pl011, base: 9000000",
             "V3 { distributor: Region { base: 8000000, size: 10000 }",
             "[Region { base: 80a0000, size: 100000 }]",
+            "its: Some(Region { base: 8080000, size: 10000 })",
             "physical: Some(1e), virtual_: Some(1b), hypervisor: Some(1a)",
             "TimerFrame { control: 2a000000, number: 1, base: 2b010000, intid: 3d }",
             "Watchdog { kind: Sbsa, base: 2c010000 }",
@@ -138,6 +139,7 @@ fn controllers_are_read_by_version() {
             "V2 { distributor: Region { base: 8000000, size: 1000 }",
         ),
         (&[gicd(3)], &nine, merged),
+        (&[gicd(3), vec![0x0f, 4, 0, 0]], two, "offset 0xe4: 4 bytes"),
         (
             &[gicd(4)],
             two,

@@ -17,6 +17,18 @@ const fn unless_equal(words: i32) -> u32 {
     0x5400_0001 | (words as u32 & 0x7_ffff) << 5
 }
 
+/// add x21, x21, #32; and x21, x21, #0xfff; str x21, [x20]; mrs x9, icc_iar1_el1; cmp x9, x22;
+/// b.ne; msr icc_eoir1_el1, x9.
+const LPI: [u32; 7] = [
+    0x9100_82b5,
+    0x9240_2eb5,
+    0xf900_0295,
+    0xd538_cc09,
+    0xeb16_013f,
+    unless_equal(5),
+    0xd518_cc29,
+];
+
 /// Checks the instructions between the two counter reads around a loop.
 #[test]
 fn a_region_is_the_loop_and_nothing_else() {
@@ -76,7 +88,7 @@ fn a_loop_is_its_operation_and_nothing_else() {
         0xd518_cbb4,
         ISB,
     ];
-    let operations: [(&str, &[u32]); 13] = [
+    let operations: [(&str, &[u32]); 14] = [
         ("empty", &[]),
         ("smc", &[FUNCTION, SMC]),
         ("hvc", &[FUNCTION, HVC]),
@@ -93,6 +105,7 @@ fn a_loop_is_its_operation_and_nothing_else() {
         // str w20, [x21]; msr icc_eoir1_el1, x20.
         ("eoi_v2", &[0xb900_02b4]),
         ("eoi_v3", &[0xd518_cc34]),
+        ("lpi", &LPI),
     ];
     for (name, operation) in operations {
         let name = format!("loop_{name}");

@@ -139,6 +139,18 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
             "{variant:?}: {found} {machine}"
         );
     }
+    let has_its = gic == GicVersion::V3;
+    assert_eq!(
+        log.text.contains("Skipped: the device tree has no ITS"),
+        !has_its
+    );
+    if has_its {
+        let found = figures(ScenarioId::Lpi, Variant::Lpi);
+        assert!(
+            (9 * 64..9 * 64 + 16).contains(&found),
+            "LPI: {found} {machine}"
+        );
+    }
     // Each CPU sends and receives an SGI, and polls while the other one does.
     let ipis = log.series(ScenarioId::Ipi);
     let near = ipis.filter(|(_, it)| it.cell.step.how == How::Near);

@@ -1,6 +1,6 @@
 //! Checks a board file for impossible values and contradictions.
 
-use hardware::board::{ADDRESSES, CPU_MAX, GICR, Region};
+use hardware::board::{ADDRESSES, CPU_MAX, GICR, GITS, Region};
 use hardware::image::{BASE_MAX, working_memory};
 use itertools::Itertools as _;
 
@@ -186,6 +186,10 @@ fn devices(board: &BoardFile) -> Check {
             let are_whole = regions.all(|region| region.size.is_multiple_of(GICR.least));
             let reason = "expected a multiple of 128 KiB, the size of one redistributor";
             require(are_whole, "gic.v3.redistributors", reason)?;
+            let its = gic.v3.as_ref().and_then(|v3| v3.its);
+            let is_frame = its.is_none_or(|its| GITS.check(&its).is_ok());
+            let reason = "expected a base and a size that are multiples of 64 KiB";
+            require(is_frame, "gic.v3.its", reason)?;
         }
     }
     let frame = board.timer_frame().map(|frame| frame.interrupt);

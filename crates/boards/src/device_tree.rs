@@ -139,7 +139,7 @@ fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Resu
         }
         GicVersion::V3 => {
             let gic = gic.v3.as_ref().ok_or_else(lacking)?;
-            nodes::gic_v3(&frames_of_v3(gic, choices.cpus)?)
+            nodes::gic_v3(&frames_of_v3(gic, choices.cpus)?, gic.its)
         }
     })
 }

@@ -105,6 +105,8 @@ pub struct GicV3 {
     pub distributor: Region,
     /// The redistributor regions, in CPU order.
     pub redistributors: Vec<Region>,
+    /// The registers of the interrupt translation service (ITS), if there is one.
+    pub its: Option<Region>,
 }
 
 /// The interrupt controller. An emulated board can support more than one GIC version.

@@ -116,28 +116,38 @@ pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> Tr
 
 /// Builds a GICv2 node.
 pub fn gic_v2(distributor: Region, cpu_interface: Region) -> TreeNode {
-    controller(
-        &["arm,gic-400", "arm,cortex-a15-gic"],
-        &[distributor, cpu_interface],
-    )
+    let compatible = ["arm,gic-400", "arm,cortex-a15-gic"];
+    controller(&compatible, &[distributor, cpu_interface]).cells("#address-cells", &[0])
 }
 
 /// Builds a GICv3 node. `frames` contains the distributor followed by the redistributor regions.
-pub fn gic_v3(frames: &[Region]) -> TreeNode {
-    controller(&["arm,gic-v3"], frames)
+/// `its` contains the registers of the ITS, if there is one.
+pub fn gic_v3(frames: &[Region], its: Option<Region>) -> TreeNode {
+    let mut node = controller(&["arm,gic-v3"], frames);
+    if frames.len() > 2 {
+        node = node.cells("#redistributor-regions", &[frames.len() as u32 - 1]);
+    }
+    let Some(its) = its else {
+        return node.cells("#address-cells", &[0]);
+    };
+    let translations = TreeNode::new(&format!("msi-controller@{:x}", its.base))
+        .texts("compatible", &["arm,gic-v3-its"])
+        .bytes("msi-controller", &[])
+        .cells("#msi-cells", &[1])
+        .reg(&[its]);
+    node.cells("#address-cells", &[2])
+        .cells("#size-cells", &[2])
+        .bytes("ranges", &[])
+        .with(translations)
 }
 
 fn controller(compatible: &[&str], frames: &[Region]) -> TreeNode {
     let base = frames.first().map_or(0, |distributor| distributor.base);
-    let mut node = TreeNode::new(&format!("interrupt-controller@{base:x}"))
+    TreeNode::new(&format!("interrupt-controller@{base:x}"))
         .texts("compatible", compatible)
-        .reg(frames);
-    if compatible == ["arm,gic-v3"] && frames.len() > 2 {
-        node = node.cells("#redistributor-regions", &[frames.len() as u32 - 1]);
-    }
-    node.bytes("interrupt-controller", &[])
+        .reg(frames)
+        .bytes("interrupt-controller", &[])
         .cells("#interrupt-cells", &[3])
-        .cells("#address-cells", &[0])
         .cells("phandle", &[GIC_PHANDLE])
 }
 

@@ -190,6 +190,36 @@ loop_\name\()_end:
     sgi_v2_loop sgi_v2, 0
     sgi_v2_loop reply_v2, 1
 
+// After IAR returned another interrupt ID, x9: waits for the next interrupt and reads IAR again at 2
+// if the ID is spurious, but at most x23 times. Otherwise, ends the loop with operations left.
+    .macro  await_interrupt_v3
+    cmp     x9, #0x3ff
+    b.ne    4f
+    subs    x23, x23, #1
+    b.eq    5f
+    wfi
+    b       2b
+4:  msr     icc_eoir1_el1, x9
+5:
+    .endm
+
+// An LPI: x20 is the address of GITS_CWRITER, x21 its value, x22 the LPI's INTID. The command queue
+// has 4096 bytes, and each of its commands, of 32 bytes, sends the LPI. Otherwise like the loops for
+// SGIs.
+    loop    lpi
+1:  add     x21, x21, #32
+    and     x21, x21, #0xfff
+    str     x21, [x20]
+2:  mrs     x9, icc_iar1_el1
+    cmp     x9, x22
+    b.ne    3f
+    msr     icc_eoir1_el1, x9
+    subs    x19, x19, #1
+    b.ne    1b
+    ret
+3:  await_interrupt_v3
+    loop_end lpi
+
 // SGI 0 with GICv3: x20 is the value for ICC_SGI1R_EL1. Otherwise like the loops for GICv2.
     .macro  sgi_v3_loop name, replies
     loop    \name
@@ -209,14 +239,7 @@ loop_\name\()_end:
     subs    x19, x19, #1
     b.ne    1b
     ret
-3:  cmp     x9, #0x3ff
-    b.ne    4f
-    subs    x23, x23, #1
-    b.eq    5f
-    wfi
-    b       2b
-4:  msr     icc_eoir1_el1, x9
-5:
+3:  await_interrupt_v3
     loop_end \name
     .endm
 

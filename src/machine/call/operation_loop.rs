@@ -13,14 +13,15 @@ use crate::machine::call::call_path::CallPath;
 use crate::machine::console;
 use crate::machine::cpu::cycle_counter::{self, CycleCounter};
 use crate::machine::gic::controller::GicDriver;
+use crate::machine::gic::its::ItsDriver;
 use crate::machine::gic::target::GicCpu;
 use crate::machine::time::waiter::Waiter;
 
-/// The longest time allowed for a batch of SGIs, in microseconds. This limit is shorter than the
+/// The longest time allowed for a batch of interrupts, in microseconds. This limit is shorter than the
 /// lead's wait for the batch.
-const SGI_PATIENCE_US: u64 = 5_000_000;
+const PATIENCE_US: u64 = 5_000_000;
 
-/// The maximum number of polls in one batch that find no pending SGI.
+/// The maximum number of polls in one batch that find no pending interrupt.
 const POLLS: u64 = 1 << 24;
 
 #[repr(C)]
@@ -49,6 +50,7 @@ impl RawLoop {
             | Operation::SelfSgi
             | Operation::RoundTrip
             | Operation::Eoi
+            | Operation::Lpi
             | Operation::DistributorRead
             | Operation::UartRead
             | Operation::SysregRead
@@ -74,6 +76,7 @@ unsafe extern "C" {
     fn loop_load_byte();
     fn loop_eoi_v2();
     fn loop_eoi_v3();
+    fn loop_lpi();
     fn loop_sgi_v2();
     fn loop_sgi_v3();
     fn loop_reply_v2();
@@ -96,6 +99,8 @@ pub struct LoopParts<'p> {
     /// True for the second CPU of a pair.
     pub replies: bool,
     pub pmf: Result<Interface, ReadError>,
+    /// The ITS. Only the lead uses it.
+    pub its: Option<&'p ItsDriver>,
 }
 
 type Body = unsafe extern "C" fn();
@@ -128,6 +133,10 @@ fn find_loop(operation: Operation, parts: &LoopParts<'_>) -> Option<(Body, [u64;
             GicDriver::V2(gic) => (loop_eoi_v2, [SPURIOUS, gic.iar() + EOIR, 0, 0]),
             GicDriver::V3(_) => (loop_eoi_v3, [SPURIOUS, 0, 0, 0]),
         },
+        Operation::Lpi => {
+            let [writer, written, intid] = parts.its?.loop_lpi()?;
+            (loop_lpi, [writer, written, intid, POLLS])
+        }
         Operation::DistributorRead => {
             let base = waiter.gic.distributor_base()?;
             (loop_load, [base + GICD_IIDR, 0, 0, 0])
@@ -186,17 +195,17 @@ pub fn repeat(
         (CallPath::Hvc, false) => repeat_hvc,
         (CallPath::Hvc, true) => repeat_hvc_cycles,
     };
-    let waits_for_sgi = matches!(operation, Operation::SelfSgi | Operation::RoundTrip);
-    if waits_for_sgi {
-        // The timer ends the wait if an SGI does not arrive.
-        timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));
+    let waits = operation.awaits_interrupt();
+    if waits {
+        // The timer ends the wait if an interrupt does not arrive.
+        timer.arm(start + waiter.ticks_of_us(PATIENCE_US));
     }
     path.spin_until(start);
     match parts.other {
         Some(_) if parts.replies => parts.own.awaits_sgi.store(true, Ordering::Release),
         // The end of a nap completes every pending interrupt, and the other CPU may oversleep.
         Some(other) => {
-            let limit = start + waiter.ticks_of_us(SGI_PATIENCE_US);
+            let limit = start + waiter.ticks_of_us(PATIENCE_US);
             let awaits_sgi = || other.awaits_sgi.swap(false, Ordering::AcqRel).then_some(());
             waiter.poll_every(0, limit, awaits_sgi);
         }
@@ -207,7 +216,7 @@ pub fn repeat(
     // needs, for an operation that this CPU supports; the loop that reads PMCCNTR_EL0 runs only on
     // CPUs that have this register.
     unsafe { region(&mut raw) };
-    if waits_for_sgi {
+    if waits {
         timer.disarm();
         waiter.gic.drain();
     }

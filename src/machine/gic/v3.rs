@@ -92,7 +92,7 @@ impl GicV3Driver {
     }
 
     pub fn private_settings(&self, own: &GicCpu) -> Option<PrivateSettings> {
-        let frame = self.registers(self.locate(own).ok()?)?;
+        let frame = self.own_redistributor(own)?;
         Some(PrivateInterrupts::SGI_FRAME.read_settings(&mut Mmio::new(frame)))
     }
 
@@ -106,6 +106,11 @@ impl GicV3Driver {
             }
             found => Ok(found),
         }
+    }
+
+    /// Returns the registers of this CPU's redistributor.
+    pub fn own_redistributor(&self, own: &GicCpu) -> Option<MappedRegisters> {
+        self.registers(self.locate(own).ok()?)
     }
 
     fn registers(&self, base: u64) -> Option<MappedRegisters> {

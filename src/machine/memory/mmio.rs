@@ -64,14 +64,14 @@ impl Mmio {
 }
 
 macro_rules! load {
-    ($instruction:literal, $address:expr) => {{
+    ($instruction:literal, $address:expr, $value:ty) => {{
         let address: u64 = $address;
-        let value: u32;
+        let value: $value;
         // SAFETY: Mmio::address() ensures that the register is aligned and lies entirely in memory
         // mapped as a device, where no program data is stored.
         unsafe {
             asm!(
-                concat!($instruction, " {:w}, [{}]"),
+                $instruction,
                 out(reg) value,
                 in(reg) address,
                 options(nostack, preserves_flags)
@@ -87,7 +87,7 @@ macro_rules! store {
         // would be affected.
         unsafe {
             asm!(
-                concat!($instruction, " {:w}, [{}]"),
+                $instruction,
                 in(reg) $value,
                 in(reg) $address,
                 options(nostack, preserves_flags)
@@ -100,19 +100,27 @@ impl Bus for Mmio {
     #[inline(always)]
     fn read(&mut self, offset: u64, width: Width) -> u32 {
         match width {
-            Width::Byte => load!("ldarb", self.address(offset, 1)),
-            Width::Half => load!("ldarh", self.address(offset, 2)),
-            Width::Word => load!("ldar", self.address(offset, 4)),
+            Width::Byte => load!("ldarb {:w}, [{}]", self.address(offset, 1), u32),
+            Width::Half => load!("ldarh {:w}, [{}]", self.address(offset, 2), u32),
+            Width::Word => load!("ldar {:w}, [{}]", self.address(offset, 4), u32),
         }
     }
 
     #[inline(always)]
     fn write(&mut self, offset: u64, width: Width, value: u32) {
         match width {
-            Width::Byte => store!("strb", self.address(offset, 1), value),
-            Width::Half => store!("strh", self.address(offset, 2), value),
-            Width::Word => store!("str", self.address(offset, 4), value),
+            Width::Byte => store!("strb {:w}, [{}]", self.address(offset, 1), value),
+            Width::Half => store!("strh {:w}, [{}]", self.address(offset, 2), value),
+            Width::Word => store!("str {:w}, [{}]", self.address(offset, 4), value),
         }
+    }
+
+    fn read_double(&mut self, offset: u64) -> u64 {
+        load!("ldar {}, [{}]", self.address(offset, 8), u64)
+    }
+
+    fn write_double(&mut self, offset: u64, value: u64) {
+        store!("str {}, [{}]", self.address(offset, 8), value);
     }
 
     fn relax(&mut self) {

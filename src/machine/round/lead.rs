@@ -3,6 +3,7 @@
 use core::cell::Cell;
 
 use hardware::board::{Cpu, CpuIndex};
+use hardware::devices::its::NoLpi;
 use hardware::image::BootStage;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
@@ -526,6 +527,11 @@ impl Machine for Lead {
     fn call_firmware(&mut self, function: u32, arguments: [u64; 3]) -> u64 {
         let [x0, ..] = conduit::call(function, arguments);
         x0
+    }
+
+    fn enable_lpi(&mut self) -> Result<(), NoLpi> {
+        let its = self.own.parts.its.as_ref().map_err(|reason| *reason)?;
+        its.enable(&self.waiter().gic, &self.own.channel.gic)
     }
 
     fn set_pause(&mut self, pause: u64) {

@@ -3,6 +3,7 @@
 use core::sync::atomic::Ordering;
 
 use hardware::board::{CpuIndex, GicVersion, NoFrame};
+use hardware::devices::its::NoLpi;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
 use hardware::spec::stat::{Rise, Statistics};
@@ -19,6 +20,7 @@ use crate::machine::call::firmware;
 use crate::machine::call::operation_loop::{self, LoopParts};
 use crate::machine::cpu::{cycle_counter, instructions, registers};
 use crate::machine::ending;
+use crate::machine::gic::its::ItsDriver;
 use crate::machine::gic::target::GicError;
 use crate::machine::memory::dirty_lines::DirtyLines;
 use crate::machine::round::channel::CpuChannel;
@@ -46,6 +48,8 @@ pub struct RoundParts {
     pub guard_timer: Option<CpuTimer>,
     /// The timer frame that wakes the lead, or the reason why it is unavailable.
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
+    /// The ITS, or the reason why the lead cannot use it.
+    pub its: Result<ItsDriver, NoLpi>,
     pub dirty_lines: DirtyLines,
     pub watch: LeadWatch,
     /// True in a KVM guest, where CCSIDR_EL1 is not read because KVM returns a made-up value.
@@ -170,6 +174,7 @@ impl Participant {
                 other: other.map(|other| &self.parts.channels[other.place()].gic),
                 replies: order.round.who.replies(self.channel.index),
                 pmf: self.parts.pmf,
+                its: self.parts.its.as_ref().ok(),
             };
             return operation_loop::repeat((operation, count), &parts, (start, outcome));
         }

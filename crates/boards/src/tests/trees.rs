@@ -79,6 +79,9 @@ fn check_devices(board: &BoardFile, version: GicVersion, read: &payload::Board<'
     let devices = read.devices();
     let found = devices.iter().filter(|it| it.0.starts_with("GIC")).take(2);
     assert!(found.map(|it| it.1.base).eq(bases.concat()));
+    let its = board.gic.as_ref().filter(|_| version == GicVersion::V3);
+    let its = its.and_then(|gic| gic.v3.as_ref()?.its);
+    assert_eq!(read.its.map(|it| it.base), its.map(|it| it.base));
     let found = read.timer_frame.as_ref().ok();
     let found = found.map(|it| (it.control, it.number as u32, it.base, it.intid));
     let frame = board.timer_frame();

@@ -111,6 +111,13 @@ layouts! {
         size: U32,
     }
 
+    /// The MADT entry for an ITS (section 5.2.12.18).
+    Its {
+        start: [u8; 4],
+        id: U32,
+        base: U64,
+    }
+
     /// A timer interrupt in the GTDT.
     TimerInterrupt {
         intid: U32,

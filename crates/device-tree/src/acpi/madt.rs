@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use hardware::board::{CPU_MAX, GICC_V2, GICD_V2, GICD_V3, GICR};
+use hardware::board::{CPU_MAX, GICC_V2, GICD_V2, GICD_V3, GICR, GITS};
 use hardware::board::{Mpidr, REDISTRIBUTOR_REGIONS_MAX, Region};
 
-use super::layouts::{Gicc, GiccStart, Gicd, GicrRange, Madt};
+use super::layouts::{Gicc, GiccStart, Gicd, GicrRange, Its, Madt};
 use super::table::AcpiTable;
 use crate::{Result, TreeNode, merge, nodes};
 
@@ -15,6 +15,7 @@ const ENTRIES: usize = size_of::<Madt>();
 const GICC: u8 = 0x0b;
 const GICD: u8 = 0x0c;
 const GICR_RANGE: u8 = 0x0e;
+const ITS: u8 = 0x0f;
 
 /// An enabled CPU.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +90,7 @@ pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
         0 | 3 | 4 if (1..=most).contains(&count) => {
             let mut frames = [frame(base, GICD_V3.most)].to_vec();
             frames.extend(regions);
-            Ok(nodes::gic_v3(&frames))
+            Ok(nodes::gic_v3(&frames, its(madt)?))
         }
         0..=2 if version > 0 || count == 0 => {
             let interface = cpus.first().map_or(0, |cpu| cpu.interface);
@@ -111,6 +112,17 @@ pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
             Err(distributor.error(0, message))
         }
     }
+}
+
+/// Returns the registers of the first ITS, if there is one.
+fn its(madt: &AcpiTable<'_>) -> Result<Option<Region>> {
+    let Some(entry) = entries(madt, ITS).next() else {
+        return Ok(None);
+    };
+    let base = entry?.read::<Its>(0)?.base.get();
+    // The binding includes the frame that devices write to.
+    let size = 2 * GITS.most;
+    Ok(Some(Region { base, size }))
 }
 
 /// Returns the redistributor ranges or, if there are none, one region per CPU.

@@ -33,6 +33,8 @@ pub struct Board<'t> {
     /// The interrupt controller. Without a GIC, nothing can wake a suspended CPU, so only
     /// operations that do not need a wake-up are measured.
     pub gic: Option<Gic>,
+    /// The registers of the GIC's interrupt translation service (ITS), if there is a usable one.
+    pub its: Option<Region>,
     /// The per-CPU timer interrupts, all of them `None` if there is no GIC.
     pub timers: TimerPpis,
     /// A memory-mapped timer for states in which the per-CPU timers stop.
@@ -88,6 +90,7 @@ impl<'t> Board<'t> {
             uart,
             timers: timers.transpose()?.unwrap_or_default(),
             gic: controller.map(|controller| controller.gic),
+            its: find_compatible(tree, gic::ITS_COMPATIBLE).and_then(gic::read_its),
             timer_frame: frames.map_or(Err(NoFrame::NotInTree), timers::read_frame),
             watchdog: find_compatible(tree, watchdog::COMPATIBLE).and_then(watchdog::read),
             conduit,

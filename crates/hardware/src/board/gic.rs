@@ -40,6 +40,9 @@ pub(crate) const COMPATIBLE: &str = "arm,gic-v3 \
     arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
     arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
 
+/// The `compatible` string of an ITS.
+pub(crate) const ITS_COMPATIBLE: &str = "arm,gic-v3-its";
+
 /// Limits on the size (in bytes) and alignment of a register frame.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameLimits {
@@ -63,6 +66,9 @@ pub const GICC_V2: FrameLimits = limits(0x100, 0x1000, 4);
 pub const GICD_V3: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
 /// A redistributor region. Each redistributor is at least [`FrameLimits::least`] bytes long.
 pub const GICR: FrameLimits = limits(0x2_0000, 0x800_0000, 0x1_0000);
+
+/// The control frame of an ITS, which is followed by a frame for devices.
+pub const GITS: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
 
 impl FrameLimits {
     /// Checks a frame. The error contains the invalid size or base and describes the expected
@@ -122,6 +128,11 @@ fn version_3(node: Node<'_>) -> Result<Gic> {
         redistributors,
         stride: stride(node)?,
     })
+}
+
+/// Reads the registers of the ITS at `node`. Returns None if they cannot be used.
+pub(crate) fn read_its(node: Node<'_>) -> Option<Region> {
+    frame(node, 0, &GITS).ok()
 }
 
 /// Reads the stride. A value of 0 in the tree means that no stride is specified.

@@ -22,7 +22,9 @@ pub use self::board::Board;
 pub use self::cpu_index::{CPU_MAX, CpuIndex};
 pub use self::fdt::total_size;
 pub use self::free_memory::Room;
-pub use self::gic::{FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, Gic, REDISTRIBUTOR_REGIONS_MAX};
+pub use self::gic::{
+    FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, GITS, Gic, REDISTRIBUTOR_REGIONS_MAX,
+};
 pub use self::idle::{IDLE_STATES_MAX, IdleState};
 pub use self::labels::{Cpu, LabelSource};
 pub use self::memory::{MEMORY_MAX, RESERVED_MAX};

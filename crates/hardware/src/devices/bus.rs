@@ -38,6 +38,13 @@ pub trait Bus {
         self.write(offset + 4, Width::Word, (value >> 32) as u32);
     }
 
+    /// Reads a 64-bit register, in a single access if the bus supports it.
+    fn read_double(&mut self, offset: u64) -> u64 {
+        let low = self.read(offset, Width::Word);
+        let high = self.read(offset + 4, Width::Word);
+        u64::from(high) << 32 | u64::from(low)
+    }
+
     /// Pauses briefly between polls of a register.
     fn relax(&mut self) {}
 }

@@ -4,6 +4,7 @@
 pub mod bus;
 pub mod gicv2;
 pub mod gicv3;
+pub mod its;
 pub mod private_interrupts;
 pub mod redistributor;
 pub mod register;

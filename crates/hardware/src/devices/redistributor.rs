@@ -17,6 +17,8 @@ register_bitfields! { u64,
         VLPIS OFFSET(1) NUMBITS(1),
         /// The redistributor is the last one in its region.
         LAST OFFSET(4) NUMBITS(1),
+        /// The number that identifies the redistributor in ITS commands.
+        NUMBER OFFSET(8) NUMBITS(16),
         AFFINITY OFFSET(32) NUMBITS(32),
     ]
 }
@@ -46,13 +48,18 @@ pub const fn is_redistributor(pidr2: u32) -> bool {
     matches!(pidr2 >> 4 & 0xf, 3 | 4)
 }
 
-/// GICR_TYPER, a 64-bit register accessed as two 32-bit registers.
-const GICR_TYPER: [Register; 2] = [Register::at(0x8), Register::at(0xc)];
+/// A 64-bit register.
+const GICR_TYPER: u64 = 0x8;
 
 /// Returns GICR_TYPER.
 pub fn read_type(redistributor: &mut dyn Bus) -> u64 {
-    let [low, high] = GICR_TYPER.map(|half| u64::from(half.get(redistributor)));
-    high << 32 | low
+    redistributor.read_double(GICR_TYPER)
+}
+
+/// Returns the number that identifies the redistributor in an ITS command.
+pub fn read_number(redistributor: &mut dyn Bus) -> u64 {
+    let typer = LocalRegisterCopy::<u64, TYPER::Register>::new(read_type(redistributor));
+    typer.read(TYPER::NUMBER)
 }
 
 /// Returns the address of this CPU's redistributor.

@@ -30,7 +30,7 @@ macro_rules! words {
         $(#[$about])*
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash,
-            serde::Serialize, serde::Deserialize,
+            serde::Deserialize,
         )]
         #[repr(u8)]
         pub enum $name {
@@ -49,6 +49,13 @@ macro_rules! words {
                 match self {
                     $(Self::$variant => $word,)+
                 }
+            }
+        }
+
+        // Derived code would have a second copy of the list of keywords.
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.$method())
             }
         }
 

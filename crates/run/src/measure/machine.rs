@@ -2,6 +2,7 @@
 //! real CPUs; tests implement it with fake firmware and a fake clock.
 
 use hardware::board::CpuIndex;
+use hardware::devices::its::NoLpi;
 use smccc::psci::{Error, SuspendMode};
 
 use super::facts::{Facts, Identity};
@@ -28,6 +29,9 @@ pub trait Machine {
 
     /// Calls a firmware function on the lead, between rounds, and returns X0.
     fn call_firmware(&mut self, function: u32, arguments: [u64; 3]) -> u64;
+
+    /// Prepares the lead to send LPIs to itself. LPIs then stay enabled.
+    fn enable_lpi(&mut self) -> Result<(), NoLpi>;
 
     /// Sets the minimum number of ticks from a CPU's first OFF to its next CPU_ON, for later
     /// rounds.

@@ -98,6 +98,8 @@ pub enum Operation {
     RoundTrip,
     /// A write to the end-of-interrupt register when there is no interrupt to complete.
     Eoi,
+    /// An LPI from the ITS to the lead, acknowledged and completed. Only the lead supports it.
+    Lpi,
     /// A read of GICD_IIDR.
     DistributorRead,
     /// A read of the console's status register.
@@ -105,6 +107,13 @@ pub enum Operation {
     /// A PMSELR_EL0 read.
     SysregRead,
     ReadStamp,
+}
+
+impl Operation {
+    /// Returns true if the operation ends with an interrupt.
+    pub const fn awaits_interrupt(self) -> bool {
+        matches!(self, Self::SelfSgi | Self::RoundTrip | Self::Lpi)
+    }
 }
 
 impl Action {

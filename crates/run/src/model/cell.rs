@@ -37,6 +37,7 @@ words! {
         Sgi = "sgi",
         RoundTrip = "round_trip",
         Eoi = "eoi",
+        Lpi = "lpi",
         Distributor = "distributor",
         Uart = "uart",
         Pmselr = "pmselr",

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use hardware::board::{Mpidr, NoFrame};
+use hardware::devices::its::NoLpi;
 use hardware::spec::psci;
 
 use crate::hex;
@@ -31,6 +32,7 @@ pub enum Skip {
     NoInterrupts,
     NoZero,
     NoSgi,
+    NoLpi(NoLpi),
     NoPmu,
     NoPmf,
     OneCpu,
@@ -63,6 +65,7 @@ impl fmt::Display for Skip {
                 return write!(f, "the firmware does not implement function {id:#010x}");
             }
             Self::TimerStops(why) => return write!(f, "{stops} {why}"),
+            Self::NoLpi(why) => return write!(f, "{why}"),
             Self::NoCpuOff(why) => return write!(f, "{why}"),
             Self::NoHelper => return write!(f, "{stops} there is no second CPU to wake the first"),
             Self::ModeRefused(error) => {

@@ -115,6 +115,11 @@ scenarios! {
         name: "End of interrupt without an interrupt",
         ..Descriptor::LOOP
     },
+    Lpi: Descriptor {
+        tag: "lpi",
+        name: "LPI to the lead CPU, acknowledged and completed",
+        ..Descriptor::LOOP
+    },
     MmioRead: Descriptor {
         tag: "mmio_read",
         name: "Reads of device registers",

@@ -7,6 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hardware::board::{Cpu, CpuIndex, GicVersion, IntId, NoFrame, NoWatchdog, TimerFrame};
+use hardware::devices::its::NoLpi;
 use hardware::image::Conduit;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamps};
@@ -72,6 +73,8 @@ pub struct Fake {
     firmware: FakeFirmware,
     /// The mode that SET_SUSPEND_MODE rejects.
     pub refuses: Option<SuspendMode>,
+    /// The reason why LPIs cannot be enabled.
+    pub no_lpi: Option<NoLpi>,
     map: Vec<Cpu>,
     /// True if the first CPU_OFF reveals that CPU_OFF is not supported.
     pub lacks_cpu_off: bool,
@@ -147,6 +150,7 @@ impl Fake {
             timers: FakeTimers::new(cpus),
             firmware: FakeFirmware::new(cpus),
             refuses: None,
+            no_lpi: None,
             map: (0..cpus).map(cpu).collect(),
             lacks_cpu_off: false,
         }
@@ -259,7 +263,7 @@ impl Fake {
         let (cost, code) = match operation {
             Operation::Call(function) if function >> 24 == 0xaf => (30, Some(-1)),
             Operation::Call(_) => (30, Some(0x1_0002)),
-            Operation::SelfSgi => (12, None),
+            Operation::SelfSgi | Operation::Lpi => (12, None),
             Operation::ReadStamp => (45, None),
             Operation::RoundTrip => (50, None),
             Operation::Eoi | Operation::DistributorRead | Operation::UartRead => (5, None),
@@ -568,6 +572,10 @@ impl Machine for Fake {
     fn call_firmware(&mut self, function: u32, arguments: [u64; 3]) -> u64 {
         self.firmware
             .call(self.facts.psci_version, function, arguments)
+    }
+
+    fn enable_lpi(&mut self) -> Result<(), NoLpi> {
+        self.no_lpi.map_or(Ok(()), Err)
     }
 
     fn set_pause(&mut self, _: u64) {}

@@ -5,11 +5,10 @@
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use run::measure::Operation::{
-    Call, DistributorRead, Eoi, ReadStamp, RoundTrip, SelfSgi, SysregRead, UartRead,
+    Call, DistributorRead, Eoi, Lpi, ReadStamp, RoundTrip, SelfSgi, SysregRead, UartRead,
 };
 use run::measure::{
-    Action, ActionEnd, After, Facts, Machine, Metric, Operation, Outcome, Reason, Rejection, Round,
-    Who,
+    Action, ActionEnd, After, Machine, Metric, Operation, Outcome, Reason, Rejection, Round, Who,
 };
 use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
 use run::plan::{How, LOOPS_LIMIT_S};
@@ -70,11 +69,34 @@ const fn optional(variant: Variant, function: u32) -> OperationKind {
     }
 }
 
+/// The CPUs that run a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Placement {
+    /// Each CPU alone, then all CPUs together.
+    EachAndAll,
+    /// Each CPU with one other CPU in the same cluster, and with one in another cluster.
+    Pairs,
+    Lead,
+}
+
 /// A scenario that consists of loops.
 pub(crate) struct Loops {
     operations: &'static [OperationKind],
+    placement: Placement,
     /// Returns the reason why the machine cannot run the loops; None if it can.
-    skip: fn(&Facts) -> Option<Skip>,
+    skip: fn(&mut dyn Machine) -> Option<Skip>,
+}
+
+impl Loops {
+    const DEFAULT: Self = Self {
+        operations: &[],
+        placement: Placement::EachAndAll,
+        skip: |_| None,
+    };
+}
+
+fn skip_without_gic(machine: &mut dyn Machine) -> Option<Skip> {
+    machine.facts().gic.is_none().then_some(Skip::NoSgi)
 }
 
 pub(crate) const NULL_CALL: Loops = Loops {
@@ -86,7 +108,7 @@ pub(crate) const NULL_CALL: Loops = Loops {
         },
         kind(Variant::Unknown, Call(RESERVED_CALL), NOT_SUPPORTED),
     ],
-    skip: |_| None,
+    ..Loops::DEFAULT
 };
 
 pub(crate) const SERVICE_CALL: Loops = Loops {
@@ -96,22 +118,31 @@ pub(crate) const SERVICE_CALL: Loops = Loops {
         optional(Variant::Workaround2, SMCCC_ARCH_WORKAROUND_2),
         optional(Variant::Workaround3, SMCCC_ARCH_WORKAROUND_3),
     ],
-    skip: |_| None,
+    ..Loops::DEFAULT
 };
 
 pub(crate) const SELF_SGI: Loops = Loops {
     operations: &[kind(Variant::Sgi, SelfSgi, None)],
-    skip: |facts| facts.gic.is_none().then_some(Skip::NoSgi),
+    skip: skip_without_gic,
+    ..Loops::DEFAULT
 };
 
 pub(crate) const IPI: Loops = Loops {
     operations: &[kind(Variant::RoundTrip, RoundTrip, None)],
-    skip: |facts| facts.gic.is_none().then_some(Skip::NoSgi),
+    placement: Placement::Pairs,
+    skip: skip_without_gic,
 };
 
 pub(crate) const EOI: Loops = Loops {
     operations: &[kind(Variant::Eoi, Eoi, None)],
-    skip: |facts| facts.gic.is_none().then_some(Skip::NoSgi),
+    skip: skip_without_gic,
+    ..Loops::DEFAULT
+};
+
+pub(crate) const LPI: Loops = Loops {
+    operations: &[kind(Variant::Lpi, Lpi, None)],
+    placement: Placement::Lead,
+    skip: |machine| machine.enable_lpi().err().map(Skip::NoLpi),
 };
 
 pub(crate) const MMIO_READ: Loops = Loops {
@@ -125,22 +156,24 @@ pub(crate) const MMIO_READ: Loops = Loops {
             ..kind(Variant::Uart, UartRead, None)
         },
     ],
-    skip: |_| None,
+    ..Loops::DEFAULT
 };
 
 pub(crate) const SYSREG_TRAP: Loops = Loops {
     operations: &[kind(Variant::Pmselr, SysregRead, None)],
-    skip: |facts| (!facts.pmu).then_some(Skip::NoPmu),
+    skip: |machine| (!machine.facts().pmu).then_some(Skip::NoPmu),
+    ..Loops::DEFAULT
 };
 
 pub(crate) const PMF_READ: Loops = Loops {
     operations: &[kind(Variant::GetTimestamp, ReadStamp, None)],
-    skip: |facts| facts.pmf.is_err().then_some(Skip::NoPmf),
+    skip: |machine| machine.facts().pmf.is_err().then_some(Skip::NoPmf),
+    ..Loops::DEFAULT
 };
 
 pub(crate) const EMPTY: Loops = Loops {
     operations: &[LOOP],
-    skip: |_| None,
+    ..Loops::DEFAULT
 };
 
 pub(crate) fn measure(
@@ -150,7 +183,7 @@ pub(crate) fn measure(
     progress: &mut dyn Progress,
     loops: &Loops,
 ) -> Scenario {
-    let skip = (loops.skip)(machine.facts());
+    let skip = (loops.skip)(machine);
     let (batch, asked) = setting.plan.batches();
     let room = BenchRoom {
         outcomes: 0,
@@ -169,7 +202,7 @@ pub(crate) fn measure(
         limit: None,
         quiet: 0,
     };
-    let measured = micro.run(loops.operations);
+    let measured = micro.run(loops);
     let status = match measured {
         Err(failure) => Status::Failed(failure),
         Ok(()) if bench.results.is_empty() => {
@@ -196,39 +229,53 @@ struct Micro<'s, 'm> {
 }
 
 impl Micro<'_, '_> {
-    fn run(&mut self, kinds: &[OperationKind]) -> Result<(), Failure> {
+    fn run(&mut self, loops: &Loops) -> Result<(), Failure> {
         let cpus = self.bench.cells.len();
         let facts = self.bench.machine.facts();
         let lead = facts.lead;
-        let is_pairs = kinds[0].operation == Operation::RoundTrip;
-        let each = if is_pairs { 2 * cpus } else { cpus + 1 };
-        let series = (kinds.len() * each + 1) as u64;
+        let each = match loops.placement {
+            Placement::EachAndAll => cpus + 1,
+            Placement::Pairs => 2 * cpus,
+            Placement::Lead => 1,
+        };
+        let series = (loops.operations.len() * each + 1) as u64;
         if self.bench.setting.plan.loops.is_none() {
             self.limit = Some(facts.ticks(u64::from(LOOPS_LIMIT_S) * 1_000_000) / series);
         }
         let mut is_measured = false;
-        for kind in kinds {
-            if is_pairs {
-                is_measured |= self.pairs(kind)?;
-                continue;
-            }
-            if !self.probe(kind)? {
-                continue;
-            }
-            is_measured = true;
-            for cpu in CpuIndex::all(cpus) {
-                self.series(kind, Who::Only(cpu), How::Alone)?;
-            }
-            // With one CPU, measuring all CPUs at once is the same as measuring a single CPU.
-            if cpus > 1 {
-                self.series(kind, Who::All, How::All)?;
-            }
+        for kind in loops.operations {
+            is_measured |= match loops.placement {
+                Placement::EachAndAll => self.each_and_all(kind)?,
+                Placement::Pairs => self.pairs(kind)?,
+                Placement::Lead => {
+                    self.series(kind, Who::Only(lead), How::Alone)?;
+                    true
+                }
+            };
         }
-        if is_measured && kinds.iter().all(|kind| kind.variant != Variant::Loop) {
+        let mut kinds = loops.operations.iter();
+        if is_measured && kinds.all(|kind| kind.variant != Variant::Loop) {
             self.asked = self.asked.min(LEAST);
             self.series(&LOOP, Who::Only(lead), How::Alone)?;
         }
         Ok(())
+    }
+
+    /// Measures each CPU alone and all CPUs together. Returns false if the operation is not
+    /// implemented.
+    fn each_and_all(&mut self, kind: &OperationKind) -> Result<bool, Failure> {
+        if !self.probe(kind)? {
+            return Ok(false);
+        }
+        let cpus = self.bench.cells.len();
+        for cpu in CpuIndex::all(cpus) {
+            self.series(kind, Who::Only(cpu), How::Alone)?;
+        }
+        // With one CPU, measuring all CPUs at once is the same as measuring a single CPU.
+        if cpus > 1 {
+            self.series(kind, Who::All, How::All)?;
+        }
+        Ok(true)
     }
 
     /// Measures each CPU with one other CPU in the same cluster, and with one in another cluster.

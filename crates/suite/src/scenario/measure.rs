@@ -39,6 +39,7 @@ const fn measurement(id: ScenarioId) -> Measurement {
         ScenarioId::SelfSgi => Measurement::Loops(&loops::SELF_SGI),
         ScenarioId::Ipi => Measurement::Loops(&loops::IPI),
         ScenarioId::Eoi => Measurement::Loops(&loops::EOI),
+        ScenarioId::Lpi => Measurement::Loops(&loops::LPI),
         ScenarioId::MmioRead => Measurement::Loops(&loops::MMIO_READ),
         ScenarioId::SysregTrap => Measurement::Loops(&loops::SYSREG_TRAP),
         ScenarioId::PmfRead => Measurement::Loops(&loops::PMF_READ),

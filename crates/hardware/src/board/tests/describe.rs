@@ -23,6 +23,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
     let devices = list(&devices, |(name, region)| {
         format!("{name} {}", span(region))
     });
+    let its = board.its.as_ref().map_or("none".into(), span);
     let ppis = &board.timers;
     let timers = [ppis.physical, ppis.virtual_, ppis.hypervisor];
     let timers = timers.map(|intid| intid.map_or("-".into(), |intid| intid.to_string()));
@@ -36,6 +37,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
         format!("uart: {:?} {:#x} {layout}", uart.kind, uart.base),
         format!("GIC: {gic}"),
         format!("devices: {devices}"),
+        format!("ITS: {its}"),
         format!("timers: {}", timers.join(" ")),
         format!("frame: {frame}"),
         format!("watchdog: {}", watchdog.unwrap_or("none".into())),

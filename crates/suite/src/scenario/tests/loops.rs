@@ -2,6 +2,7 @@
 
 use super::*;
 use hardware::board::CpuIndex;
+use hardware::devices::its::NoLpi;
 use run::measure::Operation;
 
 #[test]
@@ -149,6 +150,24 @@ fn each_cpu_is_paired_with_a_near_and_a_far_one() {
     assert_eq!(cells, near.chain(far).collect::<Vec<_>>());
     let alone = run(Fake::new(1), "only=ipi loops=64 batch=4");
     assert_eq!(alone.statuses(), [Status::Skipped(Skip::NoNeighbor)]);
+}
+
+#[test]
+fn lpis_are_measured_on_the_lead_or_skipped_with_a_reason() {
+    let args = "only=lpi loops=64 batch=4";
+    let ran = run(Fake::new(5), args);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let cells: Vec<_> = ran
+        .cells()
+        .map(|it| (it.cpu.place(), it.step.variant))
+        .collect();
+    assert_eq!(cells, [(0, Variant::Lpi), (0, Variant::Loop)]);
+    for reason in [NoLpi::NotInTree, NoLpi::InUse, NoLpi::Unresponsive] {
+        let mut fake = Fake::new(2);
+        fake.no_lpi = Some(reason);
+        let skipped = Status::Skipped(Skip::NoLpi(reason));
+        assert_eq!(run(fake, args).statuses(), [skipped]);
+    }
 }
 
 #[test]
