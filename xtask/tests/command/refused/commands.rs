@@ -298,7 +298,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
 #[rustfmt::skip]
 pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
     ("qemu --firmware kvm --smp 9", &["the kvm firmware supports 1 to 8 CPUs"]),
-    ("qemu --firmware kvm --icount", &["--icount: a KVM guest"]),
     ("qemu --firmware kvm --el 2", &["--el 2: a KVM guest is entered at EL1"]),
     ("qemu --firmware kvm --board qemu-sbsa", &["kvm"]),
     ("efi --dtb cut.dtb -o x", &["--dtb cut.dtb:"]),
