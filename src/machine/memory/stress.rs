@@ -7,9 +7,9 @@ use core::arch::global_asm;
 
 use aarch64_cpu::asm::barrier;
 use hardware::board::Region;
+use hardware::image::Conduit;
 use run::plan::Load;
 
-use crate::machine::call::call_path::CallPath;
 use crate::machine::memory::tables::Pages;
 
 global_asm!(include_str!("stress.S"));
@@ -27,8 +27,8 @@ unsafe extern "C" {
 }
 
 /// Returns the functions that make up a load; they run in turn. Plain stores replace DC ZVA if
-/// `zero` is false. `path` selects the conduit of calls.
-pub fn functions_of_load(load: Load, zero: bool, path: CallPath) -> [Function; 4] {
+/// `zero` is false. Calls use `conduit`.
+pub fn functions_of_load(load: Load, zero: bool, conduit: Conduit) -> [Function; 4] {
     let zeroes: Function = if zero { stress_zero } else { stress_write };
     match load {
         // A CPU does not suspend in this loop.
@@ -37,9 +37,9 @@ pub fn functions_of_load(load: Load, zero: bool, path: CallPath) -> [Function; 4
         Load::Zero => [zeroes; 4],
         Load::Nontemporal => [stress_nontemporal; 4],
         Load::Clean => [stress_clean; 4],
-        Load::Smc => match path {
-            CallPath::Smc | CallPath::SmcTwice(_) => [stress_smc; 4],
-            CallPath::Hvc => [stress_hvc; 4],
+        Load::Smc => match conduit {
+            Conduit::Smc => [stress_smc; 4],
+            Conduit::Hvc => [stress_hvc; 4],
         },
         Load::Mixed => [stress_write, zeroes, stress_nontemporal, stress_clean],
     }

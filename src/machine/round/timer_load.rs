@@ -232,7 +232,7 @@ fn load_loop(waiter: &Waiter, channel: &CpuChannel, load: Load) -> LoadLoop {
         "a CPU with this load needs a buffer"
     );
     LoadLoop {
-        functions: stress::functions_of_load(load, block.is_some(), waiter.path),
+        functions: stress::functions_of_load(load, block.is_some(), waiter.path.conduit()),
         base: region.base,
         end: region.base + region.size,
         line: registers::data_line_bytes(),
