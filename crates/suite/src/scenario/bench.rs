@@ -265,14 +265,13 @@ impl<'m> Bench<'m> {
                 series.push(Series::of(*metric, Summary::of(column)));
             }
         }
-        self.results.push(Cell {
-            counts: Some(Counts {
-                valid,
-                ..state.counts()
-            }),
-            series,
-            ..Cell::new(cpu, step)
+        let mut cell = Cell::new(cpu, step);
+        cell.counts = Some(Counts {
+            valid,
+            ..state.counts()
         });
+        cell.series = series;
+        self.results.push(cell);
         too_few(cpu, valid, taken).map_or(Ok(()), Err)
     }
 

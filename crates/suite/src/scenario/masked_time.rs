@@ -287,14 +287,13 @@ impl Masked<'_, '_> {
             x: Some(called.function.into()),
             ..CellStep::of(called.variant)
         });
-        bench.results.push(Cell {
-            counts: Some(state.counts()),
-            lost: state.cell.lost,
-            shown: state.cell.shown,
-            samples: state.samples(bench.setting.plan.samples, false),
-            series,
-            ..Cell::new(self.cpu, step)
-        });
+        let mut cell = Cell::new(self.cpu, step);
+        cell.counts = Some(state.counts());
+        cell.lost = state.cell.lost;
+        cell.shown = state.cell.shown;
+        cell.samples = state.samples(bench.setting.plan.samples, false);
+        cell.series = series;
+        bench.results.push(cell);
     }
 }
 

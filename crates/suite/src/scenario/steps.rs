@@ -150,10 +150,8 @@ impl Sweep<'_> {
             ..CellStep::default()
         };
         let why = self.bench.setting.states.explain(why);
-        let mut cell = Cell {
-            skipped: Some(why),
-            ..Cell::new(CpuIndex::default(), step)
-        };
+        let mut cell = Cell::new(CpuIndex::default(), step);
+        cell.skipped = Some(why);
         cell.series.reserve_exact(1);
         cell.series.push(Series::new(first));
         self.bench.results.push(cell);

@@ -262,14 +262,13 @@ impl Timers<'_> {
             how,
             ..CellStep::of(Variant::from(load))
         };
-        self.bench.results.push(Cell {
-            counts: Some(Counts {
-                valid: tally.settled.until(Until::Handler).n,
-                rejected,
-                first: None,
-            }),
-            series,
-            ..Cell::new(cpu, step)
+        let mut cell = Cell::new(cpu, step);
+        cell.counts = Some(Counts {
+            valid: tally.settled.until(Until::Handler).n,
+            rejected,
+            first: None,
         });
+        cell.series = series;
+        self.bench.results.push(cell);
     }
 }
