@@ -55,6 +55,28 @@ fn each_border_is_found_on_every_machine() {
     }
 }
 
+/// QEMU runs the CPUs in turn, and the setting of a timer may end a CPU's turn. The CPU's call then
+/// comes later than planned, but each outcome lies at the offset at which the interrupt fell due.
+#[test]
+fn outcomes_lie_at_true_offsets_if_all_cpus_suspend_at_once() {
+    let options = "--smp 16 --gic 3 --icount --variant coherency=sw";
+    let log = common::pass(&spec(options, "only=wake_race beside=all offsets=8"));
+    let all = intervals(&log);
+    for cpu in (0..16).map(Mpidr::new) {
+        // A short interval may lie between two offsets.
+        let own = [CoreReturned, CoreWoken, CoreSlept];
+        let own = own
+            .into_iter()
+            .filter_map(|variant| all.get(&(cpu, variant)));
+        let own: Vec<_> = own.collect();
+        assert!(own.len() >= 2 && own[0].0 == 0, "{cpu}: {own:?}");
+        assert!(
+            own.is_sorted_by(|one, next| one.1 < next.0),
+            "{cpu}: {own:?}"
+        );
+    }
+}
+
 /// The CPU is down when PMF says so in a suspend that nothing disturbs, and two runs are identical.
 #[test]
 fn the_last_border_is_the_end_of_the_powerdown() {

@@ -6,23 +6,29 @@
 //! outcomes, bisection finds the border between them. Every outcome is a result. If the interrupt
 //! does not wake the CPU, another CPU does so after [`PATIENCE_US`]. Other CPUs may suspend at the
 //! same time.
+//!
+//! A point lies at the offset at which its interrupt fell due, which may differ from the scheduled
+//! one: an emulator or a hypervisor may run other CPUs between the setting of the timer and the
+//! call.
 
 use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::Stamp;
-use run::measure::{ActionEnd, After, Metric, Outcome, Race, Round, Summary, Waker, Who};
-use run::model::{Cell, CellStep, Counts, Failure, Series, Skip, Variant, WakeSource};
+use run::measure::{
+    ActionEnd, After, Metric, Outcome, Race, Reason, Rejection, Round, Summary, Waker, Who,
+};
+use run::model::{Cell, CellStep, Series, Skip, Variant, WakeSource};
 use run::plan::How;
 use smccc::error::SUCCESS;
 
-use super::bench::{QUIET_US, first_lost, lead_in};
+use super::bench::{QUIET_US, first_lost, lead_in, too_few};
 use super::states::Chosen;
 use super::steps::Sweep;
 use super::trials::{helper_of, neighbor_of};
 
-/// The maximum number of offsets and repeats in a map.
+/// The maximum number of suspends in a map, not counting rejected ones.
 const POINTS_MAX: usize = 256;
 /// How long a CPU may sleep before another CPU wakes it, in microseconds, counted from when its
 /// interrupt was due and the CPU should have been down.
@@ -31,7 +37,12 @@ const PATIENCE_US: u64 = 5_000;
 const FIRST: u64 = 64;
 /// The last such offset, in microseconds.
 const LONGEST_US: u64 = 100_000;
-/// How many times a round without an outcome is repeated.
+/// The largest difference between the scheduled offset and the true one, in ticks, that is ignored.
+/// The last reads of the counter before the call are a few instructions apart, and which of them is
+/// left depends on how the CPU comes back.
+const SLACK: u64 = 16;
+/// How many times a suspend is tried until it has an outcome, and an offset until a point is close
+/// enough to it.
 const TRIES: u32 = 3;
 
 /// The outcomes, for the core state and the deepest state.
@@ -68,10 +79,12 @@ enum Ending {
 /// One suspend.
 #[derive(Clone, Copy)]
 struct Point {
-    /// Ticks from the call to the instant at which the interrupt falls due.
+    /// Ticks from the call to the instant at which the interrupt falls due; 0 if that instant comes
+    /// before the call. If the interrupt is lost, this is the scheduled offset.
     x: u64,
     ending: Ending,
-    /// Ticks from that instant to the CPU's first instruction after the suspend.
+    /// Ticks from that instant, or from the call if it comes later, to the CPU's first instruction
+    /// after the suspend.
     latency: u64,
 }
 
@@ -86,20 +99,20 @@ struct RaceMap<'s, 'm> {
     /// The CPUs that suspend.
     who: Who,
     waker: Waker,
-    /// Ticks from the instant that [`Round::race`] counts from to the call.
+    /// Ticks from the instant that [`Round::race`] counts from to the call, if nothing delays it.
     lead: u64,
     /// Ticks from the start of a round until the CPU is down for certain. This includes twice the
     /// time until the call: if CPUs suspend at the same time on an emulator, they make their calls
     /// one after another.
     down: u64,
-    points: Vec<Point>,
+    points: &'s mut Vec<Point>,
 }
 
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let states = sweep.bench.setting.states;
     let core = states.core.filter(|core| states.deepest != Some(*core));
     let mut points = Vec::with_capacity(POINTS_MAX);
-    for (state, variants) in [(core, CORE), (states.deepest, DEEPEST)] {
+    for (state, variants) in [(core, &CORE), (states.deepest, &DEEPEST)] {
         let Some(state) = sweep.usable(state) else {
             continue;
         };
@@ -116,7 +129,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
                 let mut map = RaceMap {
                     lead: 0,
                     down: 0,
-                    points: core::mem::take(&mut points),
+                    points: &mut points,
                     state,
                     cpu,
                     how,
@@ -125,14 +138,16 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
                     sweep,
                 };
                 map.points.clear();
-                let is_complete = map.measure().is_some();
-                map.add_cells(&variants);
-                points = map.points;
+                map.measure();
+                map.add_cells(variants);
                 let bench = &sweep.bench;
                 let lost = first_lost(bench.machine, bench.cells.len());
-                let (valid, asked) = (points.len() as u32, bench.setting.plan.offsets);
-                let few = Failure::TooFewSamples { cpu, valid, asked };
-                let failure = lost.or((!is_complete).then_some(few));
+                let (state, valid) = (&bench.cells[cpu.place()], points.len() as u32);
+                let attempts = valid + state.rejected_total();
+                sweep.conditions.attempts += attempts;
+                // Disturbed suspends are not the firmware's fault.
+                let asked = attempts - state.rejected[Reason::Overlap as usize];
+                let failure = lost.or(too_few(cpu, valid, asked.max(1)));
                 sweep.failure = sweep.failure.or(failure);
                 sweep.is_measured = true;
             }
@@ -159,82 +174,100 @@ fn participants(sweep: &Sweep<'_>, cpu: CpuIndex, how: How) -> Option<(Who, Wake
 }
 
 impl RaceMap<'_, '_> {
-    /// Measures the map; returns None if the CPU has no outcome at some offset.
-    fn measure(&mut self) -> Option<()> {
+    fn measure(&mut self) {
         let plan = self.sweep.bench.setting.plan;
-        let end = self.find_end()?;
+        let end = self.find_end();
         self.down += end;
+        self.sweep.bench.clear_cells();
         let last = u64::from(plan.offsets) - 1;
         for place in 0..=last {
-            self.add(end * place / last)?;
+            self.add(end * place / last);
         }
-        while let Some(middle) = self.border() {
-            if self.points.len() + plan.repeats as usize > POINTS_MAX {
-                break;
+        let (mut from, mut misses) = (0, 0);
+        while self.points.len() + plan.repeats as usize <= POINTS_MAX
+            && let Some((one, other)) = self.border(from)
+        {
+            self.add(one.midpoint(other));
+            misses += 1;
+            if self.points.iter().any(|it| one < it.x && it.x < other) {
+                misses = 0;
+            } else if misses == TRIES {
+                (from, misses) = (other, 0);
             }
-            self.add(middle)?;
         }
-        Some(())
     }
 
-    /// Returns an offset between two neighbors with different outcomes, if they are not adjacent.
-    fn border(&self) -> Option<u64> {
+    /// Returns two neighboring offsets with different outcomes that are not adjacent, starting at
+    /// `from`.
+    fn border(&self, from: u64) -> Option<(u64, u64)> {
         let mut pairs = self.points.array_windows();
-        let border = pairs.find(|[one, other]| one.ending != other.ending && one.x + 1 < other.x);
-        border.map(|[one, other]| one.x.midpoint(other.x))
+        let border = pairs.find(|[one, other]| {
+            one.x >= from && one.ending != other.ending && one.x + 1 < other.x
+        });
+        border.map(|[one, other]| (one.x, other.x))
     }
 
     /// Finds an offset from which on the CPU is down, because its wake-up takes the same time.
-    fn find_end(&mut self) -> Option<u64> {
+    fn find_end(&mut self) -> u64 {
         let longest = self.sweep.bench.us(LONGEST_US);
-        let first = self.run(longest)?;
+        let first = self.run(longest);
         self.down = 2 * ticks_between(first.start, first.before);
         let from_call = ticks_between(first.before, first.due);
         self.lead = longest.saturating_sub(from_call);
         let expected = ticks_between(first.due, first.after);
         let mut x = FIRST;
         while x < longest {
-            let point = self.point(x);
-            if point.is_some_and(|it| {
+            if self.point(x).is_some_and(|it| {
                 it.ending == Ending::Slept && it.latency <= expected + expected / 8
             }) {
-                return Some(x);
+                return x;
             }
             x *= 2;
         }
-        Some(longest)
+        longest
     }
 
     /// Adds the points for an offset, in order.
-    fn add(&mut self, x: u64) -> Option<()> {
+    fn add(&mut self, x: u64) {
         for _ in 0..self.sweep.bench.setting.plan.repeats {
-            let point = self.point(x)?;
-            let place = self.points.partition_point(|it| it.x <= x);
-            self.points.insert(place, point);
-            self.sweep.conditions.attempts += 1;
+            if let Some(point) = (0..TRIES).find_map(|_| self.point(x)) {
+                let place = self.points.partition_point(|it| it.x <= point.x);
+                self.points.insert(place, point);
+            }
         }
-        Some(())
     }
 
+    /// Suspends once. The interrupt falls due `x` ticks after the call, unless something delays
+    /// the call. Counts a suspend without an outcome.
     fn point(&mut self, x: u64) -> Option<Point> {
         // At offset 0, the interrupt is already pending.
         let after = if x == 0 { 0 } else { self.lead + x };
-        (0..TRIES).find_map(|_| {
-            let outcome = self.run(after)?;
-            let Some(ending) = ending(&outcome, self.sweep.bench.pmf) else {
-                // The SGI may have come too early.
-                let bench = &self.sweep.bench;
-                self.down = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LONGEST_US));
-                return None;
-            };
-            let latency = ticks_between(outcome.due, outcome.after);
-            Some(Point { x, ending, latency })
-        })
+        let outcome = self.run(after);
+        let bench = &mut self.sweep.bench;
+        let Some(ending) = ending(&outcome, bench.pmf) else {
+            // The SGI may have come too early.
+            let rejection = outcome.judge(false).err();
+            let rejection = rejection.filter(|_| outcome.end != ActionEnd::NotRung);
+            let rejection = rejection.unwrap_or(Rejection::plain(Reason::Overlap));
+            bench.cells[self.cpu.place()].reject(rejection);
+            self.down = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LONGEST_US));
+            return None;
+        };
+        let from_call = ticks_between(outcome.before, outcome.due);
+        let is_lost = ending == Ending::Lost;
+        if !is_lost && after > 0 {
+            self.lead = self.lead.min(after.saturating_sub(from_call));
+        }
+        let x = match is_lost || from_call.abs_diff(x) <= SLACK {
+            true => x,
+            false => from_call,
+        };
+        let latency = ticks_between(outcome.due.max(outcome.before), outcome.after);
+        Some(Point { x, ending, latency })
     }
 
-    /// Runs a round in which the interrupt falls due after `after` ticks. Returns None if the CPU
-    /// did not take part.
-    fn run(&mut self, after: u64) -> Option<Outcome> {
+    /// Runs a round in which the interrupt falls due after `after` ticks.
+    fn run(&mut self, after: u64) -> Outcome {
         let race = Race {
             cpu: self.cpu,
             after,
@@ -251,46 +284,49 @@ impl RaceMap<'_, '_> {
         };
         bench.machine.run(&round, &mut bench.outcomes);
         self.sweep.conditions.trials += 1;
-        let outcome = self.sweep.bench.outcomes[self.cpu.place()];
-        outcome.before.map(|_| outcome)
+        self.sweep.bench.outcomes[self.cpu.place()]
     }
 
-    /// Adds a cell for each outcome.
+    /// Adds a cell for each outcome. The first outcome always has a cell, which also has the counts
+    /// of the rejected suspends.
     fn add_cells(&mut self, variants: &[Variant; 5]) {
         let mut column = Vec::with_capacity(self.points.len());
+        let mut counts = self.sweep.bench.cells[self.cpu.place()].counts();
         for (place, variant) in variants.iter().enumerate() {
-            let own = || self.points.iter().filter(|it| it.ending as usize == place);
-            let Some((first, last)) = own().next().zip(own().next_back()) else {
-                continue;
-            };
+            let (mut first, mut last) = (None, None);
             column.clear();
-            column.extend(own().map(|it| it.latency));
+            for point in self.points.iter().filter(|it| it.ending as usize == place) {
+                first.get_or_insert(point.x);
+                last = Some(point.x);
+                column.push(point.latency);
+            }
+            if first.is_none() && place > 0 {
+                continue;
+            }
+            counts.valid = column.len() as u32;
             let series = alloc::vec![
                 Series::of(Metric::Wake, Summary::of(&mut column)),
-                Series::of(Metric::Until, Summary::of(&mut [last.x])),
+                Series::of(Metric::Until, Summary::of(last.as_mut_slice())),
             ];
             let step = CellStep {
-                x: Some(first.x),
+                x: first,
                 how: self.how,
                 ..CellStep::of(*variant)
             };
-            self.sweep.bench.results.push(Cell {
-                counts: Some(Counts {
-                    valid: column.len() as u32,
-                    ..Counts::default()
-                }),
-                helper: self.waker.helper(),
-                wake_source: Some(WakeSource::OwnTimers),
-                power_state: Some(self.state.power_state),
-                series,
-                ..Cell::new(self.cpu, step)
-            });
+            let mut cell = Cell::new(self.cpu, step);
+            cell.counts = Some(core::mem::take(&mut counts));
+            cell.helper = self.waker.helper();
+            cell.wake_source = Some(WakeSource::OwnTimers);
+            cell.power_state = Some(self.state.power_state);
+            cell.series = series;
+            self.sweep.bench.results.push(cell);
         }
     }
 }
 
-/// Returns how a suspend ended, or None if it has no valid outcome.
+/// Returns how a suspend ended, or None if this is unknown.
 fn ending(outcome: &Outcome, pmf: bool) -> Option<Ending> {
+    outcome.before.zip(outcome.after)?;
     let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr)).filter(|_| pmf);
     let up = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
     let is_down = down > outcome.before;

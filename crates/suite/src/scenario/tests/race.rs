@@ -1,7 +1,8 @@
 //! `wake_race` on the fake machine, whose CPU_SUSPEND returns if the interrupt is due within 60
 //! ticks after the call.
 
-use hardware::spec::pmf::Stamp;
+use hardware::spec::counter_value::ticks_between;
+use hardware::spec::pmf::{Stamp, Stamps};
 
 use super::*;
 
@@ -53,12 +54,7 @@ fn borders_are_found_to_within_a_tick() {
 #[test]
 fn lost_wake_ups_are_an_interval() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
-        let x = outcome
-            .due
-            .zip(outcome.before)
-            .map(|(due, before)| due.since(before));
-        let is_lost = x.is_some_and(|x| (100..200).contains(&x));
-        if cpu.place() == 2 && is_lost {
+        if cpu.place() == 2 && (100..200).contains(&offset(outcome)) {
             outcome.end = ActionEnd::NotRung;
             outcome.due = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
         }
@@ -73,6 +69,55 @@ fn lost_wake_ups_are_an_interval() {
     // Each round has a CPU that wakes the one that is measured.
     let has_helper = |round: &Round| round.race.is_none() || round.waker.helper().is_some();
     assert!(ran.fake.asked.iter().all(has_helper));
+}
+
+/// Returns the ticks from the call to the instant at which the interrupt falls due.
+fn offset(outcome: &Outcome) -> u64 {
+    ticks_between(outcome.before, outcome.due)
+}
+
+/// An emulator may run other CPUs between the setting of the timer and the call. The interrupt is
+/// then already pending when the CPU makes its call.
+#[test]
+fn a_call_that_is_delayed_is_not_an_outcome_at_the_scheduled_offset() {
+    let fake = Fake::new(3).with(|_, cpu, outcome| {
+        if cpu.place() == 2 && (200..300).contains(&offset(outcome)) {
+            (outcome.end, outcome.code) = (ActionEnd::Returned, Some(0));
+            outcome.before = outcome.due.map(|due| due + 1_000);
+            outcome.after = outcome.due.map(|due| due + 1_090);
+            outcome.stamps = Stamps::default();
+        }
+    });
+    let ran = run(fake, "only=wake_race");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let [returned, woken] = [Variant::CoreReturned, Variant::CoreWoken]
+        .map(|variant| interval(&ran, 2, variant).expect("an interval"));
+    assert_eq!((returned.0, returned.1, woken.0), (0, 59, 60));
+    let is_own = |cell: &&Cell| (cell.cpu, cell.step.variant) == (2.into(), Variant::CoreReturned);
+    let cell = ran.cells().find(is_own).expect("a cell");
+    // The fake CPU makes its call 20 ticks after its timer is set, and the call takes 90 ticks.
+    let longest = cell.summary(Metric::Wake).map(|it| it.max);
+    assert_eq!(longest, Some(90));
+}
+
+/// If the SGI comes while the CPU is on its way down, it is unknown what its own interrupt did.
+#[test]
+fn suspends_that_the_sgi_disturbs_are_counted_and_the_others_make_a_map() {
+    let fake = Fake::new(3).with(|_, cpu, outcome| {
+        if cpu.place() == 2 && (100..200).contains(&offset(outcome)) {
+            outcome.end = ActionEnd::NotRung;
+            outcome.due = outcome.before.map(|before| before + 50);
+        }
+    });
+    let ran = run(fake, "only=wake_race offsets=64");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    assert!(ran.rejected(Reason::Overlap) > 0);
+    assert_eq!(interval(&ran, 2, Variant::CoreLost), None);
+    let first_asleep = interval(&ran, 2, Variant::CoreSlept).map(|it| it.0);
+    assert_eq!(
+        first_asleep,
+        interval(&ran, 1, Variant::CoreSlept).map(|it| it.0)
+    );
 }
 
 /// Without PMF, it is unknown when the CPU was down.
@@ -97,6 +142,7 @@ fn refused_suspend_is_no_outcome() {
         ran.failure(),
         Some(Failure::TooFewSamples { valid: 0, .. })
     ));
+    assert!(ran.rejected(Reason::Refused) > 0);
 }
 
 /// The other CPU suspends in the same round, and is neither the helper nor lost.
