@@ -153,18 +153,25 @@ impl Masked<'_, '_> {
         bench.outcomes[self.cpu.place()]
     }
 
-    /// Runs a trial until it succeeds.
+    /// Runs a trial until it succeeds. If it never does, the CPU has no samples for this call, so the
+    /// last rejection is counted.
     fn try_at(&mut self, after: u64) -> Option<Outcome> {
-        (0..TRIES).find_map(|_| {
+        for _ in 0..TRIES {
             let outcome = self.run(after);
             let bench = &mut self.sweep.bench;
             bench.trials += 1;
             let verdict = bench.take(self.cpu, &outcome, AttemptUse::WarmUp);
+            if verdict.is_ok() {
+                return Some(outcome);
+            }
             if verdict.is_err_and(|rejection| rejection.reason == Reason::LateReturn) {
                 bench.sleep.lengthen_quiet(outcome.lateness());
             }
-            verdict.is_ok().then_some(outcome)
-        })
+        }
+        let bench = &mut self.sweep.bench;
+        let outcome = bench.outcomes[self.cpu.place()];
+        let _ = bench.take(self.cpu, &outcome, AttemptUse::Measure);
+        None
     }
 
     /// Takes the samples. In each one, the interrupt falls due after the number of ticks that

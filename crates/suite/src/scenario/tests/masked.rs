@@ -1,6 +1,7 @@
 //! `masked_time` on the fake machine, whose calls hold back interrupts from 3 ticks after they
 //! begin until they return.
 
+use hardware::spec::counter_value::ticks_between;
 use run::testing::fake::FAKE_VECTOR;
 use smccc::psci::{PSCI_CPU_ON_64, PSCI_STAT_COUNT_64, PSCI_VERSION};
 
@@ -60,4 +61,20 @@ fn cpu_that_takes_no_interrupt_fails() {
     let few = Failure::TooFewSamples { cpu, valid, asked };
     assert_eq!(ran.failure(), Some(few));
     assert!(ran.rejected(Reason::NotRung) > 0);
+}
+
+/// The trials of a call may fail although the baseline has its samples.
+#[test]
+fn rejected_trial_is_counted_by_reason() {
+    let fake = Fake::new(3).with(|_, cpu, outcome| {
+        // Only CPU_ON takes this long.
+        if cpu.place() == 1 && ticks_between(outcome.before, outcome.after) >= 400 {
+            outcome.end = ActionEnd::GaveUp;
+        }
+    });
+    let ran = run(fake, "only=masked_time iterations=2");
+    let (cpu, valid, asked) = (1.into(), 0, 2);
+    let few = Failure::TooFewSamples { cpu, valid, asked };
+    assert_eq!(ran.failure(), Some(few));
+    assert_eq!(ran.rejected(Reason::WrongAnswer), 1);
 }
