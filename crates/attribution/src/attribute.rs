@@ -34,7 +34,11 @@ pub fn attribute(
     record::read(record, |block| builder.take(block))?;
     let mut samples = samples::read(&run.run, instruction_ns);
     samples::find_calls(&mut samples, &run.run, &builder.calls)?;
-    of_samples(run, log, &samples, |it| builder.stacks.name(code, it))
+    let mut profile = of_samples(run, log, &samples, |it| builder.stacks.name(code, it))?;
+    for instructions in builder.calls.iter().filter_map(Call::instructions) {
+        *profile.whole_calls.entry(instructions).or_default() += 1;
+    }
+    Ok(profile)
 }
 
 /// Returns the profile of a log that contains all samples. The profile contains only the ticks in

@@ -115,6 +115,14 @@ impl Call {
         self.place(stamp).map(|place| self.parts[place].at)
     }
 
+    /// Returns the instructions from the entry to the return. None for a call with a power-down.
+    pub fn instructions(&self) -> Option<u64> {
+        let is_warm = |part: &CallPart| part.start == PartStart::WarmEntry;
+        let is_whole = !self.parts.iter().any(is_warm);
+        let instructions = costs_of(&self.parts).map(|(_, cost)| cost.instructions);
+        is_whole.then(|| instructions.sum())
+    }
+
     /// Returns the costs between two timestamps.
     pub fn costs(&self, from: Stamp, to: Stamp) -> impl Iterator<Item = (u32, Cost)> {
         let places = self.place(from).zip(self.place(to));

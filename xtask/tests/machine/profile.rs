@@ -9,6 +9,9 @@ use host::process;
 use report::profile::difference;
 use report::profile::event::Event;
 use report::profile::profile::{Profile, ProfilePhase};
+use run::measure::Metric;
+use run::model::Variant;
+use run::plan::ScenarioId;
 use xtask::build::tf_a::TfA;
 use xtask::profile::run::ProfiledRun;
 use xtask::qemu::run_spec::RunSpec;
@@ -136,6 +139,39 @@ fn each_step_of_a_sweep_is_profiled() {
         "contend_sweep/deepest/all/4:entry",
     ] {
         assert!(names.iter().any(|it| it == figure), "{figure}: {names:?}");
+    }
+}
+
+/// TF-A runs with interrupts masked throughout, so a call holds back an interrupt for exactly as
+/// many ticks as the firmware executes instructions, within PMF's window and outside it.
+#[test]
+fn masked_time_is_the_number_of_instructions_in_the_whole_call() {
+    let args = "only=psci_version_parallel,masked_time iterations=5";
+    let spec = RunSpec {
+        args: Some(args.to_owned()),
+        ..RunSpec::parse("--smp 3").expect("valid options")
+    };
+    let prepared = ProfiledRun::prepare(&spec, None).expect("prepared");
+    let (result, profile) = prepared.run(None).expect("a run");
+    let calls = profile.expect("a verdict").expect("a profile").whole_calls;
+    let run = result.complete_run().expect("a complete run").run;
+    let masked: Vec<_> = run
+        .scenarios
+        .iter()
+        .filter(|scenario| scenario.id == ScenarioId::MaskedTime)
+        .flat_map(|scenario| scenario.all_series())
+        .filter(|it| it.series.metric == Metric::Masked)
+        // The CPU that is turned on runs during the call.
+        .filter(|it| it.cell.step.variant != Variant::CpuOn)
+        .collect();
+    // PSCI_VERSION, AFFINITY_INFO, PSCI_STAT_COUNT and CPU_SUSPEND to standby on three CPUs.
+    assert_eq!(masked.len(), 4 * 3);
+    for it in masked {
+        let ticks = it.series.summary.median;
+        let equal = calls.range(ticks - 2..=ticks + 2).map(|(_, count)| count);
+        // Each CPU makes the call at 32 offsets, and for five samples.
+        let (equal, variant) = (equal.sum::<u64>(), it.cell.step.variant);
+        assert!(equal >= 3 * (32 + 5), "{variant:?} {ticks}: {calls:?}");
     }
 }
 

@@ -44,6 +44,10 @@ pub struct Profile {
     pub unit: Option<Event>,
     /// The phases of each CPU's calls, ordered by scenario, CPU and time.
     pub phases: Vec<ProfilePhase>,
+    /// The number of calls without a power-down in the entire run, by the instructions from the
+    /// entry into the firmware to the return. Empty in a log's profile.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub whole_calls: BTreeMap<u64, u64>,
 }
 
 /// One phase, across all sampled calls in a scenario.
@@ -181,6 +185,7 @@ impl Profile {
             notes: notes(run),
             unit: None,
             phases: Vec::new(),
+            whole_calls: BTreeMap::new(),
         }
     }
 
@@ -361,6 +366,7 @@ impl Profile {
             notes: Vec::new(),
             unit: None,
             phases: phases.iter().map(phase).collect(),
+            whole_calls: BTreeMap::new(),
         }
     }
 }
