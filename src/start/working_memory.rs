@@ -38,10 +38,6 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
         let what = format!("device tree: the {name} at {:#x}: ", region.base);
         accept(MappedRegisters::map(tables, region), &what);
     }
-    if let Some(its) = board.its {
-        // Mapped only if it is used.
-        exception::register_device_name("ITS", its);
-    }
 }
 
 /// Rejects a tree that makes the boot area, which is already in use, unavailable to the payload.
@@ -100,8 +96,7 @@ pub fn find(
     // and end.
     let mut pool_pages = size.div_ceil(BLOCK) + 3;
     let mut last = u64::MAX;
-    let devices = board.devices().into_iter().map(|(_, region)| region);
-    for region in devices.chain(board.its) {
+    for (_, region) in board.devices() {
         pool_pages += device_tables(last, region);
         last = region.end() - 1;
     }

@@ -188,7 +188,7 @@ fn devices(board: &BoardFile) -> Check {
             require(are_whole, "gic.v3.redistributors", reason)?;
             let its = gic.v3.as_ref().and_then(|v3| v3.its);
             let is_frame = its.is_none_or(|its| GITS.check(&its).is_ok());
-            let reason = "expected a base and a size that are multiples of 64 KiB";
+            let reason = "expected a base that is a multiple of 64 KiB, and at least 64 KiB";
             require(is_frame, "gic.v3.its", reason)?;
         }
     }

@@ -8,7 +8,7 @@ use super::device_tree::{Choices, build, read};
 use super::firmware::StateEntry;
 
 /// Maps the start of each parser error message to the corresponding board file key.
-const KEYS: [(&str, &str); 15] = [
+const KEYS: [(&str, &str); 16] = [
     ("memory: ", "memory"),
     ("/memory@", "memory"),
     ("/reserved-memory", "reserved"),
@@ -20,6 +20,7 @@ const KEYS: [(&str, &str); 15] = [
     ("the timer's control frame", "timer.frame"),
     ("the timer frame", "timer.frame"),
     ("the watchdog", "watchdog"),
+    ("the ITS", "gic.v3.its"),
     ("the redistributors", "gic.v3.redistributors"),
     ("the GIC", "gic.v"),
     ("/interrupt-controller@", "gic.v"),

@@ -6,8 +6,8 @@ use core::arch::asm;
 /// in this load and in the one in [`try_read_byte`].
 ///
 /// The address must be mapped and 4-byte aligned. If it is in a device, it must be the address of a
-/// register that can be read without side effects: GICR_PIDR2, W_IIDR, WDOGPERIPHID0, CNTTIDR,
-/// CNTP_CTL, or a UART status register.
+/// register that can be read without side effects: GICR_PIDR2, GITS_PIDR2, W_IIDR, WDOGPERIPHID0,
+/// CNTTIDR, CNTP_CTL, or a UART status register.
 pub fn try_read_word(address: u64) -> Option<u32> {
     load(address, false)
 }

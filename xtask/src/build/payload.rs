@@ -78,8 +78,9 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
 ///   reach any address in it.
 /// * `homogeneous-prolog-epilog`: functions save and restore registers through a few shared
 ///   routines.
-/// * `enable-misched` and `enable-post-misched`: without instruction scheduling, more sequences are
-///   equal, so that more of them become functions. The timed code is in assembly.
+/// * `enable-post-misched`: without the last pass of instruction scheduling, more sequences are equal,
+///   so that more of them become functions. The timed code is in assembly. Without the first pass,
+///   the code before a call would get longer.
 /// * `inline-call-penalty`: LLVM's default, 25, is meant for speed. Of the values from 10 to 100, 35
 ///   results in the smallest image.
 /// * `machine-outliner-reruns`: sequences that occur several times become functions, also in the
@@ -88,10 +89,9 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
 ///   store, after which Cortex-A53 r0p0 to r0p4 may compute a wrong result. rustc passes the
 ///   feature to LLVM, and warns that it is unstable. `-Awarnings` suppresses this warning; lints
 ///   are reported by `cargo clippy`.
-const FLAGS: [&str; 8] = [
+const FLAGS: [&str; 7] = [
     "-Ccode-model=tiny",
     "-Cllvm-args=-homogeneous-prolog-epilog",
-    "-Cllvm-args=-enable-misched=false",
     "-Cllvm-args=-enable-post-misched=false",
     "-Cllvm-args=-inline-call-penalty=35",
     "-Cllvm-args=-machine-outliner-reruns=2",

@@ -219,6 +219,10 @@ pub const REFUSED: &[(Changes, &str)] = &[
          frame"),
     (&[("    { base = 0x080a_0000, size = 0x40_0000 },\n", "")],
         "45: gic.v3.redistributors: the redistributors cover only 0 of 16 CPUs"),
+    (&[("size = 0x40_0000 },\n]\n", "size = 0x40_0000 },\n]\nits = { base = 0x0808_8000, size = 0x1_0000 }\n")],
+        "48: gic.v3.its: expected a base that is a multiple of 64 KiB, and at least 64 KiB"),
+    (&[("size = 0x40_0000 },\n]\n", "size = 0x40_0000 },\n]\nits = { base = 0x080b_0000, size = 0x1_0000 }\n")],
+        "48: gic.v3.its: the ITS at 0x80b0000 overlaps the GIC's redistributors at 0x80a0000"),
 
     // The watchdog.
     (&[("interrupt = 48", "interrupt = 31")],

@@ -10,7 +10,7 @@ use crate::image::{Conduit, Uart};
 use crate::spec::counter::CounterErratum;
 
 use super::fdt::Fdt;
-use super::gic::{self, Gic};
+use super::gic::{self, Controller, Gic};
 use super::idle::IdleState;
 use super::labels::{Cpu, LabelSource};
 use super::node::{Node, find_compatible};
@@ -33,7 +33,7 @@ pub struct Board<'t> {
     /// The interrupt controller. Without a GIC, nothing can wake a suspended CPU, so only
     /// operations that do not need a wake-up are measured.
     pub gic: Option<Gic>,
-    /// The registers of the GIC's interrupt translation service (ITS), if there is a usable one.
+    /// The registers of a GICv3's interrupt translation service (ITS), if there is a usable one.
     pub its: Option<Region>,
     /// The per-CPU timer interrupts, all of them `None` if there is no GIC.
     pub timers: TimerPpis,
@@ -85,12 +85,14 @@ impl<'t> Board<'t> {
         let frames = find_compatible(tree, timers::FRAMES_COMPATIBLE);
         let frames = frames.filter(|_| controller.is_some());
         let (cpu_count, has_cortex_a73) = super::cpus::count(tree)?;
+        let its = find_compatible(tree, gic::ITS_COMPATIBLE);
+        let its = its.filter(|_| controller.as_ref().is_some_and(Controller::has_its));
         let board = Self {
             model: model(Node::root(tree)),
             uart,
             timers: timers.transpose()?.unwrap_or_default(),
             gic: controller.map(|controller| controller.gic),
-            its: find_compatible(tree, gic::ITS_COMPATIBLE).and_then(gic::read_its),
+            its: its.and_then(gic::read_its),
             timer_frame: frames.map_or(Err(NoFrame::NotInTree), timers::read_frame),
             watchdog: find_compatible(tree, watchdog::COMPATIBLE).and_then(watchdog::read),
             conduit,
@@ -144,6 +146,7 @@ impl<'t> Board<'t> {
                 devices.extend(regions.map(|region| ("GIC's redistributors", *region)));
             }
         }
+        devices.extend(self.its.map(|registers| ("ITS", registers)));
         let frames = self.timer_frame.iter().flat_map(TimerFrame::registers);
         let names = ["timer's control frame", "timer frame"];
         devices.extend(names.into_iter().zip(frames));

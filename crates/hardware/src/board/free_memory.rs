@@ -62,7 +62,8 @@ fn too_little(need: u64, largest: u64) -> FormatError {
     let largest = largest / 1024;
     FormatError::new(format_args!(
         "not enough memory: one block of {kib} KiB is needed, but the largest free block has \
-         {largest} KiB ({missing} KiB short); reduce iterations=, loops= or footprint="
+         {largest} KiB ({missing} KiB short); reduce iterations=, loops= or footprint=, \
+         or leave out lpi"
     ))
 }
 
@@ -111,7 +112,7 @@ mod tests {
             format!(
                 "not enough memory: one block of {need} KiB is needed, but the largest free block \
                  has {largest} KiB ({missing} KiB short); reduce iterations=, loops= or \
-                 footprint="
+                 footprint=, or leave out lpi"
             )
         };
         let (holes, taken) = ("1000+9000 100000+2000", "1000+1000 4800+10 6000+800");

@@ -92,6 +92,13 @@ pub(crate) struct Controller {
     pub phandle: Option<u32>,
 }
 
+impl Controller {
+    /// Returns true if the GIC may have an ITS.
+    pub fn has_its(&self) -> bool {
+        matches!(self.gic, Gic::V3 { .. })
+    }
+}
+
 /// Reads the controller at `node`.
 pub(crate) fn read(node: Node<'_>) -> Result<Controller> {
     let gic = match node.compatible_with(COMPATIBLE) {

@@ -82,14 +82,15 @@ const DEVICES: usize = 2 * BLOCK;
 const COLLECTIONS: usize = 3 * BLOCK;
 const END: usize = 4 * BLOCK;
 
-/// The maximum number of polls while the ITS changes state or executes commands.
-const POLLS: u32 = 1_000_000;
+/// The maximum number of polls while the ITS changes state or executes commands. In a guest, each one
+/// may take tens of microseconds.
+const POLLS: u32 = 100_000;
 
 /// The reason why the ITS cannot send LPIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoLpi {
-    /// The device tree has no usable ITS, or the GIC is not a GICv3.
+    /// The device tree has no usable ITS.
     NotInTree,
     /// An earlier boot stage has enabled LPIs. The redistributor's tables can then no longer be
     /// replaced.
@@ -101,7 +102,7 @@ pub enum NoLpi {
 impl fmt::Display for NoLpi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotInTree => "the device tree has no ITS",
+            Self::NotInTree => "the device tree has no usable ITS",
             Self::InUse => "an earlier boot stage has enabled LPIs",
             Self::Unresponsive => "the ITS does not respond",
         })

@@ -247,10 +247,7 @@ impl Micro<'_, '_> {
             is_measured |= match loops.placement {
                 Placement::EachAndAll => self.each_and_all(kind)?,
                 Placement::Pairs => self.pairs(kind)?,
-                Placement::Lead => {
-                    self.series(kind, Who::Only(lead), How::Alone)?;
-                    true
-                }
+                Placement::Lead => self.lead_alone(kind)?,
             };
         }
         let mut kinds = loops.operations.iter();
@@ -264,7 +261,7 @@ impl Micro<'_, '_> {
     /// Measures each CPU alone and all CPUs together. Returns false if the operation is not
     /// implemented.
     fn each_and_all(&mut self, kind: &OperationKind) -> Result<bool, Failure> {
-        if !self.probe(kind)? {
+        if !self.probe(kind, Who::All)? {
             return Ok(false);
         }
         let cpus = self.bench.cells.len();
@@ -276,6 +273,16 @@ impl Micro<'_, '_> {
             self.series(kind, Who::All, How::All)?;
         }
         Ok(true)
+    }
+
+    /// Measures the lead. Returns false if the operation is not implemented.
+    fn lead_alone(&mut self, kind: &OperationKind) -> Result<bool, Failure> {
+        let lead = Who::Only(self.bench.lead());
+        let is_implemented = self.probe(kind, lead)?;
+        if is_implemented {
+            self.series(kind, lead, How::Alone)?;
+        }
+        Ok(is_implemented)
     }
 
     /// Measures each CPU with one other CPU in the same cluster, and with one in another cluster.
@@ -309,13 +316,14 @@ impl Micro<'_, '_> {
         Ok(())
     }
 
-    /// Runs the operation once on each CPU; returns false if the operation is optional and not
+    /// Runs the operation once on these CPUs; returns false if the operation is optional and not
     /// implemented.
-    fn probe(&mut self, kind: &OperationKind) -> Result<bool, Failure> {
+    fn probe(&mut self, kind: &OperationKind, who: Who) -> Result<bool, Failure> {
         self.bench.trials += 1;
-        self.round(Who::All, kind.operation, 1)?;
-        let outcomes = &self.bench.outcomes;
-        for (cpu, outcome) in CpuIndex::all(outcomes.len()).zip(outcomes) {
+        self.round(who, kind.operation, 1)?;
+        let (lead, outcomes) = (self.bench.lead(), &self.bench.outcomes);
+        let all = CpuIndex::all(outcomes.len()).zip(outcomes);
+        for (cpu, outcome) in all.filter(|(cpu, _)| who.includes(*cpu, lead)) {
             let is_missing =
                 outcome.code == Some(error::NOT_SUPPORTED) || outcome.end == ActionEnd::GaveUp;
             if kind.is_optional && is_missing {

@@ -38,6 +38,11 @@ const DOMAIN_IDLE_STATES: &str = r#"domain-idle-states {
     no-psci { compatible = "domain-idle-state"; };
 }"#;
 
+const ITS: &str = "its@8080000 {
+    compatible = \"arm,gic-v3-its\";
+    reg = <0 0x8080000 0 0x20000>;
+};";
+
 /// Trees, edits, and expected lines in the resulting description.
 #[rustfmt::skip]
 pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
@@ -181,6 +186,20 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
             "devices: GIC's distributor 0x8000000+0x10000, GIC's redistributors \
              0x80a0000+0x80000, GIC's redistributors 0x4000000000+0x8000000",
         ]),
+    // The first ITS is used if it has a frame of 64 KiB. A GICv2 has none.
+    (Qemu(1), &[Add("/", ITS), Add("/", "its@1 { compatible = \"arm,gic-v3-its\"; };")],
+        &[
+            "devices: GIC's distributor 0x8000000+0x10000, GIC's redistributors \
+             0x80a0000+0xf60000, ITS 0x8080000+0x10000",
+            "ITS: 0x8080000+0x10000",
+        ]),
+    (Qemu(1), &[Add("/", ITS), Set("/its@8080000", "status", Text("disabled"))], &["ITS: none"]),
+    (Qemu(1), &[Add("/", ITS), Set("/its@8080000", "reg", Cells(&[0, 0x808_1000, 0, 0x2_0000]))],
+        &["ITS: none"]),
+    (Qemu(1), &[Add("/", ITS), Set("/its@8080000", "reg", Cells(&[0, 0x808_0000, 0, 0x1000]))],
+        &["ITS: none"]),
+    (Qemu(1), &[Add("/", ITS), Unset("/its@8080000", "reg")], &["ITS: none"]),
+    (Juno, &[Add("/", ITS)], &["ITS: none"]),
     (Qemu(1), &[
         Set("/timer", "interrupt-names", Texts(&["phys", "virt", "hyp-phys", "hyp-virt"])),
         Set("/timer", "interrupts", Cells(&[1, 14, 4, 1, 11, 4, 1, 10, 4, 1, 12, 4])),

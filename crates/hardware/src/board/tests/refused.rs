@@ -255,6 +255,13 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     // Overlapping registers.
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x800_0000, 0, 0x1000]))],
         "the watchdog at 0x8000000 overlaps the GIC's distributor at 0x8000000"),
+    (Qemu(1), &[
+        Add("/", "its { compatible = \"arm,gic-v3-its\"; reg = <0 0x8000000 0 0x20000>; };"),
+    ], "the ITS at 0x8000000 overlaps the GIC's distributor at 0x8000000"),
+    (Qemu(1), &[
+        Add("/", "its { compatible = \"arm,gic-v3-its\"; reg = <0 0x40000000 0 0x20000>; };"),
+    ], "the ITS at 0x40000000 overlaps memory at 0x40000000: correct the memory node, or reserve \
+        that part"),
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x80b_0000, 0, 0x1000]))],
         "the watchdog at 0x80b0000 overlaps the GIC's redistributors at 0x80a0000"),
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x2a83_0000, 0, 0x1000]))],
