@@ -12,8 +12,8 @@
 //! | `console`, `boot_marks`, `ending`, `panic` | the UART, boot stages, ending a run |
 //! | `round` | a measurement round on all CPUs |
 //!
-//! Functions that a CPU executes just before a call or after a wake-up are in `.text.unshared`. The linker
-//! script explains why.
+//! Functions that a CPU executes just before a call or after a wake-up are in `.text.unshared`. The
+//! linker script explains why.
 
 pub mod allocator;
 pub mod boot;
