@@ -66,8 +66,8 @@ pub fn prepare(
         .its
         .filter(|_| plan.scenarios.contains(ScenarioId::Lpi));
     let its_bytes = its.map_or(0, |_| ItsTables::BYTES);
-    let words = dirty + its_bytes;
-    let mut memory = working_memory::find(&mut tables, board, &needs, words, start.used);
+    let extra_bytes = dirty + its_bytes;
+    let mut memory = working_memory::find(&mut tables, board, &needs, extra_bytes, start.used);
     working_memory::map_devices(&mut tables, board);
     let (cpus, labels) = cpus(board);
     let own = registers::mpidr();

@@ -75,18 +75,19 @@ fn device_tables(last: u64, region: Region) -> u64 {
 }
 
 /// Finds and maps the working memory, and adds part of it to the heap. The heap has room for
-/// `words` more bytes than `needs` states.
+/// `extra_bytes` more than `needs` states.
 pub fn find(
     tables: &mut TranslationTables,
     board: &Board<'_>,
     needs: &Needs,
-    words: usize,
+    extra_bytes: usize,
     used: [Region; 2],
 ) -> WorkingMemory {
     let cpus = board.cpu_count as u64;
     let per_cpu = stacks::BYTES_PER_CPU
         + (size_of::<CpuChannel>() + size_of::<Cpu>() + CpuStates::BYTES_EACH) as u64;
-    let data = (needs.heap as u64).checked_add((words + needs.tallies * size_of::<Tally>()) as u64);
+    let data =
+        (needs.heap as u64).checked_add((extra_bytes + needs.tallies * size_of::<Tally>()) as u64);
     let buffers = needs.buffer.checked_mul(cpus);
     let data = data.zip(buffers).and_then(|(d, b)| d.checked_add(b));
     let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 5 * PAGE)) else {

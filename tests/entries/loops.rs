@@ -17,15 +17,19 @@ const fn unless_equal(words: i32) -> u32 {
     0x5400_0001 | (words as u32 & 0x7_ffff) << 5
 }
 
+/// `dsb sy`.
+const DSB: u32 = 0xd503_3f9f;
+
 /// add x21, x21, #32; and x21, x21, #0xfff; str x21, [x20]; mrs x9, icc_iar1_el1; cmp x9, x22;
-/// b.ne; msr icc_eoir1_el1, x9.
-const LPI: [u32; 7] = [
+/// b.ne; dsb sy; msr icc_eoir1_el1, x9.
+const LPI: [u32; 8] = [
     0x9100_82b5,
     0x9240_2eb5,
     0xf900_0295,
     0xd538_cc09,
     0xeb16_013f,
-    unless_equal(5),
+    unless_equal(6),
+    DSB,
     0xd518_cc29,
 ];
 
@@ -56,20 +60,21 @@ fn a_loop_is_its_operation_and_nothing_else() {
     let code = Code::load();
     let again = |length: i32| [ONE_LESS, unless_equal(-length), RET];
     // mov x1, x21; mov x2, x22; mov x3, x23.
-    let stamp = [FUNCTION, 0xaa15_03e1, 0xaa16_03e2, 0xaa17_03e3, SMC];
+    let arguments = |call| [FUNCTION, 0xaa15_03e1, 0xaa16_03e2, 0xaa17_03e3, call];
     let wait = unless_equal(5);
     let wait_longer = unless_equal(6);
-    let wait_longest = unless_equal(7);
+    let wait_longest = unless_equal(8);
     // str w20, [x21]; ldr w9, [x22]; tst w9, #0x3ff; b.ne; str w9, [x22, #4].
     let sgi_v2 = [0xb900_02b4, 0x88df_fec9, 0x7200_253f, wait, 0xb900_06c9];
     // msr icc_sgi1r_el1, x20; isb; mrs x9, icc_iar1_el1; tst x9, #0xffffff; b.ne;
-    // msr icc_eoir1_el1, x9.
+    // dsb sy; msr icc_eoir1_el1, x9.
     let sgi_v3 = [
         0xd518_cbb4,
         ISB,
         0xd538_cc09,
         0xf240_5d3f,
-        wait,
+        wait_longer,
+        DSB,
         0xd518_cc29,
     ];
     // The replies send the SGI last.
@@ -84,15 +89,17 @@ fn a_loop_is_its_operation_and_nothing_else() {
         0xd538_cc09,
         0xf240_5d3f,
         wait_longest,
+        DSB,
         0xd518_cc29,
         0xd518_cbb4,
         ISB,
     ];
-    let operations: [(&str, &[u32]); 14] = [
+    let operations: [(&str, &[u32]); 15] = [
         ("empty", &[]),
         ("smc", &[FUNCTION, SMC]),
         ("hvc", &[FUNCTION, HVC]),
-        ("stamp", &stamp),
+        ("smc_arguments", &arguments(SMC)),
+        ("hvc_arguments", &arguments(HVC)),
         // mrs x9, pmselr_el0.
         ("sysreg", &[0xd53b_9ca9]),
         ("sgi_v2", &sgi_v2),

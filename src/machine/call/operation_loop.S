@@ -109,16 +109,21 @@ loop_\name\()_end:
     b.ne    1b
     loop_end hvc
 
-// GET_TIMESTAMP: x20 is the function ID, x21 to x23 are its arguments.
-    loop    stamp
+// A call with arguments: x20 is the function ID, x21 to x23 are its arguments.
+    .macro  loop_with_arguments conduit
+    loop    \conduit\()_arguments
 1:  mov     x0, x20
     mov     x1, x21
     mov     x2, x22
     mov     x3, x23
-    smc     #0
+    \conduit     #0
     subs    x19, x19, #1
     b.ne    1b
-    loop_end stamp
+    loop_end \conduit\()_arguments
+    .endm
+
+    loop_with_arguments smc
+    loop_with_arguments hvc
 
 // A register that a hypervisor may trap.
     loop    sysreg
@@ -190,8 +195,9 @@ loop_\name\()_end:
     sgi_v2_loop sgi_v2, 0
     sgi_v2_loop reply_v2, 1
 
-// After IAR returned another interrupt ID, x9: waits for the next interrupt and reads IAR again at 2
-// if the ID is spurious, but at most x23 times. Otherwise, ends the loop with operations left.
+// x9 is an interrupt ID other than the expected one. If it is spurious, executes WFI and reads IAR
+// again (label 2), at most x23 times. Otherwise completes that interrupt and ends the loop with
+// operations left.
     .macro  await_interrupt_v3
     cmp     x9, #0x3ff
     b.ne    4f
@@ -205,7 +211,7 @@ loop_\name\()_end:
 
 // An LPI: x20 is the address of GITS_CWRITER, x21 its value, x22 the LPI's INTID. The command queue
 // has 4096 bytes, and each of its commands, of 32 bytes, sends the LPI. Otherwise like the loops for
-// SGIs.
+// SGIs with GICv3.
     loop    lpi
 1:  add     x21, x21, #32
     and     x21, x21, #0xfff
@@ -213,6 +219,7 @@ loop_\name\()_end:
 2:  mrs     x9, icc_iar1_el1
     cmp     x9, x22
     b.ne    3f
+    dsb     sy
     msr     icc_eoir1_el1, x9
     subs    x19, x19, #1
     b.ne    1b
@@ -220,7 +227,9 @@ loop_\name\()_end:
 3:  await_interrupt_v3
     loop_end lpi
 
-// SGI 0 with GICv3: x20 is the value for ICC_SGI1R_EL1. Otherwise like the loops for GICv2.
+// SGI 0 with GICv3: x20 is the value for ICC_SGI1R_EL1. Otherwise like the loops for GICv2. Without
+// the DSB, the interrupt might still be pending when the next one is sent (IHI 0069, ICC_IAR1_EL1),
+// and the two would become one.
     .macro  sgi_v3_loop name, replies
     loop    \name
 1:
@@ -231,6 +240,7 @@ loop_\name\()_end:
 2:  mrs     x9, icc_iar1_el1
     tst     x9, #0xffffff
     b.ne    3f
+    dsb     sy
     msr     icc_eoir1_el1, x9
     .if     \replies
     msr     icc_sgi1r_el1, x20

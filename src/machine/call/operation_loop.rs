@@ -44,7 +44,7 @@ impl RawLoop {
         let last = self.x0 as u32 as i32;
         match operation {
             _ if self.left != 0 => (ActionEnd::GaveUp, None),
-            Operation::Call(_) => (ActionEnd::Returned, Some(last)),
+            Operation::Call(_) | Operation::CallWith(..) => (ActionEnd::Returned, Some(last)),
             Operation::ReadStamp if last != SUCCESS => (ActionEnd::GaveUp, None),
             Operation::Nothing
             | Operation::SelfSgi
@@ -70,7 +70,8 @@ unsafe extern "C" {
     fn loop_empty();
     fn loop_smc();
     fn loop_hvc();
-    fn loop_stamp();
+    fn loop_smc_arguments();
+    fn loop_hvc_arguments();
     fn loop_sysreg();
     fn loop_load();
     fn loop_load_byte();
@@ -109,14 +110,19 @@ type Body = unsafe extern "C" fn();
 fn find_loop(operation: Operation, parts: &LoopParts<'_>) -> Option<(Body, [u64; 4])> {
     let LoopParts { waiter, own, .. } = *parts;
     let is_v2 = waiter.gic.version() == Some(GicVersion::V2);
+    let by_conduit = |smc: Body, hvc: Body| match waiter.path.conduit() {
+        Conduit::Smc => smc,
+        Conduit::Hvc => hvc,
+    };
     Some(match operation {
         Operation::Nothing => (loop_empty, [0; 4]),
         Operation::Call(function) => {
-            let body: Body = match waiter.path.conduit() {
-                Conduit::Smc => loop_smc,
-                Conduit::Hvc => loop_hvc,
-            };
+            let body = by_conduit(loop_smc, loop_hvc);
             (body, [function.into(), 0, 0, 0])
+        }
+        Operation::CallWith(function, argument) => {
+            let body = by_conduit(loop_smc_arguments, loop_hvc_arguments);
+            (body, [function.into(), argument.into(), 0, 0])
         }
         Operation::SelfSgi | Operation::RoundTrip => {
             let body: Body = match (is_v2, parts.replies) {
@@ -156,7 +162,7 @@ fn find_loop(operation: Operation, parts: &LoopParts<'_>) -> Option<(Body, [u64;
             let function = parts.pmf.ok()?.get_timestamp();
             let stamp = Stamp::EnterPsci.tid();
             (
-                loop_stamp,
+                loop_smc_arguments,
                 [function.into(), stamp.into(), own.mpidr.number(), 0],
             )
         }

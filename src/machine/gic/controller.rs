@@ -2,7 +2,8 @@
 //! enabled on each CPU, and the timer frame's SPI on the lead. These interrupts are polled and
 //! never taken, except the timer interrupt in `call/interrupted_call` and in `round/timer_load`,
 //! which also enables a second timer's PPI. Firmware may have reset a CPU's part of the GIC while
-//! the CPU was down, so each entry reprograms it completely.
+//! the CPU was down, so each entry reprograms it completely, except for LPIs (`its`), which only one
+//! scenario uses, before any CPU goes down.
 
 use core::sync::atomic::Ordering;
 

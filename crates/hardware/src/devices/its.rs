@@ -104,7 +104,7 @@ impl fmt::Display for NoLpi {
         f.write_str(match self {
             Self::NotInTree => "the device tree has no usable ITS",
             Self::InUse => "an earlier boot stage has enabled LPIs",
-            Self::Unresponsive => "the ITS does not respond",
+            Self::Unresponsive => "the ITS or the redistributor does not respond",
         })
     }
 }
@@ -174,7 +174,7 @@ fn mapping_commands(tables: &ItsTables<'_>, target: u64) -> [Command; 4] {
 
 /// Enables LPIs in this CPU's redistributor at `address`, and fills the command queue with commands
 /// that each send [`LPI`] to this CPU. Every increment of GITS_CWRITER by [`COMMAND`], modulo
-/// [`QUEUE`], then sends one. LPIs cannot be disabled again.
+/// [`QUEUE`], then sends one. Many GICs cannot disable LPIs again.
 ///
 /// The GIC accesses the tables as non-cacheable memory, because it may not be coherent with the
 /// CPU's caches. `clean` must write the tables back to memory and invalidate their cache lines.
@@ -206,12 +206,13 @@ pub fn enable_lpi(
     tables.write_commands(mapping_commands(tables, target).into_iter());
     clean(tables);
     enable_in_redistributor(redistributor, tables)?;
-    set_table_addresses(its, tables);
+    set_table_addresses(its, tables)?;
     its.write_double(GITS_CWRITER, 0);
     GITS_CTLR.modify(its, GITS_CONTROL::ENABLED::SET);
     let written = mapping_commands(tables, target).len() as u64 * COMMAND;
     its.write_double(GITS_CWRITER, written);
     if !(0..POLLS).any(|_| its.read_double(GITS_CREADR) == written) {
+        stop(its)?;
         return Err(NoLpi::Unresponsive);
     }
     tables.write_commands(core::iter::repeat(INT));
@@ -245,8 +246,9 @@ fn enable_in_redistributor(
     is_enabled.then_some(()).ok_or(NoLpi::Unresponsive)
 }
 
-/// Gives the ITS its command queue, and a block of memory for each table that it needs.
-fn set_table_addresses(its: &mut dyn Bus, tables: &ItsTables<'_>) {
+/// Gives the ITS its command queue, and a block of memory for each table that it needs. Returns an
+/// error if the ITS does not accept them.
+fn set_table_addresses(its: &mut dyn Bus, tables: &ItsTables<'_>) -> Result<(), NoLpi> {
     let base = (BASE::VALID::SET + BASE::INNER_CACHE::NonCacheable).value;
     its.write_double(GITS_CBASER, base | tables.address(0));
     for register in GITS_BASER.step_by(size_of::<u64>()) {
@@ -256,20 +258,24 @@ fn set_table_addresses(its: &mut dyn Bus, tables: &ItsTables<'_>) {
             None => continue,
         };
         // An ITS may support only some page sizes.
-        for (size, last_page) in [
+        let mut page_sizes = [
             (BASE::PAGE_SIZE::Kib64, 0),
             (BASE::PAGE_SIZE::Kib16, 3),
             (BASE::PAGE_SIZE::Kib4, 15),
-        ] {
+        ]
+        .into_iter();
+        let is_accepted = page_sizes.any(|(size, last_page)| {
             its.write_double(
                 register,
                 base | tables.address(offset) | size.value | last_page,
             );
-            if read::<BASE::Register>(its, register).matches_all(size) {
-                break;
-            }
+            read::<BASE::Register>(its, register).matches_all(size + BASE::VALID::SET)
+        });
+        if !is_accepted {
+            return Err(NoLpi::Unresponsive);
         }
     }
+    Ok(())
 }
 
 /// Reads a 64-bit register as fields.

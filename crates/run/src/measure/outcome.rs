@@ -91,6 +91,8 @@ pub enum Operation {
     Nothing,
     /// A call without arguments to the function with this ID.
     Call(u32),
+    /// A call to the function with this ID, with this argument in W1.
+    CallWith(u32, u32),
     /// An SGI to this CPU, acknowledged and completed.
     SelfSgi,
     /// An SGI to the other CPU of a pair, which answers with an SGI. The second CPU of the pair

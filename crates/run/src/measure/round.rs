@@ -144,8 +144,8 @@ pub struct Round {
     pub window: Option<Window>,
     /// The call and the interrupt in [`Action::Interrupt`].
     pub interrupt: Option<Interrupt>,
-    /// The timer that expires while its CPU suspends. None if every wake-up comes after
-    /// [`Self::sleep`].
+    /// The timer that expires while its CPU suspends. None if every wake-up follows the schedule
+    /// given by [`Self::sleep`].
     pub race: Option<Race>,
     /// The number of bytes that each CPU dirties in its cache before the start.
     pub dirty: usize,
@@ -153,7 +153,7 @@ pub struct Round {
     pub osi: Option<OsInitiated>,
     /// True if each CPU that suspends compares its context before and after the suspend.
     pub checks_context: bool,
-    /// True if the lead calls CPU_ON, and not AFFINITY_INFO, until a CPU that powers off is off.
+    /// True if the lead calls CPU_ON instead of AFFINITY_INFO until a CPU that powers off is off.
     /// The CPU then powers off a second time.
     pub floods: bool,
     /// True if each CPU_ON is called a second time as soon as it has returned.

@@ -262,7 +262,7 @@ impl Fake {
     fn repeat(&self, before: u64, operation: Operation, count: u32) -> Outcome {
         let (cost, code) = match operation {
             Operation::Call(function) if function >> 24 == 0xaf => (30, Some(-1)),
-            Operation::Call(_) => (30, Some(0x1_0002)),
+            Operation::Call(_) | Operation::CallWith(..) => (30, Some(0x1_0002)),
             Operation::SelfSgi | Operation::Lpi => (12, None),
             Operation::ReadStamp => (45, None),
             Operation::RoundTrip => (50, None),

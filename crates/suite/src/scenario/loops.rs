@@ -5,7 +5,7 @@
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use run::measure::Operation::{
-    Call, DistributorRead, Eoi, Lpi, ReadStamp, RoundTrip, SelfSgi, SysregRead, UartRead,
+    Call, CallWith, DistributorRead, Eoi, Lpi, ReadStamp, RoundTrip, SelfSgi, SysregRead, UartRead,
 };
 use run::measure::{
     Action, ActionEnd, After, Machine, Metric, Operation, Outcome, Reason, Rejection, Round, Who,
@@ -31,7 +31,7 @@ struct OperationKind {
     /// The range of valid return values for a loop's last call; None for an operation whose return
     /// value is not checked here.
     answers: Option<(i32, i32)>,
-    /// True if the firmware or the machine may not support the operation.
+    /// True if the firmware or the machine need not support the operation.
     is_optional: bool,
 }
 
@@ -61,7 +61,7 @@ const fn kind(
     }
 }
 
-/// Returns the kind for a call that the firmware may not implement.
+/// Returns the kind for a call that firmware need not implement.
 const fn optional(variant: Variant, function: u32) -> OperationKind {
     OperationKind {
         is_optional: true,
@@ -83,15 +83,15 @@ enum Placement {
 pub(crate) struct Loops {
     operations: &'static [OperationKind],
     placement: Placement,
-    /// Returns the reason why the machine cannot run the loops; None if it can.
-    skip: fn(&mut dyn Machine) -> Option<Skip>,
+    /// Prepares the machine. Returns the reason why it cannot run the loops; None if it can.
+    prepare: fn(&mut dyn Machine) -> Option<Skip>,
 }
 
 impl Loops {
     const DEFAULT: Self = Self {
         operations: &[],
         placement: Placement::EachAndAll,
-        skip: |_| None,
+        prepare: |_| None,
     };
 }
 
@@ -115,7 +115,11 @@ pub(crate) const SERVICE_CALL: Loops = Loops {
     operations: &[
         optional(Variant::StdSvcUid, STD_SVC_UID),
         optional(Variant::Workaround1, SMCCC_ARCH_WORKAROUND_1),
-        optional(Variant::Workaround2, SMCCC_ARCH_WORKAROUND_2),
+        OperationKind {
+            // The argument enables the mitigation, as firmware does by default.
+            operation: CallWith(SMCCC_ARCH_WORKAROUND_2, 1),
+            ..optional(Variant::Workaround2, SMCCC_ARCH_WORKAROUND_2)
+        },
         optional(Variant::Workaround3, SMCCC_ARCH_WORKAROUND_3),
     ],
     ..Loops::DEFAULT
@@ -123,26 +127,26 @@ pub(crate) const SERVICE_CALL: Loops = Loops {
 
 pub(crate) const SELF_SGI: Loops = Loops {
     operations: &[kind(Variant::Sgi, SelfSgi, None)],
-    skip: skip_without_gic,
+    prepare: skip_without_gic,
     ..Loops::DEFAULT
 };
 
 pub(crate) const IPI: Loops = Loops {
     operations: &[kind(Variant::RoundTrip, RoundTrip, None)],
     placement: Placement::Pairs,
-    skip: skip_without_gic,
+    prepare: skip_without_gic,
 };
 
 pub(crate) const EOI: Loops = Loops {
     operations: &[kind(Variant::Eoi, Eoi, None)],
-    skip: skip_without_gic,
+    prepare: skip_without_gic,
     ..Loops::DEFAULT
 };
 
 pub(crate) const LPI: Loops = Loops {
     operations: &[kind(Variant::Lpi, Lpi, None)],
     placement: Placement::Lead,
-    skip: |machine| machine.enable_lpi().err().map(Skip::NoLpi),
+    prepare: |machine| machine.enable_lpi().err().map(Skip::NoLpi),
 };
 
 pub(crate) const MMIO_READ: Loops = Loops {
@@ -161,13 +165,13 @@ pub(crate) const MMIO_READ: Loops = Loops {
 
 pub(crate) const SYSREG_TRAP: Loops = Loops {
     operations: &[kind(Variant::Pmselr, SysregRead, None)],
-    skip: |machine| (!machine.facts().pmu).then_some(Skip::NoPmu),
+    prepare: |machine| (!machine.facts().pmu).then_some(Skip::NoPmu),
     ..Loops::DEFAULT
 };
 
 pub(crate) const PMF_READ: Loops = Loops {
     operations: &[kind(Variant::GetTimestamp, ReadStamp, None)],
-    skip: |machine| machine.facts().pmf.is_err().then_some(Skip::NoPmf),
+    prepare: |machine| machine.facts().pmf.is_err().then_some(Skip::NoPmf),
     ..Loops::DEFAULT
 };
 
@@ -183,7 +187,7 @@ pub(crate) fn measure(
     progress: &mut dyn Progress,
     loops: &Loops,
 ) -> Scenario {
-    let skip = (loops.skip)(machine);
+    let skip = (loops.prepare)(machine);
     let (batch, asked) = setting.plan.batches();
     let room = BenchRoom {
         outcomes: 0,

@@ -33,7 +33,7 @@ const POINTS_MAX: usize = 256;
 /// How long a CPU may sleep before another CPU wakes it, in microseconds, counted from when its
 /// interrupt was due and the CPU should have been down.
 const PATIENCE_US: u64 = 5_000;
-/// The first offset at which the search for the end of the map looks, in ticks.
+/// The first offset tried in the search for the end of the map, in ticks.
 const FIRST: u64 = 64;
 /// The last such offset, in microseconds.
 const LONGEST_US: u64 = 100_000;
@@ -250,7 +250,8 @@ impl RaceMap<'_, '_> {
             let rejection = rejection.filter(|_| outcome.end != ActionEnd::NotRung);
             let rejection = rejection.unwrap_or(Rejection::plain(Reason::Overlap));
             bench.cells[self.cpu.place()].reject(rejection);
-            self.down = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LONGEST_US));
+            let later = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LONGEST_US));
+            self.down = self.down.max(later);
             return None;
         };
         let from_call = ticks_between(outcome.before, outcome.due);

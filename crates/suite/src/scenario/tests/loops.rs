@@ -111,8 +111,11 @@ fn an_sgi_that_does_not_come_ends_the_scenario() {
 fn services_that_the_firmware_lacks_are_left_out() {
     let lacks = |functions: &'static [u32]| {
         Fake::new(2).with(move |_, _, outcome| {
-            if let Action::Repeat { operation, .. } = outcome.action
-                && functions.iter().any(|it| operation == Operation::Call(*it))
+            if let Action::Repeat {
+                operation: Operation::Call(function) | Operation::CallWith(function, _),
+                ..
+            } = outcome.action
+                && functions.contains(&function)
             {
                 outcome.code = Some(-1);
             }
