@@ -5,6 +5,7 @@ use core::arch::{asm, global_asm};
 use core::sync::atomic::AtomicU64;
 
 use aarch64_cpu::registers::MIDR_EL1;
+use hardware::devices::its;
 use hardware::image::Conduit;
 use hardware::spec::counter::CounterErratum;
 use hardware::spec::counter_value::CounterValue;
@@ -20,7 +21,9 @@ use crate::machine::cpu::registers;
 global_asm!(
     include_str!("timed.S"),
     include_str!("operation_loop.S"),
-    include_str!("interrupted_call.S")
+    include_str!("interrupted_call.S"),
+    ITS_COMMAND = const its::COMMAND,
+    ITS_QUEUE_MASK = const its::QUEUE - 1,
 );
 
 #[repr(C)]

@@ -116,7 +116,7 @@ loop_\name\()_end:
     mov     x1, x21
     mov     x2, x22
     mov     x3, x23
-    \conduit     #0
+    \conduit #0
     subs    x19, x19, #1
     b.ne    1b
     loop_end \conduit\()_arguments
@@ -209,12 +209,11 @@ loop_\name\()_end:
 5:
     .endm
 
-// An LPI: x20 is the address of GITS_CWRITER, x21 its value, x22 the LPI's INTID. The command queue
-// has 4096 bytes, and each of its commands, of 32 bytes, sends the LPI. Otherwise like the loops for
-// SGIs with GICv3.
+// An LPI: x20 is the address of GITS_CWRITER, x21 its value, x22 the LPI's INTID. Each
+// command in the queue, a ring, sends the LPI. Otherwise like the loops for SGIs with GICv3.
     loop    lpi
-1:  add     x21, x21, #32
-    and     x21, x21, #0xfff
+1:  add     x21, x21, #{ITS_COMMAND}
+    and     x21, x21, #{ITS_QUEUE_MASK}
     str     x21, [x20]
 2:  mrs     x9, icc_iar1_el1
     cmp     x9, x22

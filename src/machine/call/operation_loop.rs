@@ -17,8 +17,8 @@ use crate::machine::gic::its::ItsDriver;
 use crate::machine::gic::target::GicCpu;
 use crate::machine::time::waiter::Waiter;
 
-/// The longest time allowed for a batch of interrupts, in microseconds. This limit is shorter than the
-/// lead's wait for the batch.
+/// The longest time allowed for a batch of interrupts, in microseconds. This limit is shorter than
+/// the lead's wait for the batch.
 const PATIENCE_US: u64 = 5_000_000;
 
 /// The maximum number of polls in one batch that find no pending interrupt.

@@ -42,7 +42,7 @@ impl ItsDriver {
         })
     }
 
-    /// Enables LPIs for the lead, given by `own`, if they are not enabled yet.
+    /// Enables LPIs on the lead, whose part of the GIC is `own`. Later calls return the first result.
     pub fn enable(&self, gic: &GicDriver, own: &GicCpu) -> Result<(), NoLpi> {
         *self.enabled.call_once(|| {
             let GicDriver::V3(gic) = gic else {

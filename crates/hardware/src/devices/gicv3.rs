@@ -5,6 +5,7 @@ use tock_registers::register_bitfields;
 
 use super::bus::Bus;
 use super::private_interrupts::PrivateInterrupts;
+use super::redistributor::{GICR_CONTROL, GICR_CTLR};
 use super::register::Register;
 
 register_bitfields! { u32,
@@ -15,15 +16,10 @@ register_bitfields! { u32,
         ARE OFFSET(4),
         /// A write is pending.
         RWP OFFSET(31),
-    ],
-    GICR_CONTROL [
-        /// A write is pending.
-        RWP OFFSET(3),
     ]
 }
 
 const GICD_CTLR: Register<GICD_CONTROL::Register> = Register::at(0x0);
-const GICR_CTLR: Register<GICR_CONTROL::Register> = Register::at(0x0);
 
 /// The size of the distributor in bytes. The last register in use is GICD_PIDR2.
 pub const DISTRIBUTOR_SIZE: u64 = 0x1_0000;

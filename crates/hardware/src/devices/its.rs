@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tock_registers::{LocalRegisterCopy, RegisterLongName, register_bitfields};
 
 use super::bus::Bus;
-use super::redistributor::{self, GICR_PIDR2, is_redistributor};
+use super::redistributor::{self, GICR_CONTROL, GICR_CTLR, GICR_PIDR2, is_redistributor};
 use super::register::Register;
 
 register_bitfields! { u32,
@@ -17,9 +17,6 @@ register_bitfields! { u32,
         ENABLED OFFSET(0),
         /// The ITS is disabled, and all its accesses to memory have completed.
         QUIESCENT OFFSET(31),
-    ],
-    GICR_CONTROL [
-        ENABLE_LPIS OFFSET(0),
     ]
 }
 
@@ -57,7 +54,6 @@ const GITS_BASER: Range<u64> = 0x100..0x140;
 /// The size in bytes of the frame that contains these registers.
 pub const FRAME: u64 = 0x1_0000;
 
-const GICR_CTLR: Register<GICR_CONTROL::Register> = Register::at(0x0);
 const GICR_PROPBASER: u64 = 0x70;
 const GICR_PENDBASER: u64 = 0x78;
 
@@ -203,13 +199,14 @@ pub fn enable_lpi(
     };
     // One byte for each LPI: priority 0xa0, like all interrupts; bit 1 is RES1; enabled.
     tables.set(PRIORITIES, 0xa3);
-    tables.write_commands(mapping_commands(tables, target).into_iter());
+    let commands = mapping_commands(tables, target);
+    tables.write_commands(commands.into_iter());
     clean(tables);
     enable_in_redistributor(redistributor, tables)?;
     set_table_addresses(its, tables)?;
     its.write_double(GITS_CWRITER, 0);
     GITS_CTLR.modify(its, GITS_CONTROL::ENABLED::SET);
-    let written = mapping_commands(tables, target).len() as u64 * COMMAND;
+    let written = commands.len() as u64 * COMMAND;
     its.write_double(GITS_CWRITER, written);
     if !(0..POLLS).any(|_| its.read_double(GITS_CREADR) == written) {
         stop(its)?;

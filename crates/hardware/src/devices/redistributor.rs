@@ -24,6 +24,11 @@ register_bitfields! { u64,
 }
 
 register_bitfields! { u32,
+    pub(super) GICR_CONTROL [
+        ENABLE_LPIS OFFSET(0),
+        /// A write is pending.
+        RWP OFFSET(3),
+    ],
     IIDR [
         IMPLEMENTER OFFSET(0) NUMBITS(12) [ Arm = 0x43b ],
         PRODUCT_ID OFFSET(24) NUMBITS(8) [],
@@ -40,6 +45,7 @@ register_bitfields! { u32,
     ]
 }
 
+pub(super) const GICR_CTLR: Register<GICR_CONTROL::Register> = Register::at(0x0);
 /// GICR_PIDR2. Bits 7:4 contain the architecture version.
 pub const GICR_PIDR2: u64 = 0xffe8;
 

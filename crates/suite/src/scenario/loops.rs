@@ -70,7 +70,6 @@ const fn optional(variant: Variant, function: u32) -> OperationKind {
 }
 
 /// The CPUs that run a loop.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Placement {
     /// Each CPU alone, then all CPUs together.
     EachAndAll,
@@ -325,7 +324,8 @@ impl Micro<'_, '_> {
     fn probe(&mut self, kind: &OperationKind, who: Who) -> Result<bool, Failure> {
         self.bench.trials += 1;
         self.round(who, kind.operation, 1)?;
-        let (lead, outcomes) = (self.bench.lead(), &self.bench.outcomes);
+        let lead = self.bench.lead();
+        let outcomes = &self.bench.outcomes;
         let all = CpuIndex::all(outcomes.len()).zip(outcomes);
         for (cpu, outcome) in all.filter(|(cpu, _)| who.includes(*cpu, lead)) {
             let is_missing =

@@ -142,7 +142,8 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
                 map.add_cells(variants);
                 let bench = &sweep.bench;
                 let lost = first_lost(bench.machine, bench.cells.len());
-                let (state, valid) = (&bench.cells[cpu.place()], points.len() as u32);
+                let state = &bench.cells[cpu.place()];
+                let valid = points.len() as u32;
                 let attempts = valid + state.rejected_total();
                 sweep.conditions.attempts += attempts;
                 // Disturbed suspends are not the firmware's fault.

@@ -186,7 +186,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
             "devices: GIC's distributor 0x8000000+0x10000, GIC's redistributors \
              0x80a0000+0x80000, GIC's redistributors 0x4000000000+0x8000000",
         ]),
-    // The first ITS is used if it has a frame of 64 KiB. A GICv2 has none.
+    // The first ITS is used if its frame has 64 KiB. With a GICv2, it is ignored.
     (Qemu(1), &[Add("/", ITS), Add("/", "its@1 { compatible = \"arm,gic-v3-its\"; };")],
         &[
             "devices: GIC's distributor 0x8000000+0x10000, GIC's redistributors \
