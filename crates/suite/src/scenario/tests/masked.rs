@@ -48,6 +48,15 @@ fn call_that_a_cpu_cannot_make_has_no_cell() {
     assert_eq!(ran.skipped(Skip::NoInterrupts), 1);
 }
 
+/// Returns the failure if CPU 1 has none of its two samples.
+fn no_samples_on_cpu_1() -> Failure {
+    Failure::TooFewSamples {
+        cpu: 1.into(),
+        valid: 0,
+        asked: 2,
+    }
+}
+
 /// An interrupt that is never taken is not a sample.
 #[test]
 fn cpu_that_takes_no_interrupt_fails() {
@@ -57,9 +66,7 @@ fn cpu_that_takes_no_interrupt_fails() {
         }
     });
     let ran = run(fake, "only=masked_time iterations=2 warmup=0");
-    let (cpu, valid, asked) = (1.into(), 0, 2);
-    let few = Failure::TooFewSamples { cpu, valid, asked };
-    assert_eq!(ran.failure(), Some(few));
+    assert_eq!(ran.failure(), Some(no_samples_on_cpu_1()));
     assert!(ran.rejected(Reason::NotRung) > 0);
 }
 
@@ -73,8 +80,6 @@ fn rejected_trial_is_counted_by_reason() {
         }
     });
     let ran = run(fake, "only=masked_time iterations=2");
-    let (cpu, valid, asked) = (1.into(), 0, 2);
-    let few = Failure::TooFewSamples { cpu, valid, asked };
-    assert_eq!(ran.failure(), Some(few));
+    assert_eq!(ran.failure(), Some(no_samples_on_cpu_1()));
     assert_eq!(ran.rejected(Reason::WrongAnswer), 1);
 }
