@@ -57,7 +57,7 @@ pub const TREE_ALIGN: usize = 8;
 /// The maximum device tree size in bytes. QEMU passes 1 MiB.
 pub const TREE_MAX: usize = 2 << 20;
 /// The maximum file size without a tree, in bytes. Also defined in `linker/payload.ld`.
-pub const BASE_MAX: usize = 320 << 10;
+pub const BASE_MAX: usize = 1 << 20;
 
 /// Returns the minimum working memory for `cpus` CPUs, in bytes.
 pub const fn working_memory(cpus: u32) -> u64 {
