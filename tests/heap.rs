@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 
-use hardware::board::{CpuIndex, IdleState, Mpidr};
+use hardware::board::{CpuIndex, IdleState, IdleStates, Mpidr, StateSet};
 use hardware::devices::its::NoLpi;
 use run::measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
 use run::model::{Cpu, Run};
@@ -172,12 +172,14 @@ const STATES: [IdleState<'static>; 2] = [
         power_state: 0x0001_0002,
         level: Some(0),
         local_timer_stop: false,
+        deeper_than: StateSet::all_before(0),
     },
     IdleState {
         name: "cluster-off",
         power_state: 0x0101_0022,
         level: Some(1),
         local_timer_stop: true,
+        deeper_than: StateSet::all_before(0),
     },
 ];
 
@@ -214,7 +216,7 @@ fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
     let verdict = output::run_all(
         &mut machine,
         run,
-        &STATES,
+        &IdleStates::from(&STATES[..]),
         &mut Nowhere,
         &mut HeapMarks(heap),
     );

@@ -56,7 +56,7 @@ pub fn prepare(
     plan: &Plan,
     start: &Start<'_>,
 ) -> (Lead, Run) {
-    let needs = Needs::of(plan, board.cpu_count, board.idle_states.len());
+    let needs = Needs::of(plan, board.cpu_count, board.idle_states.count());
     let path = CallPath::new(board.conduit, board.counter_erratum, registers::midr());
     let answers = FirmwareAnswers::get(board, path.counter());
     let caches = registers::read_identity(answers.is_kvm).caches;

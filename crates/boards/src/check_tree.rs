@@ -79,7 +79,7 @@ fn check_tree(
     let is_used = board.watchdog.is_none() || read.watchdog.is_some();
     let reason = "expected at least 4 KiB, aligned to 4 KiB, and, for an SP805, a clock";
     require(is_used, "watchdog", reason)?;
-    let is_same = read.idle_states.len() == idle_states.len();
+    let is_same = read.idle_states.usable.len() == idle_states.len();
     let reason = "another idle state has the same name or power-state";
     require(is_same, state, reason)
 }

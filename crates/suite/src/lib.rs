@@ -3,6 +3,7 @@
 //! This crate does not access hardware or define result types; those are in [`run::model`].
 //!
 //! ```
+//! use hardware::board::IdleStates;
 //! use run::model::{Run, Verdict};
 //! use run::plan::Plan;
 //! use run::testing::{example, fake::Fake};
@@ -19,7 +20,8 @@
 //! let plan = Plan::parse("only=psci_version_parallel").expect("valid arguments");
 //! let run = Run { plan: Some(plan), ..example::run(4) };
 //! let mut uart = String::new();
-//! let verdict = run_all(&mut Fake::new(4), run, &[], &mut uart, &mut NoObserver);
+//! let (mut machine, states) = (Fake::new(4), IdleStates::default());
+//! let verdict = run_all(&mut machine, run, &states, &mut uart, &mut NoObserver);
 //! assert_eq!(verdict, Ok(Verdict::Pass));
 //! assert!(uart.contains("<RT_INSTR:"));
 //! assert!(uart.contains("psci-bench: PASS (1 passed"));

@@ -44,7 +44,7 @@ fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     let has_a73 = board.name == "hikey960";
     let erratum = has_a73.then_some(CounterErratum::CortexA73);
     assert_eq!(read.counter_erratum, erratum, "{}", board.name);
-    let states = read.idle_states.iter();
+    let states = read.idle_states.usable.iter();
     let states = states.map(|it| (it.name, it.power_state, it.level, it.local_timer_stop));
     let own = choices.idle_states.iter();
     assert!(states.eq(own.map(|it| (&*it.name, it.power_state, it.level, it.local_timer_stop))));

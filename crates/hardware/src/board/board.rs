@@ -11,7 +11,7 @@ use crate::spec::counter::CounterErratum;
 
 use super::fdt::Fdt;
 use super::gic::{self, Controller, Gic};
-use super::idle::IdleState;
+use super::idle::IdleStates;
 use super::labels::{Cpu, LabelSource};
 use super::node::{Node, find_compatible};
 use super::ranges::Region;
@@ -49,8 +49,8 @@ pub struct Board<'t> {
     pub memory: Vec<Region>,
     /// At most [`super::RESERVED_MAX`] reserved regions, which can overlap.
     pub reserved: Vec<Region>,
-    /// At most [`super::IDLE_STATES_MAX`] idle states entered through PSCI.
-    pub idle_states: Vec<IdleState<'t>>,
+    /// The idle states.
+    pub idle_states: IdleStates<'t>,
     /// `/chosen/bootargs`, or "".
     pub bootargs: &'t str,
     /// The size in bytes of the largest L2 cache in the tree.

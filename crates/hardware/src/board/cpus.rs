@@ -70,6 +70,15 @@ fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t
     }))
 }
 
+/// Returns the nodes of the usable CPUs, in tree order.
+pub(crate) fn enabled_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<Node<'t>>>> {
+    let nodes = cpu_nodes(tree)?.map(|cpu| cpu.map(|cpu| (cpu.is_available, cpu.node)));
+    Ok(nodes.filter_map(|cpu| match cpu {
+        Ok((is_available, node)) => is_available.then_some(Ok(node)),
+        Err(error) => Some(Err(error)),
+    }))
+}
+
 /// Counts the usable CPUs. The returned bool is true if any CPU is a Cortex-A73.
 pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
     let (mut count, mut has_a73) = (0, false);

@@ -1,6 +1,10 @@
 //! Reads idle states, including their `power_state` values, from the device tree.
 //!
-//! See the Linux bindings *cpu/idle-states.yaml* and *power/domain-idle-state.yaml*.
+//! See the Linux bindings *cpu/idle-states.yaml* and *power/domain-idle-state.yaml*. Like Linux,
+//! the payload uses the states that CPUs list in `cpu-idle-states`, or their power domains in
+//! `domain-idle-states`, wherever the nodes are. Every other state in the tree is left out with a
+//! reason.
+//!
 //! `psci-bench,power-level` is specific to this project. The property specifies the PSCI power
 //! level that the state reaches, because a `power_state` in the extended format does not contain
 //! the level.
@@ -8,12 +12,14 @@
 use alloc::vec::Vec;
 
 use super::fdt::Fdt;
+use super::idle_order::{self, Depth, StateSet};
 use super::node::Node;
+use super::state_node::{self, LEVEL, LeftOut, NodeSet, PARAMETER, StateNode};
 use crate::spec::psci::{StateFormat, WrongLevel};
 use crate::text::format_error::Result;
 
 /// The maximum number of idle states.
-pub const IDLE_STATES_MAX: usize = 16;
+pub const IDLE_STATES_MAX: usize = StateSet::CAPACITY;
 
 /// An idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,38 +32,125 @@ pub struct IdleState<'t> {
     pub level: Option<u8>,
     /// True if the per-CPU timers stop in this state and cannot wake the CPU.
     pub local_timer_stop: bool,
+    /// The states that are shallower according to the CPUs' lists and the declared latencies. The
+    /// levels are not considered.
+    pub deeper_than: StateSet,
 }
 
-const COMPATIBLE: &str = "arm,idle-state domain-idle-state";
+/// An idle state that is not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOutState<'t> {
+    /// The name of the state's node or, if there is no such node, of the node that lists it.
+    pub name: &'t str,
+    /// The reason.
+    pub reason: LeftOut,
+    /// `psci-bench,power-level`, if it is valid.
+    pub level: Option<u8>,
+    /// The usable states that are shallower, as in [`IdleState::deeper_than`].
+    pub deeper_than: StateSet,
+    /// The usable states that are deeper.
+    pub shallower_than: StateSet,
+}
 
-/// Nodes that contain idle states. A few trees put idle states directly in `/cpus`.
-const CONTAINERS: [&str; 5] = [
-    "/cpus/idle-states",
-    "/cpus/domain-idle-states",
-    "/idle-states",
-    "/domain-idle-states",
-    "/cpus",
-];
-
-/// Reads every idle state that has a PSCI parameter. States are in [`CONTAINERS`] order and, within
-/// a container, in tree order. States with the same `power_state` are merged.
-pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<Vec<IdleState<'t>>> {
-    let mut states = Vec::new();
-    let containers = CONTAINERS.iter().filter_map(|path| Node::find(tree, path));
-    for node in containers.flat_map(Node::children) {
-        if node.compatible_with(COMPATIBLE).is_some() && node.is_available() {
-            add(&mut states, node)?;
+impl LeftOutState<'_> {
+    /// Returns true if CPUs would enter the state if its node were correct.
+    pub fn is_meant(&self) -> bool {
+        match self.reason {
+            LeftOut::NoParameter | LeftOut::NotCompatible | LeftOut::NoNode(_) => true,
+            LeftOut::OtherFormat(_) => true,
+            LeftOut::Disabled | LeftOut::NotListed => false,
         }
+    }
+}
+
+/// The idle states in a device tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IdleStates<'t> {
+    /// At most [`IDLE_STATES_MAX`] states entered through PSCI, in tree order. States with the same
+    /// `power_state` are merged.
+    pub usable: Vec<IdleState<'t>>,
+    /// The remaining states.
+    pub left_out: Vec<LeftOutState<'t>>,
+}
+
+impl IdleStates<'_> {
+    /// Returns the number of all states, including those that are left out.
+    pub fn count(&self) -> usize {
+        self.usable.len() + self.left_out.len()
+    }
+}
+
+impl<'t> From<&[IdleState<'t>]> for IdleStates<'t> {
+    fn from(usable: &[IdleState<'t>]) -> Self {
+        Self {
+            usable: usable.to_vec(),
+            left_out: Vec::new(),
+        }
+    }
+}
+
+/// Reads every idle state in the tree.
+#[inline(never)]
+pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
+    let nodes = state_node::read(tree)?;
+    let mut states = IdleStates::default();
+    // The nodes of each usable state.
+    let mut members: Vec<NodeSet> = Vec::with_capacity(IDLE_STATES_MAX);
+    for (place, state) in nodes.iter().enumerate() {
+        if state.left_out().is_none() {
+            let index = add(&mut states.usable, state.node)?;
+            members.resize(states.usable.len(), 0);
+            members[index] |= 1 << place;
+        }
+    }
+    let depths: Vec<_> = nodes.iter().map(depth).collect();
+    idle_order::check_levels(&nodes, &depths)?;
+    for (state, own) in states.usable.iter_mut().zip(&members) {
+        state.deeper_than = idle_order::shallower(&nodes, *own, &members);
+    }
+    for (place, state) in nodes.iter().enumerate() {
+        let Some(reason) = state.left_out() else {
+            continue;
+        };
+        // A disabled state that no CPU lists is not missed.
+        if reason == LeftOut::NotListed && !state.node.is_available() {
+            continue;
+        }
+        states.left_out.push(LeftOutState {
+            name: state.node.name_text(),
+            reason,
+            level: state.level(),
+            deeper_than: idle_order::shallower(&nodes, 1 << place, &members),
+            shallower_than: idle_order::deeper(&nodes, 1 << place, &members),
+        });
     }
     Ok(states)
 }
 
-fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
-    const PARAMETER: &str = "arm,psci-suspend-param";
-    const LEVEL: &str = "psci-bench,power-level";
-    let Some(power_state) = node.u32(PARAMETER)? else {
-        return Ok(());
+/// Returns the depth of a state that can be used, or could be used if a CPU listed it. None if its
+/// level is unknown.
+fn depth(state: &StateNode<'_>) -> Option<Depth> {
+    if !matches!(state.left_out(), None | Some(LeftOut::NotListed)) {
+        return None;
+    }
+    let power_state = state.node.u32(PARAMETER).ok()??;
+    let format = StateFormat::of(power_state);
+    let level = match state.level() {
+        None => format.level(power_state)?,
+        Some(level) => level,
     };
+    Some(Depth {
+        level,
+        is_powerdown: format.is_powerdown(power_state),
+    })
+}
+
+/// Adds the state in `node`, or merges it with the state that has the same `power_state`, and
+/// returns its index.
+fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<usize> {
+    let power_state = node
+        .u32(PARAMETER)?
+        .ok_or_else(|| node.missing(PARAMETER))?;
     if !StateFormat::ALL.iter().any(|it| it.accepts(power_state)) {
         let expected = "a power_state that is valid in one of the two formats";
         return Err(node.wrong_value(PARAMETER, power_state.into(), expected));
@@ -68,30 +161,26 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
     };
     let wrong = |expected| Err(node.wrong_value(LEVEL, level.unwrap_or(0).into(), expected));
     let local_timer_stop = node.value("local-timer-stop").is_some();
-    let same = states.iter_mut().find(|s| s.power_state == power_state);
-    let before = same.as_ref().and_then(|state| state.level);
+    let same = states.iter().position(|it| it.power_state == power_state);
+    let before = same.and_then(|index| states[index].level);
     if let (Some(one), Some(other)) = (before, level)
         && one != other
     {
         return wrong("the same level as the other node with this power_state");
     }
     // Check the level, because swapped levels would change which state is the deepest.
-    let original = StateFormat::Original;
-    let format = match original.accepts(power_state) && original.is_powerdown(power_state) {
-        true => original,
-        false => StateFormat::Extended,
-    };
-    match level.map(|level| format.check_level(power_state, level)) {
+    match level.map(|level| StateFormat::of(power_state).check_level(power_state, level)) {
         Some(Err(WrongLevel::Names(_))) => {
             return wrong("the power level in arm,psci-suspend-param");
         }
         Some(Err(WrongLevel::Standby)) => return wrong("0 for a standby state"),
         _ => {}
     }
-    if let Some(state) = same {
+    if let Some(index) = same {
+        let state = &mut states[index];
         state.level = state.level.or(level);
         state.local_timer_stop |= local_timer_stop;
-        return Ok(());
+        return Ok(index);
     }
     if states.len() == IDLE_STATES_MAX {
         return Err(node.too_many(PARAMETER, IDLE_STATES_MAX));
@@ -101,6 +190,7 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
         power_state,
         level,
         local_timer_stop,
+        deeper_than: StateSet::default(),
     });
-    Ok(())
+    Ok(states.len() - 1)
 }

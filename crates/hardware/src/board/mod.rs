@@ -7,11 +7,13 @@ mod fdt;
 pub mod free_memory;
 mod gic;
 mod idle;
+mod idle_order;
 mod labels;
 mod memory;
 mod node;
 mod psci_node;
 mod ranges;
+mod state_node;
 mod stdout_path;
 #[cfg(test)]
 mod tests;
@@ -25,9 +27,11 @@ pub use self::free_memory::Room;
 pub use self::gic::{
     FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, GITS, Gic, REDISTRIBUTOR_REGIONS_MAX,
 };
-pub use self::idle::{IDLE_STATES_MAX, IdleState};
+pub use self::idle::{IDLE_STATES_MAX, IdleState, IdleStates, LeftOutState};
+pub use self::idle_order::StateSet;
 pub use self::labels::{Cpu, LabelSource};
 pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
+pub use self::state_node::LeftOut;
 pub use self::stdout_path::TreeConsole;
 pub use self::timers::{FRAMES, TimerFrame, TimerPpis};
 pub use self::watchdog::Watchdog;

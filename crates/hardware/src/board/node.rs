@@ -142,6 +142,15 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// Reads a property that contains any number of cells. It has none if it is missing.
+    pub fn cells(self, name: &'static str) -> Result<impl Iterator<Item = u32> + use<'t>> {
+        let value = self.value(name).unwrap_or_default();
+        if !value.len().is_multiple_of(4) {
+            return Err(self.wrong_length(name, value.len(), "a multiple of 4"));
+        }
+        Ok(value.chunks_exact(4).map(|cell| number(cell) as u32))
+    }
+
     /// Reads a property's first string.
     pub fn text(self, name: &'static str) -> Result<Option<&'t str>> {
         let text = |value| first_text(value).ok_or_else(|| self.not_text(name));
@@ -154,6 +163,32 @@ impl<'t> Node<'t> {
             None => self.u32("linux,phandle"),
             some => Ok(some),
         }
+    }
+
+    /// Finds the first node with a phandle, even if it is disabled.
+    pub fn with_phandle(fdt: Fdt<'t>, phandle: u32) -> Option<Self> {
+        let mut nodes = Self::root(fdt).subtree().map(|(_, node)| node);
+        nodes.find(|node| node.phandle().ok().flatten() == Some(phandle))
+    }
+
+    /// Finds the power domain through which PSCI controls this node (Linux binding
+    /// *power/power-domain.yaml*): the one named "psci" or, without names, the first one.
+    pub fn power_domain(self) -> Result<Option<Self>> {
+        let names = self.value("power-domain-names").unwrap_or_default();
+        let mut names = names.split(|byte| *byte == 0);
+        let wanted = names.position(|name| name == b"psci").unwrap_or(0);
+        let mut cells = self.cells("power-domains")?;
+        for _ in 0..wanted {
+            let Some(domain) = cells.next().and_then(|it| Self::with_phandle(self.fdt, it)) else {
+                return Ok(None);
+            };
+            let arguments = domain.u32("#power-domain-cells")?.unwrap_or(0);
+            for _ in 0..arguments.min(8) {
+                cells.next();
+            }
+        }
+        let phandle = cells.next();
+        Ok(phandle.and_then(|phandle| Self::with_phandle(self.fdt, phandle)))
     }
 
     /// Returns true unless `status` disables the node (section 2.3.4).

@@ -79,6 +79,16 @@ impl StateFormat {
         Self::ALL[(features >> 1 & 1) as usize]
     }
 
+    /// Returns the format to which a valid value most likely belongs. A value that is a power-down
+    /// state in the original format hardly occurs as a standby state in the extended format.
+    pub fn of(power_state: u32) -> Self {
+        let original = Self::Original;
+        match original.accepts(power_state) && original.is_powerdown(power_state) {
+            true => original,
+            false => Self::Extended,
+        }
+    }
+
     /// Returns the other format.
     pub fn other(self) -> Self {
         Self::ALL[1 - self as usize]

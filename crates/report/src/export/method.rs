@@ -28,6 +28,9 @@ pub(super) fn method(run: &LoggedRun) -> Vec<LabeledLine> {
     for (name, text) in others {
         add(name, text);
     }
+    for state in &run.run.left_out {
+        add("Left out", Some(state.sentence()));
+    }
     add("States", states(run));
     add("Integrity", Some(run.integrity.to_string()));
     add("Verdict", is_log.then(|| run.verdict_text()));

@@ -245,6 +245,7 @@ fn is_possible(record: &Record) -> bool {
         | Record::Facts(_)
         | Record::Plan(_)
         | Record::PlanSteps(_)
+        | Record::LeftOut(_)
         | Record::End(_) => (None, 0),
     };
     cpu.max(place_of(helper)) < CPU_MAX

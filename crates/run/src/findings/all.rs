@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::failed_checks::find_failed_checks;
 use super::last_man::find_last_men;
+use super::left_out::find_left_out;
 use super::lock_queue::find_lock_queue;
 use super::lost::find_lost;
 use super::not_counted::find_not_counted;
@@ -29,5 +30,6 @@ pub fn findings_of(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<
     all.extend(find_lost(run, scenario));
     all.extend(find_overruns(run, scenario));
     all.extend(find_failed_checks(run, scenario));
+    all.extend(find_left_out(run, scenario, verbosity));
     all
 }

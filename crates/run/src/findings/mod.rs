@@ -6,6 +6,7 @@
 mod all;
 mod failed_checks;
 mod last_man;
+mod left_out;
 mod lock_queue;
 mod lost;
 mod not_counted;
@@ -21,6 +22,7 @@ mod words;
 pub use self::all::findings_of;
 pub use self::failed_checks::FAILED_CHECK;
 pub use self::last_man::LAST_MAN;
+pub use self::left_out::LEFT_OUT;
 pub use self::lock_queue::{Arrival, LOCK_QUEUE, is_queue, without_long_flushes};
 pub use self::lost::LOST;
 pub use self::not_counted::NOT_COUNTED;

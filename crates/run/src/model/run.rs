@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::Cell;
 use super::cpu::{Cpu, Label};
+use super::left_out_state::LeftOutState;
 use super::run_id::RunId;
 use super::scenario::{Scenario, ScenarioKey};
 use super::totals::Totals;
@@ -31,6 +32,9 @@ pub struct Run {
     pub plan: Option<Plan>,
     /// The CPUs in board order, that is, in MPIDR order.
     pub cpus: Vec<Cpu>,
+    /// The idle states in the device tree that are not used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutState>,
     /// The scenarios in chronological order, one for each method and helper placement.
     pub scenarios: Vec<Scenario>,
     /// How the run ended; None until it ends.

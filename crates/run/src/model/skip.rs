@@ -19,6 +19,12 @@ pub enum Skip {
     NoIdleState,
     /// The format that the firmware uses; the state, or a deeper one, is in the other format.
     OtherFormat(psci::StateFormat),
+    /// No CPU lists the states in the device tree.
+    NotListed,
+    /// The state, or a deeper one, is one of [`Run::left_out`](super::Run::left_out).
+    StateLeftOut,
+    /// Two states, either of which may be the deeper one.
+    OrderUnknown(u32, u32),
     NotSupported(u32),
     TimerStops(NoFrame),
     /// No wake-up trial was possible, and the state stops the CPUs' own timers.
@@ -61,6 +67,13 @@ impl fmt::Display for Skip {
         let stops = "the idle state stops the CPUs' own timers, and";
         f.write_str(match *self {
             Self::OtherFormat(format) => return other_format(f, format),
+            Self::OrderUnknown(one, other) => {
+                return write!(
+                    f,
+                    "neither the CPUs' cpu-idle-states nor the latencies show which of {one:#010x} \
+                     and {other:#010x} is deeper; set the state with deepest= or core="
+                );
+            }
             Self::NotSupported(id) => {
                 return write!(f, "the firmware does not implement function {id:#010x}");
             }
@@ -94,6 +107,14 @@ impl fmt::Display for Skip {
             }
             Self::NoIdleState => {
                 "the board has no idle state of this kind; set one with deepest= or core="
+            }
+            Self::NotListed => {
+                "no CPU lists an idle state of this kind in cpu-idle-states; set one with \
+                 deepest= or core="
+            }
+            Self::StateLeftOut => {
+                "an idle state that may be the right one is left out, as stated in the header; \
+                 correct its node, or set a state with deepest= or core="
             }
             Self::NoGic => "no GIC: nothing can wake a suspended CPU",
             Self::NoInterrupts => "no GIC, so no timer interrupts",

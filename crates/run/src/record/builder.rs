@@ -67,6 +67,7 @@ impl RunBuilder {
                     }
                 }
             }
+            Record::LeftOut(state) => self.run.left_out.push(state),
             Record::Scenario(key, status, conditions, records) => {
                 let place = self.counted(key);
                 self.counts[place].sent = Some(records);

@@ -28,7 +28,8 @@ use serde::{Deserialize, Serialize};
 use super::{cpu_list, packed};
 use crate::measure::{Facts, Identity, Metric};
 use crate::model::{
-    Cell, Check, Conditions, Cpu, CpuSet, End, Head, Sample, ScenarioKey, Spread, Status,
+    Cell, Check, Conditions, Cpu, CpuSet, End, Head, LeftOutState, Sample, ScenarioKey, Spread,
+    Status,
 };
 use crate::plan::Plan;
 use crate::plan::steps::Steps;
@@ -62,6 +63,8 @@ pub enum Record {
     PlanSteps([Option<Steps>; 3]),
     /// CPUs without their identities, in board order, starting at this index.
     Cpus(CpuIndex, #[serde(with = "cpu_list")] Vec<Cpu>),
+    /// An idle state in the device tree that is not used.
+    LeftOut(LeftOutState),
     /// A scenario, written after its other records: status, conditions, and number of records,
     /// including this one.
     Scenario(ScenarioKey, Status, Option<Conditions>, u32),

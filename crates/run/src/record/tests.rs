@@ -124,6 +124,7 @@ fn is_of_run(record: &Record) -> bool {
             | Record::Plan(_)
             | Record::PlanSteps(_)
             | Record::Cpus(..)
+            | Record::LeftOut(_)
             | Record::Identity(..)
             | Record::End(_)
     )
@@ -259,6 +260,7 @@ fn lost_records_lose_nothing_else() {
                 (false, true) => "lost_records series",
             },
             Record::Check(..) => "checks lost_records",
+            Record::LeftOut(_) => "left_out",
             Record::Sample(..) => "lost_records samples",
             Record::Histogram(.., part) if part.first == 0 => "counts first lost_records",
             Record::Histogram(..) => "counts lost_records",

@@ -59,6 +59,9 @@ impl Writer {
             for (first, cpus) in firsts.zip(run.cpus.chunks(CPUS)) {
                 to.write(out, Record::Cpus(first, cpus.to_vec()))?;
             }
+            for state in &run.left_out {
+                to.write(out, Record::LeftOut(state.clone()))?;
+            }
             match run.facts {
                 Some(facts) => to.identity(out, &[(facts.lead, facts.own)]),
                 None => Ok(()),

@@ -12,11 +12,11 @@
 use alloc::format;
 use core::fmt::{self, Write};
 
-use hardware::board::{CpuIndex, IdleState, NoFrame};
+use hardware::board::{CpuIndex, IdleStates, LeftOut, NoFrame};
 use hardware::text::prose::paragraph;
 use run::findings::{Verbosity, findings_of, list as listed};
 use run::measure::Machine;
-use run::model::{ClosingLine, End, Job, Run, Scenario, Status, Verdict, jobs};
+use run::model::{ClosingLine, End, Job, LeftOutState, Run, Scenario, Status, Verdict, jobs};
 use run::plan::{Method, Methods, ScenarioId, WARM_TITLE};
 use run::record::Writer;
 
@@ -65,28 +65,29 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
     Ok(())
 }
 
-/// Prints the board's idle states that the firmware does not accept.
-fn foreign_states(
-    out: &mut dyn Write,
-    states: &States,
-    idle_states: &[IdleState<'_>],
-) -> fmt::Result {
-    let (takes, has) = (states.format.name(), states.format.other().name());
-    let is_foreign = |state: &&IdleState<'_>| states.foreign.contains(&state.power_state);
-    for IdleState {
-        name, power_state, ..
-    } in idle_states.iter().filter(is_foreign)
-    {
-        let text = format!(
-            "the idle state {name} is left out: power_state {power_state:#010x} is in the \
-             {has} format, but the firmware uses the {takes} one."
-        );
-        paragraph(out, "Warning: ", 9, &text)?;
+/// Prints the board's idle states that are not used, and what is odd about the states in the plan.
+fn state_notes(out: &mut dyn Write, run: &Run, states: &States) -> fmt::Result {
+    for state in &run.left_out {
+        paragraph(out, "Warning: ", 9, &state.sentence())?;
     }
-    if !states.foreign.is_empty() {
+    let odd = states.odd_choices();
+    for text in &odd {
+        paragraph(out, "Warning: ", 9, text)?;
+    }
+    if !run.left_out.is_empty() || !odd.is_empty() {
         out.write_char('\n')?;
     }
     Ok(())
+}
+
+/// Adds the states that the firmware does not accept to those that are left out.
+fn add_foreign(run: &mut Run, states: &States, idle_states: &IdleStates<'_>) {
+    for state in &idle_states.usable {
+        if states.foreign.contains(&state.power_state) {
+            let reason = LeftOut::OtherFormat(state.power_state);
+            run.left_out.push(LeftOutState::new(state.name, reason));
+        }
+    }
 }
 
 /// Prints the results of the wake-up source trials, or nothing if no measured state stops a timer.
@@ -169,7 +170,7 @@ pub fn closing(
 pub fn run_all<M: Machine>(
     machine: &mut M,
     mut run: Run,
-    idle_states: &[IdleState<'_>],
+    idle_states: &IdleStates<'_>,
     out: &mut dyn Write,
     observer: &mut dyn RunObserver,
 ) -> Result<Verdict, fmt::Error> {
@@ -180,8 +181,14 @@ pub fn run_all<M: Machine>(
     }
     let format = machine.facts().state_format;
     let mut states = States::choose(idle_states, &plan, format);
+    run.left_out = idle_states
+        .left_out
+        .iter()
+        .map(LeftOutState::from)
+        .collect();
+    add_foreign(&mut run, &states, idle_states);
     header(out, &run)?;
-    foreign_states(out, &states, idle_states)?;
+    state_notes(out, &run, &states)?;
     let mut wakers = Wakers::untried(machine.facts());
     let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
     records.machine(out, &run)?;

@@ -3,7 +3,7 @@
 
 use hardware::board::CpuIndex;
 use run::measure::{Histogram, Outcome, REASONS, Reason};
-use run::model::{Cell, Check, Cpu, Samples, Scenario, Series, scenarios};
+use run::model::{Cell, Check, Cpu, LeftOutState, Samples, Scenario, Series, scenarios};
 use run::plan::{Axis, Plan, Procedure, ScenarioId};
 
 use super::cell_state::{COLUMNS, CellState, METRICS_MAX};
@@ -14,6 +14,8 @@ use super::wake_race;
 
 /// Bytes for a run's strings: versions, names and line buffers.
 const TEXT: usize = 8 << 10;
+/// Bytes for the name of an idle state that is left out, and for printing it.
+const NAME: usize = 64;
 /// Bytes for the summary of one scenario.
 const SUMMARY: usize = 768;
 /// Bytes for printing one scenario. A suite scenario needs additional bytes for each CPU, and any
@@ -72,7 +74,11 @@ fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
     let states = 2 * list::<Chosen>(idle_states + 2)
         + 3 * list::<u32>(idle_states + 2)
         + list::<(u32, CpuIndex)>(idle_states + 2)
-        + list::<u32>(idle_states);
+        + list::<u32>(idle_states)
+        + list::<bool>(idle_states)
+        + list::<usize>(idle_states)
+        + 2 * list::<LeftOutState>(idle_states)
+        + NAME * idle_states;
     let of_cpus = list::<Cpu>(cpus) + list::<Outcome>(cpus);
     TEXT + of_cpus + states + SUMMARY * scenarios(plan).len()
 }

@@ -1,8 +1,10 @@
 //! Chooses the idle state for a scenario's suspends.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use hardware::board::IdleState;
+use hardware::board::{IdleState, IdleStates, LeftOut, LeftOutState};
 use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::{Ladder, Rung};
 use run::measure::Action;
@@ -48,62 +50,59 @@ impl Chosen {
 /// The idle states used by a plan's scenarios.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
-    /// The deepest power-down state; None if the board has no such state, or if a deeper one is in
-    /// a format that the firmware does not accept.
+    /// The deepest power-down state; None if the board has no such state, or if another one may be
+    /// deeper.
     pub(crate) deepest: Option<Chosen>,
-    /// The power-down state for a single CPU.
+    /// The power-down state for a single CPU; None if the board has no such state, or if another
+    /// one may be shallower.
     pub(crate) core: Option<Chosen>,
     /// The firmware's format.
     pub(crate) format: StateFormat,
-    /// The board's states in the firmware's format.
+    /// The board's states in the firmware's format, shallowest first as far as that is known.
     pub(crate) accepted: Vec<Chosen>,
     /// The board's remaining states, whose `power_state` is in the other format.
     pub(crate) foreign: Vec<u32>,
     /// True if the CPUs' own timers stop in any of the board's states.
     pub(crate) any_stops: bool,
+    /// The reason if the board has power-down states, but the deepest or the core state cannot be
+    /// chosen from them.
+    undecided: Option<Skip>,
 }
 
 impl States {
     /// Chooses the deepest and the core state from the board's idle states. States specified in the
     /// plan take precedence.
     ///
-    /// The deepest power-down state is the state with the highest level, and the core state is the
-    /// state at level 0. If neither the board nor the format specifies levels, the device tree is
-    /// assumed to list the states by depth, as the idle-states binding requires.
-    pub fn choose(idle_states: &[IdleState<'_>], plan: &Plan, format: StateFormat) -> Self {
-        let (mut deepest, mut core, mut most, mut place) = (None, None, 0, 0);
-        let mut accepted = Vec::with_capacity(idle_states.len());
-        let mut foreign = Vec::with_capacity(idle_states.len());
-        let chosen = |state| Chosen::new(state, idle_states, format);
-        for state in idle_states {
-            let power_state = state.power_state;
-            let is_taken = !is_foreign(state, idle_states, format);
-            let its_format = if is_taken {
-                accepted.push(chosen(power_state));
-                format
-            } else {
-                foreign.push(power_state);
-                format.other()
-            };
-            if !its_format.is_powerdown(power_state) {
-                continue;
-            }
-            let depth = level(state, its_format).map_or(place, usize::from);
-            place += 1;
-            if depth >= most {
-                (deepest, most) = (is_taken.then_some(power_state), depth);
-            }
-            if depth == 0 && is_taken {
-                core.get_or_insert(power_state);
+    /// The deepest power-down state has the highest level, and the core state has level 0. If
+    /// neither the board nor the format specifies levels, the order of the states comes from the
+    /// CPUs' lists and from the declared latencies ([`IdleState::deeper_than`]). If that does not
+    /// show which state is the deepest, none is chosen.
+    pub fn choose(idle_states: &IdleStates<'_>, plan: &Plan, format: StateFormat) -> Self {
+        let board = BoardStates::new(idle_states, format);
+        let usable = &board.states.usable;
+        let chosen = |state| Chosen::new(state, usable, format);
+        let (deepest, core) = (board.deepest(), board.core());
+        let undecided = [deepest, core].into_iter().find_map(Result::err);
+        let of = |choice: Result<Option<usize>, Skip>| {
+            let place = choice.ok().flatten()?;
+            Some(usable[place].power_state)
+        };
+        let (mut accepted, mut foreign) = (Vec::with_capacity(usable.len()), Vec::new());
+        foreign.reserve_exact(usable.len());
+        for place in board.shallowest_first() {
+            match board.is_foreign[place] {
+                false => accepted.push(chosen(usable[place].power_state)),
+                true => foreign.push(usable[place].power_state),
             }
         }
         Self {
-            deepest: plan.deepest.or(deepest).map(chosen),
-            core: plan.core.or(core).map(chosen),
+            deepest: plan.deepest.or(of(deepest)).map(chosen),
+            core: plan.core.or(of(core)).map(chosen),
             format,
             accepted,
             foreign,
-            any_stops: idle_states.iter().any(|state| state.local_timer_stop),
+            any_stops: usable.iter().any(|state| state.local_timer_stop),
+            undecided,
         }
     }
 
@@ -154,39 +153,215 @@ impl States {
         self.any_stops = true;
     }
 
-    /// Changes `skip` to mention the other format, if that is the reason.
+    /// Returns a sentence for each state set with `deepest=` or `core=` that is not of that kind.
+    pub(crate) fn odd_choices(&self) -> Vec<String> {
+        let mut odd = Vec::new();
+        for (key, state) in [("deepest", self.deepest), ("core", self.core)] {
+            if let Some(state) = state.filter(|state| !state.powerdown) {
+                let value = state.power_state;
+                odd.push(format!("{key}={value:#010x} is not a power-down state."));
+            }
+        }
+        if let (Some(deepest), Some(core)) = (self.deepest, self.core)
+            && let (Some(high), Some(low)) = (deepest.level, core.level)
+            && high < low
+        {
+            let (deepest, core) = (deepest.power_state, core.power_state);
+            odd.push(format!(
+                "the power level of deepest={deepest:#010x} is lower than that of core={core:#010x}."
+            ));
+        }
+        odd
+    }
+
+    /// Replaces [`Skip::NoIdleState`] with the reason why no state could be chosen, if the board
+    /// has states.
     pub(crate) fn explain(&self, skip: Skip) -> Skip {
-        if skip == Skip::NoIdleState && !self.foreign.is_empty() {
-            Skip::OtherFormat(self.format)
-        } else {
-            skip
+        match (skip, self.undecided) {
+            (Skip::NoIdleState, _) if !self.foreign.is_empty() => Skip::OtherFormat(self.format),
+            (Skip::NoIdleState, Some(undecided)) => undecided,
+            _ => skip,
         }
     }
 }
 
-/// Returns true if the state is in the format that the firmware does not accept.
+/// The board's states with their order in the firmware's format.
+struct BoardStates<'b> {
+    states: &'b IdleStates<'b>,
+    /// True for each usable state that is in the format that the firmware does not accept.
+    is_foreign: Vec<bool>,
+    format: StateFormat,
+}
+
+impl<'b> BoardStates<'b> {
+    fn new(states: &'b IdleStates<'b>, format: StateFormat) -> Self {
+        let places = 0..states.usable.len();
+        Self {
+            states,
+            is_foreign: places
+                .map(|it| is_foreign(&states.usable, it, format))
+                .collect(),
+            format,
+        }
+    }
+
+    /// Returns the format to which the value of the state at `place` belongs.
+    fn format_of(&self, place: usize) -> StateFormat {
+        match self.is_foreign[place] {
+            false => self.format,
+            true => self.format.other(),
+        }
+    }
+
+    fn level(&self, place: usize) -> Option<u8> {
+        level(&self.states.usable[place], self.format_of(place))
+    }
+
+    /// Returns the indices of the power-down states.
+    fn powerdowns(&self) -> impl Iterator<Item = usize> + Clone {
+        let usable = &self.states.usable;
+        (0..usable.len()).filter(|it| self.format_of(*it).is_powerdown(usable[*it].power_state))
+    }
+
+    /// Returns true if it is known that the first state is deeper than the second one.
+    fn is_deeper(&self, first: usize, second: usize) -> bool {
+        match (self.level(first), self.level(second)) {
+            (Some(one), Some(other)) if one != other => one > other,
+            _ => self.states.usable[first].deeper_than.contains(second),
+        }
+    }
+
+    /// Returns the index of the deepest state; `Ok(None)` if there are no power-down states in the
+    /// firmware's format.
+    ///
+    /// # Errors
+    /// Returns the reason if it is not known which state is the deepest.
+    fn deepest(&self) -> Result<Option<usize>, Skip> {
+        let Some(deepest) =
+            self.first_of(self.powerdowns(), &|one, other| self.is_deeper(one, other))?
+        else {
+            return self.nothing_usable();
+        };
+        if self.is_foreign[deepest] {
+            return Ok(None);
+        }
+        let level = self.level(deepest);
+        let is_shallower = |state: &LeftOutState<'_>| match (state.level, level) {
+            (Some(its), Some(level)) if its != level => its < level,
+            _ => state.shallower_than.contains(deepest),
+        };
+        self.unless_left_out(deepest, &is_shallower)
+    }
+
+    /// Returns the index of the shallowest state for a single CPU, in the same way.
+    fn core(&self) -> Result<Option<usize>, Skip> {
+        let own = self.powerdowns().filter(|it| !self.is_foreign[*it]);
+        let has_core = own.clone().any(|it| self.level(it) == Some(0));
+        // Without levels, the shallowest state is assumed to be the core's.
+        let level = has_core.then_some(0);
+        let candidates = own.filter(|it| self.level(*it) == level);
+        let Some(core) =
+            self.first_of(candidates.clone(), &|one, other| self.is_deeper(other, one))?
+        else {
+            return self.nothing_usable();
+        };
+        if has_core {
+            return Ok(Some(core));
+        }
+        let mut foreign = self.powerdowns().filter(|it| self.is_foreign[*it]);
+        if !foreign.all(|it| self.is_deeper(it, core)) {
+            return Ok(None);
+        }
+        let is_deeper = |state: &LeftOutState<'_>| match state.level {
+            Some(level) => level > 0,
+            None => state.deeper_than.contains(core),
+        };
+        self.unless_left_out(core, &is_deeper)
+    }
+
+    /// Returns the state that precedes all others; `Ok(None)` if there are no states.
+    fn first_of(
+        &self,
+        states: impl Iterator<Item = usize> + Clone,
+        precedes: &dyn Fn(usize, usize) -> bool,
+    ) -> Result<Option<usize>, Skip> {
+        let mut rest = states.clone();
+        let Some(mut first) = rest.next() else {
+            return Ok(None);
+        };
+        for state in rest {
+            if precedes(state, first) {
+                first = state;
+            }
+        }
+        let mut others = states.filter(|it| *it != first);
+        match others.find(|other| !precedes(first, *other)) {
+            None => Ok(Some(first)),
+            Some(other) => {
+                let usable = &self.states.usable;
+                let [one, other] = [first, other].map(|it| usable[it].power_state);
+                Err(Skip::OrderUnknown(one.min(other), one.max(other)))
+            }
+        }
+    }
+
+    /// Returns the state, unless a state that was left out may take its place. `is_harmless`
+    /// returns true if it is known that a state does not.
+    fn unless_left_out(
+        &self,
+        state: usize,
+        is_harmless: &dyn Fn(&LeftOutState<'_>) -> bool,
+    ) -> Result<Option<usize>, Skip> {
+        let mut meant = self.states.left_out.iter().filter(|it| it.is_meant());
+        match meant.all(is_harmless) {
+            true => Ok(Some(state)),
+            false => Err(Skip::StateLeftOut),
+        }
+    }
+
+    /// Returns the reason why there is no usable power-down state.
+    fn nothing_usable(&self) -> Result<Option<usize>, Skip> {
+        let left_out = &self.states.left_out;
+        if left_out.iter().any(LeftOutState::is_meant) {
+            Err(Skip::StateLeftOut)
+        } else if left_out.iter().any(|it| it.reason == LeftOut::NotListed) {
+            Err(Skip::NotListed)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Returns the indices of all states. Each one precedes those that are known to be deeper.
+    fn shallowest_first(&self) -> Vec<usize> {
+        let mut all = Vec::with_capacity(self.states.usable.len());
+        for state in 0..self.states.usable.len() {
+            let deeper = all.iter().position(|it| self.is_deeper(*it, state));
+            all.insert(deeper.unwrap_or(all.len()), state);
+        }
+        all
+    }
+}
+
+/// Returns true if the state at `place` is in the format that the firmware does not accept.
 ///
 /// The extended format reserves too few bits to decide from the value alone: 0x01010022, for
 /// example, is a standby state in that format. A state that is a power-down only in the other
-/// format is assumed to be in that format if its level is above 0, if it comes after a power-down
-/// state in the firmware's format, or if there is no such power-down state, because standby states
-/// are never that deep.
-fn is_foreign(state: &IdleState<'_>, all: &[IdleState<'_>], format: StateFormat) -> bool {
-    let (value, other) = (state.power_state, format.other());
+/// format is assumed to be in that format, unless a power-down state in the firmware's format is
+/// deeper, because standby states are never that deep.
+fn is_foreign(all: &[IdleState<'_>], place: usize, format: StateFormat) -> bool {
+    let (state, other) = (&all[place], format.other());
+    let value = state.power_state;
     if !format.accepts(value) {
         return true;
     }
     if format.is_powerdown(value) || !other.accepts(value) || !other.is_powerdown(value) {
         return false;
     }
-    let mut powerdowns = powerdowns(all, format);
-    let first = powerdowns.next().map(|state| state.power_state);
-    let mut until_own = all
-        .iter()
-        .map(|it| it.power_state)
-        .take_while(|it| *it != value);
-    state.level.is_some_and(|level| level > 0)
-        || first.is_none_or(|first| until_own.any(|it| it == first))
+    let is_own = |state: &IdleState<'_>| {
+        format.accepts(state.power_state) && format.is_powerdown(state.power_state)
+    };
+    let is_shallower = |it: &IdleState<'_>| is_own(it) && it.deeper_than.contains(place);
+    state.level.is_some_and(|level| level > 0) || !all.iter().any(is_shallower)
 }
 
 fn powerdowns<'b>(
@@ -223,6 +398,8 @@ fn ladder(
 
 #[cfg(test)]
 mod tests {
+    use hardware::board::StateSet;
+
     use super::*;
 
     fn state(power_state: u32, level: Option<u8>) -> IdleState<'static> {
@@ -231,11 +408,22 @@ mod tests {
             power_state,
             level,
             local_timer_stop: false,
+            deeper_than: StateSet::default(),
         }
     }
 
+    /// Returns states without levels that a CPU lists in this order.
+    fn listed(values: &[u32]) -> Vec<IdleState<'static>> {
+        let states = values.iter().enumerate();
+        let states = states.map(|(index, value)| IdleState {
+            deeper_than: StateSet::all_before(index),
+            ..state(*value, None)
+        });
+        states.collect()
+    }
+
     fn chosen(states: &[IdleState<'_>], format: StateFormat) -> [u32; 2] {
-        let States { deepest, core, .. } = States::choose(states, &Plan::default(), format);
+        let States { deepest, core, .. } = States::choose(&states.into(), &Plan::default(), format);
         assert!(deepest.is_none_or(|it| it.powerdown));
         [deepest, core].map(|it| it.map_or(0, |it| it.power_state))
     }
@@ -253,7 +441,7 @@ mod tests {
             (&[0x1], Extended, NONE),
             (&[], Original, NONE),
         ] {
-            let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
+            let all = listed(states);
             assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
         }
         // Levels in the board description take precedence over the order of the states.
@@ -310,9 +498,9 @@ mod tests {
             // A standby state whose StateID has bit 16 set, before a power-down state.
             (&[0x1_0002, 0x4000_0002], Extended, [0x4000_0002; 2], &[]),
         ] {
-            let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
+            let all = listed(states);
             assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
-            let found = States::choose(&all, &Plan::default(), format);
+            let found = States::choose(&all[..].into(), &Plan::default(), format);
             assert_eq!(found.foreign, foreign, "{states:x?} {format:?}");
             let named = match foreign.is_empty() {
                 true => Skip::NoIdleState,
@@ -323,5 +511,139 @@ mod tests {
         // A state whose level is too high for a standby state.
         let states = [state(0x101_0022, Some(1)), state(0x4000_0002, Some(0))];
         assert_eq!(chosen(&states, Extended), [0, 0x4000_0002]);
+    }
+
+    /// If nothing shows which state is deeper, or a state that was left out may be the right one,
+    /// nothing is measured in its place.
+    #[test]
+    fn undecided_states_are_skipped_with_the_reason() {
+        use LeftOut::{Disabled, NoParameter, NotListed};
+        use StateFormat::{Extended, Original};
+        const CORE: u32 = 0x4000_0002;
+        const SYSTEM: u32 = 0x4000_0222;
+        let both = [state(CORE, None), state(SYSTEM, None)];
+        let listed = listed(&[CORE, SYSTEM]);
+        let leveled = [state(0x1_0002, None), state(0x201_0222, None)];
+        let unknown = Skip::OrderUnknown(CORE, SYSTEM);
+        let none = StateSet::default();
+        // Each state that is left out has a reason, and sets of shallower and deeper states.
+        for (states, format, left_out, expected, skip) in [
+            (&both[..], Extended, None, [0; 2], unknown),
+            (
+                &listed,
+                Extended,
+                Some((NoParameter, none, none)),
+                [0; 2],
+                Skip::StateLeftOut,
+            ),
+            // It is deeper than all others, or between them, or shallower.
+            (
+                &listed,
+                Extended,
+                Some((NoParameter, StateSet::all_before(2), none)),
+                [0, CORE],
+                Skip::StateLeftOut,
+            ),
+            (
+                &listed,
+                Extended,
+                Some((
+                    NoParameter,
+                    StateSet::all_before(1),
+                    StateSet::all_before(2),
+                )),
+                [SYSTEM, CORE],
+                Skip::NoIdleState,
+            ),
+            (
+                &listed,
+                Extended,
+                Some((NoParameter, none, StateSet::all_before(2))),
+                [SYSTEM, 0],
+                Skip::StateLeftOut,
+            ),
+            // The level shows which state is the core's.
+            (
+                &leveled,
+                Original,
+                Some((NoParameter, none, none)),
+                [0, 0x1_0002],
+                Skip::StateLeftOut,
+            ),
+            // Nobody misses these.
+            (
+                &listed,
+                Extended,
+                Some((Disabled, none, none)),
+                [SYSTEM, CORE],
+                Skip::NoIdleState,
+            ),
+            (
+                &listed,
+                Extended,
+                Some((NotListed, none, none)),
+                [SYSTEM, CORE],
+                Skip::NoIdleState,
+            ),
+            (
+                &[],
+                Extended,
+                Some((Disabled, none, none)),
+                [0; 2],
+                Skip::NoIdleState,
+            ),
+            (
+                &[],
+                Extended,
+                Some((NotListed, none, none)),
+                [0; 2],
+                Skip::NotListed,
+            ),
+            (
+                &[],
+                Extended,
+                Some((NoParameter, none, none)),
+                [0; 2],
+                Skip::StateLeftOut,
+            ),
+        ] {
+            let left_out = left_out.map(|(reason, deeper_than, shallower_than)| LeftOutState {
+                name: "left-out",
+                reason,
+                level: None,
+                deeper_than,
+                shallower_than,
+            });
+            let states = IdleStates {
+                usable: states.to_vec(),
+                left_out: left_out.into_iter().collect(),
+            };
+            let found = States::choose(&states, &Plan::default(), format);
+            let values = [found.deepest, found.core].map(|it| it.map_or(0, |it| it.power_state));
+            let why = found.explain(Skip::NoIdleState);
+            assert_eq!((values, why), (expected, skip), "{states:x?}");
+            // The user's choice needs no order.
+            let plan = Plan::parse("deepest=0x40000222 core=0x40000002").expect("valid arguments");
+            let found = States::choose(&states, &plan, format);
+            let values = [found.deepest, found.core].map(|it| it.map_or(0, |it| it.power_state));
+            assert_eq!(values, [SYSTEM, CORE]);
+        }
+    }
+
+    #[test]
+    fn odd_choices_are_named() {
+        let odd = |arguments| {
+            let plan = Plan::parse(arguments).expect("valid arguments");
+            States::choose(&IdleStates::default(), &plan, StateFormat::Original).odd_choices()
+        };
+        assert_eq!(odd("deepest=0x2010222 core=0x10002"), [""; 0]);
+        assert_eq!(
+            odd("deepest=0x10002 core=0x2010222"),
+            ["the power level of deepest=0x00010002 is lower than that of core=0x02010222."]
+        );
+        assert_eq!(
+            odd("deepest=0x1"),
+            ["deepest=0x00000001 is not a power-down state."]
+        );
     }
 }

@@ -12,7 +12,7 @@ mod wake;
 use core::fmt;
 use std::vec::Vec;
 
-use hardware::board::{CpuIndex, IdleState, Mpidr};
+use hardware::board::{CpuIndex, IdleState, Mpidr, StateSet};
 use hardware::spec::counter_value::CounterValue;
 use run::measure::{
     Account, Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
@@ -41,6 +41,7 @@ const fn state(name: &str, power_state: u32, level: u8) -> IdleState<'_> {
         power_state,
         level: Some(level),
         local_timer_stop: false,
+        deeper_than: StateSet::all_before(0),
     }
 }
 
@@ -98,7 +99,7 @@ impl Progress for Log {
 fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
     let plan = &Plan::parse(bootargs).expect("a valid plan");
     let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
-    let mut states = States::choose(idle_states, plan, format);
+    let mut states = States::choose(&idle_states.into(), plan, format);
     let mut wakers = Wakers::untried(fake.facts());
     let mut log = Log::default();
     let (mut scenarios, mut totals) = (Vec::new(), Totals::default());

@@ -103,7 +103,7 @@ fn summary(tree: &[u8]) -> Result<String> {
     };
     let (cpus, states) = (
         many(board.cpu_count, "CPU"),
-        many(board.idle_states.len(), "idle state"),
+        many(board.idle_states.usable.len(), "idle state"),
     );
     Ok(format!("found {cpus}, {gic}, {states}"))
 }

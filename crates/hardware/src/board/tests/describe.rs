@@ -5,7 +5,9 @@ use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
 
-use crate::board::{Board, FormatError, Gic, IdleState, Region};
+use crate::board::{
+    Board, FormatError, Gic, IdleState, IdleStates, LeftOutState, Region, StateSet,
+};
 
 /// Describes all data read from a tree, including the CPUs.
 pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
@@ -44,7 +46,12 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
         format!("conduit: {:?}", board.conduit),
         format!("memory: {}", list(&board.memory, span)),
         format!("reserved: {}", list(&board.reserved, span)),
-        format!("idle states: {}", list(&board.idle_states, idle_state)),
+        format!(
+            "idle states: {}",
+            list(&board.idle_states.usable, idle_state)
+        ),
+        format!("left out: {}", list(&board.idle_states.left_out, left_out)),
+        format!("order: {}", order(&board.idle_states)),
         format!("bootargs: {}", board.bootargs),
         format!("cache: {:?}", board.second_level_cache),
         format!("erratum: {:?}", board.counter_erratum),
@@ -82,4 +89,29 @@ fn idle_state(state: &IdleState<'_>) -> String {
         ""
     };
     format!("{} {:#x}{level}{stops}", state.name, state.power_state)
+}
+
+fn left_out(state: &LeftOutState<'_>) -> String {
+    format!("{} {:?}", state.name, state.reason)
+}
+
+/// Returns each state with those that are known to be shallower.
+fn order(states: &IdleStates<'_>) -> String {
+    let names = |set: StateSet| {
+        let states = states.usable.iter().enumerate();
+        let states = states.filter(|(index, _)| set.contains(*index));
+        states
+            .map(|(_, state)| state.name)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let usable = states.usable.iter();
+    let mut all: Vec<_> = usable
+        .map(|state| format!("{} > {}", state.name, names(state.deeper_than)))
+        .collect();
+    all.extend(states.left_out.iter().map(|state| {
+        let (deeper_than, shallower_than) = (names(state.deeper_than), names(state.shallower_than));
+        format!("{} > {deeper_than} < {shallower_than}", state.name)
+    }));
+    all.join(", ")
 }

@@ -22,20 +22,23 @@ const NESTED_CPU_MAP: &str = "cpu-map {
     };
 }";
 
-/// A duplicate of a state in the tree, a disabled state, and a state without a power_state.
+/// A duplicate of a state in the tree, two disabled states, and a state without a power_state.
 const DOMAIN_IDLE_STATES: &str = r#"domain-idle-states {
     again {
+        phandle = <0x33>;
         compatible = "domain-idle-state";
         arm,psci-suspend-param = <0x1010000>;
         psci-bench,power-level = <1>;
         local-timer-stop;
     };
     off {
+        phandle = <0x34>;
         compatible = "domain-idle-state";
         arm,psci-suspend-param = <5>;
         status = "disabled";
     };
-    no-psci { compatible = "domain-idle-state"; };
+    unlisted-off { compatible = "domain-idle-state"; status = "disabled"; };
+    no-psci { phandle = <0x35>; compatible = "domain-idle-state"; };
 }"#;
 
 const ITS: &str = "its@8080000 {
@@ -227,17 +230,72 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     // level.
     (Juno, &[
         Add("/cpus", DOMAIN_IDLE_STATES),
-        Add("/", "idle-states { system { compatible = \"arm,idle-state\"; \
-             arm,psci-suspend-param = <0x4100c244>; }; }"),
-    ],
-        &["idle states: cpu-sleep-0 0x10000 level 0 stops timers, cluster-sleep-0 0x1010000 \
-           level 1 stops timers, system 0x4100c244"]),
+        Add("/", "power { #power-domain-cells = <0>; phandle = <0x40>; \
+             domain-idle-states = <0x33 0x34 0x35 0x36 0x37>; }"),
+        Set("/cpus/cpu@101", "power-domains", Cells(&[0x40])),
+        Add("/", "idle-states { \
+             system { phandle = <0x36>; compatible = \"arm,idle-state\"; \
+             arm,psci-suspend-param = <0x4100c244>; }; \
+             unlisted { compatible = \"arm,idle-state\"; arm,psci-suspend-param = <9>; }; }"),
+    ], &[
+        "idle states: cpu-sleep-0 0x10000 level 0 stops timers, cluster-sleep-0 0x1010000 level 1 \
+         stops timers, system 0x4100c244",
+        "left out: off Disabled, no-psci NoParameter, unlisted NotListed, power NoNode(55)",
+        "order: cpu-sleep-0 > , cluster-sleep-0 > cpu-sleep-0, \
+         system > cpu-sleep-0 cluster-sleep-0, \
+         off > cpu-sleep-0 cluster-sleep-0 < system, \
+         no-psci > cpu-sleep-0 cluster-sleep-0 < system, unlisted >  < , \
+         power > cpu-sleep-0 cluster-sleep-0 system <",
+    ]),
     (Juno, &[
         Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[2])),
         Set("/cpus/idle-states/cluster-sleep-0", "arm,psci-suspend-param", Cells(&[0x4000_0022])),
     ],
         &["idle states: cpu-sleep-0 0x10000 level 0 stops timers, cluster-sleep-0 0x40000022 \
            level 2"]),
+    // A state may be anywhere, but its compatible string must be right.
+    (Juno, &[
+        Remove("/cpus/idle-states/cluster-sleep-0"),
+        Add("/firmware/psci", "suspend { deep { phandle = <0x32>; compatible = \"arm,idle-state\"; \
+            arm,psci-suspend-param = <0x1010000>; }; }"),
+        Set("/cpus/idle-states/cpu-sleep-0", "compatible", Text("arm,idle_state")),
+    ], &["idle states: deep 0x1010000", "left out: cpu-sleep-0 NotCompatible",
+         "order: deep > , cpu-sleep-0 >  < deep"]),
+    // The order comes from the lists, not from the nodes.
+    (Juno, &[
+        Set("/cpus/idle-states/cpu-sleep-0", "phandle", Cells(&[0x32])),
+        Set("/cpus/idle-states/cluster-sleep-0", "phandle", Cells(&[0x31])),
+    ], &["order: cpu-sleep-0 > cluster-sleep-0, cluster-sleep-0 >"]),
+    // Lists that contradict each other, or the latencies, show nothing.
+    (Juno, &[Set("/cpus/cpu@101", "cpu-idle-states", Cells(&[0x32, 0x31]))],
+        &["order: cpu-sleep-0 > , cluster-sleep-0 >"]),
+    (Juno, &[
+        Set("/cpus/idle-states/cpu-sleep-0", "psci-bench,power-level", Cells(&[1])),
+        Set("/cpus/idle-states/cpu-sleep-0", "arm,psci-suspend-param", Cells(&[0x4000_0001])),
+        Set("/cpus/idle-states/cpu-sleep-0", "exit-latency-us", Cells(&[300])),
+        Set("/cpus/idle-states/cluster-sleep-0", "exit-latency-us", Cells(&[299])),
+    ], &["order: cpu-sleep-0 > , cluster-sleep-0 >"]),
+    // No list contains both, so the latencies decide if they agree.
+    (Juno, &[
+        Set("/cpus/cpu@0", "cpu-idle-states", Cells(&[0x31])),
+        Set("/cpus/cpu@1", "cpu-idle-states", Cells(&[0x32])),
+        Unset("/cpus/cpu@100", "cpu-idle-states"), Unset("/cpus/cpu@101", "cpu-idle-states"),
+        Unset("/cpus/cpu@102", "cpu-idle-states"), Unset("/cpus/cpu@103", "cpu-idle-states"),
+        Set("/cpus/idle-states/cpu-sleep-0", "entry-latency-us", Cells(&[100])),
+        Set("/cpus/idle-states/cluster-sleep-0", "entry-latency-us", Cells(&[100])),
+        Set("/cpus/idle-states/cpu-sleep-0", "min-residency-us", Cells(&[300])),
+        Set("/cpus/idle-states/cluster-sleep-0", "min-residency-us", Cells(&[301])),
+    ], &["order: cpu-sleep-0 > , cluster-sleep-0 > cpu-sleep-0"]),
+    (Juno, &[
+        Set("/cpus/cpu@0", "cpu-idle-states", Cells(&[0x31])),
+        Set("/cpus/cpu@1", "cpu-idle-states", Cells(&[0x32])),
+        Unset("/cpus/cpu@100", "cpu-idle-states"), Unset("/cpus/cpu@101", "cpu-idle-states"),
+        Unset("/cpus/cpu@102", "cpu-idle-states"), Unset("/cpus/cpu@103", "cpu-idle-states"),
+        Set("/cpus/idle-states/cpu-sleep-0", "entry-latency-us", Cells(&[101])),
+        Set("/cpus/idle-states/cluster-sleep-0", "entry-latency-us", Cells(&[100])),
+        Set("/cpus/idle-states/cpu-sleep-0", "min-residency-us", Cells(&[300])),
+        Set("/cpus/idle-states/cluster-sleep-0", "min-residency-us", Cells(&[301])),
+    ], &["order: cpu-sleep-0 > , cluster-sleep-0 >"]),
 
     // Names and strings.
     (Qemu(1), &[

@@ -213,8 +213,12 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(2), &[AddEach(2047, "/cpus/cpu-map", |n| format!("cluster1{n:x} {{ }}"))],
         "/cpus/cpu-map: more than 2048 entries"),
     (Juno, &[
-        AddEach(15, "/cpus/idle-states", |n| format!("s{n:x} {{ compatible = \"arm,idle-state\"; \
-             arm,psci-suspend-param = <0x{n:x}>; }}")),
+        Set("/cpus/cpu@0", "cpu-idle-states", Cells(&[
+            0x31, 0x32, 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5a, 0x5b,
+            0x5c, 0x5d, 0x5e,
+        ])),
+        AddEach(15, "/cpus/idle-states", |n| format!("s{n:x} {{ phandle = <{}>; \
+             compatible = \"arm,idle-state\"; arm,psci-suspend-param = <0x{n:x}>; }}", 0x50 + n)),
     ], "/cpus/idle-states/se arm,psci-suspend-param: more than 16 entries"),
     (Qemu(1), &[
         Add("/", "a-rather-long-name-of-a-bus@12345678 { a-rather-long-name-of-a-bus@12345678 { \
@@ -251,6 +255,25 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     ],
         "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected 0 for a standby \
          state"),
+    // Levels that the latencies contradict, in both formats.
+    (Juno, &[
+        Set("/cpus/idle-states/cpu-sleep-0", "min-residency-us", Cells(&[2000])),
+        Set("/cpus/idle-states/cluster-sleep-0", "min-residency-us", Cells(&[300])),
+    ],
+        "/cpus/idle-states/cpu-sleep-0: the power level is lower than that of cluster-sleep-0, but \
+         the latencies and residencies are greater; correct the levels or the latencies"),
+    (Juno, &[
+        Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[0])),
+        Set("/cpus/idle-states/cluster-sleep-0", "arm,psci-suspend-param", Cells(&[0x4000_0022])),
+        Set("/cpus/idle-states/cluster-sleep-0", "entry-latency-us", Cells(&[300])),
+        Set("/cpus/idle-states/cpu-sleep-0", "psci-bench,power-level", Cells(&[1])),
+        Set("/cpus/idle-states/cpu-sleep-0", "arm,psci-suspend-param", Cells(&[0x4000_0002])),
+        Set("/cpus/idle-states/cpu-sleep-0", "entry-latency-us", Cells(&[200])),
+    ],
+        "/cpus/idle-states/cluster-sleep-0: the power level is lower than that of cpu-sleep-0, but \
+         the latencies and residencies are greater; correct the levels or the latencies"),
+    (Juno, &[Set("/cpus/cpu@0", "cpu-idle-states", Bytes(&[0, 0, 0]))],
+        "/cpus/cpu@0 cpu-idle-states: 3 bytes, expected a multiple of 4"),
 
     // Overlapping registers.
     (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x800_0000, 0, 0x1000]))],

@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use hardware::board::{CPU_MAX, CpuIndex, IntId, Mpidr, TimerFrame};
+use hardware::board::{CPU_MAX, CpuIndex, IntId, LeftOut, Mpidr, TimerFrame};
 use hardware::spec::caches::Caches;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::psci;
@@ -287,6 +287,11 @@ pub(super) fn longest_run() -> Run {
     };
     Run {
         scenarios: [suite, sweep, fitness].into(),
+        left_out: [LeftOutState::new(
+            &"n".repeat(100),
+            LeftOut::NoNode(u32::MAX),
+        )]
+        .into(),
         end: Some(end()),
         ..longest_machine()
     }

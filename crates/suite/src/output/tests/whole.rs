@@ -4,7 +4,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use hardware::board::{CpuIndex, IdleState, LabelSource, NoFrame};
+use hardware::board::{CpuIndex, IdleState, LabelSource, NoFrame, StateSet};
 use run::measure::{ActionEnd, Machine, NoCpuOff, Outcome};
 use run::model::{Head, Run, RunId, Scenario, Verdict};
 use run::plan::{Method, Methods, Plan, Records};
@@ -63,7 +63,7 @@ fn printed(mut fake: Fake, args: &str, states: &[IdleState<'_>]) -> (String, Ver
     let run = new_run(&fake, args);
     let mut out = String::new();
     let mut observer = Observer::default();
-    let verdict = run_all(&mut fake, run, states, &mut out, &mut observer);
+    let verdict = run_all(&mut fake, run, &states.into(), &mut out, &mut observer);
     assert!(!observer.is_in_scenario);
     let verdict = verdict.expect("writing to a String cannot fail");
     (out, verdict)
@@ -129,8 +129,14 @@ fn each_record_and_the_header_have_the_identity_of_the_run() {
     };
     let id = run.id;
     let mut out = String::new();
-    run_all(&mut fake, run, &STATES, &mut out, &mut Observer::default())
-        .expect("writing to a String cannot fail");
+    run_all(
+        &mut fake,
+        run,
+        &STATES[..].into(),
+        &mut out,
+        &mut Observer::default(),
+    )
+    .expect("writing to a String cannot fail");
     let (header, records) = out.split_at(out.find(MARK).expect("records"));
     assert!(header.contains(": 5e0ffb1d\n"), "{header}");
     let records = records.lines().filter(|line| line.starts_with(MARK));
@@ -272,6 +278,7 @@ fn a_state_of_the_other_format_is_named() {
         power_state: 0x4000_0222,
         level: None,
         local_timer_stop: false,
+        deeper_than: StateSet::all_before(1),
     };
     check_parts(
         Fake::new(2),
