@@ -29,6 +29,8 @@ pub struct FirmwareAnswers {
     pub has_system_suspend: bool,
     /// True for a KVM guest.
     pub is_kvm: bool,
+    /// A checksum of further answers, which distinguishes builds of the firmware.
+    pub checksum: u32,
 }
 
 impl FirmwareAnswers {
@@ -57,6 +59,7 @@ impl FirmwareAnswers {
             has_os_initiated: firmware::has_os_initiated(),
             has_system_suspend: firmware::features(PSCI_SYSTEM_SUSPEND_64).is_ok(),
             is_kvm: firmware::is_kvm_host(smccc),
+            checksum: firmware::checksum_answers(smccc),
         };
         boot_marks::reach(BootStage::Firmware);
         answers

@@ -145,6 +145,7 @@ fn run_with_tree(
         &plan,
         &Start {
             build: block.build,
+            digest: block.digest,
             tree: found.bytes,
             used: [found.region, boot_area],
         },

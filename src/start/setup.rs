@@ -12,7 +12,7 @@ use hardware::image::BootStage;
 use hardware::spec::region::Region;
 use hardware::spec::ticks::Clock;
 use run::measure::{Facts, Tally};
-use run::model::{self as model, Head, Run, RunId};
+use run::model::{self as model, Head, Run, RunId, RunParts};
 use run::plan::{Plan, ScenarioId};
 use run::record::FORMAT;
 use suite::scenario::Needs;
@@ -43,6 +43,9 @@ use crate::machine::watchdog::WatchdogDriver;
 pub struct Start<'t> {
     /// Identifies the payload build.
     pub build: u32,
+    /// A digest of the parts of the run that the payload cannot see; see
+    /// [`ParameterBlock::digest`](hardware::image::ParameterBlock::digest).
+    pub digest: u64,
     /// The bytes of the device tree.
     pub tree: &'t [u8],
     /// The regions that the device tree and the boot area occupy.
@@ -102,8 +105,16 @@ pub fn prepare(
         ..find_facts(own, board, &answers)
     };
     let counter = own.parts.waiter.path.now();
+    let id = RunId::new(&RunParts {
+        build: start.build,
+        digest: start.digest,
+        answers: answers.checksum,
+        counter,
+        tree: start.tree,
+        facts: &facts,
+    });
     let run = Run {
-        id: Some(RunId::new(start.build, start.tree, &facts, counter)),
+        id: Some(id),
         head: Some(head(board, labels)),
         facts: Some(facts),
         plan: Some(*plan),
@@ -177,7 +188,9 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> 
     require(gic.init_distributor(), "GIC: ");
     require(gic.silence_spis(), "GIC: ");
     let clock = Clock {
-        hz: registers::counter_frequency(),
+        hz: board
+            .counter_frequency
+            .choose(registers::counter_frequency()),
     };
     Waiter {
         path,

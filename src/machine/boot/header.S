@@ -1,4 +1,4 @@
-// The first 128 bytes of the image: the arm64 Image header and the parameter
+// The first 136 bytes of the image: the arm64 Image header and the parameter
 // block. boot.S follows in the same `global_asm!`.
 
     .section .head, "ax"
@@ -18,13 +18,13 @@ _start:
     .long   0                           // res5
 
 // ---------------------------------------------------------------------------
-// Parameter block (hardware::image), 64 bytes; xtask patches it
+// Parameter block (hardware::image), 72 bytes; xtask patches it
 // ---------------------------------------------------------------------------
     .global parameter_block
 parameter_block:
     .ascii  "PSCIBNCH"                  // magic
-    .long   1                           // version
-    .long   64                          // length
+    .long   2                           // version
+    .long   72                          // length
     .long   0                           // emergency UART: none
     .byte   0, 0                        //   reg_shift, io_width
     .short  0                           //   no boot stage marks
@@ -34,3 +34,4 @@ parameter_block:
     .quad   __image_size                // base_size
     .long   0                           // conduit: unknown
     .long   0                           // build: unknown
+    .quad   0                           // digest: unknown

@@ -8,6 +8,7 @@ use hardware::spec::smccc::{
     HYPERVISOR_UID, SERVICE_REVISION, SERVICE_UID, Service, VERSION_1_1, is_kvm,
 };
 use hardware::spec::stat::{Ladder, Statistics};
+use run::crc::Crc32;
 use smccc::psci::{self, AffinityState, Error, LowestAffinityLevel, SuspendMode};
 use smccc::{arch, arch::Version};
 
@@ -73,6 +74,41 @@ pub fn has_cpu_off() -> bool {
     let has_features = version().is_ok_and(|version| version.major >= 1);
     !has_features || features(psci::PSCI_CPU_OFF) != Err(Error::NotSupported)
 }
+
+/// Returns a checksum of what the firmware says about itself: the features of each PSCI function,
+/// of the SMCCC functions, and the SoC's identity. Builds that differ in an option have different
+/// answers even if their versions are the same.
+pub fn checksum_answers(smccc: Option<Version>) -> u32 {
+    let mut crc = Crc32::default();
+    let mut add = |answer: u64| crc.update(&(answer as u32).to_le_bytes());
+    if version().is_ok_and(|version| version.major >= 1) {
+        for function in PSCI_FUNCTIONS {
+            for base in [psci::PSCI_VERSION, psci::PSCI_CPU_SUSPEND_64 & !0xff] {
+                add(call(psci::PSCI_FEATURES, [u64::from(base | function), 0, 0])[0]);
+            }
+        }
+    }
+    if smccc.is_some_and(|version| version >= VERSION_1_1) {
+        for function in ARCH_FUNCTIONS {
+            add(call(arch::SMCCC_ARCH_FEATURES, [u64::from(function), 0, 0])[0]);
+        }
+        if arch::features::<ByConduit>(arch::SMCCC_ARCH_SOC_ID).is_ok() {
+            for kind in [0, 1] {
+                add(call(arch::SMCCC_ARCH_SOC_ID, [kind, 0, 0])[0]);
+            }
+        }
+    }
+    crc.value()
+}
+
+/// The numbers of PSCI's functions, with room for those of later versions.
+const PSCI_FUNCTIONS: core::ops::Range<u32> = 0..0x20;
+const ARCH_FUNCTIONS: [u32; 4] = [
+    arch::SMCCC_ARCH_SOC_ID,
+    arch::SMCCC_ARCH_WORKAROUND_1,
+    arch::SMCCC_ARCH_WORKAROUND_2,
+    arch::SMCCC_ARCH_WORKAROUND_3,
+];
 
 pub fn has_statistics() -> bool {
     let functions = [psci::PSCI_STAT_COUNT_64, psci::PSCI_STAT_RESIDENCY_64];

@@ -24,7 +24,7 @@ const TIMER_PATIENCE_US: u64 = 10_000;
 
 pub struct Waiter {
     pub path: CallPath,
-    /// The counter frequency, from the lead's CNTFRQ_EL0.
+    /// The counter frequency, from the device tree or the lead's CNTFRQ_EL0.
     pub clock: Clock,
     pub timer: CpuTimer,
     pub gic: GicDriver,

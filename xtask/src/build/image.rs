@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use boards::BoardFile;
 use hardware::devices::uart::mark_register;
 use hardware::image::{
-    BASE_MAX, Conduit, HEADER_SIZE, IMAGE_SIZE_OFFSET, PARAMETER_BLOCK_SIZE, ParameterBlock,
-    TREE_ALIGN, TREE_MAX, Uart, working_memory,
+    BASE_MAX, Conduit, HEADER_SIZE, IMAGE_SIZE_OFFSET, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE,
+    PARAMETER_MAGIC, ParameterBlock, TREE_ALIGN, TREE_MAX, Uart, working_memory,
 };
 use host::read_file;
 use object::{Object as _, ObjectSegment as _};
@@ -132,6 +132,27 @@ pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
+/// Sets the digest ([`ParameterBlock::digest`]) of the image in `file`, which is the image itself
+/// or a program that contains it. Does nothing if `file` contains no image.
+pub(crate) fn set_digest(file: &mut [u8], digest: u64) {
+    let starts = memchr::memmem::find_iter(file, &PARAMETER_MAGIC);
+    let starts: Vec<_> = starts
+        .filter_map(|block| block.checked_sub(PARAMETER_BLOCK))
+        .collect();
+    for start in starts {
+        let image = &mut file[start..];
+        if let Ok(mut block) = ParameterBlock::read(image) {
+            block.digest = digest;
+            let image_size = image
+                .get(IMAGE_SIZE_OFFSET..)
+                .and_then(|it| it.first_chunk());
+            let image_size = u64::from_le_bytes(*image_size.expect("the header has been read"));
+            // The block has been read, so it can be written.
+            let _ = block.write(image, image_size);
+        }
+    }
+}
+
 /// Builds a generic image from `base`, a flat payload, with no tree or emergency UART.
 pub fn bare(base: Vec<u8>) -> Result<Vec<u8>> {
     assemble(base, None, Emergency::default(), BARE_CPUS)
@@ -171,7 +192,7 @@ pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use hardware::image::{MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK, PARAMETER_MAGIC};
+    use hardware::image::{MAGIC, MAGIC_OFFSET};
 
     use super::*;
 
@@ -180,8 +201,8 @@ pub(crate) mod tests {
         let mut file = vec![0; size];
         file[MAGIC_OFFSET..][..4].copy_from_slice(&MAGIC);
         file[PARAMETER_BLOCK..][..8].copy_from_slice(&PARAMETER_MAGIC);
-        file[PARAMETER_BLOCK + 8] = 1;
-        file[PARAMETER_BLOCK + 12] = 0x40;
+        file[PARAMETER_BLOCK + 8] = 2;
+        file[PARAMETER_BLOCK + 12] = 0x48;
         file
     }
 

@@ -296,8 +296,31 @@ impl Asked<'_> {
         Ok((image, map))
     }
 
+    /// Stores a digest of the machine and the firmware in the parameter block of `image`. An image
+    /// of another program has no such block.
+    fn stamp(&self, image: &mut [u8], firmware: Option<&FirmwareBuild>) -> Result<()> {
+        let line = self.machine.command_line(None);
+        let CommandLine {
+            machine,
+            cpu,
+            memory_mib,
+            options,
+            ..
+        } = &line;
+        let mut hash = Sha256::new();
+        hash.update(format!("{machine} {cpu} {memory_mib} {options:?}"));
+        if let Some(firmware) = firmware {
+            firmware.add_to(&mut hash)?;
+        }
+        let hash = hash.finalize();
+        let (digest, _) = hash.split_first_chunk().expect("a hash has 32 bytes");
+        image::set_digest(image, u64::from_le_bytes(*digest));
+        Ok(())
+    }
+
     fn on_builtin(&self) -> Result<Boot> {
-        let (file, mut map) = self.image(self.spec.states)?;
+        let (mut file, mut map) = self.image(self.spec.states)?;
+        self.stamp(&mut file, None)?;
         map.image = positions::loaded_at(self.board.memory_base(), &file);
         // If this tool does not provide a tree, QEMU's own tree contains the boot arguments.
         let args = self.spec.args.iter();
@@ -330,8 +353,9 @@ impl Asked<'_> {
             }
             tf_a = Some(source);
         }
-        let ((image, mut map), build) =
+        let ((mut image, mut map), build) =
             side_by_side(|| self.image(states), || self.firmware(tf_a, described))?;
+        self.stamp(&mut image, Some(&build))?;
         map.image = load_address;
         // CPUs that have not been powered on yet wait in BL1.
         let stage = |file: &str| symbols(&build.dir.join(file));
@@ -392,15 +416,18 @@ impl Asked<'_> {
 
     /// Builds the EFI application. EFI chooses the image address, so the image cannot be in the
     /// memory map.
-    fn application(&self) -> Result<Vec<u8>> {
+    fn application(&self, firmware: Option<&FirmwareBuild>) -> Result<Vec<u8>> {
         let image = image::bare(payload::flat(self.workspace)?)?;
-        build::efi::build(self.workspace, &image, None)
+        let mut application = build::efi::build(self.workspace, &image, None)?;
+        // The application contains the image.
+        self.stamp(&mut application, firmware)?;
+        Ok(application)
     }
 
     fn on_edk2(&self) -> Result<Boot> {
         Ok(Boot {
             files: BootFiles {
-                file: Some(self.application()?),
+                file: Some(self.application(None)?),
                 ..BootFiles::default()
             },
             rest: efi::edk2(self.spec.args.as_deref()),
@@ -409,21 +436,22 @@ impl Asked<'_> {
     }
 
     fn on_u_boot(&self, tf_a: Option<TfA>) -> Result<Boot> {
-        let application = self.application()?;
+        let mut boot = self.on_tf_a(tf_a)?;
+        let stages = boot.stages.take();
+        let application = self.application(stages.as_ref().map(|stages| &stages.build))?;
         let args = self.spec.args.as_deref();
         let environment = efi::environment(&efi::start_command(application.len()), args);
-        let mut boot = self.on_tf_a(tf_a)?;
         boot.files.in_memory = vec![
             (application, efi::APPLICATION),
             (environment, efi::ENVIRONMENT),
         ];
-        // BL33 is U-Boot, so it cannot be replaced.
-        boot.stages = None;
+        // BL33 is U-Boot, so it cannot be replaced, and the stages are not kept.
         Ok(boot)
     }
 
     fn on_kvm(&self) -> Result<Boot> {
-        let (image, map) = self.image(self.spec.states)?;
+        let (mut image, map) = self.image(self.spec.states)?;
+        self.stamp(&mut image, None)?;
         let args = self.spec.args.as_deref();
         let args = args.filter(|_| self.spec.tree == TreeSource::None);
         let vmm = kvm_host::qemu(self.machine.gic, self.machine.cpus, args);

@@ -28,7 +28,7 @@ pub enum Payload {
     /// This repository's payload, built if it is out of date.
     #[default]
     Build,
-    /// These bytes, unchanged.
+    /// These bytes. In an image of the payload, the digest of the run is set.
     Image(Vec<u8>),
 }
 

@@ -15,7 +15,7 @@ use super::idle::IdleStates;
 use super::labels::{Cpu, LabelSource};
 use super::node::{Node, find_compatible};
 use super::ranges::Region;
-use super::timers::{self, TimerFrame, TimerPpis};
+use super::timers::{self, CounterFrequency, TimerFrame, TimerPpis};
 use super::watchdog::{self, Watchdog};
 use crate::text::format_error::{FormatError, Result};
 
@@ -37,6 +37,8 @@ pub struct Board<'t> {
     pub its: Option<Region>,
     /// The per-CPU timer interrupts, all of them `None` if there is no GIC.
     pub timers: TimerPpis,
+    /// The frequency of the system counter, if the tree gives it.
+    pub counter_frequency: CounterFrequency,
     /// A memory-mapped timer for states in which the per-CPU timers stop.
     pub timer_frame: Result<TimerFrame, NoFrame>,
     /// The watchdog, if the board has a usable one.
@@ -83,6 +85,7 @@ impl<'t> Board<'t> {
         let timers = controller.as_ref().map(|gic| timers::read(timer, gic));
         // Without a GIC, no CPU receives the frame's interrupt.
         let frames = find_compatible(tree, timers::FRAMES_COMPATIBLE);
+        let counter_frequency = CounterFrequency::read(timer, frames)?;
         let frames = frames.filter(|_| controller.is_some());
         let (cpu_count, has_cortex_a73) = super::cpus::count(tree)?;
         let its = find_compatible(tree, gic::ITS_COMPATIBLE);
@@ -93,6 +96,7 @@ impl<'t> Board<'t> {
             timers: timers.transpose()?.unwrap_or_default(),
             gic: controller.map(|controller| controller.gic),
             its: its.and_then(gic::read_its),
+            counter_frequency,
             timer_frame: frames.map_or(Err(NoFrame::NotInTree), timers::read_frame),
             watchdog: find_compatible(tree, watchdog::COMPATIBLE).and_then(watchdog::read),
             conduit,

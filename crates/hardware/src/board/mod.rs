@@ -33,7 +33,7 @@ pub use self::labels::{Cpu, LabelSource};
 pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
 pub use self::state_node::LeftOut;
 pub use self::stdout_path::TreeConsole;
-pub use self::timers::{FRAMES, TimerFrame, TimerPpis};
+pub use self::timers::{CounterFrequency, FRAMES, TimerFrame, TimerPpis};
 pub use self::watchdog::Watchdog;
 pub use crate::devices::timer_frame::NoFrame;
 pub use crate::devices::watchdog::{NoWatchdog, WatchdogKind};

@@ -44,6 +44,37 @@ pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {
     errata.find(|erratum| node.value(erratum.name()).is_some())
 }
 
+/// The frequencies that a device tree gives for the system counter, in Hz. Linux
+/// (`drivers/clocksource/arm_arch_timer.c`) uses them in this order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CounterFrequency {
+    /// The timer node's `clock-frequency`, which overrides CNTFRQ_EL0.
+    pub declared: Option<u32>,
+    /// The memory-mapped timer's `clock-frequency`, which is used if CNTFRQ_EL0 is 0.
+    pub fallback: Option<u32>,
+}
+
+impl CounterFrequency {
+    /// Reads the frequencies in the timer's and the memory-mapped timer's nodes. A frequency of 0
+    /// is a placeholder that a boot loader has not filled in.
+    pub(crate) fn read(timer: Option<Node<'_>>, frames: Option<Node<'_>>) -> Result<Self> {
+        let frequency = |node: Option<Node<'_>>| match node {
+            None => Ok(None),
+            Some(node) => Ok(node.u32("clock-frequency")?.filter(|hz| *hz != 0)),
+        };
+        Ok(Self {
+            declared: frequency(timer)?,
+            fallback: frequency(frames)?,
+        })
+    }
+
+    /// Returns the frequency to use if CNTFRQ_EL0 is `register`.
+    pub fn choose(self, register: u64) -> u64 {
+        let fallback = self.fallback.filter(|_| register == 0);
+        self.declared.or(fallback).map_or(register, u64::from)
+    }
+}
+
 pub(crate) const COMPATIBLE: &str = "arm,armv8-timer arm,armv7-timer";
 
 /// Reads the timer node's interrupts, which must be connected to `controller`.
@@ -154,4 +185,24 @@ fn interrupt(frame: Node<'_>) -> Option<IntId> {
     let kind = word(value, 0)?;
     let intid = IntId::from_spi(word(value, 4)?)?;
     (kind == IntId::TYPE_SPI).then_some(intid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CounterFrequency;
+
+    #[test]
+    fn declared_frequency_overrides_the_register_and_the_fallback_replaces_zero() {
+        for (declared, fallback, register, expected) in [
+            (None, None, 62_500_000, 62_500_000),
+            (None, None, 0, 0),
+            (Some(24), Some(25), 26, 24),
+            (Some(24), Some(25), 0, 24),
+            (None, Some(25), 26, 26),
+            (None, Some(25), 0, 25),
+        ] {
+            let frequency = CounterFrequency { declared, fallback };
+            assert_eq!(frequency.choose(register), expected, "{frequency:?}");
+        }
+    }
 }

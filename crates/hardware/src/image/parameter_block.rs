@@ -7,8 +7,8 @@
 //!
 //! ```text
 //! 0x00  arm64 Image header     code0 .. magic "ARM\x64" at 0x38
-//! 0x40  parameter block        64 bytes, little-endian, see ParameterBlock
-//! 0x80  code, data, .bss       up to ParameterBlock::base_size
+//! 0x40  parameter block        72 bytes, little-endian, see ParameterBlock
+//! 0x88  code, data, .bss       up to ParameterBlock::base_size
 //! ....  device tree            at ParameterBlock::tree_offset, when appended
 //! ```
 
@@ -50,7 +50,7 @@ pub const PARAMETER_BLOCK_SIZE: usize = size_of::<BlockFields>();
 /// The parameter block's magic number.
 pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
 /// The layout version. Blocks with other versions are rejected.
-pub const PARAMETER_VERSION: u32 = 1;
+pub const PARAMETER_VERSION: u32 = 2;
 
 /// The alignment of an appended device tree (Devicetree Specification v0.4, section 5.1).
 pub const TREE_ALIGN: usize = 8;
@@ -93,6 +93,9 @@ pub struct ParameterBlock {
     /// The build ID: a CRC-32 of everything after the block except an appended tree, or 0 if
     /// unknown.
     pub build: u32,
+    /// A digest of the parts of a run that the payload cannot see: the firmware's files, the
+    /// machine, and an injected fault. 0 if unknown.
+    pub digest: u64,
 }
 
 /// The parameter block, in little-endian byte order. Its offset is also defined in
@@ -116,11 +119,12 @@ struct BlockFields {
     /// The 1-based number of the conduit, or 0 if there is no conduit.
     conduit: U32,
     build: U32,
+    digest: U64,
 }
 
 // The layout must not change because the host tool can be older than the payload.
 const _: () = {
-    assert!(HEADER_SIZE == 0x40 && PARAMETER_BLOCK_SIZE == 0x40);
+    assert!(HEADER_SIZE == 0x40 && PARAMETER_BLOCK_SIZE == 0x48);
     assert!(IMAGE_SIZE_OFFSET == 0x10 && MAGIC_OFFSET == 0x38);
     assert!(offset_of!(BlockFields, marks) == 0x16 && offset_of!(BlockFields, build) == 0x3c);
 };
@@ -215,6 +219,7 @@ impl ParameterBlock {
             tree_size: block.tree_size.get(),
             base_size: block.base_size.get(),
             build: block.build.get(),
+            digest: block.digest.get(),
         })
     }
 
@@ -257,6 +262,7 @@ impl ParameterBlock {
             base_size: self.base_size.into(),
             conduit: self.conduit.map_or(0, |conduit| conduit as u32 + 1).into(),
             build: self.build.into(),
+            digest: self.digest.into(),
         };
         let size: U64 = image_size.into();
         file[IMAGE_SIZE_OFFSET..][..size_of::<U64>()].copy_from_slice(size.as_bytes());
@@ -270,12 +276,12 @@ mod tests {
     use super::*;
     use std::string::ToString;
 
-    fn blank() -> [u8; 0x80] {
-        let mut file = [0; 0x80];
+    fn blank() -> [u8; 0x88] {
+        let mut file = [0; 0x88];
         file[MAGIC_OFFSET..][..4].copy_from_slice(&MAGIC);
         file[PARAMETER_BLOCK..][..8].copy_from_slice(&PARAMETER_MAGIC);
-        file[PARAMETER_BLOCK + 0x08] = 1;
-        file[PARAMETER_BLOCK + 0x0c] = 0x40;
+        file[PARAMETER_BLOCK + 0x08] = 2;
+        file[PARAMETER_BLOCK + 0x0c] = 0x48;
         file
     }
 
@@ -297,12 +303,14 @@ mod tests {
                 tree_size: 4321,
                 base_size: 0x1_7ff0,
                 build: 0x89ab_cdef,
+                digest: 0x0123_4567_89ab_cdef,
             };
             let mut file = blank();
             block.write(&mut file, 0x12345).expect("a valid file");
             assert_eq!(file[PARAMETER_BLOCK + 0x10..][..4], number.to_le_bytes());
             assert_eq!(file[PARAMETER_BLOCK + 0x38], 2);
             assert_eq!(file[0x7c..0x80], [0xef, 0xcd, 0xab, 0x89]);
+            assert_eq!(file[0x80..0x82], [0xef, 0xcd]);
             assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
             assert_eq!(ParameterBlock::read(&file), Ok(block));
             // Old blocks do not contain a shift or width for a PL011.
@@ -335,7 +343,7 @@ mod tests {
             ParameterBlock::read(&blank()),
             Ok(ParameterBlock::default())
         );
-        for cut in 0..0x80 {
+        for cut in 0..0x88 {
             fails(&blank()[..cut], "shorter than an arm64 Image header");
         }
         for (at, expected) in [
@@ -346,7 +354,7 @@ mod tests {
             ),
             (
                 PARAMETER_BLOCK + 0x08,
-                "parameter block version 9, expected 1",
+                "parameter block version 9, expected 2",
             ),
             (PARAMETER_BLOCK + 0x0c, "undefined value at offset 0x4c"),
             (PARAMETER_BLOCK + 0x10, "undefined value at offset 0x50"),

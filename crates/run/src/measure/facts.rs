@@ -95,7 +95,8 @@ pub struct Identity {
 /// The machine as detected by the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The counter frequency in Hz from the lead's CNTFRQ_EL0, even if it is implausible.
+    /// The counter frequency in Hz, from the device tree or the lead's CNTFRQ_EL0, even if it is
+    /// implausible.
     pub frequency: u64,
     /// The counter in use.
     pub counter: Counter,

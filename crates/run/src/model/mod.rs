@@ -27,7 +27,7 @@ pub use self::finding::{CpuSet, Evidence, Finding, FitQuality, Kind};
 pub use self::jobs::{Job, jobs, scenarios};
 pub use self::left_out_state::LeftOutState;
 pub use self::run::{End, Head, Run};
-pub use self::run_id::RunId;
+pub use self::run_id::{RunId, RunParts};
 pub use self::samples::{Sample, Samples};
 pub(crate) use self::scenario::is_tftf;
 pub use self::scenario::{Conditions, Scenario, ScenarioKey, Status};

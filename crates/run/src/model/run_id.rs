@@ -17,20 +17,38 @@ use crate::measure::Facts;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunId(u32);
 
+/// Everything that distinguishes a run from other runs. Nothing in it is random, so that runs on an
+/// emulator with an instruction clock can be repeated.
+#[derive(Clone, Copy, Debug)]
+pub struct RunParts<'a> {
+    /// The payload's checksum.
+    pub build: u32,
+    /// A digest of the firmware's files and of the machine, if a host tool has started the run.
+    pub digest: u64,
+    /// A checksum of the firmware's answers that are not in `facts`.
+    pub answers: u32,
+    /// The counter, read while the run is being prepared. On hardware, it is different every time;
+    /// on an emulator with an instruction clock, it is the same every time.
+    pub counter: u64,
+    /// The device tree, including the boot arguments.
+    pub tree: &'a [u8],
+    /// The machine and the firmware.
+    pub facts: &'a Facts,
+}
+
 impl RunId {
     /// The number of digits in the textual form.
     pub const DIGITS: usize = 8;
 
-    /// Returns the identity of a run. `build` is the payload's checksum, `tree` is the device tree
-    /// (including the boot arguments), and `facts` describes the machine and firmware. `counter` is
-    /// read while the run is being prepared. On hardware, it is different every time; on an
-    /// emulator with an instruction clock, it is the same every time.
-    pub fn new(build: u32, tree: &[u8], facts: &Facts, counter: u64) -> Self {
-        let facts = to_json(facts);
+    /// Returns the identity of a run.
+    pub fn new(parts: &RunParts<'_>) -> Self {
+        let (facts, own) = (to_json(parts.facts), to_json(&parts.facts.own));
         let mut crc = Crc32::default();
-        crc.update(&build.to_le_bytes());
-        crc.update(&counter.to_le_bytes());
-        for part in [tree, facts.as_bytes()] {
+        crc.update(&parts.build.to_le_bytes());
+        crc.update(&parts.digest.to_le_bytes());
+        crc.update(&parts.answers.to_le_bytes());
+        crc.update(&parts.counter.to_le_bytes());
+        for part in [parts.tree, facts.as_bytes(), own.as_bytes()] {
             // Include the length, so that moving a byte from one part to the other changes the
             // checksum.
             crc.update(&(part.len() as u64).to_le_bytes());
@@ -65,15 +83,43 @@ mod tests {
             psci_version: facts.psci_version + 1,
             ..facts
         };
-        let id = RunId::new(1, b"tree", &facts, 7);
-        assert_eq!(RunId::new(1, b"tree", &facts, 7), id);
+        let mut other_lead = facts;
+        other_lead.own.midr += 1;
+        let parts = RunParts {
+            build: 1,
+            digest: 2,
+            answers: 3,
+            counter: 4,
+            tree: b"tree",
+            facts: &facts,
+        };
+        let id = RunId::new(&parts);
+        assert_eq!(RunId::new(&parts), id);
         for different in [
-            RunId::new(2, b"tree", &facts, 7),
-            RunId::new(1, b"trees", &facts, 7),
-            RunId::new(1, b"tree", &other, 7),
-            RunId::new(1, b"tree", &facts, 8),
+            RunParts { build: 9, ..parts },
+            RunParts { digest: 9, ..parts },
+            RunParts {
+                answers: 9,
+                ..parts
+            },
+            RunParts {
+                counter: 9,
+                ..parts
+            },
+            RunParts {
+                tree: b"trees",
+                ..parts
+            },
+            RunParts {
+                facts: &other,
+                ..parts
+            },
+            RunParts {
+                facts: &other_lead,
+                ..parts
+            },
         ] {
-            assert_ne!(different, id);
+            assert_ne!(RunId::new(&different), id, "{different:?}");
         }
         assert_eq!(RunId::parse(&id.to_string()), Some(id));
         for wrong in [

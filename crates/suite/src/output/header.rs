@@ -166,12 +166,18 @@ fn timestamps(facts: &Facts) -> String {
 
 fn counter(facts: &Facts) -> String {
     let (counter, hz) = (facts.counter, facts.frequency);
+    let register = facts.own.frequency;
+    // The lead's registers are unknown if their record is lost.
+    let by_tree = match register != hz && facts.own != Identity::default() {
+        true => format!(" by the device tree's clock-frequency (CNTFRQ_EL0 is {register} Hz)"),
+        false => String::new(),
+    };
     match facts.clock().tick_ps() {
         Some(tick) => {
             let tick = Hundredths(tick / 10);
-            format!("{counter} at {hz} Hz, a tick is {tick} ns")
+            format!("{counter} at {hz} Hz{by_tree}, a tick is {tick} ns")
         }
-        None => format!("{counter}; {hz} Hz cannot be right: all figures are in ticks"),
+        None => format!("{counter}; {hz} Hz{by_tree} cannot be right: all figures are in ticks"),
     }
 }
 
@@ -195,10 +201,13 @@ fn watchdog(facts: &Facts) -> Option<String> {
     }
 }
 
-/// Prints which CPUs have a CNTFRQ_EL0 that differs from the lead's. All results and deadlines are
-/// based on the lead's value. An operating system uses each CPU's own value, or rejects the CPU.
+/// Prints which CPUs have a CNTFRQ_EL0 that differs from the lead's. Without `clock-frequency` in
+/// the device tree, all results and deadlines are based on the lead's value. An operating system
+/// uses each CPU's own value, or rejects the CPU.
 pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
-    let hz = run.clock().hz;
+    let Some(hz) = run.facts.map(|facts| facts.own.frequency) else {
+        return Ok(());
+    };
     let own = |it: Identity| (it.frequency != hz).then_some(it.frequency);
     others(out, run, "Warning: ", &own, &|own, cpu| {
         format!("CNTFRQ_EL0 is {own} Hz on CPU {cpu}, but {hz} Hz on the lead")

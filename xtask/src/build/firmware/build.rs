@@ -43,6 +43,24 @@ impl FirmwareBuild {
         let path = self.dir.join(stage).with_extension("bin");
         fs::read(&path).with_context(|| path.display().to_string())
     }
+
+    /// Adds the contents of all stages to `hash`.
+    pub fn add_to(&self, hash: &mut Sha256) -> Result<()> {
+        let at = || self.dir.display().to_string();
+        let mut stages = Vec::new();
+        for entry in fs::read_dir(&self.dir).with_context(at)? {
+            let path = entry.with_context(at)?.path();
+            stages.extend(Some(path).filter(|path| path.extension() == Some("bin".as_ref())));
+        }
+        stages.sort();
+        for stage in &stages {
+            let bytes = fs::read(stage).with_context(|| stage.display().to_string())?;
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(&bytes);
+        }
+        hash.update(self.bl32.as_deref().unwrap_or_default());
+        Ok(())
+    }
 }
 
 /// Builds `platform` with `tf_a`, unless that build already exists.

@@ -41,6 +41,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
         format!("devices: {devices}"),
         format!("ITS: {its}"),
         format!("timers: {}", timers.join(" ")),
+        format!("counter: {:?}", board.counter_frequency),
         format!("frame: {frame}"),
         format!("watchdog: {}", watchdog.unwrap_or("none".into())),
         format!("conduit: {:?}", board.conduit),

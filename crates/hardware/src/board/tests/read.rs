@@ -226,6 +226,14 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Devices(2), &[Remove("/intc@8000000")],
         &["frame: the device tree has no timer frame (arm,armv7-timer-mem)"]),
 
+    // The counter's frequency. A frequency of 0 is a placeholder.
+    (Devices(2), &[
+        Set("/timer", "clock-frequency", Cells(&[24_000_000])),
+        Set("/timer@2a810000", "clock-frequency", Cells(&[25_000_000])),
+    ], &["counter: CounterFrequency { declared: Some(24000000), fallback: Some(25000000) }"]),
+    (Devices(2), &[Set("/timer", "clock-frequency", Cells(&[0]))],
+        &["counter: CounterFrequency { declared: None, fallback: None }"]),
+
     // Idle states. States with the same value are merged. Extended-format values do not contain a
     // level.
     (Juno, &[

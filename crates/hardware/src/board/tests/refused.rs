@@ -255,6 +255,9 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     ],
         "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected 0 for a standby \
          state"),
+    (Qemu(1), &[Set("/timer", "clock-frequency", Cells(&[0, 24_000_000]))],
+        "/timer clock-frequency: 8 bytes, expected 4"),
+
     // Levels that the latencies contradict, in both formats.
     (Juno, &[
         Set("/cpus/idle-states/cpu-sleep-0", "min-residency-us", Cells(&[2000])),

@@ -64,7 +64,9 @@ fn whole(run: &Run, all: &[Scenario]) -> String {
 #[test]
 fn headers() {
     check("header", &header(&example::run(8)));
-    let mut poor = example::run_with(5, |facts| facts.frequency = 0);
+    let mut poor = example::run_with(5, |facts| {
+        (facts.frequency, facts.own.frequency) = (0, 0);
+    });
     example::remove_pmf(&mut poor);
     let plan = poor.plan.as_mut().expect("a plan");
     (plan.methods, plan.deepest) = (Methods::Warm, Some(0x4000_0022));
@@ -102,6 +104,31 @@ fn machines() {
     ] {
         let text = header(&example::run_with(2, |it| it.watchdog = watchdog));
         assert!(text.contains(&format!("Watchdog   : {line}\n")), "{text}");
+    }
+}
+
+/// Both frequencies are printed if the device tree overrides CNTFRQ_EL0.
+#[test]
+fn frequency_of_the_device_tree_is_named() {
+    for (register, expected) in [
+        (
+            example::FREQUENCY,
+            "CNTPCT at 62500000 Hz, a tick is 16.00 ns",
+        ),
+        (
+            31_250_000,
+            "CNTPCT at 62500000 Hz by the device tree's clock-frequency (CNTFRQ_EL0 is 31250000 \
+             Hz), a tick is 16.00 ns",
+        ),
+        (
+            0,
+            "CNTPCT at 62500000 Hz by the device tree's clock-frequency (CNTFRQ_EL0 is 0 Hz), a \
+             tick is 16.00 ns",
+        ),
+    ] {
+        let text = header(&example::run_with(2, |it| it.own.frequency = register));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(expected), "{text}");
     }
 }
 
