@@ -2,7 +2,7 @@
 //! exit code.
 
 use boards::GicVersion;
-use fdt_blob::{Blob, cells};
+use fdt_blob::{Blob, BlobToken, cells};
 use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
 use report::follow::stream::MachineEnding;
 use run::model::Verdict;
@@ -92,6 +92,38 @@ fn an_impossible_parameter_block_is_reported() {
         let words = ["the parameter block at offset 0x40 is invalid", &named];
         ends(&of_image(image), Verdict::BadInput, &words);
     }
+}
+
+/// If a state's node is wrong, the next state is not measured in its place.
+#[test]
+fn a_state_that_is_left_out_is_named_and_the_deepest_is_skipped() {
+    let without_parameter = changed(|tree| {
+        let property = |token: &BlobToken| matches!(token, BlobToken::Property(name, _) if name == "arm,psci-suspend-param");
+        let last = tree.tokens.iter().rposition(property).expect("a state");
+        tree.tokens.remove(last);
+    });
+    let words = [
+        "Warning: the idle state system-off is left out: it has no arm,psci-suspend-param.",
+        "test_rt_instr_susp_deep_serial: an idle state that may be the right one is left out",
+        "psci-bench: PASS (4 passed, 2 skipped, 0 failed; 1 row skipped",
+    ];
+    ends(&without_parameter, Verdict::Pass, &words);
+}
+
+/// Linux prefers the device tree's frequency, and so do the figures.
+#[test]
+fn the_trees_frequency_overrides_cntfrq() {
+    let mut spec = changed(|tree| {
+        let timer = |token: &BlobToken| *token == BlobToken::Begin("timer".to_owned());
+        let timer = tree.tokens.iter().position(timer).expect("a timer");
+        let frequency = BlobToken::Property("clock-frequency".to_owned(), cells(&[31_250_000]));
+        tree.tokens.insert(timer + 1, frequency);
+    });
+    spec.fault = Some("cntfrq,arg=24000000".to_owned());
+    let words = [
+        "31250000 Hz by the device tree's clock-frequency (CNTFRQ_EL0 is 24000000 Hz), a tick is 32.00 ns",
+    ];
+    ends(&spec, Verdict::Pass, &words);
 }
 
 /// Returns a run with a modified copy of QEMU's tree.

@@ -12,6 +12,7 @@ mod fip;
 mod first_boot;
 mod fitness;
 mod hostile;
+mod identity;
 mod lead_watchdog;
 mod masked_time;
 mod matrix;

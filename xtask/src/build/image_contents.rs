@@ -1,14 +1,16 @@
 //! What an image contains besides the payload, taken from a board file or the user's device tree.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion};
 use clap::Args;
-use hardware::board::Region;
+use hardware::board::{Board, Region};
 use hardware::image::TREE_MAX;
+use host::progress::say;
 use host::read_file;
+use run::model::LeftOutState;
 
 use super::firmware::Variant;
 use super::image::{self, Emergency};
@@ -159,9 +161,21 @@ pub(crate) fn make_image(
     base: Option<Vec<u8>>,
 ) -> Result<Vec<u8>> {
     let contents = contents(board, wish, tree)?;
+    if let (TreeSource::File(path), Some(tree)) = (tree, &contents.tree) {
+        warn_of_states(path, tree)?;
+    }
     let base = base.map_or_else(|| payload::flat(workspace), Ok)?;
     let tree = contents.tree.as_deref();
     image::assemble(base, tree, contents.emergency, contents.cpus)
+}
+
+/// Names the idle states in the user's tree that the payload does not use.
+fn warn_of_states(path: &Path, tree: &[u8]) -> Result<()> {
+    for state in &Board::read(tree)?.idle_states.left_out {
+        let sentence = LeftOutState::from(state).sentence();
+        say(&format!("warning: --dtb {}: {sentence}", path.display()));
+    }
+    Ok(())
 }
 
 /// Returns the contents of the image for `board` with `tree`.

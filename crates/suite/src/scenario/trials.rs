@@ -206,6 +206,11 @@ impl<'t> Trials<'t> {
         &self.outcomes[cpu.place()]
     }
 
+    /// Returns all outcomes of the last trial.
+    pub(crate) fn into_outcomes(self) -> Vec<Outcome> {
+        self.outcomes
+    }
+
     /// Returns the number of CPUs that are lost.
     pub(crate) fn lost(&self) -> usize {
         self.machine.count_lost(self.cpus.len())

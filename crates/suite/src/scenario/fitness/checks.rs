@@ -3,8 +3,10 @@
 use alloc::vec::Vec;
 
 use hardware::board::{CpuIndex, Mpidr};
-use run::measure::{ActionEnd, Facts, Machine, Outcome, Reason, Rejection, Round};
-use run::model::{Check, CheckEnd, Function, Probe, Skip};
+use run::measure::{
+    ActionEnd, Cause, Facts, Loss, Machine, Outcome, Reason, Rejection, Round, Step,
+};
+use run::model::{Check, CheckEnd, CpuSet, Function, Probe, Skip};
 
 use crate::scenario::bench::Setting;
 use crate::scenario::progress::Progress;
@@ -84,6 +86,34 @@ impl Fitness<'_> {
         }
     }
 
+    /// Returns the CPUs that are lost.
+    pub(super) fn lost(&self) -> CpuSet {
+        let cpus = CpuIndex::all(self.setting.cpus.len());
+        cpus.filter(|cpu| self.machine.is_lost(*cpu)).collect()
+    }
+
+    /// Adds a failed check for each CPU that has been lost since `before` in a call that only
+    /// prepares or ends a round. `outcomes` are those of the round. Returns true if there are any:
+    /// the round then says nothing about the call under test.
+    pub(super) fn add_failed_steps(&mut self, before: &CpuSet, outcomes: &[Outcome]) -> bool {
+        let lost = self.lost();
+        let mut has_failed = false;
+        for cpu in lost.iter().filter(|cpu| !before.contains(*cpu)) {
+            let outcome = &outcomes[cpu.place()];
+            if let ActionEnd::Lost(loss) = outcome.end
+                && let Some((function, probe)) = failed_step(loss)
+            {
+                let check = Check {
+                    answer: returned(loss),
+                    ..Check::new(function, probe, no_effect(outcome))
+                };
+                self.add_for(cpu, check);
+                has_failed = true;
+            }
+        }
+        has_failed
+    }
+
     /// Adds a check of a return value, optionally for a particular CPU.
     pub(super) fn add_answer(
         &mut self,
@@ -115,6 +145,29 @@ impl Fitness<'_> {
             x,
             ..Check::new(function, probe, CheckEnd::NotTried(why))
         });
+    }
+}
+
+/// Returns the function that failed, and how, if a CPU was lost before or after the call under
+/// test.
+pub(super) const fn failed_step(loss: Loss) -> Option<(Function, Probe)> {
+    match (loss.step, loss.cause) {
+        (Step::TurnOn | Step::Arrive | Step::Begin, _) => Some((Function::CpuOn, Probe::Arrives)),
+        (Step::Finish, _) => None,
+        // It was AFFINITY_INFO, not CPU_OFF, that returned a wrong value.
+        (Step::TurnOff, Cause::Firmware(_) | Cause::OffTooEarly) => {
+            Some((Function::AffinityInfo, Probe::IsOff))
+        }
+        (Step::TurnOff, _) => Some((Function::CpuOff, Probe::GoesOff)),
+    }
+}
+
+/// Returns the return value of the call that caused the loss, if that call returned.
+pub(super) fn returned(loss: Loss) -> Option<Answer> {
+    match loss.cause {
+        Cause::Firmware(code) | Cause::CpuOff(code) => Some(code.0),
+        Cause::Timeout if loss.step == Step::Arrive => Some(0),
+        Cause::Timeout | Cause::Exception | Cause::Context | Cause::OffTooEarly => None,
     }
 }
 

@@ -3,11 +3,11 @@
 use core::fmt;
 
 use hardware::board::CpuIndex;
-use run::measure::{Action, ActionEnd, After, Cause, Loss, Outcome, Round, Step, Who};
+use run::measure::{Action, ActionEnd, After, Outcome, Round, Step, Who};
 use run::model::{Check, CheckEnd, Function, Probe, Skip};
 use smccc::psci::error;
 
-use super::checks::{Answer, Fitness, no_effect};
+use super::checks::{Answer, Fitness, failed_step, no_effect, returned};
 use crate::scenario::bench::lead_in;
 
 /// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.
@@ -125,24 +125,14 @@ fn add_departure(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) ->
             // The CPU has stayed on, and later checks can use it.
             false => CheckEnd::WrongAnswer,
         };
-        // It was AFFINITY_INFO, not CPU_OFF, that returned a wrong value.
-        if let (Step::TurnOff, Cause::Firmware(_) | Cause::OffTooEarly) = (loss.step, loss.cause) {
-            (check.function, check.probe) = (Function::AffinityInfo, Probe::IsOff);
+        if let Some((Function::AffinityInfo, probe)) = failed_step(loss) {
+            (check.function, check.probe) = (Function::AffinityInfo, probe);
         }
     } else if !is_off {
         check.end = no_effect(outcome);
     }
     fitness.add_for(cpu, check);
     is_off
-}
-
-/// Returns the return value of the call that caused the loss, if that call returned.
-fn returned(loss: Loss) -> Option<Answer> {
-    match loss.cause {
-        Cause::Firmware(code) | Cause::CpuOff(code) => Some(code.0),
-        Cause::Timeout if loss.step == Step::Arrive => Some(0),
-        Cause::Timeout | Cause::Exception | Cause::Context | Cause::OffTooEarly => None,
-    }
 }
 
 /// Turns one CPU on again after shorter and shorter pauses, until it is lost. Firmware may report
@@ -165,8 +155,21 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
             fitness.run(cpu, &again);
             fitness.machine.is_lost(cpu)
         });
+        let outcome = fitness.outcomes[cpu.place()];
+        if let (true, ActionEnd::Lost(loss)) = (is_lost, outcome.end)
+            && loss.step == Step::TurnOff
+            && let Some((function, probe)) = failed_step(loss)
+        {
+            // The CPU came back, so this is not a result of CPU_ON.
+            let check = Check {
+                answer: returned(loss),
+                ..Check::new(function, probe, no_effect(&outcome))
+            };
+            fitness.add_for(cpu, check);
+            break;
+        }
         let end = match is_lost {
-            true => no_effect(&fitness.outcomes[cpu.place()]),
+            true => no_effect(&outcome),
             false => CheckEnd::Works,
         };
         let check = Check {

@@ -116,11 +116,21 @@ fn check_waker(
     (probe, waker): (Probe, Waker),
 ) {
     let has_statistics = fitness.facts().stat;
+    let lost_before = fitness.lost();
     let mut trials = Trials::new(fitness.machine, fitness.setting.cpus);
     trials.reads_statistics = has_statistics;
     trials.checks_context = true;
     let verdict = trials.run(cpu, waker, state);
     let outcome = *trials.outcome(cpu);
+    let outcomes = trials.into_outcomes();
+    if fitness.add_failed_steps(&lost_before, &outcomes) {
+        let (mpidr, power_state) = (fitness.mpidr(cpu), state.power_state);
+        let why = CheckEnd::NotTried(Skip::NotTried { mpidr, power_state });
+        let check = Check::new(Function::CpuSuspend, probe, why);
+        let x = Some(power_state);
+        fitness.add_for(cpu, Check { x, ..check });
+        return;
+    }
     let rejected = || match no_effect(&outcome) {
         // The CPU came back, so the trial failed because of an early wake-up.
         CheckEnd::NoEffect(Rejection {

@@ -1,6 +1,7 @@
 //! Tests the `fitness` scenario on the fake machine.
 
 use hardware::spec::pmf::{ReadError, Stamps};
+use hardware::spec::psci::ReturnCode;
 use run::measure::{Cause, Loss, Step};
 use run::model::{Check, CheckEnd, Probe};
 use smccc::psci::error::{DENIED, NOT_SUPPORTED};
@@ -128,6 +129,56 @@ fn cpu_that_does_not_arrive_is_named_with_the_code_of_cpu_on() {
         .iter()
         .filter(|check| check.probe == Probe::Sgi);
     assert!(sgi.all(|check| check.cpus.iter().count() == 3));
+}
+
+/// A CPU that does not come back from its second CPU_ON says nothing about CPU_SUSPEND, and one
+/// that is lost on its way down after a suspend says nothing, either.
+#[test]
+fn loss_before_or_after_the_suspend_is_that_calls_failure() {
+    let firmware = Cause::Firmware(ReturnCode::from(Error::Denied));
+    for (step, cause, expected) in [
+        (Step::TurnOn, firmware, (Function::CpuOn, Probe::Arrives)),
+        (
+            Step::Arrive,
+            Cause::Timeout,
+            (Function::CpuOn, Probe::Arrives),
+        ),
+        (
+            Step::Begin,
+            Cause::Exception,
+            (Function::CpuOn, Probe::Arrives),
+        ),
+        (
+            Step::TurnOff,
+            Cause::Timeout,
+            (Function::CpuOff, Probe::GoesOff),
+        ),
+        (
+            Step::TurnOff,
+            firmware,
+            (Function::AffinityInfo, Probe::IsOff),
+        ),
+        (
+            Step::Finish,
+            Cause::Exception,
+            (Function::CpuSuspend, Probe::OwnTimer),
+        ),
+    ] {
+        let loss = Loss { step, cause };
+        let fake = Fake::new(3).with_trials(move |cpu, outcome| {
+            if cpu.place() == 1 {
+                outcome.end = ActionEnd::Lost(loss);
+            }
+        });
+        let ran = check(fake, "");
+        let failed = ran.failed_checks();
+        assert_eq!(failed, [(expected.0, expected.1, [1].to_vec())], "{loss:?}");
+        let is_not_tried = |check: &&Check| {
+            check.function == Function::CpuSuspend && matches!(check.end, CheckEnd::NotTried(_))
+        };
+        let not_tried = ran.checks().iter().filter(is_not_tried).count();
+        assert_eq!(not_tried, usize::from(step != Step::Finish), "{loss:?}");
+    }
 }
 
 #[test]
