@@ -173,6 +173,7 @@ const STATES: [IdleState<'static>; 2] = [
         level: Some(0),
         local_timer_stop: false,
         deeper_than: StateSet::all_before(0),
+        is_on_all_cpus: true,
     },
     IdleState {
         name: "cluster-off",
@@ -180,6 +181,7 @@ const STATES: [IdleState<'static>; 2] = [
         level: Some(1),
         local_timer_stop: true,
         deeper_than: StateSet::all_before(0),
+        is_on_all_cpus: true,
     },
 ];
 

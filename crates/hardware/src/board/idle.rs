@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use super::fdt::Fdt;
 use super::idle_order::{self, Depth, StateSet};
 use super::node::Node;
-use super::state_node::{self, LEVEL, LeftOut, NodeSet, PARAMETER, StateNode};
+use super::state_node::{self, LEVEL, LeftOut, NodeSet, PARAMETER, StateNode, StateNodes};
 use crate::spec::psci::{StateFormat, WrongLevel};
 use crate::text::format_error::Result;
 
@@ -35,6 +35,8 @@ pub struct IdleState<'t> {
     /// The states that are shallower according to the CPUs' lists and the declared latencies. The
     /// levels are not considered.
     pub deeper_than: StateSet,
+    /// True if every enabled CPU lists the state.
+    pub is_on_all_cpus: bool,
 }
 
 /// An idle state that is not used.
@@ -92,7 +94,7 @@ impl<'t> From<&[IdleState<'t>]> for IdleStates<'t> {
 /// Reads every idle state in the tree.
 #[inline(never)]
 pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
-    let nodes = state_node::read(tree)?;
+    let StateNodes { nodes, lists } = state_node::read(tree)?;
     let mut states = IdleStates::default();
     // The nodes of each usable state.
     let mut members: Vec<NodeSet> = Vec::with_capacity(IDLE_STATES_MAX);
@@ -107,6 +109,7 @@ pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
     idle_order::check_levels(&nodes, &depths)?;
     for (state, own) in states.usable.iter_mut().zip(&members) {
         state.deeper_than = idle_order::shallower(&nodes, *own, &members);
+        state.is_on_all_cpus = lists.iter().all(|list| list & own != 0);
     }
     for (place, state) in nodes.iter().enumerate() {
         let Some(reason) = state.left_out() else {
@@ -191,6 +194,7 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<usize> {
         level,
         local_timer_stop,
         deeper_than: StateSet::default(),
+        is_on_all_cpus: true,
     });
     Ok(states.len() - 1)
 }

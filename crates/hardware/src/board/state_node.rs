@@ -86,13 +86,24 @@ impl<'t> StateNode<'t> {
     }
 }
 
-/// Finds the idle states in a tree, in tree order, and reads the lists of all enabled CPUs.
-pub(super) fn read<'t>(tree: Fdt<'t>) -> Result<Vec<StateNode<'t>>> {
-    let mut nodes = find(tree)?;
+/// The idle states in a tree, and the CPUs' lists.
+pub(super) struct StateNodes<'t> {
+    /// The nodes, in tree order.
+    pub(super) nodes: Vec<StateNode<'t>>,
+    /// The nodes that each enabled CPU lists. Equal sets are merged.
+    pub(super) lists: Vec<NodeSet>,
+}
+
+/// Finds the idle states in a tree, and reads the lists of all enabled CPUs.
+pub(super) fn read<'t>(tree: Fdt<'t>) -> Result<StateNodes<'t>> {
+    let (mut nodes, mut lists) = (find(tree)?, Vec::new());
     for cpu in super::cpus::enabled_nodes(tree)? {
-        note_list(&mut nodes, cpu?)?;
+        let list = note_list(&mut nodes, cpu?)?;
+        if !lists.contains(&list) {
+            lists.push(list);
+        }
     }
-    Ok(nodes)
+    Ok(StateNodes { nodes, lists })
 }
 
 /// Finds the nodes that look like idle states, in tree order.
@@ -126,8 +137,9 @@ fn push<'t>(nodes: &mut Vec<StateNode<'t>>, state: StateNode<'t>) -> Result<()> 
     Ok(())
 }
 
-/// Notes the states that a CPU and the power domains around it list, and their order.
-fn note_list<'t>(nodes: &mut Vec<StateNode<'t>>, cpu: Node<'t>) -> Result<()> {
+/// Notes the states that a CPU and the power domains around it list, and their order. Returns
+/// these states.
+fn note_list<'t>(nodes: &mut Vec<StateNode<'t>>, cpu: Node<'t>) -> Result<NodeSet> {
     const DOMAINS_MAX: usize = 8;
     let mut before: NodeSet = 0;
     note_entries(nodes, cpu, "cpu-idle-states", &mut before)?;
@@ -139,7 +151,7 @@ fn note_list<'t>(nodes: &mut Vec<StateNode<'t>>, cpu: Node<'t>) -> Result<()> {
         note_entries(nodes, domain, "domain-idle-states", &mut before)?;
         inner = domain;
     }
-    Ok(())
+    Ok(before)
 }
 
 /// Notes the states listed in a property. `before` contains the states that the CPU has listed so

@@ -32,6 +32,7 @@ const fn lacks_state(why: Skip) -> bool {
             | Skip::NotListed
             | Skip::StateLeftOut
             | Skip::OrderUnknown(..)
+            | Skip::NotOnAllCpus(_)
             | Skip::OtherFormat(_)
     )
 }

@@ -23,6 +23,8 @@ pub enum Skip {
     NotListed,
     /// The state, or a deeper one, is one of [`Run::left_out`](super::Run::left_out).
     StateLeftOut,
+    /// Only some of the CPUs list this state.
+    NotOnAllCpus(u32),
     /// Two states, either of which may be the deeper one.
     OrderUnknown(u32, u32),
     NotSupported(u32),
@@ -72,6 +74,13 @@ impl fmt::Display for Skip {
                     f,
                     "neither the CPUs' cpu-idle-states nor the latencies show which of {one:#010x} \
                      and {other:#010x} is deeper; set the state with deepest= or core="
+                );
+            }
+            Self::NotOnAllCpus(state) => {
+                return write!(
+                    f,
+                    "only some of the CPUs list the idle state {state:#010x} in cpu-idle-states; \
+                     set the state with deepest= or core="
                 );
             }
             Self::NotSupported(id) => {

@@ -266,7 +266,7 @@ impl<'b> BoardStates<'b> {
             return self.nothing_usable();
         };
         if has_core {
-            return Ok(Some(core));
+            return self.if_on_all_cpus(core);
         }
         let mut foreign = self.powerdowns().filter(|it| self.is_foreign[*it]);
         if !foreign.all(|it| self.is_deeper(it, core)) {
@@ -313,9 +313,18 @@ impl<'b> BoardStates<'b> {
         is_harmless: &dyn Fn(&LeftOutState<'_>) -> bool,
     ) -> Result<Option<usize>, Skip> {
         let mut meant = self.states.left_out.iter().filter(|it| it.is_meant());
-        match meant.all(is_harmless) {
-            true => Ok(Some(state)),
-            false => Err(Skip::StateLeftOut),
+        if !meant.all(is_harmless) {
+            return Err(Skip::StateLeftOut);
+        }
+        self.if_on_all_cpus(state)
+    }
+
+    /// Returns the state if every CPU lists it. A CPU that does not list a state may not have it.
+    fn if_on_all_cpus(&self, place: usize) -> Result<Option<usize>, Skip> {
+        let state = &self.states.usable[place];
+        match state.is_on_all_cpus {
+            true => Ok(Some(place)),
+            false => Err(Skip::NotOnAllCpus(state.power_state)),
         }
     }
 
@@ -409,6 +418,7 @@ mod tests {
             level,
             local_timer_stop: false,
             deeper_than: StateSet::default(),
+            is_on_all_cpus: true,
         }
     }
 
@@ -524,6 +534,8 @@ mod tests {
         let both = [state(CORE, None), state(SYSTEM, None)];
         let listed = listed(&[CORE, SYSTEM]);
         let leveled = [state(0x1_0002, None), state(0x201_0222, None)];
+        let mut partly = listed.clone();
+        partly[1].is_on_all_cpus = false;
         let unknown = Skip::OrderUnknown(CORE, SYSTEM);
         let none = StateSet::default();
         // Each state that is left out has a reason, and sets of shallower and deeper states.
@@ -569,6 +581,13 @@ mod tests {
                 Some((NoParameter, none, none)),
                 [0, 0x1_0002],
                 Skip::StateLeftOut,
+            ),
+            (
+                &partly,
+                Extended,
+                None,
+                [0, CORE],
+                Skip::NotOnAllCpus(SYSTEM),
             ),
             // Nobody misses these.
             (

@@ -42,6 +42,7 @@ const fn state(name: &str, power_state: u32, level: u8) -> IdleState<'_> {
         level: Some(level),
         local_timer_stop: false,
         deeper_than: StateSet::all_before(0),
+        is_on_all_cpus: true,
     }
 }
 

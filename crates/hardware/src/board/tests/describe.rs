@@ -89,7 +89,11 @@ fn idle_state(state: &IdleState<'_>) -> String {
     } else {
         ""
     };
-    format!("{} {:#x}{level}{stops}", state.name, state.power_state)
+    let partly = if state.is_on_all_cpus { "" } else { " partly" };
+    format!(
+        "{} {:#x}{level}{stops}{partly}",
+        state.name, state.power_state
+    )
 }
 
 fn left_out(state: &LeftOutState<'_>) -> String {

@@ -247,7 +247,7 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
              unlisted { compatible = \"arm,idle-state\"; arm,psci-suspend-param = <9>; }; }"),
     ], &[
         "idle states: cpu-sleep-0 0x10000 level 0 stops timers, cluster-sleep-0 0x1010000 level 1 \
-         stops timers, system 0x4100c244",
+         stops timers, system 0x4100c244 partly",
         "left out: off Disabled, no-psci NoParameter, unlisted NotListed, power NoNode(55)",
         "order: cpu-sleep-0 > , cluster-sleep-0 > cpu-sleep-0, \
          system > cpu-sleep-0 cluster-sleep-0, \

@@ -279,6 +279,7 @@ fn a_state_of_the_other_format_is_named() {
         level: None,
         local_timer_stop: false,
         deeper_than: StateSet::all_before(1),
+        is_on_all_cpus: true,
     };
     check_parts(
         Fake::new(2),
