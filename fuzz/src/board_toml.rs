@@ -67,7 +67,7 @@ fn make(board: &BoardFile, choices: &Choices<'_>) {
     assert_eq!(read.reserved.len(), board.reserved.len());
     let frame = board.timer_frame().map(|it| (it.base, it.interrupt));
     assert_eq!(read.timer_frame.ok().map(|it| (it.base, it.intid)), frame);
-    assert_eq!(read.idle_states.len(), choices.idle_states.len());
+    assert_eq!(read.idle_states.usable.len(), choices.idle_states.len());
     let of = |it: Emergency| (it.conduit, it.uart.map(|uart| (uart.kind, uart.base)));
     let ours = Emergency::of_board(board, choices.conduit);
     assert_eq!(of(Emergency::of_tree(&blob)), of(ours));

@@ -7,4 +7,5 @@ mod common;
 mod aml;
 mod hostile;
 mod machine;
+mod skipped;
 mod tables;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use device_tree::acpi::{Memory, Tables, to_tree};
 
 use crate::machine::{
-    Field, bytes, convert, describe, gicc, gicd, gicr, madt, seal, table, tables, write,
+    Field, bytes, convert, describe, gicc, gicd, gicr, its, madt, seal, table, tables, write,
 };
 
 /// Indices in [`tables`].
@@ -80,6 +80,11 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
         "counter_erratum: Some(HiSilicon)"),
     ("GTDT", Some(&[(0x38, 4, 0x20)]),
         "error: GTDT (file 3), offset 0x38: interrupt 32, expected a PPI (16"),
+    ("GTDT", Some(&[(0x40, 4, 0x1e)]),
+        "\"GTDT (file 3), offset 0x40: the physical timer and the virtual timer have interrupt 30, \
+         but each needs its own\""),
+    ("GTDT", Some(&[(0x30, 4, 0x1a)]),
+        "\"GTDT (file 3), offset 0x48: the secure timer and the EL2 timer have interrupt 26, but"),
     ("GTDT", None, "error: no ACPI table GTDT, which describes the timers"),
     ("SPCR", Some(&[(0x24, 1, 0xe)]), "kind: Sbsa"),
     ("SPCR", Some(&[(0x24, 1, 0)]), "kind: Ns16550, base: 9000000, reg_shift: 0, io_width: 1"),
@@ -98,6 +103,22 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("SPCR", None, "error: no console: no SPCR table has an address, and no"),
     ("PPTT", Some(&[(0x5c, 4, 0x4d)]),
         "the CPU with UID 0x0 is missing: CPUs are labeled by MPIDR"),
+    ("PPTT", Some(&[(0x54, 4, 0b1000)]),
+        "PPTT (file 5), offset 0x54: UID 0x0 is a CPU's, but bit 1 of the flags (0x8) is 0, which \
+         means that the UID is not valid: CPUs are labeled by MPIDR"),
+    // A CPU whose parent is another CPU, itself, or its child.
+    ("PPTT", Some(&[(0x70, 4, 0x50)]),
+        "PPTT (file 5), offset 0x50: UID 0x0 is a CPU's, but the processor at offset 0x68 has this \
+         one as its parent: CPUs are"),
+    ("PPTT", Some(&[(0x58, 4, 0x50)]),
+        "PPTT (file 5), offset 0x58: this processor is its own parent: CPUs are"),
+    ("PPTT", Some(&[(0x70, 4, 0x50), (0x58, 4, 0x68)]),
+        "PPTT (file 5), offset 0x58: this processor is an ancestor of itself: CPUs are"),
+    // Clusters whose parents are themselves, or each other.
+    ("PPTT", Some(&[(0x2c, 4, 0x24)]),
+        "PPTT (file 5), offset 0x2c: this processor is its own parent: CPUs are"),
+    ("PPTT", Some(&[(0x2c, 4, 0x38), (0x40, 4, 0x24)]),
+        "PPTT (file 5), offset 0x2c: this processor is an ancestor of itself: CPUs are"),
     ("PPTT", Some(&[(0xf8, 4, 0)]), "second_level_cache: Some(100000)"),
     ("PPTT", None, "[\"no ACPI table PPTT: CPUs are labeled by MPIDR\""),
 ];
@@ -178,6 +199,55 @@ fn controllers_are_read_by_version() {
         let cpus = cpus.map(|(base, uid)| gicc(uid, uid, 0x801_0000, *base));
         let mut tables = tables();
         tables[MADT] = madt(&cpus.chain(gic.iter().cloned()).collect::<Vec<_>>());
+        check(&tables, &[expected]);
+    }
+}
+
+#[test]
+fn contradictory_controllers_are_refused() {
+    let without_base = bytes(24, &[(0, 1, 0x0c), (1, 1, 24), (20, 1, 3)]);
+    let range = gicr(0x80a_0000, 0x10_0000);
+    let cpu = |uid, interface, redistributor| gicc(uid, uid, interface, redistributor);
+    let (one, other) = (cpu(0, 0x801_0000, 0), cpu(1, 0x801_0000, 0));
+    let interface = "error: APIC (file 2), offset 0x7c: the GICC address of CPU 0x1 is 0x8020000, \
+                     but another CPU's is 0x8010000; a GICv2 has only one: use a device tree";
+    for (entries, expected) in [
+        (
+            vec![one.clone(), gicd(3), gicd(3), range.clone()],
+            "error: APIC (file 2), offset 0x94: a second GIC distributor: use a device tree",
+        ),
+        (
+            vec![one.clone(), gicd(2), other.clone(), gicd(3), range.clone()],
+            "error: APIC (file 2), offset 0xe4: a second GIC distributor: use a device tree",
+        ),
+        (
+            vec![one.clone(), without_base, range],
+            "error: APIC (file 2), offset 0x84: the GIC distributor is at address 0: use a device",
+        ),
+        (vec![one.clone(), cpu(1, 0x802_0000, 0), gicd(2)], interface),
+        (
+            vec![one.clone(), cpu(1, 0, 0), gicd(1)],
+            "offset 0x7c: a GICv2 requires a GICC address, but CPU 0x1 has none",
+        ),
+        (
+            vec![cpu(0, 0, 0), other.clone(), gicd(2)],
+            "offset 0x2c: a GICv2 requires a GICC address, but CPU 0x0 has none",
+        ),
+        (
+            vec![cpu(0, 0, 0x80a_0000), cpu(1, 0, 0), gicd(3)],
+            "offset 0x7c: CPU 0x1 has no redistributor, but other CPUs have one: use a device tree",
+        ),
+        (
+            vec![one.clone(), gicd(3), gicr(0, 0x10_0000)],
+            "offset 0x94: a redistributor range at address 0: use a device tree",
+        ),
+        (
+            vec![one, gicd(3), gicr(0x80a_0000, 0x10_0000), its(0)],
+            "offset 0xa4: the ITS is ignored because it is at address 0",
+        ),
+    ] {
+        let mut tables = tables();
+        tables[MADT] = madt(&entries);
         check(&tables, &[expected]);
     }
 }

@@ -49,8 +49,10 @@ impl Duration {
 pub const TIMER_STOP: &str = "local-timer-stop";
 
 const POWER_STATE: &str = "arm,psci-suspend-param";
-const OF_CPU: &str = "arm,idle-state";
 const OF_DOMAIN: &str = "domain-idle-state";
+/// The properties of CPUs and of power domains that list states.
+const OF_CPUS: &str = "cpu-idle-states";
+const OF_DOMAINS: &str = "domain-idle-states";
 /// Power domains may be nested this deep.
 const DOMAINS_MAX: usize = 8;
 
@@ -69,6 +71,8 @@ pub struct DeclaredState {
     pub durations: [Option<u32>; 4],
     /// [`TIMER_STOP`].
     pub timer_stops: bool,
+    /// True if `status` disables the state.
+    pub is_disabled: bool,
 }
 
 impl DeclaredState {
@@ -96,9 +100,13 @@ pub struct DeclaredStates {
     pub cpus: Vec<Mpidr>,
     /// The states, in tree order.
     pub states: Vec<DeclaredState>,
-    /// The lists of the CPUs and power domains. Equal lists are merged. If no CPU lists any state,
-    /// there is a single list of all states for all CPUs.
+    /// The lists of the CPUs and of the power domains around them, without disabled states. Equal
+    /// lists are merged. A state may be in no list.
     pub lists: Vec<StateList>,
+    /// The states that disabled CPUs, or power domains around them, list, as indices.
+    pub listed_by_disabled: BTreeSet<usize>,
+    /// The states that any power domains list, as indices.
+    pub listed_by_domains: BTreeSet<usize>,
 }
 
 impl DeclaredStates {
@@ -113,7 +121,13 @@ impl DeclaredStates {
         collect(fdt.root(), String::new(), &mut nodes);
         let tree = Tree::new(nodes);
         let states = tree.states()?;
-        let cpus = tree.cpus()?;
+        let (cpus, disabled): (Vec<_>, Vec<_>) =
+            tree.cpus()?.into_iter().partition(|cpu| cpu.is_enabled);
+        let lists_of_disabled = lists(&tree, &disabled, &states)?;
+        let mut listed_by_domains = BTreeSet::new();
+        for place in 0..tree.nodes.len() {
+            listed_by_domains.extend(list(&tree, place, OF_DOMAINS, &states)?);
+        }
         let lists = lists(&tree, &cpus, &states)?;
         let root = &tree.nodes[0];
         let model = root.text("model").or_else(|| root.text("compatible"));
@@ -122,7 +136,17 @@ impl DeclaredStates {
             cpus: cpus.iter().map(|cpu| cpu.mpidr).collect(),
             states: states.into_iter().map(|it| it.1).collect(),
             lists,
+            listed_by_disabled: lists_of_disabled
+                .into_iter()
+                .flat_map(|list| list.states)
+                .collect(),
+            listed_by_domains,
         })
+    }
+
+    /// Returns true if an enabled CPU, or a power domain around one, lists the state at `index`.
+    pub fn is_listed(&self, index: usize) -> bool {
+        self.lists.iter().any(|list| list.states.contains(&index))
     }
 
     /// Returns the CPUs that use the state at `index`, in tree order; none if no list contains the
@@ -216,13 +240,9 @@ impl<'t> PathNode<'t> {
         ))
     }
 
-    /// Returns the state in this node; None if the node is not an enabled state that is entered
-    /// through PSCI.
+    /// Returns the state in this node; None if the node is not a state that is entered through
+    /// PSCI. Vendors' kernels have `compatible` strings of their own.
     fn state(&self) -> Result<Option<DeclaredState>> {
-        let is_of_domain = self.is_compatible_with(OF_DOMAIN);
-        if !(is_of_domain || self.is_compatible_with(OF_CPU)) || !self.is_available() {
-            return Ok(None);
-        }
         let Some(power_state) = self.cell(POWER_STATE)? else {
             return Ok(None);
         };
@@ -234,9 +254,10 @@ impl<'t> PathNode<'t> {
             name: self.node.name().into(),
             path: self.path.clone(),
             power_state,
-            is_of_domain,
+            is_of_domain: self.is_compatible_with(OF_DOMAIN),
             durations,
             timer_stops: self.value(TIMER_STOP).is_some(),
+            is_disabled: !self.is_available(),
         }))
     }
 }
@@ -245,6 +266,7 @@ impl<'t> PathNode<'t> {
 struct CpuNode {
     place: usize,
     mpidr: Mpidr,
+    is_enabled: bool,
 }
 
 /// All nodes of a tree.
@@ -273,12 +295,14 @@ impl<'t> Tree<'t> {
         Ok(states)
     }
 
-    /// Returns the enabled CPUs.
+    /// Returns the CPUs.
     fn cpus(&self) -> Result<Vec<CpuNode>> {
         let mut cpus = Vec::new();
         for (place, node) in self.nodes.iter().enumerate() {
-            let is_cpu = node.value("device_type") == Some(b"cpu\0");
-            if !is_cpu || !node.path.starts_with("/cpus/") || !node.is_available() {
+            // Like Linux, which does not require device_type.
+            let is_cpu = node.value("device_type") == Some(b"cpu\0")
+                || node.node.name().split('@').next() == Some("cpu");
+            if !is_cpu || !node.path.starts_with("/cpus/") {
                 continue;
             }
             let cells = node.cells("reg")?;
@@ -286,7 +310,12 @@ impl<'t> Tree<'t> {
                 .iter()
                 .fold(0, |high, low| high << 32 | u64::from(*low));
             let mpidr = Mpidr::new(number);
-            cpus.push(CpuNode { place, mpidr });
+            let is_enabled = node.is_available();
+            cpus.push(CpuNode {
+                place,
+                mpidr,
+                is_enabled,
+            });
         }
         Ok(cpus)
     }
@@ -323,6 +352,25 @@ impl<'t> Tree<'t> {
     }
 }
 
+/// Returns the states that a property lists, as indices without repetitions. Disabled states are
+/// left out.
+fn list(
+    tree: &Tree<'_>,
+    place: usize,
+    property: &str,
+    states: &[(usize, DeclaredState)],
+) -> Result<Vec<usize>> {
+    let mut listed = Vec::new();
+    // A state is listed without arguments.
+    for target in tree.targets(place, property, "")? {
+        let is_target =
+            |(place, state): &(usize, DeclaredState)| *place == target && !state.is_disabled;
+        let found = states.iter().position(is_target);
+        listed.extend(found.filter(|index| !listed.contains(index)));
+    }
+    Ok(listed)
+}
+
 /// Returns the lists of the CPUs and of the power domains around them.
 fn lists(
     tree: &Tree<'_>,
@@ -333,15 +381,10 @@ fn lists(
     for cpu in cpus {
         for place in tree.way(cpu.place)? {
             let property = match place == cpu.place {
-                true => "cpu-idle-states",
-                false => "domain-idle-states",
+                true => OF_CPUS,
+                false => OF_DOMAINS,
             };
-            let mut own = Vec::new();
-            // A state is listed without arguments.
-            for target in tree.targets(place, property, "")? {
-                let found = states.iter().position(|(place, _)| *place == target);
-                own.extend(found.filter(|index| !own.contains(index)));
-            }
+            let own = list(tree, place, property, states)?;
             if own.is_empty() {
                 continue;
             }
@@ -353,12 +396,6 @@ fn lists(
                 }),
             }
         }
-    }
-    if lists.is_empty() && !states.is_empty() {
-        lists.push(StateList {
-            states: (0..states.len()).collect(),
-            cpus: cpus.iter().map(|cpu| cpu.mpidr).collect(),
-        });
     }
     Ok(lists)
 }

@@ -159,7 +159,7 @@ pub fn describe(blob: &[u8]) -> String {
     for part in &board.reserved {
         line("reserved", part);
     }
-    for state in &board.idle_states {
+    for state in &board.idle_states.usable {
         line("idle state", state);
     }
     line("erratum", &board.counter_erratum);

@@ -38,12 +38,14 @@ fn contradictions_of_linux() {
     format.write(&report, &mut text).expect("written");
     let text = String::from_utf8(text).expect("UTF-8");
     println!("{text}");
+    // The table has a row per tree.
+    let (text, _) = text.split_once("\nTrees\n").expect("a table");
     // The list depends on the kernel version.
     let path = here().join("linux-idle-states.txt");
     let expected = fs::read_to_string(&path).unwrap_or_default();
     let package = expected.lines().next();
     if package == text.lines().next() || std::env::var_os("UPDATE_EXPECT").is_some() {
-        expect_file![path].assert_eq(&text);
+        expect_file![path].assert_eq(text);
     } else {
         println!("the expected list is for a different package: {package:?}");
     }
@@ -75,7 +77,9 @@ fn contradictions_of_linux_are_corrected_by_patches() {
         let source = source.expect("idle states");
         let rest = report::analysis::idle_audit::audit(&source, "", &[], 2.0).expect("an audit");
         let all = rest.judgements();
-        let rest: Vec<_> = all.filter(|(_, it)| !it.is_uncorrectable()).collect();
+        let rest: Vec<_> = all
+            .filter(|(_, it)| it.verdict.calls_for_change() && !it.is_uncorrectable())
+            .collect();
         assert!(rest.is_empty(), "{}: {rest:#?}", audit.source);
     }
 }

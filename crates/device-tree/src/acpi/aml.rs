@@ -2,11 +2,10 @@
 
 use alloc::vec::Vec;
 
+use super::opcodes::{self, Inline, Kind, Opcode};
+
 /// A four-character name segment.
 pub type Segment = [u8; 4];
-
-/// The maximum length of a string, in bytes.
-const TEXT_MAX: usize = 255;
 
 /// An AML name, relative to its scope.
 #[derive(Clone, Debug)]
@@ -28,6 +27,8 @@ pub enum Value<'m> {
     /// The elements of a package.
     Package(Stream<'m>),
     Name(Name),
+    /// A buffer or package whose size is an expression.
+    Computed,
 }
 
 /// A sequential reader for part of a table. Once a method has returned None, the position is
@@ -138,26 +139,25 @@ impl<'m> Stream<'m> {
             0x0e => Value::Integer(self.number(8)?),
             // RevisionOp, whose value does not matter here.
             0x5b30 => Value::Integer(0),
-            0x0d => {
-                let mut window = self.bytes.iter().take(TEXT_MAX + 1);
-                let text = self.take(window.position(|byte| *byte == 0)?)?;
-                self.byte()?;
-                Value::Text(text)
-            }
+            0x0d => Value::Text(self.text()?),
             0x11 => {
                 let mut part = self.part()?;
-                match part.value_of_size()? {
-                    Value::Integer(_) => Value::Buffer(part.bytes),
-                    _ => return None,
+                match part.value_of_size() {
+                    Some(_) => Value::Buffer(part.bytes),
+                    None => Value::Computed,
                 }
             }
-            kind @ 0x12..=0x13 => {
+            0x12 => {
                 let mut part = self.part()?;
-                match kind {
-                    0x12 => drop(part.byte()?),
-                    _ => drop(part.value_of_size()?),
-                }
+                part.byte()?;
                 Value::Package(part)
+            }
+            0x13 => {
+                let mut part = self.part()?;
+                match part.value_of_size() {
+                    Some(_) => Value::Package(part),
+                    None => Value::Computed,
+                }
             }
             _ => {
                 *self = start;
@@ -171,6 +171,63 @@ impl<'m> Stream<'m> {
         match self.bytes.first()? {
             0x11..=0x13 => None,
             _ => self.value(),
+        }
+    }
+
+    /// Reads a string after its opcode.
+    fn text(&mut self) -> Option<&'m [u8]> {
+        let text = self.take(self.bytes.iter().position(|byte| *byte == 0)?)?;
+        self.byte()?;
+        Some(text)
+    }
+
+    /// Skips an opcode and its inline bytes, but not its operands. Returns None, without moving, if
+    /// the opcode is unknown or has to be read.
+    pub fn skip_opcode(&mut self) -> Option<Opcode> {
+        let mut ahead = self.clone();
+        let known = opcodes::opcode(ahead.opcode()?);
+        let opcode = known.unwrap_or(opcodes::CALL);
+        if known.is_none() {
+            ahead = self.clone();
+        }
+        match opcode.inline {
+            Inline::Bytes(count) => {
+                ahead.take(count)?;
+            }
+            Inline::Name(count) => {
+                ahead.name()?;
+                ahead.take(count)?;
+            }
+            Inline::Text => {
+                ahead.text()?;
+            }
+            Inline::Block => {
+                ahead.part()?;
+            }
+        }
+        *self = ahead;
+        Some(opcode)
+    }
+
+    /// Returns true if the next term is an If whose condition is the number 0.
+    pub fn is_never_run(&self) -> bool {
+        let mut ahead = self.clone();
+        let is_if = ahead.opcode() == Some(0xa0);
+        is_if && ahead.part().and_then(|mut part| part.byte()) == Some(0)
+    }
+
+    /// Skips operands. What is not an operand, such as a declaration, is left in place.
+    pub fn skip_operands(&mut self, mut count: usize) {
+        while count > 0 {
+            let mut ahead = self.clone();
+            match ahead.skip_opcode() {
+                Some(operand) if operand.kind != Kind::Declaration => {
+                    *self = ahead;
+                    count += operand.operands;
+                }
+                _ => return,
+            }
+            count -= 1;
         }
     }
 }

@@ -45,12 +45,14 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
     let mut notes = tables.notes.clone();
     let timer_stops = gtdt::timer_stops(&gtdt, conduit)?;
     let cpus_node = cpus_node(tables, &cpus, cpu, timer_stops, &mut notes);
+    let controller = madt::controller(&madt, &cpus, &mut notes)?;
+    let timers_node = gtdt::timers(&gtdt, &mut notes)?;
     let root = nodes::root(COMPATIBLE, &model(&fadt)?, true)
         .with(nodes::chosen(&uart, ""))
         .with(nodes::psci(conduit))
         .with(cpus_node)
-        .with(madt::controller(&madt, &cpus)?)
-        .with(gtdt::timers(&gtdt)?)
+        .with(controller)
+        .with(timers_node)
         .with(uart);
     let timers = gtdt::platform_timers(&gtdt).unwrap_or_else(|fault| {
         notes.push(format!("{fault}: timer frames and watchdogs are ignored"));

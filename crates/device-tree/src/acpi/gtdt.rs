@@ -1,5 +1,7 @@
 //! The GTDT: the timers and the watchdog (ACPI 6.5, section 5.2.25).
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use hardware::board::{FRAMES, IntId, Region};
@@ -32,8 +34,11 @@ fn page(base: u64) -> Region {
     Region { base, size: PAGE }
 }
 
-/// Builds the per-CPU timer node.
-pub fn timers(gtdt: &AcpiTable<'_>) -> Result<TreeNode> {
+/// The names of the per-CPU timers, in table order.
+const NAMES: [&str; 4] = ["secure", "physical", "virtual", "EL2"];
+
+/// Builds the per-CPU timer node. Adds a note if two timers have the same interrupt.
+pub fn timers(gtdt: &AcpiTable<'_>, notes: &mut Vec<String>) -> Result<TreeNode> {
     let fields = gtdt.read::<Gtdt>(0)?;
     // The timers are in device tree binding order.
     let timers = [
@@ -50,6 +55,17 @@ pub fn timers(gtdt: &AcpiTable<'_>) -> Result<TreeNode> {
             let at = TIMERS + place * size_of::<TimerInterrupt>();
             let message = format_args!("interrupt {number}, expected a PPI (16 to 31) or 0");
             return Err(gtdt.error(at, message));
+        }
+    }
+    for (place, intid) in intids.iter().enumerate().filter(|timer| timer.1.is_some()) {
+        if let Some(first) = intids[..place].iter().position(|other| other == intid) {
+            let (first, second, number) = (NAMES[first], NAMES[place], timers[place].intid.get());
+            let at = TIMERS + place * size_of::<TimerInterrupt>();
+            let message = format_args!(
+                "the {first} timer and the {second} timer have interrupt {number}, but each needs \
+                 its own"
+            );
+            notes.push(format!("{}", gtdt.error(at, message)));
         }
     }
     let header = &fields.header;

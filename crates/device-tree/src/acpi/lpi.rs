@@ -72,6 +72,8 @@ type Listed = (u64, State);
 struct Found {
     states: BTreeMap<u64, Vec<State>>,
     lists: BTreeMap<u64, Vec<Listed>>,
+    /// The states of CPUs whose UID is unknown.
+    of_all: Vec<Listed>,
 }
 
 /// Reads the idle states from the AML in all tables, for the CPUs with these UIDs. Returns None if
@@ -82,18 +84,35 @@ pub fn idle_states(
     timer_stops: bool,
     notes: &mut Vec<String>,
 ) -> Option<IdleStates> {
-    let Found { states, lists } = find(tables, uids, notes);
+    let Found {
+        states,
+        lists,
+        of_all,
+    } = find(tables, uids, notes);
     let states = choose(states, notes)?;
     let phandle = |(own, listed): &Listed| {
         let is_same = |(power_state, state): &Listed| power_state == own && listed.is_like(state);
         let place = states.iter().position(is_same)?;
         Some(nodes::IDLE_PHANDLES + place as u32)
     };
-    let lists = lists.into_iter().map(|(uid, listed)| {
-        let phandles = listed.iter().filter_map(phandle);
-        (uid, phandles.collect())
-    });
-    let lists = lists.collect();
+    let phandles = |listed: &[Listed]| {
+        let mut phandles = Vec::new();
+        for phandle in listed.iter().filter_map(phandle) {
+            if !phandles.contains(&phandle) {
+                phandles.push(phandle);
+            }
+        }
+        phandles
+    };
+    let lists = lists.iter().map(|(uid, listed)| (*uid, phandles(listed)));
+    let mut lists: BTreeMap<u64, Vec<u32>> = lists.collect();
+    let of_all = phandles(&of_all);
+    for uid in uids {
+        let list = lists.entry(u64::from(*uid)).or_default();
+        let added = of_all.iter().filter(|phandle| !list.contains(phandle));
+        let added: Vec<u32> = added.copied().collect();
+        list.extend(added);
+    }
     let node = idle_states_node(&states, timer_stops);
     Some(IdleStates { node, lists })
 }
@@ -101,7 +120,7 @@ pub fn idle_states(
 /// Finds the states of all CPUs with these UIDs.
 fn find(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Found {
     let namespace = Namespace::read(tables, notes);
-    let uid = |cpu: &[Segment]| namespace.integer(cpu, *b"_UID");
+    let uid = |cpu: &[Segment]| namespace.uid(cpu);
     let is_used = |cpu: &&[Segment]| {
         let is_present = namespace
             .integer(cpu, *b"_STA")
@@ -110,7 +129,18 @@ fn find(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Found {
     };
     let mut found = Found::default();
     for cpu in namespace.cpus().filter(is_used).take(CPU_MAX) {
-        for state in states_of(&namespace, cpu, notes) {
+        let states = states_of(&namespace, cpu, notes);
+        let list = match uid(cpu) {
+            Some(uid) => found.lists.entry(uid).or_default(),
+            None => {
+                if !states.is_empty() {
+                    let message = "no numeric _UID, so its idle states are attributed to all CPUs";
+                    add_note(notes, cpu, message);
+                }
+                &mut found.of_all
+            }
+        };
+        for state in states {
             let Entry::Register(power_state) = state.entry else {
                 continue;
             };
@@ -119,10 +149,7 @@ fn find(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Found {
                 Some(other) => other.loses_context |= state.loses_context,
                 None => alike.push(state.clone()),
             }
-            if let Some(uid) = uid(cpu) {
-                let list = found.lists.entry(uid).or_default();
-                list.push((power_state, state));
-            }
+            list.push((power_state, state));
         }
     }
     found

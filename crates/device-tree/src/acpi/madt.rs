@@ -1,5 +1,7 @@
 //! The MADT: the CPUs and the interrupt controller (ACPI 6.5, section 5.2.12).
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use hardware::board::{CPU_MAX, GICC_V2, GICD_V2, GICD_V3, GICR, GITS};
@@ -11,6 +13,8 @@ use crate::{Result, TreeNode, merge, nodes};
 
 /// Offset of the first entry.
 const ENTRIES: usize = size_of::<Madt>();
+/// Offset of the address in a GICD.
+const BASE: usize = core::mem::offset_of!(Gicd, base);
 /// Entry types.
 const GICC: u8 = 0x0b;
 const GICD: u8 = 0x0c;
@@ -24,6 +28,8 @@ pub struct MadtCpu {
     pub uid: u32,
     /// The CPU's MPIDR.
     pub mpidr: Mpidr,
+    /// The offset of the CPU's entry.
+    at: usize,
     /// Base of the GICv2 CPU interface, or 0 if there is none.
     interface: u64,
     /// Base of the CPU's redistributor, or 0 if there is none or if it is in a redistributor range.
@@ -56,6 +62,7 @@ pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
         cpus.push(MadtCpu {
             uid: gicc.start.uid.get(),
             mpidr,
+            at: entry.at,
             interface: gicc.interface.get(),
             redistributor: gicc.redistributor.get(),
         });
@@ -77,12 +84,20 @@ pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
     }
 }
 
-/// Builds the interrupt controller node.
-pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
-    let missing = || madt.error(ENTRIES, format_args!("no GIC distributor (entry 0x0c)"));
-    let distributor = entries(madt, GICD).next().ok_or_else(missing)??;
+/// Builds the interrupt controller node. Adds a note about an ITS that is ignored.
+pub fn controller(
+    madt: &AcpiTable<'_>,
+    cpus: &[MadtCpu],
+    notes: &mut Vec<String>,
+) -> Result<TreeNode> {
+    let distributor = distributor(madt)?;
     let gicd = distributor.read::<Gicd>(0)?;
     let (base, version) = (gicd.base.get(), gicd.version);
+    if base == 0 {
+        let message =
+            format_args!("the GIC distributor is at address 0: use a device tree instead");
+        return Err(distributor.error(BASE, message));
+    }
     let regions = redistributors(madt, cpus, version == 4)?;
     let frame = |base, size| Region { base, size };
     let (count, most) = (regions.len(), REDISTRIBUTOR_REGIONS_MAX);
@@ -90,15 +105,10 @@ pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
         0 | 3 | 4 if (1..=most).contains(&count) => {
             let mut frames = [frame(base, GICD_V3.most)].to_vec();
             frames.extend(regions);
-            Ok(nodes::gic_v3(&frames, its(madt)?))
+            Ok(nodes::gic_v3(&frames, its(madt, notes)?))
         }
         0..=2 if version > 0 || count == 0 => {
-            let interface = cpus.first().map_or(0, |cpu| cpu.interface);
-            if interface == 0 {
-                let message = format_args!("a GICv2 requires a GICC address, but a CPU has none");
-                return Err(distributor.error(0, message));
-            }
-            let interface = frame(interface, GICC_V2.most);
+            let interface = frame(cpu_interface(madt, cpus)?, GICC_V2.most);
             Ok(nodes::gic_v2(frame(base, GICD_V2.most), interface))
         }
         0..=4 => {
@@ -114,12 +124,52 @@ pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
     }
 }
 
+/// Returns the only distributor's entry.
+fn distributor<'m>(madt: &AcpiTable<'m>) -> Result<AcpiTable<'m>> {
+    let mut distributors = entries(madt, GICD);
+    let missing = || madt.error(ENTRIES, format_args!("no GIC distributor (entry 0x0c)"));
+    let first = distributors.next().ok_or_else(missing)??;
+    match distributors.next().transpose()? {
+        None => Ok(first),
+        Some(second) => {
+            let message = format_args!("a second GIC distributor: use a device tree instead");
+            Err(second.error(0, message))
+        }
+    }
+}
+
+/// Returns the address of the CPU interface, which is the same for all CPUs of a GICv2.
+fn cpu_interface(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<u64> {
+    let mut common = None;
+    for cpu in cpus {
+        let (mpidr, interface) = (cpu.mpidr, cpu.interface);
+        if interface == 0 {
+            let message = format_args!("a GICv2 requires a GICC address, but CPU {mpidr} has none");
+            return Err(madt.error(cpu.at, message));
+        }
+        let first = *common.get_or_insert(interface);
+        if interface != first {
+            let message = format_args!(
+                "the GICC address of CPU {mpidr} is {interface:#x}, but another CPU's is \
+                 {first:#x}; a GICv2 has only one: use a device tree instead"
+            );
+            return Err(madt.error(cpu.at, message));
+        }
+    }
+    Ok(common.unwrap_or(0))
+}
+
 /// Returns the registers of the first ITS, if there is one.
-fn its(madt: &AcpiTable<'_>) -> Result<Option<Region>> {
-    let Some(entry) = entries(madt, ITS).next() else {
+fn its(madt: &AcpiTable<'_>, notes: &mut Vec<String>) -> Result<Option<Region>> {
+    let Some(entry) = entries(madt, ITS).next().transpose()? else {
         return Ok(None);
     };
-    let base = entry?.read::<Its>(0)?.base.get();
+    let base = entry.read::<Its>(0)?.base.get();
+    if base == 0 {
+        let message = format_args!("the ITS is ignored because it is at address 0");
+        notes.push(format!("{}", entry.error(0, message)));
+        return Ok(None);
+    }
     // The binding includes the frame that devices write to.
     let size = 2 * GITS.most;
     Ok(Some(Region { base, size }))
@@ -128,8 +178,14 @@ fn its(madt: &AcpiTable<'_>) -> Result<Option<Region>> {
 /// Returns the redistributor ranges or, if there are none, one region per CPU.
 fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Result<Vec<Region>> {
     let mut regions = Vec::new();
-    for range in entries(madt, GICR_RANGE) {
-        let range = range?.read::<GicrRange>(0)?;
+    for entry in entries(madt, GICR_RANGE) {
+        let entry = entry?;
+        let range = entry.read::<GicrRange>(0)?;
+        if range.base.get() == 0 {
+            let message =
+                format_args!("a redistributor range at address 0: use a device tree instead");
+            return Err(entry.error(0, message));
+        }
         regions.push(Region {
             base: range.base.get(),
             size: range.size.get().into(),
@@ -138,9 +194,21 @@ fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Re
     if regions.is_empty() {
         // A redistributor that supports virtual LPIs has two more frames (IHI 0069, section 12.10).
         let size = GICR.least << u32::from(has_vlpis);
-        let bases = cpus.iter().map(|cpu| cpu.redistributor);
-        let bases = bases.filter(|base| *base != 0);
-        regions = bases.map(|base| Region { base, size }).collect();
+        let is_without = |cpu: &&MadtCpu| cpu.redistributor == 0;
+        let without = cpus.iter().find(is_without);
+        let has_some = !cpus.iter().all(|cpu| is_without(&cpu));
+        if let Some(cpu) = without.filter(|_| has_some) {
+            let mpidr = cpu.mpidr;
+            let message = format_args!(
+                "CPU {mpidr} has no redistributor, but other CPUs have one: use a device tree \
+                 instead"
+            );
+            return Err(madt.error(cpu.at, message));
+        }
+        if has_some {
+            let bases = cpus.iter().map(|cpu| cpu.redistributor);
+            regions = bases.map(|base| Region { base, size }).collect();
+        }
     }
     // Adjacent regions can be merged, because GICR_TYPER.Last marks the last of a series of
     // contiguous redistributors.

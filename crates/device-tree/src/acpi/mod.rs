@@ -9,7 +9,7 @@
 //! | `gtdt` | GTDT: timers, watchdog |
 //! | `serial` | SPCR, DBG2: console |
 //! | `pptt` | PPTT: clusters, L2 cache |
-//! | `aml`, `namespace`, `lpi` | DSDT, SSDT: idle states |
+//! | `opcodes`, `aml`, `namespace`, `lpi` | DSDT, SSDT: idle states |
 
 mod aml;
 mod convert;
@@ -18,6 +18,7 @@ mod layouts;
 mod lpi;
 mod madt;
 mod namespace;
+mod opcodes;
 mod pptt;
 mod serial;
 mod table;

@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::aml::{Name, Segment, Stream, Value};
+use super::opcodes::Kind;
 use super::table::{AcpiTable, HEADER_SIZE};
 use super::tables::Tables;
 
@@ -16,6 +17,12 @@ const DEPTH_MAX: usize = 16;
 const PATH_MAX: usize = 32;
 /// The maximum number of objects. The largest known DSDTs define a few thousand.
 const OBJECTS_MAX: usize = 16384;
+
+/// Opcodes of blocks that can contain idle states.
+const SCOPE: u16 = 0x10;
+const METHOD: u16 = 0x14;
+const DEVICE: u16 = 0x5b82;
+const PROCESSOR: u16 = 0x5b83;
 
 /// Values with these names are kept. Packages are also kept because `_LPI` can refer to them.
 const KEPT: [&Segment; 4] = [b"_HID", b"_LPI", b"_STA", b"_UID"];
@@ -28,8 +35,8 @@ pub type ObjectPath = Vec<Segment>;
 pub enum Object<'m> {
     /// A device, or a scope whose type does not matter.
     Device,
-    /// An object declared with `Processor`, which ACPI 6.0 deprecates.
-    Processor,
+    /// An object declared with `Processor`, which ACPI 6.0 deprecates, and its processor ID.
+    Processor(u8),
     /// A named value, or the return value of an `_LPI` method.
     Value(Value<'m>),
 }
@@ -38,8 +45,28 @@ pub enum Object<'m> {
 #[derive(Debug, Default)]
 pub struct Namespace<'m> {
     objects: BTreeMap<ObjectPath, Object<'m>>,
-    /// Table offset of the first unreadable term.
-    first_fault: Option<usize>,
+    /// The first reason why objects of the current table may be missing, with its table offset.
+    first_fault: Option<(usize, Fault)>,
+    /// The code skipped in the current table.
+    skipped: Vec<SkippedCode>,
+}
+
+/// The terms of one opcode that were skipped.
+#[derive(Debug)]
+struct SkippedCode {
+    name: &'static str,
+    /// The table offset of the first one.
+    at: usize,
+    count: usize,
+}
+
+/// A reason why objects may be missing.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    /// The end of a term is unknown, or a term is malformed.
+    Unreadable,
+    /// A block that depends on a condition contains CPUs or idle states.
+    Conditional,
 }
 
 impl<'m> Namespace<'m> {
@@ -52,7 +79,7 @@ impl<'m> Namespace<'m> {
         let dsdt = tables.all(*b"DSDT").take(1);
         for table in dsdt.chain(tables.all(*b"SSDT")) {
             let incomplete = match table.check() {
-                Ok(table) => namespace.read_table(&table),
+                Ok(table) => namespace.read_table(&table, notes),
                 Err(error) => Some(format!("{error}")),
             };
             if let Some(reason) = incomplete {
@@ -67,16 +94,37 @@ impl<'m> Namespace<'m> {
         namespace
     }
 
-    /// Reads a table. If objects may be missing, returns the first reason.
-    fn read_table(&mut self, table: &AcpiTable<'m>) -> Option<String> {
+    /// Reads a table. Adds a note about code, which is skipped. If objects may be missing, returns
+    /// the first reason.
+    fn read_table(&mut self, table: &AcpiTable<'m>, notes: &mut Vec<String>) -> Option<String> {
         self.first_fault = None;
+        self.skipped.clear();
         self.list(Stream::new(table.bytes, HEADER_SIZE), &[], 0);
-        let at = self.first_fault?;
-        let opcode = table.bytes.get(at).copied().unwrap_or(0);
-        let message = format_args!(
-            "AML from here to the end of its block cannot be read (opcode {opcode:#04x})"
-        );
-        Some(format!("{}", table.error(at, message)))
+        if let Some(first) = self.skipped.first() {
+            let kinds = self.skipped.iter();
+            let counts: Vec<_> = kinds
+                .map(|skipped| format!("{} {}", skipped.count, skipped.name))
+                .collect();
+            let message = format_args!("code outside methods is skipped: {}", counts.join(", "));
+            notes.push(format!("{}", table.error(first.at, message)));
+        }
+        let (at, fault) = self.first_fault?;
+        Some(match fault {
+            Fault::Unreadable => {
+                let opcode = Stream::new(table.bytes, at).opcode().unwrap_or(0);
+                let message = format_args!(
+                    "AML from here to the end of its block cannot be read (opcode {opcode:#04x})"
+                );
+                format!("{}", table.error(at, message))
+            }
+            Fault::Conditional => {
+                let message = format_args!(
+                    "the CPUs and idle states in this block are ignored, because its condition is \
+                     not evaluated"
+                );
+                format!("{}", table.error(at, message))
+            }
+        })
     }
 
     /// Reads a list of terms in `scope`, up to the first term that cannot be read.
@@ -88,53 +136,35 @@ impl<'m> Namespace<'m> {
                 _ => None,
             };
             if read.is_none() {
-                self.first_fault.get_or_insert(at);
+                self.add_fault(at, Fault::Unreadable);
                 return;
             }
         }
     }
 
+    /// Reads or skips a term. Returns None if its end is unknown.
     fn term(&mut self, terms: &mut Stream<'m>, scope: &[Segment], depth: usize) -> Option<()> {
+        let start = terms.clone();
         let is_method = scope.last() == Some(b"_LPI");
         match terms.opcode()? {
-            // Scope
-            0x10 => {
-                let mut body = terms.part()?;
-                let name = body.name()?;
-                let known = self.find(scope, &name).map(|(path, _)| path);
-                let path = known.or_else(|| absolute(scope, &name))?;
-                self.list(body, &path, depth + 1);
-            }
-            // Device, Processor
-            kind @ 0x5b82..=0x5b83 => {
-                let mut body = terms.part()?;
-                let path = absolute(scope, &body.name()?)?;
-                let object = match kind {
-                    0x5b82 => Object::Device,
-                    _ => {
-                        body.take(6)?;
-                        Object::Processor
-                    }
-                };
-                self.add(path.clone(), object);
-                self.list(body, &path, depth + 1);
+            kind @ (SCOPE | DEVICE | PROCESSOR | METHOD) => {
+                let body = terms.part()?;
+                if self.block(kind, body, scope, depth).is_none() {
+                    self.add_fault(start.at, Fault::Unreadable);
+                }
             }
             // Name
             0x08 => {
-                let path = absolute(scope, &terms.name()?)?;
-                let value = terms.value()?;
-                let is_kept = path.last().is_some_and(|name| KEPT.contains(&name));
+                let name = terms.name()?;
+                let mut after = terms.clone();
+                let Some(value) = after.value() else {
+                    // An expression is skipped as code.
+                    return terms.clone().skip_opcode().map(drop);
+                };
+                *terms = after;
+                let is_kept = name.segments.last().is_some_and(|it| KEPT.contains(&it));
                 if is_kept || matches!(value, Value::Package(_)) {
-                    self.add(path, Object::Value(value));
-                }
-            }
-            // Method
-            0x14 => {
-                let mut body = terms.part()?;
-                let path = absolute(scope, &body.name()?)?;
-                body.byte()?;
-                if path.last() == Some(b"_LPI") {
-                    self.list(body, &path, depth + 1);
+                    self.add(absolute(scope, &name)?, Object::Value(value));
                 }
             }
             // Return
@@ -150,17 +180,79 @@ impl<'m> Namespace<'m> {
                     self.add(path, Object::Value(Value::Name(source)));
                 }
             }
-            // The conditions of If, Else and While are not evaluated.
-            0xa0..=0xa2 if !is_method => {
-                let (at, part) = (terms.at, terms.part()?);
-                let has = |name: &[u8]| part.bytes.windows(name.len()).any(|it| it == name);
-                if has(b"_LPI") || has(b"ACPI0007") || has(b"ACPI0010") {
-                    self.first_fault.get_or_insert(at - 1);
-                }
+            _ => {
+                *terms = start;
+                self.skip(terms, is_method)?;
             }
-            opcode => skip(opcode, terms)?,
         }
         Some(())
+    }
+
+    /// Reads a block that can contain idle states.
+    fn block(
+        &mut self,
+        kind: u16,
+        mut body: Stream<'m>,
+        scope: &[Segment],
+        depth: usize,
+    ) -> Option<()> {
+        let name = body.name()?;
+        if kind == SCOPE {
+            let known = self.find(scope, &name).map(|(path, _)| path);
+            let path = known.or_else(|| absolute(scope, &name))?;
+            self.list(body, &path, depth + 1);
+            return Some(());
+        }
+        let path = absolute(scope, &name)?;
+        match kind {
+            DEVICE => self.add(path.clone(), Object::Device),
+            PROCESSOR => {
+                let id = body.byte()?;
+                // Skip the address and length of a register block.
+                body.take(5)?;
+                self.add(path.clone(), Object::Processor(id));
+            }
+            _ => {
+                body.byte()?;
+                if path.last() != Some(b"_LPI") {
+                    return Some(());
+                }
+            }
+        }
+        self.list(body, &path, depth + 1);
+        Some(())
+    }
+
+    /// Skips a term. Returns None if its end is unknown or if it can change what an `_LPI` method
+    /// returns.
+    fn skip(&mut self, terms: &mut Stream<'m>, is_method: bool) -> Option<()> {
+        let start = terms.clone();
+        let opcode = terms.skip_opcode()?;
+        let bytes = start.bytes.get(..terms.at - start.at)?;
+        match opcode.kind {
+            Kind::Declaration => {}
+            Kind::Filler if is_method => {}
+            Kind::Conditional | Kind::Code if is_method => return None,
+            // iasl puts declarations of external objects into such blocks.
+            Kind::Conditional if start.is_never_run() => {}
+            Kind::Conditional if has_cpus(bytes) => self.add_fault(start.at, Fault::Conditional),
+            Kind::Filler | Kind::Conditional | Kind::Code => {
+                self.count_skipped(opcode.name, start.at);
+            }
+        }
+        terms.skip_operands(opcode.operands);
+        Some(())
+    }
+
+    fn count_skipped(&mut self, name: &'static str, at: usize) {
+        match self.skipped.iter_mut().find(|it| it.name == name) {
+            Some(skipped) => skipped.count += 1,
+            None => self.skipped.push(SkippedCode { name, at, count: 1 }),
+        }
+    }
+
+    fn add_fault(&mut self, at: usize, fault: Fault) {
+        self.first_fault.get_or_insert((at, fault));
     }
 
     /// Adds an object unless the path is already in use.
@@ -207,12 +299,21 @@ impl<'m> Namespace<'m> {
         }
     }
 
+    /// Returns a CPU's UID, which the MADT refers to; None unless it is a number.
+    pub fn uid(&self, cpu: &[Segment]) -> Option<u64> {
+        let of_processor = || match self.get(cpu)? {
+            Object::Processor(id) => Some(u64::from(*id)),
+            _ => None,
+        };
+        self.integer(cpu, *b"_UID").or_else(of_processor)
+    }
+
     /// Returns the paths of all CPUs.
     pub fn cpus(&self) -> impl Iterator<Item = &[Segment]> {
         self.objects
             .iter()
             .filter_map(|(path, object)| match object {
-                Object::Processor => Some(path.as_slice()),
+                Object::Processor(_) => Some(path.as_slice()),
                 Object::Value(Value::Text(b"ACPI0007")) => path.strip_suffix(&[*b"_HID"]),
                 _ => None,
             })
@@ -229,33 +330,8 @@ fn absolute(scope: &[Segment], name: &Name) -> Option<ObjectPath> {
     (path.len() <= PATH_MAX).then_some(path)
 }
 
-/// Skips the rest of an unused term.
-fn skip(opcode: u16, terms: &mut Stream<'_>) -> Option<()> {
-    // The number of values before the name, and the number of bytes and values after it.
-    let (before, bytes, after) = match opcode {
-        // Field, PowerResource, ThermalZone, IndexField, BankField
-        0x5b81 | 0x5b84..=0x5b87 => return terms.part().map(drop),
-        // Noop
-        0xa3 => return Some(()),
-        // Event, Mutex, External
-        0x5b02 => (0, 0, 0),
-        0x5b01 => (0, 1, 0),
-        0x15 => (0, 2, 0),
-        // OperationRegion, DataTableRegion
-        0x5b80 => (0, 1, 2),
-        0x5b88 => (0, 0, 3),
-        // CreateField and its variants for one bit and for 1, 2, 4 and 8 bytes
-        0x5b13 => (3, 0, 0),
-        0x8a..=0x8d | 0x8f => (2, 0, 0),
-        _ => return None,
-    };
-    for _ in 0..before {
-        terms.value()?;
-    }
-    terms.name()?;
-    terms.take(bytes)?;
-    for _ in 0..after {
-        terms.value()?;
-    }
-    Some(())
+/// Returns true if AML appears to declare CPUs or idle states.
+fn has_cpus(aml: &[u8]) -> bool {
+    let has = |name: &[u8]| aml.windows(name.len()).any(|bytes| bytes == name);
+    has(b"_LPI") || has(b"ACPI0007") || has(b"ACPI0010")
 }

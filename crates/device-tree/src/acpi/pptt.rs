@@ -1,8 +1,10 @@
 //! The PPTT: clusters, cores, threads and the L2 cache (ACPI 6.5, section 5.2.30).
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
+use hardware::board::FormatError;
 use zerocopy::little_endian::U32;
 
 use super::layouts::{Cache, Processor};
@@ -17,6 +19,10 @@ const PROCESSOR: u8 = 0;
 const CACHE: u8 = 1;
 /// Offset of the parent field in a processor entry.
 const PARENT: usize = core::mem::offset_of!(Processor, parent);
+/// Offset of the flags in a processor entry.
+const FLAGS: usize = core::mem::offset_of!(Processor, flags);
+/// Processor flag: the UID is valid.
+const HAS_UID: u32 = 1 << 1;
 /// Processor flag: the leaf is a thread.
 const IS_THREAD: u32 = 1 << 2;
 /// Cache flag: the size is valid.
@@ -61,9 +67,7 @@ impl<'m> Topology<'m> {
             let first = leaves.partition_point(|leaf| leaf.0 < cpu.uid);
             let leaf = leaves.get(first).filter(|leaf| leaf.0 == cpu.uid);
             let Some((_, leaf)) = leaf else {
-                let uid = cpu.uid;
-                let message = format_args!("the CPU with UID {uid:#x} is missing");
-                return Err(pptt.error(ENTRIES, message));
+                return Err(processors.why_missing(&pptt, cpu.uid)?);
             };
             let is_thread = leaf.read::<Processor>(0)?.flags.get() & IS_THREAD != 0;
             let core = match is_thread {
@@ -167,8 +171,8 @@ impl<'m> Processors<'m> {
         Ok(Self(processors))
     }
 
-    /// Returns the processors that have a CPU's UID and no children, sorted by UID. Processors with
-    /// the same UID stay in table order.
+    /// Returns the processors that have a CPU's UID, marked as valid, and no children, sorted by
+    /// UID. Processors with the same UID stay in table order.
     fn leaves(&self, cpus: &[MadtCpu]) -> Result<Vec<(u32, AcpiTable<'m>)>> {
         let mut uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
         uids.sort_unstable();
@@ -177,7 +181,7 @@ impl<'m> Processors<'m> {
             let fields = processor.read::<Processor>(0)?;
             parents.push(fields.parent.get() as usize);
             let uid = fields.uid.get();
-            if uids.binary_search(&uid).is_ok() {
+            if has_uid(fields) && uids.binary_search(&uid).is_ok() {
                 leaves.push((uid, *processor));
             }
         }
@@ -185,6 +189,43 @@ impl<'m> Processors<'m> {
         leaves.retain(|leaf| parents.binary_search(&leaf.1.at).is_err());
         leaves.sort_by_key(|leaf| leaf.0);
         Ok(leaves)
+    }
+
+    /// Returns the reason why no leaf has a CPU's UID.
+    fn why_missing(&self, pptt: &AcpiTable<'m>, uid: u32) -> Result<FormatError> {
+        let mut children = BTreeMap::new();
+        let mut own = Vec::new();
+        for processor in &self.0 {
+            let fields = processor.read::<Processor>(0)?;
+            let parent = fields.parent.get() as usize;
+            children.entry(parent).or_insert(processor.at);
+            if fields.uid.get() == uid {
+                own.push((processor, fields));
+            }
+        }
+        let mut leaves = own
+            .iter()
+            .filter(|(processor, _)| !children.contains_key(&processor.at));
+        if let Some((leaf, fields)) = leaves.next() {
+            let flags = fields.flags.get();
+            let message = format_args!(
+                "UID {uid:#x} is a CPU's, but bit 1 of the flags ({flags:#x}) is 0, which means \
+                 that the UID is not valid"
+            );
+            return Ok(leaf.error(FLAGS, message));
+        }
+        let Some((processor, _)) = own.iter().find(|(_, fields)| has_uid(fields)) else {
+            let message = format_args!("the CPU with UID {uid:#x} is missing");
+            return Ok(pptt.error(ENTRIES, message));
+        };
+        // Returns an error if the processor is its own ancestor.
+        self.level(processor)?;
+        let child = children.get(&processor.at).copied().unwrap_or(0);
+        let message = format_args!(
+            "UID {uid:#x} is a CPU's, but the processor at offset {child:#x} has this one as its \
+             parent"
+        );
+        Ok(processor.error(0, message))
     }
 
     /// Returns a processor's parent, or None if it is at the top.
@@ -204,16 +245,30 @@ impl<'m> Processors<'m> {
 
     /// Returns the number of processors above `processor`.
     fn level(&self, processor: &AcpiTable<'m>) -> Result<usize> {
+        let mut way = [processor.at].to_vec();
         let mut top = *processor;
-        for level in 0..=LEVELS_MAX {
-            match self.parent(&top)? {
-                None => return Ok(level),
-                Some(parent) => top = parent,
+        while let Some(parent) = self.parent(&top)? {
+            if parent.at == top.at {
+                return Err(top.error(PARENT, format_args!("this processor is its own parent")));
             }
+            if way.contains(&parent.at) {
+                let message = format_args!("this processor is an ancestor of itself");
+                return Err(parent.error(PARENT, message));
+            }
+            if way.len() > LEVELS_MAX {
+                let message = format_args!("this processor has more than {LEVELS_MAX} ancestors");
+                return Err(processor.error(PARENT, message));
+            }
+            way.push(parent.at);
+            top = parent;
         }
-        let message = format_args!("this processor has more than {LEVELS_MAX} ancestors");
-        Err(processor.error(PARENT, message))
+        Ok(way.len() - 1)
     }
+}
+
+/// Returns true if the UID is valid.
+fn has_uid(processor: &Processor) -> bool {
+    processor.flags.get() & HAS_UID != 0
 }
 
 fn cache_size(cache: &AcpiTable<'_>) -> Option<u64> {

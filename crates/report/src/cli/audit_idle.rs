@@ -7,8 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use boards::{BoardFile, StateFormat};
 use clap::{ArgGroup, Args};
 use device_tree::acpi::to_tree_of_cpus;
-use hardware::image::TREE_MAX;
-use host::exit_code::{FAILED, INCOMPLETE};
+use host::exit_code::{BAD, FAILED, INCOMPLETE};
 use host::progress::say;
 use host::read_file;
 
@@ -16,8 +15,11 @@ use super::acpi_files::AcpiFiles;
 use super::chosen_runs::read_all;
 use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::all_complete;
-use crate::analysis::idle_audit::{DeclaredBy, DeclaredSource, IdleAudit, audit};
-use crate::export::{DtsSource, Format, Report, ReportPart, idle_audit_counts};
+use super::tree_files::{TreeFiles, read_tree};
+use crate::analysis::idle_audit::{
+    DeclaredBy, DeclaredSource, IdleAudit, Unaudited, UnauditedTree, audit,
+};
+use crate::export::{DtsSource, Format, Report, ReportPart, idle_audit_summary};
 use crate::log::LoggedRun;
 
 const PART: ReportPart = ReportPart::IdleAudits;
@@ -37,13 +39,14 @@ Examples:
       --format patch -o idle.patch
   {program} audit-idle --tree board.dtb           # without measurements
 
-Exit codes: 1 a value is too small or contradictory; 3 a log is incomplete
+Exit codes: 1 a value is too small or contradictory; 2 also if only some of
+            the trees cannot be audited; 3 a log is incomplete
 Details: docs/audit-idle.md")]
 pub struct AuditIdleArguments {
     /// Logs of one board with only=idle_states; - is stdin.
     #[arg(value_name = "LOG")]
     logs: Vec<PathBuf>,
-    /// Device tree blob, or, without logs, a folder of them.
+    /// Device tree blob, or, without logs, a folder of .dtb files.
     #[arg(long, value_name = "FILE", conflicts_with = "acpi")]
     tree: Vec<PathBuf>,
     /// ACPI table or folder of tables, such as Linux's.
@@ -86,19 +89,27 @@ impl AuditIdleArguments {
         if !self.logs.is_empty() && runs.is_empty() {
             bail!("the logs contain no runs");
         }
-        let idle_audits = match self.trees()? {
-            None => vec![self.audit_one(&runs)?],
-            Some(trees) => audit_trees(&trees, self.margin)?,
+        let (idle_audits, unaudited_trees) = match self.trees()? {
+            None => (vec![self.audit_one(&runs)?], Vec::new()),
+            Some(trees) => audit_trees(&trees, self.margin),
         };
         let report = Report {
             idle_audits,
+            unaudited_trees,
             dts,
             runs,
             ..Report::default()
         };
+        let refused = report.refused_trees().count();
+        if report.idle_audits.is_empty() && refused == 0 {
+            let count = report.unaudited_trees.len();
+            bail!("--tree: none of the {count} trees declares an idle state");
+        }
         write_report(&report, self.format, output)?;
-        say(&idle_audit_counts(&report.idle_audits));
-        if !all_complete(&report.runs) {
+        say(&idle_audit_summary(&report));
+        if refused > 0 {
+            Ok(BAD)
+        } else if !all_complete(&report.runs) {
             Ok(INCOMPLETE)
         } else if report.idle_audits.iter().any(IdleAudit::has_broken) {
             Ok(FAILED)
@@ -108,30 +119,21 @@ impl AuditIdleArguments {
     }
 
     /// Returns the trees if there may be several.
-    fn trees(&self) -> Result<Option<Vec<PathBuf>>> {
+    fn trees(&self) -> Result<Option<TreeFiles>> {
         match self.tree.as_slice() {
             [] => Ok(None),
             [tree] if !tree.is_dir() => Ok(None),
             _ if !self.logs.is_empty() => {
                 bail!("--tree: logs can be compared with only one tree")
             }
-            trees => {
-                let mut all = Vec::new();
-                for tree in trees {
-                    match tree.is_dir() {
-                        true => all.extend(trees_below(tree)?),
-                        false => all.push(tree.clone()),
-                    }
-                }
-                Ok(Some(all))
-            }
+            paths => Ok(Some(TreeFiles::find(paths)?)),
         }
     }
 
     fn audit_one(&self, runs: &[LoggedRun]) -> Result<IdleAudit> {
         let board = self.board.as_deref().map(boards::load).transpose()?;
         let (source, name) = if let [tree] = self.tree.as_slice() {
-            let blob = read_file::read("--tree", tree, TREE_MAX)?;
+            let blob = read_tree("--tree", tree)?;
             let name = tree.display().to_string();
             let source = DeclaredSource::of_tree(&name, DeclaredBy::Tree, &blob)?;
             let board = board.map_or(source.board.clone(), |board| board.title);
@@ -171,41 +173,42 @@ fn board_of(runs: &[LoggedRun]) -> Result<BoardFile> {
     bail!("no board file describes {name}; {HINT}")
 }
 
-/// Audits those trees that declare idle states.
-fn audit_trees(trees: &[PathBuf], margin: f64) -> Result<Vec<IdleAudit>> {
-    let mut audits = Vec::new();
-    for tree in trees {
-        let blob = read_file::read("--tree", tree, TREE_MAX)?;
+/// Audits several trees. One that cannot be audited does not keep the others from being audited.
+fn audit_trees(files: &TreeFiles, margin: f64) -> (Vec<IdleAudit>, Vec<UnauditedTree>) {
+    let (mut audits, mut unaudited) = (Vec::new(), Vec::new());
+    for tree in &files.trees {
         let name = tree.display().to_string();
-        if let Some(source) = DeclaredSource::of_any_tree(&name, DeclaredBy::Tree, &blob)? {
-            audits.push(audit(&source, "", &[], margin)?);
-        }
-    }
-    if audits.is_empty() {
-        bail!(
-            "--tree: none of the {} trees declares an idle state",
-            trees.len()
-        );
-    }
-    Ok(audits)
-}
-
-/// Returns the blobs below a folder, sorted.
-fn trees_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        let named = || format!("--tree {}", folder.display());
-        for entry in fs::read_dir(&folder).with_context(named)? {
-            let path = entry.with_context(named)?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "dtb") {
-                found.push(path);
+        match audit_tree(tree, &name, margin) {
+            Ok(Some(audit)) => audits.push(audit),
+            Ok(None) => unaudited.push(UnauditedTree {
+                source: name,
+                why: Unaudited::NoStates,
+            }),
+            Err(error) => {
+                let reason = format!("{error:#}");
+                let reason = reason.strip_prefix(&format!("{name}: ")).unwrap_or(&reason);
+                unaudited.push(UnauditedTree {
+                    why: Unaudited::Refused(reason.to_owned()),
+                    source: name,
+                });
             }
         }
     }
-    found.sort();
-    Ok(found)
+    let unreadable = files.unreadable.iter();
+    unaudited.extend(unreadable.map(|(folder, error)| UnauditedTree {
+        source: folder.display().to_string(),
+        why: Unaudited::Refused(error.to_string()),
+    }));
+    (audits, unaudited)
+}
+
+/// Audits a tree without logs. Returns None if it declares no idle states.
+fn audit_tree(tree: &Path, name: &str, margin: f64) -> Result<Option<IdleAudit>> {
+    let blob = read_tree("", tree)?;
+    let source = DeclaredSource::of_any_tree(name, DeclaredBy::Tree, &blob)?;
+    source
+        .map(|source| audit(&source, "", &[], margin))
+        .transpose()
 }
 
 /// Reads the source to change.

@@ -25,6 +25,7 @@ mod report_verdict;
 mod share;
 #[cfg(test)]
 mod tests;
+mod tree_files;
 mod verb;
 
 pub use self::help::name_program;

@@ -24,8 +24,11 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
 
 /// Returns the only audit, for a `format` that changes a device tree source.
 pub(super) fn changed_tree<'r>(report: &'r Report, format: &str) -> Result<&'r IdleAudit> {
-    let [audit] = report.idle_audits.as_slice() else {
-        let count = report.idle_audits.len();
+    let ([audit], []) = (
+        report.idle_audits.as_slice(),
+        report.unaudited_trees.as_slice(),
+    ) else {
+        let count = report.idle_audits.len() + report.unaudited_trees.len();
         bail!("--format {format} changes one tree, but there are {count}");
     };
     if audit.by != DeclaredBy::Tree {

@@ -8,30 +8,59 @@ use hardware::text::plural::many;
 use itertools::Itertools as _;
 
 use super::document::Block;
+use super::report_data::Report;
 use super::table::{ABSENT, Table, cell};
 use crate::analysis::idle_audit::{
     AuditedState, IdleAudit, Judgement, LongestTime, MeasuredGroup, PropertyValue, Verdict,
 };
 
-/// Returns the blocks for one audit in full, or for several audits in short.
-pub(super) fn idle_audits<'r>(audits: &[IdleAudit]) -> Vec<Block<'r>> {
-    match audits {
-        [audit] => one(audit),
-        audits => several(audits),
+/// Returns the blocks for one audit in full, or for several trees in short.
+pub(super) fn idle_audits<'r>(report: &Report) -> Vec<Block<'r>> {
+    match only_audit(report) {
+        Some(audit) => one(audit),
+        None => several(report),
+    }
+}
+
+/// Returns the audit if there is only one tree.
+fn only_audit(report: &Report) -> Option<&IdleAudit> {
+    match (
+        report.idle_audits.as_slice(),
+        report.unaudited_trees.as_slice(),
+    ) {
+        ([audit], []) => Some(audit),
+        _ => None,
     }
 }
 
 /// Returns the title of a document about these audits.
-pub(super) fn title(audits: &[IdleAudit]) -> String {
-    match audits {
-        [audit] if audit.logs.is_empty() => format!("Declared idle states of {}", audit.board),
-        [audit] => format!("Idle states of {}, declared and measured", audit.board),
-        audits => format!("Declared idle states of {}", many(audits.len(), "tree")),
+pub(super) fn title(report: &Report) -> String {
+    match only_audit(report) {
+        Some(audit) => title_of_one(audit),
+        None => {
+            let trees = report.idle_audits.len();
+            format!("Declared idle states of {}", many(trees, "tree"))
+        }
     }
 }
 
-/// Returns the number of verdicts of each kind.
-pub fn counts(audits: &[IdleAudit]) -> String {
+fn title_of_one(audit: &IdleAudit) -> String {
+    match audit.logs.is_empty() {
+        true => format!("Declared idle states of {}", audit.board),
+        false => format!("Idle states of {}, declared and measured", audit.board),
+    }
+}
+
+/// Returns the number of verdicts of each kind, and of the trees that cannot be audited.
+pub fn summary(report: &Report) -> String {
+    let counts = counts(&report.idle_audits);
+    match report.refused_trees().count() {
+        0 => counts,
+        refused => format!("{counts}; {} cannot be audited", many(refused, "tree")),
+    }
+}
+
+fn counts(audits: &[IdleAudit]) -> String {
     let count = |verdict| audits.iter().map(|it| it.count(verdict)).sum::<usize>();
     let all = Verdict::ALL.map(|verdict| (count(verdict), verdict.word()));
     let some = all.iter().filter(|(count, _)| *count > 0);
@@ -56,15 +85,15 @@ fn one<'r>(audit: &IdleAudit) -> Vec<Block<'r>> {
         facts.push(("Margin", margin));
     }
     facts.push(("Verdicts", counts(std::slice::from_ref(audit))));
-    let mut all = vec![
-        Block::Title(title(std::slice::from_ref(audit))),
-        Block::Definitions(facts),
-    ];
+    let mut all = vec![Block::Title(title_of_one(audit)), Block::Definitions(facts)];
     all.extend(declared_table(audit).finished().map(Block::Table));
     all.extend(verdict_table(audit).finished().map(Block::Table));
     let is_open = |it: &Judgement| matches!(it.verdict, Verdict::NotMeasured | Verdict::CannotTell);
     all.extend(remarks("What is wrong", audit, |it| {
         it.verdict.calls_for_change()
+    }));
+    all.extend(remarks("What is not used", audit, |it| {
+        it.verdict == Verdict::Unused
     }));
     all.extend(remarks("What is not known", audit, is_open));
     if has_logs {
@@ -226,21 +255,39 @@ fn users_text(users: &[Mpidr]) -> String {
     }
 }
 
-/// A contradiction that was found in several trees.
+/// A verdict that was found in several trees.
 struct Shared<'a> {
     state: &'a str,
+    verdict: Verdict,
     sentence: String,
     trees: Vec<&'a str>,
 }
 
 /// Counts the contradictions that differ between trees, and the states that they are about.
 fn different(shared: &[Shared<'_>]) -> String {
-    let states = shared.iter().unique_by(|it| (&it.trees, it.state)).count();
-    let (contradictions, states) = (many(shared.len(), "contradiction"), many(states, "state"));
+    let wrong: Vec<_> = shared.iter().filter(|it| it.is_wrong()).collect();
+    let states = wrong.iter().unique_by(|it| (&it.trees, it.state)).count();
+    let (contradictions, states) = (many(wrong.len(), "contradiction"), many(states, "state"));
     format!("{contradictions} about {states}")
 }
 
-fn several<'r>(audits: &[IdleAudit]) -> Vec<Block<'r>> {
+impl Shared<'_> {
+    fn is_wrong(&self) -> bool {
+        self.verdict.calls_for_change()
+    }
+
+    fn text(&self) -> String {
+        let trees = match self.trees.as_slice() {
+            [tree] => (*tree).to_owned(),
+            [first, more @ ..] => format!("{first} and {}", many(more.len(), "other tree")),
+            [] => String::new(),
+        };
+        format!("{trees}: {}", self.sentence)
+    }
+}
+
+/// Finds the verdicts of all trees.
+fn shared(audits: &[IdleAudit]) -> Vec<Shared<'_>> {
     let mut shared: Vec<Shared<'_>> = Vec::new();
     for audit in audits {
         for (state, judgement) in audit.judgements() {
@@ -249,14 +296,21 @@ fn several<'r>(audits: &[IdleAudit]) -> Vec<Block<'r>> {
                 Some(it) => it.trees.push(&audit.source),
                 None => shared.push(Shared {
                     state: &state.declared.name,
+                    verdict: judgement.verdict,
                     sentence,
                     trees: vec![&audit.source],
                 }),
             }
         }
     }
+    shared
+}
+
+fn several<'r>(report: &Report) -> Vec<Block<'r>> {
+    let audits = report.idle_audits.as_slice();
+    let shared = shared(audits);
     let states = audits.iter().map(|audit| audit.states.len()).sum();
-    let facts = vec![
+    let mut facts = vec![
         (
             "Declared",
             format!("{} with idle states", many(audits.len(), "tree")),
@@ -265,18 +319,44 @@ fn several<'r>(audits: &[IdleAudit]) -> Vec<Block<'r>> {
         ("Verdicts", counts(audits)),
         ("Different", different(&shared)),
     ];
-    let mut all = vec![Block::Title(title(audits)), Block::Definitions(facts)];
-    if !shared.is_empty() {
-        all.push(Block::Heading("What is wrong".to_owned()));
-        let remarks = shared.iter().map(|it| {
-            let trees = match it.trees.as_slice() {
-                [tree] => (*tree).to_owned(),
-                [first, more @ ..] => format!("{first} and {}", many(more.len(), "other tree")),
-                [] => String::new(),
-            };
-            format!("{trees}: {}", it.sentence)
-        });
-        all.push(Block::Remarks(remarks.collect()));
+    let refused = report.refused_trees().count();
+    let without = report.unaudited_trees.len() - refused;
+    if without > 0 {
+        facts.push(("No states", many(without, "tree")));
     }
+    if refused > 0 {
+        facts.push(("Not audited", many(refused, "tree")));
+    }
+    let mut all = vec![Block::Title(title(report)), Block::Definitions(facts)];
+    let (wrong, unused): (Vec<_>, Vec<_>) = shared.iter().partition(|it| it.is_wrong());
+    for (heading, listed) in [("What is wrong", wrong), ("What is not used", unused)] {
+        if !listed.is_empty() {
+            all.push(Block::Heading(heading.to_owned()));
+            let remarks = listed.into_iter().map(Shared::text);
+            all.push(Block::Remarks(remarks.collect()));
+        }
+    }
+    all.extend(tree_table(report).finished().map(Block::Table));
     all
+}
+
+/// Builds a table with the result for each tree.
+fn tree_table(report: &Report) -> Table {
+    let mut table = Table::titled("Trees");
+    table.words(["Tree"]);
+    table.numbers(["States"]);
+    table.words(["Result"]);
+    let audited = report.idle_audits.iter().map(|audit| {
+        let result = counts(std::slice::from_ref(audit));
+        vec![audit.source.clone(), audit.states.len().to_string(), result]
+    });
+    let unaudited = report.unaudited_trees.iter().map(|tree| {
+        let (states, result) = match tree.refusal() {
+            None => ("0".to_owned(), "no idle states".to_owned()),
+            Some(reason) => (ABSENT.to_owned(), format!("cannot be audited: {reason}")),
+        };
+        vec![tree.source.clone(), states, result]
+    });
+    table.rows = audited.chain(unaudited).sorted().collect();
+    table
 }

@@ -14,7 +14,7 @@ use crate::analysis::compare::{Change, ComparedScenario, Comparison, JudgedBy};
 use crate::analysis::explain::explanations;
 use crate::analysis::findings::findings;
 use crate::analysis::history::History;
-use crate::analysis::idle_audit::{AuditedState, IdleAudit};
+use crate::analysis::idle_audit::{AuditedState, IdleAudit, UnauditedTree};
 use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
@@ -25,7 +25,7 @@ const VERSION: u32 = 4;
 
 /// The complete report. Durations are in ticks of the run's `hz`.
 #[derive(Serialize)]
-struct Schema<'r, R, C, A> {
+struct Schema<'r, R, C, A, U> {
     schema: &'static str,
     version: u32,
     runs: Vec<R>,
@@ -41,6 +41,8 @@ struct Schema<'r, R, C, A> {
     history: Option<&'r History>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     idle_audits: Vec<A>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unaudited_trees: Vec<U>,
 }
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
@@ -54,6 +56,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         audits: &report.audits,
         history: report.history.as_ref(),
         idle_audits: report.idle_audits.iter().map(one_idle_audit).collect(),
+        unaudited_trees: report.unaudited_trees.iter().map(unaudited_tree).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &schema)?;
     writeln!(out)?;
@@ -145,6 +148,14 @@ fn one_idle_audit(it: &IdleAudit) -> impl Serialize {
         logs: it.logs.clone(),
         margin: it.margin,
         states: it.states.iter().map(one_audited_state).collect::<Vec<_>>(),
+    }
+}
+
+fn unaudited_tree(tree: &UnauditedTree) -> impl Serialize {
+    object! {
+        source: tree.source.clone(),
+        // Absent if the tree declares no idle states.
+        refused: tree.refusal().map(str::to_owned),
     }
 }
 

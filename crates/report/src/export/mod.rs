@@ -41,7 +41,7 @@ mod unified_diff;
 pub use self::document::Block;
 pub use self::formats::{ALL, Format, ReportPart, able, by_name};
 pub use self::html::{Chart, Drawing, EDGE, FlameFrame, LANE, LEFT, Scale, write_page};
-pub use self::idle_audit_document::counts as idle_audit_counts;
+pub use self::idle_audit_document::summary as idle_audit_summary;
 pub use self::markup::write_blocks;
 pub use self::report_data::{DtsSource, Report};
 pub use self::table::Table;

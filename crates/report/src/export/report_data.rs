@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use crate::analysis::audit::Audit;
 use crate::analysis::compare::Comparison;
 use crate::analysis::history::History;
-use crate::analysis::idle_audit::IdleAudit;
+use crate::analysis::idle_audit::{IdleAudit, UnauditedTree};
 use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
@@ -27,6 +27,8 @@ pub struct Report {
     pub history: Option<History>,
     /// Audits of declared idle states, if requested.
     pub idle_audits: Vec<IdleAudit>,
+    /// The trees without an audit, if several trees were to be audited.
+    pub unaudited_trees: Vec<UnauditedTree>,
     /// The source of the audited tree, if it is to be changed.
     pub dts: Option<DtsSource>,
 }
@@ -50,6 +52,17 @@ impl From<Vec<LoggedRun>> for Report {
 }
 
 impl Report {
+    /// Returns the trees that could not be audited, with the reasons.
+    pub fn refused_trees(&self) -> impl Iterator<Item = (&UnauditedTree, &str)> {
+        let trees = self.unaudited_trees.iter();
+        trees.filter_map(|tree| Some((tree, tree.refusal()?)))
+    }
+
+    /// Returns true if the report is about declared idle states.
+    pub(super) fn is_idle_audit(&self) -> bool {
+        !self.idle_audits.is_empty() || !self.unaudited_trees.is_empty()
+    }
+
     /// Returns the only run, for a `format` that is limited to one.
     pub(super) fn only_run(&self, format: &str) -> Result<&LoggedRun> {
         let [run] = self.runs.as_slice() else {

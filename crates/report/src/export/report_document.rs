@@ -26,8 +26,8 @@ pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<
     if let Some(it) = &report.history {
         return Box::new(history(it, &report.runs).into_iter());
     }
-    if !report.idle_audits.is_empty() {
-        return Box::new(idle_audits(&report.idle_audits).into_iter());
+    if report.is_idle_audit() {
+        return Box::new(idle_audits(report).into_iter());
     }
     let runs = (0..report.runs.len()).flat_map(|place| run_document(report, place));
     let merged = report.merged.iter();

@@ -6,7 +6,7 @@ use hardware::board::Mpidr;
 use itertools::Itertools as _;
 
 use super::declared_source::{DeclaredBy, DeclaredSource};
-use super::idle_rules::{RULES, Subject, effective_wakeup, measured_wakeup};
+use super::idle_rules::{Subject, effective_wakeup, judge, measured_wakeup};
 use super::judgement::{Judgement, Verdict};
 use super::measured_state::{MeasuredState, measure};
 use super::suggestion::{PropertyChange, suggest};
@@ -20,9 +20,9 @@ pub struct AuditedState {
     pub declared: DeclaredState,
     /// The CPUs that use the state; empty if no CPU lists it.
     pub users: Vec<Mpidr>,
-    /// None without a log.
+    /// None without a log, and for a state that no CPU uses.
     pub measured: Option<MeasuredState>,
-    /// The verdicts, in the order of [`RULES`].
+    /// The verdicts, in the order of the rules.
     pub judgements: Vec<Judgement>,
     /// The changes that correct the state.
     pub changes: Vec<PropertyChange>,
@@ -103,17 +103,17 @@ pub fn audit(
         measured: &measured,
         margin,
     };
-    let judge = |index: usize| -> Vec<Judgement> {
-        let subject = Subject { index, ..subject };
-        RULES.iter().flat_map(|rule| rule.judge(subject)).collect()
-    };
-    let judgements: Vec<_> = (0..declared.states.len()).map(judge).collect();
+    let judgements = (0..declared.states.len()).map(|index| judge(Subject { index, ..subject }));
+    let judgements: Vec<_> = judgements.collect();
     let changes = suggest(subject, &judgements);
     let states = judgements.into_iter().zip(changes).enumerate();
     let states = states.map(|(index, (judgements, changes))| AuditedState {
         declared: declared.states[index].clone(),
         users: declared.users(index),
-        measured: measured.get(index).cloned(),
+        measured: measured
+            .get(index)
+            .filter(|_| declared.is_listed(index))
+            .cloned(),
         judgements,
         changes,
     });

@@ -36,7 +36,11 @@ const EXIT: &str = Duration::Exit.name();
 const WAKEUP: &str = Duration::Wakeup.name();
 const MIN_RESIDENCY: &str = Duration::MinResidency.name();
 
-/// All rules, in the order of the report. docs/audit-idle.md describes them.
+/// The rule about whether a state is used at all.
+pub static LISTED: Rule = rule("listed", &[], listed);
+
+/// The rules about states that are used, in the order of the report. docs/audit-idle.md describes
+/// them.
 pub static RULES: &[Rule] = &[
     rule(ENTRY, &[ENTRY], entry),
     rule(EXIT, &[EXIT], exit),
@@ -67,6 +71,15 @@ const fn rule(
         name,
         properties,
         judge,
+    }
+}
+
+/// Judges a state by all rules. Nothing else is said about a state that no CPU uses.
+pub fn judge(subject: Subject<'_>) -> Vec<Judgement> {
+    let unlisted = LISTED.judge(subject);
+    match unlisted.is_empty() {
+        true => RULES.iter().flat_map(|rule| rule.judge(subject)).collect(),
+        false => unlisted,
     }
 }
 
@@ -106,10 +119,7 @@ impl<'a> Subject<'a> {
 
     /// Names the CPUs that use the state.
     fn users(self) -> String {
-        match self.declared.users(self.index).as_slice() {
-            [] => "no CPU".to_owned(),
-            users => mpidrs_text(users),
-        }
+        mpidrs_text(&self.declared.users(self.index))
     }
 }
 
@@ -195,6 +205,29 @@ fn judge_latency(
         cpu: Some(longest.cpu.clone()),
         ..judgement(verdict, declared, reason)
     }
+}
+
+fn listed(subject: Subject<'_>) -> Vec<Judgement> {
+    let declared = subject.declared;
+    if declared.is_listed(subject.index) {
+        return Vec::new();
+    }
+    let reason = if subject.state().is_disabled {
+        "defined, but disabled by its status property"
+    } else if declared.listed_by_disabled.contains(&subject.index) {
+        "defined, but only disabled CPUs list it"
+    } else if declared.listed_by_domains.contains(&subject.index) {
+        "defined, but only power domains without a CPU list it"
+    } else if subject.state().is_of_domain {
+        "defined, but no power domain lists it"
+    } else {
+        "defined, but no CPU lists it"
+    };
+    vec![judgement(
+        Verdict::Unused,
+        subject.power_state(),
+        reason.to_owned(),
+    )]
 }
 
 fn entry(subject: Subject<'_>) -> Vec<Judgement> {

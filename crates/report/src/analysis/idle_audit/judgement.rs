@@ -14,6 +14,8 @@ words! {
         TooLarge = "too large",
         /// The value contradicts another value or the firmware's behavior.
         Contradictory = "contradictory",
+        /// No CPU uses the state.
+        Unused = "unused",
         /// The log does not contain what is needed.
         NotMeasured = "not measured",
         /// A measurement of time cannot tell.

@@ -92,10 +92,7 @@ pub fn measure(declared: &DeclaredStates, runs: &[LoggedRun]) -> Vec<MeasuredSta
     let none = Suspends::default();
     let states = declared.states.iter().enumerate();
     let measured = states.map(|(index, state)| {
-        let users = match declared.users(index) {
-            none if none.is_empty() => declared.cpus.clone(),
-            users => users,
-        };
+        let users = declared.users(index);
         let own: Vec<_> = suspends
             .iter()
             .map(|(run, all)| OneRun {

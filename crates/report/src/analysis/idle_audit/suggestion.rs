@@ -52,7 +52,8 @@ pub enum PropertyValue {
 pub fn suggest(subject: Subject<'_>, judgements: &[Vec<Judgement>]) -> Vec<Vec<PropertyChange>> {
     let declared = subject.declared;
     let mut new = declared.clone();
-    for (index, state) in new.states.iter_mut().enumerate() {
+    let states = new.states.iter_mut().enumerate();
+    for (index, state) in states.filter(|(index, _)| declared.is_listed(*index)) {
         suggest_latencies(Subject { index, ..subject }, &judgements[index], state);
     }
     for list in &declared.lists {

@@ -53,8 +53,8 @@ pub fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         let title = history_title(history, &report.runs);
         return write_page(&title, HISTORY_NOTES, document(report).collect(), out);
     }
-    if !report.idle_audits.is_empty() {
-        let title = idle_title(&report.idle_audits);
+    if report.is_idle_audit() {
+        let title = idle_title(report);
         return write_page(&title, IDLE_NOTES, document(report).collect(), out);
     }
     let boards = report.runs.iter().map(board);

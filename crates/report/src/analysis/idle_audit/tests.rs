@@ -1,0 +1,189 @@
+//! Which CPUs use which states, in made-up trees.
+
+use device_tree::{TreeNode, nodes};
+
+use super::{DeclaredBy, DeclaredSource, Verdict, audit};
+
+/// Phandles of the states and of the power domains.
+const STATE: u32 = 0x10;
+const OTHER_STATE: u32 = 0x11;
+const DOMAIN: u32 = 0x20;
+const OUTER_DOMAIN: u32 = 0x21;
+/// The power_state of all states.
+const POWER_STATE: u32 = 0x4000_0004;
+
+fn cpu(number: u32) -> TreeNode {
+    TreeNode::new(&format!("cpu@{number:x}"))
+        .texts("device_type", &["cpu"])
+        .cells("reg", &[number])
+}
+
+fn state(name: &str, compatible: &str, phandle: u32) -> TreeNode {
+    TreeNode::new(name)
+        .texts("compatible", &[compatible])
+        .cells("arm,psci-suspend-param", &[POWER_STATE])
+        .cells("entry-latency-us", &[100])
+        .cells("exit-latency-us", &[200])
+        // Less than both latencies, which is a contradiction.
+        .cells("min-residency-us", &[250])
+        .cells("phandle", &[phandle])
+}
+
+fn cpu_state(name: &str, phandle: u32) -> TreeNode {
+    state(name, "arm,idle-state", phandle)
+}
+
+fn domain(phandle: u32, states: &[u32]) -> TreeNode {
+    TreeNode::new(&format!("domain-{phandle:x}"))
+        .cells("#power-domain-cells", &[0])
+        .cells("domain-idle-states", states)
+        .cells("phandle", &[phandle])
+}
+
+/// Audits a tree with these CPUs, states and power domains. Returns a line per state: its name, the
+/// CPUs that use it, and the verdicts.
+fn lines<const N: usize>(
+    cpus: &[TreeNode],
+    states: [TreeNode; N],
+    domains: &[TreeNode],
+) -> [String; N] {
+    let group = |name: &str, children: &[TreeNode]| {
+        children
+            .iter()
+            .cloned()
+            .fold(TreeNode::new(name), TreeNode::with)
+    };
+    let cpus = group("cpus", cpus).with(group("idle-states", &states));
+    let psci = group("psci", domains);
+    let tree = nodes::root("example,board", "Example", false)
+        .with(cpus)
+        .with(psci);
+    let source = DeclaredSource::of_tree("a.dtb", DeclaredBy::Tree, &tree.flatten());
+    let found = audit(&source.expect("states"), "", &[], 2.0).expect("an audit");
+    let lines = found.states.iter().map(|state| {
+        let users: Vec<_> = state.users.iter().map(ToString::to_string).collect();
+        let verdicts = state.judgements.iter().map(|it| match it.verdict {
+            Verdict::Unused => it.reason.clone(),
+            _ => it.rule.to_owned(),
+        });
+        let verdicts: Vec<_> = verdicts.collect();
+        format!(
+            "{} [{}] {}",
+            state.declared.name,
+            users.join(" "),
+            verdicts.join("; ")
+        )
+    });
+    let lines: Vec<_> = lines.collect();
+    lines.try_into().expect("a line per state")
+}
+
+#[test]
+fn state_that_no_cpu_lists_is_only_called_unused() {
+    // Both have the same power_state, which would be refused if a CPU used both.
+    let states = [cpu_state("big", STATE), cpu_state("small", OTHER_STATE)];
+    let unused = "defined, but no CPU lists it";
+    assert_eq!(
+        lines(&[cpu(0), cpu(1)], states.clone(), &[]),
+        [format!("big [] {unused}"), format!("small [] {unused}")]
+    );
+    // Only one CPU lists a state, and only one of the states is listed.
+    let cpus = [cpu(0), cpu(0x100).cells("cpu-idle-states", &[STATE])];
+    assert_eq!(
+        lines(&cpus, states.clone(), &[]),
+        [
+            "big [0x100] residency-covers-latency".to_owned(),
+            format!("small [] {unused}")
+        ]
+    );
+    // Each kind of CPU has its own state.
+    let cpus = [
+        cpu(0).cells("cpu-idle-states", &[OTHER_STATE]),
+        cpu(0x100).cells("cpu-idle-states", &[STATE]),
+    ];
+    let own = [
+        "big [0x100] residency-covers-latency",
+        "small [0x0] residency-covers-latency",
+    ];
+    assert_eq!(lines(&cpus, states.clone(), &[]), own);
+    // The compatible string of a vendor's kernel.
+    let vendor = state("big", "example,idle-state", STATE);
+    let cpus = [cpu(0).cells("cpu-idle-states", &[STATE])];
+    let used = ["big [0x0] residency-covers-latency"];
+    assert_eq!(lines(&cpus, [vendor], &[]), used);
+    // A CPU without device_type.
+    let unmarked = TreeNode::new("cpu@1")
+        .cells("reg", &[1])
+        .cells("cpu-idle-states", &[STATE]);
+    let used = ["big [0x1] residency-covers-latency"];
+    assert_eq!(lines(&[unmarked], [cpu_state("big", STATE)], &[]), used);
+    // A phandle that no node has.
+    let cpus = [cpu(0).cells("cpu-idle-states", &[0x99, STATE])];
+    let [big, small] = lines(&cpus, states, &[]);
+    assert_eq!(big, "big [0x0] residency-covers-latency");
+    assert_eq!(small, format!("small [] {unused}"));
+}
+
+#[test]
+fn disabled_cpu_or_state_does_not_count() {
+    let list = |cpu: TreeNode| cpu.cells("cpu-idle-states", &[STATE]);
+    let off = |node: TreeNode| node.texts("status", &["disabled"]);
+    let state = cpu_state("big", STATE);
+    assert_eq!(
+        lines(&[cpu(0), off(list(cpu(1)))], [state.clone()], &[]),
+        ["big [] defined, but only disabled CPUs list it"]
+    );
+    assert_eq!(
+        lines(&[list(cpu(0)), off(list(cpu(1)))], [state.clone()], &[]),
+        ["big [0x0] residency-covers-latency"]
+    );
+    assert_eq!(
+        lines(&[list(cpu(0))], [off(state)], &[]),
+        ["big [] defined, but disabled by its status property"]
+    );
+}
+
+#[test]
+fn states_of_power_domains_are_those_of_the_cpus_in_them() {
+    let inside = |cpu: TreeNode| cpu.cells("power-domains", &[DOMAIN]);
+    let states = || {
+        [
+            cpu_state("core", STATE),
+            state("cluster", "domain-idle-state", OTHER_STATE),
+        ]
+    };
+    let nested = [
+        domain(DOMAIN, &[STATE]).cells("power-domains", &[OUTER_DOMAIN]),
+        domain(OUTER_DOMAIN, &[OTHER_STATE]),
+    ];
+    // No CPU has cpu-idle-states.
+    let [core, cluster] = lines(
+        &[inside(cpu(0)), inside(cpu(1)), cpu(2)],
+        {
+            let [core, cluster] = states();
+            [
+                core,
+                cluster.cells("arm,psci-suspend-param", &[0x4100_0044]),
+            ]
+        },
+        &nested,
+    );
+    assert_eq!(core, "core [0x0 0x1] residency-covers-latency");
+    assert_eq!(cluster, "cluster [0x0 0x1] residency-covers-latency");
+    // The domain's states are nobody's if no CPU is in it.
+    let cpus = [cpu(0).cells("cpu-idle-states", &[STATE])];
+    assert_eq!(
+        lines(&cpus, states(), &[domain(DOMAIN, &[OTHER_STATE])]),
+        [
+            "core [0x0] residency-covers-latency",
+            "cluster [] defined, but only power domains without a CPU list it",
+        ]
+    );
+    assert_eq!(
+        lines(&cpus, states(), &[]),
+        [
+            "core [0x0] residency-covers-latency",
+            "cluster [] defined, but no power domain lists it",
+        ]
+    );
+}
