@@ -28,12 +28,7 @@ pub(super) fn find_left_out(run: &Run, scenario: &Scenario, verbosity: Verbosity
 const fn lacks_state(why: Skip) -> bool {
     matches!(
         why,
-        Skip::NoIdleState
-            | Skip::NotListed
-            | Skip::StateLeftOut
-            | Skip::OrderUnknown(..)
-            | Skip::NotOnAllCpus(_)
-            | Skip::OtherFormat(_)
+        Skip::NoIdleState | Skip::Undecided(_) | Skip::OtherFormat(_)
     )
 }
 

@@ -32,7 +32,7 @@ pub use self::samples::{Sample, Samples};
 pub(crate) use self::scenario::is_tftf;
 pub use self::scenario::{Conditions, Scenario, ScenarioKey, Status};
 pub use self::series::{Series, Spread};
-pub use self::skip::Skip;
+pub use self::skip::{Skip, Undecided};
 pub use self::totals::Totals;
 pub use self::verdict::{ClosingLine, PREFIX, Verdict, parse_line, parse_totals};
 pub use self::wake_source::WakeSource;

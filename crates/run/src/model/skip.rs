@@ -19,14 +19,8 @@ pub enum Skip {
     NoIdleState,
     /// The format that the firmware uses; the state, or a deeper one, is in the other format.
     OtherFormat(psci::StateFormat),
-    /// No CPU lists the states in the device tree.
-    NotListed,
-    /// The state, or a deeper one, is one of [`Run::left_out`](super::Run::left_out).
-    StateLeftOut,
-    /// Only some of the CPUs list this state.
-    NotOnAllCpus(u32),
-    /// Two states, either of which may be the deeper one.
-    OrderUnknown(u32, u32),
+    /// The device tree has states, but it does not show which one is meant.
+    Undecided(Undecided),
     NotSupported(u32),
     TimerStops(NoFrame),
     /// No wake-up trial was possible, and the state stops the CPUs' own timers.
@@ -69,19 +63,8 @@ impl fmt::Display for Skip {
         let stops = "the idle state stops the CPUs' own timers, and";
         f.write_str(match *self {
             Self::OtherFormat(format) => return other_format(f, format),
-            Self::OrderUnknown(one, other) => {
-                return write!(
-                    f,
-                    "neither the CPUs' cpu-idle-states nor the latencies show which of {one:#010x} \
-                     and {other:#010x} is deeper; set the state with deepest= or core="
-                );
-            }
-            Self::NotOnAllCpus(state) => {
-                return write!(
-                    f,
-                    "only some of the CPUs list the idle state {state:#010x} in cpu-idle-states; \
-                     set the state with deepest= or core="
-                );
+            Self::Undecided(why) => {
+                return write!(f, "{why}; set the state with deepest= or core=");
             }
             Self::NotSupported(id) => {
                 return write!(f, "the firmware does not implement function {id:#010x}");
@@ -117,14 +100,6 @@ impl fmt::Display for Skip {
             Self::NoIdleState => {
                 "the board has no idle state of this kind; set one with deepest= or core="
             }
-            Self::NotListed => {
-                "no CPU lists an idle state of this kind in cpu-idle-states; set one with \
-                 deepest= or core="
-            }
-            Self::StateLeftOut => {
-                "an idle state that may be the right one is left out, as stated in the header; \
-                 correct its node, or set a state with deepest= or core="
-            }
             Self::NoGic => "no GIC: nothing can wake a suspended CPU",
             Self::NoInterrupts => "no GIC, so no timer interrupts",
             Self::NoZero => "DC ZVA is prohibited here (DCZID_EL0.DZP)",
@@ -144,6 +119,42 @@ impl fmt::Display for Skip {
             }
             Self::NotStated => "the log does not give the reason",
         })
+    }
+}
+
+/// Why the device tree does not show which idle state is the deepest one or a CPU's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Undecided {
+    /// No CPU lists the states.
+    NotListed,
+    /// Only some of the CPUs list this state.
+    NotOnAllCpus(u32),
+    /// The state may be one of [`Run::left_out`](super::Run::left_out).
+    LeftOut,
+    /// Either state may be the deeper one.
+    OrderUnknown(u32, u32),
+}
+
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NotListed => {
+                f.write_str("no CPU lists an idle state of this kind in cpu-idle-states")
+            }
+            Self::NotOnAllCpus(state) => write!(
+                f,
+                "only some of the CPUs list the idle state {state:#010x} in cpu-idle-states"
+            ),
+            Self::LeftOut => f.write_str(
+                "an idle state that may be the right one is left out, as stated in the header",
+            ),
+            Self::OrderUnknown(one, other) => write!(
+                f,
+                "neither the CPUs' cpu-idle-states nor the latencies show which of {one:#010x} and \
+                 {other:#010x} is deeper"
+            ),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use hardware::board::{IdleState, IdleStates, LeftOut, LeftOutState};
 use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::{Ladder, Rung};
 use run::measure::Action;
-use run::model::Skip;
+use run::model::{Skip, Undecided};
 use run::plan::{Axis, Plan, Procedure, ScenarioId, StateChoice};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct States {
     pub(crate) any_stops: bool,
     /// The reason if the board has power-down states, but the deepest or the core state cannot be
     /// chosen from them.
-    undecided: Option<Skip>,
+    undecided: Option<Undecided>,
 }
 
 impl States {
@@ -83,7 +83,7 @@ impl States {
         let chosen = |state| Chosen::new(state, usable, format);
         let (deepest, core) = (board.deepest(), board.core());
         let undecided = [deepest, core].into_iter().find_map(Result::err);
-        let of = |choice: Result<Option<usize>, Skip>| {
+        let of = |choice: Result<Option<usize>, Undecided>| {
             let place = choice.ok().flatten()?;
             Some(usable[place].power_state)
         };
@@ -179,7 +179,7 @@ impl States {
     pub(crate) fn explain(&self, skip: Skip) -> Skip {
         match (skip, self.undecided) {
             (Skip::NoIdleState, _) if !self.foreign.is_empty() => Skip::OtherFormat(self.format),
-            (Skip::NoIdleState, Some(undecided)) => undecided,
+            (Skip::NoIdleState, Some(undecided)) => Skip::Undecided(undecided),
             _ => skip,
         }
     }
@@ -236,7 +236,7 @@ impl<'b> BoardStates<'b> {
     ///
     /// # Errors
     /// Returns the reason if it is not known which state is the deepest.
-    fn deepest(&self) -> Result<Option<usize>, Skip> {
+    fn deepest(&self) -> Result<Option<usize>, Undecided> {
         let Some(deepest) =
             self.first_of(self.powerdowns(), &|one, other| self.is_deeper(one, other))?
         else {
@@ -254,7 +254,7 @@ impl<'b> BoardStates<'b> {
     }
 
     /// Returns the index of the shallowest state for a single CPU, in the same way.
-    fn core(&self) -> Result<Option<usize>, Skip> {
+    fn core(&self) -> Result<Option<usize>, Undecided> {
         let own = self.powerdowns().filter(|it| !self.is_foreign[*it]);
         let has_core = own.clone().any(|it| self.level(it) == Some(0));
         // Without levels, the shallowest state is assumed to be the core's.
@@ -284,7 +284,7 @@ impl<'b> BoardStates<'b> {
         &self,
         states: impl Iterator<Item = usize> + Clone,
         precedes: &dyn Fn(usize, usize) -> bool,
-    ) -> Result<Option<usize>, Skip> {
+    ) -> Result<Option<usize>, Undecided> {
         let mut rest = states.clone();
         let Some(mut first) = rest.next() else {
             return Ok(None);
@@ -300,7 +300,7 @@ impl<'b> BoardStates<'b> {
             Some(other) => {
                 let usable = &self.states.usable;
                 let [one, other] = [first, other].map(|it| usable[it].power_state);
-                Err(Skip::OrderUnknown(one.min(other), one.max(other)))
+                Err(Undecided::OrderUnknown(one.min(other), one.max(other)))
             }
         }
     }
@@ -311,30 +311,30 @@ impl<'b> BoardStates<'b> {
         &self,
         state: usize,
         is_harmless: &dyn Fn(&LeftOutState<'_>) -> bool,
-    ) -> Result<Option<usize>, Skip> {
+    ) -> Result<Option<usize>, Undecided> {
         let mut meant = self.states.left_out.iter().filter(|it| it.is_meant());
         if !meant.all(is_harmless) {
-            return Err(Skip::StateLeftOut);
+            return Err(Undecided::LeftOut);
         }
         self.if_on_all_cpus(state)
     }
 
     /// Returns the state if every CPU lists it. A CPU that does not list a state may not have it.
-    fn if_on_all_cpus(&self, place: usize) -> Result<Option<usize>, Skip> {
+    fn if_on_all_cpus(&self, place: usize) -> Result<Option<usize>, Undecided> {
         let state = &self.states.usable[place];
         match state.is_on_all_cpus {
             true => Ok(Some(place)),
-            false => Err(Skip::NotOnAllCpus(state.power_state)),
+            false => Err(Undecided::NotOnAllCpus(state.power_state)),
         }
     }
 
     /// Returns the reason why there is no usable power-down state.
-    fn nothing_usable(&self) -> Result<Option<usize>, Skip> {
+    fn nothing_usable(&self) -> Result<Option<usize>, Undecided> {
         let left_out = &self.states.left_out;
         if left_out.iter().any(LeftOutState::is_meant) {
-            Err(Skip::StateLeftOut)
+            Err(Undecided::LeftOut)
         } else if left_out.iter().any(|it| it.reason == LeftOut::NotListed) {
-            Err(Skip::NotListed)
+            Err(Undecided::NotListed)
         } else {
             Ok(None)
         }
@@ -536,7 +536,7 @@ mod tests {
         let leveled = [state(0x1_0002, None), state(0x201_0222, None)];
         let mut partly = listed.clone();
         partly[1].is_on_all_cpus = false;
-        let unknown = Skip::OrderUnknown(CORE, SYSTEM);
+        let unknown = Skip::Undecided(Undecided::OrderUnknown(CORE, SYSTEM));
         let none = StateSet::default();
         // Each state that is left out has a reason, and sets of shallower and deeper states.
         for (states, format, left_out, expected, skip) in [
@@ -546,7 +546,7 @@ mod tests {
                 Extended,
                 Some((NoParameter, none, none)),
                 [0; 2],
-                Skip::StateLeftOut,
+                Skip::Undecided(Undecided::LeftOut),
             ),
             // It is deeper than all others, or between them, or shallower.
             (
@@ -554,7 +554,7 @@ mod tests {
                 Extended,
                 Some((NoParameter, StateSet::all_before(2), none)),
                 [0, CORE],
-                Skip::StateLeftOut,
+                Skip::Undecided(Undecided::LeftOut),
             ),
             (
                 &listed,
@@ -572,7 +572,7 @@ mod tests {
                 Extended,
                 Some((NoParameter, none, StateSet::all_before(2))),
                 [SYSTEM, 0],
-                Skip::StateLeftOut,
+                Skip::Undecided(Undecided::LeftOut),
             ),
             // The level shows which state is the core's.
             (
@@ -580,14 +580,14 @@ mod tests {
                 Original,
                 Some((NoParameter, none, none)),
                 [0, 0x1_0002],
-                Skip::StateLeftOut,
+                Skip::Undecided(Undecided::LeftOut),
             ),
             (
                 &partly,
                 Extended,
                 None,
                 [0, CORE],
-                Skip::NotOnAllCpus(SYSTEM),
+                Skip::Undecided(Undecided::NotOnAllCpus(SYSTEM)),
             ),
             // Nobody misses these.
             (
@@ -616,14 +616,14 @@ mod tests {
                 Extended,
                 Some((NotListed, none, none)),
                 [0; 2],
-                Skip::NotListed,
+                Skip::Undecided(Undecided::NotListed),
             ),
             (
                 &[],
                 Extended,
                 Some((NoParameter, none, none)),
                 [0; 2],
-                Skip::StateLeftOut,
+                Skip::Undecided(Undecided::LeftOut),
             ),
         ] {
             let left_out = left_out.map(|(reason, deeper_than, shallower_than)| LeftOutState {
