@@ -103,6 +103,13 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Qemu(4), &[Unset("/cpus/cpu@0", "enable-method"), Unset("/cpus/cpu@3", "enable-method")],
         &["labels: CpuMap 0=0.0.0 1=0.1.0 2=0.2.0 3=0.3.0"]),
 
+    // PSCI versions from 0.2.
+    (Qemu(1), &[Set("/psci", "compatible", Text("arm,psci-0.2"))], &["conduit: Smc"]),
+    (Qemu(1), &[Set("/psci", "compatible", Text("arm,psci-1.1"))], &["conduit: Smc"]),
+    (Qemu(1), &[Set("/psci", "compatible", Text("arm,psci-1.3"))], &["conduit: Smc"]),
+    (Qemu(1), &[Set("/psci", "compatible", Texts(&["arm,psci", "arm,psci-2.0"]))],
+        &["conduit: Smc"]),
+
     // The console, specified by path or alias.
     (Qemu(1), &[Set("/chosen", "stdout-path", Text("serial0"))],
         &["uart: Pl011 0x9000000 shift 2 width 4"]),

@@ -11,10 +11,11 @@ use super::node_model::Value::{Bytes, Cells, Empty, Text, Texts};
 pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     // Missing or invalid nodes and properties.
     (Qemu(4), &[Remove("/psci"), Set("/cpus/cpu@2", "enable-method", Text("spin-table"))],
-        "no node compatible with arm,psci-1.0, and CPUs with enable-method = \"spin-table\": \
-         the firmware has no PSCI"),
+        "no enabled node compatible with arm,psci-0.2 or later, and CPUs with enable-method = \
+         \"spin-table\": use the running board's tree if the boot loader adds the node"),
     (Qemu(4), &[Remove("/psci")],
-        "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI"),
+        "no enabled node compatible with arm,psci-0.2 or later: use the running board's tree if \
+         the boot loader adds the node"),
     (Qemu(4), &[Unset("/psci", "method")], "/psci method: missing"),
     (Qemu(4), &[Remove("/pl011@9000000")],
         "/chosen stdout-path: no node has the path \"/pl011@9000000\""),
@@ -43,13 +44,36 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
 
     // The firmware.
     (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci"))],
-        "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or arm,psci-1.0 is \
-         needed"),
+        "/psci compatible: PSCI 0.1 with the function IDs of 0.2; if the firmware implements 0.2: \
+         fdtput -t s TREE /psci compatible arm,psci-0.2"),
+    (Juno, &[
+        Set("/firmware/psci", "compatible", Text("arm,psci")),
+        Set("/firmware/psci", "cpu_suspend", Cells(&[0x8400_0001])),
+        Set("/firmware/psci", "cpu_on", Cells(&[0x8400_0003])),
+    ],
+        "/firmware/psci compatible: PSCI 0.1 with the function IDs of 0.2; if the firmware \
+         implements 0.2: fdtput -t s TREE /firmware/psci compatible arm,psci-0.2"),
+    (Qemu(4), &[
+        Set("/psci", "compatible", Text("arm,psci")),
+        Set("/psci", "cpu_off", Cells(&[0x95c1_ba5f])),
+    ], "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or later is needed"),
+    (Qemu(4), &[
+        Set("/psci", "compatible", Text("arm,psci")), Set("/psci", "cpu_on", Bytes(&[0x84])),
+    ], "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or later is needed"),
+    (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci")), Unset("/psci", "cpu_on")],
+        "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or later is needed"),
+    (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci-x"))],
+        "/psci compatible: \"arm,psci-x\", expected arm,psci-0.2 or later"),
+    (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci-0.1"))],
+        "/psci compatible: \"arm,psci-0.1\", expected arm,psci-0.2 or later"),
+    (Qemu(4), &[Set("/psci", "compatible", Texts(&["vendor,board", "Arm,PSCI-1.0"]))],
+        "/psci compatible: \"Arm,PSCI-1.0\", expected arm,psci-0.2 or later"),
     (Qemu(4), &[Set("/psci", "method", Text("svc"))], "/psci method: \"svc\", expected smc or hvc"),
     (Qemu(4), &[Set("/psci", "method", Bytes(&[0x73, 0x6d, 0x63]))],
         "/psci method: not a string of printable ASCII characters"),
     (Qemu(4), &[Set("/psci", "status", Text("disabled"))],
-        "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI"),
+        "no enabled node compatible with arm,psci-0.2 or later: use the running board's tree if \
+         the boot loader adds the node"),
 
     // The console.
     (Qemu(1), &[Set("/pl011@9000000", "compatible", Bytes(&[0xc3, 0x00]))],
