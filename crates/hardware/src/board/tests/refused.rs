@@ -220,6 +220,23 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         Add("/cpus/cpu-map/cluster0/core1", "thread0 { }"),
         Unset("/cpus/cpu-map/cluster0/core1", "cpu"),
     ], "/cpus/cpu-map/cluster0/core1/thread0 cpu: missing"),
+    (Qemu(4), &[
+        Remove("/cpus/cpu-map/cluster0/core1"),
+        Add("/cpus/cpu-map/cluster0", "core0 { cpu = <0x1001>; }"),
+    ], "/cpus/cpu-map/cluster0: two nodes are named core0"),
+    (Qemu(8), &[
+        Remove("/cpus/cpu-map/cluster1"),
+        Add("/cpus/cpu-map", "cluster0 { core0 { cpu = <0x1004>; }; }"),
+    ], "/cpus/cpu-map: two nodes are named cluster0"),
+    (Qemu(2), &[
+        Unset("/cpus/cpu-map/cluster0/core1", "cpu"),
+        Add("/cpus/cpu-map/cluster0/core1", "thread3 { cpu = <0x1001>; }"),
+        Add("/cpus/cpu-map/cluster0/core1", "thread3 { cpu = <0x1001>; }"),
+    ], "/cpus/cpu-map/cluster0/core1: two nodes are named thread3"),
+    (Qemu(2), &[Add("/cpus/cpu-map/cluster0/core1", "thread0 { cpu = <0x1000>; }")],
+        "/cpus/cpu-map/cluster0/core1 cpu: the core also has threads"),
+    (Qemu(2), &[Set("/cpus/cpu@1", "phandle", Cells(&[0x1000]))],
+        "/cpus/cpu@1 phandle: 0x1000 is also the phandle of another CPU"),
 
     // Too many entries.
     (Qemu(4), &[
