@@ -13,6 +13,7 @@ use super::fdt::Fdt;
 use super::gic::{self, Controller, Gic};
 use super::idle::IdleStates;
 use super::labels::{Cpu, LabelSource};
+use super::memory::MemorySource;
 use super::node::{Node, find_compatible};
 use super::ranges::Region;
 use super::timers::{self, CounterFrequency, TimerFrame, TimerPpis};
@@ -49,6 +50,8 @@ pub struct Board<'t> {
     pub forbids_cpu_off: bool,
     /// 1 to [`super::MEMORY_MAX`] memory regions, in tree order.
     pub memory: Vec<Region>,
+    /// How the nodes with these regions were recognized.
+    pub memory_source: MemorySource,
     /// At most [`super::RESERVED_MAX`] reserved regions, which can overlap.
     pub reserved: Vec<Region>,
     /// The idle states.
@@ -90,6 +93,7 @@ impl<'t> Board<'t> {
         let (cpu_count, has_cortex_a73) = super::cpus::count(tree)?;
         let its = find_compatible(tree, gic::ITS_COMPATIBLE);
         let its = its.filter(|_| controller.as_ref().is_some_and(Controller::has_its));
+        let (memory_source, memory) = super::memory::read(tree)?;
         let board = Self {
             model: model(Node::root(tree)),
             uart,
@@ -101,7 +105,8 @@ impl<'t> Board<'t> {
             watchdog: find_compatible(tree, watchdog::COMPATIBLE).and_then(watchdog::read),
             conduit,
             forbids_cpu_off: super::psci_node::forbids_cpu_off(tree),
-            memory: super::memory::read(tree)?,
+            memory,
+            memory_source,
             reserved: super::memory::reserved(tree)?,
             idle_states: super::idle::read(tree)?,
             bootargs: bootargs(tree)?,

@@ -13,6 +13,7 @@ mod memory;
 mod node;
 mod psci_node;
 mod ranges;
+mod reference;
 mod state_node;
 mod stdout_path;
 #[cfg(test)]
@@ -30,7 +31,7 @@ pub use self::gic::{
 pub use self::idle::{IDLE_STATES_MAX, IdleState, IdleStates, LeftOutState};
 pub use self::idle_order::StateSet;
 pub use self::labels::{Cpu, LabelSource};
-pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
+pub use self::memory::{MEMORY_MAX, MemorySource, RESERVED_MAX};
 pub use self::state_node::LeftOut;
 pub use self::stdout_path::TreeConsole;
 pub use self::timers::{CounterFrequency, FRAMES, TimerFrame, TimerPpis};

@@ -66,7 +66,10 @@ fn version(name: &[u8]) -> Option<(u32, u32)> {
 
 fn lack_of_psci(tree: Fdt<'_>) -> FormatError {
     let is_old = |name: &[u8]| name == NAME.as_bytes();
-    let is_similar = |name: &[u8]| name.windows(4).any(|part| part.eq_ignore_ascii_case(b"psci"));
+    let is_similar = |name: &[u8]| {
+        name.windows(4)
+            .any(|part| part.eq_ignore_ascii_case(b"psci"))
+    };
     let nodes = || usable_nodes(tree).flat_map(|node| node.compatible().map(move |it| (node, it)));
     if let Some((old, _)) = nodes().find(|(_, name)| is_old(name)) {
         return old_psci(old);
@@ -93,7 +96,8 @@ fn lack_of_psci(tree: Fdt<'_>) -> FormatError {
 fn old_psci(node: Node<'_>) -> FormatError {
     let mut given = FUNCTIONS.iter().filter_map(|(name, ids)| {
         let id = node.u32(name).ok().flatten();
-        node.value(name).map(|_| id.is_some_and(|id| ids.contains(&id)))
+        node.value(name)
+            .map(|_| id.is_some_and(|id| ids.contains(&id)))
     });
     if given.next() == Some(true) && given.all(|is_standard| is_standard) {
         let path = node.path();

@@ -7,12 +7,11 @@
 use alloc::string::ToString as _;
 
 use super::fdt::Fdt;
-use super::node::{Node, VALUE_MAX, first_text};
-use super::ranges;
+use super::node::{Node, first_text};
+use super::{ranges, reference};
 use crate::devices::uart::{AnyUart, Description as Uart, Layout, UartKind, registers};
 use crate::image::Conduit;
 use crate::text::format_error::{FormatError, Result};
-use crate::text::outside::Shown;
 
 /// The information needed to report an unusable device tree: the UART for the message and the
 /// conduit for the subsequent SYSTEM_OFF.
@@ -98,41 +97,17 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
 
 /// Returns the console node and the property that specifies it.
 fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
-    if let Some(chosen) = Node::find(tree, "/chosen") {
-        // Linux used the second name before the first was standardized.
-        for (name, by) in [
-            ("stdout-path", "/chosen/stdout-path"),
-            ("linux,stdout-path", "/chosen/linux,stdout-path"),
-        ] {
-            let Some(value) = chosen.text(name)? else {
-                continue;
-            };
-            // The baud rate and other settings follow a colon (section 3.6).
-            let path = value.split(':').next().unwrap_or(value);
-            let Some(node) = resolve(tree, path)? else {
-                let path = Shown(path, VALUE_MAX);
-                return Err(chosen.error(name, format_args!("no node has the path \"{path}\"")));
-            };
+    // Linux used the second name before the first was standardized.
+    for (name, by) in [
+        ("stdout-path", "/chosen/stdout-path"),
+        ("linux,stdout-path", "/chosen/linux,stdout-path"),
+    ] {
+        if let Some(node) = reference::in_chosen(tree, name)? {
             return Ok((node, by));
         }
     }
     let none = "no stdout-path in /chosen and no alias serial0, so the console is unknown";
-    let node = resolve(tree, "serial0")?;
+    let node = reference::resolve(tree, "serial0")?;
     let node = node.ok_or_else(|| FormatError::new(format_args!("{none}")))?;
     Ok((node, "alias serial0"))
-}
-
-/// Finds the node for a path or for an alias with an optional path below it (section 3.3).
-fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>> {
-    if path.starts_with('/') {
-        return Ok(Node::find(tree, path));
-    }
-    let (alias, below) = path.split_once('/').unwrap_or((path, ""));
-    let aliases = Node::find(tree, "/aliases");
-    let Some((aliases, value)) = aliases.and_then(|it| Some((it, it.value(alias)?))) else {
-        return Ok(None);
-    };
-    let target = first_text(value).ok_or_else(|| aliases.not_text("(alias of the console)"))?;
-    let target = Node::find(tree, target);
-    Ok(target.and_then(|target| target.below(below.as_bytes())))
 }

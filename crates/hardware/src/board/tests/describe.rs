@@ -46,6 +46,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
         format!("watchdog: {}", watchdog.unwrap_or("none".into())),
         format!("conduit: {:?}", board.conduit),
         format!("memory: {}", list(&board.memory, span)),
+        format!("memory by: {}", board.memory_source),
         format!("reserved: {}", list(&board.reserved, span)),
         format!(
             "idle states: {}",

@@ -185,6 +185,37 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/pl011@9000000", "compatible", Text("qcom,geni-debug-uart")),
     ], &["uart: Geni 0x9000000 shift 2 width 4"]),
 
+    // Memory without device_type, in the order in which it is looked for.
+    (Qemu(1), &[], &["memory by: device_type"]),
+    (Qemu(1), &[
+        Add("/", "sram@1000 { compatible = \"mmio-sram\"; reg = <0 0x1000 0 0x1000>; }"),
+        Add("/", "memory@1000 { reg = <0 0x1000 0 0x1000>; }"),
+        Set("/chosen", "zephyr,sram", Text("/sram@1000")),
+    ], &["memory: 0x40000000+0x40000000", "memory by: device_type"]),
+    (Qemu(1), &[Unset("/memory@40000000", "device_type")],
+        &["memory: 0x40000000+0x40000000", "memory by: node name"]),
+    (Qemu(1), &[
+        Remove("/memory@40000000"),
+        Add("/", "memory { reg = <0 0x80000000 0 0x1000 1 0 0 0x2000>; }"),
+    ], &["memory: 0x80000000+0x1000, 0x100000000+0x2000", "memory by: node name"]),
+    (Qemu(1), &[
+        Unset("/memory@40000000", "device_type"),
+        Add("/", "sram { phandle = <0x33>; compatible = \"mmio-sram\"; reg = <0 0x80000000 0 0x8000>; }"),
+        Set("/chosen", "zephyr,sram", Cells(&[0x33])),
+    ], &["memory: 0x80000000+0x8000", "memory by: /chosen/zephyr,sram"]),
+    (Qemu(1), &[
+        Remove("/memory@40000000"),
+        Add("/", "dram@80000000 { compatible = \"mmio-dram\"; reg = <0 0x80000000 0 0x8000>; }"),
+        Add("/", "memory@1000 { compatible = \"mmio-sram\"; reg = <0 0x1000 0 0x1000>; }"),
+    ], &["memory: 0x80000000+0x8000", "memory by: compatible mmio-dram"]),
+    (Qemu(1), &[
+        Remove("/memory@40000000"),
+        Add("/", "memory@1000 { compatible = \"zephyr,memory-region\", \"mmio-sram\"; reg = <0 0x1000 0 0x1000>; }"),
+        Add("/", "sram@2000 { compatible = \"mmio-sram\"; reg = <0 0x2000 0 0x1000>; }"),
+        Add("/", "soc { ranges; #address-cells = <1>; #size-cells = <1>; \
+             memory@80000000 { compatible = \"mmio-sram\"; reg = <0x80000000 0x8000>; }; }"),
+    ], &["memory: 0x80000000+0x8000", "memory by: compatible mmio-sram and node name"]),
+
     // GIC and timers. A redistributor region is limited to the size needed for 512 CPUs.
     (Qemu(1), &[
         Set("/intc@8000000", "#redistributor-regions", Cells(&[2])),

@@ -26,8 +26,37 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         "/intc@8000000 #interrupt-cells: missing"),
     (Qemu(4), &[Remove("/timer")], "no node compatible with arm,armv8-timer"),
     (Qemu(4), &[Unset("/timer", "interrupts")], "/timer interrupts: missing"),
-    (Qemu(4), &[Remove("/memory@40000000")],
+    (Qemu(4), &[Set("/memory@40000000", "reg", Cells(&[0, 0x4000_0000, 0, 0]))],
         "no memory node has a size: the boot loader should fill it in"),
+    (Qemu(4), &[Unset("/memory@40000000", "reg")],
+        "no memory node has a size: the boot loader should fill it in"),
+    (Qemu(4), &[Unset("/memory@40000000", "reg"), Unset("/memory@40000000", "device_type")],
+        "no memory node has a size: the boot loader should fill it in"),
+    (Qemu(4), &[Remove("/memory@40000000")],
+        "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
+         called memory"),
+    (Qemu(4), &[Set("/memory@40000000", "status", Text("disabled"))],
+        "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
+         called memory"),
+    // On-chip memory in a tree of Linux.
+    (Qemu(4), &[
+        Remove("/memory@40000000"),
+        Add("/", "sram@10f000 { compatible = \"mmio-sram\"; reg = <0 0x10f000 0 0x100>; }"),
+    ],
+        "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
+         called memory; mmio-sram is used only if /chosen/zephyr,sram refers to it"),
+    // Names of memory that is not the board's: a reserved region, and a part of on-chip memory.
+    (Juno, &[
+        Remove("/memory@80000000"),
+        Add("/reserved-memory", "memory@80000000 { reg = <0 0x80000000 0 0x1000>; }"),
+        Add("/", "memory@2e000000 { compatible = \"arm,juno-sram-ns\"; reg = <0 0x2e000000 0 0x8000>; }"),
+    ],
+        "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
+         called memory"),
+    (Qemu(1), &[Remove("/memory@40000000"), Set("/chosen", "zephyr,sram", Cells(&[0x77]))],
+        "/chosen zephyr,sram: no node has the phandle 0x77"),
+    (Qemu(1), &[Remove("/memory@40000000"), Set("/chosen", "zephyr,sram", Text("/dram"))],
+        "/chosen zephyr,sram: no node has the path \"/dram\""),
     (Qemu(4), &[Remove("/cpus")], "no node /cpus"),
     (Qemu(4), &[Unset("/cpus", "#address-cells")], "/cpus #address-cells: missing"),
     (Qemu(4), &[Unset("/cpus/cpu@2", "reg")], "/cpus/cpu@2 reg: missing"),
