@@ -31,6 +31,8 @@ pub struct Board<'t> {
     pub model: &'t str,
     /// The console.
     pub uart: Uart,
+    /// What specifies the console, such as "/chosen/stdout-path".
+    pub uart_by: &'static str,
     /// The interrupt controller. Without a GIC, nothing can wake a suspended CPU, so only
     /// operations that do not need a wake-up are measured.
     pub gic: Option<Gic>,
@@ -81,7 +83,7 @@ impl<'t> Board<'t> {
         check_status(tree)?;
         // Check for PSCI first, because nothing can be measured without it.
         let conduit = super::psci_node::conduit(tree)?;
-        let uart = super::stdout_path::uart(tree)?;
+        let (uart, uart_by) = super::tree_console::console(tree)?;
         let controller = find_compatible(tree, gic::COMPATIBLE).map(gic::read);
         let controller = controller.transpose()?;
         let timer = find_compatible(tree, timers::COMPATIBLE);
@@ -97,6 +99,7 @@ impl<'t> Board<'t> {
         let board = Self {
             model: model(Node::root(tree)),
             uart,
+            uart_by,
             timers: timers.transpose()?.unwrap_or_default(),
             gic: controller.map(|controller| controller.gic),
             its: its.and_then(gic::read_its),

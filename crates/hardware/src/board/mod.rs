@@ -15,10 +15,10 @@ mod psci_node;
 mod ranges;
 mod reference;
 mod state_node;
-mod stdout_path;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod tree_console;
 mod watchdog;
 
 pub use self::board::Board;
@@ -33,8 +33,8 @@ pub use self::idle_order::StateSet;
 pub use self::labels::{Cpu, LabelSource};
 pub use self::memory::{MEMORY_MAX, MemorySource, RESERVED_MAX};
 pub use self::state_node::LeftOut;
-pub use self::stdout_path::TreeConsole;
 pub use self::timers::{CounterFrequency, FRAMES, TimerFrame, TimerPpis};
+pub use self::tree_console::TreeConsole;
 pub use self::watchdog::Watchdog;
 pub use crate::devices::timer_frame::NoFrame;
 pub use crate::devices::watchdog::{NoWatchdog, WatchdogKind};

@@ -160,6 +160,54 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Unset("/chosen", "stdout-path"), Set("/aliases", "serial0", Bytes(&[0xff, 0x00]))],
         "/aliases (alias of the console): not a string of printable ASCII characters"),
 
+    // If a property specifies a UART that is not there, or a disabled one, alias serial0 is not used
+    // instead.
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/pl011@9000000", "status", Text("disabled")),
+    ], "no stdout-path in /chosen and alias serial0 is disabled, so the console is unknown"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon=meson,0xfe07a000 iterations=1")),
+    ], "/chosen bootargs: earlycon=meson,0xfe07a000: no UART node has this address"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon=uart8250,io,0x3f8")),
+    ],
+        "/chosen bootargs: earlycon=uart8250,io,0x3f8: only UARTs with little-endian registers in \
+         memory"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon=pl011,mmio32,9000000")),
+    ], "/chosen bootargs: earlycon=pl011,mmio32,9000000: expected 0x and an address"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon=uart,mmio32,0xfeb50001")),
+    ], "/chosen bootargs: earlycon=uart,mmio32,0xfeb50001: the address is not aligned"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Add("/", "serial@9040000 { compatible = \"amlogic,meson-uart\"; reg = <0 0x9040000 0 0x18>; }"),
+        Set("/chosen", "bootargs", Text("earlycon=meson,0x9040000")),
+        Unset("/serial@9040000", "compatible"),
+    ], "/serial@9040000 compatible: missing"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("console=ttyS2,1500000n8")),
+    ], "/chosen bootargs: console=ttyS2,1500000n8: no UART has the alias serial2"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"), Set("/chosen", "bootargs", Text("console=ttyS0")),
+    ], "/chosen bootargs: console=ttyS0: alias serial0 is a different kind of UART"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"), Set("/chosen", "bootargs", Text("console=ttyAMA0")),
+        Set("/pl011@9000000", "status", Text("disabled")),
+    ], "/chosen bootargs: console=ttyAMA0: alias serial0 is disabled"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Add("/", "fiq-debugger { compatible = \"rockchip,fiq-debugger\"; rockchip,serial-id = <2>; }"),
+    ], "/fiq-debugger rockchip,serial-id: no UART has the alias serial2"),
+    (Qemu(4), &[Unset("/chosen", "stdout-path"), Set("/chosen", "zephyr,console", Cells(&[0x99]))],
+        "/chosen zephyr,console: no node has the phandle 0x99"),
+
     // Buses between the root and the console.
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000, 0x1_0000]))],
         "/bus@7f000000/apb ranges: no entry covers 0x1000 bytes at 0x80000"),
