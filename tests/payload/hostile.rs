@@ -203,7 +203,7 @@ fn of_a_mute_end_both_uarts_are_named() {
     assert_eq!(result.ending, MachineEnding::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
     let named = "parameter block specifies pl011 at 0xf100000, and its device tree pl011 \
-                 at 0xf000000, in /chosen/stdout-path";
+                 at 0xf000000, set by /chosen/stdout-path";
     assert!(said.contains(named), "{said}");
 }
 

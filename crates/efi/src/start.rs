@@ -214,7 +214,8 @@ fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     if board.uart.base == 0 {
         return Err(UnfitTree::NoUart);
     }
-    Plan::parse(board.bootargs).map_err(|error| UnfitTree::BootArguments(error.to_string()))?;
+    let plan = Plan::parse_from_tree(board.bootargs);
+    plan.map_err(|error| UnfitTree::BootArguments(error.to_string()))?;
     let (kind, base) = (board.uart.kind.name(), board.uart.base);
     print_line!("Boot arguments: {:?}", board.bootargs);
     print_line!("Results are printed only on the UART: {kind} at {base:#x}");

@@ -2,15 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion};
 use clap::Args;
-use hardware::board::{Board, Region};
-use hardware::image::TREE_MAX;
+use hardware::board::{Board, Footprint, Region};
+#[cfg(feature = "full")]
+use hardware::board::{Gic, MemorySource};
+use hardware::image::{ParameterBlock, TREE_MAX};
+#[cfg(feature = "full")]
+use hardware::text::plural::many;
 use host::progress::say;
 use host::read_file;
 use run::model::LeftOutState;
+use run::plan::Plan;
 
 use super::firmware::Variant;
 use super::image::{self, Emergency};
@@ -88,8 +93,22 @@ impl TreeWish {
         given.flatten().chain(flags).collect()
     }
 
-    /// Builds the payload, unless `base` supplies one, and its image for `board`.
+    /// Builds the payload, unless `base` supplies one, and its image for `board`, which loads it at
+    /// the board file's address.
     pub fn make_image(
+        &self,
+        workspace: &Workspace,
+        board: &BoardFile,
+        base: Option<Vec<u8>>,
+    ) -> Result<Vec<u8>> {
+        let image = self.make_image_for_any_board(workspace, board, base)?;
+        check_place(&image, board.load_address, &self.tree())?;
+        Ok(image)
+    }
+
+    /// Does the same as [`Self::make_image`], but `dtb` may be for another board than `board`, whose
+    /// load address is unknown.
+    pub fn make_image_for_any_board(
         &self,
         workspace: &Workspace,
         board: &BoardFile,
@@ -178,6 +197,18 @@ fn warn_of_states(path: &Path, tree: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Checks that the tree appended to `image`, if it is the user's, has room for the payload at
+/// `load_address`. The payload checks the same after it has been loaded.
+pub(crate) fn check_place(image: &[u8], load_address: u64, tree: &TreeSource) -> Result<()> {
+    let TreeSource::File(path) = tree else {
+        return Ok(());
+    };
+    let footprint = Footprint::of_image(&ParameterBlock::read(image)?, load_address);
+    let tree = image::appended_tree(image)?;
+    let checked = footprint.map_or(Ok(()), |it| Board::read(tree)?.check_footprint(&it));
+    checked.with_context(|| format!("--dtb {}", path.display()))
+}
+
 /// Returns the contents of the image for `board` with `tree`.
 pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> Result<Contents> {
     let (cpus, most) = (wish.cpus, board.firmware(wish.firmware.name())?.max_cpus);
@@ -220,9 +251,39 @@ pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     Ok(adapt(None).unwrap_or(replaced))
 }
 
+/// Checks the boot arguments in the user's tree as the payload does.
+fn check_bootargs(board: &Board<'_>) -> Result<()> {
+    let plan = Plan::parse_from_tree(board.bootargs);
+    plan.map_err(|error| anyhow!("{error}; correct /chosen/bootargs, or use --args"))?;
+    Ok(())
+}
+
+/// Checks the user's tree, and describes what the payload reads from it.
+#[cfg(feature = "full")]
+pub fn summary(blob: &[u8]) -> Result<String> {
+    let board = device_tree::read(blob)?;
+    check_bootargs(&board)?;
+    let gic = match board.gic {
+        Some(Gic::V2 { .. }) => "GICv2",
+        Some(Gic::V3 { .. }) => "GICv3",
+        None => "no GIC",
+    };
+    let (cpus, states) = (
+        many(board.cpu_count, "CPU"),
+        many(board.idle_states.usable.len(), "idle state"),
+    );
+    let console = format!("console {}, set by {}", board.uart, board.uart_by);
+    let memory = match board.memory_source {
+        MemorySource::DeviceType => String::new(),
+        source => format!("; memory nodes recognized by {source}"),
+    };
+    Ok(format!("found {cpus}, {gic}, {states}; {console}{memory}"))
+}
+
 fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
     let blob = ::device_tree::adapt(blob, wish.args, None)?;
     let (gic, cpus) = device_tree::machine(&blob)?;
+    check_bootargs(&Board::read(&blob)?)?;
     if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
         let (its, ours) = (gic.number(), wish.gic.number());
         bail!("the tree describes a GICv{its}, but the machine has a GICv{ours}: use --gic {its}");

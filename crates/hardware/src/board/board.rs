@@ -17,6 +17,7 @@ use super::memory::MemorySource;
 use super::node::{Node, find_compatible};
 use super::ranges::Region;
 use super::timers::{self, CounterFrequency, TimerFrame, TimerPpis};
+use super::tree_console::ConsoleSource;
 use super::watchdog::{self, Watchdog};
 use crate::text::format_error::{FormatError, Result};
 
@@ -31,8 +32,8 @@ pub struct Board<'t> {
     pub model: &'t str,
     /// The console.
     pub uart: Uart,
-    /// What specifies the console, such as "/chosen/stdout-path".
-    pub uart_by: &'static str,
+    /// What specifies the console.
+    pub uart_by: ConsoleSource,
     /// The interrupt controller. Without a GIC, nothing can wake a suspended CPU, so only
     /// operations that do not need a wake-up are measured.
     pub gic: Option<Gic>,

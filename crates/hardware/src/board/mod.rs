@@ -4,6 +4,7 @@ mod board;
 mod cpu_index;
 mod cpus;
 mod fdt;
+mod footprint;
 pub mod free_memory;
 mod gic;
 mod idle;
@@ -24,6 +25,7 @@ mod watchdog;
 pub use self::board::Board;
 pub use self::cpu_index::{CPU_MAX, CpuIndex};
 pub use self::fdt::total_size;
+pub use self::footprint::Footprint;
 pub use self::free_memory::Room;
 pub use self::gic::{
     FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, GITS, Gic, REDISTRIBUTOR_REGIONS_MAX,
@@ -34,7 +36,7 @@ pub use self::labels::{Cpu, LabelSource};
 pub use self::memory::{MEMORY_MAX, MemorySource, RESERVED_MAX};
 pub use self::state_node::LeftOut;
 pub use self::timers::{CounterFrequency, FRAMES, TimerFrame, TimerPpis};
-pub use self::tree_console::TreeConsole;
+pub use self::tree_console::{ConsoleSource, TreeConsole};
 pub use self::watchdog::Watchdog;
 pub use crate::devices::timer_frame::NoFrame;
 pub use crate::devices::watchdog::{NoWatchdog, WatchdogKind};

@@ -14,6 +14,7 @@
 
 use alloc::format;
 use alloc::string::ToString as _;
+use core::fmt;
 
 use super::fdt::Fdt;
 use super::node::{Node, VALUE_MAX, find_compatible, first_text};
@@ -36,25 +37,59 @@ const OTHER_TERMINALS: [&str; 6] = [
     "ttyprintk",
 ];
 
+/// What specifies the console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsoleSource {
+    /// `/chosen/stdout-path`.
+    StdoutPath,
+    /// The name that Linux used before that one was standardized.
+    LinuxStdoutPath,
+    /// `earlycon=` in the boot arguments.
+    Earlycon,
+    /// `console=` in the boot arguments.
+    Console,
+    /// The FIQ debugger's node.
+    FiqDebugger,
+    /// `/chosen/zephyr,console`.
+    ZephyrConsole,
+    /// The alias, if there is nothing better.
+    Serial0,
+}
+
+impl ConsoleSource {
+    /// Returns true if the boot arguments cannot change the console.
+    pub const fn is_stdout_path(self) -> bool {
+        matches!(self, Self::StdoutPath | Self::LinuxStdoutPath)
+    }
+}
+
+impl fmt::Display for ConsoleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::StdoutPath => "/chosen/stdout-path",
+            Self::LinuxStdoutPath => "/chosen/linux,stdout-path",
+            Self::Earlycon => "earlycon in /chosen/bootargs",
+            Self::Console => "console in /chosen/bootargs",
+            Self::FiqDebugger => "rockchip,serial-id of the FIQ debugger",
+            Self::ZephyrConsole => "/chosen/zephyr,console",
+            Self::Serial0 => "alias serial0",
+        })
+    }
+}
+
 /// The information needed to report an unusable device tree: the UART for the message and the
 /// conduit for the subsequent SYSTEM_OFF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeConsole {
     /// The console UART, or the reason why it is not available.
     pub uart: Result<Uart, FormatError>,
-    /// What specifies the UART, such as "/chosen/stdout-path".
-    pub by: &'static str,
+    /// What specifies the UART, if it was found.
+    pub by: Option<ConsoleSource>,
     /// The conduit, or the reason why it is not available.
     pub conduit: Result<Conduit, FormatError>,
 }
 
 impl TreeConsole {
-    /// What specifies the UART if the boot arguments do, for each of the words that can.
-    pub const BY_BOOTARGS: [&str; 2] = [
-        "earlycon in /chosen/bootargs",
-        "console in /chosen/bootargs",
-    ];
-
     /// Looks for the UART and conduit in `tree`. Either can be missing.
     ///
     /// # Errors
@@ -63,7 +98,7 @@ impl TreeConsole {
         let tree = super::fdt::open(tree)?;
         let located = locate(tree);
         Ok(Self {
-            by: located.as_ref().map_or("", |(_, by)| by),
+            by: located.as_ref().ok().map(|(_, by)| *by),
             uart: located.and_then(|(place, _)| place.uart()),
             conduit: super::psci_node::conduit(tree),
         })
@@ -71,7 +106,7 @@ impl TreeConsole {
 }
 
 /// Reads the console UART, and returns it with what specifies it.
-pub(crate) fn console(tree: Fdt<'_>) -> Result<(Uart, &'static str)> {
+pub(crate) fn console(tree: Fdt<'_>) -> Result<(Uart, ConsoleSource)> {
     let (place, by) = locate(tree)?;
     Ok((place.uart()?, by))
 }
@@ -160,18 +195,17 @@ fn read(node: Node<'_>) -> Result<Uart> {
 type Source = for<'t> fn(Fdt<'t>) -> Result<Option<Place<'t>>>;
 
 /// The properties that specify the console, in order.
-const SOURCES: [(Source, &str); 6] = [
-    (by_stdout_path, "/chosen/stdout-path"),
-    // Linux used this name before the first was standardized.
-    (by_old_stdout_path, "/chosen/linux,stdout-path"),
-    (by_earlycon, TreeConsole::BY_BOOTARGS[0]),
-    (by_terminal, TreeConsole::BY_BOOTARGS[1]),
-    (by_fiq_debugger, "rockchip,serial-id of the FIQ debugger"),
-    (by_zephyr_console, "/chosen/zephyr,console"),
+const SOURCES: [(Source, ConsoleSource); 6] = [
+    (by_stdout_path, ConsoleSource::StdoutPath),
+    (by_linux_stdout_path, ConsoleSource::LinuxStdoutPath),
+    (by_earlycon, ConsoleSource::Earlycon),
+    (by_console, ConsoleSource::Console),
+    (by_fiq_debugger, ConsoleSource::FiqDebugger),
+    (by_zephyr_console, ConsoleSource::ZephyrConsole),
 ];
 
 /// Returns the console and what specifies it.
-fn locate<'t>(tree: Fdt<'t>) -> Result<(Place<'t>, &'static str)> {
+fn locate<'t>(tree: Fdt<'t>) -> Result<(Place<'t>, ConsoleSource)> {
     let mut wrong = None;
     for (find, by) in SOURCES {
         match find(tree) {
@@ -186,7 +220,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Place<'t>, &'static str)> {
     }
     let why = match reference::resolve(tree, "serial0")? {
         Some(node) if disabled(node).is_none() => {
-            return Ok((Place::Enabled(node), "alias serial0"));
+            return Ok((Place::Enabled(node), ConsoleSource::Serial0));
         }
         Some(_) => "alias serial0 is disabled",
         None => "no alias serial0",
@@ -200,7 +234,7 @@ fn by_stdout_path<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
     Ok(reference::in_chosen(tree, "stdout-path")?.map(Place::Enabled))
 }
 
-fn by_old_stdout_path<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
+fn by_linux_stdout_path<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
     Ok(reference::in_chosen(tree, "linux,stdout-path")?.map(Place::Enabled))
 }
 
@@ -233,7 +267,7 @@ fn by_earlycon<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
 }
 
 /// The last `console=` that specifies a UART. Linux uses the last one for `/dev/console`.
-fn by_terminal<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
+fn by_console<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
     let mut last = Ok(None);
     for value in bootargs(tree, "console") {
         let found = match terminal(value) {
