@@ -323,6 +323,76 @@ mod tests {
 
     use super::*;
 
+    /// Returns Juno's tree with these boot arguments and a reserved region, in a file.
+    fn given(bootargs: &str, reserved: u64) -> (tempfile::TempDir, TreeSource) {
+        let board = boards::load("juno").expect("a board");
+        let choices = Choices {
+            cpus: 2,
+            gic: board.default_gic(),
+            conduit: board.psci.conduit,
+            cpu_off: true,
+            idle_states: &[],
+        };
+        let mut tree = device_tree::build(&board, &choices, bootargs).expect("a tree");
+        // The memory reservation block is at the end of the tree.
+        let place = (tree.len() as u32).next_multiple_of(8);
+        tree.resize(place as usize, 0);
+        tree.extend([reserved, 0x1000, 0, 0].map(u64::to_be_bytes).concat());
+        let size = tree.len() as u32;
+        tree[4..8].copy_from_slice(&size.to_be_bytes());
+        tree[16..20].copy_from_slice(&place.to_be_bytes());
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("given.dtb");
+        std::fs::write(&path, tree).expect("written");
+        (dir, TreeSource::File(path))
+    }
+
+    #[test]
+    fn a_given_tree_must_leave_memory_at_the_load_address() {
+        let board = boards::load("juno").expect("a board");
+        let at = board.load_address;
+        for (reserved, is_free) in [
+            (at - 0x1000, true),
+            (at + 0x1000, false),
+            (at + 0x8000, false),
+        ] {
+            let (_dir, source) = given("", reserved);
+            let wish = TreeWish::default();
+            let made = contents(&board, &wish.wish(&board).expect("a wish"), &source);
+            let made = made.expect("contents");
+            let flat = image::tests::blank(0x4000);
+            let tree = made.tree.as_deref();
+            let image = image::assemble(flat, tree, made.emergency, 2).expect("an image");
+            let checked = check_place(&image, at, &source).map_err(|it| format!("{it:#}"));
+            assert_eq!(checked.is_ok(), is_free, "{reserved:#x}: {checked:?}");
+            let said = checked.err().unwrap_or_default();
+            let named = format!("reserved memory at {reserved:#x} overlaps the ");
+            assert!(is_free || said.contains(&named), "{said}");
+        }
+    }
+
+    #[test]
+    fn boot_arguments_of_a_given_tree_are_checked() {
+        let board = boards::load("juno").expect("a board");
+        for (bootargs, expected) in [
+            ("console=ttyS0,115200 root=/dev/sda1", None),
+            ("iterations=3", None),
+            ("iteration=3", Some("word 1 \"iteration=3\": unknown key")),
+            (
+                "rw iterations=0",
+                Some("word 2 \"iterations=0\": iterations takes"),
+            ),
+        ] {
+            let (_dir, source) = given(bootargs, 0);
+            let wish = TreeWish::default();
+            let made = contents(&board, &wish.wish(&board).expect("a wish"), &source);
+            let said = made.err().map(|error| format!("{error:#}"));
+            assert_eq!(said.is_some(), expected.is_some(), "{said:?}");
+            let parts = [expected.unwrap_or(""), "use --args"];
+            assert!(said.is_none_or(|said| parts.iter().all(|part| said.contains(part))));
+        }
+    }
+
     /// On Poplar, CPUs do not come back after CPU_OFF.
     #[test]
     fn the_trees_of_images_forbid_cpu_off_where_board_files_do() {

@@ -19,9 +19,8 @@ pub(crate) fn in_chosen<'t>(tree: Fdt<'t>, name: &'static str) -> Result<Option<
         return Ok(None);
     };
     if let (4, Some(0)) = (value.len(), value.first()) {
-        let phandle = number(value);
-        let mut nodes = Node::root(tree).subtree().map(|(_, node)| node);
-        let found = nodes.find(|node| node.value("phandle") == Some(value));
+        let phandle = number(value) as u32;
+        let found = Node::with_phandle(tree, phandle);
         let missing = || chosen.error(name, format_args!("no node has the phandle {phandle:#x}"));
         return found.ok_or_else(missing).map(Some);
     }
