@@ -9,16 +9,16 @@ use super::node_model::Value::Cells;
 use crate::board::{Board, Footprint, Region};
 use crate::image::{ParameterBlock, working_memory};
 
-/// An image of 0x50000 bytes, followed by a tree of 0x2345 bytes and the boot stack.
-const BLOCK: ParameterBlock = ParameterBlock {
-    uart: None,
-    conduit: None,
-    marks: None,
-    tree_offset: 0x5_0000,
-    tree_size: 0x2345,
-    base_size: 0x5_0000,
-    build: 0,
-};
+/// Returns the footprint of an image of 0x50000 bytes at `base`, with a tree of this size, if any.
+fn footprint(tree_size: u64, base: u64) -> Option<Footprint> {
+    let block = ParameterBlock {
+        tree_offset: if tree_size > 0 { 0x5_0000 } else { 0 },
+        tree_size,
+        base_size: 0x5_0000,
+        ..ParameterBlock::default()
+    };
+    Footprint::of_image(&block, base)
+}
 
 const MEMORY: &str = "/memory@40000000";
 
@@ -42,7 +42,7 @@ fn hole(at: u64, part: &str) -> String {
 
 #[test]
 fn reserved_memory_and_holes_at_the_image_are_refused() {
-    let footprint = Footprint::of_image(&BLOCK, 0x6000_0000).expect("addresses");
+    let footprint = footprint(0x2345, 0x6000_0000).expect("addresses");
     let [image, tree, stack] = [
         "image at 0x60000000",
         "appended device tree at 0x60050000",
@@ -109,15 +109,16 @@ fn reserved_memory_and_holes_at_the_image_are_refused() {
     }
 }
 
+#[test]
+fn an_image_at_the_end_of_the_address_space_has_no_footprint() {
+    assert!(footprint(0x2345, u64::MAX - 0x5_0000).is_none());
+    assert!(footprint(0, u64::MAX - 0x6_0000).is_none());
+}
+
 /// A loader may reserve the tree that it passes.
 #[test]
 fn a_tree_of_a_loader_is_not_part_of_the_footprint() {
-    let block = ParameterBlock {
-        tree_offset: 0,
-        tree_size: 0,
-        ..BLOCK
-    };
-    let footprint = Footprint::of_image(&block, 0x6000_0000).expect("addresses");
+    let footprint = footprint(0, 0x6000_0000).expect("addresses");
     assert!(footprint.tree.is_none());
     let boot_area = Region {
         base: 0x6005_0000,
@@ -128,5 +129,4 @@ fn a_tree_of_a_loader_is_not_part_of_the_footprint() {
         checked(&[Reserve(0x4800_0000, 0x10_0000)], &footprint),
         "free"
     );
-    assert!(Footprint::of_image(&BLOCK, u64::MAX - 0x5_0000).is_none());
 }
