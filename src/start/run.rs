@@ -100,6 +100,31 @@ fn print_choices(board: &Board<'_>, is_console_of_tree: bool) {
     }
 }
 
+/// Reads the boot arguments. Ends the run if they are wrong or measure nothing, or if there is no
+/// console.
+fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
+    let is_shared = is_handed_over || is_shared(board.bootargs);
+    let plan = if is_shared {
+        // Writing to the console cannot fail.
+        let _ = output::passed_over(&mut Console, board.bootargs);
+        Plan::parse_among_foreign(board.bootargs)
+    } else {
+        Plan::parse(board.bootargs)
+    };
+    let plan = accept(plan, "");
+    if !console::is_set() {
+        // A measurement is pointless if its results cannot be printed.
+        ending::finish();
+    }
+    ending::set_end_action(plan.end);
+    if plan.list {
+        // Writing to the console cannot fail.
+        let _ = output::list(&mut Console);
+        give_up(&"only=help lists the scenarios and measures nothing");
+    }
+    plan
+}
+
 /// Runs the payload with a device tree.
 fn run_with_tree(
     mut tables: TranslationTables,
@@ -140,25 +165,7 @@ fn run_with_tree(
         boot_area,
     };
     accept(board.check_footprint(&footprint), "device tree: ");
-    let is_shared = found.is_handed_over || is_shared(board.bootargs);
-    let plan = if is_shared {
-        // Writing to the console cannot fail.
-        let _ = output::passed_over(&mut Console, board.bootargs);
-        Plan::parse_among_foreign(board.bootargs)
-    } else {
-        Plan::parse(board.bootargs)
-    };
-    let plan = accept(plan, "");
-    if !console::is_set() {
-        // A measurement is pointless if its results cannot be printed.
-        ending::finish();
-    }
-    ending::set_end_action(plan.end);
-    if plan.list {
-        // Writing to the console cannot fail.
-        let _ = output::list(&mut Console);
-        give_up(&"only=help lists the scenarios and measures nothing");
-    }
+    let plan = read_plan(&board, found.is_handed_over);
     boot_marks::reach(BootStage::Board);
     let (mut lead, run) = setup::prepare(
         tables,

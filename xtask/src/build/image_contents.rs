@@ -181,16 +181,25 @@ pub(crate) fn make_image(
 ) -> Result<Vec<u8>> {
     let contents = contents(board, wish, tree)?;
     if let (TreeSource::File(path), Some(tree)) = (tree, &contents.tree) {
-        warn_of_states(path, tree)?;
+        warn_of_choices(path, tree)?;
     }
     let base = base.map_or_else(|| payload::flat(workspace), Ok)?;
     let tree = contents.tree.as_deref();
     image::assemble(base, tree, contents.emergency, contents.cpus)
 }
 
-/// Names the idle states in the user's tree that the payload does not use.
-fn warn_of_states(path: &Path, tree: &[u8]) -> Result<()> {
-    for state in &Board::read(tree)?.idle_states.left_out {
+/// Names the idle states in the user's tree that the payload does not use, and the console if
+/// stdout-path does not specify it.
+fn warn_of_choices(path: &Path, tree: &[u8]) -> Result<()> {
+    let board = Board::read(tree)?;
+    let (uart, by) = (board.uart, board.uart_by);
+    if !by.is_stdout_path() {
+        say(&format!(
+            "--dtb {}: console {uart}, set by {by}",
+            path.display()
+        ));
+    }
+    for state in &board.idle_states.left_out {
         let sentence = LeftOutState::from(state).sentence();
         say(&format!("warning: --dtb {}: {sentence}", path.display()));
     }

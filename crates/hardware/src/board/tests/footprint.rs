@@ -21,6 +21,11 @@ fn footprint(tree_size: u64, base: u64) -> Option<Footprint> {
 }
 
 const MEMORY: &str = "/memory@40000000";
+const RESERVED: &str = "reserved-memory { ranges; #address-cells = <2>; #size-cells = <2>; }";
+const NO_MAP: &str = "r@60010000 { no-map; reg = <0 0x60010000 0 0x1000>; }";
+/// A second memory node, which starts in the image.
+const SPLIT: &str = "memory@60010000 { device_type = \"memory\"; \
+                     reg = <0 0x60010000 0 0x1000000>; }";
 
 fn checked(edits: &[Edit<'_>], footprint: &Footprint) -> String {
     let mut tree = NodeModel::read(Qemu(1));
@@ -48,10 +53,6 @@ fn reserved_memory_and_holes_at_the_image_are_refused() {
         "appended device tree at 0x60050000",
         "boot stack at 0x60053000",
     ];
-    let no_map = "r@60010000 { no-map; reg = <0 0x60010000 0 0x1000>; }";
-    let node = "reserved-memory { ranges; #address-cells = <2>; #size-cells = <2>; }";
-    // Two adjacent regions, the second of which is in another node.
-    let split = "memory@60010000 { device_type = \"memory\"; reg = <0 0x60010000 0 0x1000000>; }";
     let memory = |reg| Set(MEMORY, "reg", Cells(reg));
     for (edits, expected) in [
         (&[Reserve(0x5fff_f000, 0x1000)][..], "free".into()),
@@ -65,7 +66,7 @@ fn reserved_memory_and_holes_at_the_image_are_refused() {
             reserved(0x4000_0000, image),
         ),
         (
-            &[Add("/", node), Add("/reserved-memory", no_map)],
+            &[Add("/", RESERVED), Add("/reserved-memory", NO_MAP)],
             reserved(0x6001_0000, image),
         ),
         (&[Reserve(0x6005_2344, 1)], reserved(0x6005_2344, tree)),
@@ -73,11 +74,11 @@ fn reserved_memory_and_holes_at_the_image_are_refused() {
         (&[Reserve(0x6005_2ff0, 1)], reserved(0x6005_2ff0, tree)),
         (&[Reserve(0x6005_3000, 1)], reserved(0x6005_3000, stack)),
         (
-            &[memory(&[0, 0x4000_0000, 0, 0x2001_0000]), Add("/", split)],
+            &[memory(&[0, 0x4000_0000, 0, 0x2001_0000]), Add("/", SPLIT)],
             "free".into(),
         ),
         (
-            &[memory(&[0, 0x4000_0000, 0, 0x2000_f000]), Add("/", split)],
+            &[memory(&[0, 0x4000_0000, 0, 0x2000_f000]), Add("/", SPLIT)],
             hole(0x6000_f000, image),
         ),
         (
