@@ -74,8 +74,13 @@ fn check_cpus(cpus: &[Cpu], source: LabelSource) {
 }
 
 fn check_plan(bootargs: &str) -> Option<Plan> {
+    let shared = Plan::parse_from_tree(bootargs);
     match Plan::parse(bootargs) {
-        Ok(plan) => Some(plan),
+        Ok(plan) => {
+            // Words for another program are not needed to accept the payload's own.
+            assert_eq!(shared, Ok(plan));
+            Some(plan)
+        }
         Err(error) => {
             // The error may list all scenarios. The payload wraps the text when printing it.
             let text = error.to_string();

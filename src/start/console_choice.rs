@@ -1,5 +1,6 @@
 //! Chooses the console.
 
+use hardware::board::ConsoleSource;
 use hardware::image::Uart;
 
 use crate::machine::console::{self, print_paragraph};
@@ -19,21 +20,28 @@ pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: boo
 
 /// Switches the console from the emergency UART to the UART in the tree, if they differ. The switch
 /// is announced on the emergency UART. If the device in the tree is not a UART, that announcement
-/// is the last visible line.
-pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &Uart, by: &str) {
+/// is the last visible line. Returns true if the console is the UART in the tree.
+pub fn move_console(
+    tables: &mut TranslationTables,
+    from: Option<Uart>,
+    uart: &Uart,
+    by: ConsoleSource,
+) -> bool {
     let (kind, base) = (uart.kind.name(), uart.base);
     if from.is_none_or(|from| from == *uart) {
-        return;
+        return true;
     }
     let Ok(mut candidate) = console::open(tables, uart) else {
         print_paragraph!("console stays: cannot read {base:#x}, set by {by}");
-        return;
+        return false;
     };
-    if candidate.accepts_bytes() {
+    let accepts_bytes = candidate.accepts_bytes();
+    if accepts_bytes {
         print_paragraph!("console moves to {uart}, set by {by}");
         console::wait_idle();
         console::set(candidate);
     } else {
         print_paragraph!("console stays: {base:#x}, set by {by}, does not accept bytes as {kind}");
     }
+    accepts_bytes
 }

@@ -1,10 +1,10 @@
 //! Runs the payload: finds the console and the device tree, reads the board and the plan, sets up
 //! the machine, and runs the scenarios.
 
-use hardware::board::{Board, TreeConsole};
+use hardware::board::{Board, Footprint, MemorySource, TreeConsole};
 use hardware::image::{BootStage, Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock};
 use hardware::spec::region::Region;
-use run::plan::Plan;
+use run::plan::{Plan, is_shared};
 use suite::output;
 
 use super::console_choice::{move_console, open_console};
@@ -16,7 +16,7 @@ use crate::machine::boot::entries::BootState;
 use crate::machine::boot::layout;
 use crate::machine::boot_marks;
 use crate::machine::call::conduit;
-use crate::machine::console::{self, Console, print_line};
+use crate::machine::console::{self, Console, print_line, print_paragraph};
 use crate::machine::cpu::{instructions, registers};
 use crate::machine::ending::{self, accept, give_up, refuse};
 use crate::machine::memory::loader_data;
@@ -89,6 +89,42 @@ fn parameters(tables: &TranslationTables) -> (ParameterBlock, bool) {
     }
 }
 
+/// Prints how the console was found, and how the memory nodes were recognized if not in the usual
+/// way.
+fn print_choices(board: &Board<'_>, is_console_of_tree: bool) {
+    if is_console_of_tree {
+        print_paragraph!("Console {}, set by {}", board.uart, board.uart_by);
+    }
+    if board.memory_source != MemorySource::DeviceType {
+        print_paragraph!("Memory nodes recognized by {}", board.memory_source);
+    }
+}
+
+/// Reads the boot arguments. Ends the run if they are wrong or measure nothing, or if there is no
+/// console.
+fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
+    let is_shared = is_handed_over || is_shared(board.bootargs);
+    let plan = if is_shared {
+        // Writing to the console cannot fail.
+        let _ = output::passed_over(&mut Console, board.bootargs);
+        Plan::parse_among_foreign(board.bootargs)
+    } else {
+        Plan::parse(board.bootargs)
+    };
+    let plan = accept(plan, "");
+    if !console::is_set() {
+        // A measurement is pointless if its results cannot be printed.
+        ending::finish();
+    }
+    ending::set_end_action(plan.end);
+    if plan.list {
+        // Writing to the console cannot fail.
+        let _ = output::list(&mut Console);
+        give_up(&"only=help lists the scenarios and measures nothing");
+    }
+    plan
+}
+
 /// Runs the payload with a device tree.
 fn run_with_tree(
     mut tables: TranslationTables,
@@ -110,34 +146,26 @@ fn run_with_tree(
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
     // If the tree is rejected, its console might not be a UART.
-    if let (Ok(board), Some(early)) = (&read, &early) {
-        move_console(&mut tables, emergency, &board.uart, early.by);
-    }
+    let is_of_tree = read
+        .as_ref()
+        .is_ok_and(|board| move_console(&mut tables, emergency, &board.uart, board.uart_by));
     let (image, source) = (layout::image().base, found.source);
     print_line!("Image at {image:#x}, device tree {source}");
+    if let Ok(board) = &read {
+        print_choices(board, is_of_tree);
+    }
     if !has_firmware {
         end_without_firmware();
     }
     let board = accept(read, "device tree: ");
     conduit::set_conduit(Some(board.conduit));
-    let plan = if found.is_handed_over {
-        // Writing to the console cannot fail.
-        let _ = output::passed_over(&mut Console, board.bootargs);
-        Plan::parse_among_foreign(board.bootargs)
-    } else {
-        Plan::parse(board.bootargs)
+    let footprint = Footprint {
+        image: layout::image(),
+        tree: (!found.is_handed_over).then_some(found.region),
+        boot_area,
     };
-    let plan = accept(plan, "");
-    if !console::is_set() {
-        // A measurement is pointless if its results cannot be printed.
-        ending::finish();
-    }
-    ending::set_end_action(plan.end);
-    if plan.list {
-        // Writing to the console cannot fail.
-        let _ = output::list(&mut Console);
-        give_up(&"only=help lists the scenarios and measures nothing");
-    }
+    accept(board.check_footprint(&footprint), "device tree: ");
+    let plan = read_plan(&board, found.is_handed_over);
     boot_marks::reach(BootStage::Board);
     let (mut lead, run) = setup::prepare(
         tables,

@@ -40,26 +40,6 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     }
 }
 
-/// Rejects a tree that makes the boot area, which is already in use, unavailable to the payload.
-fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
-    let holds = |region: &Region| board.memory.iter().any(|m| m.contains(region));
-    // A tree may omit the memory that holds the image. In that case, this check is skipped.
-    if holds(&image) && !holds(&boot_area) {
-        refuse(&format_args!(
-            "device tree: no memory after the image, at {:#x}, where the boot stack is; \
-             load the image at a lower address",
-            boot_area.base
-        ));
-    }
-    if let Some(taken) = board.reserved.iter().find(|r| r.overlaps(&boot_area)) {
-        refuse(&format_args!(
-            "device tree: reserved memory at {:#x} overlaps the boot stack at {:#x}; load the \
-             image elsewhere",
-            taken.base, boot_area.base
-        ));
-    }
-}
-
 /// Returns the number of tables needed for a device region that is mapped after a region ending at
 /// `last`.
 fn device_tables(last: u64, region: Region) -> u64 {
@@ -111,7 +91,6 @@ pub fn find(
         }
     }
     let [_, boot_area] = used;
-    check_boot_area(board, image, boot_area);
     let room = free_memory::find(&board.memory, &taken, boot_area.end(), size);
     let mut room = accept(room, "");
     // The first pages contain the translation tables for the rest.

@@ -1,6 +1,7 @@
 //! Tests the values passed in X0 to X3 when no tree is appended. Like a loader, a stub sets these
 //! registers and jumps to the payload. (The `firmware` module tests TF-A's own transfer list.)
 
+use fdt_blob::Blob;
 use hardware::image::handoff::{REGISTER, SIGNATURE};
 
 use crate::common;
@@ -56,6 +57,14 @@ fn a_tree_is_found() {
     both.resize(0x8000, 0);
     both.extend(list(None));
     entered([7, REGISTER, THERE, THERE + 0x8000], &both, THERE).passes(&[by_x2]);
+}
+
+/// U-Boot and kexec reserve the tree that they pass.
+#[test]
+fn a_tree_that_reserves_itself_is_found() {
+    let mut tree = Blob::read(&tree());
+    tree.reservations.push((THERE, 0x1_0000));
+    entered([THERE, 0, 0, 0], &tree.write(), THERE).passes(&["device tree at 0x48000000 (X0)"]);
 }
 
 #[test]

@@ -126,6 +126,49 @@ fn the_trees_frequency_overrides_cntfrq() {
     ends(&spec, Verdict::Pass, &words);
 }
 
+/// The words of Linux also specify the console, because the tree has no stdout-path.
+#[test]
+fn arguments_of_linux_in_an_appended_tree_specify_the_console() {
+    let bootargs = |own: &str| {
+        let mut tree = Blob::read(&common::good_tree(2, ""));
+        set(
+            &mut tree,
+            "chosen",
+            "bootargs",
+            format!("earlycon=pl011,mmio32,0x9000000 {own} console=ttyAMA2 rw\0").as_bytes(),
+        );
+        rename(&mut tree, "stdout-path", "other-path");
+        with_tree("--smp 2 --icount", tree.write())
+    };
+    let words = [
+        "Console pl011 at 0x9000000, set by earlycon in /chosen/bootargs",
+        "Ignored boot arguments for another program: earlycon=pl011,mmio32,0x9000000 \
+         console=ttyAMA2 rw",
+        "psci-bench: PASS (1 passed",
+    ];
+    let own = "only=psci_version_parallel iterations=1";
+    ends(&bootargs(own), Verdict::Pass, &words);
+    let words = ["bootargs word 2 \"iteration=5\": unknown key"];
+    ends(&bootargs("iteration=5"), Verdict::BadInput, &words);
+}
+
+#[test]
+fn reserved_memory_or_a_hole_at_the_image_is_refused() {
+    let mut reserved = Blob::read(&common::good_tree(2, ""));
+    reserved.reservations.push((0x6001_0000, 0x1000));
+    let hole = cells(&[0, 0x6000_1000, 0, 0x1000_0000]);
+    let hole = changed(|tree| set(tree, "memory@40000000", "reg", &hole));
+    for (spec, words) in [
+        (
+            with_tree("--smp 2", reserved.write()),
+            "reserved memory at 0x60010000 overlaps the image at 0x60000000",
+        ),
+        (hole, "no memory at 0x60000000, in the image at 0x60000000"),
+    ] {
+        ends(&spec, Verdict::BadInput, &[words]);
+    }
+}
+
 /// Returns a run with a modified copy of QEMU's tree.
 fn changed(change: impl FnOnce(&mut Blob)) -> RunSpec {
     let mut tree = Blob::read(&common::good_tree(2, "iterations=1 warmup=0"));
@@ -135,6 +178,17 @@ fn changed(change: impl FnOnce(&mut Blob)) -> RunSpec {
 
 fn set(tree: &mut Blob, node: &str, name: &str, value: &[u8]) {
     *tree.value(node, name).expect("it is there") = value.to_vec();
+}
+
+/// Renames all properties called `from`.
+fn rename(tree: &mut Blob, from: &str, to: &str) {
+    for token in &mut tree.tokens {
+        if let BlobToken::Property(name, _) = token
+            && name == from
+        {
+            to.clone_into(name);
+        }
+    }
 }
 
 /// Returns the `reg` value for a device with one page of registers.
@@ -203,7 +257,7 @@ fn of_a_mute_end_both_uarts_are_named() {
     assert_eq!(result.ending, MachineEnding::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
     let named = "parameter block specifies pl011 at 0xf100000, and its device tree pl011 \
-                 at 0xf000000, in /chosen/stdout-path";
+                 at 0xf000000, set by /chosen/stdout-path";
     assert!(said.contains(named), "{said}");
 }
 

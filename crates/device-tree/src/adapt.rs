@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
-use hardware::board::{Board, FormatError, Region};
+use hardware::board::{Board, ConsoleSource, FormatError, Region, TreeConsole};
 
 use super::readable::readable;
 use super::{Result, merge, nodes};
@@ -16,7 +16,8 @@ use super::{Result, merge, nodes};
 /// Linux have about a third as many.
 pub const ITEMS_MAX: usize = 30_000;
 
-/// Returns a copy of `blob` with `bootargs` in `/chosen` and with only `memory` as usable memory.
+/// Returns a copy of `blob` with `bootargs` in `/chosen` (after any words that specify the console)
+/// and with only `memory` as usable memory.
 /// The payload can read the result. If an argument is None, the corresponding part is left
 /// unchanged. If both are None, the result is identical to `blob`.
 ///
@@ -45,7 +46,8 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
     if let Some(memory) = &memory {
         replace_memory(&mut tree.root, memory);
     }
-    if let Some(bootargs) = bootargs {
+    let bootargs = bootargs.map(|bootargs| console_words(blob, &tree.root) + bootargs);
+    if let Some(bootargs) = &bootargs {
         check_bootargs(bootargs)?;
         replace_bootargs(&mut tree.root, bootargs);
     }
@@ -63,6 +65,27 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
         )));
     }
     Ok(changed)
+}
+
+/// Returns the words that may specify the console in the boot arguments of `blob`, each followed by
+/// a space. Without them, the payload would choose another UART. Returns nothing if `stdout-path`
+/// specifies the console.
+fn console_words(blob: &[u8], root: &DeviceTreeNode) -> String {
+    let by = TreeConsole::find(blob).ok().and_then(|console| console.by);
+    if by.is_some_and(ConsoleSource::is_stdout_path) {
+        return String::new();
+    }
+    let chosen = root.child("chosen");
+    let Some(value) = chosen.and_then(|chosen| chosen.property("bootargs")) else {
+        return String::new();
+    };
+    let text = core::str::from_utf8(value.value()).unwrap_or("");
+    let words = text.split(['\0', ' ', '\t', '\n']);
+    let is_console = |word: &&str| word.starts_with("earlycon=") || word.starts_with("console=");
+    words
+        .filter(is_console)
+        .map(|word| format!("{word} "))
+        .collect()
 }
 
 /// Rejects boot arguments that are not printable ASCII.

@@ -126,7 +126,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
         (None, built_in) => Some(built_in),
     };
     let tree = adapt(&tree, bootargs, Some(&memory)).map_err(|error| of_tree(error.into()))?;
-    let cpus = check(&tree).map_err(of_tree)?;
+    let cpus = check(&tree, bootargs).map_err(of_tree)?;
     let mut loaded = place(services, block, cpus)?;
     loaded.write(tree).map_err(of_tree)?;
     print_line!(
@@ -200,8 +200,8 @@ fn find_tree(
 }
 
 /// Reads everything that the payload reads from its tree before it starts measuring, and returns
-/// the number of CPUs.
-fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
+/// the number of CPUs. `bootargs` contains the boot arguments that are not the tree's own.
+fn check(tree: &[u8], bootargs: Option<&str>) -> Result<usize, UnfitTree> {
     let board = Board::read(tree)?;
     let (_, cpus) = board.cpus(registers::mpidr_counts_threads())?;
     let own = registers::mpidr();
@@ -214,7 +214,11 @@ fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     if board.uart.base == 0 {
         return Err(UnfitTree::NoUart);
     }
-    Plan::parse(board.bootargs).map_err(|error| UnfitTree::BootArguments(error.to_string()))?;
+    let plan = match bootargs {
+        Some(given) => Plan::parse(given),
+        None => Plan::parse_from_tree(board.bootargs),
+    };
+    plan.map_err(|error| UnfitTree::BootArguments(error.to_string()))?;
     let (kind, base) = (board.uart.kind.name(), board.uart.base);
     print_line!("Boot arguments: {:?}", board.bootargs);
     print_line!("Results are printed only on the UART: {kind} at {base:#x}");

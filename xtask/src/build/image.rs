@@ -108,7 +108,6 @@ pub fn assemble(
 }
 
 /// Returns the device tree that is appended to `image`.
-#[cfg(feature = "full")]
 pub(crate) fn appended_tree(image: &[u8]) -> Result<&[u8]> {
     let block = ParameterBlock::read(image)?;
     let offset = Some(block.tree_offset as usize).filter(|_| block.tree_size > 0);

@@ -2,15 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion};
 use clap::Args;
-use hardware::board::{Board, Region};
-use hardware::image::TREE_MAX;
+use hardware::board::{Board, Footprint, Region};
+#[cfg(feature = "full")]
+use hardware::board::{Gic, MemorySource};
+use hardware::image::{ParameterBlock, TREE_MAX};
+#[cfg(feature = "full")]
+use hardware::text::plural::many;
 use host::progress::say;
 use host::read_file;
 use run::model::LeftOutState;
+use run::plan::Plan;
 
 use super::firmware::Variant;
 use super::image::{self, Emergency};
@@ -88,8 +93,22 @@ impl TreeWish {
         given.flatten().chain(flags).collect()
     }
 
-    /// Builds the payload, unless `base` supplies one, and its image for `board`.
+    /// Builds the payload, unless `base` supplies one, and its image for `board`, which loads it at
+    /// the board file's address.
     pub fn make_image(
+        &self,
+        workspace: &Workspace,
+        board: &BoardFile,
+        base: Option<Vec<u8>>,
+    ) -> Result<Vec<u8>> {
+        let image = self.make_image_for_any_board(workspace, board, base)?;
+        check_place(&image, board.load_address, &self.tree())?;
+        Ok(image)
+    }
+
+    /// Does the same as [`Self::make_image`], but `dtb` may be for another board than `board`, whose
+    /// load address is unknown.
+    pub fn make_image_for_any_board(
         &self,
         workspace: &Workspace,
         board: &BoardFile,
@@ -162,20 +181,41 @@ pub(crate) fn make_image(
 ) -> Result<Vec<u8>> {
     let contents = contents(board, wish, tree)?;
     if let (TreeSource::File(path), Some(tree)) = (tree, &contents.tree) {
-        warn_of_states(path, tree)?;
+        warn_of_choices(path, tree)?;
     }
     let base = base.map_or_else(|| payload::flat(workspace), Ok)?;
     let tree = contents.tree.as_deref();
     image::assemble(base, tree, contents.emergency, contents.cpus)
 }
 
-/// Names the idle states in the user's tree that the payload does not use.
-fn warn_of_states(path: &Path, tree: &[u8]) -> Result<()> {
-    for state in &Board::read(tree)?.idle_states.left_out {
+/// Names the idle states in the user's tree that the payload does not use, and the console if
+/// stdout-path does not specify it.
+fn warn_of_choices(path: &Path, tree: &[u8]) -> Result<()> {
+    let board = Board::read(tree)?;
+    let (uart, by) = (board.uart, board.uart_by);
+    if !by.is_stdout_path() {
+        say(&format!(
+            "--dtb {}: console {uart}, set by {by}",
+            path.display()
+        ));
+    }
+    for state in &board.idle_states.left_out {
         let sentence = LeftOutState::from(state).sentence();
         say(&format!("warning: --dtb {}: {sentence}", path.display()));
     }
     Ok(())
+}
+
+/// Checks that the tree appended to `image`, if it is the user's, has room for the payload at
+/// `load_address`. The payload checks the same after it has been loaded.
+pub(crate) fn check_place(image: &[u8], load_address: u64, tree: &TreeSource) -> Result<()> {
+    let TreeSource::File(path) = tree else {
+        return Ok(());
+    };
+    let footprint = Footprint::of_image(&ParameterBlock::read(image)?, load_address);
+    let tree = image::appended_tree(image)?;
+    let checked = footprint.map_or(Ok(()), |it| Board::read(tree)?.check_footprint(&it));
+    checked.with_context(|| format!("--dtb {}", path.display()))
 }
 
 /// Returns the contents of the image for `board` with `tree`.
@@ -220,9 +260,39 @@ pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     Ok(adapt(None).unwrap_or(replaced))
 }
 
+/// Checks the boot arguments in the user's tree as the payload does.
+fn check_bootargs(board: &Board<'_>) -> Result<()> {
+    let plan = Plan::parse_from_tree(board.bootargs);
+    plan.map_err(|error| anyhow!("{error}; correct /chosen/bootargs, or use --args"))?;
+    Ok(())
+}
+
+/// Checks the user's tree, and describes what the payload reads from it.
+#[cfg(feature = "full")]
+pub fn summary(blob: &[u8]) -> Result<String> {
+    let board = device_tree::read(blob)?;
+    check_bootargs(&board)?;
+    let gic = match board.gic {
+        Some(Gic::V2 { .. }) => "GICv2",
+        Some(Gic::V3 { .. }) => "GICv3",
+        None => "no GIC",
+    };
+    let (cpus, states) = (
+        many(board.cpu_count, "CPU"),
+        many(board.idle_states.usable.len(), "idle state"),
+    );
+    let console = format!("console {}, set by {}", board.uart, board.uart_by);
+    let memory = match board.memory_source {
+        MemorySource::DeviceType => String::new(),
+        source => format!("; memory nodes recognized by {source}"),
+    };
+    Ok(format!("found {cpus}, {gic}, {states}; {console}{memory}"))
+}
+
 fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
     let blob = ::device_tree::adapt(blob, wish.args, None)?;
     let (gic, cpus) = device_tree::machine(&blob)?;
+    check_bootargs(&Board::read(&blob)?)?;
     if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
         let (its, ours) = (gic.number(), wish.gic.number());
         bail!("the tree describes a GICv{its}, but the machine has a GICv{ours}: use --gic {its}");
@@ -261,6 +331,76 @@ mod tests {
     use hardware::board::Board as Read;
 
     use super::*;
+
+    /// Returns Juno's tree with these boot arguments and a reserved region, in a file.
+    fn given(bootargs: &str, reserved: u64) -> (tempfile::TempDir, TreeSource) {
+        let board = boards::load("juno").expect("a board");
+        let choices = Choices {
+            cpus: 2,
+            gic: board.default_gic(),
+            conduit: board.psci.conduit,
+            cpu_off: true,
+            idle_states: &[],
+        };
+        let mut tree = device_tree::build(&board, &choices, bootargs).expect("a tree");
+        // The memory reservation block is at the end of the tree.
+        let place = (tree.len() as u32).next_multiple_of(8);
+        tree.resize(place as usize, 0);
+        tree.extend([reserved, 0x1000, 0, 0].map(u64::to_be_bytes).concat());
+        let size = tree.len() as u32;
+        tree[4..8].copy_from_slice(&size.to_be_bytes());
+        tree[16..20].copy_from_slice(&place.to_be_bytes());
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("given.dtb");
+        std::fs::write(&path, tree).expect("written");
+        (dir, TreeSource::File(path))
+    }
+
+    #[test]
+    fn a_given_tree_must_leave_memory_at_the_load_address() {
+        let board = boards::load("juno").expect("a board");
+        let at = board.load_address;
+        for (reserved, is_free) in [
+            (at - 0x1000, true),
+            (at + 0x1000, false),
+            (at + 0x8000, false),
+        ] {
+            let (_dir, source) = given("", reserved);
+            let wish = TreeWish::default();
+            let made = contents(&board, &wish.wish(&board).expect("a wish"), &source);
+            let made = made.expect("contents");
+            let flat = image::tests::blank(0x4000);
+            let tree = made.tree.as_deref();
+            let image = image::assemble(flat, tree, made.emergency, 2).expect("an image");
+            let checked = check_place(&image, at, &source).map_err(|it| format!("{it:#}"));
+            assert_eq!(checked.is_ok(), is_free, "{reserved:#x}: {checked:?}");
+            let said = checked.err().unwrap_or_default();
+            let named = format!("reserved memory at {reserved:#x} overlaps the ");
+            assert!(is_free || said.contains(&named), "{said}");
+        }
+    }
+
+    #[test]
+    fn boot_arguments_of_a_given_tree_are_checked() {
+        let board = boards::load("juno").expect("a board");
+        for (bootargs, expected) in [
+            ("console=ttyS0,115200 root=/dev/sda1", None),
+            ("iterations=3", None),
+            ("iteration=3", Some("word 1 \"iteration=3\": unknown key")),
+            (
+                "rw iterations=0",
+                Some("word 2 \"iterations=0\": iterations takes"),
+            ),
+        ] {
+            let (_dir, source) = given(bootargs, 0);
+            let wish = TreeWish::default();
+            let made = contents(&board, &wish.wish(&board).expect("a wish"), &source);
+            let said = made.err().map(|error| format!("{error:#}"));
+            assert_eq!(said.is_some(), expected.is_some(), "{said:?}");
+            let parts = [expected.unwrap_or(""), "use --args"];
+            assert!(said.is_none_or(|said| parts.iter().all(|part| said.contains(part))));
+        }
+    }
 
     /// On Poplar, CPUs do not come back after CPU_OFF.
     #[test]

@@ -48,9 +48,10 @@ impl Display for Consoles {
             Some(Err(error)) => return write!(f, ", and its device tree cannot be read: {error}"),
             Some(Ok(console)) => console,
         };
-        match &console.uart {
-            Ok(uart) => write!(f, ", and its device tree {uart}, in {}", console.by),
-            Err(error) => write!(f, ", and its device tree specifies none: {error}"),
+        match (&console.uart, console.by) {
+            (Ok(uart), Some(by)) => write!(f, ", and its device tree {uart}, set by {by}"),
+            (Ok(uart), None) => write!(f, ", and its device tree {uart}"),
+            (Err(error), _) => write!(f, ", and its device tree specifies none: {error}"),
         }
     }
 }
@@ -86,7 +87,7 @@ mod tests {
         };
         let tree = build(&board, &choices, "").expect("a tree");
         let of_tree = board.uart.emergency();
-        let by_tree = format!("{of_tree}, in /chosen/stdout-path");
+        let by_tree = format!("{of_tree}, set by /chosen/stdout-path");
         let other = Uart::new(UartKind::Imx, 0x21c_0500, Layout::new(0, 4));
         let no_tree = "and it has no device tree";
         for (emergency, tree, expected) in [

@@ -32,7 +32,7 @@ use super::symbols::Symbols;
 use crate::build::GivenStates;
 use crate::build::firmware::{self, FirmwareBuild, Platform, Timestamps, Variant};
 use crate::build::firmware_kind::FirmwareKind;
-use crate::build::image_contents::{ImageWish, make_image};
+use crate::build::image_contents::{ImageWish, check_place, make_image};
 use crate::build::payload::{self, TreeSource};
 use crate::build::tf_a::{TF_A, TfA};
 use crate::build::{self, bl32, flash, image};
@@ -288,6 +288,17 @@ impl Asked<'_> {
             emulated: true,
         };
         let image = make_image(self.workspace, self.board, &wish, &spec.tree, None)?;
+        match spec.firmware {
+            FirmwareKind::Builtin => {
+                let loaded_at = positions::loaded_at(self.board.memory_base(), &image);
+                check_place(&image, loaded_at, &spec.tree)?;
+            }
+            firmware if firmware.is_tf_a() => {
+                check_place(&image, self.board.load_address, &spec.tree)?;
+            }
+            // The host chooses the address.
+            _ => {}
+        }
         let elf = payload::elf(self.workspace);
         let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
         map.payload = Symbols::of(&elf);

@@ -16,13 +16,23 @@ pub const USABLE: &str = "usable";
 /// The property named in an error (if any), part of the error message, and the class of the tree.
 /// If a class ends in a space, the value quoted in the message is appended to it.
 const CLASSES: &[(Option<&str>, &str, &str)] = &[
-    (None, "has no PSCI", "firmware: no PSCI"),
-    (Some("compatible"), "PSCI 0.1", "firmware: PSCI 0.1"),
+    (
+        None,
+        "no enabled node compatible with arm,psci",
+        "PSCI: no node",
+    ),
+    (Some("compatible"), "PSCI 0.1", "PSCI: version 0.1"),
+    (Some("compatible"), "expected arm,psci", "PSCI: unknown "),
     (None, "no stdout-path", "console: the tree names none"),
     (
         Some("stdout-path"),
         "no node has",
         "console: the tree names a node that it has not",
+    ),
+    (
+        Some("bootargs"),
+        "",
+        "console: the boot arguments name a UART that it has not",
     ),
     (Some("status"), "\"", "console: it is disabled"),
     (Some("compatible"), "\"", "console: no driver for "),
@@ -31,6 +41,7 @@ const CLASSES: &[(Option<&str>, &str, &str)] = &[
         "boot loader should fill",
         "memory: for the boot loader to fill in",
     ),
+    (None, "no enabled memory node", "memory: no node"),
     (
         None,
         "overlaps memory at",
@@ -150,17 +161,22 @@ pub fn describe(blob: &[u8]) -> String {
     };
     line("model", &board.model);
     line("console", &board.uart);
+    line("console by", &board.uart_by);
     line("conduit", &board.conduit);
     line("GIC", &board.gic);
     line("timers", &board.timers);
     line("timer frame", &board.timer_frame);
     line("watchdog", &board.watchdog);
+    line("memory by", &board.memory_source);
     board.memory.iter().for_each(|part| line("memory", part));
     for part in &board.reserved {
         line("reserved", part);
     }
     for state in &board.idle_states.usable {
         line("idle state", state);
+    }
+    for state in &board.idle_states.left_out {
+        line("left out", state);
     }
     line("erratum", &board.counter_erratum);
     match labels(&board) {

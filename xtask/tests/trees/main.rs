@@ -81,16 +81,8 @@ const MACHINES: &[(&str, &str, &str)] = &[
         "usable",
     ),
     ("virt,gic-version=3,virtualization=on", "-smp 2", "usable"),
-    (
-        "virt,gic-version=3,secure=on",
-        "-smp 2",
-        "firmware: no PSCI",
-    ),
-    (
-        "sbsa-ref",
-        "-global pci-device.romfile=",
-        "firmware: no PSCI",
-    ),
+    ("virt,gic-version=3,secure=on", "-smp 2", "PSCI: no node"),
+    ("sbsa-ref", "-global pci-device.romfile=", "PSCI: no node"),
     ("xlnx-versal-virt", "-kernel KERNEL", "usable"),
 ];
 

@@ -3,7 +3,7 @@
 use device_tree::{Result, adapt};
 use dtoolkit::Node as _;
 use dtoolkit::fdt::Fdt;
-use dtoolkit::model::{DeviceTree, DeviceTreeNode};
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use hardware::board as payload;
 
 use super::load;
@@ -40,6 +40,32 @@ fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
         with_bootargs(&whole[..cut], Some("x")).expect_err("truncated");
     }
     with_bootargs(&[0xee; 4096], None).expect_err("garbage");
+}
+
+/// Without the words that specify the console, the payload would use another UART.
+#[test]
+fn words_that_specify_the_console_are_kept() {
+    let blob = tree();
+    let mut model = DeviceTree::from_fdt(&Fdt::new_unchecked(&blob));
+    let text = |name, value: &str| {
+        DeviceTreeProperty::new_unchecked(name, format!("{value}\0").into_bytes())
+    };
+    let chosen = model.root.child_mut("chosen").expect("/chosen");
+    chosen.add_property(text(
+        "bootargs",
+        "earlycon=pl011,0x9000000 rw console=ttyAMA0 quiet",
+    ));
+    let by_path = with_bootargs(&model.to_dtb(), Some("warmup=1")).expect("a valid tree");
+    let read = payload::Board::read(&by_path).expect("a valid tree");
+    assert_eq!(read.bootargs, "warmup=1");
+
+    let chosen = model.root.child_mut("chosen").expect("/chosen");
+    chosen.remove_property("stdout-path").expect("a console");
+    let by_words = with_bootargs(&model.to_dtb(), Some("warmup=1")).expect("a valid tree");
+    let read = payload::Board::read(&by_words).expect("a valid tree");
+    let kept = "earlycon=pl011,0x9000000 console=ttyAMA0 warmup=1";
+    assert_eq!(read.bootargs, kept);
+    assert_eq!(read.uart_by, payload::ConsoleSource::Earlycon);
 }
 
 /// Returns the tree with the only occurrence of `from` replaced. `to` must have the same length.

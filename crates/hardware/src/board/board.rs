@@ -13,9 +13,11 @@ use super::fdt::Fdt;
 use super::gic::{self, Controller, Gic};
 use super::idle::IdleStates;
 use super::labels::{Cpu, LabelSource};
+use super::memory::MemorySource;
 use super::node::{Node, find_compatible};
 use super::ranges::Region;
 use super::timers::{self, CounterFrequency, TimerFrame, TimerPpis};
+use super::tree_console::ConsoleSource;
 use super::watchdog::{self, Watchdog};
 use crate::text::format_error::{FormatError, Result};
 
@@ -30,6 +32,8 @@ pub struct Board<'t> {
     pub model: &'t str,
     /// The console.
     pub uart: Uart,
+    /// What specifies the console.
+    pub uart_by: ConsoleSource,
     /// The interrupt controller. Without a GIC, nothing can wake a suspended CPU, so only
     /// operations that do not need a wake-up are measured.
     pub gic: Option<Gic>,
@@ -49,6 +53,8 @@ pub struct Board<'t> {
     pub forbids_cpu_off: bool,
     /// 1 to [`super::MEMORY_MAX`] memory regions, in tree order.
     pub memory: Vec<Region>,
+    /// How the nodes with these regions were recognized.
+    pub memory_source: MemorySource,
     /// At most [`super::RESERVED_MAX`] reserved regions, which can overlap.
     pub reserved: Vec<Region>,
     /// The idle states.
@@ -78,7 +84,7 @@ impl<'t> Board<'t> {
         check_status(tree)?;
         // Check for PSCI first, because nothing can be measured without it.
         let conduit = super::psci_node::conduit(tree)?;
-        let uart = super::stdout_path::uart(tree)?;
+        let (uart, uart_by) = super::tree_console::console(tree)?;
         let controller = find_compatible(tree, gic::COMPATIBLE).map(gic::read);
         let controller = controller.transpose()?;
         let timer = find_compatible(tree, timers::COMPATIBLE);
@@ -90,9 +96,11 @@ impl<'t> Board<'t> {
         let (cpu_count, has_cortex_a73) = super::cpus::count(tree)?;
         let its = find_compatible(tree, gic::ITS_COMPATIBLE);
         let its = its.filter(|_| controller.as_ref().is_some_and(Controller::has_its));
+        let (memory_source, memory) = super::memory::read(tree)?;
         let board = Self {
             model: model(Node::root(tree)),
             uart,
+            uart_by,
             timers: timers.transpose()?.unwrap_or_default(),
             gic: controller.map(|controller| controller.gic),
             its: its.and_then(gic::read_its),
@@ -101,7 +109,8 @@ impl<'t> Board<'t> {
             watchdog: find_compatible(tree, watchdog::COMPATIBLE).and_then(watchdog::read),
             conduit,
             forbids_cpu_off: super::psci_node::forbids_cpu_off(tree),
-            memory: super::memory::read(tree)?,
+            memory,
+            memory_source,
             reserved: super::memory::reserved(tree)?,
             idle_states: super::idle::read(tree)?,
             bootargs: bootargs(tree)?,

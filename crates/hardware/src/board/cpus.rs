@@ -116,6 +116,13 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
             all.push(labelled.ok_or_else(|| node.wrong_value("reg", mpidr.number(), expected))?);
         }
         if let (Some(phandle), Some(_)) = (node.phandle()?, map) {
+            if handles
+                .iter()
+                .any(|handle: &Handle| handle.phandle == phandle)
+            {
+                let message = format_args!("{phandle:#x} is also the phandle of another CPU");
+                return Err(node.error("phandle", message));
+            }
             handles.push(Handle { phandle, index });
         }
     }

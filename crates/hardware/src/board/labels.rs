@@ -117,6 +117,9 @@ impl Labeller<'_> {
         for_each(node, "core", |core, node| {
             has_cores = true;
             if node.value("cpu").is_some() {
+                if sibling(node, "thread", 0)?.is_some() {
+                    return Err(node.error("cpu", format_args!("the core also has threads")));
+                }
                 self.label(node, core, 0)?;
             }
             for_each(node, "thread", |thread, node| {
@@ -167,16 +170,28 @@ fn for_each<'t>(
 /// Finds the child of `parent` whose name is `kind` followed by the lowest number that is at least
 /// `from`. The children are rescanned for each lookup, which avoids allocating memory. The limit on
 /// map nodes bounds the run time.
+///
+/// # Errors
+/// Returns an error if two children have that number.
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
-    let mut found = None;
+    let (mut found, mut is_twice) = (None, false);
     for node in parent.children() {
-        if let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from)
-            && found.is_none_or(|(least, _)| number < least)
-        {
-            found = Some((number, node));
+        let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from) else {
+            continue;
+        };
+        match found {
+            Some((least, _)) if number > least => {}
+            Some((least, _)) if number == least => is_twice = true,
+            _ => (found, is_twice) = (Some((number, node)), false),
         }
     }
-    Ok(found)
+    match found {
+        Some((_, node)) if is_twice => {
+            let name = node.name_text();
+            Err(parent.error("", format_args!("two nodes are named {name}")))
+        }
+        found => Ok(found),
+    }
 }
 
 /// Returns the number after `kind` in the name of `node`. Returns `None` for a different kind of

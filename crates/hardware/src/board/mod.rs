@@ -4,6 +4,7 @@ mod board;
 mod cpu_index;
 mod cpus;
 mod fdt;
+mod footprint;
 pub mod free_memory;
 mod gic;
 mod idle;
@@ -13,16 +14,18 @@ mod memory;
 mod node;
 mod psci_node;
 mod ranges;
+mod reference;
 mod state_node;
-mod stdout_path;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod tree_console;
 mod watchdog;
 
 pub use self::board::Board;
 pub use self::cpu_index::{CPU_MAX, CpuIndex};
 pub use self::fdt::total_size;
+pub use self::footprint::Footprint;
 pub use self::free_memory::Room;
 pub use self::gic::{
     FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, GITS, Gic, REDISTRIBUTOR_REGIONS_MAX,
@@ -30,10 +33,10 @@ pub use self::gic::{
 pub use self::idle::{IDLE_STATES_MAX, IdleState, IdleStates, LeftOutState};
 pub use self::idle_order::StateSet;
 pub use self::labels::{Cpu, LabelSource};
-pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
+pub use self::memory::{MEMORY_MAX, MemorySource, RESERVED_MAX};
 pub use self::state_node::LeftOut;
-pub use self::stdout_path::TreeConsole;
 pub use self::timers::{CounterFrequency, FRAMES, TimerFrame, TimerPpis};
+pub use self::tree_console::{ConsoleSource, TreeConsole};
 pub use self::watchdog::Watchdog;
 pub use crate::devices::timer_frame::NoFrame;
 pub use crate::devices::watchdog::{NoWatchdog, WatchdogKind};

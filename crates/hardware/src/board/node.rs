@@ -197,19 +197,24 @@ impl<'t> Node<'t> {
         status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
     }
 
+    /// Returns the `compatible` strings, from most specific to most general (section 2.3.1).
+    pub fn compatible(self) -> impl Iterator<Item = &'t [u8]> + use<'t> {
+        let value = self.value("compatible").unwrap_or(&[]);
+        let strings = value.split(|byte| *byte == 0);
+        strings.filter(|string| !string.is_empty())
+    }
+
     /// Returns the index of the first `compatible` string that appears in `names`, a
-    /// space-separated list. `compatible` strings are ordered from most specific to most general
-    /// (section 2.3.1).
+    /// space-separated list.
     pub fn compatible_with(self, names: &str) -> Option<usize> {
-        let mut strings = self.value("compatible")?.split(|byte| *byte == 0);
-        strings.find_map(|string| {
+        self.compatible().find_map(|string| {
             let mut names = names.split(' ');
             names.position(|name| name.as_bytes() == string)
         })
     }
 
     /// Returns the path, or "..." and the end of the path if it is longer than [`PATH_MAX`] bytes.
-    fn path(self) -> String {
+    pub fn path(self) -> String {
         let length: usize = self.way().map(|node| 1 + node.name().len()).sum();
         let (mut path, mut skipped) = (String::with_capacity(PATH_MAX), 0);
         if length > PATH_MAX {

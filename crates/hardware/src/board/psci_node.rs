@@ -1,22 +1,40 @@
 //! The PSCI node (Linux binding *arm/psci.yaml*). Some boards have /firmware/psci instead of /psci.
+//!
+//! `compatible` names the version: `arm,psci-0.2`, `arm,psci-1.0` or, in the trees of Zephyr and
+//! lopper, a later one alone. From 0.2 on, all versions have the same function IDs and the same
+//! properties. `arm,psci` is PSCI 0.1, whose function IDs are properties of the node.
 
-use super::fdt::Fdt;
-use super::node::{Node, find_compatible};
+use alloc::string::{String, ToString as _};
+
+use super::fdt::{Fdt, until};
+use super::node::{Node, VALUE_MAX, usable_nodes};
 use crate::image::Conduit;
 use crate::text::format_error::{FormatError, Result};
+use crate::text::outside::{Shown, number};
 
-const COMPATIBLE: &str = "arm,psci-1.0 arm,psci-0.2";
+/// The `compatible` string of PSCI 0.1. Later versions append a hyphen and a number.
+const NAME: &str = "arm,psci";
+/// The first version with fixed function IDs.
+const FIRST: (u32, u32) = (0, 2);
+/// The function IDs of PSCI 0.1 as properties, and the values that 0.2 fixed, for 32-bit and 64-bit
+/// callers.
+const FUNCTIONS: [(&str, [u32; 2]); 4] = [
+    ("cpu_suspend", [0x8400_0001, 0xc400_0001]),
+    ("cpu_off", [0x8400_0002, 0x8400_0002]),
+    ("cpu_on", [0x8400_0003, 0xc400_0003]),
+    ("migrate", [0x8400_0005, 0xc400_0005]),
+];
 
 /// Returns true if the tree indicates that CPUs do not come back after CPU_OFF. The property is
 /// specific to this project.
 pub(crate) fn forbids_cpu_off(tree: Fdt<'_>) -> bool {
-    let node = find_compatible(tree, COMPATIBLE);
+    let node = find(tree);
     node.is_some_and(|node| node.value("psci-bench,no-cpu-off").is_some())
 }
 
 /// Returns the PSCI conduit.
 pub(crate) fn conduit(tree: Fdt<'_>) -> Result<Conduit> {
-    let Some(node) = find_compatible(tree, COMPATIBLE) else {
+    let Some(node) = find(tree) else {
         return Err(lack_of_psci(tree));
     };
     match node.text("method")? {
@@ -27,19 +45,73 @@ pub(crate) fn conduit(tree: Fdt<'_>) -> Result<Conduit> {
     }
 }
 
+/// Returns the node of a PSCI version that can be measured.
+fn find(tree: Fdt<'_>) -> Option<Node<'_>> {
+    let mut nodes = usable_nodes(tree);
+    nodes.find(|node| node.compatible().any(is_measurable))
+}
+
+/// Returns true for the `compatible` string of PSCI 0.2 or later.
+fn is_measurable(name: &[u8]) -> bool {
+    version(name).is_some_and(|version| version >= FIRST)
+}
+
+/// Returns the major and minor number in the `compatible` string of PSCI 0.2 or later.
+fn version(name: &[u8]) -> Option<(u32, u32)> {
+    let numbers = name.strip_prefix(NAME.as_bytes())?.strip_prefix(b"-")?;
+    let major = until(numbers, b'.');
+    let minor = numbers.strip_prefix(major)?.strip_prefix(b".")?;
+    Some((number(major, 10)?, number(minor, 10)?))
+}
+
 fn lack_of_psci(tree: Fdt<'_>) -> FormatError {
-    if let Some(old) = find_compatible(tree, "arm,psci") {
-        let own = "PSCI 0.1 with its own function IDs";
-        let message = format_args!("{own}; arm,psci-0.2 or arm,psci-1.0 is needed");
-        return old.error("compatible", message);
+    let is_old = |name: &[u8]| name == NAME.as_bytes();
+    let is_similar = |name: &[u8]| {
+        name.windows(4)
+            .any(|part| part.eq_ignore_ascii_case(b"psci"))
+    };
+    let nodes = || usable_nodes(tree).flat_map(|node| node.compatible().map(move |it| (node, it)));
+    if let Some((old, _)) = nodes().find(|(_, name)| is_old(name)) {
+        return old_psci(old);
+    }
+    let needed = "arm,psci-0.2 or later";
+    if let Some((node, name)) = nodes().find(|(_, name)| is_similar(name)) {
+        let name = Shown(&String::from_utf8_lossy(name), VALUE_MAX).to_string();
+        return node.wrong_text("compatible", &name, needed);
     }
     let by_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");
     let cpus = Node::find(tree, "/cpus");
-    let lack = match cpus.is_some_and(|cpus| cpus.children().any(by_spin_table)) {
+    let found = match cpus.is_some_and(|cpus| cpus.children().any(by_spin_table)) {
         true => ", and CPUs with enable-method = \"spin-table\"",
-        false => " or arm,psci-0.2",
+        false => "",
     };
     FormatError::new(format_args!(
-        "no node compatible with arm,psci-1.0{lack}: the firmware has no PSCI"
+        "no enabled node compatible with {needed}{found}: use the running board's tree if the boot \
+         loader adds the node"
     ))
+}
+
+/// Builds the error for a PSCI 0.1 node. Firmware with the function IDs of 0.2 most likely
+/// implements 0.2, and a different `compatible` is enough.
+fn old_psci(node: Node<'_>) -> FormatError {
+    let mut given = FUNCTIONS.iter().filter_map(|(name, ids)| {
+        let id = node.u32(name).ok().flatten();
+        node.value(name)
+            .map(|_| id.is_some_and(|id| ids.contains(&id)))
+    });
+    if given.next() == Some(true) && given.all(|is_standard| is_standard) {
+        let path = node.path();
+        return node.error(
+            "compatible",
+            format_args!(
+                "PSCI 0.1 with the function IDs of 0.2; if the firmware implements 0.2: \
+                 fdtput -t s TREE {path} compatible {NAME}-0.2"
+            ),
+        );
+    }
+    let own = "PSCI 0.1 with its own function IDs";
+    node.error(
+        "compatible",
+        format_args!("{own}; {NAME}-0.2 or later is needed"),
+    )
 }

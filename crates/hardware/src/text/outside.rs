@@ -14,6 +14,14 @@ pub fn number(digits: &[u8], radix: u32) -> Option<u32> {
     (!digits.is_empty()).then_some(number)
 }
 
+/// Parses an address: `0x` and hexadecimal digits.
+pub fn address(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix("0x")?;
+    // The standard library would accept a sign.
+    let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    u64::from_str_radix(digits, 16).ok().filter(|_| is_number)
+}
+
 /// The text, truncated to the given number of characters and followed by `...` if it is longer.
 /// Unprintable characters become `?`.
 pub struct Shown<'t>(pub &'t str, pub usize);

@@ -42,7 +42,21 @@ words! {
     }
 }
 
+/// The length of the longest key.
+const LENGTH_MAX: usize = 12;
+
 impl Key {
+    /// Returns true if `word` is probably meant to be a key: it has one wrong letter, or two if the
+    /// key is long, or it is an abbreviation.
+    pub(crate) fn is_misspelt(word: &str) -> bool {
+        Self::ALL.iter().any(|key| {
+            let key = key.word();
+            let is_abbreviation = word.len() >= 4 && key.starts_with(word);
+            let tolerance = if key.len() < 6 { 1 } else { 2 };
+            is_abbreviation || edit_distance(key, word).is_some_and(|edits| edits <= tolerance)
+        })
+    }
+
     /// Returns the range of numbers that the key accepts, if it accepts a number.
     const fn range(self) -> Option<(u32, u32)> {
         Some(match self {
@@ -127,6 +141,40 @@ impl Key {
             | Self::Repeats => "",
         })
     }
+}
+
+/// Returns the number of letters to insert, remove, replace or exchange with the next one to turn
+/// `key` into `word`, ignoring case. Returns `None` if `word` is much longer than any key.
+fn edit_distance(key: &str, word: &str) -> Option<u8> {
+    const COLUMNS: usize = LENGTH_MAX + 3;
+    if key.len() > LENGTH_MAX || word.len() >= COLUMNS {
+        return None;
+    }
+    let letter = |text: &str, place: usize| text.as_bytes()[place - 1].to_ascii_lowercase();
+    // Each entry is the distance between the first letters of the key and the word.
+    let mut distances = [[0u8; COLUMNS]; LENGTH_MAX + 1];
+    for row in 0..=key.len() {
+        for column in 0..=word.len() {
+            distances[row][column] = if row == 0 || column == 0 {
+                (row + column) as u8
+            } else {
+                let (own, other) = (letter(key, row), letter(word, column));
+                let removed = distances[row - 1][column] + 1;
+                let inserted = distances[row][column - 1] + 1;
+                let replaced = distances[row - 1][column - 1] + u8::from(own != other);
+                let is_exchanged = row > 1
+                    && column > 1
+                    && own == letter(word, column - 1)
+                    && other == letter(key, row - 1);
+                let exchanged = match is_exchanged {
+                    true => distances[row - 2][column - 2] + 1,
+                    false => u8::MAX,
+                };
+                removed.min(inserted).min(replaced).min(exchanged)
+            };
+        }
+    }
+    Some(distances[key.len()][word.len()])
 }
 
 fn write_words(

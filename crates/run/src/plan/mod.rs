@@ -15,7 +15,7 @@ mod timer;
 pub use self::descriptor::{Amount, Axis, Descriptor, Procedure, RunSize, StateChoice, Turns};
 pub use self::how::{How, HowSet};
 pub use self::method::{EndAction, Method, Methods, Records, WARM_TITLE, WakePattern};
-pub use self::plan::{LOOPS_LIMIT_S, Plan, is_foreign};
+pub use self::plan::{LOOPS_LIMIT_S, Plan, is_foreign, is_shared};
 pub(crate) use self::scenario_id::short as short_tag;
 pub use self::scenario_id::{ScenarioId, TAG_PREFIX};
 pub use self::scenario_set::ScenarioSet;

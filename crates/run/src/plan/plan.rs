@@ -1,6 +1,7 @@
 //! The boot arguments as a [`Plan`]: words of the form `key=value`, separated by whitespace,
-//! without quoting. An invalid word stops the run, unless it is intended for another program and
-//! comes from a device tree passed by a loader ([`is_foreign`]).
+//! without quoting. An invalid word stops the run, unless it is intended for another program
+//! ([`is_foreign`]) and shares a device tree with the payload's own words: either a loader passed
+//! that tree, or the words include those of an operating system's kernel.
 
 use hardware::text::outside;
 use hardware::text::words::Word;
@@ -185,8 +186,17 @@ impl Plan {
         Self::follow(bootargs.split_ascii_whitespace().enumerate())
     }
 
+    /// Parses boot arguments from a device tree, which can be those of an operating system.
+    pub fn parse_from_tree(bootargs: &str) -> Result<Self, PlanError<'_>> {
+        if is_shared(bootargs) {
+            Self::parse_among_foreign(bootargs)
+        } else {
+            Self::parse(bootargs)
+        }
+    }
+
     /// Parses boot arguments that may include an operating system's arguments, added by a loader.
-    /// Ignores words whose key is not one of the payload's.
+    /// Ignores words whose key is not one of the payload's, unless it looks like a misspelt one.
     pub fn parse_among_foreign(bootargs: &str) -> Result<Self, PlanError<'_>> {
         let words = bootargs.split_ascii_whitespace().enumerate();
         Self::follow(words.filter(|(_, word)| !is_foreign(word)))
@@ -291,10 +301,37 @@ impl Plan {
     }
 }
 
-/// Returns true for a word whose key is not one of the payload's.
+/// Words that only a kernel's command line has. Linux's trees, and those that run Linux, have at
+/// least one of them if they have boot arguments.
+const KERNEL_KEYS: [&str; 12] = [
+    "console",
+    "earlycon",
+    "root",
+    "rootwait",
+    "rootfstype",
+    "ro",
+    "rw",
+    "init",
+    "quiet",
+    "loglevel",
+    "ignore_loglevel",
+    "maxcpus",
+];
+
+/// Returns true if boot arguments are, at least in part, an operating system's.
+pub fn is_shared(bootargs: &str) -> bool {
+    let mut words = bootargs.split_ascii_whitespace();
+    words.any(|word| KERNEL_KEYS.contains(&key_of(word)))
+}
+
+/// Returns true for a word whose key is not one of the payload's and does not resemble one.
 pub fn is_foreign(word: &str) -> bool {
-    let key = word.split_once('=').map_or(word, |(key, _)| key);
-    Key::from_word(key).is_none()
+    let key = key_of(word);
+    Key::from_word(key).is_none() && !Key::is_misspelt(key)
+}
+
+fn key_of(word: &str) -> &str {
+    word.split_once('=').map_or(word, |(key, _)| key)
 }
 
 /// Parses a list of selected `words`, and returns one bit for each word.

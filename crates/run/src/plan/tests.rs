@@ -1,3 +1,4 @@
+use std::format;
 use std::string::{String, ToString};
 
 use super::key::*;
@@ -50,6 +51,63 @@ fn own_words_among_foreign_ones_are_as_strict() {
         let error = Plan::parse_among_foreign(bootargs).expect_err(bootargs);
         let found = (error.word, error.position, error.problem);
         assert_eq!(found, (word, position, problem));
+    }
+}
+
+/// Boot arguments that boards' trees have for Linux, without any of the payload's.
+const OF_LINUX: [&str; 7] = [
+    "earlycon=pl011,0x9000000 console=ttyAMA2",
+    "earlycon=uart8250,mmio32,0xfeb50000 console=ttyFIQ0 irqchip.gicv3_pseudo_nmi=0 \
+     root=PARTUUID=614e0000-0000 rw rootwait",
+    "earlycon",
+    "ignore_loglevel rw root=/dev/nfs ip=on",
+    "maxcpus=2",
+    "earlycon=efifb console=efifb acpi=no",
+    "swiotlb=1 androidboot.baseband=N/A firmware_class.path=/vendor/etc/firmware init=/init \
+     rootwait ro loop.max_part=7 androidboot.selinux=permissive buildvariant=userdebug",
+];
+
+#[test]
+fn words_of_linux_in_a_tree_are_passed_over() {
+    for bootargs in OF_LINUX {
+        assert_eq!(Plan::parse_from_tree(bootargs), Ok(Plan::default()));
+        let both = format!("iterations=3 {bootargs} end=park");
+        let plan = Plan::parse_from_tree(&both);
+        assert_eq!(plan, Plan::parse("iterations=3 end=park"), "{both}");
+        refused(bootargs);
+    }
+}
+
+#[test]
+fn a_misspelt_key_is_refused_even_among_words_of_linux() {
+    use crate::plan::key::PlanProblem::UnknownKey;
+    for word in [
+        "iteration=5",
+        "iter=5",
+        "Iterations=5",
+        "itertions=5",
+        "itreations=5",
+        "warm=1",
+        "methods=warm",
+        "onyl=fitness",
+        "deepst=0x1",
+        "cpu_on_after=0",
+        "cores=0x1",
+        "ned=off",
+        "sample=all",
+        "iteration",
+    ] {
+        for bootargs in [word, &format!("console=ttyS0,115200 {word} rw")] {
+            let error = Plan::parse_from_tree(bootargs).expect_err(bootargs);
+            assert_eq!(error.word, word);
+            let is_unknown = error.problem == UnknownKey;
+            assert!(is_unknown || word == "iteration", "{error}");
+        }
+        Plan::parse_among_foreign(word).expect_err(word);
+    }
+    // Without a kernel's word, all words are meant for the payload.
+    for word in ["foo=5", "coherent_pool=1M", "swiotlb=1"] {
+        Plan::parse_from_tree(word).expect_err(word);
     }
 }
 

@@ -59,7 +59,12 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let parts = parts.transpose()?;
     let base = image::released("--base", source.base.as_deref())?;
     plan(source.tree.args.as_deref())?;
-    let mut image = source.tree.make_image(&workspace, &board, base)?;
+    let mut image = match source.tree.dtb {
+        None => source.tree.make_image(&workspace, &board, base)?,
+        Some(_) => source
+            .tree
+            .make_image_for_any_board(&workspace, &board, base)?,
+    };
     if arguments.bootlog {
         image::enable_boot_log(&mut image)?;
     }

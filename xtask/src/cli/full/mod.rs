@@ -67,14 +67,15 @@ Details: docs/fip.md")]
         #[command(subcommand)]
         verb: FipVerb,
     },
-    /// Make device trees.
+    /// Make device trees, and print what the payload reads from one.
     #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
 Examples:
   cargo xtask tree from-acpi /sys/firmware/acpi/tables
   cargo xtask tree from-acpi tables -o board.dtb
+  cargo xtask tree show board.dtb
 
-Details: docs/efi.md")]
+Details: docs/device-trees.md, docs/efi.md")]
     Tree {
         /// The `tree` verb.
         #[command(subcommand)]

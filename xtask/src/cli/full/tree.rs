@@ -1,6 +1,7 @@
 //! `cargo xtask tree`.
 
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
@@ -8,15 +9,17 @@ use device_tree::acpi;
 use device_tree::adapt;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
-use hardware::board::{Board, Gic, Region};
-use hardware::text::plural::many;
+use hardware::board::Region;
+use hardware::image::TREE_MAX;
 use host::files;
 use host::progress::say;
+use host::read_file;
+use host::stdout::Out;
 use report::cli::acpi_files::AcpiFiles;
 use thiserror::Error;
 
 use super::fip::images::{FormError, number};
-use crate::build::image_contents::adapt_for_efi;
+use crate::build::image_contents::{adapt_for_efi, summary};
 
 /// A command of `tree`.
 #[derive(Debug, Subcommand)]
@@ -30,6 +33,16 @@ Examples:
 
 Details: docs/efi.md")]
     FromAcpi(FromAcpi),
+    /// Print what the payload reads from a device tree, or why it cannot use it.
+    #[command(after_help = "\
+Example:
+  cargo xtask tree show my-board.dtb
+
+Details: docs/device-trees.md")]
+    Show {
+        /// A device tree blob.
+        tree: PathBuf,
+    },
 }
 
 /// Arguments of `tree from-acpi`.
@@ -68,7 +81,21 @@ fn region(text: &str) -> Result<Region, RegionError> {
 }
 
 pub(super) fn run(verb: TreeVerb) -> Result<u8> {
-    let TreeVerb::FromAcpi(arguments) = verb;
+    match verb {
+        TreeVerb::FromAcpi(arguments) => from_acpi(&arguments),
+        TreeVerb::Show { tree } => show(&tree),
+    }
+}
+
+/// Prints what the payload reads from the tree in a file.
+fn show(path: &Path) -> Result<u8> {
+    let blob = read_file::read("TREE", path, TREE_MAX)?;
+    let summary = summary(&blob).with_context(|| path.display().to_string())?;
+    writeln!(Out::default(), "{summary}")?;
+    Ok(0)
+}
+
+fn from_acpi(arguments: &FromAcpi) -> Result<u8> {
     let files = AcpiFiles::read(&arguments.tables)?;
     if let Some(output) = &arguments.output {
         let inputs = files.paths.iter().map(|path| ("FILE", Some(&**path)));
@@ -80,7 +107,9 @@ pub(super) fn run(verb: TreeVerb) -> Result<u8> {
         Some(_) => adapt(&made, None, memory).context("the payload cannot use the tree")?,
         None => made,
     };
-    let summary = summary(&tree).context("the payload cannot use the tree")?;
+    // The EFI application adds the memory.
+    let summary = adapt_for_efi(&tree, None).and_then(|tree| summary(&tree));
+    let summary = summary.context("the payload cannot use the tree")?;
     match &arguments.output {
         Some(path) => files::write(&[(("--output", path), &tree)])?,
         None => files::write_or_print(None, |out| {
@@ -90,20 +119,4 @@ pub(super) fn run(verb: TreeVerb) -> Result<u8> {
     }
     say(&summary);
     Ok(0)
-}
-
-/// Describes the board that the payload reads from `tree`.
-fn summary(tree: &[u8]) -> Result<String> {
-    let tree = adapt_for_efi(tree, None)?;
-    let board = Board::read(&tree)?;
-    let gic = match board.gic {
-        Some(Gic::V2 { .. }) => "GICv2",
-        Some(Gic::V3 { .. }) => "GICv3",
-        None => "no GIC",
-    };
-    let (cpus, states) = (
-        many(board.cpu_count, "CPU"),
-        many(board.idle_states.usable.len(), "idle state"),
-    );
-    Ok(format!("found {cpus}, {gic}, {states}"))
 }

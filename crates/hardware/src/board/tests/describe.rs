@@ -37,6 +37,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
     Ok(vec![
         format!("model: {}", board.model),
         format!("uart: {:?} {:#x} {layout}", uart.kind, uart.base),
+        format!("console by: {}", board.uart_by),
         format!("GIC: {gic}"),
         format!("devices: {devices}"),
         format!("ITS: {its}"),
@@ -46,6 +47,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
         format!("watchdog: {}", watchdog.unwrap_or("none".into())),
         format!("conduit: {:?}", board.conduit),
         format!("memory: {}", list(&board.memory, span)),
+        format!("memory by: {}", board.memory_source),
         format!("reserved: {}", list(&board.reserved, span)),
         format!(
             "idle states: {}",

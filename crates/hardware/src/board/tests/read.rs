@@ -103,6 +103,13 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
     (Qemu(4), &[Unset("/cpus/cpu@0", "enable-method"), Unset("/cpus/cpu@3", "enable-method")],
         &["labels: CpuMap 0=0.0.0 1=0.1.0 2=0.2.0 3=0.3.0"]),
 
+    // PSCI versions from 0.2.
+    (Qemu(1), &[Set("/psci", "compatible", Text("arm,psci-0.2"))], &["conduit: Smc"]),
+    (Qemu(1), &[Set("/psci", "compatible", Text("arm,psci-1.1"))], &["conduit: Smc"]),
+    (Qemu(1), &[Set("/psci", "compatible", Text("arm,psci-1.3"))], &["conduit: Smc"]),
+    (Qemu(1), &[Set("/psci", "compatible", Texts(&["arm,psci", "arm,psci-2.0"]))],
+        &["conduit: Smc"]),
+
     // The console, specified by path or alias.
     (Qemu(1), &[Set("/chosen", "stdout-path", Text("serial0"))],
         &["uart: Pl011 0x9000000 shift 2 width 4"]),
@@ -121,6 +128,97 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/aliases", "soc", Text("/bus@7f000000")),
         Set("/chosen", "stdout-path", Text("soc/apb/uart@80000")),
     ], &["uart: Pl011 0x7ff80000 shift 2 width 4"]),
+
+    // The console, specified by the boot arguments of an operating system. Its node may be disabled
+    // or absent.
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"),
+        Add("/", "serial@9040000 { compatible = \"ns16550a\"; reg = <0 0x9040000 0 0x1000>; reg-shift = <2>; \
+             status = \"disabled\"; }"),
+        Set("/chosen", "bootargs", Text("earlycon=uart8250,mmio32,0x9040000 console=ttyAMA0 rw")),
+    ], &[
+        "uart: Ns16550 0x9040000 shift 2 width 1",
+        "console by: earlycon in /chosen/bootargs",
+    ]),
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon=uart8250,mmio32,0xfeb50000,1500000n8 earlycon")),
+    ], &[
+        "uart: Ns16550 0xfeb50000 shift 2 width 4",
+        "console by: earlycon in /chosen/bootargs",
+    ]),
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("console=tty0 console=uart,mmio,0xfeb50000")),
+    ], &[
+        "uart: Ns16550 0xfeb50000 shift 0 width 1",
+        "console by: console in /chosen/bootargs",
+    ]),
+    // The first registers of an LPUART are not those that Linux's driver uses.
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/pl011@9000000", "compatible", Texts(&["fsl,imx93-lpuart", "fsl,imx7ulp-lpuart"])),
+        Set("/chosen", "bootargs", Text("quiet earlycon=lpuart32,0x9000010")),
+    ], &[
+        "uart: Lpuart 0x9000000 shift 2 width 4",
+        "console by: earlycon in /chosen/bootargs",
+    ]),
+    (Juno, &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon=pl011,0x7ff80000")),
+    ], &["uart: Pl011 0x7ff80000 shift 2 width 4", "console by: earlycon in /chosen/bootargs"]),
+    (Juno, &[
+        Unset("/chosen", "stdout-path"),
+        Set("/aliases", "serial3", Text("/bus@7f000000/apb/uart@80000")),
+        Set("/chosen", "bootargs", Text("console=ttyAMA3,115200n8 console=ttyUSB0,9600 console=tty1")),
+    ], &["uart: Pl011 0x7ff80000 shift 2 width 4", "console by: console in /chosen/bootargs"]),
+    // The last one that specifies a UART.
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"),
+        Add("/", "serial@9040000 { compatible = \"ns16550a\"; reg = <0 0x9040000 0 0x1000>; }"),
+        Set("/aliases", "serial2", Text("/serial@9040000")),
+        Set("/chosen", "bootargs", Text("console=ttyAMA0 console=ttyS2,1500000n8 console=ttyFIQ0,1500000")),
+    ], &["uart: Ns16550 0x9040000 shift 0 width 1", "console by: console in /chosen/bootargs"]),
+    (Qemu(1), &[
+        Set("/chosen", "bootargs", Text("earlycon=uart8250,mmio32,0xfeb50000 console=ttyS2")),
+    ], &["uart: Pl011 0x9000000 shift 2 width 4", "console by: /chosen/stdout-path"]),
+    // Words that specify no UART.
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon earlycon=efifb console=tty0 console=hvc0 console=ttyGS0")),
+    ], &["console by: alias serial0"]),
+
+    // Rockchip's FIQ debugger, whose UART is disabled for other drivers.
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"),
+        Add("/", "serial@feb50000 { compatible = \"snps,dw-apb-uart\"; reg = <0 0xfeb50000 0 0x100>; \
+             reg-shift = <2>; reg-io-width = <4>; status = \"disabled\"; }"),
+        Set("/aliases", "serial2", Text("/serial@feb50000")),
+        Add("/", "fiq-debugger { compatible = \"rockchip,fiq-debugger\"; rockchip,serial-id = <2>; }"),
+        Set("/chosen", "bootargs", Text("console=ttyFIQ0 root=PARTUUID=614e0000-0000 rw rootwait")),
+    ], &[
+        "uart: Ns16550 0xfeb50000 shift 2 width 4",
+        "console by: rockchip,serial-id of the FIQ debugger",
+    ]),
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"),
+        Add("/", "fiq-debugger { compatible = \"rockchip,fiq-debugger\"; rockchip,serial-id = <0xffffffff>; }"),
+    ], &["console by: alias serial0"]),
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"),
+        Add("/", "fiq-debugger { compatible = \"rockchip,fiq-debugger\"; rockchip,serial-id = <7>; status = \"disabled\"; }"),
+    ], &["console by: alias serial0"]),
+
+    // Zephyr's console, by path and by phandle.
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"), Remove("/aliases"),
+        Set("/chosen", "zephyr,console", Text("/pl011@9000000")),
+    ], &["uart: Pl011 0x9000000 shift 2 width 4", "console by: /chosen/zephyr,console"]),
+    (Qemu(1), &[
+        Unset("/chosen", "stdout-path"),
+        Add("/", "serial@9040000 { compatible = \"ns16550a\"; reg = <0 0x9040000 0 0x1000>; phandle = <0x44>; }"),
+        Set("/chosen", "zephyr,console", Cells(&[0x44])),
+    ], &["uart: Ns16550 0x9040000 shift 0 width 1", "console by: /chosen/zephyr,console"]),
 
     // UART types, with the `compatible` strings from Linux device trees. Only a 16550 has reg-shift
     // and reg-io-width.
@@ -177,6 +275,37 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/pl011@9000000", "reg-shift", Cells(&[7])),
         Set("/pl011@9000000", "compatible", Text("qcom,geni-debug-uart")),
     ], &["uart: Geni 0x9000000 shift 2 width 4"]),
+
+    // Memory without device_type, in the order in which it is looked for.
+    (Qemu(1), &[], &["memory by: device_type"]),
+    (Qemu(1), &[
+        Add("/", "sram@1000 { compatible = \"mmio-sram\"; reg = <0 0x1000 0 0x1000>; }"),
+        Add("/", "memory@1000 { reg = <0 0x1000 0 0x1000>; }"),
+        Set("/chosen", "zephyr,sram", Text("/sram@1000")),
+    ], &["memory: 0x40000000+0x40000000", "memory by: device_type"]),
+    (Qemu(1), &[Unset("/memory@40000000", "device_type")],
+        &["memory: 0x40000000+0x40000000", "memory by: node name"]),
+    (Qemu(1), &[
+        Remove("/memory@40000000"),
+        Add("/", "memory { reg = <0 0x80000000 0 0x1000 1 0 0 0x2000>; }"),
+    ], &["memory: 0x80000000+0x1000, 0x100000000+0x2000", "memory by: node name"]),
+    (Qemu(1), &[
+        Unset("/memory@40000000", "device_type"),
+        Add("/", "sram { phandle = <0x33>; compatible = \"mmio-sram\"; reg = <0 0x80000000 0 0x8000>; }"),
+        Set("/chosen", "zephyr,sram", Cells(&[0x33])),
+    ], &["memory: 0x80000000+0x8000", "memory by: /chosen/zephyr,sram"]),
+    (Qemu(1), &[
+        Remove("/memory@40000000"),
+        Add("/", "dram@80000000 { compatible = \"mmio-dram\"; reg = <0 0x80000000 0 0x8000>; }"),
+        Add("/", "memory@1000 { compatible = \"mmio-sram\"; reg = <0 0x1000 0 0x1000>; }"),
+    ], &["memory: 0x80000000+0x8000", "memory by: compatible mmio-dram"]),
+    (Qemu(1), &[
+        Remove("/memory@40000000"),
+        Add("/", "memory@1000 { compatible = \"zephyr,memory-region\", \"mmio-sram\"; reg = <0 0x1000 0 0x1000>; }"),
+        Add("/", "sram@2000 { compatible = \"mmio-sram\"; reg = <0 0x2000 0 0x1000>; }"),
+        Add("/", "soc { ranges; #address-cells = <1>; #size-cells = <1>; \
+             memory@80000000 { compatible = \"mmio-sram\"; reg = <0x80000000 0x8000>; }; }"),
+    ], &["memory: 0x80000000+0x8000", "memory by: compatible mmio-sram and node name"]),
 
     // GIC and timers. A redistributor region is limited to the size needed for 512 CPUs.
     (Qemu(1), &[

@@ -11,10 +11,11 @@ use super::node_model::Value::{Bytes, Cells, Empty, Text, Texts};
 pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     // Missing or invalid nodes and properties.
     (Qemu(4), &[Remove("/psci"), Set("/cpus/cpu@2", "enable-method", Text("spin-table"))],
-        "no node compatible with arm,psci-1.0, and CPUs with enable-method = \"spin-table\": \
-         the firmware has no PSCI"),
+        "no enabled node compatible with arm,psci-0.2 or later, and CPUs with enable-method = \
+         \"spin-table\": use the running board's tree if the boot loader adds the node"),
     (Qemu(4), &[Remove("/psci")],
-        "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI"),
+        "no enabled node compatible with arm,psci-0.2 or later: use the running board's tree if \
+         the boot loader adds the node"),
     (Qemu(4), &[Unset("/psci", "method")], "/psci method: missing"),
     (Qemu(4), &[Remove("/pl011@9000000")],
         "/chosen stdout-path: no node has the path \"/pl011@9000000\""),
@@ -25,8 +26,37 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         "/intc@8000000 #interrupt-cells: missing"),
     (Qemu(4), &[Remove("/timer")], "no node compatible with arm,armv8-timer"),
     (Qemu(4), &[Unset("/timer", "interrupts")], "/timer interrupts: missing"),
-    (Qemu(4), &[Remove("/memory@40000000")],
+    (Qemu(4), &[Set("/memory@40000000", "reg", Cells(&[0, 0x4000_0000, 0, 0]))],
         "no memory node has a size: the boot loader should fill it in"),
+    (Qemu(4), &[Unset("/memory@40000000", "reg")],
+        "no memory node has a size: the boot loader should fill it in"),
+    (Qemu(4), &[Unset("/memory@40000000", "reg"), Unset("/memory@40000000", "device_type")],
+        "no memory node has a size: the boot loader should fill it in"),
+    (Qemu(4), &[Remove("/memory@40000000")],
+        "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
+         called memory"),
+    (Qemu(4), &[Set("/memory@40000000", "status", Text("disabled"))],
+        "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
+         called memory"),
+    // On-chip memory in a tree of Linux.
+    (Qemu(4), &[
+        Remove("/memory@40000000"),
+        Add("/", "sram@10f000 { compatible = \"mmio-sram\"; reg = <0 0x10f000 0 0x100>; }"),
+    ],
+        "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
+         called memory; mmio-sram is used only if /chosen/zephyr,sram refers to it"),
+    // Names of memory that is not the board's: a reserved region, and a part of on-chip memory.
+    (Juno, &[
+        Remove("/memory@80000000"),
+        Add("/reserved-memory", "memory@80000000 { reg = <0 0x80000000 0 0x1000>; }"),
+        Add("/", "memory@2e000000 { compatible = \"arm,juno-sram-ns\"; reg = <0 0x2e000000 0 0x8000>; }"),
+    ],
+        "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
+         called memory"),
+    (Qemu(1), &[Remove("/memory@40000000"), Set("/chosen", "zephyr,sram", Cells(&[0x77]))],
+        "/chosen zephyr,sram: no node has the phandle 0x77"),
+    (Qemu(1), &[Remove("/memory@40000000"), Set("/chosen", "zephyr,sram", Text("/dram"))],
+        "/chosen zephyr,sram: no node has the path \"/dram\""),
     (Qemu(4), &[Remove("/cpus")], "no node /cpus"),
     (Qemu(4), &[Unset("/cpus", "#address-cells")], "/cpus #address-cells: missing"),
     (Qemu(4), &[Unset("/cpus/cpu@2", "reg")], "/cpus/cpu@2 reg: missing"),
@@ -43,13 +73,36 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
 
     // The firmware.
     (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci"))],
-        "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or arm,psci-1.0 is \
-         needed"),
+        "/psci compatible: PSCI 0.1 with the function IDs of 0.2; if the firmware implements 0.2: \
+         fdtput -t s TREE /psci compatible arm,psci-0.2"),
+    (Juno, &[
+        Set("/firmware/psci", "compatible", Text("arm,psci")),
+        Set("/firmware/psci", "cpu_suspend", Cells(&[0x8400_0001])),
+        Set("/firmware/psci", "cpu_on", Cells(&[0x8400_0003])),
+    ],
+        "/firmware/psci compatible: PSCI 0.1 with the function IDs of 0.2; if the firmware \
+         implements 0.2: fdtput -t s TREE /firmware/psci compatible arm,psci-0.2"),
+    (Qemu(4), &[
+        Set("/psci", "compatible", Text("arm,psci")),
+        Set("/psci", "cpu_off", Cells(&[0x95c1_ba5f])),
+    ], "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or later is needed"),
+    (Qemu(4), &[
+        Set("/psci", "compatible", Text("arm,psci")), Set("/psci", "cpu_on", Bytes(&[0x84])),
+    ], "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or later is needed"),
+    (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci")), Unset("/psci", "cpu_on")],
+        "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or later is needed"),
+    (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci-x"))],
+        "/psci compatible: \"arm,psci-x\", expected arm,psci-0.2 or later"),
+    (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci-0.1"))],
+        "/psci compatible: \"arm,psci-0.1\", expected arm,psci-0.2 or later"),
+    (Qemu(4), &[Set("/psci", "compatible", Texts(&["vendor,board", "Arm,PSCI-1.0"]))],
+        "/psci compatible: \"Arm,PSCI-1.0\", expected arm,psci-0.2 or later"),
     (Qemu(4), &[Set("/psci", "method", Text("svc"))], "/psci method: \"svc\", expected smc or hvc"),
     (Qemu(4), &[Set("/psci", "method", Bytes(&[0x73, 0x6d, 0x63]))],
         "/psci method: not a string of printable ASCII characters"),
     (Qemu(4), &[Set("/psci", "status", Text("disabled"))],
-        "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI"),
+        "no enabled node compatible with arm,psci-0.2 or later: use the running board's tree if \
+         the boot loader adds the node"),
 
     // The console.
     (Qemu(1), &[Set("/pl011@9000000", "compatible", Bytes(&[0xc3, 0x00]))],
@@ -106,6 +159,54 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         "/chosen stdout-path: no node has the path \"serial1\""),
     (Qemu(4), &[Unset("/chosen", "stdout-path"), Set("/aliases", "serial0", Bytes(&[0xff, 0x00]))],
         "/aliases (alias of the console): not a string of printable ASCII characters"),
+
+    // If a property specifies a UART that is not there, or a disabled one, alias serial0 is not used
+    // instead.
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/pl011@9000000", "status", Text("disabled")),
+    ], "no stdout-path in /chosen and alias serial0 is disabled, so the console is unknown"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon=meson,0xfe07a000 iterations=1")),
+    ], "/chosen bootargs: earlycon=meson,0xfe07a000: no UART node has this address"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon=uart8250,io,0x3f8")),
+    ],
+        "/chosen bootargs: earlycon=uart8250,io,0x3f8: only UARTs with little-endian registers in \
+         memory"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon=pl011,mmio32,9000000")),
+    ], "/chosen bootargs: earlycon=pl011,mmio32,9000000: expected 0x and an address"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("earlycon=uart,mmio32,0xfeb50001")),
+    ], "/chosen bootargs: earlycon=uart,mmio32,0xfeb50001: the address is not aligned"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Add("/", "serial@9040000 { compatible = \"amlogic,meson-uart\"; reg = <0 0x9040000 0 0x18>; }"),
+        Set("/chosen", "bootargs", Text("earlycon=meson,0x9040000")),
+        Unset("/serial@9040000", "compatible"),
+    ], "/serial@9040000 compatible: missing"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Set("/chosen", "bootargs", Text("console=ttyS2,1500000n8")),
+    ], "/chosen bootargs: console=ttyS2,1500000n8: no UART has the alias serial2"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"), Set("/chosen", "bootargs", Text("console=ttyS0")),
+    ], "/chosen bootargs: console=ttyS0: alias serial0 is a different kind of UART"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"), Set("/chosen", "bootargs", Text("console=ttyAMA0")),
+        Set("/pl011@9000000", "status", Text("disabled")),
+    ], "/chosen bootargs: console=ttyAMA0: alias serial0 is disabled"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"),
+        Add("/", "fiq-debugger { compatible = \"rockchip,fiq-debugger\"; rockchip,serial-id = <2>; }"),
+    ], "/fiq-debugger rockchip,serial-id: no UART has the alias serial2"),
+    (Qemu(4), &[Unset("/chosen", "stdout-path"), Set("/chosen", "zephyr,console", Cells(&[0x99]))],
+        "/chosen zephyr,console: no node has the phandle 0x99"),
 
     // Buses between the root and the console.
     (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000, 0x1_0000]))],
@@ -196,6 +297,23 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         Add("/cpus/cpu-map/cluster0/core1", "thread0 { }"),
         Unset("/cpus/cpu-map/cluster0/core1", "cpu"),
     ], "/cpus/cpu-map/cluster0/core1/thread0 cpu: missing"),
+    (Qemu(4), &[
+        Remove("/cpus/cpu-map/cluster0/core1"),
+        Add("/cpus/cpu-map/cluster0", "core0 { cpu = <0x1001>; }"),
+    ], "/cpus/cpu-map/cluster0: two nodes are named core0"),
+    (Qemu(8), &[
+        Remove("/cpus/cpu-map/cluster1"),
+        Add("/cpus/cpu-map", "cluster0 { core0 { cpu = <0x1004>; }; }"),
+    ], "/cpus/cpu-map: two nodes are named cluster0"),
+    (Qemu(2), &[
+        Unset("/cpus/cpu-map/cluster0/core1", "cpu"),
+        Add("/cpus/cpu-map/cluster0/core1", "thread3 { cpu = <0x1001>; }"),
+        Add("/cpus/cpu-map/cluster0/core1", "thread3 { cpu = <0x1001>; }"),
+    ], "/cpus/cpu-map/cluster0/core1: two nodes are named thread3"),
+    (Qemu(2), &[Add("/cpus/cpu-map/cluster0/core1", "thread0 { cpu = <0x1000>; }")],
+        "/cpus/cpu-map/cluster0/core1 cpu: the core also has threads"),
+    (Qemu(2), &[Set("/cpus/cpu@1", "phandle", Cells(&[0x1000]))],
+        "/cpus/cpu@1 phandle: 0x1000 is also the phandle of another CPU"),
 
     // Too many entries.
     (Qemu(4), &[

@@ -12,7 +12,7 @@ use super::node_model::{Edit, NodeModel, Tree, Value};
 use super::read::READ;
 use super::refused::REFUSED;
 use crate::board::total_size;
-use crate::board::{Board, TreeConsole};
+use crate::board::{Board, ConsoleSource, TreeConsole};
 use crate::devices::uart::AnyUart;
 use crate::image::Conduit;
 
@@ -114,7 +114,7 @@ fn a_console_is_found_without_a_board() {
     let blob = tree.blob();
     let console = TreeConsole::find(&blob).expect("a valid tree");
     assert_eq!(console.uart.map(|uart| uart.base), Ok(0x900_0000));
-    assert_eq!(console.by, "/chosen/stdout-path");
+    assert_eq!(console.by, Some(ConsoleSource::StdoutPath));
     assert_eq!(console.conduit, Ok(Conduit::Smc));
     tree.edit(Edit::Remove("/pl011@9000000"));
     let blob = tree.blob();

@@ -23,6 +23,11 @@ pub struct UartDescriptor {
     pub compatible: &'static [(&'static str, Layout)],
     /// The name and `compatible` strings of the device tree node.
     pub node: (&'static str, &'static [&'static str]),
+    /// Its names in Linux's boot argument `earlycon=`, if the address that follows is that of the
+    /// first register.
+    pub earlycon: &'static [&'static str],
+    /// The name of its terminals in Linux, without the number.
+    pub terminal: &'static str,
     /// Interface types in the ACPI SPCR and DBG2 tables.
     pub acpi_types: &'static [u8],
     /// The registers.

@@ -55,6 +55,8 @@ uart_kinds! {
         is_numbered: false,
         compatible: &[("arm,pl011", Layout::WORDS)],
         node: ("pl011", &["arm,pl011", "arm,primecell"]),
+        earlycon: &["pl011"],
+        terminal: "ttyAMA",
         acpi_types: &[3],
         model: PL011,
     },
@@ -72,6 +74,8 @@ uart_kinds! {
             ("ti,omap4-uart brcm,bcm2835-aux-uart", Layout::new(2, 4)),
         ],
         node: ("serial", &["ns16550a"]),
+        earlycon: &["uart8250", "uart", "ns16550", "ns16550a"],
+        terminal: "ttyS",
         acpi_types: &[0, 1, 0x12],
         // TI, PC16550D. LSR in the BCM2835 mini UART (BCM2835 ARM Peripherals, section 2.2) has the
         // same two bits.
@@ -97,6 +101,8 @@ uart_kinds! {
         is_numbered: false,
         compatible: &[("arm,sbsa-uart", Layout::WORDS)],
         node: ("serial", &["arm,sbsa-uart"]),
+        earlycon: &[],
+        terminal: "ttyAMA",
         acpi_types: &[0x0d, 0x0e],
         model: UartModel {
             turn_on: &[],
@@ -112,6 +118,8 @@ uart_kinds! {
         is_numbered: false,
         compatible: &[("cdns,uart-r1p12 cdns,uart-r1p8 xlnx,xuartps", Layout::WORDS)],
         node: ("serial", &["xlnx,zynqmp-uart", "cdns,uart-r1p12"]),
+        earlycon: &["cdns"],
+        terminal: "ttyPS",
         acpi_types: &[],
         // Xilinx UG585, appendix B.33; QEMU's hw/char/cadence_uart.c.
         model: UartModel {
@@ -146,6 +154,8 @@ uart_kinds! {
         is_numbered: false,
         compatible: &[("fsl,imx6q-uart fsl,imx21-uart", Layout::WORDS)],
         node: ("serial", &["fsl,imx6q-uart", "fsl,imx21-uart"]),
+        earlycon: &["ec_imx6q", "ec_imx21"],
+        terminal: "ttymxc",
         acpi_types: &[],
         // NXP IMX8MPRM, UART; QEMU's hw/char/imx_serial.c.
         model: UartModel {
@@ -184,6 +194,8 @@ uart_kinds! {
             ("fsl,imx7ulp-lpuart fsl,imx8ulp-lpuart fsl,imx8qxp-lpuart", Layout::WORDS),
         ],
         node: ("serial", &["fsl,imx8ulp-lpuart", "fsl,imx7ulp-lpuart"]),
+        earlycon: &[],
+        terminal: "ttyLP",
         acpi_types: &[],
         // NXP IMX93RM, LPUART.
         model: UartModel {
@@ -206,6 +218,8 @@ uart_kinds! {
         is_numbered: false,
         compatible: &[("st,stm32h7-uart", Layout::WORDS)],
         node: ("serial", &["st,stm32h7-uart"]),
+        earlycon: &["stm32"],
+        terminal: "ttySTM",
         acpi_types: &[],
         // ST RM0433, USART registers; QEMU's hw/char/stm32l4x5_usart.c, except PRESC.
         model: UartModel {
@@ -239,6 +253,8 @@ uart_kinds! {
         is_numbered: false,
         compatible: &[("qcom,geni-debug-uart", Layout::WORDS)],
         node: ("serial", &["qcom,geni-debug-uart"]),
+        earlycon: &["qcom_geni"],
+        terminal: "ttyMSM",
         acpi_types: &[],
         // TF-A's plat/qti/common, qti_uart_console.S; Linux's
         // drivers/tty/serial/qcom_geni_serial.c.
@@ -320,6 +336,12 @@ impl UartKind {
             let row = rows.find(|row| row.0.split(' ').any(|own| own.as_bytes() == name))?;
             Some((kind, row.1))
         })
+    }
+
+    /// Returns the UART type for a name in Linux's boot argument `earlycon=`.
+    pub fn from_earlycon(name: &str) -> Option<Self> {
+        let has_name = |kind: &Self| kind.descriptor().earlycon.contains(&name);
+        Self::ALL.into_iter().find(has_name)
     }
 
     /// Returns the UART type for an interface type in the ACPI SPCR and DBG2 tables.

@@ -1,0 +1,49 @@
+//! References to nodes: paths, aliases (Devicetree Specification v0.4, section 3.3) and phandles.
+
+use super::fdt::{Fdt, number};
+use super::node::{Node, VALUE_MAX, first_text};
+use crate::text::format_error::Result;
+use crate::text::outside::Shown;
+
+/// Returns the node that a property of `/chosen` refers to, or `None` if there is no such property.
+/// The value is a path or an alias, optionally followed by a colon and settings (section 3.6), or,
+/// in Zephyr's trees, a phandle.
+///
+/// # Errors
+/// Returns an error if there is no such node.
+pub(crate) fn in_chosen<'t>(tree: Fdt<'t>, name: &'static str) -> Result<Option<Node<'t>>> {
+    let Some(chosen) = Node::find(tree, "/chosen") else {
+        return Ok(None);
+    };
+    let Some(value) = chosen.value(name) else {
+        return Ok(None);
+    };
+    if let (4, Some(0)) = (value.len(), value.first()) {
+        let phandle = number(value) as u32;
+        let found = Node::with_phandle(tree, phandle);
+        let missing = || chosen.error(name, format_args!("no node has the phandle {phandle:#x}"));
+        return found.ok_or_else(missing).map(Some);
+    }
+    let text = chosen.text(name)?.unwrap_or("");
+    let path = text.split(':').next().unwrap_or(text);
+    let missing = || {
+        let path = Shown(path, VALUE_MAX);
+        chosen.error(name, format_args!("no node has the path \"{path}\""))
+    };
+    resolve(tree, path)?.ok_or_else(missing).map(Some)
+}
+
+/// Finds the node for a path or for an alias with an optional path below it.
+pub(crate) fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>> {
+    if path.starts_with('/') {
+        return Ok(Node::find(tree, path));
+    }
+    let (alias, below) = path.split_once('/').unwrap_or((path, ""));
+    let aliases = Node::find(tree, "/aliases");
+    let Some((aliases, value)) = aliases.and_then(|it| Some((it, it.value(alias)?))) else {
+        return Ok(None);
+    };
+    let target = first_text(value).ok_or_else(|| aliases.not_text("(alias of the console)"))?;
+    let target = Node::find(tree, target);
+    Ok(target.and_then(|target| target.below(below.as_bytes())))
+}
