@@ -22,7 +22,7 @@ mod watchdog;
 
 pub use self::board::Board;
 pub use self::cpu_index::{CPU_MAX, CpuIndex};
-pub use self::fdt::total_size;
+pub use self::fdt::{total_size, whole_tree};
 pub use self::free_memory::Room;
 pub use self::gic::{
     FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, GITS, Gic, REDISTRIBUTOR_REGIONS_MAX,
