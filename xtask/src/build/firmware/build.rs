@@ -10,7 +10,6 @@ use std::{fs, iter, thread};
 
 use anyhow::{Context, Result};
 use host::hex::hex;
-use host::places::once;
 use host::process;
 use sha2::{Digest, Sha256};
 
@@ -19,6 +18,7 @@ use super::fip::{self, NT_FW_KEY};
 use super::platform::{FipBuild, Platform};
 use crate::build::tf_a::{self, TfA};
 use crate::setup::scratch::Scratch;
+use crate::setup::sealed_folder::{Unsealed, sealed_folder};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
@@ -94,7 +94,7 @@ fn build_stages(
     let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
     let dir = workspace.state().join("firmware").join(name);
-    once(&dir, |partial| {
+    sealed_folder(&dir, Unsealed::Replaced, |partial| {
         make(workspace, tf_a, platform, &arguments, partial)?;
         others.map_or(Ok(()), |from| copy_files(from, partial))
     })?;
