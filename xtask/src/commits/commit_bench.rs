@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use hardware::text::plural::many;
-use host::files;
 use host::interrupt;
 use host::process;
 use host::progress::say;
@@ -16,6 +15,7 @@ use itertools::Itertools as _;
 use report::log::untrusted_text::plain;
 use thiserror::Error;
 
+use super::kept_file;
 use super::known_commits::{KnownCommit, KnownCommits};
 use crate::build::checkout::{self, Commit, CommitRange};
 use crate::qemu::run_spec::RunSpec;
@@ -196,7 +196,7 @@ impl<M: Measurement> CommitBench<M> {
     }
 
     fn kept(&self, identity: &str) -> Option<M> {
-        M::read(&fs::read(self.place(identity)).ok()?)
+        M::read(&kept_file::read(&self.place(identity))?)
     }
 
     fn measure_and_keep(&self, run: M::Run, identity: &str) -> Result<Result<M, NotMeasured>> {
@@ -204,7 +204,7 @@ impl<M: Measurement> CommitBench<M> {
         interrupt::check()?;
         if let Ok(measurement) = &result {
             let place = self.place(identity);
-            files::write_by(("a kept measurement", &place), |out| measurement.write(out))?;
+            kept_file::write("a kept measurement", &place, |out| measurement.write(out))?;
         }
         Ok(result)
     }
