@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 use crate::setup::apt;
 use crate::setup::source_package::SourcePackage;
 use crate::setup::workspace::Workspace;
-use crate::setup::workspace::refuse_blanks;
 
 /// TF-A as packaged in Debian 13: the upstream tag v2.12.1 without vendor binaries.
 pub const TF_A: SourcePackage = SourcePackage {
@@ -105,7 +104,6 @@ impl TfA {
         };
         let at = || option(dir);
         let dir = fs::canonicalize(dir).with_context(at)?;
-        refuse_blanks(&dir, "move the source tree").context("--tf-a")?;
         let version = version(&dir).with_context(at)?;
         // The names and contents of all files that a build may read.
         let mut hash = Sha256::new();

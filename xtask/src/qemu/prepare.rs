@@ -143,9 +143,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let _ = scratch::remove_left(&workspace);
     let board = boards::load(&spec.board)?;
     let machine = machine(&board, spec)?;
-    if spec.firmware.is_tf_a() {
-        workspace.check_for_make()?;
-    }
+    if spec.firmware.is_tf_a() {}
     let locate = |dir: &PathBuf| TfA::locate(&workspace, Some(dir));
     let tf_a = spec.tf_a.as_ref().map(locate).transpose()?;
     machine.check_version(&workspace)?;
