@@ -48,6 +48,7 @@ impl KnownCommits {
     ) -> Result<Self> {
         let spec = RunSpec {
             tf_a: None,
+            tf_a_title: None,
             ..spec.clone()
         };
         let own = env::current_exe().and_then(fs::metadata);

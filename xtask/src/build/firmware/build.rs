@@ -220,7 +220,12 @@ fn make(
 ) -> Result<()> {
     let scratch = Scratch::new(workspace)?;
     let what = platform.special(workspace);
-    let what = format!("building TF-A {} for {what}", tf_a.version);
+    // A platform's stages may be built in two parts.
+    let part = match &platform.stages[..] {
+        [stage] => format!("{} of ", stage.to_uppercase()),
+        _ => String::new(),
+    };
+    let what = format!("building {part}TF-A {} for {what}", tf_a.title);
     let paths = PlainPaths::new()?;
     let tf_a = TfA {
         dir: paths.path(&tf_a.dir)?,
