@@ -144,15 +144,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let _ = scratch::remove_left(&workspace);
     let board = boards::load(&spec.board)?;
     let machine = machine(&board, spec)?;
-    let locate = |dir: &PathBuf| {
-        let found = TfA::locate(&workspace, Some(dir))?;
-        let title = spec.tf_a_title.clone();
-        Ok::<_, anyhow::Error>(TfA {
-            title: title.unwrap_or(found.title),
-            ..found
-        })
-    };
-    let tf_a = spec.tf_a.as_ref().map(locate).transpose()?;
+    let tf_a = locate(&workspace, spec)?;
     machine.check_version(&workspace)?;
     machine.check_model(&workspace)?;
     if let Some(why) = &machine.recipe.no_cpu_off {
@@ -203,6 +195,19 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         path: None,
         _dir: dir,
     })
+}
+
+/// Returns the TF-A source requested by `spec`, if it requests one.
+fn locate(workspace: &Workspace, spec: &RunSpec) -> Result<Option<TfA>> {
+    let Some(dir) = &spec.tf_a else {
+        return Ok(None);
+    };
+    let found = TfA::locate(workspace, Some(dir))?;
+    let title = spec.tf_a_title.clone();
+    Ok(Some(TfA {
+        title: title.unwrap_or(found.title),
+        ..found
+    }))
 }
 
 /// Returns the packages that a run with `firmware` needs. Installing them all together is faster
