@@ -9,7 +9,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use hardware::board::{FormatError, Region, total_size};
+use hardware::board::{FormatError, Region, total_size, whole_tree};
 use hardware::image::handoff;
 use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
 use thiserror::Error;
@@ -135,6 +135,13 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
         None
     };
     let bytes = bytes.ok_or(TreeError::ParameterBlock { offset, size })?;
+    let bytes = whole_tree(bytes).map_err(|reason| TreeError::Unusable {
+        source_name: format!(
+            "appended to the image (in the parameter block, tree_offset {offset:#x} and tree_size \
+             {size:#x})"
+        ),
+        reason: reason.into(),
+    })?;
     Ok(DeviceTree {
         bytes,
         region,

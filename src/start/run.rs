@@ -1,7 +1,7 @@
 //! Runs the payload: finds the console and the device tree, reads the board and the plan, sets up
 //! the machine, and runs the scenarios.
 
-use hardware::board::{Board, Footprint, MemorySource, TreeConsole};
+use hardware::board::{Board, Footprint, FormatError, MemorySource, TreeConsole};
 use hardware::image::{BootStage, Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock};
 use hardware::spec::region::Region;
 use run::plan::{Plan, is_shared};
@@ -31,11 +31,11 @@ pub fn main(state: BootState) -> ! {
         has_firmware,
     } = state;
     HEAP.add(heap.into_bytes());
-    let (block, is_damaged) = parameters(&tables);
+    let (block, damage) = parameters(&tables);
     // An HVC at EL2 would be taken to EL2 itself; an SMC always reaches the firmware.
     let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);
-    let by_block = block.conduit.or(by_level);
-    conduit::set_conduit(by_block.filter(|_| has_firmware));
+    let early = by_level.or(block.conduit);
+    conduit::set_conduit(early.filter(|_| has_firmware));
     if let Some(uart) = &block.uart {
         open_console(&mut tables, uart, true);
     }
@@ -52,14 +52,13 @@ pub fn main(state: BootState) -> ! {
     match found {
         Ok(found) => {
             boot_marks::reach(BootStage::Tree);
-            run_with_tree(tables, found, &block, (boot_area, has_firmware))
+            run_with_tree(tables, found, (&block, damage), (boot_area, has_firmware))
         }
         Err(_) if !has_firmware => end_without_firmware(),
-        // The damaged block should have contained the tree's location.
-        Err(_) if is_damaged => {
-            refuse(&"the parameter block is damaged; rebuild the image with cargo xtask image")
-        }
-        Err(error) => refuse(&error),
+        Err(error) => match damage {
+            Some(damage) => refuse_block(&damage),
+            None => refuse(&error),
+        },
     }
 }
 
@@ -68,25 +67,22 @@ fn end_without_firmware() -> ! {
     give_up(&"entered at EL3, so there is no PSCI firmware to measure: load psci-bench as BL33")
 }
 
-/// Returns the parameter block of the running image, and whether the block is damaged.
-fn parameters(tables: &TranslationTables) -> (ParameterBlock, bool) {
+/// Ends the run because of an invalid field in the parameter block.
+fn refuse_block(damage: &FormatError) -> ! {
+    refuse(&format_args!(
+        "{damage}: the parameter block is damaged; rebuild the image with cargo xtask image"
+    ))
+}
+
+/// Returns the valid fields of the running image's parameter block, and the reason why the block as
+/// a whole is invalid, if it is. The run is refused, but a UART is needed to print that.
+fn parameters(tables: &TranslationTables) -> (ParameterBlock, Option<FormatError>) {
     let region = Region {
         base: layout::image().base + PARAMETER_BLOCK as u64,
         size: PARAMETER_BLOCK_SIZE as u64,
     };
     let bytes = loader_data::find_mapped(tables, region).unwrap_or_default();
-    match ParameterBlock::decode(bytes) {
-        Ok(block) => (block, false),
-        // If X0 points to a tree, that tree can still be used.
-        Err(_) => {
-            let uart = ParameterBlock::decode_uart(bytes).ok().flatten();
-            let block = ParameterBlock {
-                uart,
-                ..ParameterBlock::default()
-            };
-            (block, true)
-        }
-    }
+    ParameterBlock::salvage(bytes)
 }
 
 /// Prints how the console was found, and how the memory nodes were recognized if not in the usual
@@ -129,7 +125,7 @@ fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
 fn run_with_tree(
     mut tables: TranslationTables,
     found: DeviceTree,
-    block: &ParameterBlock,
+    (block, damage): (&ParameterBlock, Option<FormatError>),
     (boot_area, has_firmware): (Region, bool),
 ) -> ! {
     let emergency = block.uart.filter(|_| console::is_set());
@@ -156,6 +152,9 @@ fn run_with_tree(
     }
     if !has_firmware {
         end_without_firmware();
+    }
+    if let Some(damage) = damage {
+        refuse_block(&damage);
     }
     let board = accept(read, "device tree: ");
     conduit::set_conduit(Some(board.conduit));

@@ -6,6 +6,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 
 use cache_model::{CacheActor, CacheFault, LINE, Way};
+use hardware::image::UartKind;
 use object::{Object, ObjectSection};
 use xtask::setup::workspace::Workspace;
 
@@ -64,6 +65,16 @@ impl Result {
     }
 }
 
+/// The number of the UART kind whose data register is at `REGISTER`.
+const CADENCE: u64 = UartKind::Cadence as u64 + 1;
+const REGISTER: u64 = 0x30;
+
+/// Sets the `marks`, `uart_width` and `uart_kind` fields, and a UART whose data register is [`UART`].
+fn set_marks(memory: &mut BTreeMap<u64, u64>, marks: u64, width: u64, kind: u64) {
+    memory.insert(BASE + 0x50, marks << 48 | width << 40 | kind);
+    memory.insert(BASE + 0x58, UART - REGISTER);
+}
+
 /// Executes the reset code at each exception level, with caches on and off, and with all kinds of
 /// trees. Stops early after finding the `wanted` fault.
 fn reset(
@@ -74,7 +85,6 @@ fn reset(
 ) -> Result {
     let mut result = Result::default();
     let (offset, size) = (0x60, 0x68);
-    let (marks, uart, register) = (0x50, 0x58, 0x18);
     let end = code.symbol("__image_end");
     let trees = [
         (0, 0),
@@ -93,9 +103,8 @@ fn reset(
                 memory.insert(BASE + size, len);
                 // No marks, or marks written with 1-, 2- or 4-byte stores.
                 let width = [0, 1, 2, 4][bits & 3];
-                memory.insert(BASE + uart, UART - register);
-                let offset = if width == 0 { 0 } else { register + 1 };
-                memory.insert(BASE + marks, offset << 48 | width << 40);
+                let marks = if width == 0 { 0 } else { REGISTER + 1 };
+                set_marks(&mut memory, marks, width, CADENCE);
                 let mut cpu = Cpu::new(code, "reset", memory);
                 cpu.el = el;
                 cpu.e2h_stays = e2h_stays;
@@ -221,6 +230,37 @@ fn registers_without_a_reset_value_are_open_below_el3() {
         cpu.run();
         assert_eq!(cpu.el, level);
         assert_eq!(cpu.system[&SCR_EL3] & OPEN, OPEN, "EL{level}");
+    }
+}
+
+/// A store outside the UART may change any device, and this code cannot handle exceptions.
+#[test]
+fn no_mark_is_sent_if_the_fields_of_the_uart_contradict_each_other() {
+    let (code, image) = (Code::load(), image());
+    let geni = UartKind::Geni as u64 + 1;
+    for (marks, width, kind, at, sent) in [
+        (REGISTER + 1, 4, CADENCE, UART, &b"<E><C>"[..]),
+        (0, 4, CADENCE, UART, b""),
+        (REGISTER + 2, 4, CADENCE, UART, b""),
+        (0x2500 + REGISTER + 1, 4, CADENCE, UART, b""),
+        (0xffff, 4, CADENCE, UART, b""),
+        (REGISTER + 1, 0, CADENCE, UART, b""),
+        (REGISTER + 1, 3, CADENCE, UART, b""),
+        (REGISTER + 1, 5, CADENCE, UART, b""),
+        (REGISTER + 1, 0x80, CADENCE, UART, b""),
+        (REGISTER + 1, 4, 0, UART, b""),
+        (REGISTER + 1, 4, geni, UART, b""),
+        (REGISTER + 1, 4, CADENCE | 1 << 31, UART, b""),
+        (REGISTER + 1, 4, UartKind::ALL.len() as u64 + 1, UART, b""),
+        (REGISTER + 1, 4, CADENCE, UART + 2, b""),
+        (REGISTER + 1, 2, CADENCE, UART + 1, b""),
+    ] {
+        let mut memory = image.clone();
+        set_marks(&mut memory, marks, width, kind);
+        memory.insert(BASE + 0x58, at - REGISTER);
+        let mut cpu = Cpu::new(&code, "reset", memory);
+        cpu.run();
+        assert_eq!(cpu.sent, sent, "{marks:#x} {width} {kind:#x} {at:#x}");
     }
 }
 

@@ -20,7 +20,7 @@ const ELR_EL3: u32 = 0xd53e_4020;
 const E2H: u64 = 1 << 34;
 const ENABLES: u64 = 1 | 1 << 2;
 /// The address of the UART register to which boot marks are written.
-pub const UART: u64 = 0x900_0018;
+pub const UART: u64 = 0x900_0030;
 /// The executing CPU.
 const CPU: u32 = 0;
 
@@ -110,6 +110,11 @@ impl<'c> Cpu<'c> {
         self.findings
             .extend(self.model.load(self.actor(), address, 8));
         self.memory.get(&address).copied().unwrap_or(0)
+    }
+
+    fn load_half(&mut self, address: u64) -> u64 {
+        let word = self.load(address & !7);
+        word >> (8 * (address & 7)) & 0xffff
     }
 
     fn store(&mut self, address: u64, value: u64) {
@@ -276,6 +281,8 @@ impl<'c> Cpu<'c> {
                 };
             }
             _ if word >> 24 == 0xd5 => self.system(word, d),
+            // LDRH without an offset.
+            _ if word >> 10 == 0x1e_5000 => self.x[d] = self.load_half(first),
             // STRB, STRH, and STR of a W register, without an offset.
             _ if matches!(word >> 10, 0xe_4000 | 0x1e_4000 | 0x2e_4000) => {
                 assert_eq!(first, UART, "narrow store at {:#x}", self.pc - BASE);

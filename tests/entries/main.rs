@@ -44,7 +44,7 @@ fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
 
 /// The loads and stores in the reset path, each listed once. The reset code must relocate the
 /// image, build translation tables, find an appended tree, and invalidate everything it wrote.
-const RESET_MAY: [(&str, u32); 18] = [
+const RESET_MAY: [(&str, u32); 19] = [
     ("ldr x7, [x5], #8: a word of the RELR table", 0xf840_84a7),
     ("ldr x9, [x8]: a pointer", 0xf940_0109),
     ("str x9, [x8], #8: the pointer, relocated", 0xf800_8509),
@@ -53,6 +53,10 @@ const RESET_MAY: [(&str, u32); 18] = [
     ("ldr x19, [x3, #0x20]: tree_offset", 0xf940_1073),
     ("ldr x5, [x3, #0x28]: tree_size", 0xf940_1465),
     ("ldr x2, [x1, #0x10]: the register for marks", 0xf940_0822),
+    (
+        "ldrh w5, [x5]: the marks field of a kind of UART",
+        0x7940_00a5,
+    ),
     ("ldr x1, [x1, #0x18]: the UART's base", 0xf940_0c21),
     ("strb w5, [x1]: a byte to the UART", 0x3900_0025),
     ("strh w5, [x1]: a byte to the UART", 0x7900_0025),

@@ -512,6 +512,7 @@ mod tests {
         };
         let expected = [
             (Event::Mrs, 1),
+            (Event::Fetch, 5 + 3 * 2 + 1),
             (Event::FetchLine, 2 + 3 * 2),
             (Event::FetchJump, 1 + 3),
             (Event::FetchBranch, 3),

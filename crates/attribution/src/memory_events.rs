@@ -15,6 +15,9 @@ use crate::record::MemoryAccess;
 /// The size of a line in bytes.
 const LINE: u64 = 64;
 
+/// The size of an instruction in bytes.
+const INSTRUCTION: u64 = 4;
+
 /// SCTLR_EL3.M, C and I.
 const MMU: u64 = 1;
 const DATA_CACHE: u64 = 1 << 2;
@@ -105,6 +108,9 @@ impl MemoryEvents {
     /// Counts the events of fetching the instructions at `addresses` in order.
     pub fn fetch(&mut self, cpu: u32, control: u64, addresses: &Range<u64>) -> EventCounts {
         let mut counts = EventCounts::default();
+        if !has_instruction_cache(control) {
+            counts[Event::Fetch] += (addresses.end - addresses.start) / INSTRUCTION;
+        }
         let (caches, clusters) = self.caches(cpu);
         for line in lines(addresses) {
             if !has_instruction_cache(control) {
@@ -212,16 +218,25 @@ mod tests {
     fn uncached_fetches_are_counted_by_line() {
         let mut events = MemoryEvents::new([(0, 0)]);
         let mut fetch = |addresses: Range<u64>| occurred(events.fetch(0, 0, &addresses));
-        let lines = |lines, jumps| vec![(Event::FetchLine, lines), (Event::FetchJump, jumps)];
+        let lines = |fetches, lines, jumps| {
+            vec![
+                (Event::Fetch, fetches),
+                (Event::FetchLine, lines),
+                (Event::FetchJump, jumps),
+            ]
+        };
         // The first line is a jump, and the line after it is not.
-        assert_eq!(fetch(0x1030..0x1048), lines(2, 1));
+        assert_eq!(fetch(0x1030..0x1048), lines(6, 2, 1));
         // The same line.
-        assert_eq!(fetch(0x1048..0x1080), []);
-        assert_eq!(fetch(0x1080..0x1084), [(Event::FetchLine, 1)]);
+        assert_eq!(fetch(0x1048..0x1080), [(Event::Fetch, 14)]);
+        assert_eq!(
+            fetch(0x1080..0x1084),
+            [(Event::Fetch, 1), (Event::FetchLine, 1)]
+        );
         // Backwards.
-        assert_eq!(fetch(0x1040..0x1044), lines(1, 1));
+        assert_eq!(fetch(0x1040..0x1044), lines(1, 1, 1));
         // The line after the next one.
-        assert_eq!(fetch(0x10c0..0x1184), lines(4, 1));
+        assert_eq!(fetch(0x10c0..0x1184), lines(49, 4, 1));
     }
 
     #[test]

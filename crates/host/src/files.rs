@@ -1,7 +1,7 @@
 //! Checks and writes output files.
 
 use std::fs::{self, OpenOptions, Permissions};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -78,7 +78,7 @@ fn directory(path: &Path) -> &Path {
     parent.unwrap_or(Path::new("."))
 }
 
-/// Rejects a path that obviously cannot be written to.
+/// Rejects a path that cannot be written to. The work before the output may take minutes.
 fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     let at = format!("{option} {}", path.display());
     if path.is_dir() {
@@ -104,9 +104,19 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     }
     let dir = directory(path);
     match (dir.is_dir(), dir.exists()) {
-        (true, _) => Ok(()),
+        (true, _) => creatable(path).with_context(|| format!("{at}: cannot create this file")),
         (_, true) => bail!("{at}: {} is not a directory", dir.display()),
         _ => bail!("{at}: no such directory: {}", dir.display()),
+    }
+}
+
+/// Creates and removes a file at `path`, unless there is one. Permissions alone do not tell whether
+/// the file system accepts the file and its name.
+fn creatable(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
@@ -239,6 +249,22 @@ mod tests {
         error.expect_err("failed");
         assert_eq!(fs::read(&file).expect("there"), b"new");
         assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 2);
+    }
+
+    /// Root may write to any folder, but not to every file system.
+    #[test]
+    fn file_that_cannot_be_created_is_rejected_before_the_work() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let long = dir.path().join("n".repeat(300));
+        for path in [Path::new("/proc/psci-bench.log"), &long] {
+            let error = check(("--log", path), &[]).expect_err("cannot be created");
+            assert!(
+                error.to_string().contains("cannot create this file"),
+                "{error}"
+            );
+        }
+        check(("--log", &dir.path().join("new")), &[]).expect("it can be created");
+        assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 0);
     }
 
     #[test]

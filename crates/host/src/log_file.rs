@@ -22,11 +22,22 @@ impl LogFile {
     /// Opens `path` and empties it immediately, so that nothing from a previous run remains.
     ///
     /// # Errors
-    /// Returns an error if another run is writing to it.
+    /// Returns an error if the file cannot be opened, or if another run is writing to it.
     pub fn create(path: &Path) -> Result<Self> {
-        let mut file = Self::at(path)?;
-        file.add(b"");
-        Ok(file)
+        let Self {
+            path,
+            file,
+            has_old,
+        } = Self::at(path)?;
+        let named = || format!("--log {}: cannot write this file", path.display());
+        let file = Ok(file.with_context(named)?);
+        let mut log = Self {
+            path,
+            file,
+            has_old,
+        };
+        log.add(b"");
+        Ok(log)
     }
 
     /// Opens `path` and empties it when the first byte is written. If nothing is written, the file
@@ -125,6 +136,9 @@ mod tests {
         next.add(b"next");
         next.end().expect("written");
         assert_eq!(fs::read(&path).expect("there"), b"next");
+        let name = dir.path().join("gone").join("run.log");
+        let error = LogFile::create(&name).err().expect("no folder").to_string();
+        assert!(error.contains("cannot write this file"), "{error}");
         let null = Path::new("/dev/null");
         let both = [null, null].map(|path| LogFile::create(path).expect("a device"));
         both.into_iter()

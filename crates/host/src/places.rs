@@ -10,7 +10,16 @@ use anyhow::{Context, Result};
 /// Creates the directory at `place` by calling `make`, unless it already exists. `make` receives an
 /// empty directory to fill. Other processes that need the same directory wait.
 pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    if place.is_dir() {
+    unless(place, Path::is_dir, make)
+}
+
+/// Like [`once`], but also replaces an existing directory that is not `usable`.
+pub fn unless(
+    place: &Path,
+    usable: impl Fn(&Path) -> bool,
+    make: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
+    if usable(place) {
         return Ok(());
     }
     let beside = |ending: &str| place.with_added_extension(ending);
@@ -20,7 +29,7 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     let lock = beside("lock");
     let lock = File::create(&lock).with_context(|| lock.display().to_string())?;
     lock.lock().context("cannot lock the build directory")?;
-    if place.is_dir() {
+    if usable(place) {
         return Ok(());
     }
     let partial = beside("partial");
@@ -35,6 +44,9 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
         let _ = fs::remove_dir_all(&partial);
     }
     made?;
+    if place.exists() {
+        fs::remove_dir_all(place).with_context(|| place.display().to_string())?;
+    }
     fs::rename(&partial, place).with_context(at)
 }
 

@@ -1,10 +1,11 @@
 //! Shows progress as a bar or as a spinner with the elapsed time on a terminal, and as lines
 //! otherwise. Progress goes to stderr, because stdout is for UART output.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::io::{IsTerminal, Write, stderr};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use console::Term;
@@ -138,6 +139,16 @@ pub fn say(text: &str) {
     };
     // A closed stderr does not stop the command.
     let _ = above_steps(|| writeln!(stderr(), "{text}"));
+}
+
+/// Like [`say`], but prints each text only once. A command that prepares many runs would otherwise
+/// repeat its warnings.
+pub fn say_once(text: &str) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.insert(text.to_owned()) {
+        say(text);
+    }
 }
 
 /// Wraps the lines of `text` that are not indented; indented lines are commands for the user to

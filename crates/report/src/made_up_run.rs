@@ -78,6 +78,7 @@ pub fn cpu(index: u16) -> Cpu {
 fn cortex_a53() -> Identity {
     Identity {
         midr: 0x410f_d034,
+        frequency: 62_500_000,
         ..Identity::default()
     }
 }

@@ -111,6 +111,8 @@ impl Base {
         let random = &mut random;
         let class = &classes[number % classes.len()];
         let mut image = self.image(self.tree())?;
+        // Marks are written before exceptions can be handled.
+        image::enable_boot_log(&mut image)?;
         let block = &mut image[PARAMETER_BLOCK..][..PARAMETER_BLOCK_SIZE];
         let what = match class.change {
             TreeChange::Tree(change) => loop {

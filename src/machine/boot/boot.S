@@ -248,23 +248,45 @@ halt:
     b       halt
 
 // Sends a stage mark (a letter in angle brackets) to the emergency UART, if the parameter block
-// specifies a register for it (hardware::image::BootStage). The UART's status is not polled:
-// firmware has drained it, and the six bytes sent here fit in its FIFO. A UART without a FIFO may
-// lose some of these bytes. In: x0 = the letter. Uses x1 to x3, x5, x6.
+// specifies a register for it (hardware::image::BootStage). Nothing is stored if the block's UART
+// fields contradict each other; Rust reports that later. If there is no device at the address, the
+// store's exception ends here. The UART's status is not polled: firmware has drained it, and the
+// six bytes sent here fit in its FIFO. A UART without a FIFO may lose some of these bytes.
+// In: x0 = the letter. Uses x1 to x3, x5 to x9.
 send_mark:
     adrp    x1, parameter_block
     add     x1, x1, :lo12:parameter_block
     ldr     x2, [x1, #0x10]             // kind, shift, width, register
     ubfx    x3, x2, #40, #8             // bytes of a write
-    lsr     x2, x2, #48                 // the register's offset plus 1
-    cbz     x2, 5f                      // no marks
-    sub     x2, x2, #1
+    lsr     x7, x2, #48                 // the register's offset plus 1
+    cbz     x7, 7f                      // no marks
+    and     x2, x2, #0xffffffff         // kind
+    cmp     x2, #{UART_KINDS}
+    b.hi    7f                          // not a kind of UART
+    adrp    x5, {MARKS_FIELDS}
+    add     x5, x5, :lo12:{MARKS_FIELDS}
+    add     x5, x5, x2, lsl #1
+    ldrh    w5, [x5]
+    cmp     x5, x7
+    b.ne    7f                          // not the data register
+    sub     x2, x3, #1
+    cmp     x2, #3                      // 0 wraps
+    b.hi    7f
+    tst     x3, x2
+    b.ne    7f                          // not 1, 2 or 4 bytes
+    sub     x7, x7, #1
     ldr     x1, [x1, #0x18]             // the UART's base
-    add     x1, x1, x2
+    add     x1, x1, x7
+    tst     x1, x2
+    b.ne    7f                          // not aligned
     mov     x6, #0x3c                   // "<"
     orr     x6, x6, x0, lsl #8
     mov     x5, #0x3e                   // ">"
     orr     x6, x6, x5, lsl #16
+    mov     x9, x30
+    msr     spsel, #1                   // selects the vector at 0x200
+    adrp    x7, __image_start           // mark_fault's table
+    bl      exchange_vectors
 1:  and     x5, x6, #0xff
     tbnz    x3, #2, 3f
     tbnz    x3, #1, 2f
@@ -275,7 +297,30 @@ send_mark:
 3:  str     w5, [x1]
 4:  lsr     x6, x6, #8
     cbnz    x6, 1b
-5:  ret
+    dsb     sy                          // before the table is exchanged
+    .global mark_sent
+mark_sent:
+    bl      exchange_vectors
+    mov     x30, x9
+7:  ret
+
+// In: x7 = the vector table for this exception level. Out: x7 = the previous one. Uses x5, x8.
+exchange_vectors:
+    mrs     x8, CurrentEL
+    cmp     x8, #(2 << 2)
+    b.hi    2f
+    b.eq    1f
+    mrs     x5, vbar_el1
+    msr     vbar_el1, x7
+    b       3f
+1:  mrs     x5, vbar_el2
+    msr     vbar_el2, x7
+    b       3f
+2:  mrs     x5, vbar_el3
+    msr     vbar_el3, x7
+3:  isb
+    mov     x7, x5
+    ret
 
 // Invalidates the cache lines of everything _start writes: from the constants, which contain
 // relocations, to the end of the boot area. An appended tree in this range is already in memory,
@@ -304,7 +349,7 @@ line_size:
 
 // Identity-maps whole pages. In: x0 first page, x1 end, x2 descriptor bits, x24 next free table
 // (advanced), x25 root. Out: x0 = x1. Uses x3 to x6. A tree of size TREE_MAX, the image and the
-// boot area together span at most 3 MiB and need at most 3 level 3 tables and 2 each at levels 1
+// boot area together span less than 4 MiB and need at most 3 level 3 tables and 2 each at levels 1
 // and 2, so the pool cannot run out here.
 map_pages:
     cmp     x0, x1

@@ -5,7 +5,7 @@ use core::arch::global_asm;
 
 use aarch64_cpu::registers::{self, MAIR_EL1, SCTLR_EL1, TCR_EL1};
 use hardware::board::Region;
-use hardware::image::BootStage;
+use hardware::image::{BootStage, UartKind};
 
 use crate::machine::boot::layout::{EMERGENCY_STACK, root_table_address};
 use crate::machine::memory::tables::{self, PAGE, Pages, TranslationTables};
@@ -92,6 +92,8 @@ global_asm!(
     BOOT_AREA = const BOOT_AREA,
     MARK_ENTRY = const BootStage::Entry.code(),
     MARK_CACHES = const BootStage::Caches.code(),
+    UART_KINDS = const UartKind::ALL.len(),
+    MARKS_FIELDS = sym hardware::image::MARKS_FIELDS,
     TREE_ALIGN = const hardware::image::TREE_ALIGN,
     TREE_MAX = const hardware::image::TREE_MAX,
     CHANNEL_STACK = const core::mem::offset_of!(CpuChannel, entry.stack_top),

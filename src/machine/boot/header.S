@@ -1,5 +1,5 @@
-// The first 136 bytes of the image: the arm64 Image header and the parameter
-// block. boot.S follows in the same `global_asm!`.
+// The start of the image: the arm64 Image header, the parameter block and an
+// exception vector. boot.S follows in the same `global_asm!`.
 
     .section .head, "ax"
 
@@ -35,3 +35,12 @@ parameter_block:
     .long   0                           // conduit: unknown
     .long   0                           // build: unknown
     .quad   0                           // digest: unknown
+
+// ---------------------------------------------------------------------------
+// A synchronous exception with SP_ELx. send_mark uses the image's start as the vector table while it
+// stores to the emergency UART, because the table must be aligned to 2 KiB.
+// ---------------------------------------------------------------------------
+    .org    0x200
+    .global mark_fault
+mark_fault:
+    b       mark_sent                   // the mark is lost

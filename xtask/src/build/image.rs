@@ -121,7 +121,7 @@ pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     let Some(uart) = &block.uart else {
         bail!("--bootlog: the image specifies no UART; add --board, or a --dtb with a console");
     };
-    block.marks = mark_register(uart);
+    block.marks = mark_register(uart.kind);
     if block.marks.is_none() {
         let kind = uart.kind.name();
         bail!("--bootlog: a {kind} UART cannot send a byte without a driver");

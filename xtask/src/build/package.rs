@@ -101,6 +101,7 @@ impl Recipe<'_> {
     ) -> Result<Fip> {
         let package = takes_fip(board)?;
         let name = self.name;
+        refuse_empty(&self.given)?;
         self.check(board, package)?;
         let base = self.base.as_ref();
         let align = base.map_or(1, Fip::alignment).max(package.align);
@@ -170,11 +171,20 @@ pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<F
         };
         format!("{file}: {} has {other}{names}", board.title)
     })?;
+    refuse_empty(&given)?;
     complete(file, (&part.requires, &part.blobs), &given, "")?;
     let mut fip = Fip::default();
     fip.align(package.align)?;
     add(&mut fip, given)?;
     Ok(fip)
+}
+
+/// Rejects empty files, which cannot be images of a FIP that boots.
+fn refuse_empty(given: &[Given]) -> Result<()> {
+    match given.iter().find(|given| given.data.is_empty()) {
+        Some(empty) => bail!("{}: the file is empty", empty.option),
+        None => Ok(()),
+    }
 }
 
 /// Adds the images, and rejects duplicates.

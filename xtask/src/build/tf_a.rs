@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use boards::{Stock, Version};
 use host::hex::hex;
-use host::progress::say;
+use host::progress::say_once;
 use host::tf_a_version;
 use sha2::{Digest, Sha256};
 
 use crate::setup::apt;
 use crate::setup::source_package::SourcePackage;
 use crate::setup::workspace::Workspace;
-use crate::setup::workspace::refuse_blanks;
 
 /// TF-A as packaged in Debian 13: the upstream tag v2.12.1 without vendor binaries.
 pub const TF_A: SourcePackage = SourcePackage {
@@ -73,6 +72,8 @@ pub struct TfA {
     pub dir: PathBuf,
     /// The version, such as "2.12.1".
     pub version: String,
+    /// The name in messages: the version, or a commit.
+    pub title: String,
     /// Identifies the source: the package name and version, or a hash of its files.
     pub identity: String,
 }
@@ -85,7 +86,7 @@ impl TfA {
         if let Some(dir) = dir {
             let at = || option(dir);
             if let Some(doubt) = doubt(&tf_a.version).with_context(at)? {
-                say(&format!("warning: {}: {doubt}", at()));
+                say_once(&format!("warning: {}: {doubt}", at()));
             }
         }
         Ok(tf_a)
@@ -97,21 +98,23 @@ impl TfA {
         let Some(dir) = dir else {
             let dir = TF_A.fetch(workspace)?;
             let identity = format!("{} {}", TF_A.package, TF_A.version);
+            let version = version(&dir)?;
             return Ok(Self {
-                version: version(&dir)?,
+                title: version.clone(),
+                version,
                 identity,
                 dir,
             });
         };
         let at = || option(dir);
         let dir = fs::canonicalize(dir).with_context(at)?;
-        refuse_blanks(&dir, "move the source tree").context("--tf-a")?;
         let version = version(&dir).with_context(at)?;
         // The names and contents of all files that a build may read.
         let mut hash = Sha256::new();
         hash_folder(&dir, &dir, &NO_INPUT, &mut hash)?;
         Ok(Self {
             dir,
+            title: version.clone(),
             version,
             identity: hex(&hash.finalize()),
         })
@@ -252,6 +255,7 @@ mod tests {
             let tf_a = TfA {
                 dir: PathBuf::new(),
                 version: version.to_owned(),
+                title: version.to_owned(),
                 identity: String::new(),
             };
             tf_a.check_stock(&stock)
@@ -269,6 +273,7 @@ mod tests {
         let tf_a = TfA {
             dir: dir.path().to_path_buf(),
             version: "2.12.1".to_owned(),
+            title: "2.12.1".to_owned(),
             identity: String::new(),
         };
         let stock = Stock {

@@ -1,21 +1,23 @@
 //! Measures the commits of a TF-A checkout one at a time, and keeps the results.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::marker::PhantomData;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use hardware::text::plural::many;
-use host::files;
 use host::interrupt;
 use host::process;
-use host::progress::say;
+use host::progress::{in_words, say};
 use itertools::Itertools as _;
 use report::log::untrusted_text::plain;
 use thiserror::Error;
 
+use super::kept_file;
 use super::known_commits::{KnownCommit, KnownCommits};
 use crate::build::checkout::{self, Commit, CommitRange};
 use crate::qemu::run_spec::RunSpec;
@@ -73,6 +75,8 @@ pub(super) struct CommitBench<M> {
     commits: Vec<Commit>,
     known: KnownCommits,
     workspace: Workspace,
+    /// The number of commits measured by this process, and how long that took.
+    measured: Cell<(u32, Duration)>,
     /// The first commit with each run identity.
     seen: BTreeMap<String, Commit>,
     measurement: PhantomData<M>,
@@ -112,6 +116,7 @@ impl<M: Measurement> CommitBench<M> {
             checkout,
             spec: spec.clone(),
             workspace,
+            measured: Cell::default(),
             seen: BTreeMap::new(),
             measurement: PhantomData,
         })
@@ -137,7 +142,12 @@ impl<M: Measurement> CommitBench<M> {
     pub fn measure(&mut self, commits: &[Commit], place: usize) -> Result<MeasuredCommit<M>> {
         let commit = commits[place].clone();
         let position = format!("{}/{}", place + 1, commits.len());
-        say(&format!("{position} {} {}", commit.name(), commit.title));
+        let pace = self.pace();
+        say(&format!(
+            "{position} {} {}{pace}",
+            commit.name(),
+            commit.title
+        ));
         let (same_as, result) = match self.kept_or_measured(&commit)? {
             Ok((identity, measurement)) => {
                 let same_as = self.seen.get(&identity).cloned();
@@ -156,6 +166,16 @@ impl<M: Measurement> CommitBench<M> {
         })
     }
 
+    /// Returns a clause with the mean time that a measurement has taken, or an empty string before
+    /// the first one. Which commits a bisection will measure is not known in advance.
+    fn pace(&self) -> String {
+        let (count, time) = self.measured.get();
+        match time.checked_div(count) {
+            Some(mean) => format!(" ({} a commit so far)", in_words(mean)),
+            None => String::new(),
+        }
+    }
+
     /// Returns the identity of the commit's run and its measurement.
     fn kept_or_measured(&self, commit: &Commit) -> Result<Result<(String, M), NotMeasured>> {
         interrupt::check()?;
@@ -168,10 +188,12 @@ impl<M: Measurement> CommitBench<M> {
             }
             None => {}
         }
+        let begun = Instant::now();
         let source = Scratch::new(&self.workspace)?;
         checkout::unpack(&self.checkout, commit, source.path())?;
         let mut spec = self.spec.clone();
         spec.tf_a = Some(source.path().to_path_buf());
+        spec.tf_a_title = Some(commit.name().to_owned());
         let run = match M::prepare(&spec) {
             Ok(run) => run,
             Err(error) => return self.not_prepared(commit, error).map(Err),
@@ -186,6 +208,8 @@ impl<M: Measurement> CommitBench<M> {
         };
         let known = KnownCommit::Measured(identity.clone());
         self.known.put(commit, &known)?;
+        let (count, time) = self.measured.get();
+        self.measured.set((count + 1, time + begun.elapsed()));
         Ok(Ok((identity, measurement)))
     }
 
@@ -196,7 +220,7 @@ impl<M: Measurement> CommitBench<M> {
     }
 
     fn kept(&self, identity: &str) -> Option<M> {
-        M::read(&fs::read(self.place(identity)).ok()?)
+        M::read(&kept_file::read(&self.place(identity))?)
     }
 
     fn measure_and_keep(&self, run: M::Run, identity: &str) -> Result<Result<M, NotMeasured>> {
@@ -204,7 +228,7 @@ impl<M: Measurement> CommitBench<M> {
         interrupt::check()?;
         if let Ok(measurement) = &result {
             let place = self.place(identity);
-            files::write_by(("a kept measurement", &place), |out| measurement.write(out))?;
+            kept_file::write("a kept measurement", &place, |out| measurement.write(out))?;
         }
         Ok(result)
     }

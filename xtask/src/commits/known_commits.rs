@@ -6,11 +6,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use host::files;
 use host::hex::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::kept_file;
 use crate::build::checkout::Commit;
 use crate::build::firmware;
 use crate::build::payload;
@@ -48,6 +48,7 @@ impl KnownCommits {
     ) -> Result<Self> {
         let spec = RunSpec {
             tf_a: None,
+            tf_a_title: None,
             ..spec.clone()
         };
         let own = env::current_exe().and_then(fs::metadata);
@@ -73,14 +74,14 @@ impl KnownCommits {
 
     /// Returns what is known about the commit.
     pub fn get(&self, commit: &Commit) -> Option<KnownCommit> {
-        let json = fs::read(self.place(commit)).ok()?;
+        let json = kept_file::read(&self.place(commit))?;
         serde_json::from_slice(&json).ok()
     }
 
     /// Remembers what has been found out about the commit.
     pub fn put(&self, commit: &Commit, known: &KnownCommit) -> Result<()> {
         let place = self.place(commit);
-        files::write_by(("a known commit", &place), |out| {
+        kept_file::write("a known commit", &place, |out| {
             Ok(serde_json::to_writer(out, known)?)
         })
     }

@@ -7,6 +7,7 @@ use hardware::text::words::Word as _;
 use report::profile::difference::{InstructionScope, PhaseChange, PhaseSide, changes};
 use report::profile::event::Event;
 use report::profile::profile::{PhaseFigure, Profile, ProfilePhase};
+use run::plan::ScenarioId;
 use serde::Serialize;
 
 use crate::build::checkout::Commit;
@@ -90,6 +91,14 @@ impl Selected {
             None if last == "all" => selected(figure, InstructionScope::All, None),
             None => selected(&name, InstructionScope::Own, None),
         }
+    }
+
+    /// Returns the scenario that measures the figure, if there is one of this name. A step, such as
+    /// an idle state, follows the scenario's name after a slash.
+    pub fn scenario(&self) -> Option<ScenarioId> {
+        let (scenario, _) = self.figure.split_once(':')?;
+        let tag = scenario.split_once('/').map_or(scenario, |(tag, _)| tag);
+        ScenarioId::from_tag(tag)
     }
 
     pub(super) fn of(&self, entry: &LedgerEntry) -> Option<f64> {
@@ -309,6 +318,70 @@ mod tests {
             let other = ledger(other, selected, Vec::new());
             let said = "the last commit has no s:entry figure";
             assert_eq!(other.lack().as_deref(), Some(said));
+        }
+    }
+
+    /// Returns the text of a bisection for the figure `s:entry`, counted in `unit`.
+    fn bisection(sums: &[(u64, u64)], unit: Option<Event>) -> String {
+        let mut entries = entries(sums);
+        for entry in &mut entries {
+            let other = PhaseFigure {
+                own: Some(1.0),
+                all: 1.0,
+            };
+            entry.figures.insert("s:other".to_owned(), other);
+        }
+        let steps = entries.iter().tuple_windows().filter_map(step).collect();
+        let ledger = CommitLedger {
+            unit,
+            ..ledger(entries, Some("s:entry"), steps)
+        };
+        let mut text = Vec::new();
+        ledger_export::write(LedgerFormat::Text, &ledger, &mut text).expect("written");
+        String::from_utf8_lossy(&text).into_owned() + &conclusion(&ledger).join("\n")
+    }
+
+    #[test]
+    fn range_that_falls_has_a_largest_decrease() {
+        let said = bisection(&[(200, 200), (216, 216), (158, 158)], None);
+        let decrease = "largest decrease: c2 (-29): 138.1 % of the total change";
+        assert!(said.ends_with(decrease), "{said}");
+        let opposite = "(+8.00 %): 38.1 % of the total change, in the opposite direction";
+        assert!(said.contains(opposite), "{said}");
+    }
+
+    #[test]
+    fn figure_that_is_not_bisected_is_not_searched() {
+        let said = bisection(&[(200, 200), (216, 216), (158, 158)], None);
+        let row = |name: &str| said.lines().find(|line| line.trim().starts_with(name));
+        let [entry, other] = ["s:entry", "s:other"].map(|name| row(name).expect("a row"));
+        assert!(
+            entry.ends_with('2') && other.ends_with("not searched"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn tables_of_events_are_not_of_instructions() {
+        let said = bisection(&[(200, 200), (216, 216)], Some(Event::Isb));
+        assert!(
+            said.contains("(a CPU's own ISB instructions, and all CPUs')"),
+            "{said}"
+        );
+        assert!(!said.contains("PMF's ticks"), "{said}");
+    }
+
+    #[test]
+    fn figure_names_its_scenario() {
+        for (name, expected) in [
+            ("susp_deep_serial:wake-up", Some("susp_deep_serial")),
+            ("idle_states/0x00010002:wake-up:isb", Some("idle_states")),
+            ("wake-up", None),
+            ("nothing:wake-up", None),
+        ] {
+            let scenario = Selected::parse(name).scenario();
+            let tag = scenario.map(|scenario| scenario.short_tag());
+            assert_eq!(tag, expected, "{name}");
         }
     }
 

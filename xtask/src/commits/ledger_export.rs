@@ -10,7 +10,7 @@ use itertools::Itertools as _;
 use report::export::{Block, Chart, Drawing, EDGE, LEFT, Scale, Table, write_blocks, write_page};
 use report::profile::difference::{InstructionScope, PhaseChange};
 use report::profile::document::{
-    NOTES, change_table, function_changes, number, share_text, signed, unit_text,
+    NOTES, change_table, function_changes, number, scopes_text, share_text, signed, unit_text,
 };
 use report::profile::event::{Event, unit_name};
 
@@ -88,7 +88,7 @@ fn document(ledger: &CommitLedger) -> Vec<Block<'static>> {
         all.push(Block::Paragraph(format!(
             "Against {since}{merged}{of_whole}."
         )));
-        all.extend(change_table(&step.changes).map(Block::Table));
+        all.extend(change_table(&step.changes, ledger.unit).map(Block::Table));
         all.extend(function_changes(&step.changes).map(Block::Table));
     }
     let series = names.iter().flat_map(|name| series(ledger, name));
@@ -196,7 +196,7 @@ impl<'l> LedgerSeries<'l> {
 }
 
 fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Table> {
-    let mut table = Table::titled("Figures (a CPU's own instructions, and all CPUs': PMF's ticks)");
+    let mut table = Table::titled(format!("Figures ({})", scopes_text(ledger.unit)));
     table.words(["Figure"]);
     table.numbers(["Own, first", "Own, last", "All, first", "All, last"]);
     table.numbers(["Waiting", "Steps"]);
@@ -214,7 +214,11 @@ fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Tabl
         let waiting = first.zip(last);
         cells.push(waiting.map_or_else(String::new, |(first, last)| signed(last - first)));
         let is_of_it = |step: &&LedgerStep| step.changes.iter().any(|it| it.figure == **name);
-        cells.push(ledger.main_steps().filter(is_of_it).count().to_string());
+        let selected = ledger.selected.as_ref();
+        cells.push(match selected.is_none_or(|it| it.figure == **name) {
+            true => ledger.main_steps().filter(is_of_it).count().to_string(),
+            false => "not searched".to_owned(),
+        });
         table.rows.push(cells);
     }
     table.finished()
@@ -255,7 +259,14 @@ pub(super) fn merged_text(merged_by: Option<&Commit>) -> String {
 
 /// Returns a clause that states a step's share of the change over the range.
 fn of_whole(share: f64) -> String {
-    format!(": {:.1} % of the total change", 100.0 * share)
+    let opposite = match share < 0.0 {
+        true => ", in the opposite direction",
+        false => "",
+    };
+    format!(
+        ": {:.1} % of the total change{opposite}",
+        100.0 * share.abs()
+    )
 }
 
 /// Returns the lines of the ledger's conclusion.
@@ -289,8 +300,8 @@ fn change_text(change: &PhaseChange, part: InstructionScope) -> String {
     })
 }
 
-/// Returns sentences about how a figure changes over the range, and about the commit that increases
-/// it most.
+/// Returns sentences about how a figure changes over the range, and about the commit that changes
+/// it most in that direction.
 fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
     let part = selected.part;
     let Some(change) = ledger.whole.first().filter(|it| it.both(part).is_some()) else {
@@ -313,11 +324,16 @@ fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
     let steps = ledger
         .main_steps()
         .filter_map(|step| Some((step, by(step)?)));
-    let most = steps.max_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some((step, by)) = most.filter(|it| it.1 > 0.0) {
+    let falls = change.both(part).is_some_and(|[old, new]| new < old);
+    let (direction, sign) = match falls {
+        true => ("decrease", -1.0),
+        false => ("increase", 1.0),
+    };
+    let most = steps.max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
+    if let Some((step, by)) = most.filter(|it| sign * it.1 > 0.0) {
         let share = step.share_of_whole.map_or_else(String::new, of_whole);
         let (id, by) = (step.commit.name(), signed(by));
-        lines.push(format!("largest increase: {id} ({by}){share}"));
+        lines.push(format!("largest {direction}: {id} ({by}){share}"));
     }
     lines
 }

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! commit_bench ──── one commit at a time: unpack, build, run, keep the result
+//! kept_file ─────── results with a checksum
 //! known_commits ─── which result belongs to a commit that was measured earlier
 //! bisect ────────── finds the steps in a value over a range
 //! ledger_bench ──── profiles -> figures -> ledger, ledger_export
@@ -11,6 +12,7 @@
 
 mod bisect;
 mod commit_bench;
+mod kept_file;
 mod known_commits;
 pub mod ledger;
 pub mod ledger_bench;

@@ -9,6 +9,7 @@ pub mod host_cpu;
 pub mod kvm_host;
 mod machine;
 pub mod monitor;
+mod other_program;
 pub mod positions;
 pub mod prepare;
 pub mod run_result;

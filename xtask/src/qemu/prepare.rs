@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use boards::{BoardFile, Conduit, LoadedFile, Stock};
 use host::hex::hex;
 use host::interrupt;
-use host::progress::say;
+use host::progress::say_once;
 use host::side_by_side;
 use host::temporary;
 use report::follow::stream::{self, Display, MachineEnding, TimeLimits, Watch};
@@ -25,6 +25,7 @@ use super::guest_memory::GuestMemory;
 use super::kvm_host::{self, KvmHost};
 use super::machine::QemuMachine;
 use super::monitor::Socket;
+use super::other_program;
 use super::positions::{self, NamedMemory};
 use super::run_result::RunResult;
 use super::run_spec::{Level, Payload, RunSpec};
@@ -143,19 +144,15 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let _ = scratch::remove_left(&workspace);
     let board = boards::load(&spec.board)?;
     let machine = machine(&board, spec)?;
-    if spec.firmware.is_tf_a() {
-        workspace.check_for_make()?;
-    }
-    let locate = |dir: &PathBuf| TfA::locate(&workspace, Some(dir));
-    let tf_a = spec.tf_a.as_ref().map(locate).transpose()?;
+    let tf_a = locate(&workspace, spec)?;
     machine.check_version(&workspace)?;
     machine.check_model(&workspace)?;
     if let Some(why) = &machine.recipe.no_cpu_off {
-        say(&format!("warning: CPUs will not be turned off: {why}"));
+        say_once(&format!("warning: CPUs will not be turned off: {why}"));
     }
     let is_other = machine.cpu != machine.recipe.cpu;
     if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu).filter(|_| is_other) {
-        say(&format!("warning: {doubt}"));
+        say_once(&format!("warning: {doubt}"));
     }
     let asked = Asked {
         workspace: &workspace,
@@ -198,6 +195,19 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         path: None,
         _dir: dir,
     })
+}
+
+/// Returns the TF-A source requested by `spec`, if it requests one.
+fn locate(workspace: &Workspace, spec: &RunSpec) -> Result<Option<TfA>> {
+    let Some(dir) = &spec.tf_a else {
+        return Ok(None);
+    };
+    let found = TfA::locate(workspace, Some(dir))?;
+    let title = spec.tf_a_title.clone();
+    Ok(Some(TfA {
+        title: title.unwrap_or(found.title),
+        ..found
+    }))
 }
 
 /// Returns the packages that a run with `firmware` needs. Installing them all together is faster
@@ -359,7 +369,7 @@ impl Asked<'_> {
             let source = tf_a.map_or_else(|| TfA::locate(self.workspace, None), Ok)?;
             source.check_stock(stock)?;
             if let Some(lack) = source.lacks_power_down(stock)? {
-                say(&format!("warning: {lack}"));
+                say_once(&format!("warning: {lack}"));
                 states = states.without_power_down();
             }
             tf_a = Some(source);
@@ -589,7 +599,8 @@ impl Prepared {
         let outcome = stream::run(&mut command, limits, interrupt, out, watch)?;
         let verdict = match outcome.ending {
             MachineEnding::Interrupted => None,
-            _ => stream::closing(&outcome.log),
+            _ => stream::closing(&outcome.log)
+                .or_else(|| other_program::verdict(&self.image, &outcome.log)),
         };
         if of_kvm && let Some(how) = kvm_host::trouble(&outcome.log) {
             bail!("the guest printed its last line, but its VMM exited {how}");

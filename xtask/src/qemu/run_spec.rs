@@ -74,6 +74,9 @@ pub struct RunSpec {
     /// TF-A checkout to build, 2.8 or later.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
+    /// The name of that source in messages [default: its version].
+    #[arg(skip)]
+    pub tf_a_title: Option<String>,
     /// Count instructions, for byte-identical runs.
     #[arg(long)]
     pub icount: bool,
@@ -123,6 +126,7 @@ impl Default for RunSpec {
             variant: Variant::default(),
             fault: None,
             tf_a: None,
+            tf_a_title: None,
             icount: false,
             args: None,
             states: GivenStates::default(),

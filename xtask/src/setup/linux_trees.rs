@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use host::places::once;
 use host::progress::StepProgress;
 
 use super::apt::{self, Apt};
 use super::scratch::Scratch;
+use super::sealed_folder::{Unsealed, sealed_folder};
 use super::workspace::Workspace;
 
 /// The package that depends on the current kernel package.
@@ -31,7 +31,7 @@ pub struct LinuxTrees {
 /// Fetches the trees unless they are already present.
 pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     let place = workspace.state().join("linux-trees");
-    once(&place, |partial| {
+    sealed_folder(&place, Unsealed::Adopted, |partial| {
         let work = Scratch::new(workspace)?;
         let root = work.path().join("root");
         let _progress = StepProgress::start("fetching the Debian kernel for arm64, 90 MB");

@@ -8,6 +8,7 @@ mod need;
 mod newer_qemu;
 mod python;
 pub(crate) mod scratch;
+pub(crate) mod sealed_folder;
 pub mod source_package;
 pub mod workspace;
 

@@ -5,12 +5,12 @@ use std::env;
 use std::ffi::OsString;
 
 use anyhow::{Context, Result};
-use host::places::once;
 use host::progress::StepProgress;
 
 use super::apt::{self, Archive};
 use super::need::qemu_version;
 use super::scratch::Scratch;
+use super::sealed_folder::{Unsealed, sealed_folder};
 use super::workspace::Workspace;
 
 const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
@@ -26,7 +26,7 @@ pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
         return Ok(path);
     }
     let place = workspace.state().join("qemu-backports");
-    once(&place, |partial| {
+    sealed_folder(&place, Unsealed::Adopted, |partial| {
         let work = Scratch::new(workspace)?;
         let _progress = StepProgress::start("fetching QEMU from Debian backports, 13 MB");
         let download = [&["download"][..], &PACKAGES].concat();

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use host::hex::hex;
-use host::places::once;
 use host::process;
 use host::progress::StepProgress;
 use sha2::{Digest, Sha256};
@@ -17,6 +16,7 @@ use super::apt::{self, Archive};
 use super::ensure::ensure;
 use super::need::Need;
 use super::scratch::Scratch;
+use super::sealed_folder::{Unsealed, sealed_folder};
 use super::workspace::Workspace;
 
 /// A source package.
@@ -57,7 +57,7 @@ impl SourcePackage {
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
         let (package, title, version) = (self.package, self.title, self.version);
         let place = self.place(workspace);
-        once(&place, |partial| {
+        sealed_folder(&place, Unsealed::Adopted, |partial| {
             let work = Scratch::new(workspace)?;
             let _progress =
                 StepProgress::start(&format!("fetching the source of {title} {version}"));

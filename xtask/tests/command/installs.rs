@@ -111,12 +111,12 @@ fn an_interrupted_install_ends_in_one_line() {
     assert_eq!(end.status.code(), Some(3));
 }
 
-/// A path with a space is rejected before anything is fetched.
+/// The tests also build firmware with certificates, which cannot be built in a path with a space.
 #[test]
-fn a_path_with_a_space_is_refused_first() {
+fn tests_in_a_path_with_a_space_are_refused_first() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let place = dir.path().join("a b");
-    for verb in ["qemu", "setup", "test"] {
+    for verb in ["setup", "test"] {
         let (code, said) = outcome(xtask(&[verb]).env("CARGO_TARGET_DIR", &place));
         assert_eq!((code, said.lines().count()), (2, 1), "{said}");
         assert!(

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use boards::GicVersion;
-use xtask::build::firmware::{self, Platform, Variant};
+use xtask::build::firmware::{self, FirmwareBuild, Platform, Variant};
 use xtask::build::tf_a::TfA;
 use xtask::setup::workspace::Workspace;
 
@@ -55,6 +56,56 @@ fn a_build_leaves_tf_a_alone_and_repeats() {
     assert!(builds[0] == builds[1], "the two builds differ");
     files(&tf_a.dir, &mut after);
     assert!(before == after, "the build wrote to the TF-A source tree");
+}
+
+/// Makefiles split paths at spaces, and expand `$` and `#`.
+#[test]
+fn a_build_in_a_path_with_a_space_is_the_same() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let place = dir.path().join("a b$c#d");
+    let (found, elsewhere, tf_a) = places(&place);
+    fs::create_dir_all(elsewhere.state()).expect("made");
+    let linked = [
+        ("tf-a", &tf_a.dir),
+        ("platforms", &found.root.join("platforms")),
+    ];
+    let [source, platforms] = linked.map(|(name, target)| {
+        let link = place.join(name);
+        symlink(target, &link).expect("made");
+        link
+    });
+    let platform = Platform::overlay(&found, "qemu", GicVersion::V3, Variant::default());
+    let usual = firmware::build(&found, &tf_a, &platform).expect("it builds");
+    let tf_a = TfA {
+        dir: source,
+        ..tf_a
+    };
+    let platform = Platform {
+        root: Some(platforms.join("qemu/tf-a/plat")),
+        ..platform
+    };
+    let built = firmware::build(&elsewhere, &tf_a, &platform).expect("it builds");
+    for stage in ["bl1", "bl2", "bl31"] {
+        let read = |firmware: &FirmwareBuild| firmware.read(stage).expect("a stage");
+        assert!(read(&built) == read(&usual), "{stage}");
+    }
+}
+
+/// A cached file that has been damaged must not be run.
+#[test]
+fn a_damaged_build_is_made_again() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (found, elsewhere, tf_a) = places(dir.path());
+    let platform = Platform::overlay(&found, "qemu", GicVersion::V3, Variant::default());
+    let build = || firmware::build(&elsewhere, &tf_a, &platform).expect("it builds");
+    let firmware = build();
+    let bl31 = firmware.dir.join("bl31.bin");
+    let good = fs::read(&bl31).expect("a stage");
+    fs::write(&bl31, &good[..1000]).expect("written");
+    fs::remove_file(firmware.dir.join("bl1.elf")).expect("removed");
+    build();
+    assert!(fs::read(&bl31).expect("a stage") == good);
+    assert!(firmware.dir.join("bl1.elf").exists());
 }
 
 #[test]

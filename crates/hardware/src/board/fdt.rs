@@ -165,14 +165,20 @@ pub fn total_size(header: &[u8]) -> Result<usize> {
     Ok(size as usize)
 }
 
+/// Returns the bytes of the device tree at the start of `bytes`, none of which have been checked
+/// except the magic number and the size.
+///
+/// # Errors
+/// Returns an error if [`total_size`] does, or if the tree is truncated.
+pub fn whole_tree(bytes: &[u8]) -> Result<&[u8]> {
+    let (size, have) = (total_size(bytes)?, bytes.len());
+    let message = format_args!("truncated: {have} of {size} bytes");
+    bytes.get(..size).ok_or_else(|| FormatError::new(message))
+}
+
 /// Checks the tree at the start of `tree` (sections 5.2 to 5.5).
 pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
-    let (size, have) = (total_size(tree)?, tree.len());
-    let Some(blob) = tree.get(..size) else {
-        let message = format_args!("truncated: {have} of {size} bytes");
-        return Err(FormatError::new(message));
-    };
-    match check(blob) {
+    match check(whole_tree(tree)?) {
         Ok(tree) => Ok(tree),
         Err((at, what)) => Err(FormatError::new(format_args!("offset {at:#x}: {what}"))),
     }

@@ -24,7 +24,7 @@ mod watchdog;
 
 pub use self::board::Board;
 pub use self::cpu_index::{CPU_MAX, CpuIndex};
-pub use self::fdt::total_size;
+pub use self::fdt::{total_size, whole_tree};
 pub use self::footprint::Footprint;
 pub use self::free_memory::Room;
 pub use self::gic::{

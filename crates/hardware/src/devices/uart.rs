@@ -46,10 +46,14 @@ pub const fn status(uart: &Description) -> u64 {
 
 /// Returns the byte offset of the data register for code that has no driver, or None if sending a
 /// byte requires more than one write.
-pub fn mark_register(uart: &Description) -> Option<u16> {
-    let model = &uart.kind.descriptor().model;
-    let offset = model.data << uart.shift();
-    model.before_byte.is_empty().then_some(offset)
+pub const fn mark_register(kind: UartKind) -> Option<u16> {
+    let descriptor = kind.descriptor();
+    // Register 0 has the same offset in every layout.
+    assert!(!descriptor.is_numbered || descriptor.model.data == 0);
+    match descriptor.model.before_byte.is_empty() {
+        true => Some(descriptor.model.data),
+        false => None,
+    }
 }
 
 /// A UART and its boot-time settings.

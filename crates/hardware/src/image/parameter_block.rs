@@ -12,12 +12,14 @@
 //! ....  device tree            at ParameterBlock::tree_offset, when appended
 //! ```
 
+use core::fmt;
 use core::mem::offset_of;
 
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::devices::uart::{Description as Uart, Layout, UartKind};
+use crate::devices::uart::{Description as Uart, Layout, UartKind, mark_register, registers};
+use crate::spec::region::ADDRESSES;
 use crate::text::format_error::FormatError;
 use crate::words;
 
@@ -129,19 +131,22 @@ const _: () = {
     assert!(offset_of!(BlockFields, marks) == 0x16 && offset_of!(BlockFields, build) == 0x3c);
 };
 
-fn undefined(at: usize) -> FormatError {
+/// Returns an error for the field `name` at offset `at` in the block.
+fn invalid(name: &str, at: usize, reason: fmt::Arguments<'_>) -> FormatError {
     let at = PARAMETER_BLOCK + at;
-    FormatError::new(format_args!("undefined value at offset {at:#x}"))
+    FormatError::new(format_args!("{name} at offset {at:#x}: {reason}"))
 }
 
-/// Returns the element of `all` selected by the field at `at`, which is a 1-based index. Returns
-/// None for 0.
-fn choice<T: Copy>(all: &[T], field: U32, at: usize) -> Result<Option<T>, FormatError> {
-    let Some(place) = field.get().checked_sub(1) else {
+/// Returns the element of `all` selected by the field `name` at `at`, which is a 1-based index.
+/// Returns None for 0.
+fn choice<T: Copy>(all: &[T], field: U32, name: &str, at: usize) -> Result<Option<T>, FormatError> {
+    let (number, count) = (field.get(), all.len());
+    let Some(place) = number.checked_sub(1) else {
         return Ok(None);
     };
+    let reason = format_args!("{number:#x}, expected 0 to {count}");
     let chosen = all.get(place as usize).copied();
-    chosen.map(Some).ok_or_else(|| undefined(at))
+    chosen.map(Some).ok_or_else(|| invalid(name, at, reason))
 }
 
 fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError> {
@@ -153,74 +158,126 @@ fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError>
     }
 }
 
-/// Returns the block at the start of `bytes`. Rejects unsupported versions.
-fn check(bytes: &[u8]) -> Result<&BlockFields, FormatError> {
-    let Ok((block, _)) = BlockFields::ref_from_prefix(bytes) else {
-        let message = format_args!("shorter than an arm64 Image header");
-        return Err(FormatError::new(message));
-    };
-    let what = "psci-bench parameter block";
-    check_magic(what, block.magic == PARAMETER_MAGIC, PARAMETER_BLOCK)?;
-    let (version, expected) = (block.version.get(), PARAMETER_VERSION);
-    if version != expected {
-        let message = format_args!("parameter block version {version}, expected {expected}");
-        return Err(FormatError::new(message));
+/// Returns the block at the start of `bytes`.
+fn fields(bytes: &[u8]) -> Result<&BlockFields, FormatError> {
+    match BlockFields::ref_from_prefix(bytes) {
+        Ok((block, _)) => Ok(block),
+        Err(_) => {
+            let message = format_args!("shorter than an arm64 Image header");
+            Err(FormatError::new(message))
+        }
     }
-    Ok(block)
 }
 
 impl BlockFields {
+    /// Rejects other formats and unsupported versions.
+    fn check_format(&self) -> Result<(), FormatError> {
+        let what = "psci-bench parameter block";
+        check_magic(what, self.magic == PARAMETER_MAGIC, PARAMETER_BLOCK)?;
+        let (version, expected) = (self.version.get(), PARAMETER_VERSION);
+        if version != expected {
+            let message = format_args!("parameter block version {version}, expected {expected}");
+            return Err(FormatError::new(message));
+        }
+        let (length, expected) = (self.length.get(), PARAMETER_BLOCK_SIZE);
+        if length as usize != expected {
+            let reason = format_args!("{length:#x}, expected {expected:#x}");
+            return Err(invalid("length", offset_of!(Self, length), reason));
+        }
+        Ok(())
+    }
+
     /// Decodes the UART.
     fn uart(&self) -> Result<Option<Uart>, FormatError> {
-        let at = offset_of!(BlockFields, uart_kind);
-        let Some(kind) = choice(&UartKind::ALL, self.uart_kind, at)? else {
+        let at = offset_of!(Self, uart_kind);
+        let Some(kind) = choice(&UartKind::ALL, self.uart_kind, "uart_kind", at)? else {
             return Ok(None);
         };
-        if self.uart_shift > 4 {
-            return Err(undefined(offset_of!(BlockFields, uart_shift)));
+        let (shift, width) = (self.uart_shift, self.uart_width);
+        if shift > 4 {
+            let reason = format_args!("{shift:#x}, expected 0 to 4");
+            return Err(invalid("uart_shift", offset_of!(Self, uart_shift), reason));
         }
-        if !matches!(self.uart_width, 1 | 2 | 4) {
-            return Err(undefined(offset_of!(BlockFields, uart_width)));
+        if !matches!(width, 1 | 2 | 4) {
+            let reason = format_args!("{width:#x}, expected 1, 2 or 4");
+            return Err(invalid("uart_width", offset_of!(Self, uart_width), reason));
         }
-        let layout = Layout::new(self.uart_shift, self.uart_width);
-        Ok(Some(Uart::new(kind, self.uart_base.get(), layout)))
+        let base = self.uart_base.get();
+        let uart = Uart::new(kind, base, Layout::new(shift, width));
+        if !uart.is_aligned() || registers(&uart).end() > ADDRESSES {
+            let name = kind.name();
+            let reason = format_args!("{base:#x} is not the address of a {name} UART");
+            return Err(invalid("uart_base", offset_of!(Self, uart_base), reason));
+        }
+        Ok(Some(uart))
+    }
+
+    /// Decodes the offset of the data register.
+    fn marks(&self, uart: Option<&Uart>) -> Result<Option<u16>, FormatError> {
+        let marks = self.marks.get();
+        if marks == 0 || uart.is_some_and(|uart| marks == MARKS_FIELDS[uart.kind as usize + 1]) {
+            return Ok(marks.checked_sub(1));
+        }
+        let reason = format_args!("{marks:#x} does not select the UART's data register");
+        Err(invalid("marks", offset_of!(Self, marks), reason))
+    }
+
+    /// Decodes the conduit.
+    fn conduit(&self) -> Result<Option<Conduit>, FormatError> {
+        let at = offset_of!(Self, conduit);
+        choice(&Conduit::ALL, self.conduit, "conduit", at)
     }
 }
 
-impl ParameterBlock {
-    /// Decodes the UART in `block`.
-    ///
-    /// # Errors
-    /// Returns an error that identifies the rejected field.
-    pub fn decode_uart(block: &[u8]) -> Result<Option<Uart>, FormatError> {
-        check(block)?.uart()
-    }
-
-    /// Decodes `block`. The running image passes only the block, without the header, because Rust
-    /// cannot create a reference to the header if the image is at address 0.
-    ///
-    /// # Errors
-    /// Returns an error that identifies the rejected field.
-    pub fn decode(block: &[u8]) -> Result<Self, FormatError> {
-        let block = check(block)?;
-        let uart = block.uart()?;
-        if block.length.get() as usize != PARAMETER_BLOCK_SIZE {
-            return Err(undefined(offset_of!(BlockFields, length)));
+/// The value of `marks` that enables marks, by `uart_kind`; 0 if the UART needs a driver. The entry
+/// code compares `marks` with this table before it writes to the UART.
+pub static MARKS_FIELDS: [u16; UartKind::ALL.len() + 1] = {
+    let mut fields = [0; UartKind::ALL.len() + 1];
+    let mut place = 0;
+    while place < UartKind::ALL.len() {
+        if let Some(offset) = mark_register(UartKind::ALL[place]) {
+            // Add 1, because 0 means that marks are disabled.
+            fields[place + 1] = offset + 1;
         }
-        Ok(Self {
-            uart,
-            conduit: choice(
-                &Conduit::ALL,
-                block.conduit,
-                offset_of!(BlockFields, conduit),
-            )?,
-            marks: block.marks.get().checked_sub(1),
+        place += 1;
+    }
+    fields
+};
+
+impl ParameterBlock {
+    /// Decodes the valid fields of `block`. Invalid ones have their default values, and the first of
+    /// them is returned as an error. The running image passes only the block, without the header,
+    /// because Rust cannot create a reference to the header if the image is at address 0.
+    pub fn salvage(block: &[u8]) -> (Self, Option<FormatError>) {
+        let block = match fields(block) {
+            Ok(block) => block,
+            Err(error) => return (Self::default(), Some(error)),
+        };
+        let (format, uart, conduit) = (block.check_format(), block.uart(), block.conduit());
+        let marks = block.marks(uart.as_ref().ok().and_then(Option::as_ref));
+        let salvaged = Self {
+            uart: uart.as_ref().ok().copied().flatten(),
+            conduit: conduit.as_ref().ok().copied().flatten(),
+            marks: marks.as_ref().ok().copied().flatten(),
             tree_offset: block.tree_offset.get(),
             tree_size: block.tree_size.get(),
             base_size: block.base_size.get(),
             build: block.build.get(),
             digest: block.digest.get(),
-        })
+        };
+        let errors = [format.err(), uart.err(), marks.err(), conduit.err()];
+        (salvaged, errors.into_iter().flatten().next())
+    }
+
+    /// Decodes `block`.
+    ///
+    /// # Errors
+    /// Returns an error that identifies the first invalid field.
+    pub fn decode(block: &[u8]) -> Result<Self, FormatError> {
+        match Self::salvage(block) {
+            (block, None) => Ok(block),
+            (_, Some(error)) => Err(error),
+        }
     }
 
     /// Reads the parameter block in `file`, which starts with the arm64 header.
@@ -240,7 +297,7 @@ impl ParameterBlock {
     /// that the image needs, measured from its start.
     ///
     /// # Errors
-    /// Returns an error if `file` has no parameter block.
+    /// Returns an error if `file` has no parameter block, or if a field of this one is invalid.
     pub fn write(&self, file: &mut [u8], image_size: u64) -> Result<(), FormatError> {
         Self::read(file)?;
         let (kind, shift, width, base) = match self.uart {
@@ -264,6 +321,7 @@ impl ParameterBlock {
             build: self.build.into(),
             digest: self.digest.into(),
         };
+        Self::decode(block.as_bytes())?;
         let size: U64 = image_size.into();
         file[IMAGE_SIZE_OFFSET..][..size_of::<U64>()].copy_from_slice(size.as_bytes());
         file[PARAMETER_BLOCK..][..PARAMETER_BLOCK_SIZE].copy_from_slice(block.as_bytes());
@@ -298,7 +356,7 @@ mod tests {
             let block = ParameterBlock {
                 uart: Some(Uart::new(kind, 0x21c_0500, Layout::new(0, 1))),
                 conduit: Some(Conduit::Hvc),
-                marks: Some(0x270),
+                marks: mark_register(kind),
                 tree_offset: 0x1_8000,
                 tree_size: 4321,
                 base_size: 0x1_7ff0,
@@ -356,16 +414,64 @@ mod tests {
                 PARAMETER_BLOCK + 0x08,
                 "parameter block version 9, expected 2",
             ),
-            (PARAMETER_BLOCK + 0x0c, "undefined value at offset 0x4c"),
-            (PARAMETER_BLOCK + 0x10, "undefined value at offset 0x50"),
-            (PARAMETER_BLOCK + 0x14, "undefined value at offset 0x54"),
-            (PARAMETER_BLOCK + 0x15, "undefined value at offset 0x55"),
-            (PARAMETER_BLOCK + 0x38, "undefined value at offset 0x78"),
+            (
+                PARAMETER_BLOCK + 0x0c,
+                "length at offset 0x4c: 0x9, expected 0x48",
+            ),
+            (
+                PARAMETER_BLOCK + 0x10,
+                "uart_kind at offset 0x50: 0x9, expected 0 to 8",
+            ),
+            (
+                PARAMETER_BLOCK + 0x14,
+                "uart_shift at offset 0x54: 0x9, expected 0 to 4",
+            ),
+            (
+                PARAMETER_BLOCK + 0x15,
+                "uart_width at offset 0x55: 0x9, expected 1, 2 or 4",
+            ),
+            (
+                PARAMETER_BLOCK + 0x16,
+                "marks at offset 0x56: 0x9 does not select the UART's data register",
+            ),
+            (
+                PARAMETER_BLOCK + 0x1f,
+                "uart_base at offset 0x58: 0x900000000000000 is not the address of a ns16550 UART",
+            ),
+            (
+                PARAMETER_BLOCK + 0x38,
+                "conduit at offset 0x78: 0x9, expected 0 to 2",
+            ),
         ] {
             let mut file = blank();
             file[PARAMETER_BLOCK + 0x10..][..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
             file[at] = 9;
             fails(&file, expected);
+        }
+    }
+
+    /// A damaged byte leaves at least the UART or the tree for the message about it.
+    #[test]
+    fn fields_beside_the_wrong_one_are_kept() {
+        let block = ParameterBlock {
+            uart: Some(Uart::new(UartKind::Pl011, 0x900_0000, Layout::WORDS)),
+            conduit: Some(Conduit::Smc),
+            marks: Some(0),
+            tree_offset: 0x1_8000,
+            ..ParameterBlock::default()
+        };
+        let mut file = blank();
+        block.write(&mut file, 0).expect("a valid block");
+        for at in 0..PARAMETER_BLOCK_SIZE {
+            for value in 0..=u8::MAX {
+                let mut bytes = file[PARAMETER_BLOCK..].to_vec();
+                bytes[at] = value;
+                let (kept, error) = ParameterBlock::salvage(&bytes);
+                assert_eq!(ParameterBlock::decode(&bytes).err(), error);
+                let has_uart = kept.uart == block.uart;
+                assert!(has_uart || kept.tree_offset == block.tree_offset, "{at:#x}");
+                assert!(kept.marks.is_none_or(|marks| marks == 0), "{at:#x}");
+            }
         }
     }
 }

@@ -57,7 +57,7 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
                     .iter()
                     .map(|it| Block::Warning(format!("baseline: {it}"))),
             );
-            all.extend(change_table(&changes).map(Block::Table));
+            all.extend(change_table(&changes, profile.unit).map(Block::Table));
             all.extend(function_changes(&changes).map(Block::Table));
         }
     }
@@ -121,6 +121,16 @@ pub fn unit_text(event: Option<Event>) -> String {
     }
 }
 
+/// Returns what the columns for a CPU's own figures and for those of all CPUs contain. PMF's ticks
+/// are instructions.
+pub fn scopes_text(event: Option<Event>) -> String {
+    let all = match event {
+        None => ": PMF's ticks",
+        Some(_) => "",
+    };
+    format!("a CPU's own {}, and all CPUs'{all}", unit_name(event))
+}
+
 /// Formats a mean, without decimals if it is an integer.
 pub fn number(mean: f64) -> String {
     match mean.fract() {
@@ -141,7 +151,11 @@ pub fn signed(change: f64) -> String {
 fn phase_table(profile: &Profile) -> Option<Table> {
     let mut table = Table::titled("Phases");
     table.words(["Scenario", "Phase"]);
-    table.numbers(["Samples", "Own", "Of other CPUs", "All (PMF)"]);
+    let all = match profile.unit {
+        None => "All (PMF)",
+        Some(_) => "All",
+    };
+    table.numbers(["Samples", "Own", "Of other CPUs", all]);
     for phase in profile.merged() {
         let (own, all) = (phase.own(), phase.elapsed);
         let figures = [own, all - own, all].map(|it| number(phase.mean(it)));
@@ -215,12 +229,12 @@ fn functions(scenario: &str, phases: &[ProfilePhase], unit: Option<Event>) -> Op
 /// Returns the table of changes: a CPU's own instructions, the instructions of all CPUs, and the
 /// instructions that other CPUs execute at the same time. For a log, only the total for all CPUs is
 /// known.
-pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
+pub fn change_table(changes: &[PhaseChange], unit: Option<Event>) -> Option<Table> {
     let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
     let has_own = sides()
         .filter_map(PhaseSide::figure)
         .all(|it| it.own.is_some());
-    let mut table = Table::titled("Phases (a CPU's own instructions, and all CPUs': PMF's ticks)");
+    let mut table = Table::titled(format!("Phases ({})", scopes_text(unit)));
     table.words(["Figure"]);
     if has_own {
         table.numbers(["Own, baseline", "Own, now", "Share"]);
@@ -294,7 +308,7 @@ mod tests {
     /// Returns the rows of the table that lists the changes from `old` to `new`.
     fn rows(old: &[(&str, &str, u64, u64)], new: &[(&str, &str, u64, u64)]) -> Vec<Vec<String>> {
         let changes = difference::changes(&Profile::made_up(old), &Profile::made_up(new));
-        change_table(&changes).expect("a table").rows
+        change_table(&changes, None).expect("a table").rows
     }
 
     #[test]

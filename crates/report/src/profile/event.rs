@@ -30,6 +30,8 @@ words! {
         Wfe = "wfe",
         /// A wait for an interrupt.
         Wfi = "wfi",
+        /// An instruction executed with the instruction cache off.
+        Fetch = "fetch",
         /// With the instruction cache off, a fetch from another line than the previous fetch.
         FetchLine = "fetch-line",
         /// A [`Self::FetchLine`] from another line than the next one.
@@ -109,6 +111,11 @@ impl Event {
             Self::Msr => (Instructions, "MSR", "MSR instructions"),
             Self::Wfe => (Instructions, "WFE", "WFE instructions"),
             Self::Wfi => (Instructions, "WFI", "WFI instructions"),
+            Self::Fetch => (
+                Fetches,
+                "Instructions",
+                "instructions executed with the I-cache off",
+            ),
             Self::FetchLine => (Fetches, "Lines", "lines fetched with the I-cache off"),
             Self::FetchJump => (Fetches, "Jumps", "jumps between lines with the I-cache off"),
             Self::FetchBranch => (Fetches, "Branches", "branches taken with the I-cache off"),

@@ -168,6 +168,10 @@ impl Sleep {
     }
 }
 
+/// The minimum number of failed attempts before a scenario gives up. On a loaded host, a few
+/// attempts in a row can fail, and with few iterations three times their number is less than that.
+const RETRIES_MIN: u64 = 15;
+
 /// Returns the number of ticks allowed for all participants to wake from a nap and read the start
 /// time.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
@@ -426,9 +430,11 @@ impl<'m> Bench<'m> {
     }
 
     /// Returns true if the number of failed attempts has reached three times the number of samples
-    /// requested.
+    /// requested, and at least [`RETRIES_MIN`].
     pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
         let plan = self.setting.plan;
-        u64::from(attempts) >= u64::from(plan.warmup) + 4 * u64::from(plan.iterations)
+        let iterations = u64::from(plan.iterations);
+        let retries = RETRIES_MIN.max(3 * iterations);
+        u64::from(attempts) >= u64::from(plan.warmup) + iterations + retries
     }
 }

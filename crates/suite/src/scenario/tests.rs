@@ -336,6 +336,24 @@ fn retries_end() {
     assert_eq!(u64::from(ran.rejected(Reason::Stale)), rounds - 4);
 }
 
+/// A host under load spoils several attempts in a row.
+#[test]
+fn one_iteration_gets_as_many_retries_as_five() {
+    let spoil = |last: u64| {
+        Fake::new(2).with(move |round, cpu, outcome| {
+            if (1..last).contains(&round) && cpu.place() == 1 {
+                outcome.stamps.0[0] = 3;
+            }
+        })
+    };
+    let plan = "only=cpu_susp_parallel iterations=1 warmup=0";
+    assert_eq!(run(spoil(15), plan).failure(), None);
+    let ran = run(spoil(u64::MAX), plan);
+    assert!(ran.failure().is_some());
+    // There is a trial.
+    assert!(ran.fake.rounds <= 1 + 1 + 15, "{}", ran.fake.rounds);
+}
+
 /// Rounds with and without the lost CPU are not mixed.
 #[test]
 fn a_loss_begins_a_parallel_scenario_anew() {

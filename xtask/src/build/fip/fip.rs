@@ -64,7 +64,7 @@ impl FipEntry {
 /// A package.
 #[derive(Clone, Debug)]
 pub struct Fip {
-    /// The header serial number.
+    /// The header serial number of the file it was read from. [`Fip::build`] writes fiptool's.
     pub serial: u32,
     /// The header flags; bits 47:32 are platform-specific.
     pub flags: u64,
@@ -136,6 +136,10 @@ impl Fip {
         let at = |index: usize| HEADER_SIZE + ENTRY_SIZE * index as u64;
         let list_end = at(entries.len() + 1);
         let mut faults = Vec::new();
+        if header.serial.get() == 0 {
+            let fault = "the serial number is 0, so firmware does not accept this as a FIP";
+            faults.push(format!("offset 0x4: {fault}"));
+        }
         if entries.is_empty() {
             faults.push(format!(
                 "offset {HEADER_SIZE:#x}: the package has no entries"
@@ -244,9 +248,6 @@ impl Fip {
         if uuid.is_nil() {
             bail!("an all-zero UUID marks the end of the list and cannot identify an image");
         }
-        if data.is_empty() {
-            bail!("{}: the file is empty", label(uuid));
-        }
         self.remove(uuid);
         if self.images.len() == ENTRIES_MAX {
             bail!("more than {ENTRIES_MAX} images");
@@ -276,26 +277,25 @@ impl Fip {
         self.flags = self.flags & !(0xffff << 32) | u64::from(flags) << 32;
     }
 
-    /// Builds the file. Known images come first, in fiptool order.
+    /// Builds the file. Known images come first, in fiptool order. An empty image gets no entry, and
+    /// the space for its entry stays unused.
+    ///
+    /// # Errors
+    /// Returns an error if the file would exceed [`PACKAGE_MAX`].
     pub fn build(&self) -> Result<Vec<u8>> {
-        if self.images.is_empty() {
-            bail!("no image specified");
-        }
-        if let Some(empty) = self.images.iter().find(|image| image.data.is_empty()) {
-            let label = label(empty.uuid);
-            bail!("{label}: the image is empty; specify its file, or remove it from the package");
-        }
         let mut images: Vec<_> = self.images.iter().collect();
         let place = |uuid: Uuid| IMAGE_KINDS.iter().position(|kind| kind.uuid == uuid);
         images.sort_by_key(|image| place(image.uuid).unwrap_or(IMAGE_KINDS.len()));
         let mut file = Vec::new();
         let header = FipHeader {
             magic: MAGIC.into(),
-            serial: self.serial.into(),
+            serial: SERIAL.into(),
             flags: self.flags.into(),
         };
         file.extend(header.as_bytes());
-        let mut at = HEADER_SIZE + ENTRY_SIZE * (images.len() as u64 + 1);
+        let first = HEADER_SIZE + ENTRY_SIZE * (images.len() as u64 + 1);
+        images.retain(|image| !image.data.is_empty());
+        let mut at = first;
         for image in &images {
             let size = image.data.len() as u64;
             at = at.next_multiple_of(self.align);
@@ -303,7 +303,11 @@ impl Fip {
             at += size;
         }
         let end = at.next_multiple_of(self.align);
+        if end > PACKAGE_MAX as u64 {
+            bail!("the package would be {end} bytes; the maximum is {PACKAGE_MAX}");
+        }
         file.extend(FipEntry::new(Uuid::nil(), end, 0, 0).as_bytes());
+        file.resize(first as usize, 0);
         for image in &images {
             file.resize(file.len().next_multiple_of(self.align as usize), 0);
             file.extend(&image.data);
@@ -327,9 +331,6 @@ fn header(file: &[u8]) -> Result<(&FipHeader, &[u8])> {
     let magic = header.magic.get();
     if magic != MAGIC {
         bail!("offset 0x0: not a FIP: {magic:#010x} instead of {MAGIC:#010x}");
-    }
-    if header.serial.get() == 0 {
-        bail!("offset 0x4: the serial number is 0, so firmware does not accept this as a FIP");
     }
     Ok((header, rest))
 }

@@ -10,15 +10,16 @@ use std::{fs, iter, thread};
 
 use anyhow::{Context, Result};
 use host::hex::hex;
-use host::places::once;
 use host::process;
 use sha2::{Digest, Sha256};
 
 use super::compiler_cache;
 use super::fip::{self, NT_FW_KEY};
+use super::plain_paths::PlainPaths;
 use super::platform::{FipBuild, Platform};
 use crate::build::tf_a::{self, TfA};
 use crate::setup::scratch::Scratch;
+use crate::setup::sealed_folder::{Unsealed, sealed_folder};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
@@ -65,7 +66,6 @@ impl FirmwareBuild {
 
 /// Builds `platform` with `tf_a`, unless that build already exists.
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<FirmwareBuild> {
-    workspace.check_for_make()?;
     setup::ensure(workspace, &[Need::CrossCompiler, Need::Make])?;
     // A single make run must build all stages for a FIP.
     if platform.bl31_variables.is_empty() || platform.fip != FipBuild::None {
@@ -94,7 +94,7 @@ fn build_stages(
     let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
     let dir = workspace.state().join("firmware").join(name);
-    once(&dir, |partial| {
+    sealed_folder(&dir, Unsealed::Replaced, |partial| {
         make(workspace, tf_a, platform, &arguments, partial)?;
         others.map_or(Ok(()), |from| copy_files(from, partial))
     })?;
@@ -220,17 +220,34 @@ fn make(
 ) -> Result<()> {
     let scratch = Scratch::new(workspace)?;
     let what = platform.special(workspace);
-    let what = format!("building TF-A {} for {what}", tf_a.version);
-    let placeholder = |image: &str| scratch.path().join(image.to_lowercase());
+    // A platform's stages may be built in two parts.
+    let part = match &platform.stages[..] {
+        [stage] => format!("{} of ", stage.to_uppercase()),
+        _ => String::new(),
+    };
+    let what = format!("building {part}TF-A {} for {what}", tf_a.title);
+    let paths = PlainPaths::new()?;
+    let tf_a = TfA {
+        dir: paths.path(&tf_a.dir)?,
+        ..tf_a.clone()
+    };
+    let root = platform.root.as_deref();
+    let platform = Platform {
+        root: root.map(|root| paths.path(root)).transpose()?,
+        ..platform.clone()
+    };
+    let base = paths.path(scratch.path())?;
+    let placeholder = |image: &str| base.join(image.to_lowercase());
     for image in platform.inputs.iter().map(String::as_str).chain(["BL33"]) {
         fs::write(placeholder(image), format!("a placeholder for {image}"))?;
     }
     let log = place.with_extension("log");
-    for goals in goals(platform) {
-        let mut command = with_places(tf_a, platform, arguments, scratch.path(), &placeholder);
+    for goals in goals(&platform) {
+        let mut command = with_places(&tf_a, &platform, arguments, &base, &placeholder);
         compiler_cache::add_to(&mut command, workspace, GCC);
         if platform.fip == FipBuild::Trusted {
-            command.arg(format!("BL33_KEY={}", place.join(NT_FW_KEY).display()));
+            let key = paths.path(place)?.join(NT_FW_KEY);
+            command.arg(format!("BL33_KEY={}", key.display()));
         }
         command.args(goals);
         process::run(&what, &mut command, &log).context("cannot build TF-A")?;

@@ -28,6 +28,7 @@ pub(super) fn arguments(workspace: &Workspace, fip: FipBuild) -> Result<Vec<Stri
 }
 
 fn trusted(workspace: &Workspace) -> Result<Vec<String>> {
+    workspace.check_for_make()?;
     setup::ensure(workspace, &[Need::Fiptool, Need::CertCreate, Need::Openssl])?;
     let mbed_tls = MBED_TLS.fetch(workspace)?;
     // Mbed TLS 3.6.6 declares functions twice, which causes a warning, hence E=0.

@@ -4,6 +4,7 @@ mod build;
 mod compiler_cache;
 pub mod fault;
 mod fip;
+mod plain_paths;
 mod platform;
 mod timestamps;
 mod variant;

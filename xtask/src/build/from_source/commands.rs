@@ -30,6 +30,9 @@ pub fn commands(
     let board = plan.request.board;
     let package = package::package(board)?;
     let out = std::path::absolute(out)?;
+    // The commands name these folders directly, without the links that a build creates.
+    workspace.check_for_make().context("--dry-run")?;
+    refuse_blanks(&plan.tf_a.dir, "move the source tree").context("--dry-run")?;
     // TF-A is also built in this folder.
     refuse_blanks(&out, "choose another --output").context("--dry-run")?;
     let names = ByHand { plan, out };

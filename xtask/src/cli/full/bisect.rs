@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &BisectArguments) -> Result<u8> {
         return commits.check(false, |bench, range| bench.bisect(range, function));
     }
     let figure = Selected::parse(&arguments.figure);
-    commits.profile(false, |bench, range, tolerance| {
+    commits.profile(false, figure.scenario(), |bench, range, tolerance| {
         bench.bisect(range, tolerance, figure)
     })
 }

@@ -9,6 +9,7 @@ use host::exit_code::INCOMPLETE;
 use host::files;
 use host::progress::say;
 use report::cli::parse_share;
+use run::plan::ScenarioId;
 
 use crate::build::checkout::CommitRange;
 use crate::cli::qemu::{self, RunArguments};
@@ -45,14 +46,21 @@ pub struct CommitsArguments {
 
 impl CommitsArguments {
     /// Profiles the commits with `measure`, which is passed the commit range and a tolerance.
-    /// Writes the resulting ledger and returns the exit code.
+    /// Runs just the `only` scenario if it is specified and `--args` selects none. Writes the
+    /// resulting ledger and returns the exit code.
     pub(super) fn profile(
         &self,
         only_releases: bool,
+        only: Option<ScenarioId>,
         measure: impl FnOnce(LedgerBench, &str, f64) -> Result<CommitLedger>,
     ) -> Result<u8> {
         self.check_output()?;
-        let spec = qemu::spec(&self.run)?;
+        let mut run = self.run.clone();
+        let args = run.spec.args.as_deref().unwrap_or_default();
+        if let Some(only) = only.filter(|_| selection(args).is_none()) {
+            run.spec.args = Some(format!("{args} only={only}").trim_start().to_owned());
+        }
+        let spec = qemu::spec(&run)?;
         let bench = LedgerBench::new(&spec, &self.commit_range(only_releases))?;
         let ledger = measure(bench, &self.range, f64::from(self.tolerance) / 1e6)?;
         self.write(|out| ledger_export::write(self.format, &ledger, out))?;
@@ -120,10 +128,15 @@ fn exit_code(conclusion: &[String], is_lacking: bool, is_worse: bool) -> u8 {
     }
 }
 
+/// Returns the boot argument that selects scenarios, if there is one.
+fn selection(args: &str) -> Option<&str> {
+    args.split_whitespace().find(|it| it.starts_with("only="))
+}
+
 /// Adds the `fitness` scenario to boot arguments.
 fn fitness_arguments(args: Option<&str>) -> Result<String> {
     let args = args.unwrap_or_default();
-    if let Some(only) = args.split_whitespace().find(|it| it.starts_with("only=")) {
+    if let Some(only) = selection(args) {
         bail!("--args {only}: verdicts come from the fitness scenario alone; omit only=");
     }
     Ok(format!("{args} only=fitness").trim_start().to_owned())

@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &LedgerArguments) -> Result<u8> {
     let releases = arguments.releases;
     match arguments.verdicts {
         true => commits.check(releases, VerdictBench::ledger),
-        false => commits.profile(releases, |bench, range, tolerance| {
+        false => commits.profile(releases, None, |bench, range, tolerance| {
             bench.counting(arguments.unit).ledger(range, tolerance)
         }),
     }

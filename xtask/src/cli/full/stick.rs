@@ -52,9 +52,12 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
             let mut inputs = source.inputs(sign).into_iter();
             inputs.try_for_each(|input| files::apart((OUTPUT, path), input))?;
         }
-        let application = source.application(&workspace, sign)?;
         let folder = paths[0].parent().unwrap_or(output);
         fs::create_dir_all(folder).with_context(|| format!("{OUTPUT} {}", folder.display()))?;
+        for path in &paths {
+            files::check((OUTPUT, path), &[])?;
+        }
+        let application = source.application(&workspace, sign)?;
         let [program, script] = [&application[..], SCRIPT.as_bytes()];
         files::write(&[
             ((OUTPUT, &paths[0]), program),

@@ -1,5 +1,6 @@
 //! Diagnoses a run that has no closing line.
 
+use hardware::image::ParameterBlock;
 use report::follow::explain_marks;
 use report::follow::last_scenario;
 use report::follow::stream::{MachineEnding, MachineResult};
@@ -145,14 +146,24 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     }
 }
 
-/// Returns a clause that lists the image's UARTs, which should have received output.
+/// Returns a clause that lists the image's UARTs, which should have received output, or the reason
+/// why the image has none.
 fn uarts(image: &[u8]) -> String {
-    Consoles::of(image).map_or_else(String::new, |it| format!(" (in the image, {it})"))
+    match ParameterBlock::read(image) {
+        // There is no image, or the tree's offset or size in it is impossible.
+        _ if image.is_empty() => String::new(),
+        Ok(_) => {
+            Consoles::of(image).map_or_else(String::new, |it| format!(" (in the image, {it})"))
+        }
+        Err(error) => format!(" (the image is not a psci-bench image, or is damaged: {error})"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use hardware::image::PARAMETER_BLOCK;
 
     use super::*;
 
@@ -215,6 +226,15 @@ mod tests {
         assert!(said.contains(": power-down under TF-A might not complete on QEMU's cortex-a76; "));
         assert_eq!(doubt(FirmwareKind::TfA, "max,sve=off"), None);
         assert_eq!(doubt(FirmwareKind::Builtin, "cortex-a76"), None);
+    }
+
+    #[test]
+    fn a_damaged_parameter_block_is_named() {
+        let mut image = crate::build::image::tests::blank(0x1000);
+        image[PARAMETER_BLOCK + 0x10] = 0x25;
+        let said = uarts(&image);
+        assert!(said.contains("uart_kind"), "{said}");
+        assert_eq!(uarts(&[]), "");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use boards::Uuid;
-use boards::image_kinds::{IMAGE_KINDS, ImageKind, NotAUuid, parse_uuid};
+use boards::image_kinds::{IMAGE_KINDS, ImageKind, NotAUuid, label, parse_uuid};
 use clap::{ArgAction, Args};
 use host::files;
 use host::progress::say;
@@ -203,7 +203,14 @@ pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
     Ok(given)
 }
 
-/// Writes the package and prints a message.
+/// Writes the package, and warns about what firmware does not find in it.
 pub(super) fn save(out: (&str, &Path), fip: &Fip) -> Result<()> {
+    for image in fip.images.iter().filter(|image| image.data.is_empty()) {
+        let label = label(image.uuid);
+        warn(out.1, &format!("{label} is empty and has no entry"));
+    }
+    if fip.images.is_empty() {
+        warn(out.1, "the package has no images");
+    }
     files::write(&[(out, &fip.build()?)])
 }

@@ -211,9 +211,6 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
             say(&format!("warning: {path} has no {label} to remove"));
         }
     }
-    if fip.images.is_empty() {
-        bail!("{}: this would remove all images", path.display());
-    }
     save(output(path, out), &fip)
 }
 

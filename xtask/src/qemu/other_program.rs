@@ -1,0 +1,72 @@
+//! The verdict of an image that is not psci-bench, such as TFTF.
+
+use hardware::image::ParameterBlock;
+use run::model::Verdict;
+
+/// Returns the verdict on the tests that `image` has run, according to TFTF's summary in `log`.
+/// Returns None if there is no complete summary, or if psci-bench ran: it prints such a summary
+/// too, but its closing line is the only verdict on it. `image` is empty if the machine boots
+/// psci-bench in another way.
+pub(super) fn verdict(image: &[u8], log: &[u8]) -> Option<Verdict> {
+    let log = String::from_utf8_lossy(log);
+    let is_own = image.is_empty() || ParameterBlock::read(image).is_ok();
+    if is_own || log.lines().any(|line| line.starts_with("psci-bench")) {
+        return None;
+    }
+    if !log
+        .lines()
+        .any(|line| line.trim_end().ends_with("Exiting tests."))
+    {
+        return None;
+    }
+    let [passed, failed, crashed] =
+        ["Tests Passed", "Tests Failed", "Tests Crashed"].map(|name| count(&log, name));
+    match (passed?, failed?, crashed.unwrap_or(0)) {
+        (1.., 0, 0) => Some(Verdict::Pass),
+        (_, 0, 0) => None,
+        _ => Some(Verdict::Fail),
+    }
+}
+
+/// Returns the number after `name` in the last line that starts with it.
+fn count(log: &str, name: &str) -> Option<u32> {
+    let number = |line: &str| {
+        let rest = line.trim().strip_prefix(name)?.trim_start();
+        rest.strip_prefix(':')?.trim().parse().ok()
+    };
+    log.lines().rev().find_map(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::image::tests::blank;
+
+    #[test]
+    fn verdict_is_that_of_a_complete_summary() {
+        let summary = |passed, failed, crashed| {
+            format!(
+                "Tests Skipped : 0\r\nTests Passed  : {passed}\r\nTests Failed  : {failed}\r\n\
+                 Tests Crashed : {crashed}\r\nTotal tests   : 6\r\n"
+            )
+        };
+        let end = "NOTICE:  Exiting tests.\r\n";
+        for (log, expected) in [
+            (summary(6, 0, 0) + end, Some(Verdict::Pass)),
+            (summary(5, 1, 0) + end, Some(Verdict::Fail)),
+            (summary(5, 0, 1) + end, Some(Verdict::Fail)),
+            (summary(0, 1, 0) + end, Some(Verdict::Fail)),
+            (summary(0, 0, 0) + end, None),
+            (summary(6, 0, 0), None),
+            (end.to_owned(), None),
+            (String::new(), None),
+        ] {
+            assert_eq!(verdict(b"TFTF", log.as_bytes()), expected, "{log}");
+            for own in [&blank(0x1000)[..], b""] {
+                assert_eq!(verdict(own, log.as_bytes()), None, "{log}");
+            }
+            let own = format!("psci-bench 0.1.0\r\n{log}");
+            assert_eq!(verdict(b"TFTF", own.as_bytes()), None, "{log}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Folders that are built or fetched once, and checked each time they are used.
+//!
+//! A sealed folder contains a list of its files with their sizes and checksums. If a file has
+//! changed since, or is missing, or has been added, the folder is made again. The checksum is a
+//! CRC-32, because it guards against accidents and must not take longer than reading the files.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use host::places;
+use host::progress::say;
+use run::crc::Crc32;
+
+/// The name of the list in a sealed folder.
+const SEAL: &str = ".checksums";
+
+/// What to do with a folder that has no list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsealed {
+    /// Make the folder again.
+    Replaced,
+    /// Trust the folder and seal it, because fetching it again needs a network.
+    Adopted,
+}
+
+/// The size and checksum of each file, by path relative to the folder.
+type Files = BTreeMap<PathBuf, String>;
+
+/// Creates the folder at `place` by calling `make`, unless it already exists and its files match
+/// its list. `make` receives an empty folder to fill. Other processes that need the same folder
+/// wait.
+pub(crate) fn sealed_folder(
+    place: &Path,
+    unsealed: Unsealed,
+    make: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
+    let found = Cell::new(None);
+    let usable = |place: &Path| {
+        let is_there = place.is_dir();
+        if is_there && unsealed == Unsealed::Adopted && !place.join(SEAL).exists() {
+            // A read-only folder stays without a list.
+            return seal(place).is_ok() || !place.join(SEAL).exists();
+        }
+        let difference = is_there.then(|| find_difference(place)).flatten();
+        let is_usable = is_there && difference.is_none();
+        found.set(difference);
+        is_usable
+    };
+    places::unless(place, usable, |partial| {
+        if let Some(difference) = found.take() {
+            say(&format!(
+                "{}: {difference}; making it again",
+                place.display()
+            ));
+        }
+        make(partial)?;
+        seal(partial)
+    })
+}
+
+/// Describes the first difference between the folder and its list, if there is one.
+fn find_difference(place: &Path) -> Option<String> {
+    let Ok(list) = fs::read_to_string(place.join(SEAL)) else {
+        return Some("its list of checksums is missing".to_owned());
+    };
+    let files = match read_files(place) {
+        Ok(files) => files,
+        Err(error) => return Some(format!("it cannot be read ({error:#})")),
+    };
+    if list == write_list(&files) {
+        return None;
+    }
+    let expected: BTreeMap<&Path, &str> = list.lines().filter_map(parse_line).collect();
+    for (path, file) in &expected {
+        let shown = path.display();
+        match files.get(*path) {
+            None => return Some(format!("{shown} is missing")),
+            Some(found) if found != file => return Some(format!("{shown} has changed")),
+            Some(_) => {}
+        }
+    }
+    let added = files
+        .keys()
+        .find(|path| !expected.contains_key(path.as_path()));
+    Some(match added {
+        Some(path) => format!("{} has been added", path.display()),
+        None => "its list of checksums has changed".to_owned(),
+    })
+}
+
+/// Writes the list of the files in `folder`.
+fn seal(folder: &Path) -> Result<()> {
+    let list = write_list(&read_files(folder)?);
+    let path = folder.join(SEAL);
+    fs::write(&path, list).with_context(|| path.display().to_string())
+}
+
+fn write_list(files: &Files) -> String {
+    let lines = files.iter();
+    lines
+        .map(|(path, file)| format!("{file} {}\n", path.display()))
+        .collect()
+}
+
+/// Splits a line of the list into the path and the file's size and checksum.
+fn parse_line(line: &str) -> Option<(&Path, &str)> {
+    let (checksum, rest) = line.split_once(' ')?;
+    let (size, path) = rest.split_once(' ')?;
+    let file = line.get(..checksum.len() + 1 + size.len())?;
+    Some((Path::new(path), file))
+}
+
+/// Reads all files below `folder` except the list.
+fn read_files(folder: &Path) -> Result<Files> {
+    let (mut files, mut folders) = (Files::new(), vec![folder.to_path_buf()]);
+    while let Some(dir) = folders.pop() {
+        for entry in fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
+            let entry = entry?;
+            let path = entry.path();
+            if entry.file_type()?.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(folder).unwrap_or(&path).to_path_buf();
+            if name != Path::new(SEAL) {
+                let bytes = read(&entry).with_context(|| path.display().to_string())?;
+                let (checksum, size) = (Crc32::of(&bytes), bytes.len());
+                files.insert(name, format!("{checksum:08x} {size}"));
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Returns the contents of a file, or the target of a symbolic link.
+fn read(entry: &fs::DirEntry) -> io::Result<Vec<u8>> {
+    match entry.file_type()?.is_symlink() {
+        true => fs::read_link(entry.path()).map(|to| to.into_os_string().into_encoded_bytes()),
+        false => fs::read(entry.path()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Changes a folder.
+    type Change = fn(&Path) -> io::Result<()>;
+
+    fn make(folder: &Path) -> Result<()> {
+        fs::create_dir(folder.join("sub"))?;
+        fs::write(folder.join("bl31.bin"), "firmware")?;
+        Ok(fs::write(folder.join("sub/bl 31.elf"), "symbols")?)
+    }
+
+    #[test]
+    fn folder_that_differs_from_its_list_is_made_again() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let place = dir.path().join("kept");
+        let keep = || sealed_folder(&place, Unsealed::Replaced, make).expect("made");
+        keep();
+        assert_eq!(find_difference(&place), None);
+        let changes: [(&str, Change); 9] = [
+            ("bl31.bin has changed", |it| {
+                fs::write(it.join("bl31.bin"), "firm")
+            }),
+            ("bl31.bin has changed", |it| {
+                fs::write(it.join("bl31.bin"), "firmwarf")
+            }),
+            ("bl31.bin has changed", |it| {
+                fs::write(it.join("bl31.bin"), "")
+            }),
+            ("bl31.bin is missing", |it| {
+                fs::remove_file(it.join("bl31.bin"))
+            }),
+            ("sub/bl 31.elf is missing", |it| {
+                fs::remove_dir_all(it.join("sub"))
+            }),
+            ("bl2.bin has been added", |it| {
+                fs::write(it.join("bl2.bin"), "x")
+            }),
+            ("its list of checksums is missing", |it| {
+                fs::remove_file(it.join(SEAL))
+            }),
+            ("its list of checksums has changed", |it| {
+                let list = fs::read_to_string(it.join(SEAL))?;
+                fs::write(it.join(SEAL), list + "\n")
+            }),
+            ("bl31.bin has changed", |it| {
+                let list = fs::read_to_string(it.join(SEAL))?;
+                fs::write(it.join(SEAL), "0".to_owned() + &list)
+            }),
+        ];
+        for (expected, change) in changes {
+            change(&place).expect(expected);
+            assert_eq!(find_difference(&place).as_deref(), Some(expected));
+            keep();
+            assert_eq!(find_difference(&place), None, "{expected}");
+            assert_eq!(
+                fs::read(place.join("bl31.bin")).expect("it is there"),
+                b"firmware"
+            );
+        }
+        let again = |_: &Path| -> Result<()> { panic!("made again") };
+        sealed_folder(&place, Unsealed::Replaced, again).expect("there already");
+    }
+
+    /// Folders of an earlier version have no list.
+    #[test]
+    fn fetched_folder_without_a_list_is_adopted() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let place = dir.path().join("kept");
+        fs::create_dir(&place).expect("made");
+        make(&place).expect("made");
+        let again = |_: &Path| -> Result<()> { panic!("made again") };
+        sealed_folder(&place, Unsealed::Adopted, again).expect("adopted");
+        assert_eq!(find_difference(&place), None);
+    }
+}
