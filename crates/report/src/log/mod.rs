@@ -12,6 +12,7 @@ mod held_lines;
 mod integrity;
 pub(crate) mod lava_log;
 mod ledger;
+mod line_prefix;
 mod line_run;
 pub(crate) mod lines;
 pub mod logged_run;
