@@ -17,6 +17,7 @@ mod line_run;
 pub(crate) mod lines;
 pub mod logged_run;
 pub(crate) mod page;
+mod page_cpus;
 mod plain_line;
 pub(crate) mod published_rows;
 mod reader;

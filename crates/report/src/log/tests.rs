@@ -11,6 +11,7 @@ use crate::analysis::findings::findings;
 use crate::made_up_run;
 
 mod completeness;
+mod pages;
 pub(super) mod prefixes;
 
 pub(super) const TFTF: &str = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Built : 1:2:3, Nov 20 2024\n\

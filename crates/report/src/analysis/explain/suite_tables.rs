@@ -93,7 +93,8 @@ impl<'r> SuiteTables<'r> {
     /// domains.
     pub(super) fn has_clusters(&self) -> bool {
         let head = self.logged.run.head.as_ref();
-        head.is_none_or(|head| head.labels == LabelSource::CpuMap)
+        let is_by_map = head.is_none_or(|head| head.labels == LabelSource::CpuMap);
+        is_by_map && !self.logged.header.has_unknown_clusters
     }
 
     /// Returns a CPU's kind.
