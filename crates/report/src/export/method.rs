@@ -56,7 +56,13 @@ fn payload(run: &LoggedRun) -> String {
 fn cpus(run: &LoggedRun) -> Option<String> {
     let cpus = &run.run.cpus;
     let clusters = cpus.iter().map(|cpu| cpu.cluster).unique().count();
-    let mut text = format!("{} in {}", cpus.len(), many(clusters, "cluster"));
+    let mut text = match run.header.has_unknown_clusters {
+        true => format!(
+            "{}; the page does not say which clusters they are in",
+            cpus.len()
+        ),
+        false => format!("{} in {}", cpus.len(), many(clusters, "cluster")),
+    };
     if let Some(head) = &run.run.head {
         text += &format!(", labels by {}", head.labels.word());
     }

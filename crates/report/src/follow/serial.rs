@@ -11,10 +11,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use host::log_file::LogFile;
 use host::progress::StepProgress;
+use memchr::memmem;
+use run::model::PREFIX;
 use serial2::SerialPort;
 
 use crate::follow::screen::Screen;
-use crate::follow::stream::{MachineEnding, chunks, closing, listen};
+use crate::follow::stream::{MachineEnding, StopConditions, chunks, closing, end_of, listen};
+use crate::log::runs;
 
 /// The maximum value of `--timeout`, in seconds: one day.
 pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
@@ -33,7 +36,7 @@ pub struct Followed {
 impl fmt::Display for Followed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (bytes, seconds) = (self.log.len(), self.elapsed.as_secs_f64());
-        let ended = closing(&self.log).is_some();
+        let ended = is_over(&self.log);
         let how = match self.ending {
             Some(MachineEnding::TimedOut) => "timed out (--timeout)",
             Some(MachineEnding::Interrupted) => "interrupted",
@@ -74,13 +77,57 @@ pub fn follow(
     let mut all = Vec::new();
     // The reader thread may block until the process exits.
     let (bytes, _) = chunks(from);
-    let times = (started, timeout.into());
-    let ending = listen(&bytes, &mut all, times, interrupt, &mut screen, &mut || {
-        None
-    })?;
+    let stop = StopConditions {
+        started,
+        limits: timeout.into(),
+        interrupt,
+        is_over,
+    };
+    let ending = listen(&bytes, &mut all, &stop, &mut screen, &mut || None)?;
     Ok(Followed {
         ending,
         log: all,
         elapsed: started.elapsed(),
     })
+}
+
+/// Returns true if the log reaches the last line of its last run. If a tool puts a prefix before
+/// every line, only the report's reader can recognize that line.
+fn is_over(log: &[u8]) -> bool {
+    let is_mentioned = || memmem::find(end_of(log), PREFIX.as_bytes()).is_some();
+    closing(log).is_some()
+        || is_mentioned() && {
+            let last = runs("", log).last().and_then(Result::ok);
+            last.is_some_and(|run| run.closing.is_some())
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use run::plan::Records;
+
+    use super::*;
+    use crate::made_up_run;
+
+    #[test]
+    fn run_with_a_prefix_before_its_lines_is_over_at_its_last_line() {
+        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let (run, _) = log.rsplit_once(PREFIX).expect("a last line");
+        let prefixed = |log: &str| {
+            let lines = log.lines().map(|line| format!("board-1  | {line}\n"));
+            lines.collect::<String>()
+        };
+        for (text, expected) in [
+            (log.clone(), true),
+            (prefixed(&log), true),
+            (run.to_owned(), false),
+            (prefixed(run), false),
+            (
+                format!("{}[1] {PREFIX}INCOMPLETE: x\n", prefixed(run)),
+                false,
+            ),
+        ] {
+            assert_eq!(is_over(text.as_bytes()), expected);
+        }
+    }
 }

@@ -124,8 +124,13 @@ pub fn run(
     let mut log = Vec::new();
     let process = child.0.id();
     let mut samples = || samples(process);
-    let times = (started, limits);
-    let killed = listen(&bytes, &mut log, times, interrupt, out, &mut samples)?;
+    let stop = StopConditions {
+        started,
+        limits,
+        interrupt,
+        is_over: |log| closing(log).is_some(),
+    };
+    let killed = listen(&bytes, &mut log, &stop, out, &mut samples)?;
     let ending = match killed {
         Some(ending) => {
             if ending == MachineEnding::TimedOut {
@@ -171,17 +176,27 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
     (receiver, reader)
 }
 
-/// Forwards the output of a machine that was started at `started`. Returns None if the UART was
-/// closed because the machine exited.
+/// When to stop listening to a machine.
+pub(crate) struct StopConditions<'i> {
+    /// When the machine was started.
+    pub started: Instant,
+    pub limits: TimeLimits,
+    /// True once the user has interrupted the command.
+    pub interrupt: &'i AtomicBool,
+    /// Returns true for a log that reaches the end of a run.
+    pub is_over: fn(&[u8]) -> bool,
+}
+
+/// Forwards the output of a machine. Returns None if the UART was closed because the machine
+/// exited.
 pub(crate) fn listen(
     bytes: &Receiver<Vec<u8>>,
     log: &mut Vec<u8>,
-    (started, limits): (Instant, TimeLimits),
-    interrupt: &AtomicBool,
+    stop: &StopConditions<'_>,
     out: &mut dyn Display,
     samples: &mut dyn FnMut() -> Option<(u32, u32)>,
 ) -> Result<Option<MachineEnding>> {
-    let deadline = started + limits.timeout;
+    let deadline = stop.started + stop.limits.timeout;
     let mut heard = Instant::now();
     loop {
         match bytes.recv_timeout(TICK) {
@@ -193,7 +208,7 @@ pub(crate) fn listen(
             }
             Err(RecvTimeoutError::Disconnected) => {
                 // The same interrupt may have terminated the machine.
-                let interrupted = interrupt.load(Ordering::Relaxed) && closing(log).is_none();
+                let interrupted = stop.interrupt.load(Ordering::Relaxed) && !(stop.is_over)(log);
                 return Ok(interrupted.then_some(MachineEnding::Interrupted));
             }
             Err(RecvTimeoutError::Timeout) => {
@@ -203,11 +218,11 @@ pub(crate) fn listen(
             }
         }
         let now = Instant::now();
-        if interrupt.load(Ordering::Relaxed) {
+        if stop.interrupt.load(Ordering::Relaxed) {
             return Ok(Some(MachineEnding::Interrupted));
         }
         // UARTs deliver single bytes, so the log is searched only when the machine is silent.
-        if now - heard > limits.linger && closing(log).is_some() {
+        if now - heard > stop.limits.linger && (stop.is_over)(log) {
             return Ok(Some(MachineEnding::Parked));
         }
         if now >= deadline {
@@ -220,10 +235,14 @@ pub(crate) fn listen(
 /// firmware's last messages may follow that line.
 const CLOSING_WITHIN: usize = 4096;
 
+/// Returns the part of a log in which the closing line is searched for.
+pub(crate) fn end_of(log: &[u8]) -> &[u8] {
+    &log[log.len().saturating_sub(CLOSING_WITHIN)..]
+}
+
 /// Returns the last verdict near the end of `log`.
 pub fn closing(log: &[u8]) -> Option<Verdict> {
-    let from = log.len().saturating_sub(CLOSING_WITHIN);
-    let end = log.get(from..)?;
+    let end = end_of(log);
     end.split(|byte| *byte == b'\n')
         .rev()
         .find_map(verdict::parse_line)

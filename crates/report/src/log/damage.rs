@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::logged_run::LoggedRun;
 use super::reader::read_bytes;
+use super::tests::prefixes::prefixed;
 use crate::analysis::findings::findings;
 use crate::analysis::words::NOT_VERIFIED;
 use crate::made_up_run;
@@ -234,6 +235,11 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
         };
         let log = made_up_run::log(&run, copies);
         let truth = Truth::of(&log);
+        let log = match nth % 5 {
+            0 => prefixed(&log, |_| "2026-01-02T03:04:05Z 00O ".to_owned(), "\n"),
+            1 => prefixed(&log, |line| format!("[{line:5}.25] "), "\r\n"),
+            _ => log,
+        };
         let of = [100, 1_000, 10_000, 100_000][(nth / 4) as usize % 4];
         let lines = log.split_inclusive('\n').map(|it| it.as_bytes().to_vec());
         let mut lines: Vec<Vec<u8>> = lines.collect();

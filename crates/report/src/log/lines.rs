@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use memchr::{memchr, memchr2};
 
 /// The maximum line length. Longer lines are split.
-const LINE_MAX: usize = 1 << 16;
+pub(super) const LINE_MAX: usize = 1 << 16;
 /// The number of bytes read at a time.
 const CHUNK: usize = 1 << 18;
 

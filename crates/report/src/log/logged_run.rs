@@ -69,6 +69,9 @@ pub struct HeaderLines {
     pub board: Option<String>,
     /// The release named in the titles of published tables.
     pub release: Option<String>,
+    /// True for published tables that identify CPUs by number without saying which clusters they
+    /// are in.
+    pub has_unknown_clusters: bool,
     /// The number of CPUs.
     pub cpus: Option<usize>,
     /// The exception level reported in TFTF's output.

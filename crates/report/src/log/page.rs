@@ -1,23 +1,28 @@
 //! Reads published pages (TF-A's `docs/perf/psci-performance-PLATFORM.rst`) into tables that keep
 //! each figure's position.
 //!
-//! Up to v2.14, the figures are in grid tables, in microseconds, next to the previous release's
-//! figures. Since May 2026, they are in `csv-table` directives, in whole nanoseconds. A figure may
-//! be followed by a change: `185700 (-30.51%)`. Tables whose first column is not Cluster are
-//! ignored.
+//! Up to v2.8, the figures are in grid tables below headings, with one column for the CPU
+//! ([`super::page_cpus`]). From v2.9 to v2.14, they are in `table` directives, in microseconds, next
+//! to the previous release's figures. Since May 2026, they are in `csv-table` directives, in whole
+//! nanoseconds. A figure may be followed by a change: `185700 (-30.51%)`. Tables whose first column
+//! is neither Cluster nor CPU are ignored.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use hardware::text::plural::many;
 use hardware::text::words::Word as _;
 use host::read_file;
 use itertools::Itertools as _;
 use regex::Regex;
+use run::measure::Metric;
 use run::plan::{Procedure, ScenarioId, StateChoice, Turns};
 
 use super::grid_table;
-use super::published_rows::{PublishedCell, PublishedRow, csv_lines, rows};
+use super::page_cpus::PageCpus;
+use super::published_rows::{PublishedCell, PublishedRow, columns_of, csv_lines, rows};
 use super::release_version::ReleaseVersion;
 
 /// The maximum size in bytes of a page or a data file.
@@ -31,8 +36,11 @@ const IMPLAUSIBLE_US: u64 = 100_000;
 pub(crate) struct Page {
     /// The path, as specified by the user.
     pub(crate) input: String,
-    /// The first heading on the page.
-    pub(crate) title: String,
+    /// The board that the file's name or the title names, if it is one of this repository's.
+    pub(crate) board: Option<String>,
+    /// True if a table identifies CPUs by number, and the page does not say which clusters they are
+    /// in.
+    pub(crate) has_unknown_clusters: bool,
     /// The latency tables, in order.
     pub(crate) tables: Vec<PageTable>,
     /// Sentences about contradictions between the page's titles and its figures.
@@ -49,8 +57,9 @@ pub(crate) struct PageTable {
     pub(crate) release: String,
     /// The folder that contains the data file: `current` or `previous`.
     pub(crate) folder: String,
-    /// The unit specified in the title, in nanoseconds.
+    /// The unit specified in the title or in the columns' names, in nanoseconds.
     unit: u64,
+    has_unknown_clusters: bool,
     pub(crate) rows: Vec<PublishedRow>,
 }
 
@@ -111,23 +120,23 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     let text = read_text("page", path)?;
     let lines: Vec<&str> = text.lines().collect();
     let mut page = Page {
-        title: title(&lines),
+        board: board(path, &title(&lines)),
         ..Page::default()
     };
-    let mut next = 0;
-    while next < lines.len() {
-        let found = directive(&lines, next);
-        next = found.as_ref().map_or(next + 1, |it| it.end);
-        let Some(directive) = found else { continue };
-        let table = directive.table(&lines, path, &mut next);
-        let table = table.map_err(|why| anyhow!("{input}:{why:#}"))?;
-        page.tables.extend(table);
+    let cpus = PageCpus::of(&text, page.board.as_deref());
+    let source = PageSource { path, lines, cpus };
+    page.tables = source.tables(directive)?;
+    // From v2.9 on, tables without a directive are those of an old release, with comments.
+    if page.tables.is_empty() {
+        page.tables = source.tables(bare_table)?;
     }
     ensure!(
         !page.tables.is_empty(),
         "{input}:1:1: no table of PSCI latencies; expected a page like those in TF-A's docs/perf, \
-         with Cluster and Core columns"
+         with Cluster and Core columns, or with a CPU column"
     );
+    page.doubts.extend(doubt_of_clusters(&input, &page.tables));
+    page.has_unknown_clusters = !page.doubts.is_empty();
     check_releases(&page.tables).map_err(|why| anyhow!("{input}:{why}"))?;
     // Some titles say 2.13 and others v2.13.
     let releases = page.tables.iter().map(PageTable::age).unique();
@@ -151,12 +160,66 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     Ok(page)
 }
 
+/// A page that is being read.
+struct PageSource<'p> {
+    path: &'p Path,
+    lines: Vec<&'p str>,
+    cpus: PageCpus,
+}
+
+impl PageSource<'_> {
+    /// Reads the latency tables that `find` finds.
+    fn tables(&self, find: fn(&[&str], usize) -> Option<Directive>) -> Result<Vec<PageTable>> {
+        let (mut tables, mut next) = (Vec::new(), 0);
+        while next < self.lines.len() {
+            let found = find(&self.lines, next);
+            next = found.as_ref().map_or(next + 1, |it| it.end);
+            let Some(directive) = found else { continue };
+            let table = directive.table(self, &mut next);
+            tables.extend(table.map_err(|why| anyhow!("{}:{why:#}", self.path.display()))?);
+        }
+        Ok(tables)
+    }
+}
+
 /// Returns the first heading on a page, which is the first underlined line.
 fn title(lines: &[&str]) -> String {
     let is_rule = |line: &str| line.starts_with("==") && line.chars().all(|c| c == '=');
     let mut pairs = lines.windows(2);
     let found = pairs.find(|pair| !pair[0].trim().is_empty() && is_rule(pair[1].trim_end()));
     found.map_or_else(String::new, |pair| pair[0].trim().to_owned())
+}
+
+/// Returns the board that a page's file name or title names.
+fn board(path: &Path, title: &str) -> Option<String> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name = stem.strip_prefix("psci-performance-").unwrap_or(&stem);
+    let title = title.to_ascii_lowercase();
+    let words = title.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    let mut names = iter::once(name).chain(words);
+    let known = names.find(|name| boards::names().any(|board| board == *name));
+    known.map(str::to_owned)
+}
+
+/// Returns the last heading, which is an underlined line, before the line `end`.
+fn heading_before<'l>(lines: &[&'l str], end: usize) -> Option<&'l str> {
+    let mut pairs = lines[..end].windows(2).rev();
+    let is_heading = |pair: &&[&str]| {
+        let rule = pair[1].trim_end();
+        let mark = rule.chars().next().filter(char::is_ascii_punctuation);
+        let is_rule = rule.len() > 2 && rule.chars().all(|c| Some(c) == mark);
+        is_rule && pair[0].contains(|c: char| c.is_alphanumeric())
+    };
+    pairs.find(is_heading).map(|pair| pair[0].trim())
+}
+
+/// Returns a sentence if the clusters of a page's CPUs are unknown.
+fn doubt_of_clusters(input: &str, tables: &[PageTable]) -> Option<String> {
+    let table = tables.iter().find(|it| it.has_unknown_clusters)?;
+    Some(format!(
+        "{input}:{}: the page does not say which clusters its CPUs are in; CPU n is shown as 0.n",
+        table.line
+    ))
 }
 
 /// Rejects releases that cannot be ordered, and pages with two tables for the same release and
@@ -211,12 +274,13 @@ fn releases_of_folders<'t>(
     })
 }
 
-/// A `table` or `csv-table` directive.
+/// A `table` or `csv-table` directive, or a grid table without one.
 struct Directive {
     /// The indices of the directive's first line and of the first line after its title and options.
     begin: usize,
     end: usize,
     is_csv: bool,
+    /// The title, or the heading above a table without a directive.
     title: String,
     /// `:header:`.
     header: String,
@@ -256,10 +320,43 @@ fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
     Some(all)
 }
 
-/// Returns true if a header's first column is the cluster.
-fn is_cluster(row: &str) -> bool {
-    let row = row.trim_start_matches(['|', '"', ' ']);
-    row.to_lowercase().starts_with("cluster")
+/// Returns a grid table of latencies that starts on a line without a directive. The heading above
+/// it is its title.
+fn bare_table(lines: &[&str], begin: usize) -> Option<Directive> {
+    let is_table = lines[begin].trim_start().starts_with("+-");
+    let names = lines.get(begin + 1).filter(|_| is_table)?;
+    let mut names = names.split('|').map(str::trim).filter(|it| !it.is_empty());
+    let has_cpus = names.next().is_some_and(is_cpu_column);
+    (has_cpus && names.any(|it| metric_of(it).is_some())).then(|| Directive {
+        begin,
+        end: begin,
+        is_csv: false,
+        title: heading_before(lines, begin).unwrap_or_default().to_owned(),
+        header: String::new(),
+        file: None,
+    })
+}
+
+/// Returns true if a header's first column is the cluster or the CPU.
+fn is_cpu_column(row: &str) -> bool {
+    let row = row.trim_start_matches(['|', '"', ' ']).to_lowercase();
+    row.starts_with("cluster") || row.starts_with("cpu")
+}
+
+/// Returns the metric in a column, from its name.
+fn metric_of(name: &str) -> Option<Metric> {
+    let name = name.to_lowercase();
+    let names = [
+        ("entry", Metric::Powerdown),
+        ("powerdown", Metric::Powerdown),
+        ("exit", Metric::Wakeup),
+        ("wakeup", Metric::Wakeup),
+        ("flush", Metric::CacheFlush),
+        ("latency", Metric::Latency),
+        ("time", Metric::Latency),
+    ];
+    let mut fitting = names.into_iter().filter(|it| name.contains(it.0));
+    fitting.next().map(|it| it.1)
 }
 
 /// The column names, the cells, and the data file that contains them.
@@ -268,18 +365,19 @@ type Cells = (String, Vec<Vec<PublishedCell>>, Option<PathBuf>);
 impl Directive {
     /// Reads the table, or returns None if the table has no latencies. Sets `next` to the line
     /// after the table.
-    fn table(&self, lines: &[&str], page: &Path, next: &mut usize) -> Result<Option<PageTable>> {
+    fn table(&self, page: &PageSource<'_>, next: &mut usize) -> Result<Option<PageTable>> {
+        let lines = &page.lines;
         let line = self.begin + 1;
         let file = self.file.as_ref().map(|it| Path::new(&it.0));
         let inside = lines[self.end..].iter().map(|it| it.trim());
         let inside = inside.skip_while(|it| it.is_empty());
         let mut inside = inside.take_while(|it| !it.is_empty());
-        if self.id(file).is_none() && !is_cluster(&self.header) && !inside.any(is_cluster) {
+        if self.id(file).is_none() && !is_cpu_column(&self.header) && !inside.any(is_cpu_column) {
             return Ok(None);
         }
-        let (header, cells, file) = match (&self.file, self.is_csv) {
+        let (header, mut cells, file) = match (&self.file, self.is_csv) {
             (Some((file, at)), true) => {
-                let file = page.with_file_name("").join(file);
+                let file = page.path.with_file_name("").join(file);
                 let name = || file.display().to_string();
                 let bytes = read_file::read("", &file, FILE_MAX);
                 let cells = bytes.and_then(|it| csv_lines(&it).with_context(name));
@@ -292,8 +390,14 @@ impl Directive {
         let title = &self.title;
         let said = "the title does not say which scenario's latencies these are";
         let id = id.with_context(|| format!("{line}:1: {said}: {title:?}"))?;
-        let said = "the title does not specify a unit: expected (ns), (us) or (µs)";
-        let unit = unit(title).with_context(|| format!("{line}:1: {said}"))?;
+        let said =
+            "neither the title nor the columns' names specify a unit: expected (ns), (us) or (µs)";
+        let unit = unit(title).or_else(|| unit_of_columns(&header));
+        let unit = unit.with_context(|| format!("{line}:1: {said}"))?;
+        let has_unknown_clusters = has_cpu_column(&header) && {
+            check_count(&header, id).with_context(|| format!("{line}:1"))?;
+            page.cpus.label(&mut cells)?
+        };
         let rows = rows(Some(id), &cells, unit);
         let mut rows = rows.map_err(|why| match &file {
             Some(file) => anyhow!("{line}:1: {}:{why:#}", file.display()),
@@ -301,7 +405,7 @@ impl Directive {
             None => why,
         })?;
         check_columns(&header, &rows).with_context(|| format!("{line}:1"))?;
-        let of = file.as_deref().unwrap_or(page).display();
+        let of = file.as_deref().unwrap_or(page.path).display();
         for it in rows.iter_mut().flat_map(|row| &mut row.figures) {
             it.place.insert_str(0, &format!("{of}:"));
         }
@@ -313,6 +417,7 @@ impl Directive {
             release: release(&self.title),
             folder: folder.to_string_lossy().into_owned(),
             unit,
+            has_unknown_clusters,
             rows,
         }))
     }
@@ -345,17 +450,44 @@ impl Directive {
     }
 }
 
-/// Rejects columns that are not in the same order as the figures. Only the first letter of each
-/// name is checked.
+/// Returns true if a table has one column for the CPU.
+fn has_cpu_column(header: &str) -> bool {
+    header.trim().to_lowercase().starts_with("cpu")
+}
+
+/// Rejects a table with one column for the CPU and too many or too few others.
+fn check_count(header: &str, id: ScenarioId) -> Result<()> {
+    let (columns, expected) = (header.split(',').count(), columns_of(id));
+    ensure!(
+        columns == expected.len() + 1,
+        "{}, expected CPU, {}",
+        many(columns, "column"),
+        expected.iter().map(|it| it.heading()).join(", ")
+    );
+    Ok(())
+}
+
+/// Rejects columns that are not in the same order as the figures. If a name says nothing about the
+/// metric, only its first letter is checked.
 fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
-    let metrics = rows[0].figures.iter().map(|it| it.metric.heading());
-    let columns = ["Cluster", "Core"].into_iter().chain(metrics).collect_vec();
+    let labels: &[&str] = match has_cpu_column(header) {
+        true => &["CPU"],
+        false => &["Cluster", "Core"],
+    };
+    let metrics = rows[0].figures.iter().map(|it| it.metric);
+    let columns = labels.iter().map(|it| (*it, None));
+    let columns = columns.chain(metrics.map(|it| (it.heading(), Some(it))));
+    let columns = columns.collect_vec();
     let first = |name: &str| name.trim().to_lowercase().chars().next();
+    let is_own = |(name, (own, metric)): (&str, &(&str, Option<Metric>))| match metric_of(name) {
+        Some(found) if metric.is_some() => Some(found) == *metric,
+        _ => first(name.trim_matches([' ', '`'])) == first(own),
+    };
     let mut names = header.trim().split(',').zip(&columns);
     ensure!(
-        header.is_empty() || names.all(|(name, own)| first(name) == first(own)),
+        header.is_empty() || names.all(is_own),
         "the columns are {header:?}: expected {}",
-        columns.join(", ")
+        columns.iter().map(|it| it.0).join(", ")
     );
     Ok(())
 }
@@ -398,6 +530,12 @@ fn unit(title: &str) -> Option<u64> {
         true => Some(1),
         false => is_us.then_some(1000),
     }
+}
+
+/// Returns the unit specified in the names of the columns, if they all agree.
+fn unit_of_columns(header: &str) -> Option<u64> {
+    let mut units = header.split(',').filter_map(unit);
+    units.all_equal_value().ok()
 }
 
 /// Returns the text in parentheses at the end of a title; empty if there is none.

@@ -4,9 +4,10 @@ use std::sync::LazyLock;
 
 use hardware::text::words::Word as _;
 use memchr::memmem;
-use regex::Regex;
+use regex::{Regex, bytes};
 use run::model::{self, Failure, RunId, Skip, Status, Verdict};
 use run::plan::{Method, Procedure, ScenarioId, WARM_TITLE};
+use run::record::Claim;
 
 /// A line without a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,45 @@ pub(super) fn parse(line: &[u8]) -> PlainLine<'_> {
         parse_text(text)
     };
     parsed.unwrap_or(other)
+}
+
+/// Returns the offset of the first known line in `line`, which may have other text before it. Only
+/// lines that do not occur in other text are considered, so last lines are not.
+pub(super) fn find_known(line: &[u8]) -> Option<usize> {
+    static BEGIN: LazyLock<bytes::Regex> = LazyLock::new(|| {
+        let begins = r"(?-u)@PB |<RT_INSTR:|> Executing '|psci-bench |NOTICE:|  TEST COMPLETE";
+        bytes::Regex::new(begins).expect("a pattern")
+    });
+    let mut begins = BEGIN.find_iter(line).map(|it| it.start());
+    begins.find(|at| is_known(&line[*at..]))
+}
+
+fn is_known(line: &[u8]) -> bool {
+    if Claim::of(line).is_some() {
+        return true;
+    }
+    match parse(line) {
+        PlainLine::Version { .. }
+        | PlainLine::Built { .. }
+        | PlainLine::Frame
+        | PlainLine::RunningAt(_)
+        | PlainLine::Payload(_)
+        | PlainLine::Begin(Some(_))
+        | PlainLine::RtInstr(_) => true,
+        PlainLine::Complete(status) => status != Status::Unknown,
+        _ => false,
+    }
+}
+
+/// Returns true if `text` is a line of its own rather than the rest of another one.
+pub(super) fn is_line(text: &[u8]) -> bool {
+    find_known(text) == Some(0) || parse(text) != PlainLine::Other
+}
+
+/// Returns what follows other text in `line` if it looks like a run's last line.
+pub(super) fn find_closing(line: &[u8]) -> Option<&str> {
+    let at = memmem::find(line, model::PREFIX.as_bytes())?;
+    str::from_utf8(&line[at..]).ok()
 }
 
 /// Joins `begun`, the start of an RT_INSTR line broken by a terminal, with its next part. Returns

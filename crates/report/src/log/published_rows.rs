@@ -42,6 +42,14 @@ pub(crate) struct PublishedFigure {
 const SUSPEND: &[Metric] = &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
 const LATENCY: &[Metric] = &[Metric::Latency];
 
+/// Returns the metrics in a scenario's table, by column.
+pub(super) fn columns_of(id: ScenarioId) -> &'static [Metric] {
+    match id.procedure() {
+        Procedure::Version => LATENCY,
+        _ => SUSPEND,
+    }
+}
+
 /// The header lines that a file may start with.
 const HEADERS: [&str; 2] = [
     "cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns",

@@ -17,7 +17,8 @@ use run::record::{MARK, pieces};
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
 use super::ledger::{CRC_DIGITS, Claim};
-use super::lines::{LogLine, LogLines};
+use super::line_prefix::LinePrefix;
+use super::lines::{LINE_MAX, LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 
@@ -126,6 +127,28 @@ const NO_RUN_MAX: u64 = 1 << 26;
 /// The maximum number of bytes in a broken RT_INSTR line.
 const ROW_MAX: usize = 160;
 
+/// The maximum number of lines after a line with a possible prefix in which another line must
+/// confirm it. Lines from another source may be between them.
+const CONFIRM_MAX: usize = 8;
+
+/// The number of bytes at the start of a line that may confirm the prefix of the next one.
+const NEIGHBOR_MAX: usize = 512;
+
+/// A line that is kept until it is known whether its prefix is that of the log.
+struct HeldLine {
+    number: u64,
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+/// A line without its prefix, to which the next one may be added.
+struct OpenLine {
+    number: u64,
+    /// The place of the line in the log.
+    bytes: (u64, u64),
+    text: Vec<u8>,
+}
+
 /// A log that is being read.
 #[derive(Default)]
 struct LogReader {
@@ -148,6 +171,16 @@ struct LogReader {
     row: Vec<u8>,
     /// The previous line, if it was useful and contained no figures.
     previous: Vec<u8>,
+    /// The prefix of the log's lines.
+    prefix: Option<LinePrefix>,
+    /// A possible prefix, which no other line has confirmed yet.
+    candidate: Option<LinePrefix>,
+    /// The lines from the first one with `candidate` onward.
+    held: Vec<HeldLine>,
+    /// The previous line with its prefix, unless it was blank.
+    neighbor: Vec<u8>,
+    /// The previous line, if the next one may continue it.
+    open: Option<OpenLine>,
 }
 
 impl LogReader {
@@ -157,24 +190,137 @@ impl LogReader {
         line.offset > self.no_run_max && self.count == 0 && !self.now.is_begun()
     }
 
-    /// Reads a line.
+    /// Takes a line, and reads it unless its prefix must be confirmed first.
     fn take(&mut self, line: &LogLine<'_>) {
         self.number = line.number;
+        let is_waiting = !self.held.is_empty() || !self.record.is_empty() || self.open.is_some();
         // Most lines in a long log consist of a single record.
-        let is_text = line.bytes.iter().any(|b| *b != 0);
-        let is_used = self.record.is_empty() && self.sound_record(line.bytes)
-            || is_text && {
-                let clean = clean(line.bytes);
-                !clean.is_empty() && self.line(&clean)
+        if !is_waiting && self.sound_record(line.bytes) {
+            self.now.extend(line.number, range_of(line));
+        } else if line.bytes.iter().any(|byte| *byte != 0) {
+            let clean = clean(line.bytes);
+            let stripped = self.prefix.as_ref().and_then(|it| it.strip(&clean));
+            if !stripped.is_some_and(|it| it.is_continuation) {
+                self.read_open();
+            }
+            if !clean.trim_ascii().is_empty() && !self.hold(line, &clean) {
+                self.read(line, &clean);
+            }
+        }
+    }
+
+    /// Holds back a line until the prefix of the lines is known. Returns false if the line can be
+    /// read now.
+    fn hold(&mut self, line: &LogLine<'_>, clean: &[u8]) -> bool {
+        if self.held.is_empty() {
+            self.candidate = self.new_prefix(clean);
+            let Some(candidate) = &self.candidate else {
+                return false;
             };
-        if is_used {
-            let end = line.offset + line.bytes.len() as u64;
-            self.now.extend(line.number, (line.offset, end));
+            if candidate.strip(&self.neighbor).is_some() {
+                self.prefix = self.candidate.take();
+                return false;
+            }
+        }
+        let is_confirmed = !self.held.is_empty() && self.has_candidate(clean);
+        self.held.push(HeldLine {
+            number: line.number,
+            offset: line.offset,
+            bytes: line.bytes.to_vec(),
+        });
+        if is_confirmed {
+            self.prefix = self.candidate.take();
+        }
+        if is_confirmed || self.held.len() > CONFIRM_MAX {
+            self.release();
+        }
+        true
+    }
+
+    /// Returns the prefix of a line if it differs from that of the previous lines. A run's lines
+    /// all have one prefix: text that has two is not the payload's.
+    fn new_prefix(&self, clean: &[u8]) -> Option<LinePrefix> {
+        let is_within_run = self.now.is_begun() && !self.now.is_closed();
+        let own = self.prefix.as_ref().and_then(|it| it.strip(clean));
+        let is_known = own.is_some_and(|own| plain_line::find_known(own.text) == Some(0));
+        match is_within_run || is_known {
+            true => None,
+            false => LinePrefix::before_known_line(clean),
+        }
+    }
+
+    fn has_candidate(&self, clean: &[u8]) -> bool {
+        let mut candidates = self.candidate.iter();
+        candidates.any(|it| it.strip(clean).is_some())
+    }
+
+    /// Reads the lines that were held back. The first line is read as it is unless its prefix was
+    /// confirmed; the others may have yet another prefix.
+    fn release(&mut self) {
+        self.candidate = None;
+        let held = std::mem::take(&mut self.held);
+        let mut lines = held.iter().map(|it| LogLine {
+            number: it.number,
+            offset: it.offset,
+            bytes: &it.bytes,
+        });
+        if let Some(first) = lines.next() {
+            self.read(&first, &clean(first.bytes));
+        }
+        lines.for_each(|line| self.take(&line));
+    }
+
+    /// Reads a line that has text, or keeps it if the next line may continue it.
+    fn read(&mut self, line: &LogLine<'_>, clean: &[u8]) {
+        self.neighbor.clear();
+        self.neighbor
+            .extend_from_slice(&clean[..clean.len().min(NEIGHBOR_MAX)]);
+        let prefix = self.prefix.as_ref();
+        let Some(stripped) = prefix.and_then(|it| it.strip(clean)) else {
+            self.read_text(line.number, range_of(line), clean);
+            return;
+        };
+        let text = stripped.text;
+        if let Some(open) = &mut self.open
+            && stripped.is_continuation
+            && !plain_line::is_line(text)
+            && open.text.len() < LINE_MAX
+        {
+            open.text.extend_from_slice(text);
+            open.bytes.1 = range_of(line).1;
+        } else if prefix.is_some_and(LinePrefix::may_continue) {
+            self.read_open();
+            self.open = Some(OpenLine {
+                number: line.number,
+                bytes: range_of(line),
+                text: text.to_vec(),
+            });
+        } else {
+            self.read_text(line.number, range_of(line), text);
+        }
+    }
+
+    /// Reads the line that was kept because the next one might have continued it.
+    fn read_open(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.read_text(open.number, open.bytes, &open.text);
+        }
+    }
+
+    /// Reads a line without its prefix. `bytes` is its place in the log.
+    fn read_text(&mut self, number: u64, bytes: (u64, u64), text: &[u8]) {
+        self.number = number;
+        if !text.is_empty() && self.line(text) {
+            self.now.extend(number, bytes);
         }
     }
 
     /// Ends the log. Returns the reason if the log does not contain a run.
     fn finish(&mut self, lines: u64, bytes: u64) -> Option<String> {
+        while !self.held.is_empty() {
+            self.release();
+        }
+        self.read_open();
         self.give_up();
         let why = self.why_none(lines, bytes);
         self.end_run();
@@ -309,7 +455,11 @@ impl LogReader {
             false => self.give_up_row(),
         }
         let line = joined.as_deref().unwrap_or(line);
-        let parsed = plain_line::parse(line);
+        let mut parsed = plain_line::parse(line);
+        if parsed == PlainLine::Other && self.now.is_begun() && !self.now.is_closed() {
+            let hidden = plain_line::find_closing(line);
+            parsed = hidden.map_or(PlainLine::Other, PlainLine::Broken);
+        }
         if self.is_repeated(line, &parsed) {
             self.now.logged.integrity.lines_repeated += 1;
             return true;
@@ -361,6 +511,11 @@ impl LogReader {
             self.ended.push_back(now.finish(&self.name, self.count));
         }
     }
+}
+
+/// Returns the place of a line in the log.
+fn range_of(line: &LogLine<'_>) -> (u64, u64) {
+    (line.offset, line.offset + line.bytes.len() as u64)
 }
 
 #[cfg(test)]

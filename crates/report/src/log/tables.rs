@@ -58,10 +58,9 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
         }
     }
     let mut run = builder.finish(&page.input, 1);
-    let name = tag(path);
-    let name = name.strip_prefix("psci-performance-").unwrap_or(&name);
-    run.header.board = known_board(&[name.into()]).or_else(|| board_in(&page.title));
+    run.header.board = page.board;
     run.header.release = release;
+    run.header.has_unknown_clusters = page.has_unknown_clusters;
     Ok(run)
 }
 
@@ -115,13 +114,6 @@ fn known_board(names: &[Cow<'_, str>]) -> Option<String> {
         .iter()
         .find(|name| boards::names().any(|board| board == **name));
     known.map(ToString::to_string)
-}
-
-/// Returns the board named in a title: `PSCI Performance Measurements on N1SDP`.
-fn board_in(title: &str) -> Option<String> {
-    let title = title.to_ascii_lowercase();
-    let words = title.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-    known_board(&words.map(Cow::from).collect::<Vec<_>>())
 }
 
 fn tag(file: &Path) -> String {

@@ -11,8 +11,10 @@ use crate::analysis::findings::findings;
 use crate::made_up_run;
 
 mod completeness;
+mod pages;
+pub(super) mod prefixes;
 
-const TFTF: &str = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Built : 1:2:3, Nov 20 2024\n\
+pub(super) const TFTF: &str = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Built : 1:2:3, Nov 20 2024\n\
     NOTICE:  Booting trusted firmware test framework\nNOTICE:  Running at NS-EL2\n\
     > Executing 'CPU suspend on all cores in sequence'\n\
     <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n\
@@ -30,7 +32,7 @@ const TFTF: &str = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Buil
     \x20 TEST COMPLETE                                                 Passed\n\
     Tests Passed  : 2\nTests Failed  : 1\n";
 
-fn read_runs(log: impl AsRef<[u8]>) -> Vec<LoggedRun> {
+pub(super) fn read_runs(log: impl AsRef<[u8]>) -> Vec<LoggedRun> {
     read_bytes("a.log", log.as_ref()).expect("there is a run")
 }
 

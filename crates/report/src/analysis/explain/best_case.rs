@@ -8,7 +8,7 @@ use run::plan::ScenarioId::{
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
-use super::suite_tables::{Column, SuiteTables, are_alike};
+use super::suite_tables::{Column, Figure, SuiteTables, are_alike};
 
 /// The shortest entries in a run.
 const BEST_CASE: Kind = Kind::new("best-case");
@@ -25,9 +25,13 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let others = others.map(|id| tables.column(id, Powerdown));
     let others: Option<Vec<Column>> = others.into_iter().collect();
     let others = others?;
-    let is_shortest = |cpu| others.iter().all(|it| entries.of(cpu) <= it.of(cpu));
+    let is_shortest = |own: &Figure| {
+        let mut others = others.iter().filter_map(|it| it.figure(own.cpu));
+        let fastest = tables.samples_of(own).0;
+        others.all(|it| own.ticks <= it.ticks && fastest <= tables.samples_of(it).0)
+    };
     let are_entries_alike = are_alike(entries.figures().map(|it| it.ticks));
-    if !are_entries_alike || !tables.cpus().all(is_shortest) {
+    if !are_entries_alike || !entries.figures().all(is_shortest) {
         return None;
     }
     let range = tables.range(entries.figures());

@@ -6,7 +6,8 @@ use run::plan::ScenarioId::{CpuSuspendSerial, SuspendDeepSerial};
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
-use super::suite_tables::{SuiteTables, exceeds};
+use super::lead::lead;
+use super::suite_tables::{Figure, SuiteTables};
 
 /// The additional exit cost if the cluster was off.
 const CLUSTER_EXIT: Kind = Kind::new("cluster-exit");
@@ -15,12 +16,16 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let shallow = tables.column(CpuSuspendSerial, Wakeup)?;
     let deep = tables.column(SuspendDeepSerial, Wakeup)?;
     let flushes = Flushes::of(tables, SuspendDeepSerial)?;
+    let lead = lead(tables)?;
     let with_cluster = |cpu| flushes.is_of_cluster(cpu);
     let (on, off) = (shallow.filtered(with_cluster), deep.filtered(with_cluster));
-    // Samples vary by less than a tenth.
-    let is_longer = |(on, off): (u64, u64)| exceeds(off, on, 10);
-    let mut pairs = on.iter().zip(&off).map(|(on, off)| (on.ticks, off.ticks));
-    if on.is_empty() || !pairs.all(is_longer) {
+    let pairs = on.into_iter().zip(off);
+    let pairs: Vec<(Figure, Figure)> = pairs.collect();
+    let are_longer = pairs.iter().all(|(on, off)| tables.is_longer(off, on, 10));
+    // The lead keeps its cluster on, even if the other CPUs in it flush the cluster's caches.
+    let was_off = pairs.iter().filter(|it| !lead.has_twin(tables, it.0.cpu));
+    let (on, off): (Vec<Figure>, Vec<Figure>) = was_off.copied().unzip();
+    if on.is_empty() || !are_longer {
         return None;
     }
     let cpus = tables.names(on.iter().map(|it| it.cpu));

@@ -7,7 +7,7 @@ use run::plan::ScenarioId::{CpuOffSerial, SuspendDeepSerial};
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
 use super::lead::lead;
-use super::suite_tables::{Figure, SuiteTables, exceeds};
+use super::suite_tables::{Figure, SuiteTables};
 
 /// The additional exit cost after CPU_OFF.
 const CPU_OFF_EXIT: Kind = Kind::new("cpu-off-exit");
@@ -28,15 +28,13 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let off = off.filtered(is_of_one_level);
     let suspend = suspend.filtered(is_of_one_level);
     let pairs: Vec<(Figure, Figure)> = off.into_iter().zip(suspend).collect();
-    let is_shorter = |(off, suspend): &(Figure, Figure)| exceeds(suspend.ticks, off.ticks, 20);
-    let is_longer = |(off, suspend): &&(Figure, Figure)| exceeds(off.ticks, suspend.ticks, 12);
-    let longer: Vec<&(Figure, Figure)> = pairs.iter().filter(is_longer).collect();
-    if pairs.len() < 2 || pairs.iter().any(is_shorter) || 2 * longer.len() <= pairs.len() {
+    let is_longer = |(off, suspend): &(Figure, Figure)| tables.is_longer(off, suspend, 12);
+    if pairs.len() < 2 || !pairs.iter().all(is_longer) {
         return None;
     }
-    let cpus = tables.names(longer.iter().map(|it| it.0.cpu));
-    let after_off = tables.range(longer.iter().map(|it| &it.0));
-    let after_suspend = tables.range(longer.iter().map(|it| &it.1));
+    let cpus = tables.names(pairs.iter().map(|it| it.0.cpu));
+    let after_off = tables.range(pairs.iter().map(|it| &it.0));
+    let after_suspend = tables.range(pairs.iter().map(|it| &it.1));
     Some(Explanation {
         kind: CPU_OFF_EXIT,
         sentence: format!(

@@ -39,10 +39,10 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         let Some(column) = tables.column(scenario, metric) else {
             continue;
         };
-        // The CPU_OFF scenario suspends only the lead.
+        // The CPU_OFF scenario suspends only the lead. If the lead is unknown, so is whether the
+        // other figures contradict the explanation.
         let left_out = match scenario {
-            CpuOffSerial if lead.is_none() => continue,
-            CpuOffSerial => lead,
+            CpuOffSerial => Some(lead?),
             _ => None,
         };
         let of = |wanted: &String| {
@@ -51,9 +51,9 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
             own.copied().collect::<Vec<Figure>>()
         };
         let (mine, others) = (of(one), of(other));
-        if are_less(&mine, &others) {
+        if are_less(tables, &mine, &others) {
             quicker.push((one, name, mine, others));
-        } else if are_less(&others, &mine) {
+        } else if are_less(tables, &others, &mine) {
             quicker.push((other, name, others, mine));
         }
     }
@@ -78,10 +78,13 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns true if every figure in `more` is at least 5 % greater than every figure in `less`.
-fn are_less(less: &[Figure], more: &[Figure]) -> bool {
+/// Returns true if every figure in `more` is at least 5 % greater than every figure in `less`, and
+/// no sample contradicts that.
+fn are_less(tables: &SuiteTables<'_>, less: &[Figure], more: &[Figure]) -> bool {
     let most = less.iter().map(|it| it.ticks).max();
     let least = more.iter().map(|it| it.ticks).min();
     let ends = most.zip(least);
+    let samples = tables.sample_range(less).zip(tables.sample_range(more));
     ends.is_some_and(|(most, least)| exceeds(least, most, 20))
+        && samples.is_some_and(|(less, more)| less.1 < more.0)
 }

@@ -14,11 +14,10 @@ pub(crate) const EXTRA_FLUSH: Kind = Kind::new("extra-flush");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let parallel = in_parallel(tables);
+    let series = Flushes::in_series(tables).unwrap_or_default();
     let serial = lead(tables).map(|lead| {
-        let large = Flushes::in_series(tables).flat_map(|it| it.1.large());
-        let shares =
-            |it: &Figure| it.cpu != lead.cpu && tables.cluster(it.cpu) == tables.cluster(lead.cpu);
-        let all: Vec<Figure> = large.filter(shares).collect();
+        let large = series.iter().flat_map(|it| it.1.large());
+        let all: Vec<Figure> = large.filter(|it| lead.has_twin(tables, it.cpu)).collect();
         (lead, all)
     });
     let mut sentences = Vec::new();

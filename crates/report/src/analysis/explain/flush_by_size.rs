@@ -10,7 +10,7 @@ use run::plan::ScenarioId::{self, CpuOffSerial, SuspendDeepParallel, SuspendDeep
 use super::cluster_facts::cluster_facts;
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
-use super::suite_tables::{Figure, SuiteTables, exceeds, short_name};
+use super::suite_tables::{Figure, SuiteTables, short_name};
 
 /// Cluster flush time by cache size.
 const FLUSH_BY_SIZE: Kind = Kind::new("flush-by-size");
@@ -30,10 +30,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     }
     let scenarios = [SuspendDeepParallel, SuspendDeepSerial, CpuOffSerial];
     let mut all = Vec::new();
-    for scenario in scenarios {
-        if let Some(flushes) = Flushes::of(tables, scenario) {
-            all.push((scenario, by_size(tables, &sizes, &flushes)?));
-        }
+    for (scenario, flushes) in Flushes::of_each(tables, &scenarios)? {
+        all.push((scenario, by_size(tables, &sizes, &flushes)?));
     }
     let (_, first) = all.first()?;
     let (least, most) = (first.keys().next()?, first.keys().next_back()?);
@@ -73,9 +71,8 @@ fn by_size(
             *known = own;
         }
     }
-    // Within a cluster, flush times differ by less than a fifth.
-    let mut ticks = longest.values().map(|it| it.ticks).tuple_windows();
-    let grows = ticks.all(|(small, large)| exceeds(large, small, 5));
+    let mut pairs = longest.values().tuple_windows();
+    let grows = pairs.all(|(small, large)| tables.is_longer(large, small, 5));
     grows.then_some(longest)
 }
 

@@ -5,7 +5,7 @@ use run::model::Kind;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
-use super::lead::{lead, lead_by_flushes};
+use super::lead::lead;
 use super::suite_tables::{Figure, SuiteTables, short_name};
 
 /// CPUs in the lead's cluster.
@@ -14,10 +14,11 @@ const LEAD_CLUSTER: Kind = Kind::new("lead-cluster");
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let lead = lead(tables)?;
     let mut shown = Vec::new();
-    for (scenario, flushes) in Flushes::in_series(tables) {
+    for (scenario, flushes) in Flushes::in_series(tables)? {
         // If all flushes are cluster flushes, a different explanation applies.
         if !flushes.small().is_empty() {
-            if lead_by_flushes(tables, &flushes)? != lead.cpu {
+            let is_own = |cpu| flushes.is_of_cluster(cpu) != lead.has_twin(tables, cpu);
+            if !tables.cpus().all(is_own) {
                 return None;
             }
             shown.push((scenario, flushes));

@@ -9,6 +9,7 @@
 //! | `explanation` | a sentence and the figures that support it |
 //! | `suite_tables` | the figures of a run by scenario, metric and CPU |
 //! | `cluster_facts` | CPU types and cache sizes, from records or from a board file |
+//! | `flush_sizes` | how long flushes take that are known to cover a CPU's own caches or a cluster's |
 //! | `cluster_flush` | which CPUs flush the caches of a cluster |
 //! | `lead` | the lead, from records or inferred from the tables |
 //! | `entry_queue`, `last_flush`, `extra_flush`, `flush_by_size`, `platform_lock`, `uniform_exits`, `lead_cluster`, `best_case`, `cpu_types`, `cluster_exit`, `cpu_off_exit`, `unlike_twin` | the rules, one file each |
@@ -24,6 +25,7 @@ mod entry_queue;
 mod explanation;
 mod extra_flush;
 mod flush_by_size;
+mod flush_sizes;
 mod last_flush;
 mod lead;
 mod lead_cluster;

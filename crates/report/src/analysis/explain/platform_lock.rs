@@ -1,8 +1,11 @@
 //! Explains why suspends to level 0 queue: the platform must take a lock, because the generic PSCI
 //! code takes none at that level.
 
+use itertools::Itertools as _;
+use run::findings::is_queue;
+use run::measure::FittedLine;
 use run::measure::Metric::Powerdown;
-use run::model::Kind;
+use run::model::{Cell, Kind, Scenario};
 use run::plan::ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
 
 use super::explanation::Explanation;
@@ -17,7 +20,8 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let serial = tables.column(CpuSuspendSerial, Powerdown)?;
     let exits = UniformExits::of(tables)?;
     let steps = even_steps(parallel.figures().map(|it| it.ticks), 1)?;
-    if !exceeds(parallel.most(), serial.most(), 1) {
+    let is_longer = exceeds(parallel.most(), serial.most(), 1);
+    if !is_longer || contradicts_queue(tables.scenario(CpuSuspendParallel)?) {
         return None;
     }
     // If a step is shorter than a serial entry, the lock is released before the CPU that holds it
@@ -41,4 +45,12 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         ),
         figures: all.chain(exits.figures()).collect(),
     })
+}
+
+/// Returns true if timestamps show that entries do not grow in the order in which CPUs go down.
+fn contradicts_queue(scenario: &Scenario) -> bool {
+    let arrival = |cell: &Cell| Some((cell.went_down()?, cell.figure(Powerdown)?));
+    let arrivals = scenario.cells.iter().filter_map(arrival).sorted_unstable();
+    let line = FittedLine::through((0..).zip(arrivals.map(|it| it.1)));
+    scenario.has_order() && !line.is_some_and(is_queue)
 }

@@ -2,7 +2,7 @@
 
 use hardware::board::{CpuIndex, LabelSource};
 use itertools::Itertools as _;
-use run::measure::Metric;
+use run::measure::{Metric, Summary};
 use run::model::Scenario;
 use run::plan::ScenarioId;
 use serde::Serialize;
@@ -93,13 +93,49 @@ impl<'r> SuiteTables<'r> {
     /// domains.
     pub(super) fn has_clusters(&self) -> bool {
         let head = self.logged.run.head.as_ref();
-        head.is_none_or(|head| head.labels == LabelSource::CpuMap)
+        let is_by_map = head.is_none_or(|head| head.labels == LabelSource::CpuMap);
+        is_by_map && !self.logged.header.has_unknown_clusters
     }
 
     /// Returns a CPU's kind.
     pub(super) fn kind(&self, cpu: CpuIndex) -> CpuKind {
         let cpu = self.logged.run.cpu(cpu);
         (cpu.cluster, cpu.identity.map(|it| it.midr))
+    }
+
+    /// Returns true if the figures in a column have samples.
+    pub(super) fn has_samples(&self, column: &Column) -> bool {
+        let mut figures = column.figures();
+        figures.all(|it| self.summary(it).is_some())
+    }
+
+    fn summary(&self, figure: &Figure) -> Option<&Summary> {
+        let cell = self.scenario(figure.scenario)?.cell(figure.cpu)?;
+        cell.summary(figure.metric)
+    }
+
+    /// Returns the shortest and the longest sample of a figure. Without samples, both are the
+    /// figure.
+    pub(super) fn samples_of(&self, figure: &Figure) -> (u64, u64) {
+        let summary = self.summary(figure);
+        summary.map_or((figure.ticks, figure.ticks), |it| {
+            (it.min.min(figure.ticks), it.max.max(figure.ticks))
+        })
+    }
+
+    /// Returns the shortest and the longest sample of all `figures`.
+    pub(super) fn sample_range<'f>(
+        &self,
+        figures: impl IntoIterator<Item = &'f Figure>,
+    ) -> Option<(u64, u64)> {
+        let samples = figures.into_iter().map(|it| self.samples_of(it));
+        samples.reduce(|all, own| (all.0.min(own.0), all.1.max(own.1)))
+    }
+
+    /// Returns true if `more` exceeds `less` as [`exceeds`] says, and no sample contradicts that.
+    pub(super) fn is_longer(&self, more: &Figure, less: &Figure, share: u64) -> bool {
+        let are_apart = self.samples_of(more).0 > self.samples_of(less).1;
+        are_apart && exceeds(more.ticks, less.ticks, share)
     }
 
     /// Returns the numbers of all clusters.
@@ -141,9 +177,9 @@ impl Column {
         self.0.iter()
     }
 
-    /// Returns a CPU's value, in ticks.
-    pub(super) fn of(&self, cpu: CpuIndex) -> u64 {
-        self.0[cpu.place()].ticks
+    /// Returns a CPU's figure.
+    pub(super) fn figure(&self, cpu: CpuIndex) -> Option<&Figure> {
+        self.0.get(cpu.place())
     }
 
     /// Returns the largest value.

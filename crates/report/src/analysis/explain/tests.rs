@@ -97,6 +97,144 @@ fn parallel_tables_with_helpers_are_not_explained() {
     assert!(all.iter().any(|it| it == "lead-cluster"), "{all:?}");
 }
 
+/// Returns the kinds of explanations for the tables of a release with one figure replaced, in
+/// nanoseconds.
+fn kinds_with(name: &str, (id, metric, label): (ScenarioId, Metric, &str), ns: u64) -> Vec<String> {
+    let run = release(name);
+    let mut figures = raw(&run);
+    let place = LABELS.iter().position(|it| *it == label).expect("a CPU");
+    figures.get_mut(&(id, metric)).expect("a table")[place] = ns;
+    kinds(&explanations(&with_figures(&run, &figures)))
+}
+
+/// A figure that fits neither what is known of a CPU's own flush nor what is known of its cluster's
+/// is no evidence for either.
+#[test]
+fn flush_of_unclear_extent_is_not_explained() {
+    for (id, label, ns, extra, last, lead) in [
+        (SuspendDeepParallel, "1.1", 31_000, false, false, true),
+        (SuspendDeepParallel, "1.1", 60_000, false, false, true),
+        (SuspendDeepParallel, "1.1", 92_000, true, false, true),
+        (SuspendDeepParallel, "0.0", 60_000, false, false, true),
+        (CpuOffSerial, "0.1", 40_000, false, false, false),
+        (SuspendDeepSerial, "1.1", 40_000, false, false, false),
+    ] {
+        let all = kinds_with("2017-01-31", (id, CacheFlush, label), ns);
+        for (kind, expected) in [
+            ("extra-flush", extra),
+            ("last-flush", last),
+            ("lead-cluster", lead),
+        ] {
+            let is_explained = all.iter().any(|it| it == kind);
+            assert_eq!(is_explained, expected, "{kind}: {label} {ns}");
+        }
+    }
+}
+
+#[test]
+fn one_contradictory_exit_suppresses_a_comparison_of_exits() {
+    for (name, kind, id, label, ns) in [
+        ("2017-01-31", "cpu-off-exit", CpuOffSerial, "1.0", 19_500),
+        ("2017-01-31", "cpu-off-exit", CpuOffSerial, "1.0", 20_000),
+        ("v2.10", "cpu-off-exit", CpuOffSerial, "0.1", 27_200),
+        (
+            "2017-01-31",
+            "uniform-exits",
+            CpuSuspendParallel,
+            "1.0",
+            17_000,
+        ),
+        (
+            "2017-01-31",
+            "platform-lock",
+            CpuSuspendParallel,
+            "1.0",
+            17_000,
+        ),
+        ("v2.10", "uniform-exits", CpuSuspendParallel, "0.1", 19_900),
+        ("v2.13", "cluster-exit", SuspendDeepSerial, "1.2", 15_000),
+    ] {
+        assert!(kinds(&explanations(&release(name))).contains(&kind.to_owned()));
+        let all = kinds_with(name, (id, Wakeup, label), ns);
+        assert!(
+            !all.iter().any(|it| it == kind),
+            "{name} {kind}: {label} {ns}"
+        );
+    }
+    let said = sentence(&release("v2.10"), "uniform-exits");
+    assert!(
+        said.contains("within the 480 ns by which serial exits"),
+        "{said}"
+    );
+}
+
+/// Gives a figure three samples, two of which differ from it.
+fn spread(run: &mut LoggedRun, (id, metric, cpu): (ScenarioId, Metric, u16), ends: (u64, u64)) {
+    let cpu = CpuIndex::from(cpu);
+    let scenario = run.run.scenarios.iter_mut().find(|it| it.id == id);
+    let mut cells = scenario.expect("a scenario").cells.iter_mut();
+    let cell = cells.find(|it| it.cpu == cpu).expect("a cell");
+    let mut series = cell.series.iter_mut();
+    let series = series.find(|it| it.metric == metric).expect("a figure");
+    let median = series.shown.expect("a figure");
+    (series.summary.n, series.summary.median) = (3, median);
+    (series.summary.min, series.summary.max) = (median.min(ends.0), median.max(ends.1));
+}
+
+/// Samples of both sides of a comparison must lie apart.
+#[test]
+fn sample_that_contradicts_an_explanation_suppresses_it() {
+    let whole = release("2017-01-31");
+    for (kind, id, metric, ends) in [
+        ("extra-flush", CpuSuspendSerial, CacheFlush, (5_000, 60_000)),
+        (
+            "lead-cluster",
+            CpuSuspendSerial,
+            CacheFlush,
+            (5_000, 60_000),
+        ),
+        (
+            "lead-cluster",
+            SuspendDeepSerial,
+            CacheFlush,
+            (20_000, 94_000),
+        ),
+        (
+            "flush-by-size",
+            SuspendDeepSerial,
+            CacheFlush,
+            (60_000, 200_000),
+        ),
+        ("cluster-exit", SuspendDeepSerial, Wakeup, (12_000, 22_000)),
+        ("cpu-off-exit", SuspendDeepSerial, Wakeup, (12_000, 30_000)),
+        ("cpu-off-exit", CpuOffSerial, Wakeup, (12_000, 30_000)),
+        ("cpu-types", CpuOffSerial, Wakeup, (12_000, 40_000)),
+        ("unlike-twin", PsciVersionParallel, Latency, (100, 9_000)),
+        ("best-case", SuspendDeepSerial, Powerdown, (4_000, 300_000)),
+    ] {
+        let mut run = whole.clone();
+        for cpu in 0..6 {
+            spread(&mut run, (id, metric, cpu), ends);
+        }
+        let all = kinds(&explanations(&run));
+        assert!(!all.iter().any(|it| it == kind), "{kind}: {id} {metric:?}");
+    }
+    // With samples, parallel exits are compared with the same CPU's.
+    for (most, expected) in [(15_000, true), (15_100, false)] {
+        let mut run = whole.clone();
+        for cpu in 0..6 {
+            spread(&mut run, (CpuSuspendSerial, Wakeup, cpu), (14_000, 15_000));
+            spread(&mut run, (CpuSuspendParallel, Wakeup, cpu), (13_000, most));
+        }
+        let all = kinds(&explanations(&run));
+        assert_eq!(
+            all.iter().any(|it| it == "uniform-exits"),
+            expected,
+            "{most}"
+        );
+    }
+}
+
 /// CPUs with the same label cannot be told apart.
 #[test]
 fn ambiguous_labels_are_not_explained() {

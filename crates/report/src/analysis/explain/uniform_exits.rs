@@ -1,12 +1,15 @@
 //! Exits from level 0 that take about the same time, which shows that no CPU waits for a lock on
 //! its way up.
 
+use std::collections::HashMap;
+
+use itertools::Itertools as _;
 use run::measure::Metric::Wakeup;
 use run::model::Kind;
 use run::plan::ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
 
 use super::explanation::Explanation;
-use super::suite_tables::{Column, Figure, SuiteTables, exceeds};
+use super::suite_tables::{Column, CpuKind, Figure, SuiteTables, exceeds};
 
 /// Exits without a queue.
 const UNIFORM_EXITS: Kind = Kind::new("uniform-exits");
@@ -19,39 +22,95 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     if tables.cpus().count() < CPUS_MIN {
         return None;
     }
-    let parallel = tables.range(exits.parallel.figures());
-    let serial = tables.range(exits.serial.figures());
+    let clock = tables.logged.clock();
+    let [parallel, serial] = [&exits.parallel, &exits.serial].map(|it| {
+        let range = tables.sample_range(it.figures());
+        range.map_or_else(String::new, |it| clock.range(it).to_string())
+    });
+    let within = match exits.varies_by {
+        0 => String::new(),
+        ticks => format!(
+            ", within the {} by which serial exits on CPUs of one kind differ",
+            tables.span(ticks)
+        ),
+    };
     Some(Explanation {
         kind: UNIFORM_EXITS,
         sentence: format!(
             "At level 0, parallel exits take no longer than serial ones ({parallel} compared with \
-             {serial}): no CPU waits for a lock on its way up."
+             {serial}){within}: no CPU waits for a lock on its way up."
         ),
         figures: exits.figures(),
     })
 }
 
-/// Parallel exits at level 0, each no longer than the same CPU's serial exit.
+/// Parallel exits at level 0 that are no longer than serial ones.
 pub(super) struct UniformExits {
     /// The parallel exits.
     pub parallel: Column,
     serial: Column,
+    /// If parallel exits are longer than the longest serial exit on a CPU of the same kind: the
+    /// largest difference between serial exits on CPUs of one kind. Otherwise 0.
+    varies_by: u64,
 }
 
 impl UniformExits {
-    /// Returns the exits; None if a table is missing or if a parallel exit takes longer than the
-    /// serial one.
+    /// Returns the exits; None if a table is missing or if a parallel exit takes longer than serial
+    /// ones. With samples, none may be longer than the same CPU's serial ones. Published figures
+    /// are single samples, and only the differences between CPUs of one kind show by how much such
+    /// figures vary.
     pub(super) fn of(tables: &SuiteTables<'_>) -> Option<Self> {
         let parallel = tables.column(CpuSuspendParallel, Wakeup)?;
         let serial = tables.column(CpuSuspendSerial, Wakeup)?;
-        let is_longer = |cpu| exceeds(parallel.of(cpu), serial.of(cpu), 4);
-        let has_longer = tables.cpus().any(is_longer);
-        (!has_longer).then_some(Self { parallel, serial })
+        let varies_by = match tables.has_samples(&parallel) && tables.has_samples(&serial) {
+            true => are_no_longer(tables, &parallel, &serial).then_some(0)?,
+            false => excess_within_variation(tables, &parallel, &serial)?,
+        };
+        Some(Self {
+            parallel,
+            serial,
+            varies_by,
+        })
     }
 
     /// Returns all figures.
     pub(super) fn figures(&self) -> Vec<Figure> {
         let all = self.parallel.figures().chain(self.serial.figures());
         all.copied().collect()
+    }
+}
+
+/// Returns true if no CPU has a parallel exit that is longer than all its serial ones.
+fn are_no_longer(tables: &SuiteTables<'_>, parallel: &Column, serial: &Column) -> bool {
+    let longest = |it| tables.samples_of(it).1;
+    let mut pairs = parallel.figures().zip(serial.figures());
+    pairs.all(|(parallel, serial)| longest(parallel) <= longest(serial))
+}
+
+/// Returns 0 if no parallel exit is longer than the longest serial one on a CPU of the same kind;
+/// otherwise by how much serial exits on CPUs of one kind differ, if that explains the excess.
+fn excess_within_variation(
+    tables: &SuiteTables<'_>,
+    parallel: &Column,
+    serial: &Column,
+) -> Option<u64> {
+    let ranges = serial.figures().into_group_map_by(|it| tables.kind(it.cpu));
+    let ranges: HashMap<CpuKind, (u64, u64)> = ranges
+        .into_iter()
+        .filter_map(|(kind, figures)| Some((kind, tables.sample_range(figures)?)))
+        .collect();
+    let varies_by = ranges.values().map(|it| it.1 - it.0).max()?;
+    let mut pairs = parallel.figures().zip(serial.figures());
+    // CPUs of one kind may differ among themselves by more than a wait.
+    if pairs.any(|(parallel, serial)| exceeds(parallel.ticks, serial.ticks, 4)) {
+        return None;
+    }
+    let excess = |it: &Figure| {
+        let longest = ranges[&tables.kind(it.cpu)].1;
+        it.ticks.saturating_sub(longest)
+    };
+    match parallel.figures().map(excess).max()? {
+        0 => Some(0),
+        excess => (excess <= varies_by).then_some(varies_by),
     }
 }

@@ -6,7 +6,7 @@ use run::plan::ScenarioId::PsciVersionParallel;
 
 use super::explanation::Explanation;
 use super::lead::lead;
-use super::suite_tables::{Figure, SuiteTables, exceeds};
+use super::suite_tables::{Figure, SuiteTables};
 
 /// A CPU that differs from the others of its type.
 const UNLIKE_TWIN: Kind = Kind::new("unlike-twin");
@@ -14,12 +14,10 @@ const UNLIKE_TWIN: Kind = Kind::new("unlike-twin");
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let calls = tables.column(PsciVersionParallel, Latency)?;
     let lead = lead(tables)?;
-    let cluster = tables.cluster(lead.cpu);
-    let twins = calls.filtered(|cpu| cpu != lead.cpu && tables.cluster(cpu) == cluster);
-    let own = calls.of(lead.cpu);
-    // Figures from CPUs that run the same instructions differ by less than a fifth.
-    let is_more = |it: &Figure| exceeds(it.ticks, own, 5);
-    let is_less = |it: &Figure| exceeds(own, it.ticks, 5);
+    let twins = calls.filtered(|cpu| lead.has_twin(tables, cpu));
+    let own = *calls.figure(lead.cpu)?;
+    let is_more = |it: &Figure| tables.is_longer(it, &own, 5);
+    let is_less = |it: &Figure| tables.is_longer(&own, it, 5);
     let word = if twins.iter().all(is_more) {
         "faster"
     } else if twins.iter().all(is_less) {
@@ -30,12 +28,11 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     if twins.is_empty() {
         return None;
     }
-    let (label, span) = (tables.logged.run.label(lead.cpu), tables.span(own));
+    let (label, span) = (tables.logged.run.label(lead.cpu), tables.span(own.ticks));
     let (cpus, range) = (
         tables.names(twins.iter().map(|it| it.cpu)),
         tables.range(&twins),
     );
-    let own = calls.filtered(|cpu| cpu == lead.cpu);
     Some(Explanation {
         kind: UNLIKE_TWIN,
         sentence: format!(
@@ -43,6 +40,6 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
              {span} compared with {range} ({cpus}). The tables do not show why.{}",
             lead.remark()
         ),
-        figures: own.into_iter().chain(twins).collect(),
+        figures: [own].into_iter().chain(twins).collect(),
     })
 }

@@ -1,0 +1,156 @@
+//! The clusters and cores of CPUs that a page identifies by number.
+//!
+//! Up to v2.8, tables have one column for the CPU, and a sentence says which numbers are in which
+//! cluster: `CPUs 0-3 refer to CPUs in the little cluster (A53)`. The cluster's number comes from
+//! the board file, which lists the CPU types by cluster.
+
+use std::sync::LazyLock;
+
+use anyhow::{Context as _, Result};
+use itertools::Itertools as _;
+use regex::Regex;
+
+use super::published_rows::PublishedCell;
+
+/// CPUs in one cluster, with consecutive numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NumberedCluster {
+    cluster: u16,
+    first: u16,
+    last: u16,
+}
+
+/// The CPU numbers in each cluster; empty if a page does not place all of them.
+#[derive(Debug, Default)]
+pub(super) struct PageCpus(Vec<NumberedCluster>);
+
+impl PageCpus {
+    /// Finds the sentence about clusters in a page for `board`.
+    pub(super) fn of(page: &str, board: Option<&str>) -> Self {
+        static CLUSTER: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(
+                r"(?x) \b CPUs? \s+ (\d{1,3}) (?: \s* (?: - | \u{2013} | to ) \s* (\d{1,3}) )?
+                \s+ (?: refers? \s+ to | are | is ) \s [^.(]*?
+                \b cluster (?: \s+ \( ([^)]*) \) | \s+ (\d{1,3}) )",
+            )
+            .expect("a pattern")
+        });
+        let board = board.and_then(|name| boards::load(name).ok());
+        let types = board.and_then(|it| it.publish).map_or(Vec::new(), |it| {
+            it.clusters.into_iter().map(|it| it.cpu).collect()
+        });
+        let clusters = CLUSTER.captures_iter(page).map(|found| {
+            let number = |group| found.get(group)?.as_str().parse::<u16>().ok();
+            let first = number(1)?;
+            let of_type = || {
+                let own = found.get(3)?.as_str().trim();
+                let mut fitting = types.iter().positions(|it| is_type(it, own));
+                fitting.next().filter(|_| fitting.next().is_none())
+            };
+            let of_type = || of_type().and_then(|it| u16::try_from(it).ok());
+            Some(NumberedCluster {
+                cluster: number(4).or_else(of_type)?,
+                first,
+                last: number(2).unwrap_or(first),
+            })
+        });
+        let clusters: Option<Vec<NumberedCluster>> = clusters.collect();
+        let mut clusters = clusters.unwrap_or_default();
+        clusters.sort_by_key(|it| it.first);
+        let are_apart = clusters.iter().map(|it| it.cluster).all_unique()
+            && clusters.iter().all(|it| it.first <= it.last)
+            && clusters
+                .iter()
+                .tuple_windows()
+                .all(|(a, b)| a.last < b.first);
+        Self(if are_apart { clusters } else { Vec::new() })
+    }
+
+    /// Replaces the CPU in the first cell of each row with its cluster and core. Returns true if a
+    /// cluster is unknown; it then counts as 0.
+    ///
+    /// # Errors
+    /// Returns an error that starts with `LINE:COLUMN: ` if a cell is not a CPU.
+    pub(super) fn label(&self, rows: &mut [Vec<PublishedCell>]) -> Result<bool> {
+        let mut has_unknown = false;
+        for row in rows {
+            let Some(cell) = row.first().cloned() else {
+                continue;
+            };
+            let ((line, column), text) = (cell.place, &cell.text);
+            let (label, is_known) = self.label_of(text).with_context(|| {
+                let example = "4, or cluster 1 core 0";
+                format!("{line}:{column}: {text:?} is not a CPU on this page, such as {example}")
+            })?;
+            let part = |number: u16| PublishedCell {
+                text: number.to_string(),
+                place: cell.place,
+            };
+            row.splice(..1, [part(label.0), part(label.1)]);
+            has_unknown |= !is_known;
+        }
+        Ok(has_unknown)
+    }
+
+    /// Returns the cluster and core for a CPU's number, or for text such as `cluster 1 core 0`, and
+    /// true if the cluster is known.
+    fn label_of(&self, text: &str) -> Option<((u16, u16), bool)> {
+        static CPU: LazyLock<Regex> = LazyLock::new(|| {
+            let pattern = r"(?x)^ (?: cpu \x20* | core \x20* | cluster \x20* )? (\d+)
+                (?: [\x20.,:/]+ (?: core \x20* | cpu \x20* )? (\d+) )? $";
+            Regex::new(pattern).expect("a pattern")
+        });
+        let text = text.to_lowercase();
+        let found = CPU.captures(&text)?;
+        let number = found[1].parse().ok()?;
+        if let Some(core) = found.get(2) {
+            return Some(((number, core.as_str().parse().ok()?), true));
+        }
+        if self.0.is_empty() {
+            return Some(((0, number), false));
+        }
+        let own = self
+            .0
+            .iter()
+            .find(|it| it.first <= number && number <= it.last)?;
+        Some(((own.cluster, number - own.first), true))
+    }
+}
+
+/// Returns true if a page's name for a CPU type, such as `A53`, is that of `full`.
+fn is_type(full: &str, short: &str) -> bool {
+    let (full, short) = (full.to_ascii_lowercase(), short.to_ascii_lowercase());
+    full == short || full.rsplit_once('-').is_some_and(|it| it.1 == short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentence_about_clusters_places_each_cpu() {
+        let juno = "CPUs 0-3 refer to CPUs in the little cluster (A53) and\nCPUs 4-5 refer to CPUs \
+                    in the big cluster (A57). In all cases CPU 4 is the lead CPU.";
+        let numbered = "CPU 0 is in cluster 1, and CPUs 1 to 2 are in cluster 0.";
+        for (page, board, text, label) in [
+            (juno, Some("juno"), "0", Some((1, 0))),
+            (juno, Some("juno"), "3", Some((1, 3))),
+            (juno, Some("juno"), "5", Some((0, 1))),
+            (juno, Some("juno"), "6", None),
+            (juno, Some("juno"), "1.2", Some((1, 2))),
+            (juno, None, "5", Some((0, 5))),
+            (juno, Some("n1sdp"), "5", Some((0, 5))),
+            (numbered, None, "CPU 0", Some((1, 0))),
+            (numbered, None, "2", Some((0, 1))),
+            ("", None, "12", Some((0, 12))),
+            ("", None, "Cluster 1 core 3", Some((1, 3))),
+            ("", None, "cluster 1, CPU 0", Some((1, 0))),
+            ("", None, "A57", None),
+            ("", None, "", None),
+            ("", None, "70000", None),
+        ] {
+            let found = PageCpus::of(page, board).label_of(text);
+            assert_eq!(found.map(|it| it.0), label, "{page}: {text}");
+        }
+    }
+}
