@@ -523,129 +523,82 @@ mod tests {
         assert_eq!(chosen(&states, Extended), [0, 0x4000_0002]);
     }
 
-    /// If nothing shows which state is deeper, or a state that was left out may be the right one,
-    /// nothing is measured in its place.
+    const DEEP_CORE: u32 = 0x4000_0002;
+    const DEEP_SYSTEM: u32 = 0x4000_0222;
+
+    /// Checks the deepest and the core state, and why a scenario without a state is skipped.
+    fn check(states: &IdleStates<'_>, expected: [u32; 2], why: Option<Undecided>) {
+        let find = |arguments| {
+            let plan = Plan::parse(arguments).expect("valid arguments");
+            let format = StateFormat::of(states.usable.first().map_or(0, |it| it.power_state));
+            States::choose(states, &plan, format)
+        };
+        let values = |found: &States| {
+            [found.deepest, found.core].map(|it| it.map_or(0, |it| it.power_state))
+        };
+        let found = find("");
+        let skip = found.explain(Skip::NoIdleState);
+        let why = why.map_or(Skip::NoIdleState, Skip::Undecided);
+        assert_eq!((values(&found), skip), (expected, why), "{states:x?}");
+        // The user's choice needs no order.
+        let found = find("deepest=0x40000222 core=0x40000002");
+        assert_eq!(values(&found), [DEEP_SYSTEM, DEEP_CORE], "{states:x?}");
+    }
+
     #[test]
-    fn undecided_states_are_skipped_with_the_reason() {
-        use LeftOut::{Disabled, NoParameter, NotListed};
-        use StateFormat::{Extended, Original};
-        const CORE: u32 = 0x4000_0002;
-        const SYSTEM: u32 = 0x4000_0222;
-        let both = [state(CORE, None), state(SYSTEM, None)];
-        let listed = listed(&[CORE, SYSTEM]);
-        let leveled = [state(0x1_0002, None), state(0x201_0222, None)];
-        let mut partly = listed.clone();
+    fn states_in_an_unknown_order_or_of_some_cpus_are_not_chosen() {
+        let unordered = [state(DEEP_CORE, None), state(DEEP_SYSTEM, None)];
+        let unknown = Undecided::OrderUnknown(DEEP_CORE, DEEP_SYSTEM);
+        check(&unordered[..].into(), [0; 2], Some(unknown));
+        let mut partly = listed(&[DEEP_CORE, DEEP_SYSTEM]);
         partly[1].is_on_all_cpus = false;
-        let unknown = Skip::Undecided(Undecided::OrderUnknown(CORE, SYSTEM));
+        let some = Undecided::NotOnAllCpus(DEEP_SYSTEM);
+        check(&partly[..].into(), [0, DEEP_CORE], Some(some));
+    }
+
+    /// A state that was left out may be the right one, unless it is known to be deeper or
+    /// shallower.
+    #[test]
+    fn no_state_stands_in_for_one_that_was_left_out() {
+        use LeftOut::{Disabled, NoParameter, NotListed};
         let none = StateSet::default();
-        // Each state that is left out has a reason, and sets of shallower and deeper states.
-        for (states, format, left_out, expected, skip) in [
-            (&both[..], Extended, None, [0; 2], unknown),
+        let [one, two] = [1, 2].map(StateSet::all_before);
+        let deep = &listed(&[DEEP_CORE, DEEP_SYSTEM])[..];
+        // The levels show which state is the core's.
+        let original = &[state(0x1_0002, None), state(0x201_0222, None)][..];
+        let (left_out, not_listed) = (Some(Undecided::LeftOut), Some(Undecided::NotListed));
+        for (usable, (reason, deeper_than, shallower_than), expected, why) in [
+            (deep, (NoParameter, none, none), [0; 2], left_out),
+            (deep, (NoParameter, two, none), [0, DEEP_CORE], left_out),
             (
-                &listed,
-                Extended,
-                Some((NoParameter, none, none)),
-                [0; 2],
-                Skip::Undecided(Undecided::LeftOut),
-            ),
-            // It is deeper than all others, or between them, or shallower.
-            (
-                &listed,
-                Extended,
-                Some((NoParameter, StateSet::all_before(2), none)),
-                [0, CORE],
-                Skip::Undecided(Undecided::LeftOut),
-            ),
-            (
-                &listed,
-                Extended,
-                Some((
-                    NoParameter,
-                    StateSet::all_before(1),
-                    StateSet::all_before(2),
-                )),
-                [SYSTEM, CORE],
-                Skip::NoIdleState,
-            ),
-            (
-                &listed,
-                Extended,
-                Some((NoParameter, none, StateSet::all_before(2))),
-                [SYSTEM, 0],
-                Skip::Undecided(Undecided::LeftOut),
-            ),
-            // The level shows which state is the core's.
-            (
-                &leveled,
-                Original,
-                Some((NoParameter, none, none)),
-                [0, 0x1_0002],
-                Skip::Undecided(Undecided::LeftOut),
-            ),
-            (
-                &partly,
-                Extended,
+                deep,
+                (NoParameter, one, two),
+                [DEEP_SYSTEM, DEEP_CORE],
                 None,
-                [0, CORE],
-                Skip::Undecided(Undecided::NotOnAllCpus(SYSTEM)),
             ),
-            // Nobody misses these.
+            (deep, (NoParameter, none, two), [DEEP_SYSTEM, 0], left_out),
+            (original, (NoParameter, none, none), [0, 0x1_0002], left_out),
+            (deep, (Disabled, none, none), [DEEP_SYSTEM, DEEP_CORE], None),
             (
-                &listed,
-                Extended,
-                Some((Disabled, none, none)),
-                [SYSTEM, CORE],
-                Skip::NoIdleState,
+                deep,
+                (NotListed, none, none),
+                [DEEP_SYSTEM, DEEP_CORE],
+                None,
             ),
-            (
-                &listed,
-                Extended,
-                Some((NotListed, none, none)),
-                [SYSTEM, CORE],
-                Skip::NoIdleState,
-            ),
-            (
-                &[],
-                Extended,
-                Some((Disabled, none, none)),
-                [0; 2],
-                Skip::NoIdleState,
-            ),
-            (
-                &[],
-                Extended,
-                Some((NotListed, none, none)),
-                [0; 2],
-                Skip::Undecided(Undecided::NotListed),
-            ),
-            (
-                &[],
-                Extended,
-                Some((NoParameter, none, none)),
-                [0; 2],
-                Skip::Undecided(Undecided::LeftOut),
-            ),
+            (&[], (Disabled, none, none), [0; 2], None),
+            (&[], (NotListed, none, none), [0; 2], not_listed),
+            (&[], (NoParameter, none, none), [0; 2], left_out),
         ] {
-            let left_out = left_out.map(|(reason, deeper_than, shallower_than)| LeftOutState {
+            let left_out = LeftOutState {
                 name: "left-out",
                 reason,
                 level: None,
                 deeper_than,
                 shallower_than,
-            });
-            let states = IdleStates {
-                usable: states.to_vec(),
-                left_out: left_out.into_iter().collect(),
             };
-            let found = States::choose(&states, &Plan::default(), format);
-            let values = [found.deepest, found.core].map(|it| it.map_or(0, |it| it.power_state));
-            let why = found.explain(Skip::NoIdleState);
-            assert_eq!((values, why), (expected, skip), "{states:x?}");
-            // The user's choice needs no order.
-            let plan = Plan::parse("deepest=0x40000222 core=0x40000002").expect("valid arguments");
-            let found = States::choose(&states, &plan, format);
-            let values = [found.deepest, found.core].map(|it| it.map_or(0, |it| it.power_state));
-            assert_eq!(values, [SYSTEM, CORE]);
+            let mut states = IdleStates::from(usable);
+            states.left_out.push(left_out);
+            check(&states, expected, why);
         }
     }
 

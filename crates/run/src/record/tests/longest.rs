@@ -203,6 +203,9 @@ fn longest_machine() -> Run {
         cpu.mpidr = Some(Mpidr::new(MOST));
         cpu.identity.iter_mut().for_each(widen);
     }
+    let no_node = LeftOut::NoNode(u32::MAX);
+    run.left_out
+        .push(LeftOutState::new(&"n".repeat(100), no_node));
     let mut dirty = Steps::EMPTY;
     while dirty.add(64 << 20 | dirty.as_slice().len() as u32) {}
     let mut contend = Steps::EMPTY;
@@ -287,11 +290,6 @@ pub(super) fn longest_run() -> Run {
     };
     Run {
         scenarios: [suite, sweep, fitness].into(),
-        left_out: [LeftOutState::new(
-            &"n".repeat(100),
-            LeftOut::NoNode(u32::MAX),
-        )]
-        .into(),
         end: Some(end()),
         ..longest_machine()
     }
