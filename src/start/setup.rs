@@ -73,13 +73,7 @@ pub fn prepare(
     let mut memory = working_memory::find(&mut tables, board, &needs, extra_bytes, start.used);
     working_memory::map_devices(&mut tables, board);
     let (cpus, labels) = cpus(board);
-    let own = registers::mpidr();
-    let lead = cpus.iter().position(|cpu| cpu.mpidr == own);
-    let Some(lead) = lead.map(CpuIndex::new) else {
-        refuse(&format_args!(
-            "device tree: no cpu node has the boot CPU's reg, {own}"
-        ));
-    };
+    let lead = find_lead(cpus);
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
     let waiter = waiter(&mut tables, board, path);
     let timer_frame = board.timer_frame;
@@ -95,7 +89,7 @@ pub fn prepare(
         dirty_lines: dirty_lines(dirty),
         channels,
         lead,
-        watch: LeadWatch::new(own, watchdog),
+        watch: LeadWatch::new(registers::mpidr(), watchdog),
         is_kvm_guest: answers.is_kvm,
     };
     let own = bring_up_lead(PARTS.call_once(|| parts));
@@ -122,6 +116,18 @@ pub fn prepare(
         ..Run::default()
     };
     (Lead::new(own, facts, cpus, plan), run)
+}
+
+/// Returns the index of the calling CPU, which is the lead.
+fn find_lead(cpus: &[Cpu]) -> CpuIndex {
+    let own = registers::mpidr();
+    let lead = cpus.iter().position(|cpu| cpu.mpidr == own);
+    match lead {
+        Some(place) => CpuIndex::new(place),
+        None => refuse(&format_args!(
+            "device tree: no cpu node has the boot CPU's reg, {own}"
+        )),
+    }
 }
 
 fn head(board: &Board<'_>, labels: LabelSource) -> Head {
