@@ -107,7 +107,7 @@ fn a_state_that_is_left_out_is_named_and_the_deepest_is_skipped() {
     });
     let words = [
         "Warning: the idle state system-off is left out: it has no arm,psci-suspend-param.",
-        "test_rt_instr_susp_deep_serial: an idle state that may be the right one is left out",
+        "test_rt_instr_susp_deep_serial: an idle state that was left out could be the right one",
         "psci-bench: PASS (4 passed, 2 skipped, 0 failed; 1 row skipped",
     ];
     ends(&without_parameter, Verdict::Pass, &words);

@@ -110,7 +110,7 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     }
 }
 
-/// Creates and removes a file at `path`, unless there is one. Permissions alone do not tell whether
+/// Creates and removes a file at `path`, unless there is one. Permissions alone do not show whether
 /// the file system accepts the file and its name.
 fn creatable(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).open(path) {

@@ -75,7 +75,7 @@ pub fn has_cpu_off() -> bool {
     !has_features || features(psci::PSCI_CPU_OFF) != Err(Error::NotSupported)
 }
 
-/// Returns a checksum of what the firmware says about itself: the features of each PSCI function,
+/// Returns a checksum of the firmware's feature answers: the features of each PSCI function,
 /// of the SMCCC functions, and the SoC's identity. Builds that differ in an option have different
 /// answers even if their versions are the same.
 pub fn checksum_answers(smccc: Option<Version>) -> u32 {

@@ -12,7 +12,7 @@ use hardware::board::{Gic, MemorySource};
 use hardware::image::{ParameterBlock, TREE_MAX};
 #[cfg(feature = "full")]
 use hardware::text::plural::many;
-use host::progress::say;
+use host::progress::say_once;
 use host::read_file;
 use run::model::LeftOutState;
 use run::plan::Plan;
@@ -194,14 +194,14 @@ fn warn_of_choices(path: &Path, tree: &[u8]) -> Result<()> {
     let board = Board::read(tree)?;
     let (uart, by) = (board.uart, board.uart_by);
     if !by.is_stdout_path() {
-        say(&format!(
+        say_once(&format!(
             "--dtb {}: console {uart}, set by {by}",
             path.display()
         ));
     }
     for state in &board.idle_states.left_out {
         let sentence = LeftOutState::from(state).sentence();
-        say(&format!("warning: --dtb {}: {sentence}", path.display()));
+        say_once(&format!("warning: --dtb {}: {sentence}", path.display()));
     }
     Ok(())
 }
@@ -286,7 +286,12 @@ pub fn summary(blob: &[u8]) -> Result<String> {
         MemorySource::DeviceType => String::new(),
         source => format!("; memory nodes recognized by {source}"),
     };
-    Ok(format!("found {cpus}, {gic}, {states}; {console}{memory}"))
+    let left_out = board.idle_states.left_out.iter();
+    let left_out = left_out.map(|it| format!("\n{}", LeftOutState::from(it).sentence()));
+    let left_out: String = left_out.collect();
+    Ok(format!(
+        "found {cpus}, {gic}, {states}; {console}{memory}{left_out}"
+    ))
 }
 
 fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {

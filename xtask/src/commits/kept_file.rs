@@ -18,7 +18,7 @@ pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
     let contents = file.split_off(end.map_or(file.len(), |end| end + 1));
     if file != first_line(&contents).as_bytes() {
         say(&format!(
-            "{}: has no checksum, or has changed; measuring again",
+            "{}: the checksum is missing or wrong; measuring again",
             path.display()
         ));
         return None;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use anyhow::{Context, Result};
 use host::places;
@@ -96,7 +97,12 @@ fn find_difference(place: &Path) -> Option<String> {
 fn seal(folder: &Path) -> Result<()> {
     let list = write_list(&read_files(folder)?);
     let path = folder.join(SEAL);
-    fs::write(&path, list).with_context(|| path.display().to_string())
+    let failed = || path.display().to_string();
+    // Another process may be reading the list.
+    let partial = folder.join(format!("{SEAL}.{}", process::id()));
+    fs::write(&partial, list).with_context(failed)?;
+    fs::rename(&partial, &path).with_context(failed)?;
+    Ok(())
 }
 
 fn write_list(files: &Files) -> String {
@@ -126,7 +132,8 @@ fn read_files(folder: &Path) -> Result<Files> {
                 continue;
             }
             let name = path.strip_prefix(folder).unwrap_or(&path).to_path_buf();
-            if name != Path::new(SEAL) {
+            let is_list = name.to_str().is_some_and(|name| name.starts_with(SEAL));
+            if !is_list {
                 let bytes = read(&entry).with_context(|| path.display().to_string())?;
                 let (checksum, size) = (Crc32::of(&bytes), bytes.len());
                 files.insert(name, format!("{checksum:08x} {size}"));

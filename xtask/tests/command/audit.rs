@@ -187,7 +187,7 @@ const DAMAGE: &[(&str, &str, &str)] = &[
     (
         "(µs)",
         "(min)",
-        "page.rst:4:1: the title does not specify a unit",
+        "page.rst:4:1: neither the title nor the columns' names specify a unit",
     ),
     ("serial", "line", "page.rst:4:1: the title does not say"),
     (

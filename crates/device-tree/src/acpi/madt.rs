@@ -98,7 +98,11 @@ pub fn controller(
             format_args!("the GIC distributor is at address 0: use a device tree instead");
         return Err(distributor.error(BASE, message));
     }
-    let regions = redistributors(madt, cpus, version == 4)?;
+    // A GICv2 has no redistributors, whatever the fields say.
+    let regions = match version {
+        1 | 2 => Vec::new(),
+        _ => redistributors(madt, cpus, version == 4)?,
+    };
     let frame = |base, size| Region { base, size };
     let (count, most) = (regions.len(), REDISTRIBUTOR_REGIONS_MAX);
     match version {

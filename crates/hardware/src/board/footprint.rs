@@ -56,7 +56,7 @@ impl Footprint {
 }
 
 impl Board<'_> {
-    /// Checks that the tree leaves the memory that the payload occupies to the payload.
+    /// Checks that the payload's own memory is in the tree and is not reserved.
     ///
     /// A tree that a loader passes is not part of the footprint, because it is only read: loaders
     /// may reserve it.

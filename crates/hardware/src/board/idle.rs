@@ -115,14 +115,14 @@ pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
         let Some(reason) = state.left_out() else {
             continue;
         };
-        // A disabled state that no CPU lists is not missed.
+        // A disabled state that no CPU lists is not reported.
         if reason == LeftOut::NotListed && !state.node.is_available() {
             continue;
         }
         states.left_out.push(LeftOutState {
             name: state.node.name_text(),
             reason,
-            level: state.level(),
+            level: state.level().or(depth(state).map(|depth| depth.level)),
             deeper_than: idle_order::shallower(&nodes, 1 << place, &members),
             shallower_than: idle_order::deeper(&nodes, 1 << place, &members),
         });
@@ -130,12 +130,8 @@ pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
     Ok(states)
 }
 
-/// Returns the depth of a state that can be used, or could be used if a CPU listed it. None if its
-/// level is unknown.
+/// Returns the depth of a state; None if its level or its power_state is unknown.
 fn depth(state: &StateNode<'_>) -> Option<Depth> {
-    if !matches!(state.left_out(), None | Some(LeftOut::NotListed)) {
-        return None;
-    }
     let power_state = state.node.u32(PARAMETER).ok()??;
     let format = StateFormat::of(power_state);
     let level = match state.level() {

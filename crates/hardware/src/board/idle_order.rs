@@ -32,7 +32,7 @@ impl StateSet {
     }
 }
 
-/// The properties that a deeper state has greater values of.
+/// The properties whose values are greater in a deeper state.
 const DURATIONS: [&str; 4] = [
     "entry-latency-us",
     "exit-latency-us",
@@ -40,7 +40,7 @@ const DURATIONS: [&str; 4] = [
     "min-residency-us",
 ];
 
-/// Evidence that the first of two states is deeper, and that the second one is.
+/// Evidence for which of two states is deeper.
 #[derive(Clone, Copy, Default)]
 struct Evidence {
     for_first: bool,
@@ -99,8 +99,8 @@ pub(super) struct Depth {
 }
 
 /// Rejects levels that the declared latencies contradict. `depths` contains the depth of each node,
-/// if it is known. Only states of the same type are compared: a cluster's retention state can be
-/// faster than a core's power-down state.
+/// if it is known. Only states that a CPU lists together are compared, and only those of one type: a
+/// cluster's retention state can be faster than a core's power-down state.
 pub(super) fn check_levels(nodes: &[StateNode<'_>], depths: &[Option<Depth>]) -> Result<()> {
     let known = || {
         let known = depths.iter().enumerate();
@@ -110,11 +110,7 @@ pub(super) fn check_levels(nodes: &[StateNode<'_>], depths: &[Option<Depth>]) ->
         for (high, high_depth) in known() {
             let is_lower = low_depth.level < high_depth.level
                 && low_depth.is_powerdown == high_depth.is_powerdown;
-            let is_listed = |place: usize| nodes[place].is_listed;
-            let are_comparable = match (is_listed(low), is_listed(high)) {
-                (false, false) => true,
-                _ => by_lists(nodes, low, high).is_some(),
-            };
+            let are_comparable = by_lists(nodes, low, high).is_some();
             let [low, high] = [low, high].map(|place| nodes[place].node);
             if is_lower && are_comparable && by_durations(low, high) == Some(Ordering::Greater) {
                 return Err(wrong_level(low, high));

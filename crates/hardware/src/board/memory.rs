@@ -121,7 +121,8 @@ fn append_memory(list: &mut Vec<Region>, tree: Fdt<'_>, source: MemorySource) ->
             append(&mut all.filter(|node| node.value("device_type") == Some(b"memory\0")))
         }
         MemorySource::ZephyrSram => {
-            append(&mut reference::in_chosen(tree, "zephyr,sram")?.into_iter())
+            let chosen = reference::in_chosen(tree, "zephyr,sram")?;
+            append(&mut chosen.into_iter().filter(|node| node.is_available()))
         }
         MemorySource::Name => {
             let children = Node::root(tree).children();

@@ -43,7 +43,7 @@ pub(crate) fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>>
     let Some((aliases, value)) = aliases.and_then(|it| Some((it, it.value(alias)?))) else {
         return Ok(None);
     };
-    let target = first_text(value).ok_or_else(|| aliases.not_text("(alias of the console)"))?;
+    let target = first_text(value).ok_or_else(|| aliases.not_text("(an alias)"))?;
     let target = Node::find(tree, target);
     Ok(target.and_then(|target| target.below(below.as_bytes())))
 }

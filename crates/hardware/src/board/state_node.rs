@@ -16,8 +16,10 @@ const COMPATIBLE: &str = "arm,idle-state domain-idle-state";
 /// The names of nodes whose children are idle states.
 const CONTAINERS: [&[u8]; 2] = [b"idle-states", b"domain-idle-states"];
 
+/// The number of nodes for which memory is reserved at once.
+const NODES_USUAL: usize = 16;
 /// A set of nodes, by index.
-pub(super) type NodeSet = u32;
+pub(super) type NodeSet = u64;
 /// The maximum number of nodes that are, or should be, idle states.
 const NODES_MAX: usize = NodeSet::BITS as usize;
 
@@ -45,7 +47,7 @@ pub(super) struct StateNode<'t> {
     pub(super) node: Node<'t>,
     phandle: Option<u32>,
     pub(super) has_node: bool,
-    pub(super) is_listed: bool,
+    is_listed: bool,
     /// The nodes that precede this one in a list.
     pub(super) after: NodeSet,
 }
@@ -108,7 +110,7 @@ pub(super) fn read<'t>(tree: Fdt<'t>) -> Result<StateNodes<'t>> {
 
 /// Finds the nodes that look like idle states, in tree order.
 fn find<'t>(tree: Fdt<'t>) -> Result<Vec<StateNode<'t>>> {
-    let mut nodes = Vec::with_capacity(NODES_MAX);
+    let mut nodes = Vec::with_capacity(NODES_USUAL);
     // The depth of the container that the walk is currently inside, if any.
     let mut container = usize::MAX;
     for (depth, node) in Node::root(tree).subtree() {

@@ -339,7 +339,7 @@ fn by_address<'t>(tree: Fdt<'t>, key: &str, value: &str) -> Result<Option<Place<
     let wrong = |what| Err(wrong_word(tree, key, value, what));
     let address = match first {
         "mmio" | "mmio16" | "mmio32" | "mmio32native" => parts.next().unwrap_or(""),
-        "mmio32be" | "io" => return wrong("only UARTs with little-endian registers in memory"),
+        "mmio32be" | "io" => return wrong("only memory-mapped, little-endian UARTs are supported"),
         address if address.starts_with("0x") => address,
         _ => return Ok(None),
     };

@@ -80,7 +80,7 @@ impl StateFormat {
     }
 
     /// Returns the format to which a valid value most likely belongs. A value that is a power-down
-    /// state in the original format hardly occurs as a standby state in the extended format.
+    /// state in the original format rarely occurs as a standby state in the extended format.
     pub fn of(power_state: u32) -> Self {
         let original = Self::Original;
         match original.accepts(power_state) && original.is_powerdown(power_state) {

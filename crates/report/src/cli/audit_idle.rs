@@ -39,8 +39,8 @@ Examples:
       --format patch -o idle.patch
   {program} audit-idle --tree board.dtb           # without measurements
 
-Exit codes: 1 a value is too small or contradictory; 2 also if only some of
-            the trees cannot be audited; 3 a log is incomplete
+Exit codes: 1 a value is too small or contradictory; 2 a tree cannot be
+            audited, even if others can; 3 a log is incomplete
 Details: docs/audit-idle.md")]
 pub struct AuditIdleArguments {
     /// Logs of one board with only=idle_states; - is stdin.

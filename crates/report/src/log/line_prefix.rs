@@ -37,7 +37,8 @@ enum PrefixPart {
     },
     /// A number, with or without a fraction.
     Number,
-    /// A word that contains a digit, such as `02T10` or a hexadecimal number.
+    /// A word such as `02T10` or a hexadecimal number. One with a digit shows the form; others may
+    /// have none.
     Mixed,
     /// One of [`CALENDAR`].
     Calendar,
@@ -126,8 +127,8 @@ impl PrefixPart {
                 (len > 0).then(|| &text[len..])
             }
             Self::Mixed => {
-                let (word, rest) = text.split_at(word_len(text, u8::is_ascii_alphanumeric));
-                word.iter().any(u8::is_ascii_digit).then_some(rest)
+                let len = word_len(text, u8::is_ascii_alphanumeric);
+                (len > 0).then(|| &text[len..])
             }
             Self::Calendar => CALENDAR.iter().find_map(|it| text.strip_prefix(*it)),
         }

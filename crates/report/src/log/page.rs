@@ -175,7 +175,10 @@ impl PageSource<'_> {
             let found = find(&self.lines, next);
             next = found.as_ref().map_or(next + 1, |it| it.end);
             let Some(directive) = found else { continue };
+            let begin = directive.begin;
             let table = directive.table(self, &mut next);
+            // A table without latencies may end where it begins.
+            next = next.max(begin + 1);
             tables.extend(table.map_err(|why| anyhow!("{}:{why:#}", self.path.display()))?);
         }
         Ok(tables)

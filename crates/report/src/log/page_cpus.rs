@@ -106,6 +106,9 @@ impl PageCpus {
         if let Some(core) = found.get(2) {
             return Some(((number, core.as_str().parse().ok()?), true));
         }
+        if text.starts_with("cluster") {
+            return None;
+        }
         if self.0.is_empty() {
             return Some(((0, number), false));
         }

@@ -101,6 +101,13 @@ pub(super) fn find_known(line: &[u8]) -> Option<usize> {
     begins.find(|at| is_known(&line[*at..]))
 }
 
+/// Returns true if a line contains the first line of a run's header, which may have other text
+/// before it.
+pub(super) fn contains_header(line: &[u8]) -> bool {
+    let header = find_known(line).and_then(|at| line.get(at..));
+    header.is_some_and(|line| matches!(parse(line), PlainLine::Payload(_)))
+}
+
 fn is_known(line: &[u8]) -> bool {
     if Claim::of(line).is_some() {
         return true;

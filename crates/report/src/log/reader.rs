@@ -217,7 +217,7 @@ impl LogReader {
             let Some(candidate) = &self.candidate else {
                 return false;
             };
-            if candidate.strip(&self.neighbor).is_some() {
+            if !self.neighbor.is_empty() && candidate.strip(&self.neighbor).is_some() {
                 self.prefix = self.candidate.take();
                 return false;
             }
@@ -240,7 +240,9 @@ impl LogReader {
     /// Returns the prefix of a line if it differs from that of the previous lines. A run's lines
     /// all have one prefix: text that has two is not the payload's.
     fn new_prefix(&self, clean: &[u8]) -> Option<LinePrefix> {
-        let is_within_run = self.now.is_begun() && !self.now.is_closed();
+        // A log that is cut short may be followed by another one.
+        let is_within_run =
+            self.now.is_begun() && !self.now.is_closed() && !plain_line::contains_header(clean);
         let own = self.prefix.as_ref().and_then(|it| it.strip(clean));
         let is_known = own.is_some_and(|own| plain_line::find_known(own.text) == Some(0));
         match is_within_run || is_known {

@@ -51,7 +51,7 @@ impl LeftOutState {
                 "it is not compatible with arm,idle-state or domain-idle-state"
             }
             LeftOut::Disabled => "its status disables it",
-            LeftOut::NotListed => "no CPU lists it in cpu-idle-states",
+            LeftOut::NotListed => "no CPU or power domain lists it",
         };
         format!("the idle state {name} is left out: {why}.")
     }

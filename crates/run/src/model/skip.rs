@@ -140,14 +140,13 @@ impl fmt::Display for Undecided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::NotListed => {
-                f.write_str("no CPU lists an idle state of this kind in cpu-idle-states")
+                f.write_str("no CPU or power domain lists an idle state of this kind")
             }
-            Self::NotOnAllCpus(state) => write!(
-                f,
-                "only some of the CPUs list the idle state {state:#010x} in cpu-idle-states"
-            ),
+            Self::NotOnAllCpus(state) => {
+                write!(f, "only some of the CPUs list the idle state {state:#010x}")
+            }
             Self::LeftOut => f.write_str(
-                "an idle state that may be the right one is left out, as stated in the header",
+                "an idle state that was left out could be the right one (see the header)",
             ),
             Self::OrderUnknown(one, other) => write!(
                 f,

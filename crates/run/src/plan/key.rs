@@ -43,12 +43,20 @@ words! {
 }
 
 /// The length of the longest key.
-const LENGTH_MAX: usize = 12;
+const LENGTH_MAX: usize = {
+    let (mut longest, mut index) = (0, 0);
+    while index < Key::ALL.len() {
+        let length = Key::ALL[index].word().len();
+        longest = if length > longest { length } else { longest };
+        index += 1;
+    }
+    longest
+};
 
 impl Key {
     /// Returns true if `word` is probably meant to be a key: it has one wrong letter, or two if the
     /// key is long, or it is an abbreviation.
-    pub(crate) fn is_misspelt(word: &str) -> bool {
+    pub(crate) fn is_misspelled(word: &str) -> bool {
         Self::ALL.iter().any(|key| {
             let key = key.word();
             let is_abbreviation = word.len() >= 4 && key.starts_with(word);

@@ -196,7 +196,7 @@ impl Plan {
     }
 
     /// Parses boot arguments that may include an operating system's arguments, added by a loader.
-    /// Ignores words whose key is not one of the payload's, unless it looks like a misspelt one.
+    /// Ignores words whose key is not one of the payload's, unless it looks like a misspelled one.
     pub fn parse_among_foreign(bootargs: &str) -> Result<Self, PlanError<'_>> {
         let words = bootargs.split_ascii_whitespace().enumerate();
         Self::follow(words.filter(|(_, word)| !is_foreign(word)))
@@ -301,8 +301,8 @@ impl Plan {
     }
 }
 
-/// Words that only a kernel's command line has. Linux's trees, and those that run Linux, have at
-/// least one of them if they have boot arguments.
+/// Words that only a kernel's command line has. Boot arguments for Linux contain at least one of
+/// them.
 const KERNEL_KEYS: [&str; 12] = [
     "console",
     "earlycon",
@@ -327,7 +327,7 @@ pub fn is_shared(bootargs: &str) -> bool {
 /// Returns true for a word whose key is not one of the payload's and does not resemble one.
 pub fn is_foreign(word: &str) -> bool {
     let key = key_of(word);
-    Key::from_word(key).is_none() && !Key::is_misspelt(key)
+    Key::from_word(key).is_none() && !Key::is_misspelled(key)
 }
 
 fn key_of(word: &str) -> &str {

@@ -79,7 +79,7 @@ fn words_of_linux_in_a_tree_are_passed_over() {
 }
 
 #[test]
-fn a_misspelt_key_is_refused_even_among_words_of_linux() {
+fn a_misspelled_key_is_refused_even_among_words_of_linux() {
     use crate::plan::key::PlanProblem::UnknownKey;
     for word in [
         "iteration=5",

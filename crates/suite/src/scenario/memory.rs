@@ -76,7 +76,7 @@ fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
         + list::<(u32, CpuIndex)>(idle_states + 2)
         + list::<u32>(idle_states)
         + list::<bool>(idle_states)
-        + list::<usize>(idle_states)
+        + 2 * list::<usize>(idle_states)
         + 2 * list::<LeftOutState>(idle_states)
         + NAME * idle_states;
     let of_cpus = list::<Cpu>(cpus) + list::<Outcome>(cpus);

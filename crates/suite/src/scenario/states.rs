@@ -64,9 +64,9 @@ pub struct States {
     pub(crate) foreign: Vec<u32>,
     /// True if the CPUs' own timers stop in any of the board's states.
     pub(crate) any_stops: bool,
-    /// The reason if the board has power-down states, but the deepest or the core state cannot be
+    /// The reasons if the board has power-down states, but the deepest or the core state cannot be
     /// chosen from them.
-    undecided: Option<Undecided>,
+    undecided: [Option<Undecided>; 2],
 }
 
 impl States {
@@ -82,7 +82,7 @@ impl States {
         let usable = &board.states.usable;
         let chosen = |state| Chosen::new(state, usable, format);
         let (deepest, core) = (board.deepest(), board.core());
-        let undecided = [deepest, core].into_iter().find_map(Result::err);
+        let undecided = [deepest, core].map(Result::err);
         let of = |choice: Result<Option<usize>, Undecided>| {
             let place = choice.ok().flatten()?;
             Some(usable[place].power_state)
@@ -117,7 +117,7 @@ impl States {
 
     /// Returns the states in a plan that need a trial before they are measured: power-down
     /// states, and states that stop the CPUs' own timers. They are ordered from shallowest to
-    /// deepest, by level and then by position in the device tree.
+    /// deepest.
     pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {
         let both = [self.core, self.deepest];
         let is_wanted = |state: Chosen| {
@@ -174,12 +174,30 @@ impl States {
         odd
     }
 
-    /// Replaces [`Skip::NoIdleState`] with the reason why no state could be chosen, if the board
-    /// has states.
+    /// Replaces [`Skip::NoIdleState`] with the reason why a suite scenario has no state, if the
+    /// board has states.
+    pub(crate) fn explain_for(&self, scenario: ScenarioId, skip: Skip) -> Skip {
+        let [deepest, core] = self.undecided;
+        self.explain_by(
+            skip,
+            match scenario.procedure().state() {
+                Some(StateChoice::Core) => core,
+                Some(StateChoice::Deepest) => deepest,
+                None => deepest.or(core),
+            },
+        )
+    }
+
+    /// Does the same for a scenario that uses several states.
     pub(crate) fn explain(&self, skip: Skip) -> Skip {
-        match (skip, self.undecided) {
-            (Skip::NoIdleState, _) if !self.foreign.is_empty() => Skip::OtherFormat(self.format),
+        let [deepest, core] = self.undecided;
+        self.explain_by(skip, deepest.or(core))
+    }
+
+    fn explain_by(&self, skip: Skip, undecided: Option<Undecided>) -> Skip {
+        match (skip, undecided) {
             (Skip::NoIdleState, Some(undecided)) => Skip::Undecided(undecided),
+            (Skip::NoIdleState, None) if !self.foreign.is_empty() => Skip::OtherFormat(self.format),
             _ => skip,
         }
     }
@@ -340,12 +358,16 @@ impl<'b> BoardStates<'b> {
         }
     }
 
-    /// Returns the indices of all states. Each one precedes those that are known to be deeper.
+    /// Returns the indices of all states. Each one precedes those that are known to be deeper,
+    /// unless these relations contradict each other.
     fn shallowest_first(&self) -> Vec<usize> {
-        let mut all = Vec::with_capacity(self.states.usable.len());
-        for state in 0..self.states.usable.len() {
-            let deeper = all.iter().position(|it| self.is_deeper(*it, state));
-            all.insert(deeper.unwrap_or(all.len()), state);
+        let count = self.states.usable.len();
+        let mut rest: Vec<usize> = (0..count).collect();
+        let mut all = Vec::with_capacity(count);
+        while !rest.is_empty() {
+            let has_shallower = |state: usize| rest.iter().any(|it| self.is_deeper(state, *it));
+            let next = rest.iter().position(|state| !has_shallower(*state));
+            all.push(rest.remove(next.unwrap_or(0)));
         }
         all
     }

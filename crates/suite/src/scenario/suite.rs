@@ -82,7 +82,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     let (plan, states) = (bench.setting.plan, bench.setting.states);
     let wakers = bench.setting.wakers;
     let state = states.of(id);
-    let why = wakers.skip(state).map(|skip| states.explain(skip));
+    let why = wakers.skip(state).map(|skip| states.explain_for(id, skip));
     let turns = rounds(id);
     let step = match state.filter(|_| why.is_none()) {
         Some(state) => BenchStep::to_state(turns, state),

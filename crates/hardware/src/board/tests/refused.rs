@@ -158,7 +158,7 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Set("/chosen", "stdout-path", Text("serial1:9600"))],
         "/chosen stdout-path: no node has the path \"serial1\""),
     (Qemu(4), &[Unset("/chosen", "stdout-path"), Set("/aliases", "serial0", Bytes(&[0xff, 0x00]))],
-        "/aliases (alias of the console): not a string of printable ASCII characters"),
+        "/aliases (an alias): not a string of printable ASCII characters"),
 
     // If a property specifies a UART that is not there, or a disabled one, alias serial0 is not used
     // instead.
@@ -174,8 +174,8 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         Unset("/chosen", "stdout-path"),
         Set("/chosen", "bootargs", Text("earlycon=uart8250,io,0x3f8")),
     ],
-        "/chosen bootargs: earlycon=uart8250,io,0x3f8: only UARTs with little-endian registers in \
-         memory"),
+        "/chosen bootargs: earlycon=uart8250,io,0x3f8: only memory-mapped, little-endian \
+         UARTs are supported"),
     (Qemu(4), &[
         Unset("/chosen", "stdout-path"),
         Set("/chosen", "bootargs", Text("earlycon=pl011,mmio32,9000000")),

@@ -103,6 +103,22 @@ fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
             }
         }
     }
+    run.header.has_unknown_clusters = false;
+    Ok(())
+}
+
+/// Rejects a page that does not say which CPUs are in which cluster, unless the other side has
+/// only one cluster, or does not say so either.
+fn check_clusters(side: &LoggedRun, other: &LoggedRun) -> Result<()> {
+    let is_unknown = |run: &LoggedRun| run.header.has_unknown_clusters;
+    let first = other.run.cpus.first().map(|cpu| cpu.cluster);
+    let has_one = other.run.cpus.iter().all(|cpu| Some(cpu.cluster) == first);
+    ensure!(
+        !is_unknown(side) || is_unknown(other) || has_one,
+        "{} does not say in which cluster each CPU is, so its rows cannot be matched; name the \
+         CPUs with --row-cpus",
+        side.source.input
+    );
     Ok(())
 }
 
@@ -126,6 +142,10 @@ impl<'r> Sides<'r> {
             false if is_ambiguous(&new.run) || is_ambiguous(&old.run) => (Keyed::Ambiguous, ""),
             false => (Keyed::Labels, "cluster and core"),
         };
+        if keyed == Keyed::Labels {
+            check_clusters(new, old)?;
+            check_clusters(old, new)?;
+        }
         let label = |run: &Run, cpu: &Cpu| (cpu.cluster, run.core_number(cpu));
         let is_same = |own: &Cpu, other: &Cpu| match keyed {
             Keyed::Mpidr => own.mpidr == other.mpidr,

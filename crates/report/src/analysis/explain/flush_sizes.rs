@@ -20,6 +20,10 @@ use super::suite_tables::{Column, CpuKind, Figure, SuiteTables};
 const CONTRAST: u64 = 4;
 const DIFFERENCE_NS: u64 = 10_000;
 
+/// A CPU's own flush may differ by this fraction from those at level 0 even if those are all the
+/// same, because CPU_OFF and suspends to a deeper level reach it by other code.
+const OTHER_CODE: u64 = 50;
+
 /// The flush times that tell a cluster's flush from a CPU's own, and the lead.
 #[derive(Debug)]
 pub(super) struct FlushSizes {
@@ -123,7 +127,7 @@ impl FlushLimits {
     /// Returns the limits for the known ranges of both sizes; None if the sizes are too similar.
     /// A flush may be outside of its range by as much as flushes of one size vary.
     fn between(tables: &SuiteTables<'_>, own: (u64, u64), cluster: (u64, u64)) -> Option<Self> {
-        let own_varies_by = own.1 - own.0;
+        let own_varies_by = (own.1 - own.0).max(own.1 / OTHER_CODE);
         let varies_by = own_varies_by.max(cluster.1 - cluster.0);
         let own_limits = (
             own.0.saturating_sub(own_varies_by),
