@@ -101,11 +101,19 @@ pub(super) fn find_known(line: &[u8]) -> Option<usize> {
     begins.find(|at| is_known(&line[*at..]))
 }
 
-/// Returns true if a line contains the first line of a run's header, which may have other text
-/// before it.
-pub(super) fn contains_header(line: &[u8]) -> bool {
-    let header = find_known(line).and_then(|at| line.get(at..));
-    header.is_some_and(|line| matches!(parse(line), PlainLine::Payload(_)))
+/// Returns true if a line contains one that is printed while firmware or the payload starts. It may
+/// have other text before it.
+pub(super) fn is_of_boot(line: &[u8]) -> bool {
+    let known = find_known(line).and_then(|at| line.get(at..));
+    known.is_some_and(|line| {
+        matches!(
+            parse(line),
+            PlainLine::Version { .. }
+                | PlainLine::Built { .. }
+                | PlainLine::Frame
+                | PlainLine::Payload(_)
+        )
+    })
 }
 
 fn is_known(line: &[u8]) -> bool {

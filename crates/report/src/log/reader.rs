@@ -242,7 +242,7 @@ impl LogReader {
     fn new_prefix(&self, clean: &[u8]) -> Option<LinePrefix> {
         // A log that is cut short may be followed by another one.
         let is_within_run =
-            self.now.is_begun() && !self.now.is_closed() && !plain_line::contains_header(clean);
+            self.now.is_begun() && !self.now.is_closed() && !plain_line::is_of_boot(clean);
         let own = self.prefix.as_ref().and_then(|it| it.strip(clean));
         let is_known = own.is_some_and(|own| plain_line::find_known(own.text) == Some(0));
         match is_within_run || is_known {

@@ -59,14 +59,15 @@ impl std::str::FromStr for RowIs {
     }
 }
 
-/// Assigns CPUs to rows, in order, on each side that has ambiguous labels. If neither side has
-/// ambiguous labels, assigns the CPUs to the baseline's rows.
+/// Assigns CPUs to rows, in order, on each side whose labels do not identify them. If the labels of
+/// both sides do, assigns the CPUs to the baseline's rows.
 pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
-    let is_named = is_ambiguous(&baseline.run) || !runs.iter().any(|it| is_ambiguous(&it.run));
-    for run in runs.iter_mut().filter(|it| is_ambiguous(&it.run)) {
+    let lacks_names = |run: &LoggedRun| is_ambiguous(&run.run) || run.header.has_unknown_clusters;
+    let is_named = lacks_names(baseline) || !runs.iter().any(lacks_names);
+    for run in runs.iter_mut().filter(|run| lacks_names(run)) {
         name_cpus(run, rows)?;
     }
     if is_named {

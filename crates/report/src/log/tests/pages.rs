@@ -258,3 +258,13 @@ fn damaged_table_of_the_old_layout_is_refused_with_its_place() {
         assert!(said.contains(part), "{said}");
     }
 }
+
+/// A tab before a column's name neither hides the column from one reader only nor stops the search
+/// for the next table.
+#[test]
+fn table_without_latencies_is_passed_over() {
+    let odd = table("Some heading", SUSPEND, &["0, 1, 2, 3"]).replace("| CPU", "|\tCPU");
+    let page = WrittenPage::new("v2.8", "example.rst", &format!("{odd}{}", old_layout()));
+    let run = page.read().expect("the tables after it");
+    assert_eq!(run.run.scenarios.len(), 3);
+}

@@ -258,3 +258,27 @@ fn text_before_a_single_line_is_not_a_prefix() {
         assert_equal(&runs[0], &read_one(TFTF), glued);
     }
 }
+
+/// Blanks before the first line alone are not the prefix of the lines after it, which start with
+/// blanks of their own.
+#[test]
+fn indented_first_line_is_not_a_prefix() {
+    let (whole, plain) = (whole_log(), read_one(whole_log()));
+    let indented = read_one(format!(
+        "    NOTICE:  BL1: v2.12.1(release):v2.12.1\n{whole}"
+    ));
+    assert_equal(&indented, &plain, "indented");
+}
+
+#[test]
+fn log_after_a_cut_one_has_a_prefix_of_its_own() {
+    let (whole, plain) = (whole_log(), read_one(whole_log()));
+    let cut = whole.lines().count() / 2;
+    let head: String = whole.split_inclusive('\n').take(cut).collect();
+    for (name, prefix) in TOOLS {
+        let runs = read_runs(format!("{head}{}", prefixed(&whole, prefix, "\n")));
+        assert_eq!(runs.len(), 2, "{name}");
+        assert!(!runs[0].is_complete(), "{name}");
+        assert_equal(&runs[1], &plain, name);
+    }
+}

@@ -6,7 +6,7 @@ use run::plan::ScenarioId::{
     CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel,
 };
 
-use super::support::{compared, found, juno, of, outcomes, sentences, with_rows};
+use super::support::{compared, found, juno, of, outcomes, sentences, try_compare, with_rows};
 use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
 use crate::analysis::compare::cluster_flush::FLUSH_OF_CLUSTER;
 use crate::analysis::compare::comparison::CHANGED;
@@ -176,4 +176,23 @@ fn rows_named_by_mpidr_have_the_runs_labels() {
         (first.cpu.place(), first.old_cpu.place(), first.old.figure),
         (0, 3, 2220.0)
     );
+}
+
+/// The invented labels of a page that does not say which CPUs are in which cluster are not those of
+/// another run.
+#[test]
+fn page_without_clusters_is_compared_only_with_its_like() {
+    let known = published("juno/v2.9");
+    let mut unknown = known.clone();
+    unknown.header.has_unknown_clusters = true;
+    for (new, old) in [(&known, &unknown), (&unknown, &known)] {
+        let refused = try_compare(new, old, "").expect_err("unknown clusters");
+        let refused = refused.to_string();
+        assert!(
+            refused.contains("name the CPUs with --row-cpus"),
+            "{refused}"
+        );
+    }
+    compared(&unknown, &unknown);
+    with_rows(&known, &unknown, "0.0,0.1,1.0,1.1,1.2,1.3").expect("named rows");
 }
