@@ -61,7 +61,7 @@ const BOOT_STACK: u64 = 8 * PAGE;
 /// working memory.
 const BOOT_POOL: u64 = 13 * PAGE;
 /// The heap size in bytes until working memory has been found.
-const BOOT_HEAP_SIZE: u64 = 3 * PAGE;
+const BOOT_HEAP_SIZE: u64 = 2 * PAGE;
 const BOOT_STACK_TOP: u64 = PAGE + BOOT_STACK;
 const BOOT_HEAP: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;
 const BOOT_TABLES: u64 = BOOT_HEAP + BOOT_HEAP_SIZE;
