@@ -243,6 +243,7 @@ fn seeded_regressions_are_named_exactly() {
         (Some(Event::Isb), "entry") => vec![("psci_cpu_suspend_start", 1.0)],
         (Some(Event::L1Fetch), "entry") => vec![("psci_cpu_suspend_start", 13.0)],
         (None, "wake-up") => vec![("psci_warmboot_entrypoint", 160.0), ("reset_handler", 17.0)],
+        (Some(Event::Fetch), "wake-up") => vec![("reset_handler", 17.0)],
         (Some(Event::FetchLine), "wake-up") => vec![("reset_handler", 2.0)],
         (Some(Event::FetchJump | Event::FetchBranch | Event::Uncached), "wake-up") => {
             vec![("reset_handler", 1.0)]

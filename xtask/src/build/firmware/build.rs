@@ -237,6 +237,7 @@ fn make(
         ..platform.clone()
     };
     let base = paths.path(scratch.path())?;
+    let cache = paths.path(&compiler_cache::folder(workspace)?)?;
     let placeholder = |image: &str| base.join(image.to_lowercase());
     for image in platform.inputs.iter().map(String::as_str).chain(["BL33"]) {
         fs::write(placeholder(image), format!("a placeholder for {image}"))?;
@@ -244,7 +245,7 @@ fn make(
     let log = place.with_extension("log");
     for goals in goals(&platform) {
         let mut command = with_places(&tf_a, &platform, arguments, &base, &placeholder);
-        compiler_cache::add_to(&mut command, workspace, GCC);
+        compiler_cache::add_to(&mut command, &cache, GCC);
         if platform.fip == FipBuild::Trusted {
             let key = paths.path(place)?.join(NT_FW_KEY);
             command.arg(format!("BL33_KEY={}", key.display()));
