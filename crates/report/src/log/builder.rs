@@ -132,6 +132,7 @@ impl LoggedRunBuilder {
             PlainLine::Payload(version) => logged.header.version = Some(plain(version)),
             PlainLine::Cpus(count) => logged.header.cpus = Some(count),
             PlainLine::Run(id) => logged.header.run = Some(id),
+            PlainLine::SummaryRun(id) => logged.header.summary_run = Some(id),
             PlainLine::Board(board) => logged.header.board = Some(printable(board)),
             PlainLine::Begin(scenario) => self.lines.begin(scenario),
             PlainLine::RtInstr(line) => self.rt_instr(&line),

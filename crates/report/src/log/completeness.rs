@@ -139,13 +139,20 @@ impl LoggedRun {
         }
     }
 
-    /// Describes the contradiction between the header and the records if they belong to different
+    /// Describes the contradiction if the header, the records and the summary belong to different
     /// runs.
     fn header_contradicts(&self) -> Option<String> {
-        let (header, records) = (self.header.run?, self.run.id?);
-        (header != records).then(|| {
-            format!("the header is from run {header}, but the records are from run {records}")
-        })
+        let header = ("the header is", self.header.run);
+        let records = ("the records are", self.run.id);
+        let summary = ("the summary is", self.header.summary_run);
+        let pairs = [(header, records), (summary, records), (summary, header)];
+        pairs
+            .into_iter()
+            .find_map(|((one, one_id), (other, other_id))| {
+                let (one_id, other_id) = (one_id?, other_id?);
+                (one_id != other_id)
+                    .then(|| format!("{one} from run {one_id}, but {other} from run {other_id}"))
+            })
     }
 
     /// Describes a contradiction within the `end` record or, if no record is missing, between

@@ -63,6 +63,8 @@ pub struct Stage {
 pub struct HeaderLines {
     /// The run's identity.
     pub run: Option<RunId>,
+    /// The run's identity in the summary.
+    pub summary_run: Option<RunId>,
     /// The payload's version.
     pub version: Option<String>,
     /// The board name.

@@ -24,6 +24,8 @@ pub(super) enum PlainLine<'l> {
     Payload(&'l str),
     /// The run's identity, from the header.
     Run(RunId),
+    /// The run's identity, from the summary.
+    SummaryRun(RunId),
     /// The board name, from the header.
     Board(&'l str),
     /// The number of CPUs, from the header.
@@ -171,6 +173,13 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
     if line.starts_with(model::PREFIX) {
         return Some(PlainLine::Broken(line));
+    }
+    if let Some((id, _)) = line
+        .strip_prefix("Run ")
+        .and_then(|rest| rest.split_once(": "))
+        && let Some(id) = RunId::parse(id)
+    {
+        return Some(PlainLine::SummaryRun(id));
     }
     if let Some(word) = line.strip_prefix("  TEST COMPLETE") {
         return Some(PlainLine::Complete(status(word.trim_start())));

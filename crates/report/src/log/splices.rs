@@ -118,6 +118,23 @@ fn header_of_another_run_is_named() {
     assert_eq!(lacks, [expected]);
 }
 
+/// The summary follows the last record, and has no checksum.
+#[test]
+fn summary_of_another_run_is_named() {
+    let [own, other] =
+        [made_up_run::run(), other_run()].map(|run| made_up_run::log(&run, Records::Once));
+    let tail = |log: &str| {
+        let record = log.rfind(MARK).expect("a record");
+        record + log[record..].find('\n').expect("a line") + 1
+    };
+    let mixed = [&own[..tail(&own)], &other[tail(&other)..]].concat();
+    assert_ne!(mixed, own);
+    let runs = read_bytes("a.log", mixed.as_bytes()).expect("a run");
+    let lacks: Vec<String> = runs.iter().flat_map(LoggedRun::lacks).collect();
+    let expected = "the summary is from run 5e0ffb1d, but the records are from run 1c291ca3";
+    assert_eq!(lacks, [expected]);
+}
+
 /// Simulates a log in which the board was reset and the first lines of its next run were lost.
 #[test]
 fn identity_of_another_run_in_a_header_ends_the_run_before() {

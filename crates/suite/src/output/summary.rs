@@ -179,7 +179,7 @@ impl ClosingSummary {
         if self.totals.failed > 0 || !self.skipped.is_empty() {
             out.write_char('\n')?;
         }
-        self.counts(out)
+        self.counts(out, run)
     }
 
     fn table(&self, out: &mut dyn Write) -> fmt::Result {
@@ -226,15 +226,18 @@ impl ClosingSummary {
         simple(out, &title, &names, &columns)
     }
 
-    fn counts(&self, out: &mut dyn Write) -> fmt::Result {
+    /// Prints the counts. Each line starts with the run's identity, which shows that the summary
+    /// belongs to the records before it.
+    fn counts(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
+        let id = run.id.map_or_else(String::new, |id| format!("Run {id}: "));
         if self.results.iter().any(SummaryRow::measures) {
             let samples = Many(self.totals.samples, "sample");
-            let text = format!("{samples}, {} not counted.", self.totals.rejected);
+            let text = format!("{id}{samples}, {} not counted.", self.totals.rejected);
             paragraph(out, "", 0, &text)?;
         }
         for row in self.results.iter().filter(|row| !row.measures()) {
             let checks = Many(row.checks as u64, "check");
-            let text = format!("{checks}, {} failed.", row.failed_checks);
+            let text = format!("{id}{checks}, {} failed.", row.failed_checks);
             paragraph(out, "", 0, &text)?;
         }
         Ok(())
