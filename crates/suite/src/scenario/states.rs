@@ -241,12 +241,32 @@ impl<'b> BoardStates<'b> {
         (0..usable.len()).filter(|it| self.format_of(*it).is_powerdown(usable[*it].power_state))
     }
 
-    /// Returns true if it is known that the first state is deeper than the second one.
+    /// Returns true if it is known that the first state is deeper than the second one. If lists or
+    /// latencies contradict levels that are not part of the values, nothing is known.
     fn is_deeper(&self, first: usize, second: usize) -> bool {
+        let are_certain = self.has_own_level(first) && self.has_own_level(second);
         match (self.level(first), self.level(second)) {
-            (Some(one), Some(other)) if one != other => one > other,
-            _ => self.states.usable[first].deeper_than.contains(second),
+            (Some(one), Some(other)) if one != other => {
+                one > other && (are_certain || !self.follows(second, first))
+            }
+            _ => self.follows(first, second),
         }
+    }
+
+    /// Returns true if the level is part of the state's value.
+    fn has_own_level(&self, place: usize) -> bool {
+        let power_state = self.states.usable[place].power_state;
+        self.format_of(place).level(power_state).is_some()
+    }
+
+    /// Returns true if lists and latencies show that the first state is deeper.
+    fn follows(&self, first: usize, second: usize) -> bool {
+        self.states.usable[first].deeper_than.contains(second)
+    }
+
+    fn order_unknown(&self, one: usize, other: usize) -> Undecided {
+        let [one, other] = [one, other].map(|place| self.states.usable[place].power_state);
+        Undecided::OrderUnknown(one.min(other), one.max(other))
     }
 
     /// Returns the index of the deepest state; `Ok(None)` if there are no power-down states in the
@@ -262,6 +282,13 @@ impl<'b> BoardStates<'b> {
         };
         if self.is_foreign[deepest] {
             return Ok(None);
+        }
+        // A deeper state that is not a power-down state is probably a wrong value.
+        let is_deeper_standby =
+            |it: &usize| self.follows(*it, deepest) && !self.powerdowns().any(|state| state == *it);
+        let mut all = 0..self.states.usable.len();
+        if let Some(deeper) = all.find(is_deeper_standby) {
+            return Err(self.order_unknown(deepest, deeper));
         }
         let level = self.level(deepest);
         let is_shallower = |state: &LeftOutState<'_>| match (state.level, level) {
@@ -284,7 +311,17 @@ impl<'b> BoardStates<'b> {
             return self.nothing_usable();
         };
         if has_core {
-            return self.if_on_all_cpus(core);
+            // A state of a single CPU is not deeper than any other power-down state.
+            let is_shallower = |it: &usize| {
+                !self.is_foreign[*it]
+                    && self.level(*it) != Some(0)
+                    && self.follows(core, *it)
+                    && !self.has_own_level(core)
+            };
+            return match self.powerdowns().find(is_shallower) {
+                Some(shallower) => Err(self.order_unknown(core, shallower)),
+                None => self.if_on_all_cpus(core),
+            };
         }
         let mut foreign = self.powerdowns().filter(|it| self.is_foreign[*it]);
         if !foreign.all(|it| self.is_deeper(it, core)) {
@@ -315,11 +352,7 @@ impl<'b> BoardStates<'b> {
         let mut others = states.filter(|it| *it != first);
         match others.find(|other| !precedes(first, *other)) {
             None => Ok(Some(first)),
-            Some(other) => {
-                let usable = &self.states.usable;
-                let [one, other] = [first, other].map(|it| usable[it].power_state);
-                Err(Undecided::OrderUnknown(one.min(other), one.max(other)))
-            }
+            Some(other) => Err(self.order_unknown(first, other)),
         }
     }
 
@@ -576,6 +609,16 @@ mod tests {
         partly[1].is_on_all_cpus = false;
         let some = Undecided::NotOnAllCpus(DEEP_SYSTEM);
         check(&partly[..].into(), [0, DEEP_CORE], Some(some));
+        // Levels that the order contradicts, on both states or only on one of them.
+        let mut levels = listed(&[DEEP_CORE, DEEP_SYSTEM]);
+        levels[1].level = Some(0);
+        check(&levels[..].into(), [DEEP_SYSTEM, 0], Some(unknown));
+        levels[0].level = Some(2);
+        check(&levels[..].into(), [0; 2], Some(unknown));
+        // The last state lacks the bit of power-down states.
+        let standby = listed(&[DEEP_CORE, 0x222]);
+        let unknown = Undecided::OrderUnknown(0x222, DEEP_CORE);
+        check(&standby[..].into(), [0, DEEP_CORE], Some(unknown));
     }
 
     /// A state that was left out may be the right one, unless it is known to be deeper or
