@@ -146,6 +146,10 @@ impl LoggedRunBuilder {
                 logged.closing = Some(Closing { verdict, line });
             }
             PlainLine::Broken(line) => logged.broken_closing = Some(plain(line)),
+            PlainLine::HiddenClosing(line) => {
+                logged.broken_closing = Some(plain(line));
+                logged.is_closing_hidden = true;
+            }
             PlainLine::Other => return false,
         }
         true

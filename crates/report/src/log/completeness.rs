@@ -24,7 +24,7 @@ impl LoggedRun {
         let has_end = self.run.end.is_some();
         match (&self.closing, &self.broken_closing) {
             (Some(closing), _) => closing.is_reached(),
-            (None, Some(line)) => has_end && !line.contains("COMPL"),
+            (None, Some(line)) => has_end && !self.is_closing_hidden && !line.contains("COMPL"),
             (None, None) => has_end || self.is_left(),
         }
     }
@@ -62,6 +62,9 @@ impl LoggedRun {
     /// Explains why the log has no valid last line.
     fn lost_line(&self) -> String {
         match &self.broken_closing {
+            Some(line) if self.is_closing_hidden => {
+                format!("the last line has other text before it: '{line}'")
+            }
             Some(line) => format!("the last line is damaged: '{line}'"),
             None => "the last line is missing".to_owned(),
         }

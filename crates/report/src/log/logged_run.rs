@@ -29,6 +29,9 @@ pub struct LoggedRun {
     pub closing: Option<Closing>,
     /// A line that looks like a damaged last line.
     pub broken_closing: Option<String>,
+    /// True if other text precedes the last line. The line may then be of another run, or of a
+    /// program that quotes it.
+    pub is_closing_hidden: bool,
     /// The number of scenarios that TFTF reports as failed but that are unknown to this version.
     pub strays: u32,
 }

@@ -24,6 +24,8 @@ pub(super) enum PlainLine<'l> {
     Payload(&'l str),
     /// The run's identity, from the header.
     Run(RunId),
+    /// A last line that has other text before it.
+    HiddenClosing(&'l str),
     /// The run's identity, from the summary.
     SummaryRun(RunId),
     /// The board name, from the header.
@@ -167,6 +169,12 @@ fn header_field(line: &str) -> Option<PlainLine<'_>> {
     }
 }
 
+/// Returns the identity at the start of a line in the summary.
+fn summary_run(line: &str) -> Option<RunId> {
+    let (id, _) = line.strip_prefix("Run ")?.split_once(": ")?;
+    RunId::parse(id)
+}
+
 fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     if let Some(verdict) = model::parse_line(line.as_bytes()) {
         return Some(PlainLine::Closing(verdict, line));
@@ -174,11 +182,7 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     if line.starts_with(model::PREFIX) {
         return Some(PlainLine::Broken(line));
     }
-    if let Some((id, _)) = line
-        .strip_prefix("Run ")
-        .and_then(|rest| rest.split_once(": "))
-        && let Some(id) = RunId::parse(id)
-    {
+    if let Some(id) = summary_run(line) {
         return Some(PlainLine::SummaryRun(id));
     }
     if let Some(word) = line.strip_prefix("  TEST COMPLETE") {
