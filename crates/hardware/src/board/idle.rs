@@ -46,7 +46,7 @@ pub struct LeftOutState<'t> {
     pub name: &'t str,
     /// The reason.
     pub reason: LeftOut,
-    /// `psci-bench,power-level`, if it is valid.
+    /// `psci-bench,power-level`, if it is valid, or else the level in `arm,psci-suspend-param`.
     pub level: Option<u8>,
     /// The usable states that are shallower, as in [`IdleState::deeper_than`].
     pub deeper_than: StateSet,
@@ -58,8 +58,10 @@ impl LeftOutState<'_> {
     /// Returns true if CPUs would enter the state if its node were correct.
     pub fn is_meant(&self) -> bool {
         match self.reason {
-            LeftOut::NoParameter | LeftOut::NotCompatible | LeftOut::NoNode(_) => true,
-            LeftOut::OtherFormat(_) => true,
+            LeftOut::NoParameter
+            | LeftOut::NotCompatible
+            | LeftOut::NoNode(_)
+            | LeftOut::OtherFormat(_) => true,
             LeftOut::Disabled | LeftOut::NotListed => false,
         }
     }
@@ -122,7 +124,7 @@ pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
         states.left_out.push(LeftOutState {
             name: state.node.name_text(),
             reason,
-            level: state.level().or(depth(state).map(|depth| depth.level)),
+            level: level(state),
             deeper_than: idle_order::shallower(&nodes, 1 << place, &members),
             shallower_than: idle_order::deeper(&nodes, 1 << place, &members),
         });
@@ -132,16 +134,23 @@ pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
 
 /// Returns the depth of a state; None if its level or its power_state is unknown.
 fn depth(state: &StateNode<'_>) -> Option<Depth> {
-    let power_state = state.node.u32(PARAMETER).ok()??;
-    let format = StateFormat::of(power_state);
-    let level = match state.level() {
-        None => format.level(power_state)?,
-        Some(level) => level,
-    };
+    let power_state = power_state(state)?;
     Some(Depth {
-        level,
-        is_powerdown: format.is_powerdown(power_state),
+        level: level(state)?,
+        is_powerdown: StateFormat::of(power_state).is_powerdown(power_state),
     })
+}
+
+/// Returns the declared power level or, if there is none, the one in the power_state.
+fn level(state: &StateNode<'_>) -> Option<u8> {
+    let in_value = |value| StateFormat::of(value).level(value);
+    state
+        .level()
+        .or_else(|| power_state(state).and_then(in_value))
+}
+
+fn power_state(state: &StateNode<'_>) -> Option<u32> {
+    state.node.u32(PARAMETER).ok().flatten()
 }
 
 /// Adds the state in `node`, or merges it with the state that has the same `power_state`, and

@@ -61,20 +61,19 @@ impl Evidence {
 
 /// Returns the states that are shallower than the one with these nodes.
 pub(super) fn shallower(nodes: &[StateNode<'_>], own: NodeSet, states: &[NodeSet]) -> StateSet {
-    let mut set = StateSet::default();
-    for (index, other) in states.iter().enumerate() {
-        if *other != own && is_deeper(nodes, own, *other) {
-            set.insert(index);
-        }
-    }
-    set
+    others(own, states, |other| is_deeper(nodes, own, other))
 }
 
 /// Returns the states that are deeper than the one with these nodes.
 pub(super) fn deeper(nodes: &[StateNode<'_>], own: NodeSet, states: &[NodeSet]) -> StateSet {
+    others(own, states, |other| is_deeper(nodes, other, own))
+}
+
+/// Returns the other states that `is_wanted` accepts.
+fn others(own: NodeSet, states: &[NodeSet], is_wanted: impl Fn(NodeSet) -> bool) -> StateSet {
     let mut set = StateSet::default();
     for (index, other) in states.iter().enumerate() {
-        if *other != own && is_deeper(nodes, *other, own) {
+        if *other != own && is_wanted(*other) {
             set.insert(index);
         }
     }

@@ -92,7 +92,7 @@ fn lack_of_psci(tree: Fdt<'_>) -> FormatError {
 }
 
 /// Builds the error for a PSCI 0.1 node. Firmware with the function IDs of 0.2 most likely
-/// implements 0.2, and a different `compatible` is enough.
+/// implements 0.2, so that only `compatible` has to be corrected.
 fn old_psci(node: Node<'_>) -> FormatError {
     let mut given = FUNCTIONS.iter().filter_map(|(name, ids)| {
         let id = node.u32(name).ok().flatten();

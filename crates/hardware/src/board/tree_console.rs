@@ -146,9 +146,8 @@ fn disabled(node: Node<'_>) -> Option<Node<'_>> {
 
 /// Reads a UART's node.
 fn read(node: Node<'_>) -> Result<Uart> {
-    let compatible = node.required("compatible")?;
-    let mut names = compatible.split(|byte| *byte == 0);
-    let Some((kind, mut layout)) = names.find_map(UartKind::from_compatible) else {
+    let Some((kind, mut layout)) = node.compatible().find_map(UartKind::from_compatible) else {
+        let compatible = node.required("compatible")?;
         return Err(match first_text(compatible) {
             None => node.not_text("compatible"),
             Some(value) => node.wrong_text("compatible", value, &AnyUart.to_string()),

@@ -162,11 +162,12 @@ fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError>
 fn fields(bytes: &[u8]) -> Result<&BlockFields, FormatError> {
     match BlockFields::ref_from_prefix(bytes) {
         Ok((block, _)) => Ok(block),
-        Err(_) => {
-            let message = format_args!("shorter than an arm64 Image header");
-            Err(FormatError::new(message))
-        }
+        Err(_) => Err(too_short()),
     }
+}
+
+fn too_short() -> FormatError {
+    FormatError::new(format_args!("shorter than an arm64 Image header"))
 }
 
 impl BlockFields {
@@ -286,8 +287,7 @@ impl ParameterBlock {
     /// Returns an error that identifies the rejected header or field.
     pub fn read(file: &[u8]) -> Result<Self, FormatError> {
         let Ok((header, block)) = Header::ref_from_prefix(file) else {
-            let message = format_args!("shorter than an arm64 Image header");
-            return Err(FormatError::new(message));
+            return Err(too_short());
         };
         check_magic("arm64 Image magic", header.magic == MAGIC, MAGIC_OFFSET)?;
         Self::decode(block)

@@ -1,9 +1,10 @@
 //! Idle states in the device tree that a scenario could not use.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::words::Verbosity;
-use crate::model::{Finding, Kind, Run, Scenario, Skip, Status};
+use crate::model::{Finding, Kind, LeftOutState, Run, Scenario, Skip, Status};
 use crate::plan::ScenarioId;
 
 /// An idle state that is left out.
@@ -12,27 +13,20 @@ pub const LEFT_OUT: Kind = Kind::new("left-out-state");
 /// Finds the idle states that are left out, if the scenario measures all states or was skipped for
 /// lack of a state. The UART's header already names them.
 pub(super) fn find_left_out(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
-    let lacks_state = match scenario.status {
-        Status::Skipped(why) => lacks_state(why),
-        _ => false,
-    };
+    let lacks_state = matches!(
+        scenario.status,
+        Status::Skipped(Skip::NoIdleState | Skip::Undecided(_) | Skip::OtherFormat(_))
+    );
     let is_affected = lacks_state || scenario.id == ScenarioId::IdleStates;
     if !verbosity.is_full() || !is_affected {
         return Vec::new();
     }
     let finding = |sentence| Finding::by_counts(LEFT_OUT, sentence, []);
-    let states = run.left_out.iter().map(|state| state.sentence());
+    let states = run.left_out.iter().map(LeftOutState::sentence);
     states.map(capitalized).map(finding).collect()
 }
 
-const fn lacks_state(why: Skip) -> bool {
-    matches!(
-        why,
-        Skip::NoIdleState | Skip::Undecided(_) | Skip::OtherFormat(_)
-    )
-}
-
-fn capitalized(mut sentence: alloc::string::String) -> alloc::string::String {
+fn capitalized(mut sentence: String) -> String {
     if sentence.starts_with("the ") {
         sentence.replace_range(..1, "T");
     }

@@ -17,8 +17,8 @@ use crate::measure::Facts;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunId(u32);
 
-/// Everything that distinguishes a run from other runs. Nothing in it is random, so that runs on an
-/// emulator with an instruction clock can be repeated.
+/// Everything that distinguishes a run from other runs. Nothing in it is random, so that a run on an
+/// emulator with an instruction clock gives the same output every time.
 #[derive(Clone, Copy, Debug)]
 pub struct RunParts<'a> {
     /// The payload's checksum.
