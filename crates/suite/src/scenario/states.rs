@@ -305,8 +305,7 @@ impl<'b> BoardStates<'b> {
         // Without levels, the shallowest state is assumed to be the core's.
         let level = has_core.then_some(0);
         let candidates = own.filter(|it| self.level(*it) == level);
-        let Some(core) =
-            self.first_of(candidates.clone(), &|one, other| self.is_deeper(other, one))?
+        let Some(core) = self.first_of(candidates, &|one, other| self.is_deeper(other, one))?
         else {
             return self.nothing_usable();
         };
@@ -410,8 +409,8 @@ impl<'b> BoardStates<'b> {
 ///
 /// The extended format reserves too few bits to decide from the value alone: 0x01010022, for
 /// example, is a standby state in that format. A state that is a power-down only in the other
-/// format is assumed to be in that format, unless a power-down state in the firmware's format is
-/// deeper, because standby states are never that deep.
+/// format is assumed to be in that format. Only if a power-down state in the firmware's format is
+/// deeper, and no level above 0 is declared, it is assumed to be a standby state.
 fn is_foreign(all: &[IdleState<'_>], place: usize, format: StateFormat) -> bool {
     let (state, other) = (&all[place], format.other());
     let value = state.power_state;
@@ -424,8 +423,8 @@ fn is_foreign(all: &[IdleState<'_>], place: usize, format: StateFormat) -> bool 
     let is_own = |state: &IdleState<'_>| {
         format.accepts(state.power_state) && format.is_powerdown(state.power_state)
     };
-    let is_shallower = |it: &IdleState<'_>| is_own(it) && it.deeper_than.contains(place);
-    state.level.is_some_and(|level| level > 0) || !all.iter().any(is_shallower)
+    let is_deeper = |it: &IdleState<'_>| is_own(it) && it.deeper_than.contains(place);
+    state.level.is_some_and(|level| level > 0) || !all.iter().any(is_deeper)
 }
 
 fn powerdowns<'b>(
