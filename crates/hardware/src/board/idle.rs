@@ -61,6 +61,7 @@ impl LeftOutState<'_> {
             LeftOut::NoParameter
             | LeftOut::NotCompatible
             | LeftOut::NoNode(_)
+            | LeftOut::NoDomain(_)
             | LeftOut::OtherFormat(_) => true,
             LeftOut::Disabled | LeftOut::NotListed => false,
         }

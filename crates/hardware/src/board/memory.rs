@@ -100,6 +100,10 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<(MemorySource, Vec<Region>)> {
             return Err(FormatError::new(message));
         }
     }
+    if let Some(node) = disabled(tree) {
+        let value = node.text("status")?.unwrap_or("");
+        return Err(node.wrong_text("status", value, "okay, because no other memory is enabled"));
+    }
     let is_sram = |node: Node<'_>| node.compatible_with("mmio-sram").is_some();
     let why = match usable_nodes(tree).any(is_sram) {
         true => "; mmio-sram is used only if /chosen/zephyr,sram refers to it",
@@ -109,6 +113,16 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<(MemorySource, Vec<Region>)> {
         "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
          called memory{why}"
     )))
+}
+
+/// Returns the first memory node that `status` disables.
+fn disabled<'t>(tree: Fdt<'t>) -> Option<Node<'t>> {
+    let mut nodes = Node::root(tree).subtree();
+    let is_memory = |depth: usize, node: Node<'_>| {
+        node.value("device_type") == Some(b"memory\0") || depth == 1 && node.is_called(b"memory")
+    };
+    let found = nodes.find(|(depth, node)| is_memory(*depth, *node) && !node.is_available());
+    found.map(|(_, node)| node)
 }
 
 /// Appends the regions of the memory nodes of one kind, and returns the number of nodes.

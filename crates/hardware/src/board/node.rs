@@ -172,15 +172,20 @@ impl<'t> Node<'t> {
     }
 
     /// Finds the power domain through which PSCI controls this node (Linux binding
-    /// *power/power-domain.yaml*): the one named "psci" or, without names, the first one.
-    pub fn power_domain(self) -> Result<Option<Self>> {
+    /// *power/power-domain.yaml*): the one named "psci" or, without names, the first one. Returns
+    /// its phandle, and its node if there is one.
+    pub fn power_domain(self) -> Result<Option<(u32, Option<Self>)>> {
         let names = self.value("power-domain-names").unwrap_or_default();
         let mut names = names.split(|byte| *byte == 0);
         let wanted = names.position(|name| name == b"psci").unwrap_or(0);
         let mut cells = self.cells("power-domains")?;
         for _ in 0..wanted {
-            let Some(domain) = cells.next().and_then(|it| Self::with_phandle(self.fdt, it)) else {
+            let Some(phandle) = cells.next() else {
                 return Ok(None);
+            };
+            // Without the node, the number of arguments is unknown.
+            let Some(domain) = Self::with_phandle(self.fdt, phandle) else {
+                return Ok(Some((phandle, None)));
             };
             let arguments = domain.u32("#power-domain-cells")?.unwrap_or(0);
             for _ in 0..arguments.min(8) {
@@ -188,7 +193,7 @@ impl<'t> Node<'t> {
             }
         }
         let phandle = cells.next();
-        Ok(phandle.and_then(|phandle| Self::with_phandle(self.fdt, phandle)))
+        Ok(phandle.map(|phandle| (phandle, Self::with_phandle(self.fdt, phandle))))
     }
 
     /// Returns true unless `status` disables the node (section 2.3.4).

@@ -65,7 +65,8 @@ fn version(name: &[u8]) -> Option<(u32, u32)> {
 }
 
 fn lack_of_psci(tree: Fdt<'_>) -> FormatError {
-    let is_old = |name: &[u8]| name == NAME.as_bytes();
+    let is_old =
+        |name: &[u8]| name == NAME.as_bytes() || version(name).is_some_and(|it| it < FIRST);
     let is_similar = |name: &[u8]| {
         name.windows(4)
             .any(|part| part.eq_ignore_ascii_case(b"psci"))

@@ -33,7 +33,11 @@ pub(crate) fn in_chosen<'t>(tree: Fdt<'t>, name: &'static str) -> Result<Option<
     resolve(tree, path)?.ok_or_else(missing).map(Some)
 }
 
-/// Finds the node for a path or for an alias with an optional path below it.
+/// Finds the node for a path or for an alias with an optional path below it. Returns `None` if
+/// there is no such path or alias.
+///
+/// # Errors
+/// Returns an error if no node has the alias's path.
 pub(crate) fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>> {
     if path.starts_with('/') {
         return Ok(Node::find(tree, path));
@@ -44,6 +48,10 @@ pub(crate) fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>>
         return Ok(None);
     };
     let target = first_text(value).ok_or_else(|| aliases.not_text("(an alias)"))?;
-    let target = Node::find(tree, target);
-    Ok(target.and_then(|target| target.below(below.as_bytes())))
+    let Some(node) = Node::find(tree, target) else {
+        let (alias, target) = (Shown(alias, VALUE_MAX), Shown(target, VALUE_MAX));
+        let message = format_args!("the path of {alias} is \"{target}\", which no node has");
+        return Err(aliases.error("", message));
+    };
+    Ok(node.below(below.as_bytes()))
 }

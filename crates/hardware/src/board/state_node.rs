@@ -33,6 +33,8 @@ pub enum LeftOut {
     NotCompatible,
     /// No node has this phandle, which the CPU or power domain of this name lists.
     NoNode(u32),
+    /// No node has this phandle, which the CPU or power domain of this name has as its power domain.
+    NoDomain(u32),
     /// A CPU lists it, but its `status` disables it.
     Disabled,
     /// No CPU lists it.
@@ -43,10 +45,11 @@ pub enum LeftOut {
 
 /// A node that is, or should be, an idle state, or an entry in a list that no node matches.
 pub(super) struct StateNode<'t> {
-    /// The state or, if `has_node` is false, the node that lists it.
+    /// The state or, if there is no such node, the one that lists it.
     pub(super) node: Node<'t>,
     phandle: Option<u32>,
-    pub(super) has_node: bool,
+    /// The reason why there is no such node.
+    missing: Option<LeftOut>,
     is_listed: bool,
     /// The nodes that precede this one in a list.
     pub(super) after: NodeSet,
@@ -57,7 +60,7 @@ impl<'t> StateNode<'t> {
         Self {
             node,
             phandle,
-            has_node: true,
+            missing: None,
             is_listed: false,
             after: 0,
         }
@@ -67,7 +70,7 @@ impl<'t> StateNode<'t> {
     pub(super) fn level(&self) -> Option<u8> {
         let level = self.node.u32(LEVEL).ok().flatten();
         level
-            .filter(|level| self.has_node && *level < 4)
+            .filter(|level| self.missing.is_none() && *level < 4)
             .map(|level| level as u8)
     }
 
@@ -75,8 +78,9 @@ impl<'t> StateNode<'t> {
     pub(super) fn left_out(&self) -> Option<LeftOut> {
         match self {
             Self {
-                has_node: false, ..
-            } => self.phandle.map(LeftOut::NoNode),
+                missing: Some(reason),
+                ..
+            } => Some(*reason),
             Self {
                 is_listed: false, ..
             } => Some(LeftOut::NotListed),
@@ -147,7 +151,11 @@ fn note_list<'t>(nodes: &mut Vec<StateNode<'t>>, cpu: Node<'t>) -> Result<NodeSe
     note_entries(nodes, cpu, "cpu-idle-states", &mut before)?;
     let mut inner = cpu;
     for _ in 0..DOMAINS_MAX {
-        let Some(domain) = inner.power_domain()? else {
+        let Some((phandle, domain)) = inner.power_domain()? else {
+            break;
+        };
+        let Some(domain) = domain else {
+            note_entry(nodes, inner, phandle, LeftOut::NoDomain, &mut before)?;
             break;
         };
         note_entries(nodes, domain, "domain-idle-states", &mut before)?;
@@ -165,21 +173,35 @@ fn note_entries<'t>(
     before: &mut NodeSet,
 ) -> Result<()> {
     for phandle in lister.cells(property)? {
-        let known = nodes.iter().position(|it| it.phandle == Some(phandle));
-        let place = match known {
-            Some(place) => place,
-            None => {
-                let found = Node::with_phandle(lister.fdt, phandle);
-                let state = StateNode::new(found.unwrap_or(lister), Some(phandle));
-                let has_node = found.is_some();
-                push(nodes, StateNode { has_node, ..state })?;
-                nodes.len() - 1
-            }
-        };
-        let state = &mut nodes[place];
-        state.is_listed = true;
-        state.after |= *before & !(1 << place);
-        *before |= 1 << place;
+        note_entry(nodes, lister, phandle, LeftOut::NoNode, before)?;
     }
+    Ok(())
+}
+
+/// Notes one entry of a list. If no node has the phandle, `missing` is the reason.
+fn note_entry<'t>(
+    nodes: &mut Vec<StateNode<'t>>,
+    lister: Node<'t>,
+    phandle: u32,
+    missing: fn(u32) -> LeftOut,
+    before: &mut NodeSet,
+) -> Result<()> {
+    let known = nodes.iter().position(|it| it.phandle == Some(phandle));
+    let place = match known {
+        Some(place) => place,
+        None => {
+            let found = Node::with_phandle(lister.fdt, phandle);
+            let mut state = StateNode::new(found.unwrap_or(lister), Some(phandle));
+            if found.is_none() {
+                state.missing = Some(missing(phandle));
+            }
+            push(nodes, state)?;
+            nodes.len() - 1
+        }
+    };
+    let state = &mut nodes[place];
+    state.is_listed = true;
+    state.after |= *before & !(1 << place);
+    *before |= 1 << place;
     Ok(())
 }

@@ -38,6 +38,11 @@ impl LeftOutState {
                     "{name} lists an idle state with the phandle {phandle:#x}, which no node has."
                 );
             }
+            LeftOut::NoDomain(phandle) => {
+                return format!(
+                    "{name} is in a power domain with the phandle {phandle:#x}, which no node has."
+                );
+            }
             LeftOut::OtherFormat(power_state) => {
                 let has = StateFormat::of(*power_state);
                 let (takes, has) = (has.other().name(), has.name());

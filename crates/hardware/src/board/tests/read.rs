@@ -365,6 +365,14 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
 
     // Idle states. States with the same value are merged. Extended-format values do not contain a
     // level.
+    // A power domain, or the one around it, that the tree does not have.
+    (Juno, &[Set("/cpus/cpu@101", "power-domains", Cells(&[0x40]))],
+        &["left out: cpu@101 NoDomain(64)"]),
+    (Juno, &[
+        Add("/", "power { #power-domain-cells = <0>; phandle = <0x40>; power-domains = <0x41>; }"),
+        Set("/cpus/cpu@101", "power-domains", Cells(&[0x40])),
+        Set("/cpus/cpu@102", "power-domains", Cells(&[0x40])),
+    ], &["left out: power NoDomain(65)"]),
     (Juno, &[
         Add("/cpus", DOMAIN_IDLE_STATES),
         Add("/", "power { #power-domain-cells = <0>; phandle = <0x40>; \

@@ -36,8 +36,10 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
          called memory"),
     (Qemu(4), &[Set("/memory@40000000", "status", Text("disabled"))],
-        "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
-         called memory"),
+        "/memory@40000000 status: \"disabled\", expected okay, because no other memory is enabled"),
+    (Qemu(4), &[
+        Unset("/memory@40000000", "device_type"), Set("/memory@40000000", "status", Text("fail")),
+    ], "/memory@40000000 status: \"fail\", expected okay, because no other memory is enabled"),
     // On-chip memory in a tree of Linux.
     (Qemu(4), &[
         Remove("/memory@40000000"),
@@ -94,7 +96,8 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci-x"))],
         "/psci compatible: \"arm,psci-x\", expected arm,psci-0.2 or later"),
     (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci-0.1"))],
-        "/psci compatible: \"arm,psci-0.1\", expected arm,psci-0.2 or later"),
+        "/psci compatible: PSCI 0.1 with the function IDs of 0.2; if the firmware implements 0.2: \
+         fdtput -t s TREE /psci compatible arm,psci-0.2"),
     (Qemu(4), &[Set("/psci", "compatible", Texts(&["vendor,board", "Arm,PSCI-1.0"]))],
         "/psci compatible: \"Arm,PSCI-1.0\", expected arm,psci-0.2 or later"),
     (Qemu(4), &[Set("/psci", "method", Text("svc"))], "/psci method: \"svc\", expected smc or hvc"),
@@ -157,6 +160,13 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     ], "/pl011@9000000 reg: 0x9000001, expected an address aligned to reg-io-width"),
     (Qemu(4), &[Set("/chosen", "stdout-path", Text("serial1:9600"))],
         "/chosen stdout-path: no node has the path \"serial1\""),
+    (Qemu(4), &[
+        Set("/chosen", "stdout-path", Text("serial0:115200n8")),
+        Set("/aliases", "serial0", Text("/soc/uart@9000000")),
+    ], "/aliases: the path of serial0 is \"/soc/uart@9000000\", which no node has"),
+    (Qemu(4), &[
+        Unset("/chosen", "stdout-path"), Set("/aliases", "serial0", Text("/soc/uart@9000000")),
+    ], "/aliases: the path of serial0 is \"/soc/uart@9000000\", which no node has"),
     (Qemu(4), &[Unset("/chosen", "stdout-path"), Set("/aliases", "serial0", Bytes(&[0xff, 0x00]))],
         "/aliases (an alias): not a string of printable ASCII characters"),
 
