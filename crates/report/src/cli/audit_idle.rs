@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use boards::{BoardFile, StateFormat};
 use clap::{ArgGroup, Args};
 use device_tree::acpi::to_tree_of_cpus;
+use hardware::text::plural::many;
 use host::exit_code::{BAD, FAILED, INCOMPLETE};
 use host::progress::say;
 use host::read_file;
@@ -126,7 +127,16 @@ impl AuditIdleArguments {
             _ if !self.logs.is_empty() => {
                 bail!("--tree: logs can be compared with only one tree")
             }
-            paths => Ok(Some(TreeFiles::find(paths)?)),
+            paths => {
+                let files = TreeFiles::find(paths)?;
+                if files.overlays > 0 {
+                    let overlays = many(files.overlays, "overlay");
+                    say(&format!(
+                        "note: {overlays} not audited; use fdtoverlay to apply overlays to a tree"
+                    ));
+                }
+                Ok(Some(files))
+            }
         }
     }
 

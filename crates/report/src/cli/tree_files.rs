@@ -21,11 +21,13 @@ pub struct TreeFiles {
     pub trees: Vec<PathBuf>,
     /// The subfolders that cannot be read, and why.
     pub unreadable: Vec<(PathBuf, io::Error)>,
+    /// The number of overlays in folders. They change a tree, but are not trees.
+    pub overlays: usize,
 }
 
 impl TreeFiles {
     /// Finds the trees at `paths`, and those in the folders at `paths` and below them. A file in a
-    /// folder is a tree if its name ends in `.dtb`.
+    /// folder is a tree if its name ends in `.dtb`, in upper or lower case.
     ///
     /// # Errors
     /// Returns an error if a folder cannot be read or has no trees.
@@ -44,7 +46,7 @@ impl TreeFiles {
         let named = || format!("--tree {}", top.display());
         fs::read_dir(top).with_context(named)?;
         let first = self.trees.len();
-        let mut has_sources = false;
+        let (overlays_before, mut has_sources) = (self.overlays, false);
         let (mut folders, mut links) = (vec![top.to_owned()], Vec::new());
         // A folder can be reached in several ways through symbolic links, which are followed last.
         let mut visited = BTreeSet::new();
@@ -61,19 +63,24 @@ impl TreeFiles {
                     links.push(path);
                 } else if path.is_dir() {
                     folders.push(path);
-                } else if path.extension().is_some_and(|extension| extension == "dtb") {
+                } else if has_extension(&path, "dtb") {
                     self.trees.push(path);
+                } else if has_extension(&path, "dtbo") {
+                    self.overlays += 1;
                 } else {
-                    has_sources |= path.extension().is_some_and(|extension| extension == "dts");
+                    has_sources |= has_extension(&path, "dts");
                 }
             }
         }
         let trees = self.trees.get_mut(first..).unwrap_or_default();
         trees.sort();
         if trees.is_empty() && self.unreadable.is_empty() {
-            let hint = match has_sources {
-                true => "; compile its .dts files with dtc",
-                false => "",
+            let hint = if has_sources {
+                "; compile its .dts files with dtc"
+            } else if self.overlays > overlays_before {
+                "; apply its overlays to a tree with fdtoverlay"
+            } else {
+                ""
             };
             bail!("{}: contains no .dtb file{hint}", named());
         }
@@ -99,6 +106,12 @@ pub fn read_tree(what: &str, path: &Path) -> Result<Vec<u8>> {
         bail!("{}: device tree source; compile it with dtc", named());
     }
     Ok(blob)
+}
+
+/// Returns true if a file's name ends in a dot and `extension`, in upper or lower case.
+fn has_extension(path: &Path, extension: &str) -> bool {
+    let own = path.extension();
+    own.is_some_and(|own| own.eq_ignore_ascii_case(extension))
 }
 
 /// Returns the paths in a folder, sorted.

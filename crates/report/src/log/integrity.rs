@@ -142,9 +142,14 @@ impl Integrity {
             all.push(format!("{lines} repeated back to back; each counts once"));
         }
         if self.rt_instr_ambiguous > 0 {
-            let lines = many(self.rt_instr_ambiguous as usize, "RT_INSTR line");
+            let row = match self.tables {
+                true => "table row",
+                false => "RT_INSTR line",
+            };
+            let rows = many(self.rt_instr_ambiguous as usize, row);
             all.push(format!(
-                "{lines} contradict another line for the same CPU; none of them is used"
+                "{rows} with other figures than an earlier one for the same CPU; this CPU's figures \
+                 are not used"
             ));
         }
         if !self.unknown.is_empty() {

@@ -4,9 +4,10 @@
 //! cluster: `CPUs 0-3 refer to CPUs in the little cluster (A53)`. The cluster's number comes from
 //! the board file, which lists the CPU types by cluster.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use itertools::Itertools as _;
 use regex::Regex;
 
@@ -70,9 +71,11 @@ impl PageCpus {
     /// cluster is unknown; it then counts as 0.
     ///
     /// # Errors
-    /// Returns an error that starts with `LINE:COLUMN: ` if a cell is not a CPU.
+    /// Returns an error that starts with `LINE:COLUMN: ` if a cell is not a CPU, or is the same one as
+    /// an earlier cell.
     pub(super) fn label(&self, rows: &mut [Vec<PublishedCell>]) -> Result<bool> {
         let mut has_unknown = false;
+        let mut labels = BTreeSet::new();
         for row in rows {
             let Some(cell) = row.first().cloned() else {
                 continue;
@@ -82,6 +85,10 @@ impl PageCpus {
                 let example = "4, or cluster 1 core 0";
                 format!("{line}:{column}: {text:?} is not a CPU on this page, such as {example}")
             })?;
+            ensure!(
+                labels.insert(label),
+                "{line}:{column}: {text:?} is a CPU that already has a row in this table"
+            );
             let part = |number: u16| PublishedCell {
                 text: number.to_string(),
                 place: cell.place,

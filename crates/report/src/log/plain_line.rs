@@ -71,6 +71,9 @@ static RT_INSTR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(line).expect("a pattern")
 });
 
+/// The start of a count in TFTF's summary.
+const TALLY: &str = "Tests ";
+
 /// A firmware stage, with its version or build.
 static STAGE: LazyLock<Regex> = LazyLock::new(|| {
     let line = r"^NOTICE: *(BL[0-9][0-9A-Z]{0,2}): (?:Built : *(.*)|(v?[0-9].*\(.*))$";
@@ -142,10 +145,16 @@ pub(super) fn is_line(text: &[u8]) -> bool {
     find_known(text) == Some(0) || parse(text) != PlainLine::Other
 }
 
-/// Returns what follows other text in `line` if it looks like a run's last line.
-pub(super) fn find_closing(line: &[u8]) -> Option<&str> {
-    let at = memmem::find(line, model::PREFIX.as_bytes())?;
-    str::from_utf8(&line[at..]).ok()
+/// Returns a run's last line, or a count from TFTF's summary, that has other text before it. Both
+/// can only show that something is missing.
+pub(super) fn find_hidden(line: &[u8]) -> PlainLine<'_> {
+    let find = |part: &[u8]| {
+        let at = memmem::find(line, part)?;
+        str::from_utf8(&line[at..]).ok()
+    };
+    let closing = find(model::PREFIX.as_bytes()).map(PlainLine::HiddenClosing);
+    let tally = || find(TALLY.as_bytes()).and_then(|count| tally(count.trim_end()));
+    closing.or_else(tally).unwrap_or(PlainLine::Other)
 }
 
 /// Joins `begun`, the start of an RT_INSTR line broken by a terminal, with its next part. Returns
@@ -194,12 +203,8 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
         let (cpus, _) = rest.split_once(": ")?;
         return ScenarioId::from_word(tag).map(|id| PlainLine::Skipped(id, cpus));
     }
-    if let Some((word, count)) = line
-        .strip_prefix("Tests ")
-        .and_then(|it| it.split_once(':'))
-    {
-        let (status, count) = (status(word.trim_end()), count.trim_start().parse().ok()?);
-        return (status != Status::Unknown).then_some(PlainLine::Tally(status, count));
+    if line.starts_with(TALLY) {
+        return tally(line);
     }
     if let Some(field) = line.strip_prefix("  ").and_then(header_field) {
         return Some(field);
@@ -234,6 +239,13 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
             level.ok().map(PlainLine::RunningAt)
         }
     }
+}
+
+/// Parses a count in TFTF's summary.
+fn tally(line: &str) -> Option<PlainLine<'_>> {
+    let (word, count) = line.strip_prefix(TALLY)?.split_once(':')?;
+    let (status, count) = (status(word.trim_end()), count.trim_start().parse().ok()?);
+    (status != Status::Unknown).then_some(PlainLine::Tally(status, count))
 }
 
 /// Returns the status for a keyword printed by TFTF.

@@ -459,8 +459,7 @@ impl LogReader {
         let line = joined.as_deref().unwrap_or(line);
         let mut parsed = plain_line::parse(line);
         if parsed == PlainLine::Other && self.now.is_begun() && !self.now.is_closed() {
-            let hidden = plain_line::find_closing(line);
-            parsed = hidden.map_or(PlainLine::Other, PlainLine::HiddenClosing);
+            parsed = plain_line::find_hidden(line);
         }
         if self.is_repeated(line, &parsed) {
             self.now.logged.integrity.lines_repeated += 1;

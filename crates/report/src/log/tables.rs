@@ -276,6 +276,18 @@ mod tests {
     }
 
     #[test]
+    fn contradictory_rows_are_called_table_rows() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = format!("{}.csv", ScenarioId::PsciVersionParallel.tag());
+        fs::write(dir.path().join(file), "0,0,7\n0,0,8\n0,1,9\n").expect("written");
+        let logged = read(dir.path()).expect("tables");
+        let figures = logged.run.scenarios[0].cells.iter();
+        let figures: Vec<_> = figures.map(|cell| cell.figure(Metric::Latency)).collect();
+        assert_eq!(figures, [Some(9)]);
+        assert!(logged.doubts().concat().starts_with("1 table row with"));
+    }
+
+    #[test]
     fn unknown_scenarios_are_named_and_left_out() {
         let dir = tempfile::tempdir().expect("a folder");
         let tag = ScenarioId::PsciVersionParallel.tag();

@@ -26,7 +26,8 @@ fn tree_that_cannot_be_audited_is_a_line_of_the_table() {
     scratch.write("boards/b-empty.dtb", "");
     scratch.write("boards/c-text.dtb", "/dts-v1/;\n/ {};\n");
     scratch.write("boards/d-cut.dtb", &tree()[..100]);
-    scratch.write("boards/vendor/new/good.dtb", &tree());
+    scratch.write("boards/vendor/new/good.DTB", &tree());
+    scratch.write("boards/vendor/new/display.dtbo", &tree());
     scratch.write("boards/vendor/none.dtb", &none);
     scratch.write("boards/vendor/wrong.dtb", &wrong());
     scratch.write("boards/notes.txt", "not a tree");
@@ -42,9 +43,11 @@ fn tree_that_cannot_be_audited_is_a_line_of_the_table() {
         said.contains("1 contradictory; 5 trees cannot be audited"),
         "{said}"
     );
+    let overlays = "note: 1 overlay not audited; use fdtoverlay to apply overlays to a tree";
+    assert!(said.contains(overlays), "{said}");
     let rows: Vec<_> = text
         .lines()
-        .filter(|line| line.contains(".dtb  "))
+        .filter(|line| line.to_lowercase().contains(".dtb  "))
         .collect();
     let expected = [
         "boards/a-shared.dtb n/a cannot be audited: /cpus/idle-states/core-off and",
@@ -52,7 +55,7 @@ fn tree_that_cannot_be_audited_is_a_line_of_the_table() {
         "boards/c-text.dtb n/a cannot be audited: device tree source; compile it with",
         "boards/d-cut.dtb n/a cannot be audited: ",
         "boards/e-dangling.dtb n/a cannot be audited: No such file",
-        "boards/vendor/new/good.dtb 4 no contradictions",
+        "boards/vendor/new/good.DTB 4 no contradictions",
         "boards/vendor/none.dtb 0 no idle states",
         "boards/vendor/wrong.dtb 4 1 contradictory",
     ];
@@ -82,6 +85,7 @@ fn exit_code_of_several_trees_names_the_worst() {
     scratch.write("wrong/good.dtb", &tree());
     scratch.write("wrong/wrong.dtb", &wrong());
     scratch.write("one/shared.dtb", &shared());
+    scratch.write("overlays/board.dtbo", &tree());
     scratch.write("sources/board.dts", "/dts-v1/;\n/ {};\n");
     let none = crate::support::tree_with(boards::GicVersion::V3, "");
     scratch.write("none/none.dtb", &none);
@@ -114,6 +118,11 @@ fn exit_code_of_several_trees_names_the_worst() {
             "audit-idle --tree sources",
             2,
             "no .dtb file; compile its .dts files with dtc",
+        ),
+        (
+            "audit-idle --tree overlays",
+            2,
+            "no .dtb file; apply its overlays to a tree with fdtoverlay",
         ),
         (
             "audit-idle --tree wrong --format dts",

@@ -245,6 +245,14 @@ fn damaged_table_of_the_old_layout_is_refused_with_its_place() {
             "\"3\" is not a CPU on this page",
         ),
         (
+            table(
+                DEEP,
+                SUSPEND,
+                &["0, 114, 20, 94", "cluster 0 core 0, 115, 20, 94"],
+            ),
+            ":14:3: \"cluster 0 core 0\" is a CPU that already has a row in this table",
+        ),
+        (
             table(DEEP, SUSPEND, row).repeat(2),
             "a second table for the same scenario",
         ),

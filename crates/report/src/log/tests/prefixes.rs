@@ -247,6 +247,22 @@ fn line_with_another_prefix_is_not_read() {
     assert!(hidden.verdict().is_none() && !hidden.is_complete());
 }
 
+/// A test that failed although all tests in the log passed is one that the log does not contain.
+#[test]
+fn failed_test_counted_behind_another_prefix_is_missing() {
+    let tally = "Tests Failed  : 1";
+    let log = TFTF.replace("Failed\n", "Passed\n").replace(tally, "");
+    let complete = format!("{log}NOTICE:  Exiting tests.\n");
+    assert!(read_one(&complete).is_complete());
+    for prefix in ["x ", "[10:11:12] ", "[10:11:12] > "] {
+        let lacks = read_one(format!("{log}{prefix}{tally}\nNOTICE:  Exiting tests.\n")).lacks();
+        assert!(
+            lacks.concat().contains("TFTF counts 1 test failed"),
+            "{lacks:?}"
+        );
+    }
+}
+
 /// A prefix must be on more than one line.
 #[test]
 fn text_before_a_single_line_is_not_a_prefix() {
