@@ -36,6 +36,7 @@
 //! | [`process`] | child processes, silent unless they fail |
 //! | [`folder`] | output folders that are written completely or not at all |
 //! | [`exit_code`] | the exit codes of the commands |
+//! | [`retired`] | what to use instead of verbs and formats that no longer exist |
 //! | `tf_a_version` | the version of a TF-A source tree |
 //!
 //! Each file imports only from files listed above it.
@@ -52,6 +53,7 @@ pub mod places;
 pub mod process;
 pub mod progress;
 pub mod read_file;
+pub mod retired;
 mod side_by_side;
 pub mod stdout;
 mod temporary;

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use anyhow::Result;
 use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use host::exit_code::{self, BAD, EXIT_CODES};
-use host::interrupt;
+use host::{interrupt, retired};
 
 use super::first_verb::FirstVerb;
 #[cfg(feature = "full")]
@@ -73,6 +73,9 @@ pub fn command() -> Command {
 /// Runs the tool with `arguments`, which start with the program name, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Err(error) = retired::check_verb(&arguments) {
+        return exit_code::of(Err(error));
+    }
     #[cfg(not(feature = "full"))]
     if full_program::is_needed(&arguments) {
         return exit_code::of(full_program::run(&arguments));

@@ -5,15 +5,22 @@ use std::path::Path;
 
 use anyhow::Result;
 use host::files;
+use host::retired::format_successor;
 use itertools::Itertools as _;
 use thiserror::Error;
 
 use crate::export::{self, Format, Report, ReportPart};
 
-/// The name of an unknown format, or of a format that cannot show the report.
+/// A format that cannot be used.
 #[derive(Clone, Debug, Error)]
-#[error("expected one of {}", names(*.0))]
-pub(super) struct UnknownFormat(ReportPart);
+pub(super) enum UnusableFormat {
+    /// It is unknown, or cannot show the report.
+    #[error("expected one of {}", names(*.0))]
+    Unknown(ReportPart),
+    /// It no longer exists.
+    #[error("no longer supported: use {0}")]
+    Retired(&'static str),
+}
 
 /// Returns the names of the formats that can show `part`.
 fn names(part: ReportPart) -> String {
@@ -28,10 +35,13 @@ pub(super) fn format_help(part: ReportPart) -> String {
 /// Returns a parser for the names that `names` returns.
 pub(super) fn format_parser(
     part: ReportPart,
-) -> impl Fn(&str) -> Result<&'static Format, UnknownFormat> + Clone + Send + Sync + 'static {
+) -> impl Fn(&str) -> Result<&'static Format, UnusableFormat> + Clone + Send + Sync + 'static {
     move |name| {
         let found = export::able(part).find(|format| format.name == name);
-        found.ok_or(UnknownFormat(part))
+        found.ok_or_else(|| match format_successor(name) {
+            Some(successor) => UnusableFormat::Retired(successor),
+            None => UnusableFormat::Unknown(part),
+        })
     }
 }
 

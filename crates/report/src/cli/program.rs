@@ -1,7 +1,11 @@
 //! The `psci-report` program: the report verbs of `cargo xtask`, usable without a checkout.
 
+use std::env;
+use std::ffi::OsString;
+
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use host::exit_code::{self, EXIT_CODES};
+use host::retired;
 
 use super::help::name_program;
 use super::verb::ReportVerb;
@@ -35,7 +39,11 @@ pub fn command() -> clap::Command {
 
 /// Runs the program with the arguments of this process and returns its exit code.
 pub fn main() -> u8 {
-    let matches = command().get_matches();
+    let arguments: Vec<OsString> = env::args_os().collect();
+    if let Err(error) = retired::check_verb(&arguments) {
+        return exit_code::of(Err(error));
+    }
+    let matches = command().get_matches_from(arguments);
     let program = Program::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     exit_code::of(program.verb.run())
 }

@@ -86,9 +86,7 @@ pub static ALL: &[Format] = &[
     format("json", super::json::write, ALL_PARTS),
     format("html", super::html::write, NO_MATRIX),
     format("junit", super::junit::write, COMPARED),
-    format("perfetto", super::perfetto::write, RUNS),
     format("dt", super::dt::write, RUNS),
-    format("bug", super::bug::write, RUNS),
     format("dts", super::dts::write, IDLE),
     format("patch", super::patch::write, IDLE),
 ];

@@ -1,7 +1,6 @@
 //! Writes reports in each format.
 
 mod audit_document;
-mod bug;
 mod check_tables;
 mod commentary;
 mod compared_text;
@@ -27,7 +26,6 @@ mod method;
 mod object;
 mod overhead_text;
 mod patch;
-mod perfetto;
 mod published_page;
 mod report_data;
 mod report_document;

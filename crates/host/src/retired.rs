@@ -1,0 +1,38 @@
+//! The verbs and formats of earlier versions, and what to use instead.
+
+use std::ffi::OsString;
+
+use anyhow::{Result, bail};
+
+/// The verbs.
+const VERBS: &[(&str, &str)] = &[];
+/// The formats.
+const FORMATS: &[(&str, &str)] = &[
+    ("bug", "--format md"),
+    ("perfetto", "--format html, which has a timeline"),
+];
+
+/// Checks a command line, which starts with the program name.
+///
+/// # Errors
+/// Returns an error that names the successor if the verb no longer exists.
+pub fn check_verb(arguments: &[OsString]) -> Result<()> {
+    let verb = arguments.get(1).and_then(|word| word.to_str());
+    let Some(verb) = verb else {
+        return Ok(());
+    };
+    match successor(VERBS, verb) {
+        Some(successor) => bail!("{verb} no longer exists; use {successor}"),
+        None => Ok(()),
+    }
+}
+
+/// Returns what to use instead of a format that no longer exists.
+pub fn format_successor(format: &str) -> Option<&'static str> {
+    successor(FORMATS, format)
+}
+
+fn successor(retired: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
+    let found = retired.iter().find(|(retired, _)| *retired == name);
+    found.map(|(_, successor)| *successor)
+}
