@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::input::worded;
 use report::analysis::compare::{self, compare};
-use report::analysis::merge::merge;
+use report::analysis::typical::typical;
 use report::export::{self, Report};
 use report::follow::last_scenario;
 use report::follow::stream::{MachineEnding, MachineResult, closing};
@@ -70,7 +70,9 @@ fn reports(log: &[u8]) {
             assert_eq!(records.received + missing, expected);
         }
     }
-    report.merged = worded(merge(&report.runs));
+    if !report.runs.is_empty() {
+        worded(typical(&report.runs));
+    }
     // The first run serves as the baseline for all runs.
     if let Some(first) = report.runs.first() {
         let all = compare(&report.runs, first, &compare::Options::default());

@@ -5,7 +5,10 @@ use std::ffi::OsString;
 use anyhow::{Result, bail};
 
 /// The verbs.
-const VERBS: &[(&str, &str)] = &[];
+const VERBS: &[(&str, &str)] = &[(
+    "merge",
+    "`report LOG…`, which prints the tables of all runs",
+)];
 /// The formats.
 const FORMATS: &[(&str, &str)] = &[
     ("bug", "--format md"),

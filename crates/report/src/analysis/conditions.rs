@@ -182,10 +182,10 @@ pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
 pub(super) const NOTED: &[Condition] = &[
     BOARD, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
 ];
-/// Conditions for merging runs. An unknown value counts as different from a known one.
-pub(super) const MERGED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
-/// Conditions for merging scenarios.
-pub(super) const MERGED: &[Condition] = &[
+/// Conditions for combining runs. An unknown value counts as different from a known one.
+pub(super) const COMBINED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
+/// Conditions for combining scenarios.
+pub(super) const COMBINED: &[Condition] = &[
     POWER_STATE,
     PATTERN,
     WAKE_SOURCE,

@@ -1,4 +1,4 @@
-//! Turns runs into findings, comparisons and merged runs.
+//! Turns runs into findings, and comparisons.
 
 pub mod audit;
 mod cold_calls;
@@ -16,7 +16,6 @@ pub mod idle_audit;
 mod interval;
 #[cfg(test)]
 mod made_up;
-pub mod merge;
 pub mod overhead;
 pub mod phases;
 pub(crate) mod step_findings;

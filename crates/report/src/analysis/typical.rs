@@ -5,7 +5,7 @@ use itertools::Itertools as _;
 use run::measure::Metric;
 use run::model::Scenario;
 
-use super::merge::check;
+use super::conditions::{COMBINED, COMBINED_RUNS, differences, is_ambiguous};
 use crate::log::LoggedRun;
 
 /// Returns a run composed of scenarios from all the runs. Each scenario is copied from the run in
@@ -55,4 +55,144 @@ fn longest(scenario: &Scenario) -> Option<u64> {
     let cells = scenario.suite_cells().iter();
     let figures = cells.map(|it| it.figure(Metric::Powerdown).or(it.figure(Metric::Latency)));
     figures.flatten().max()
+}
+
+/// Rejects runs whose conditions differ.
+fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
+    if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
+        let input = &run.source.input;
+        bail!(
+            "cannot combine {input}: several rows have the same cluster and core, so their CPUs are \
+             unknown; report it separately"
+        );
+    }
+    let of_runs = differences(COMBINED_RUNS, [(a, None), (b, None)], true);
+    let of_runs = of_runs.map(|it| (String::new(), it));
+    let is_measured = |it: &&Scenario| !it.cells.is_empty();
+    let scenarios = a.run.scenarios.iter().filter(is_measured);
+    let of_scenarios = scenarios.flat_map(|it| {
+        let other = counterpart(it, b).filter(is_measured).into_iter();
+        let sides = other.map(move |other| [(a, Some(it)), (b, Some(other))]);
+        let all = sides.flat_map(|sides| differences(COMBINED, sides, true));
+        all.map(move |difference| (format!(" for {}", it.id), difference))
+    });
+    let Some((of, (condition, [x, y]))) = of_runs.chain(of_scenarios).next() else {
+        return Ok(());
+    };
+    let [a, b] = [a, b].map(|it| format!("{} (run {})", it.source.input, it.source.place));
+    bail!(
+        "cannot combine {a} and {b}: {}{of} is {x} in the first and {y} in the second; report them \
+         separately",
+        condition.name
+    )
+}
+
+/// Returns the scenario in `run` that goes into the same table as `scenario`, or that would if the
+/// CPUs had been woken by the same interrupt. Scenarios with different helpers are listed
+/// separately.
+fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
+    let own = scenario.key();
+    let is_woken_otherwise = |it: &&Scenario| {
+        (it.id, it.method) == (own.id, own.method) && it.helper.is_some() != own.helper.is_some()
+    };
+    let others = || run.run.scenarios.iter().find(is_woken_otherwise);
+    run.run.scenario(own).or_else(others)
+}
+
+#[cfg(test)]
+mod tests {
+    use run::model::Variant;
+    use run::plan::Plan;
+    use run::plan::ScenarioId::{CpuOn, MaskedTime, NullCall, TimerLatency, WakeRace};
+
+    use super::*;
+    use crate::analysis::edits::{self, RunEdit, edited};
+    use crate::analysis::made_up::{cell_of, step, suite, with_steps};
+
+    /// Edits to the second run, and the condition that the error reports.
+    const REFUSED: &[(RunEdit, &str)] = &[
+        (edits::nothing, ""),
+        (edits::no_head, "the board"),
+        (edits::clock, "the counter frequency in Hz"),
+        (edits::no_facts, "the counter frequency in Hz"),
+        (edits::one_mpidr, "the list of CPUs"),
+        (edits::firmware, "the firmware"),
+        (edits::level, "the exception level"),
+        (edits::warm, "the method"),
+        (
+            edits::no_plan,
+            "the wake-up pattern for test_rt_instr_susp_deep_parallel",
+        ),
+        (
+            edits::state,
+            "power_state for test_rt_instr_susp_deep_parallel",
+        ),
+        (
+            edits::wake_source,
+            "the wake-up source for test_rt_instr_susp_deep_parallel",
+        ),
+        (
+            edits::callers_figures,
+            "the source of the figures for test_rt_instr_susp_deep_parallel",
+        ),
+    ];
+
+    #[test]
+    fn runs_of_different_conditions_are_refused_by_name() {
+        for (edit, condition) in REFUSED {
+            let error = check(&suite(), &edited(*edit)).err();
+            let error = error.map(|it| it.to_string()).unwrap_or_default();
+            let name = format!("a.log (run 1) and a.log (run 1): {condition} is ");
+            assert_eq!(error.is_empty(), condition.is_empty(), "{error}");
+            assert!(error.is_empty() || error.contains(&name), "{error}");
+        }
+        let alike = edited(edits::equal_labels);
+        let refusal = check(&alike, &alike).expect_err("ambiguous").to_string();
+        assert!(refusal.contains("so their CPUs are unknown"));
+    }
+
+    #[test]
+    fn boot_arguments_that_a_scenario_uses_must_be_equal() {
+        let of = |id, edit: fn(&mut Plan)| {
+            let cell = cell_of(0, step(Variant::Idle, None), Metric::Time, &[1, 2]);
+            let mut run = with_steps(id, vec![cell]);
+            let plan = run.run.plan.as_mut().expect("a plan");
+            plan.timer.footprint = 4096;
+            edit(plan);
+            run
+        };
+        let edits: [(_, fn(&mut Plan), _); 5] = [
+            (
+                TimerLatency,
+                |plan| plan.timer.period = 100,
+                "period= for timer_latency is 1000 us in the first and 100 us in the second",
+            ),
+            (
+                TimerLatency,
+                |plan| plan.timer.footprint = 8192,
+                "footprint= for timer_latency is 4096 bytes in the first and 8192 bytes in",
+            ),
+            (
+                CpuOn,
+                |plan| plan.cpu_on_after = 7,
+                "cpu-on-after= for cpu_on is 1000 us in the first and 7 us in the second",
+            ),
+            (
+                MaskedTime,
+                |plan| plan.offsets = 64,
+                "offsets= for masked_time is 32 in the first and 64 in the second",
+            ),
+            (
+                WakeRace,
+                |plan| plan.repeats = 3,
+                "repeats= for wake_race is 1 in the first and 3 in the second",
+            ),
+        ];
+        for (id, edit, part) in edits {
+            assert!(check(&of(id, |_| ()), &of(id, |_| ())).is_ok());
+            let refusal = check(&of(id, |_| ()), &of(id, edit)).expect_err(part);
+            assert!(refusal.to_string().contains(part), "{refusal}");
+            assert!(check(&of(NullCall, |_| ()), &of(NullCall, edit)).is_ok());
+        }
+    }
 }

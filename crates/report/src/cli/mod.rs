@@ -15,7 +15,6 @@ mod follow;
 mod help;
 mod history;
 mod matrix;
-mod merge;
 mod output;
 pub mod overhead;
 mod program;

@@ -9,7 +9,6 @@ use super::compare::CompareArguments;
 use super::follow::FollowArguments;
 use super::history::HistoryArguments;
 use super::matrix::MatrixArguments;
-use super::merge::MergeArguments;
 use super::overhead::OverheadArguments;
 use super::publish::PublishArguments;
 use super::report::ReportArguments;
@@ -21,8 +20,6 @@ pub enum ReportVerb {
     Report(ReportArguments),
     /// Compare runs with an old one, and exit with 1 on a regression.
     Compare(CompareArguments),
-    /// Merge several runs of one board into one report.
-    Merge(MergeArguments),
     /// Show the runs of lab jobs side by side, by board and firmware.
     Matrix(MatrixArguments),
     /// Show the overhead of PMF, based on two runs of a board.
@@ -48,7 +45,6 @@ impl ReportVerb {
         match self {
             Self::Report(arguments) => arguments.run(),
             Self::Compare(arguments) => arguments.run(),
-            Self::Merge(arguments) => arguments.run(),
             Self::Matrix(arguments) => arguments.run(),
             Self::Overhead(arguments) => arguments.run(),
             Self::Publish(arguments) => arguments.run(),

@@ -21,8 +21,6 @@ pub struct Format {
 pub enum ReportPart {
     /// Runs, each on its own.
     Runs,
-    /// Several runs merged into one.
-    Merged,
     /// Jobs and the matrix of their runs.
     Matrix,
     /// A comparison with a baseline.
@@ -49,7 +47,6 @@ impl Format {
 
 const ALL_PARTS: &[ReportPart] = &[
     ReportPart::Runs,
-    ReportPart::Merged,
     ReportPart::Matrix,
     ReportPart::Comparisons,
     ReportPart::Audits,
@@ -58,7 +55,6 @@ const ALL_PARTS: &[ReportPart] = &[
 ];
 const NO_MATRIX: &[ReportPart] = &[
     ReportPart::Runs,
-    ReportPart::Merged,
     ReportPart::Comparisons,
     ReportPart::Audits,
     ReportPart::History,

@@ -15,7 +15,6 @@ use crate::analysis::explain::explanations;
 use crate::analysis::findings::findings;
 use crate::analysis::history::History;
 use crate::analysis::idle_audit::{AuditedState, IdleAudit, UnauditedTree};
-use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
@@ -29,8 +28,6 @@ struct Schema<'r, R, C, A, U> {
     schema: &'static str,
     version: u32,
     runs: Vec<R>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    merged: Option<&'r Merged>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<&'r Matrix>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -50,7 +47,6 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         schema: "psci-bench-report",
         version: VERSION,
         runs: report.runs.iter().map(one_run).collect(),
-        merged: report.merged.as_ref(),
         matrix: report.matrix.as_ref(),
         comparisons: report.comparisons.iter().map(one_comparison).collect(),
         audits: &report.audits,

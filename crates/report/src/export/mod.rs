@@ -21,7 +21,6 @@ mod json;
 mod junit;
 mod markup;
 mod matrix_document;
-mod merged_tables;
 mod method;
 mod object;
 mod overhead_text;

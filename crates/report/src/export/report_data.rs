@@ -6,7 +6,6 @@ use crate::analysis::audit::Audit;
 use crate::analysis::compare::Comparison;
 use crate::analysis::history::History;
 use crate::analysis::idle_audit::{IdleAudit, UnauditedTree};
-use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
@@ -15,8 +14,6 @@ use crate::log::LoggedRun;
 pub struct Report {
     /// The runs, in input order.
     pub runs: Vec<LoggedRun>,
-    /// All runs merged into one, if requested.
-    pub merged: Option<Merged>,
     /// All runs as a matrix, if requested.
     pub matrix: Option<Matrix>,
     /// The comparison of each run with the baseline, if one was given.

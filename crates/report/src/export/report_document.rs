@@ -8,13 +8,11 @@ use super::document::Block;
 use super::history_document::history;
 use super::idle_audit_document::idle_audits;
 use super::matrix_document::matrix;
-use super::merged_tables::merged_tables;
 use super::method::method;
 use super::report_data::Report;
 use super::scenario_document::{heading, scenario};
 use crate::analysis::compare::Comparison;
 use crate::analysis::explain::explanations;
-use crate::analysis::merge::Merged;
 use crate::log::LoggedRun;
 
 /// Returns the blocks, built lazily. A run's blocks are built only after those of the earlier runs
@@ -30,12 +28,10 @@ pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<
         return Box::new(idle_audits(report).into_iter());
     }
     let runs = (0..report.runs.len()).flat_map(|place| run_document(report, place));
-    let merged = report.merged.iter();
-    let merged = merged.flat_map(|merged| merged_document(&report.runs, merged));
     let comparisons = report.comparisons.iter();
     let comparisons = comparisons.flat_map(|it| comparison_document(report, it));
     let audits = report.audits.iter().flat_map(audit);
-    Box::new(runs.chain(merged).chain(comparisons).chain(audits))
+    Box::new(runs.chain(comparisons).chain(audits))
 }
 
 fn run_document(report: &Report, place: usize) -> Vec<Block<'_>> {
@@ -51,16 +47,6 @@ fn run_document(report: &Report, place: usize) -> Vec<Block<'_>> {
         let id = format!("run{}-t{number}", place + 1);
         scenario(run, it, heading(run, it, id))
     }));
-    all
-}
-
-fn merged_document<'r>(runs: &'r [LoggedRun], merged: &Merged) -> Vec<Block<'r>> {
-    let Some(run) = runs.first() else {
-        return Vec::new();
-    };
-    let (count, board) = (many(merged.sources.len(), "run"), board(run));
-    let mut all = vec![Block::Title(format!("{count} of {board}"))];
-    all.extend(merged_tables(run, merged).map(Block::Table));
     all
 }
 

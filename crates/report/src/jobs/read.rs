@@ -17,7 +17,6 @@ use super::find::{Found, named};
 use super::job::{Key, LabJob};
 use super::job_outcome::outcome;
 use super::results::Results;
-use crate::analysis::merge::take_repeats;
 use crate::log::untrusted_text::plain;
 use crate::log::{LogReadError, LoggedRun, runs_in_file};
 
@@ -199,4 +198,29 @@ impl Parts {
         }
         note
     }
+}
+
+/// Removes runs that are identical to an earlier run down to the last tick, and returns a sentence
+/// about each of them. The samples must not be counted twice if a run is specified twice or if a
+/// machine produces exactly the same run again.
+fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
+    let mut repeats = Vec::new();
+    for run in std::mem::take(runs) {
+        let Some(first) = runs.iter().find(|it| is_repeat(&run, it)) else {
+            runs.push(run);
+            continue;
+        };
+        let (run, first) = (&run.source, &first.source);
+        repeats.push(format!(
+            "{} (run {}) and {} (run {}) are identical down to the last tick; counted once",
+            run.input, run.place, first.input, first.place
+        ));
+    }
+    repeats
+}
+
+/// Returns true if `run` is identical to `other` down to the last tick.
+fn is_repeat(run: &LoggedRun, other: &LoggedRun) -> bool {
+    let (own, others) = (&run.run.scenarios, &other.run.scenarios);
+    !own.is_empty() && own == others
 }

@@ -15,6 +15,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     // Words and values
     ("", &["Usage: cargo xtask"]),
     ("qemy", &["unrecognized subcommand 'qemy'"]),
+    ("merge a.log b.log", &["merge no longer exists; use `report LOG…`"]),
     ("report run.log --format bug", &["no longer supported: use --format md"]),
     ("report run.log --format perfetto", &["no longer supported: use --format html"]),
     ("qemu --gic 4", &["'--gic <2|3>': expected 2 or 3"]),

@@ -26,7 +26,6 @@ fn logs() -> Scratch {
 #[test]
 fn exit_codes() {
     let scratch = logs();
-    let for_merge = "expected one of text, md, rst, json, html";
     let for_compare = "expected one of text, md, rst, json, html, junit";
     scratch.assert_outcomes(&[
         ("report good.log --format json -o out.json", 0, ""),
@@ -35,7 +34,6 @@ fn exit_codes() {
         ("report wrong.log", 0, "contradicts the records"),
         ("report dropped.log", 0, "the last line is damaged"),
         ("report tftf.log", 3, "keep logging until TFTF prints that"),
-        ("merge good.log good.log -o out", 0, "counted once"),
         ("report good.log cut.log --run 1 -o out", 0, ""),
         ("compare old.log new.log", 1, "regressions against"),
         ("compare new.log old.log", 0, ""),
@@ -61,8 +59,11 @@ fn exit_codes() {
             "-o nowhere/out: no such dir",
         ),
         ("report good.log --run 2", 2, "--run 2: the input has 1 run"),
-        ("merge good.log tftf.log", 2, "cannot merge"),
-        ("merge good.log good.log --format csv", 2, for_merge),
+        (
+            "compare good.log good.log --old tftf.log",
+            2,
+            "cannot combine",
+        ),
         ("compare good.log good.log --format dt", 2, for_compare),
         (
             "follow - --log x -o ./x",

@@ -1,6 +1,5 @@
 //! Compares all formats byte for byte.
 
-use report::analysis::merge::merge;
 use report::export::Report;
 use report::made_up_run;
 use run::measure::Metric;
@@ -76,33 +75,6 @@ fn every_format() {
         }
         run.cpus.truncate(2 * cpus);
         assert_report(name, &written(&report, format));
-    }
-}
-
-#[test]
-fn runs_of_one_board_are_merged() {
-    let other = edited(|run| {
-        made_up_run::change_first_figures(run, |ticks| ticks + 625);
-        run.scenarios[2].cells[1]
-            .series
-            .retain(|it| it.metric != Metric::Wakeup);
-    });
-    let runs = [read(log()).runs, other.runs].concat();
-    let report = Report {
-        merged: Some(merge(&runs).expect("one board")),
-        runs,
-        ..Report::default()
-    };
-    let mut whole = written(&report, "text");
-    let at = whole.find("2 runs of QEMU virt").expect("a title");
-    assert_report("merged.txt", &whole.split_off(at));
-    for (format, part) in [
-        ("md", "2 r"),
-        ("rst", "2 r"),
-        ("html", "2 r"),
-        ("json", "\"merged\""),
-    ] {
-        assert!(written(&report, format).contains(part), "{format}");
     }
 }
 
