@@ -5,10 +5,21 @@ use std::ffi::OsString;
 use anyhow::{Result, bail};
 
 /// The verbs.
-const VERBS: &[(&str, &str)] = &[(
-    "merge",
-    "`report LOG…`, which prints the tables of all runs",
-)];
+const VERBS: &[(&str, &str)] = &[
+    (
+        "merge",
+        "`report LOG…`, which prints the tables of all runs",
+    ),
+    (
+        "overhead",
+        "`compare PLAIN PMF`, which shows PMF's price if only the second run's firmware has PMF",
+    ),
+    (
+        "qemu-overhead",
+        "`qemu --variant pmf=off --log plain.log`, `qemu --log pmf.log` and `compare plain.log \
+         pmf.log`",
+    ),
+];
 /// The formats.
 const FORMATS: &[(&str, &str)] = &[
     ("bug", "--format md"),

@@ -22,7 +22,7 @@
 //! | folder | task |
 //! |---|---|
 //! | [`log`] | reads logs and published tables into [`log::LoggedRun`] |
-//! | [`analysis`] | figures, findings; comparisons, overhead, audits of pages, histories |
+//! | [`analysis`] | figures, findings; comparisons, audits of pages, histories |
 //! | [`jobs`] | results and logs from lab engines; a matrix of runs |
 //! | [`export`] | report formats, one file each |
 //! | [`profile`] | profiles, their differences and formats |

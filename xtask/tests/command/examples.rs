@@ -16,7 +16,6 @@ use crate::support::{outcome, path_with, script, xtask};
 /// Subcommands whose examples are not run here, with the reason for each.
 const ONLY_READ: &[(&str, &str)] = &[
     ("qemu", "boots QEMU"),
-    ("qemu-overhead", "boots QEMU"),
     ("soak", "boots QEMU"),
     ("profile", "boots QEMU"),
     ("ledger", "builds TF-A and boots QEMU"),

@@ -14,7 +14,7 @@ mod hangs;
 mod kvm_host;
 mod newer;
 mod oldest_tf_a;
-mod overhead;
+mod pmf_price;
 mod profile;
 mod soak;
 mod sse_timer;

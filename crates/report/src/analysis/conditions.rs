@@ -87,9 +87,6 @@ const BOARD: Condition = condition("the board", Some(Across::Boards), |(run, _)|
 const PAYLOAD: Condition = condition("the payload", None, |(run, _)| {
     Some(run.payload_version()?.to_owned())
 });
-const COUNTER: Condition = condition("the counter", None, |(run, _)| {
-    Some(run.run.facts.as_ref()?.counter.to_string())
-});
 const FREQUENCY: Condition = condition("the counter frequency in Hz", None, |(run, _)| {
     let hz = run.run.facts.as_ref()?.frequency;
     (hz > 0).then(|| hz.to_string())
@@ -196,9 +193,6 @@ pub(super) const COMBINED: &[Condition] = &[
     OFFSETS,
     REPEATS,
 ];
-/// Conditions for measuring the instrumentation overhead. An unknown value counts as different from
-/// a known one.
-pub(super) const OVERHEAD: &[Condition] = &[BOARD, COUNTER, FREQUENCY, CPUS];
 /// Conditions for comparing scenarios.
 pub(super) const COMPARED: &[Condition] = &[
     METHOD,

@@ -1,7 +1,7 @@
 //! Edits to the made-up suite run. Each edit changes one thing.
 
 use hardware::board::Mpidr;
-use run::measure::{Counter, Facts, Metric};
+use run::measure::{Facts, Metric};
 use run::model::{Conditions, WakeSource};
 use run::plan::{Method, Plan, WakePattern};
 
@@ -45,10 +45,6 @@ pub(super) fn no_head(run: &mut LoggedRun) {
 
 pub(super) fn payload(run: &mut LoggedRun) {
     run.run.head.as_mut().expect("a record").version = "9.9.9".into();
-}
-
-pub(super) fn counter(run: &mut LoggedRun) {
-    facts(run).counter = Counter::Virtual;
 }
 
 pub(super) fn clock(run: &mut LoggedRun) {

@@ -16,7 +16,6 @@ pub mod idle_audit;
 mod interval;
 #[cfg(test)]
 mod made_up;
-pub mod overhead;
 pub mod phases;
 pub(crate) mod step_findings;
 #[cfg(test)]

@@ -1,17 +1,14 @@
-//! Tests findings, worst cases and instrumentation overhead for made-up runs.
+//! Tests findings and worst cases for made-up runs.
 
 use hardware::board::CpuIndex;
-use hardware::spec::pmf::ReadError;
 use run::findings::WAITED;
 use run::measure::{Metric, Waker};
 use run::model::{Cell, CellStep, Evidence, Finding, Kind, Variant, WakeSource};
 use run::plan::{How, ScenarioId};
 
 use super::cold_calls::COLD_CALL;
-use super::edits::{self, RunEdit, edited};
 use super::findings::findings;
 use super::made_up::{cell_of, run, scenario, set_summary, step, suite, with_steps};
-use super::overhead::{CostOfCpu, CostUnit, overhead};
 use super::step_findings::NET;
 use super::words::NOT_VERIFIED;
 use super::worst_case::{Latency, TimerInState, WorstIdleState, idle_states};
@@ -297,21 +294,6 @@ fn wake_counts_only_if_no_other_cpu_is_woken_before() {
 }
 
 #[test]
-fn single_samples_are_weighed_against_no_noise() {
-    let mut cost = CostOfCpu {
-        label: String::new(),
-        with: 15.0,
-        without: 10.0,
-        margin: None,
-    };
-    assert_eq!(cost.is_noise(), None);
-    for (margin, is_noise) in [(5.0, true), (4.0, false)] {
-        cost.margin = Some(margin);
-        assert_eq!(cost.is_noise(), Some(is_noise));
-    }
-}
-
-#[test]
 fn each_placement_has_the_helper_of_the_other() {
     let mut made = suspends();
     let serial = &mut made.run.scenarios[0];
@@ -355,42 +337,5 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_steps() {
         (Waker::Frame, How::All, Stops),
     ] {
         assert_eq!(with(waker, how), expected, "{waker:?} {how:?}");
-    }
-}
-
-/// `xtask/tests/machine/overhead.rs` tests the figures of complete runs.
-#[test]
-fn runs_that_differ_in_more_than_pmf_have_no_cost() {
-    let refusal = |without: &LoggedRun| {
-        let error = overhead(&suite(), without, CostUnit::Time).expect_err("not comparable");
-        error.to_string()
-    };
-    let instrumented = refusal(&suite());
-    let part = "has PMF; specify the instrumented build's log first";
-    assert!(instrumented.contains(part), "{instrumented}");
-    for (edit, part) in [
-        (
-            edits::board as RunEdit,
-            "the board is QEMU virt in a.log, but Juno in a.log",
-        ),
-        (
-            edits::counter,
-            "the counter is CNTPCT in a.log, but CNTVCT in",
-        ),
-        (
-            edits::clock,
-            "frequency in Hz is 62500000 in a.log, but 1000000 in",
-        ),
-        (
-            edits::two_cpus,
-            "the list of CPUs is 0x0 0x1 0x2 0x3 in a.log, but 0x0 0x1 in",
-        ),
-        (edits::no_scenarios, "share no scenario"),
-    ] {
-        let mut without = edited(edit);
-        let facts = without.run.facts.as_mut().expect("a record");
-        facts.pmf = Err(ReadError::NotImplemented);
-        let error = refusal(&without);
-        assert!(error.contains(part), "{error}");
     }
 }

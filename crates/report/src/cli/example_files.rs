@@ -6,7 +6,8 @@ use std::path::Path;
 
 use boards::StateFormat;
 use boards::device_tree::{Choices, build};
-use run::model::Run;
+use run::measure::{Metric, Summary};
+use run::model::{Run, Samples, Series};
 use run::plan::{Records, ScenarioId};
 use run::testing::example;
 
@@ -41,6 +42,32 @@ const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_v
 
 /// The part of TF-A's Makefile that identifies a folder as TF-A's source tree.
 const MAKEFILE: &str = "VERSION_MAJOR := 2\nVERSION_MINOR := 15\n";
+
+/// Adds a figure that the caller measures.
+fn add_wake(run: &mut Run) {
+    for cell in run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+        let summary = Summary::of(&mut [1250; 10]);
+        cell.series.push(Series {
+            shown: Some(summary.median),
+            ..Series::of(Metric::Wake, summary)
+        });
+        cell.series.sort_by_key(|series| series.metric);
+    }
+}
+
+/// Turns a run into one on firmware without PMF.
+fn remove_pmf(run: &mut Run) {
+    example::remove_pmf(run);
+    for scenario in &mut run.scenarios {
+        if let Some(conditions) = &mut scenario.conditions {
+            conditions.pmf = false;
+        }
+        for cell in &mut scenario.cells {
+            cell.series.retain(|series| series.metric == Metric::Wake);
+            cell.samples = Samples::default();
+        }
+    }
+}
 
 /// Creates a `work` folder in `parent` with all the files named in the report verbs' examples, a
 /// TF-A source tree in `work`, and another one next to it. Regular files in `work` stand in for
@@ -78,8 +105,14 @@ pub fn make_example_files(parent: &Path) {
     for name in ["juno.log", "old.log", "new.log"] {
         write(name, &juno);
     }
-    write("pmf.log", &log_of(|_| ()));
-    write("plain.log", &log_of(example::remove_pmf));
+    write("pmf.log", &log_of(add_wake));
+    write(
+        "plain.log",
+        &log_of(|run| {
+            add_wake(run);
+            remove_pmf(run);
+        }),
+    );
     // TF-A's published figures, and the page that shows them.
     let runs = read_bytes("old.log", juno.as_bytes()).expect("a run");
     let publication = Publication {

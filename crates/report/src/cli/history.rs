@@ -1,13 +1,14 @@
 //! The `history` verb.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::Args;
+use itertools::Itertools as _;
 
+use super::chosen_runs::read_all;
 use super::comparison_arguments::ToleranceArgument;
 use super::output::{check_output, format_help, format_parser, write_report};
-use super::overhead::read_only_run;
 use super::report_verdict::judge;
 use crate::analysis::history::history;
 use crate::export::{Format, Report, ReportPart};
@@ -57,4 +58,13 @@ impl HistoryArguments {
         write_report(&report, self.format, output)?;
         Ok(judge(&report, None))
     }
+}
+
+/// Returns the only run in `release`.
+fn read_only_run(release: &Path) -> Result<LoggedRun> {
+    let runs = read_all(&[release.to_owned()])?;
+    let count = runs.len();
+    let run = runs.into_iter().exactly_one().ok();
+    let input = release.display();
+    run.with_context(|| format!("{input}: contains {count} runs; use a log with exactly one"))
 }

@@ -16,7 +16,6 @@ mod help;
 mod history;
 mod matrix;
 mod output;
-pub mod overhead;
 mod program;
 mod publish;
 mod report;

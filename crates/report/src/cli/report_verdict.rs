@@ -54,6 +54,10 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
             say(&format!(
                 "{count} against {baseline}; the largest is {key} in {id}, {percent}"
             ));
+        } else if comparison.is_pmf_price {
+            say(&format!(
+                "{baseline} is from firmware without PMF: the differences are PMF's price"
+            ));
         } else if comparison.is_complete() {
             say(&format!("no regression against {baseline}"));
         }

@@ -9,7 +9,6 @@ use super::compare::CompareArguments;
 use super::follow::FollowArguments;
 use super::history::HistoryArguments;
 use super::matrix::MatrixArguments;
-use super::overhead::OverheadArguments;
 use super::publish::PublishArguments;
 use super::report::ReportArguments;
 
@@ -22,8 +21,6 @@ pub enum ReportVerb {
     Compare(CompareArguments),
     /// Show the runs of lab jobs side by side, by board and firmware.
     Matrix(MatrixArguments),
-    /// Show the overhead of PMF, based on two runs of a board.
-    Overhead(OverheadArguments),
     /// Add a board's figures and its page to the TF-A docs.
     Publish(PublishArguments),
     /// Check the changes on a published page against its tables.
@@ -46,7 +43,6 @@ impl ReportVerb {
             Self::Report(arguments) => arguments.run(),
             Self::Compare(arguments) => arguments.run(),
             Self::Matrix(arguments) => arguments.run(),
-            Self::Overhead(arguments) => arguments.run(),
             Self::Publish(arguments) => arguments.run(),
             Self::Audit(arguments) => arguments.run(),
             Self::AuditIdle(arguments) => arguments.run(),

@@ -34,6 +34,7 @@ fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
     let all = comparison.scenarios.iter().map(|it| it.changes().len());
     let all = many(all.sum(), "figure");
     let mut outcome = match comparison.regressions().count() {
+        _ if comparison.is_pmf_price => format!("PMF's price in {all}; no verdict"),
         0 => format!("no regression in {all}"),
         worse => format!("{} in {all}", many(worse, "regression")),
     };
@@ -124,7 +125,7 @@ fn table(
     for change in changes {
         let mut cells = key_cells(scenario.key.id, change.key);
         cells.extend(change_cells(run, change, is_of_steps));
-        let is_judged = judged == scenario.judged;
+        let is_judged = judged == scenario.judged && !comparison.is_pmf_price;
         cells.push(if is_judged { change.outcome.word() } else { "" }.to_owned());
         match change.place {
             None => table.cpu_row(&run.run, change.cpu, cells),

@@ -103,6 +103,7 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
         tolerance_ppm: it.tolerance_ppm,
         keyed: it.keyed,
         regressions: it.regressions().count(),
+        pmf_price: it.is_pmf_price,
         complete: it.is_complete(),
         lacks: it.lacks(),
         scenarios: it.scenarios.iter().map(one_compared).collect::<Vec<_>>(),

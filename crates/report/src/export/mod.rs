@@ -23,7 +23,6 @@ mod markup;
 mod matrix_document;
 mod method;
 mod object;
-mod overhead_text;
 mod patch;
 mod published_page;
 mod report_data;

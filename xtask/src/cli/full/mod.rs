@@ -13,7 +13,6 @@ mod lab;
 mod ledger;
 mod payload;
 mod profile;
-mod qemu_overhead;
 mod release;
 mod soak;
 mod stick;
@@ -36,7 +35,6 @@ use self::lab::LabVerb;
 use self::ledger::LedgerArguments;
 use self::payload::PayloadArguments;
 use self::profile::ProfileArguments;
-use self::qemu_overhead::QemuOverheadArguments;
 use self::release::ReleaseArguments;
 use self::soak::SoakArguments;
 use self::stick::StickArguments;
@@ -46,7 +44,6 @@ use self::verify::VerifyArguments;
 /// A verb of the full program.
 #[derive(Subcommand)]
 pub enum FullVerb {
-    QemuOverhead(QemuOverheadArguments),
     Soak(SoakArguments),
     Boards(BoardsArguments),
     Image(ImageArguments),
@@ -107,7 +104,6 @@ Details: docs/labs.md")]
 
 pub(super) fn run(verb: FullVerb) -> Result<u8> {
     match verb {
-        FullVerb::QemuOverhead(arguments) => qemu_overhead::run(&arguments),
         FullVerb::Soak(arguments) => soak::run(&arguments),
         FullVerb::Boards(arguments) => boards::run(&arguments),
         FullVerb::Image(arguments) => image::run(&arguments),

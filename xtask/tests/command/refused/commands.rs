@@ -15,6 +15,8 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     // Words and values
     ("", &["Usage: cargo xtask"]),
     ("qemy", &["unrecognized subcommand 'qemy'"]),
+    ("overhead a.log b.log", &["overhead no longer exists; use `compare PLAIN PMF`"]),
+    ("qemu-overhead --icount", &["use `qemu --variant pmf=off --log"]),
     ("merge a.log b.log", &["merge no longer exists; use `report LOG…`"]),
     ("report run.log --format bug", &["no longer supported: use --format md"]),
     ("report run.log --format perfetto", &["no longer supported: use --format html"]),
@@ -38,10 +40,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     // Options that would be ignored
     ("qemu --firmware builtin --variant pmf=off", &["--variant applies to TF-A"]),
     ("qemu --firmware builtin --tf-a /", &["--tf-a applies to TF-A"]),
-    ("qemu-overhead --firmware builtin", &["it cannot use --firmware builtin"]),
-    ("qemu-overhead --variant pmf=off", &["--variant can only choose pmf=new or pmf=sip"]),
-    ("qemu-overhead --fault cpu-on-denied", &["needs firmware without a fault"]),
-    ("qemu-overhead --log /nowhere/run.log", &["no such directory: /nowhere"]),
 
     // Profiles
     ("profile --args samples=none", &["--args samples=none: a profile needs samples=all"]),

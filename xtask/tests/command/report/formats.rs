@@ -1,7 +1,5 @@
 //! Compares all formats byte for byte.
 
-use report::export::Report;
-use report::made_up_run;
 use run::measure::Metric;
 use run::model::{Failure, Skip, Status};
 

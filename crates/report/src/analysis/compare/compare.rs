@@ -8,6 +8,7 @@ use run::model::Scenario;
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings::findings;
 use super::judge::{Incomparable, compare_figures};
+use super::pmf_price;
 use super::sides::Sides;
 use crate::analysis::conditions::{Across, COMPARED_RUNS, differences, refusal};
 use crate::analysis::figure::has_figures;
@@ -51,7 +52,8 @@ fn compare_one(
     options: &Options,
 ) -> Result<Comparison> {
     check(new, old, options)?;
-    let sides = Sides::of(new, old, options.tolerance_ppm)?;
+    let callers = pmf_price::is_added(new, old).then(|| pmf_price::callers_times(new));
+    let sides = Sides::of(callers.as_ref().unwrap_or(new), old, options.tolerance_ppm)?;
     let (scenarios, refused) = compare_scenarios(&sides, &options.across);
     if scenarios.is_empty() {
         let mut why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
@@ -63,7 +65,11 @@ fn compare_one(
         run: place,
         tolerance_ppm: options.tolerance_ppm,
         keyed: sides.keyed,
-        findings: findings(&sides, &scenarios),
+        findings: match sides.is_pmf_price {
+            true => pmf_price::prices(&sides, &scenarios),
+            false => findings(&sides, &scenarios),
+        },
+        is_pmf_price: sides.is_pmf_price,
         scenarios,
         refused,
         across: options.across.clone(),
@@ -123,6 +129,7 @@ fn compare_scenario(
     let of = [(sides.new, Some(new)), (&sides.old, Some(old))];
     match refusal(of, across) {
         Some(why) => Err(Incomparable::Conditions(why)),
+        None if sides.is_pmf_price && new.id.has_queue() => Err(Incomparable::Queue),
         None => compare_figures(sides, new, old),
     }
 }

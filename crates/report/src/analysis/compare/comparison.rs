@@ -55,6 +55,8 @@ pub struct Comparison {
     /// The differences that were ignored.
     pub(crate) across: Vec<Across>,
     pub(crate) findings: Vec<ComparisonFinding>,
+    /// True if the differences are the price of PMF, which only the run's firmware has.
+    pub(crate) is_pmf_price: bool,
 }
 
 /// Figures that have changed.
@@ -148,9 +150,9 @@ impl ComparedScenario {
 }
 
 impl Comparison {
-    /// Returns the regressions among these changes.
+    /// Returns the regressions among these changes. The price of PMF is not one.
     pub(crate) fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
-        let all = self.scenarios.iter();
+        let all = self.scenarios.iter().filter(|_| !self.is_pmf_price);
         let all = all.flat_map(|it| it.changes().iter().map(move |change| (it, change)));
         all.filter(|(_, change)| change.outcome == ChangeOutcome::Worse)
     }

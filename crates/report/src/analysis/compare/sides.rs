@@ -7,6 +7,7 @@ use run::model::{Cpu, Run};
 use serde::Serialize;
 use thiserror::Error;
 
+use super::pmf_price;
 use crate::analysis::conditions::is_ambiguous;
 use crate::log::LoggedRun;
 
@@ -132,6 +133,8 @@ pub(super) struct Sides<'r> {
     pairs: Vec<(CpuIndex, CpuIndex)>,
     /// The relative tolerance, in parts per million.
     pub(super) tolerance: u32,
+    /// True if the comparison shows the price of PMF.
+    pub(super) is_pmf_price: bool,
 }
 
 impl<'r> Sides<'r> {
@@ -179,6 +182,7 @@ impl<'r> Sides<'r> {
             }
         }
         Ok(Self {
+            is_pmf_price: pmf_price::is_added(new, &old),
             new,
             old,
             keyed,

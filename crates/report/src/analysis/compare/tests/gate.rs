@@ -1,5 +1,6 @@
 //! Tests comparisons that are used as a CI gate: refusals, gaps and warnings.
 
+use hardware::spec::pmf::ReadError;
 use run::measure::Metric;
 use run::model::{Evidence, Kind};
 
@@ -7,8 +8,9 @@ use super::support::{compared, found, sentences, try_compare, with_rows};
 use crate::analysis::compare::basis_text;
 use crate::analysis::compare::comparison::CHANGED;
 use crate::analysis::compare::differences::CONDITIONS;
+use crate::analysis::compare::pmf_price::{PMF_PRICE, callers_times};
 use crate::analysis::edits::{self, RunEdit, edited};
-use crate::analysis::made_up::suite;
+use crate::analysis::made_up::{set_summary, suite};
 
 /// Edits to the baseline, each with the option that allows it and the error without that option.
 const REFUSED: &[(RunEdit, &str, &str)] = &[
@@ -293,4 +295,35 @@ fn methods_are_named_if_there_are_several() {
     let changed = found(&comparison, CHANGED, &[name]);
     let text = basis_text((&new.run, &old.run), &changed.basis);
     assert!(text.contains("in test_rt_instr_susp_deep_serial, method warm: CPU 0.0"));
+}
+
+/// Neither a slower run nor one whose scenarios are not compared passes as unchanged.
+#[test]
+fn difference_is_the_price_of_pmf_if_only_the_run_has_it() {
+    let mut new = suite();
+    for cell in new.run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+        set_summary(cell, Metric::Wake, 500, &[500, 500]);
+    }
+    let mut old = callers_times(&new);
+    let facts = old.run.facts.as_mut().expect("a record");
+    facts.pmf = Err(ReadError::NotImplemented);
+    for cell in old.run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+        set_summary(cell, Metric::Wake, 250, &[250, 250]);
+    }
+    let comparison = compared(&new, &old);
+    assert!(comparison.is_pmf_price);
+    assert_eq!(comparison.regressions().count(), 0);
+    let prices = sentences(&comparison, PMF_PRICE);
+    assert_eq!(prices.len(), comparison.findings.len());
+    assert!(
+        prices
+            .iter()
+            .any(|it| it.contains("PMF's price for Wake is ")),
+        "{prices:?}"
+    );
+    assert!(comparison.lacks()[0].contains("scenarios in the baseline not compared"));
+    let queue = comparison.refused.iter().find(|it| it.id.is_parallel());
+    assert!(queue.is_some_and(|it| it.in_baseline));
+    // Firmware that has lost PMF is not comparable.
+    assert!(try_compare(&old, &new, "").is_err());
 }

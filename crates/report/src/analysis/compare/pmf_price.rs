@@ -1,0 +1,99 @@
+//! The price of PMF: the change in the times that the caller measures, from firmware without PMF to
+//! the same firmware with PMF.
+//!
+//! The payload reads PMF's timestamps after the timed region, so that these times do not include
+//! the reads.
+
+use run::measure::Metric;
+use run::model::{Cell, CellStep, Kind, Variant};
+use run::plan::{How, Procedure};
+
+use super::change::Change;
+use super::comparison::{ComparedScenario, scenario_title};
+use super::finding::ComparisonFinding;
+use super::sides::Sides;
+use crate::analysis::words::{durations_text, range_text};
+use crate::log::LoggedRun;
+use crate::log::grouped::grouped;
+
+/// The price of PMF.
+pub(super) const PMF_PRICE: Kind = Kind::new("pmf-price");
+/// The number of timestamps that PSCI_VERSION records: ENTER_PSCI and EXIT_PSCI.
+const STAMPS: f64 = 2.0;
+
+/// Returns true if only the firmware of `new` has PMF, according to the payload's probe.
+pub(super) fn is_added(new: &LoggedRun, old: &LoggedRun) -> bool {
+    let has_pmf = |run: &LoggedRun| run.run.facts.as_ref().map(|facts| facts.pmf.is_ok());
+    has_pmf(new) == Some(true) && has_pmf(old) == Some(false)
+}
+
+/// Returns a run whose firmware has PMF with the figures that firmware without PMF would give: those
+/// measured by the caller. Omits figures that depend on PMF or on other CPUs.
+pub(super) fn callers_times(run: &LoggedRun) -> LoggedRun {
+    let mut run = run.clone();
+    for scenario in &mut run.run.scenarios {
+        if let Some(conditions) = &mut scenario.conditions {
+            conditions.pmf = false;
+        }
+        scenario.cells.iter_mut().for_each(keep_callers_times);
+    }
+    run
+}
+
+fn keep_callers_times(cell: &mut Cell) {
+    let has_slept = cell.summary(Metric::Wake).is_some();
+    let step = cell.step;
+    cell.series
+        .retain(|series| is_callers_time(step, series.metric, has_slept));
+    for series in &mut cell.series {
+        series.shown = (series.summary.n > 0).then_some(series.summary.median);
+    }
+}
+
+fn is_callers_time(step: CellStep, metric: Metric, has_slept: bool) -> bool {
+    if !step.is_only() {
+        let is_callers = matches!(metric, Metric::Time | Metric::Wake | Metric::TurnOn);
+        return is_callers && step.how == How::Alone && step.variant != Variant::Loop;
+    }
+    match metric {
+        Metric::Wake | Metric::TurnOn => true,
+        // A call that sleeps takes as long as the sleep.
+        Metric::Call => !has_slept,
+        _ => false,
+    }
+}
+
+/// Returns a finding for each figure of each scenario.
+pub(super) fn prices(sides: &Sides<'_>, scenarios: &[ComparedScenario]) -> Vec<ComparisonFinding> {
+    let mut all = Vec::new();
+    for scenario in scenarios {
+        let title = scenario_title(sides.runs(), scenario.key);
+        let changes = scenario.changes().iter();
+        let by_name = grouped(changes.map(|change| (change.key.in_sentence(), change)));
+        for (name, changes) in by_name {
+            let price = price(sides, scenario, &changes);
+            let sentence = format!("{title}: PMF's price for {name} is {price}.");
+            let finding =
+                ComparisonFinding::of_changes(PMF_PRICE, sentence, scenario.key, &changes);
+            all.push(finding);
+        }
+    }
+    all
+}
+
+/// Returns the range of differences between the CPUs' times, with and without PMF.
+fn price(sides: &Sides<'_>, scenario: &ComparedScenario, changes: &[&Change]) -> String {
+    let run = &sides.new.run;
+    let differences = || changes.iter().map(|change| change.delta());
+    let times = durations_text(run, differences());
+    let percents = changes.iter().filter_map(|change| change.percent());
+    let percents = range_text(percents, |percent| format!("{percent:+.1} %"));
+    let per_stamp = match scenario.key.id.procedure() {
+        Procedure::Version => {
+            let each = durations_text(run, differences().map(|time| time / STAMPS));
+            format!(", {each} for each of its two timestamps")
+        }
+        _ => String::new(),
+    };
+    format!("{times} ({percents}){per_stamp}")
+}
