@@ -9,7 +9,7 @@ use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline
 use super::findings::findings;
 use super::judge::{Incomparable, compare_figures};
 use super::pmf_price;
-use super::sides::Sides;
+use super::sides::{Sides, is_pmf_added};
 use crate::analysis::conditions::{Across, COMPARED_RUNS, differences, refusal};
 use crate::analysis::figure::has_figures;
 use crate::log::LoggedRun;
@@ -52,7 +52,7 @@ fn compare_one(
     options: &Options,
 ) -> Result<Comparison> {
     check(new, old, options)?;
-    let callers = pmf_price::is_added(new, old).then(|| pmf_price::callers_times(new));
+    let callers = is_pmf_added(new, old).then(|| pmf_price::callers_times(new));
     let sides = Sides::of(callers.as_ref().unwrap_or(new), old, options.tolerance_ppm)?;
     let (scenarios, refused) = compare_scenarios(&sides, &options.across);
     if scenarios.is_empty() {

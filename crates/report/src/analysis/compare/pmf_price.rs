@@ -21,12 +21,6 @@ pub(super) const PMF_PRICE: Kind = Kind::new("pmf-price");
 /// The number of timestamps that PSCI_VERSION records: ENTER_PSCI and EXIT_PSCI.
 const STAMPS: f64 = 2.0;
 
-/// Returns true if only the firmware of `new` has PMF, according to the payload's probe.
-pub(super) fn is_added(new: &LoggedRun, old: &LoggedRun) -> bool {
-    let has_pmf = |run: &LoggedRun| run.run.facts.as_ref().map(|facts| facts.pmf.is_ok());
-    has_pmf(new) == Some(true) && has_pmf(old) == Some(false)
-}
-
 /// Returns a run whose firmware has PMF with the figures that firmware without PMF would give: those
 /// measured by the caller. Omits figures that depend on PMF or on other CPUs.
 pub(super) fn callers_times(run: &LoggedRun) -> LoggedRun {

@@ -7,7 +7,6 @@ use run::model::{Cpu, Run};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::pmf_price;
 use crate::analysis::conditions::is_ambiguous;
 use crate::log::LoggedRun;
 
@@ -124,6 +123,12 @@ fn check_clusters(side: &LoggedRun, other: &LoggedRun) -> Result<()> {
     Ok(())
 }
 
+/// Returns true if only the firmware of `new` has PMF, according to the payload's probe.
+pub(super) fn is_pmf_added(new: &LoggedRun, old: &LoggedRun) -> bool {
+    let has_pmf = |run: &LoggedRun| run.run.facts.as_ref().map(|facts| facts.pmf.is_ok());
+    has_pmf(new) == Some(true) && has_pmf(old) == Some(false)
+}
+
 /// The two runs, their CPU pairs, and the thresholds for a change.
 pub(super) struct Sides<'r> {
     pub(super) new: &'r LoggedRun,
@@ -182,7 +187,7 @@ impl<'r> Sides<'r> {
             }
         }
         Ok(Self {
-            is_pmf_price: pmf_price::is_added(new, &old),
+            is_pmf_price: is_pmf_added(new, &old),
             new,
             old,
             keyed,
