@@ -1,8 +1,8 @@
 //! Checks for all code that reads untrusted input. Each check accepts arbitrary bytes, and panics
 //! if the code under test panics or if the result violates an invariant.
 //!
-//! This crate's tests run the checks with mutated seeds. `cargo xtask fuzz` runs them under
-//! libFuzzer (`fuzz/fuzz_targets`).
+//! This crate's tests run the checks with mutated seeds. cargo-fuzz runs them under libFuzzer
+//! (`fuzz/fuzz_targets`).
 
 #![forbid(unsafe_code)]
 

@@ -12,12 +12,9 @@ use report::follow::stream::{MachineEnding, MachineResult, closing};
 use report::log::read_bytes;
 use run::crc::Crc32;
 use run::model as verdict;
-use run::model::Verdict;
 use run::record::{Claim, MARK, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
-use xtask::qemu::run_result::RunResult;
-use xtask::soak::{SoakAccount, SoakTotals};
 
 /// Checks one input.
 pub fn check(data: &[u8]) {
@@ -27,7 +24,6 @@ pub fn check(data: &[u8]) {
         diagnoses(log);
         reports(log);
     }
-    account(mended);
     let verdict = closing(data);
     let lines = || data.split(|byte| *byte == b'\n');
     assert!(verdict.is_none() || lines().any(|line| verdict::parse_line(line) == verdict));
@@ -103,26 +99,6 @@ fn with_checksums(log: &[u8]) -> Vec<u8> {
         mended.push(b'\n');
     }
     mended
-}
-
-/// Adds a log to the soak test totals twice.
-fn account(log: Vec<u8>) {
-    let account = SoakAccount::of(&log);
-    let verdict = closing(&log);
-    let result = RunResult {
-        log,
-        verdict: verdict.unwrap_or(Verdict::Incomplete),
-        ending: MachineEnding::TimedOut,
-        diagnosis: None,
-        positions: Vec::new(),
-        elapsed: Duration::ZERO,
-    };
-    let mut totals = SoakTotals::default();
-    for _ in 0..2 {
-        totals.add(&result, &account);
-    }
-    assert_eq!(totals.runs(), 2);
-    assert!(totals.to_string().is_ascii());
 }
 
 /// Diagnoses the log that follows the first byte, which selects the firmware and the ending.

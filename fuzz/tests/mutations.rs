@@ -7,7 +7,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 use fuzz::{Check, TARGETS};
-use xtask::soak::fuzz as verb;
+use run::record::{Claim, FORMAT, MARK, Record, pieces};
 
 /// The maximum length of a mutated input, in bytes.
 const INPUT_MAX: usize = 1 << 14;
@@ -208,12 +208,32 @@ fn lab_survives_mutations() {
 #[test]
 fn every_target_is_tested_and_has_a_fuzzer() {
     let names = TARGETS.map(|it| it.0);
-    assert_eq!(names, verb::TARGETS);
+    let folder = package().join("fuzz_targets");
+    for name in names {
+        assert!(folder.join(format!("{name}.rs")).is_file(), "{name}");
+    }
+    assert_eq!(fs::read_dir(folder).expect("fuzzers").count(), names.len());
     let tests = include_str!("mutations.rs");
     for name in names {
         assert!(
             tests.contains(&format!("run_mutations(\"{name}\", ")),
             "{name}"
         );
+    }
+}
+
+/// A parser stops immediately at a record in a different format.
+#[test]
+fn records_in_seeds_are_of_the_format_that_is_read() {
+    for name in ["pass", "soak", "soak-absurd"] {
+        let path = package().join(format!("seeds/uart_log/{name}.log"));
+        let log = fs::read(path).expect("a seed");
+        let pieces = log.split(|byte| *byte == b'\n').flat_map(pieces);
+        let sound = pieces.filter_map(Claim::of).filter(Claim::is_sound);
+        let read: Vec<_> = sound.filter_map(|it| it.record()).collect();
+        let marks = String::from_utf8_lossy(&log).matches(MARK).count();
+        assert_eq!(read.len(), marks, "{name}");
+        let is_head = |it: &Record| matches!(it, Record::Run(it) if it.format == FORMAT);
+        assert!(is_head(&read[0]), "{name}");
     }
 }

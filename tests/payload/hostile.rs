@@ -194,6 +194,89 @@ fn rename(tree: &mut Blob, from: &str, to: &str) {
     }
 }
 
+/// A device of one page at an address, as text for [`Blob::add_text`].
+fn device(name: &str, compatible: &str, base: &str) -> String {
+    format!("+{name}\ncompatible \"{compatible}\nreg 0 {base} 0 1000")
+}
+
+/// A change to a tree that does not say what it should do: the run ends on its own, with the cause
+/// or with the figures.
+#[test]
+fn a_changed_tree_ends_with_its_cause_or_harmlessly() {
+    let (gic, uart) = ("interrupt-controller@8000000", "pl011@9000000");
+    let changes: &[(fn(&mut Blob, &str, &str), Verdict, &str)] = &[
+        (
+            |tree, _, uart| repeat(tree, uart),
+            Verdict::Pass,
+            "6 passed",
+        ),
+        (
+            |tree, _, _| repeat(tree, "cpu@1"),
+            Verdict::BadInput,
+            "cpu@1",
+        ),
+        (
+            |tree, gic, uart| {
+                let value = tree.value(gic, "reg").expect("a reg").clone();
+                set(tree, gic, "reg", &page(0x900_0000));
+                set(tree, uart, "reg", &value);
+            },
+            Verdict::BadInput,
+            "reg",
+        ),
+        (
+            |tree, _, _| set(tree, "psci", "method", b"\n\0"),
+            Verdict::BadInput,
+            "/psci method",
+        ),
+        (
+            |tree, gic, _| set(tree, gic, "#interrupt-cells", &cells(&[0xffff_ffff])),
+            Verdict::BadInput,
+            "#interrupt-cells",
+        ),
+        (
+            |tree, gic, _| {
+                set(
+                    tree,
+                    gic,
+                    "reg",
+                    &cells(&[0, 0x800_0000, 0, 0, 0, 0x80a_0000, 0, 0xf6_0000]),
+                );
+            },
+            Verdict::BadInput,
+            "reg",
+        ),
+        (
+            |tree, _, _| tree.add_text(device("watchdog", "arm,sbsa-gwdt", "f000000").as_bytes()),
+            Verdict::Pass,
+            "6 passed",
+        ),
+        (
+            |tree, _, _| {
+                let timer = device("timer-mem", "arm,armv7-timer-mem", "f000000");
+                let frame = "ranges\n#address-cells 2\n#size-cells 2\n+frame\nframe-number 0\n\
+                             interrupts 0 5 4\nreg 0 9010000 0 1000";
+                tree.add_text(format!("{timer}\n{frame}").as_bytes());
+            },
+            Verdict::Pass,
+            "6 passed",
+        ),
+    ];
+    for (change, verdict, words) in changes {
+        let spec = changed(|tree| change(tree, gic, uart));
+        ends(&spec, *verdict, &[words]);
+    }
+}
+
+/// Repeats a node, with everything in it.
+fn repeat(tree: &mut Blob, name: &str) {
+    let is_node = |token: &BlobToken| *token == BlobToken::Begin(name.to_owned());
+    let begin = tree.tokens.iter().position(is_node).expect("a node");
+    let end = tree.end(begin);
+    let copy = tree.tokens[begin..end].to_vec();
+    tree.tokens.splice(end..end, copy);
+}
+
 /// Returns the `reg` value for a device with one page of registers.
 fn page(base: u32) -> Vec<u8> {
     cells(&[0, base, 0, 0x1000])

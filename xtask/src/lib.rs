@@ -28,7 +28,6 @@
 //! | [`profile`] | instructions by function |
 //! | [`commits`] | profiles and checks across a range of commits |
 //! | [`lab`] | jobs for LAVA and labgrid |
-//! | [`soak`] | repeated runs, fuzzers |
 //! | [`verify`] | cache maintenance checks |
 //! | [`release`] | a folder for labs without Rust |
 //! | [`cli`] | the command line, one file per verb |
@@ -50,7 +49,5 @@ pub mod qemu;
 #[cfg(feature = "full")]
 pub mod release;
 pub mod setup;
-#[cfg(feature = "full")]
-pub mod soak;
 #[cfg(feature = "full")]
 pub mod verify;

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 /// The verbs.
 const VERBS: &[(&str, &str)] = &[
+    ("fuzz", "`cargo fuzz run TARGET`, see fuzz/README.md"),
     (
         "merge",
         "`report LOG…`, which prints the tables of all runs",
@@ -19,6 +20,7 @@ const VERBS: &[(&str, &str)] = &[
         "`qemu --variant pmf=off --log plain.log`, `qemu --log pmf.log` and `compare plain.log \
          pmf.log`",
     ),
+    ("soak", "`qemu --repeat N --keep DIR`"),
 ];
 /// The formats.
 const FORMATS: &[(&str, &str)] = &[

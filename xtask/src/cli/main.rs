@@ -17,6 +17,7 @@ use super::full::{self, FullVerb};
 #[cfg(not(feature = "full"))]
 use super::full_program;
 use super::qemu;
+use super::repeat;
 use super::test;
 
 /// The help template, which mentions `--help` instead of listing it as an option.
@@ -114,7 +115,10 @@ fn run_first(verb: FirstVerb) -> Result<u8> {
     match verb {
         #[cfg(feature = "full")]
         FirstVerb::Qemu(arguments) if arguments.deny_skipped => full::deny_skipped::run(&arguments),
-        FirstVerb::Qemu(arguments) => Ok(qemu::run(&arguments)?.exit_code()),
+        FirstVerb::Qemu(arguments) => match arguments.repeat {
+            Some(count) => repeat::run(&arguments, count),
+            None => Ok(qemu::run(&arguments)?.exit_code()),
+        },
         FirstVerb::Test(arguments) => test::run(&arguments),
         FirstVerb::Setup => test::run_setup(),
     }

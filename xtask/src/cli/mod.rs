@@ -8,6 +8,7 @@ mod full;
 mod full_program;
 mod main;
 mod qemu;
+mod repeat;
 mod test;
 
 pub use self::main::{command, main};

@@ -37,6 +37,7 @@ Examples:
   cargo xtask qemu
   cargo xtask qemu --smp 32 --icount --log run.log
   cargo xtask qemu --gic 2 --el 1 --args 'iterations=5 only=cpu_off_serial'
+  cargo xtask qemu --repeat 1000 --keep night
 
 Details: docs/qemu.md")]
 pub struct QemuArguments {
@@ -52,6 +53,13 @@ pub struct QemuArguments {
     /// Exit with 1 if a scenario or a CPU's row was skipped.
     #[arg(long)]
     pub deny_skipped: bool,
+    /// Run N times, print a line for each run, and keep the logs that did not pass.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(conflicts_with_all = ["log", "records", "deny_skipped"])]
+    pub repeat: Option<u64>,
+    /// New directory for the logs of repeated runs.
+    #[arg(long, value_name = "DIR", requires = "repeat")]
+    pub keep: Option<PathBuf>,
 }
 
 /// The arguments that define a run, shared by all commands that start runs.

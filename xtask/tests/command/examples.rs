@@ -16,7 +16,6 @@ use crate::support::{outcome, path_with, script, xtask};
 /// Subcommands whose examples are not run here, with the reason for each.
 const ONLY_READ: &[(&str, &str)] = &[
     ("qemu", "boots QEMU"),
-    ("soak", "boots QEMU"),
     ("profile", "boots QEMU"),
     ("ledger", "builds TF-A and boots QEMU"),
     ("bisect", "builds TF-A and boots QEMU"),
@@ -24,7 +23,6 @@ const ONLY_READ: &[(&str, &str)] = &[
     ("lab", "builds TF-A or needs a board's own firmware"),
     ("test", "runs all tests, including this one"),
     ("setup", "installs packages"),
-    ("fuzz", "runs for minutes"),
     (
         "image",
         "builds the payload; see tests/command/refused.rs and tests/payload",

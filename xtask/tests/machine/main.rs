@@ -16,7 +16,6 @@ mod newer;
 mod oldest_tf_a;
 mod pmf_price;
 mod profile;
-mod soak;
 mod sse_timer;
 mod stock;
 mod terminal;

@@ -6,7 +6,6 @@ mod commits;
 pub(super) mod deny_skipped;
 mod efi;
 mod fip;
-mod fuzz;
 mod image;
 mod image_source;
 mod lab;
@@ -14,7 +13,6 @@ mod ledger;
 mod payload;
 mod profile;
 mod release;
-mod soak;
 mod stick;
 #[cfg(test)]
 mod tests;
@@ -29,14 +27,12 @@ use self::bisect::BisectArguments;
 use self::boards::BoardsArguments;
 use self::efi::EfiArguments;
 use self::fip::verbs::FipVerb;
-use self::fuzz::FuzzArguments;
 use self::image::ImageArguments;
 use self::lab::LabVerb;
 use self::ledger::LedgerArguments;
 use self::payload::PayloadArguments;
 use self::profile::ProfileArguments;
 use self::release::ReleaseArguments;
-use self::soak::SoakArguments;
 use self::stick::StickArguments;
 use self::tree::TreeVerb;
 use self::verify::VerifyArguments;
@@ -44,7 +40,6 @@ use self::verify::VerifyArguments;
 /// A verb of the full program.
 #[derive(Subcommand)]
 pub enum FullVerb {
-    Soak(SoakArguments),
     Boards(BoardsArguments),
     Image(ImageArguments),
     Payload(PayloadArguments),
@@ -99,12 +94,10 @@ Details: docs/labs.md")]
         verb: LabVerb,
     },
     Verify(VerifyArguments),
-    Fuzz(FuzzArguments),
 }
 
 pub(super) fn run(verb: FullVerb) -> Result<u8> {
     match verb {
-        FullVerb::Soak(arguments) => soak::run(&arguments),
         FullVerb::Boards(arguments) => boards::run(&arguments),
         FullVerb::Image(arguments) => image::run(&arguments),
         FullVerb::Payload(arguments) => payload::run(&arguments),
@@ -119,6 +112,5 @@ pub(super) fn run(verb: FullVerb) -> Result<u8> {
         FullVerb::Bisect(arguments) => bisect::run(&arguments),
         FullVerb::Lab { verb } => lab::run(&verb),
         FullVerb::Verify(arguments) => verify::run(&arguments),
-        FullVerb::Fuzz(arguments) => fuzz::run(&arguments),
     }
 }

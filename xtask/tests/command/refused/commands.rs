@@ -17,6 +17,13 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("qemy", &["unrecognized subcommand 'qemy'"]),
     ("overhead a.log b.log", &["overhead no longer exists; use `compare PLAIN PMF`"]),
     ("qemu-overhead --icount", &["use `qemu --variant pmf=off --log"]),
+    ("soak --time 8h", &["use `qemu --repeat N --keep DIR`"]),
+    ("fuzz fip", &["use `cargo fuzz run TARGET`, see fuzz/README.md"]),
+    ("qemu --repeat 2 --keep .", &["this directory is not empty; specify a new one"]),
+    ("qemu --repeat 0", &["0 is not in 1.."]),
+    ("qemu --keep new", &["--repeat <N>"]),
+    ("qemu --repeat 2 --log a", &["cannot be used with"]),
+    ("qemu --repeat 2 --smp 33", &["--smp 33: the tf-a firmware supports 1 to 32"]),
     ("merge a.log b.log", &["merge no longer exists; use `report LOG…`"]),
     ("report run.log --format bug", &["no longer supported: use --format md"]),
     ("report run.log --format perfetto", &["no longer supported: use --format html"]),
@@ -219,14 +226,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &["needs --blob uuid=b11249be-92dd-4b10-867c-2c6a4b47a7fb,file=ddr4_pmu_train.bin"]),
 
     // Soak and fuzz
-    ("soak --keep .", &["this directory is not empty; specify a new one"]),
-    ("soak --time 10", &["use a number and s, m or h"]),
-    ("soak --time 0m", &["such as 90s, 10m or 2h"]),
-    ("soak --time 99999999999999999999h", &["such as 90s"]),
-    ("soak --runs 0", &["0 is not in 1.."]),
-    ("soak --log a", &["unexpected argument '--log'"]),
-    ("soak --smp 33", &["--smp 33: the tf-a firmware supports 1 to 32"]),
-    ("soak --args iterations=0", &["iterations=0"]),
 
     // --base for lab jobs
     ("lab lava --board juno --payload payload.bin -o set", &["specify its current FIP"]),
