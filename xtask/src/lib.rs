@@ -30,7 +30,6 @@
 //! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`soak`] | repeated runs, fuzzers |
 //! | [`verify`] | cache maintenance checks |
-//! | [`release`] | a folder for labs without Rust |
 //! | [`cli`] | the command line, one file per verb |
 //!
 //! Each folder imports only from the folders above it. The commands in [`cli`] and the
@@ -47,8 +46,6 @@ pub mod lab;
 #[cfg(feature = "full")]
 pub mod profile;
 pub mod qemu;
-#[cfg(feature = "full")]
-pub mod release;
 pub mod setup;
 #[cfg(feature = "full")]
 pub mod soak;

@@ -19,6 +19,7 @@ const VERBS: &[(&str, &str)] = &[
         "`qemu --variant pmf=off --log plain.log`, `qemu --log pmf.log` and `compare plain.log \
          pmf.log`",
     ),
+    ("release", "`.ci/release`, a script"),
 ];
 /// The formats.
 const FORMATS: &[(&str, &str)] = &[

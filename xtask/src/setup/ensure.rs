@@ -141,7 +141,7 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
 /// Returns the commands that install `need`, or none for a Debian package.
 fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     match need {
-        Need::RustTarget | Need::LinuxTarget | Need::EfiTarget | Need::ReportTarget => {
+        Need::RustTarget | Need::LinuxTarget | Need::EfiTarget => {
             vec![words("rustup target add", &[need.row().0])]
         }
         Need::CargoFuzz => {

@@ -15,8 +15,7 @@ pub mod workspace;
 pub use self::ensure::{check_no_install, ensure};
 pub use self::lava::{Lava, lava};
 pub use self::need::{
-    AAVMF, EFI_TARGET, LINUX_TARGET, Need, REPORT_TARGET, TARGET, U_BOOT, all, cargo_fuzz,
-    installed, qemu_version,
+    AAVMF, EFI_TARGET, LINUX_TARGET, Need, TARGET, U_BOOT, all, cargo_fuzz, installed, qemu_version,
 };
 pub use self::newer_qemu::newer_qemu;
 pub use self::python::{labgrid, sphinx_build};

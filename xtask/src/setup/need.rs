@@ -20,9 +20,6 @@ pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 /// The build target for the EFI application.
 pub const EFI_TARGET: &str = "aarch64-unknown-uefi";
 
-/// The build target for the statically linked `psci-report`.
-pub const REPORT_TARGET: &str = "x86_64-unknown-linux-musl";
-
 /// The environment variable that, when set to 1, makes `ensure` return an error with the commands
 /// that it would run.
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
@@ -79,7 +76,6 @@ needs! {
     RustTarget TARGET ""
     LinuxTarget LINUX_TARGET ""
     EfiTarget EFI_TARGET ""
-    ReportTarget REPORT_TARGET ""
     CargoFuzz "cargo-fuzz" ""
     Sphinx "sphinx" "sphinx-build"
     Labgrid "labgrid" "pytest"
@@ -97,7 +93,6 @@ pub fn all() -> Vec<Need> {
         Need::ArmNoneEabi,
         Need::CxxCompiler,
         Need::LinuxTarget,
-        Need::ReportTarget,
         Need::CargoFuzz,
     ];
     let needs = INSTALLED.iter().map(|row| row.0);
@@ -120,7 +115,7 @@ impl Need {
             Self::Sphinx => SPHINX.find(workspace),
             Self::Lava => lava(workspace).map(|lava| lava.run()),
             Self::Labgrid => LABGRID.find(workspace),
-            Self::RustTarget | Self::LinuxTarget | Self::EfiTarget | Self::ReportTarget => {
+            Self::RustTarget | Self::LinuxTarget | Self::EfiTarget => {
                 return has_target(what);
             }
             Self::UBoot | Self::Aavmf => Some(PathBuf::from(program)).filter(|it| it.is_file()),

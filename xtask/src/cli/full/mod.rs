@@ -13,7 +13,6 @@ mod lab;
 mod ledger;
 mod payload;
 mod profile;
-mod release;
 mod soak;
 mod stick;
 #[cfg(test)]
@@ -35,7 +34,6 @@ use self::lab::LabVerb;
 use self::ledger::LedgerArguments;
 use self::payload::PayloadArguments;
 use self::profile::ProfileArguments;
-use self::release::ReleaseArguments;
 use self::soak::SoakArguments;
 use self::stick::StickArguments;
 use self::tree::TreeVerb;
@@ -50,7 +48,6 @@ pub enum FullVerb {
     Payload(PayloadArguments),
     Efi(EfiArguments),
     Stick(StickArguments),
-    Release(ReleaseArguments),
     /// Make, inspect and change Firmware Image Packages.
     #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
@@ -110,7 +107,6 @@ pub(super) fn run(verb: FullVerb) -> Result<u8> {
         FullVerb::Payload(arguments) => payload::run(&arguments),
         FullVerb::Efi(arguments) => efi::run(&arguments),
         FullVerb::Stick(arguments) => stick::run(&arguments),
-        FullVerb::Release(arguments) => release::run(&arguments),
         FullVerb::Fip { verb } => fip::verbs::run(verb),
         FullVerb::Tree { verb } => tree::run(verb),
         FullVerb::Reports(verb) => verb.run(),

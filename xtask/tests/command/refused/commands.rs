@@ -18,6 +18,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("overhead a.log b.log", &["overhead no longer exists; use `compare PLAIN PMF`"]),
     ("qemu-overhead --icount", &["use `qemu --variant pmf=off --log"]),
     ("merge a.log b.log", &["merge no longer exists; use `report LOG…`"]),
+    ("release -o new", &["release no longer exists; use `.ci/release`, a script"]),
     ("report run.log --format bug", &["no longer supported: use --format md"]),
     ("report run.log --format perfetto", &["no longer supported: use --format html"]),
     ("qemu --gic 4", &["'--gic <2|3>': expected 2 or 3"]),
