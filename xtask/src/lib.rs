@@ -29,7 +29,6 @@
 //! | [`commits`] | profiles and checks across a range of commits |
 //! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`verify`] | cache maintenance checks |
-//! | [`release`] | a folder for labs without Rust |
 //! | [`cli`] | the command line, one file per verb |
 //!
 //! Each folder imports only from the folders above it. The commands in [`cli`] and the
@@ -46,8 +45,6 @@ pub mod lab;
 #[cfg(feature = "full")]
 pub mod profile;
 pub mod qemu;
-#[cfg(feature = "full")]
-pub mod release;
 pub mod setup;
 #[cfg(feature = "full")]
 pub mod verify;

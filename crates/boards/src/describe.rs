@@ -5,6 +5,7 @@ use itertools::Itertools;
 
 use super::board::{BoardFile, Verified};
 use super::firmware::{Firmware, Pmf, StateEntry};
+use super::package::Package;
 
 /// The maximum line width, in columns.
 const WIDTH: usize = 118;
@@ -160,9 +161,7 @@ pub fn describe(board: &BoardFile) -> String {
     say("UART", &board.uart.emergency().to_string());
     say("BL33", &format!("loaded at {:#x}", board.load_address));
     if let Some(package) = &board.package {
-        let kind = format!("{:?}", package.kind).to_lowercase();
-        let (file, install) = (&package.file, &package.install);
-        say("package", &format!("{file} ({kind}). {install}"));
+        say("package", &describe_package(package));
         package.tool.iter().for_each(|tool| say("made by", tool));
     }
     if let Some(qemu) = &board.qemu {
@@ -213,6 +212,16 @@ fn idle_state(board: &BoardFile, state: &StateEntry) -> String {
     };
     let (name, value, level) = (&state.name, state.power_state, level(state.level));
     format!("{name} {value:#010x}, {level} {kind}{wakes}")
+}
+
+/// Returns the boot file, its kind and how to install it.
+fn describe_package(package: &Package) -> String {
+    let kind = format!("{:?}", package.kind).to_lowercase();
+    let (file, install) = (&package.file, &package.install);
+    match package.align {
+        1 => format!("{file} ({kind}). {install}"),
+        align => format!("{file} ({kind}, aligned to {align} bytes). {install}"),
+    }
 }
 
 /// Appends `key` and `text`. Wraps the text and indents it by `indent` columns.

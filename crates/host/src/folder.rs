@@ -17,17 +17,14 @@ pub struct FolderFile {
     pub path: String,
     /// The contents.
     pub data: Vec<u8>,
-    /// True for a program that runs on the host.
-    pub is_program: bool,
 }
 
 impl FolderFile {
-    /// Returns a file that is not a host program.
+    /// Returns a file with these contents.
     pub fn new(path: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
         Self {
             path: path.into(),
             data: data.into(),
-            is_program: false,
         }
     }
 }
@@ -42,16 +39,16 @@ pub struct OutputFolder {
     /// The parent folder.
     parent: PathBuf,
     /// The name of the file that marks a folder as replaceable.
-    mark: Option<&'static str>,
+    mark: &'static str,
 }
 
 impl OutputFolder {
-    /// Returns the output folder at `given`, the value of `option`. If the folder contains a file
-    /// named `mark`, it may be replaced.
+    /// Returns the output folder at `given`, the value of `option`. The folder may be replaced if
+    /// it contains a file named `mark`, which is written with the other files.
     ///
     /// # Errors
     /// Returns an error if the folder contains other files, or if it cannot be created.
-    pub fn new(option: &str, given: &Path, mark: Option<&'static str>) -> Result<Self> {
+    pub fn new(option: &str, given: &Path, mark: &'static str) -> Result<Self> {
         let named = format!("{option} {}", given.display());
         let at = || named.clone();
         let path = match given.exists() {
@@ -112,11 +109,9 @@ impl OutputFolder {
             interrupt::check()?;
             write_file(scratch.path(), file).with_context(|| self.named.clone())?;
         }
-        if let Some(mark) = self.mark {
-            let names = files.iter().map(|file| file.path.as_str());
-            let list = FolderFile::new(mark, names.collect::<Vec<_>>().join("\n"));
-            write_file(scratch.path(), &list).with_context(|| self.named.clone())?;
-        }
+        let names = files.iter().map(|file| file.path.as_str());
+        let list = FolderFile::new(self.mark, names.collect::<Vec<_>>().join("\n"));
+        write_file(scratch.path(), &list).with_context(|| self.named.clone())?;
         self.check_free()?;
         let at = || self.named.clone();
         if !self.is_marked() {
@@ -134,17 +129,14 @@ impl OutputFolder {
     }
 
     fn is_marked(&self) -> bool {
-        self.mark.is_some_and(|mark| self.path.join(mark).is_file())
+        self.path.join(self.mark).is_file()
     }
 
     /// Returns the path of a file in the folder that was not written by this tool, if there is one.
     fn foreign_file(&self) -> Result<Option<PathBuf>> {
-        let Some(mark) = self.mark else {
-            return Ok(None);
-        };
-        let list = fs::read_to_string(self.path.join(mark))?;
-        let is_ours =
-            |path: &Path| path == Path::new(mark) || list.lines().any(|it| path == Path::new(it));
+        let list = fs::read_to_string(self.path.join(self.mark))?;
+        let ours = list.lines().chain([self.mark]);
+        let is_ours = |path: &Path| ours.clone().any(|it| path == Path::new(it));
         let mut folders = vec![self.path.clone()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder)? {
@@ -197,12 +189,6 @@ fn write_file(folder: &Path, file: &FolderFile) -> Result<()> {
     let path = folder.join(&file.path);
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     let mut out = File::create(&path)?;
-    if file.is_program {
-        let mode = out.metadata()?.permissions().mode();
-        // Anyone who can read the program can also run it.
-        let executable = Permissions::from_mode(mode | (mode & 0o444) >> 2);
-        out.set_permissions(executable)?;
-    }
     out.write_all(&file.data)?;
     Ok(out.sync_all()?)
 }
@@ -213,12 +199,11 @@ mod tests {
 
     use super::*;
 
+    const MARK: &str = "mark";
+
     fn files() -> [FolderFile; 2] {
-        let program = FolderFile {
-            is_program: true,
-            ..FolderFile::new("program", "#!/bin/sh\n")
-        };
-        [FolderFile::new("boards/juno/bl33.bin", "image"), program]
+        let page = FolderFile::new("README.md", "Copy it.\n");
+        [FolderFile::new("boards/juno/bl33.bin", "image"), page]
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -236,18 +221,22 @@ mod tests {
         symlink("empty", dir.path().join("link")).expect("linked");
         for name in ["new", "link"] {
             let path = dir.path().join(name);
-            let folder = OutputFolder::new("-o", &path, None).expect("free");
+            let folder = OutputFolder::new("-o", &path, MARK).expect("free");
             folder.write(&files()).expect("written");
-            assert_eq!(names(&path), ["boards", "program"]);
+            assert_eq!(names(&path), ["README.md", "boards", MARK]);
             let image = fs::read(path.join("boards/juno/bl33.bin")).expect("a file");
             assert_eq!(image, b"image");
-            let mode = fs::metadata(path.join("program")).expect("a file").mode();
-            assert_eq!(mode & 0o500, 0o500);
-            let error = folder.write(&files()).expect_err("no longer empty");
-            assert!(error.to_string().contains("is not empty"), "{error}");
         }
         assert_eq!(names(dir.path()), ["empty", "link", "new"]);
         assert!(dir.path().join("link").is_symlink());
+        // Another process writes to the folder before this one does.
+        let path = dir.path().join("taken");
+        let folder = OutputFolder::new("-o", &path, MARK).expect("free");
+        fs::create_dir(&path).expect("made");
+        fs::write(path.join("theirs"), "").expect("written");
+        let error = folder.write(&files()).expect_err("no longer empty");
+        assert!(error.to_string().contains("is not empty"), "{error}");
+        assert_eq!(names(&path), ["theirs"]);
     }
 
     #[test]
@@ -255,21 +244,21 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let path = dir.path().join("out");
         for name in ["one", "two"] {
-            let folder = OutputFolder::new("-o", &path, Some("mark")).expect("free");
+            let folder = OutputFolder::new("-o", &path, MARK).expect("free");
             let files = [FolderFile::new("a/b", name), FolderFile::new(name, name)];
             folder.write(&files).expect("written");
-            assert_eq!(names(&path), ["a", "mark", name]);
+            assert_eq!(names(&path), ["a", MARK, name]);
         }
         assert_eq!(names(dir.path()), ["out"]);
         fs::write(path.join("a/run.log"), "").expect("written");
-        let error = OutputFolder::new("-o", &path, Some("mark")).expect_err("a user's file");
+        let error = OutputFolder::new("-o", &path, MARK).expect_err("a user's file");
         assert!(
             error.to_string().contains("a/run.log, which this tool"),
             "{error}"
         );
         fs::remove_file(path.join("a/run.log")).expect("removed");
-        fs::remove_file(path.join("mark")).expect("removed");
-        let error = OutputFolder::new("-o", &path, Some("mark")).expect_err("not ours");
+        fs::remove_file(path.join(MARK)).expect("removed");
+        let error = OutputFolder::new("-o", &path, MARK).expect_err("not ours");
         assert!(error.to_string().contains("is not empty"), "{error}");
     }
 
@@ -287,7 +276,7 @@ mod tests {
             ("full/mine/new", "no such directory"),
         ] {
             let path = dir.path().join(name);
-            let error = OutputFolder::new("-o", &path, None)
+            let error = OutputFolder::new("-o", &path, MARK)
                 .expect_err(name)
                 .to_string();
             assert!(
@@ -296,7 +285,7 @@ mod tests {
             );
         }
         for path in ["/", "/proc"] {
-            OutputFolder::new("-o", Path::new(path), None).expect_err(path);
+            OutputFolder::new("-o", Path::new(path), MARK).expect_err(path);
         }
         assert_eq!(names(dir.path()), ["broken", "full"]);
     }

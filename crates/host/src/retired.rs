@@ -20,6 +20,7 @@ const VERBS: &[(&str, &str)] = &[
         "`qemu --variant pmf=off --log plain.log`, `qemu --log pmf.log` and `compare plain.log \
          pmf.log`",
     ),
+    ("release", "`.ci/release`, a script"),
     ("soak", "`qemu --repeat N --keep DIR`"),
 ];
 /// The formats.

@@ -8,7 +8,6 @@
 //! * `from_source` builds everything that a board boots.
 //! * `efi` builds the EFI application that wraps an image.
 //! * `stick` builds boot media that contain the EFI application.
-//! * `report_program` builds the `psci-report` program.
 
 pub mod bl32;
 #[cfg(feature = "full")]
@@ -29,7 +28,6 @@ pub mod payload;
 #[cfg(feature = "full")]
 pub(crate) mod plugin;
 #[cfg(feature = "full")]
-pub mod report_program;
 #[cfg(feature = "full")]
 pub mod signer;
 pub mod stick;

@@ -10,7 +10,11 @@ use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
 use host::process;
+use host::progress::StepProgress;
 use itertools::Itertools as _;
+
+use super::scratch::Scratch;
+use super::workspace::Workspace;
 
 /// The archive of a Debian release: `deb-src` for source packages or `deb` for others, the suite,
 /// and the architecture if it differs from that of this machine.
@@ -62,6 +66,22 @@ pub(crate) fn fetch<T>(
         }
     }
     Err(last)
+}
+
+/// Downloads packages by calling `download`, as in [`fetch`], and unpacks them into `root`. `what`
+/// is the progress line.
+pub(crate) fn fetch_into<T>(
+    root: &Path,
+    workspace: &Workspace,
+    what: &str,
+    archive: &Archive,
+    download: impl Fn(&Apt<'_>) -> Result<T>,
+) -> Result<T> {
+    let work = Scratch::new(workspace)?;
+    let _progress = StepProgress::start(what);
+    let downloaded = fetch(work.path(), archive, download)?;
+    unpack(work.path(), root)?;
+    Ok(downloaded)
 }
 
 /// Unpacks all packages in `work` into `root`.

@@ -12,31 +12,15 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use host::places::once;
-use host::progress::StepProgress;
 
 use super::apt::{self, Apt, Archive};
-use super::python;
-use super::scratch::Scratch;
+use super::need::{LAVA_ENVIRONMENT, READY};
 use super::workspace::Workspace;
 
 const VERSION: &str = "2023.01-2";
 const ARCHIVE: Archive = Archive("deb", "bookworm", None);
 /// The packages that contain `lava-run` and the server's device templates.
 const PACKAGES: &str = "lava-common lava-dispatcher lava-dispatcher-host lava-server";
-/// The Python packages that `lava-run` imports, in mutually compatible versions.
-const IMPORTS: [&str; 11] = [
-    "aiohttp==3.14.5",
-    "configobj==5.0.9",
-    "jinja2==3.1.6",
-    "pexpect==4.9.0",
-    "python-magic==0.4.27",
-    "pytz==2026.6",
-    "pyudev==0.24.5",
-    "pyyaml==6.0.3",
-    "requests==2.34.2",
-    "setproctitle==1.3.8",
-    "voluptuous==0.16.0",
-];
 /// Modules that `lava-run` imports but that these jobs never use. Empty files replace them.
 const STUBS: [&str; 2] = ["guestfs", "netifaces"];
 
@@ -78,28 +62,28 @@ impl Lava {
 }
 
 fn root(workspace: &Workspace) -> PathBuf {
-    workspace.state().join(format!("lava-{VERSION}"))
+    let mut root = workspace.state().join(LAVA_ENVIRONMENT);
+    root.pop();
+    root
 }
 
 /// Returns the LAVA dispatcher, if it is installed.
 pub fn lava(workspace: &Workspace) -> Option<Lava> {
     let root = root(workspace);
-    let is_there = ["lava-run", "venv/ready"].map(|file| root.join(file).is_file());
-    (is_there == [true; 2]).then_some(Lava { root })
+    let is_there = workspace
+        .state()
+        .join(LAVA_ENVIRONMENT)
+        .join(READY)
+        .is_file();
+    is_there.then_some(Lava { root })
 }
 
-/// Returns the commands that install the Python packages; [`unpack`] does the rest.
-pub(super) fn install(workspace: &Workspace) -> Vec<Vec<String>> {
-    python::install(&root(workspace).join("venv"), &IMPORTS)
-}
-
-/// Fetches and unpacks the Debian packages, and writes the files that they need.
+/// Fetches and unpacks the Debian packages, and writes the files that they need. The installer
+/// then creates the virtual environment.
 pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     let root = root(workspace);
     fs::create_dir_all(&root)?;
     once(&root.join("root"), |partial| {
-        let work = Scratch::new(workspace)?;
-        let _progress = StepProgress::start("fetching LAVA's dispatcher");
         let wanted = PACKAGES
             .split(' ')
             .map(|package| format!("{package}={VERSION}"));
@@ -107,9 +91,14 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
         let mut words = vec!["download"];
         words.extend(wanted.iter().map(String::as_str));
         let get = |apt: &Apt<'_>| apt.get(&words);
-        apt::fetch(work.path(), &ARCHIVE, get)
-            .with_context(|| format!("cannot fetch the Debian packages {PACKAGES}"))?;
-        apt::unpack(work.path(), partial)
+        apt::fetch_into(
+            partial,
+            workspace,
+            "fetching LAVA's dispatcher",
+            &ARCHIVE,
+            get,
+        )
+        .with_context(|| format!("cannot fetch the Debian packages {PACKAGES}"))
     })?;
     let stubs = root.join("stubs");
     fs::create_dir_all(&stubs)?;

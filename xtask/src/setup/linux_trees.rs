@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use host::progress::StepProgress;
 
 use super::apt::{self, Apt};
 use super::scratch::Scratch;
@@ -32,15 +31,13 @@ pub struct LinuxTrees {
 pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     let place = workspace.state().join("linux-trees");
     sealed_folder(&place, Unsealed::Adopted, |partial| {
-        let work = Scratch::new(workspace)?;
-        let root = work.path().join("root");
-        let _progress = StepProgress::start("fetching the Debian kernel for arm64, 90 MB");
+        let root = Scratch::new(workspace)?;
+        let what = "fetching the Debian kernel for arm64, 90 MB";
         let get = |apt: &Apt<'_>| apt.download_dependency(META);
-        let package = apt::fetch(work.path(), &apt::ARM64, get);
-        let package = package.with_context(|| format!("cannot fetch the Debian package {META}"))?;
-        apt::unpack(work.path(), &root)?;
+        let package = apt::fetch_into(root.path(), workspace, what, &apt::ARM64, get)
+            .with_context(|| format!("cannot fetch the Debian package {META}"))?;
         // Keep only the trees, because the rest of the package is ten times their size.
-        let (_, trees) = files(&root).with_context(|| package.clone())?;
+        let (_, trees) = files(root.path()).with_context(|| package.clone())?;
         fs::rename(trees, partial.join("trees"))?;
         Ok(fs::write(partial.join("package"), package)?)
     })?;

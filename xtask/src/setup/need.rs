@@ -1,14 +1,13 @@
-//! The programs and libraries that commands need, and checks for them.
+//! The list of what commands need.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use host::process::{self, find};
 
-use super::lava::lava;
-use super::python::{LABGRID, SPHINX, has_venv};
+use super::installed_qemu::check_qemu;
 use super::workspace::Workspace;
 
 /// The build target for the payload.
@@ -20,143 +19,149 @@ pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 /// The build target for the EFI application.
 pub const EFI_TARGET: &str = "aarch64-unknown-uefi";
 
-/// The build target for the statically linked `psci-report`.
-pub const REPORT_TARGET: &str = "x86_64-unknown-linux-musl";
-
-/// The environment variable that, when set to 1, makes `ensure` return an error with the commands
-/// that it would run.
-pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
-
 /// U-Boot for QEMU's `virt`, from the Debian package.
 pub const U_BOOT: &str = "/usr/lib/u-boot/qemu_arm64/u-boot.bin";
 
 /// EDK2 for QEMU's `virt`, from the Debian package.
 pub const AAVMF: &str = "/usr/share/AAVMF/AAVMF_CODE.fd";
 
-/// The oldest usable QEMU version.
-const QEMU_LEAST: (u32, u32) = (7, 2);
+/// The file that the installer creates last in a Python environment.
+pub(super) const READY: &str = "ready";
 
-/// The required version of cargo-fuzz.
-pub(super) const CARGO_FUZZ: &str = "0.13.2";
+/// The folder of LAVA's virtual environment, in the dispatcher's own folder.
+pub(super) const LAVA_ENVIRONMENT: &str = "lava-2023.01-2/venv";
+
+/// The Python packages that `lava-run` imports, in mutually compatible versions.
+const LAVA_IMPORTS: [&str; 11] = [
+    "aiohttp==3.14.5",
+    "configobj==5.0.9",
+    "jinja2==3.1.6",
+    "pexpect==4.9.0",
+    "python-magic==0.4.27",
+    "pytz==2026.6",
+    "pyudev==0.24.5",
+    "pyyaml==6.0.3",
+    "requests==2.34.2",
+    "setproctitle==1.3.8",
+    "voluptuous==0.16.0",
+];
+
+/// Where a need is installed from, and its name there. Everything except Debian packages and Rust
+/// targets is installed in a folder of its own below this tool's part of `target/`.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    Debian(&'static str),
+    RustTarget(&'static str),
+    /// A virtual environment: its name, its folder, and packages from PyPI.
+    Python(&'static str, &'static str, &'static [&'static str]),
+}
+
+use Source::{Debian, Python, RustTarget};
 
 macro_rules! needs {
-    ($($need:ident $what:tt $program:tt)*) => {
+    ($($need:ident, $source:expr, $shown_by:expr;)*) => {
         /// A program or library that a command needs.
         #[derive(Clone, Copy, PartialEq, Eq)]
         #[expect(missing_docs, reason = "named after the programs")]
         pub enum Need { $($need),* }
 
-        /// Every `Need`, with the package that provides it and the program or file to look for.
-        const INSTALLED: &[(Need, &str, &str)] = &[$((Need::$need, $what, $program)),*];
+        /// Every need, its source, and the program or file that shows that it is installed.
+        const NEEDS: &[(Need, Source, &str)] = &[$((Need::$need, $source, $shown_by)),*];
     };
 }
 
 // docs/setup.md contains the same list.
 needs! {
-    Qemu "qemu-system-arm" "qemu-system-aarch64"
-    CrossCompiler "gcc-aarch64-linux-gnu" "aarch64-linux-gnu-gcc"
-    Ccache "ccache" "ccache"
-    ArmNoneEabi "gcc-arm-none-eabi" "arm-none-eabi-gcc"
-    Make "make" "make"
-    DpkgSource "dpkg-dev" "dpkg-source"
-    Fiptool "arm-trusted-firmware-tools" "fiptool"
-    CertCreate "arm-trusted-firmware-tools" "cert_create"
-    Openssl "openssl" "openssl"
-    Mkimage "u-boot-tools" "mkimage"
-    Dtc "device-tree-compiler" "dtc"
-    UBoot "u-boot-qemu" U_BOOT
-    Aavmf "qemu-efi-aarch64" AAVMF
-    Sbsign "sbsigntool" "sbsign"
-    Mtools "mtools" "mformat"
-    Iasl "acpica-tools" "iasl"
-    Chromium "chromium" "chromium"
-    PythonVenv "python3-venv" "python3"
-    File "file" "file"
-    Zip "zip" "zip"
-    Unzip "unzip" "unzip"
-    SevenZip "p7zip-full" "7z"
-    CxxCompiler "g++" "c++"
-    RustTarget TARGET ""
-    LinuxTarget LINUX_TARGET ""
-    EfiTarget EFI_TARGET ""
-    ReportTarget REPORT_TARGET ""
-    CargoFuzz "cargo-fuzz" ""
-    Sphinx "sphinx" "sphinx-build"
-    Labgrid "labgrid" "pytest"
-    Lava "lava-dispatcher" "lava-run"
+    Qemu, Debian("qemu-system-arm"), "qemu-system-aarch64";
+    CrossCompiler, Debian("gcc-aarch64-linux-gnu"), "aarch64-linux-gnu-gcc";
+    Ccache, Debian("ccache"), "ccache";
+    ArmNoneEabi, Debian("gcc-arm-none-eabi"), "arm-none-eabi-gcc";
+    Make, Debian("make"), "make";
+    DpkgSource, Debian("dpkg-dev"), "dpkg-source";
+    Fiptool, Debian("arm-trusted-firmware-tools"), "fiptool";
+    CertCreate, Debian("arm-trusted-firmware-tools"), "cert_create";
+    Openssl, Debian("openssl"), "openssl";
+    Mkimage, Debian("u-boot-tools"), "mkimage";
+    Dtc, Debian("device-tree-compiler"), "dtc";
+    UBoot, Debian("u-boot-qemu"), U_BOOT;
+    Aavmf, Debian("qemu-efi-aarch64"), AAVMF;
+    Sbsign, Debian("sbsigntool"), "sbsign";
+    Mtools, Debian("mtools"), "mformat";
+    Iasl, Debian("acpica-tools"), "iasl";
+    Chromium, Debian("chromium"), "chromium";
+    PythonVenv, Debian("python3-venv"), "python3";
+    File, Debian("file"), "file";
+    RustTarget, RustTarget(TARGET), "";
+    LinuxTarget, RustTarget(LINUX_TARGET), "";
+    EfiTarget, RustTarget(EFI_TARGET), "";
+    Sphinx, Python("sphinx", "sphinx-8.1.3", &["sphinx==8.1.3"]), READY;
+    Labgrid, Python("labgrid", "labgrid-26.0.1", &["labgrid==26.0.1", "pytest==9.2.0"]), READY;
+    Lava, Python("lava-dispatcher", LAVA_ENVIRONMENT, &LAVA_IMPORTS), READY;
 }
 
 /// Returns the names of everything that may be installed.
 pub fn installed() -> impl Iterator<Item = &'static str> {
-    INSTALLED.iter().map(|row| row.1)
+    NEEDS.iter().map(|row| row.1.name())
 }
 
 /// Returns everything that `cargo xtask test` uses.
 pub fn all() -> Vec<Need> {
-    let others = [
-        Need::ArmNoneEabi,
-        Need::CxxCompiler,
-        Need::LinuxTarget,
-        Need::ReportTarget,
-        Need::CargoFuzz,
-    ];
-    let needs = INSTALLED.iter().map(|row| row.0);
+    let others = [Need::ArmNoneEabi, Need::LinuxTarget];
+    let needs = NEEDS.iter().map(|row| row.0);
     needs.filter(|need| !others.contains(need)).collect()
 }
 
+impl Source {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Debian(name) | RustTarget(name) | Python(name, ..) => name,
+        }
+    }
+
+    /// Returns the folder that a need from this source is installed in.
+    pub(super) fn folder(self, workspace: &Workspace) -> PathBuf {
+        match self {
+            Debian(_) | RustTarget(_) => PathBuf::from("/"),
+            Python(_, folder, _) => workspace.state().join(folder),
+        }
+    }
+}
+
 impl Need {
-    /// Returns the name of the package to install, and the program or file to look for.
-    pub(super) fn row(self) -> (&'static str, &'static str) {
-        let row = INSTALLED.iter().find(|row| row.0 == self);
-        row.map_or(("", ""), |row| (row.1, row.2))
+    fn row(self) -> (Source, &'static str) {
+        let row = NEEDS.iter().find(|row| row.0 == self);
+        row.map(|row| (row.1, row.2))
+            .expect("the table has every need")
+    }
+
+    pub(super) fn source(self) -> Source {
+        self.row().0
     }
 
     /// Returns true if the program or library exists. Returns an error if it exists but is
     /// unusable, because an existing installation is never overwritten.
     pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
-        let (what, program) = self.row();
-        let found = match self {
-            Self::CargoFuzz => cargo_fuzz(workspace),
-            Self::Sphinx => SPHINX.find(workspace),
-            Self::Lava => lava(workspace).map(|lava| lava.run()),
-            Self::Labgrid => LABGRID.find(workspace),
-            Self::RustTarget | Self::LinuxTarget | Self::EfiTarget | Self::ReportTarget => {
-                return has_target(what);
-            }
-            Self::UBoot | Self::Aavmf => Some(PathBuf::from(program)).filter(|it| it.is_file()),
-            Self::PythonVenv => find(program).filter(|_| has_venv()),
-            _ => find(program),
+        let (source, shown_by) = self.row();
+        let found = match source {
+            RustTarget(target) => return has_target(target),
+            Debian(_) if !shown_by.starts_with('/') => find(shown_by),
+            _ => Some(source.folder(workspace).join(shown_by)).filter(|path| path.is_file()),
         };
-        if let (Some(path), Self::Qemu) = (&found, self) {
-            check_qemu().with_context(|| path.display().to_string())?;
+        match (self, &found) {
+            (Self::Qemu, Some(path)) => check_qemu().with_context(|| path.display().to_string())?,
+            (Self::PythonVenv, Some(_)) => return Ok(has_venv()),
+            _ => {}
         }
         Ok(found.is_some())
     }
-}
 
-fn check_qemu() -> Result<()> {
-    let version = qemu_version()?;
-    if version < QEMU_LEAST {
-        let ((major, minor), (least, least_minor)) = (version, QEMU_LEAST);
-        bail!(
-            "this is QEMU {major}.{minor}, but {least}.{least_minor} or later is needed; install a \
-             newer one (Debian has it in backports) and put it first in PATH"
-        );
+    /// Returns the folder below `target/` that contains the programs of this need, if it is
+    /// installed.
+    pub fn programs(self, workspace: &Workspace) -> Option<PathBuf> {
+        let (source, shown_by) = self.row();
+        let folder = source.folder(workspace);
+        folder.join(shown_by).is_file().then(|| folder.join("bin"))
     }
-    Ok(())
-}
-
-/// Returns the major and minor version of the QEMU in PATH.
-pub fn qemu_version() -> Result<(u32, u32)> {
-    let said = process::output_once(Command::new("qemu-system-aarch64").arg("--version"))?;
-    let version = parse_version(&said);
-    version.with_context(|| format!("not a QEMU version: {:?}", said.trim()))
-}
-
-fn parse_version(said: &str) -> Option<(u32, u32)> {
-    let (_, version) = said.split_once("version ")?;
-    let mut numbers = version.split(|c: char| !c.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 fn has_target(target: &str) -> Result<bool> {
@@ -166,32 +171,9 @@ fn has_target(target: &str) -> Result<bool> {
     Ok(fs::read_dir(dir.trim()).is_ok_and(|mut dir| dir.next().is_some()))
 }
 
-pub(super) fn cargo_fuzz_root(workspace: &Workspace) -> PathBuf {
-    workspace.state().join(format!("cargo-fuzz-{CARGO_FUZZ}"))
-}
-
-/// Returns the cargo-fuzz to use: the one in PATH if it is the right version, or the one that this
-/// tool installed.
-pub fn cargo_fuzz(workspace: &Workspace) -> Option<PathBuf> {
-    let own = cargo_fuzz_root(workspace).join("bin").join("cargo-fuzz");
-    let fits = |program: &Path| {
-        process::output(Command::new(program).arg("--version"))
-            .is_ok_and(|said| said.split_whitespace().nth(1) == Some(CARGO_FUZZ))
-    };
-    let mut candidates = find("cargo-fuzz").into_iter().chain([own]);
-    candidates.find(|program| fits(program))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions() {
-        let debian = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)\nCopyright";
-        assert_eq!(parse_version(debian), Some((7, 2)));
-        assert_eq!(parse_version("QEMU emulator version 10.0.2"), Some((10, 0)));
-        assert_eq!(parse_version("QEMU emulator version ten"), None);
-        assert!((5, 2) < QEMU_LEAST && (7, 2) >= QEMU_LEAST && (10, 0) >= QEMU_LEAST);
-    }
+/// Returns true if the Python on this machine can create virtual environments. On Debian, this
+/// requires a separate package.
+fn has_venv() -> bool {
+    let check = ["-c", "import ensurepip, venv"];
+    process::output(Command::new("python3").args(check)).is_ok()
 }

@@ -5,10 +5,10 @@
 //! CRC-32, because it guards against accidents and must not take longer than reading the files.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process;
 
 use anyhow::{Context, Result};
@@ -27,9 +27,6 @@ pub(crate) enum Unsealed {
     /// Trust the folder and seal it, because fetching it again needs a network.
     Adopted,
 }
-
-/// The size and checksum of each file, by path relative to the folder.
-type Files = BTreeMap<PathBuf, String>;
 
 /// Creates the folder at `place` by calling `make`, unless it already exists and its files match
 /// its list. `make` receives an empty folder to fill. Other processes that need the same folder
@@ -63,39 +60,30 @@ pub(crate) fn sealed_folder(
     })
 }
 
-/// Describes the first difference between the folder and its list, if there is one.
+/// Describes a difference between the folder and its list, if there is one.
 fn find_difference(place: &Path) -> Option<String> {
     let Ok(list) = fs::read_to_string(place.join(SEAL)) else {
         return Some("its list of checksums is missing".to_owned());
     };
-    let files = match read_files(place) {
-        Ok(files) => files,
+    let found = match write_list(place) {
+        Ok(found) => found,
         Err(error) => return Some(format!("it cannot be read ({error:#})")),
     };
-    if list == write_list(&files) {
+    if list == found {
         return None;
     }
-    let expected: BTreeMap<&Path, &str> = list.lines().filter_map(parse_line).collect();
-    for (path, file) in &expected {
-        let shown = path.display();
-        match files.get(*path) {
-            None => return Some(format!("{shown} is missing")),
-            Some(found) if found != file => return Some(format!("{shown} has changed")),
-            Some(_) => {}
-        }
-    }
-    let added = files
-        .keys()
-        .find(|path| !expected.contains_key(path.as_path()));
-    Some(match added {
-        Some(path) => format!("{} has been added", path.display()),
+    let [expected, found] = [&list, &found].map(|list| list.lines().collect::<BTreeSet<_>>());
+    let differing = expected.symmetric_difference(&found).next();
+    let path = differing.and_then(|line| line.splitn(3, ' ').nth(2));
+    Some(match path {
+        Some(path) => format!("{path} does not match its checksum"),
         None => "its list of checksums has changed".to_owned(),
     })
 }
 
 /// Writes the list of the files in `folder`.
 fn seal(folder: &Path) -> Result<()> {
-    let list = write_list(&read_files(folder)?);
+    let list = write_list(folder)?;
     let path = folder.join(SEAL);
     let failed = || path.display().to_string();
     // Another process may be reading the list.
@@ -105,24 +93,9 @@ fn seal(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn write_list(files: &Files) -> String {
-    let lines = files.iter();
-    lines
-        .map(|(path, file)| format!("{file} {}\n", path.display()))
-        .collect()
-}
-
-/// Splits a line of the list into the path and the file's size and checksum.
-fn parse_line(line: &str) -> Option<(&Path, &str)> {
-    let (checksum, rest) = line.split_once(' ')?;
-    let (size, path) = rest.split_once(' ')?;
-    let file = line.get(..checksum.len() + 1 + size.len())?;
-    Some((Path::new(path), file))
-}
-
-/// Reads all files below `folder` except the list.
-fn read_files(folder: &Path) -> Result<Files> {
-    let (mut files, mut folders) = (Files::new(), vec![folder.to_path_buf()]);
+/// Returns a line for each file below `folder` except the list: its checksum, size and path.
+fn write_list(folder: &Path) -> Result<String> {
+    let (mut lines, mut folders) = (BTreeMap::new(), vec![folder.to_path_buf()]);
     while let Some(dir) = folders.pop() {
         for entry in fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
             let entry = entry?;
@@ -131,16 +104,17 @@ fn read_files(folder: &Path) -> Result<Files> {
                 folders.push(path);
                 continue;
             }
-            let name = path.strip_prefix(folder).unwrap_or(&path).to_path_buf();
+            let name = path.strip_prefix(folder).unwrap_or(&path);
             let is_list = name.to_str().is_some_and(|name| name.starts_with(SEAL));
             if !is_list {
                 let bytes = read(&entry).with_context(|| path.display().to_string())?;
                 let (checksum, size) = (Crc32::of(&bytes), bytes.len());
-                files.insert(name, format!("{checksum:08x} {size}"));
+                let line = format!("{checksum:08x} {size} {}\n", name.display());
+                lines.insert(name.to_path_buf(), line);
             }
         }
     }
-    Ok(files)
+    Ok(lines.into_values().collect())
 }
 
 /// Returns the contents of a file, or the target of a symbolic link.
@@ -172,22 +146,22 @@ mod tests {
         keep();
         assert_eq!(find_difference(&place), None);
         let changes: [(&str, Change); 9] = [
-            ("bl31.bin has changed", |it| {
+            ("bl31.bin does not match its checksum", |it| {
                 fs::write(it.join("bl31.bin"), "firm")
             }),
-            ("bl31.bin has changed", |it| {
+            ("bl31.bin does not match its checksum", |it| {
                 fs::write(it.join("bl31.bin"), "firmwarf")
             }),
-            ("bl31.bin has changed", |it| {
+            ("bl31.bin does not match its checksum", |it| {
                 fs::write(it.join("bl31.bin"), "")
             }),
-            ("bl31.bin is missing", |it| {
+            ("bl31.bin does not match its checksum", |it| {
                 fs::remove_file(it.join("bl31.bin"))
             }),
-            ("sub/bl 31.elf is missing", |it| {
+            ("sub/bl 31.elf does not match its checksum", |it| {
                 fs::remove_dir_all(it.join("sub"))
             }),
-            ("bl2.bin has been added", |it| {
+            ("bl2.bin does not match its checksum", |it| {
                 fs::write(it.join("bl2.bin"), "x")
             }),
             ("its list of checksums is missing", |it| {
@@ -197,7 +171,7 @@ mod tests {
                 let list = fs::read_to_string(it.join(SEAL))?;
                 fs::write(it.join(SEAL), list + "\n")
             }),
-            ("bl31.bin has changed", |it| {
+            ("bl31.bin does not match its checksum", |it| {
                 let list = fs::read_to_string(it.join(SEAL))?;
                 fs::write(it.join(SEAL), "0".to_owned() + &list)
             }),

@@ -13,7 +13,7 @@ use host::progress::StepProgress;
 use sha2::{Digest, Sha256};
 
 use super::apt::{self, Archive};
-use super::ensure::ensure;
+use super::install::ensure;
 use super::need::Need;
 use super::scratch::Scratch;
 use super::sealed_folder::{Unsealed, sealed_folder};

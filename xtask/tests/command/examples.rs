@@ -39,10 +39,6 @@ const ONLY_READ: &[(&str, &str)] = &[
         "stick",
         "builds the EFI application; see tests/command/efi.rs",
     ),
-    (
-        "release",
-        "builds psci-report; see tests/command/release.rs and .ci/release",
-    ),
     ("fip build", "builds TF-A; see tests/command/fip_build.rs"),
     (
         "fip pack",

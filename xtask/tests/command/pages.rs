@@ -65,7 +65,8 @@ fn names_that_look_like_markup(scratch: &Scratch) {
 fn sphinx_builds_every_page_without_a_warning() {
     let workspace = Workspace::find().expect("the repository");
     setup::ensure(&workspace, &[Need::PythonVenv, Need::Sphinx]).expect("Sphinx");
-    let sphinx = setup::sphinx_build(&workspace).expect("it was installed");
+    let sphinx = Need::Sphinx.programs(&workspace).expect("it was installed");
+    let sphinx = sphinx.join("sphinx-build");
     let scratch = Scratch::of_reports(log());
     let source = scratch.path("source");
     scratch.write_tf_a("source");

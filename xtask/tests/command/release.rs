@@ -1,49 +1,57 @@
-//! Tests releases. `.ci/release` also builds `psci-report` in two clones, which takes minutes.
+//! Tests `.ci/release` with a stand-in for `psci-report`, whose build takes minutes.
+//! `.ci/release-check` also builds the real program.
 
+use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Command;
 
 use hardware::board::Board;
-use hardware::image::ParameterBlock;
-use host::folder::OutputFolder;
-use xtask::release::contents::{NEEDS, contents};
+use hardware::image::{PARAMETER_MAGIC, ParameterBlock};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
 use crate::support::scratch::{Scratch, files};
-use crate::support::{interrupt, path_with, script, xtask};
+use crate::support::{outcome, path_with, script};
 
-/// A stand-in for `psci-report`.
-const PROGRAM: &[u8] = b"#!/bin/sh\necho \"$# arguments\"\n";
-
-/// Writes a release to a new folder at `path`.
-fn write_release(path: &Path) {
-    let workspace = Workspace::find().expect("the repository");
-    let needs = NEEDS.into_iter().filter(|need| *need != Need::ReportTarget);
-    let needs: Vec<Need> = needs.chain([Need::Mkimage]).collect();
-    setup::ensure(&workspace, &needs).expect("installed");
-    let folder = OutputFolder::new("-o", path, None).expect("a new folder");
-    let made = contents(&workspace, || Ok(PROGRAM.to_vec())).expect("contents");
-    folder.write(&made).expect("written");
+/// Returns the script with `folder` as its argument. Its `cargo xtask` is the program under test,
+/// and its `cargo tree` prints `tree` if that is not empty.
+fn release(scratch: &Scratch, folder: &str, tree: &str) -> Command {
+    let programs = scratch.path("programs");
+    fs::create_dir_all(&programs).expect("made");
+    let cargo = env::var("CARGO").expect("cargo runs the tests");
+    let xtask = env!("CARGO_BIN_EXE_xtask");
+    let body = format!(
+        "tree='{tree}'\n\
+         case $1 in\n\
+         xtask) shift; exec '{xtask}' \"$@\" ;;\n\
+         tree) [ -z \"$tree\" ] || exec echo \"$tree\" ;;\n\
+         esac\n\
+         exec '{cargo}' \"$@\""
+    );
+    script(&programs, "cargo", &body);
+    script(&programs, "psci-report", "echo \"$# arguments\"");
+    let root = Workspace::find().expect("the repository").root;
+    let mut command = Command::new(root.join(".ci/release"));
+    command.arg(folder).current_dir(scratch.path(""));
+    command
+        .env("PATH", path_with(&programs))
+        .env("PSCI_REPORT", "programs/psci-report");
+    command
 }
 
-/// Returns the files below `folder`, with paths relative to it.
-fn files_in(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let inside = |path: &Path| path.strip_prefix(folder).expect("below").to_path_buf();
-    let all = files(folder).into_iter();
-    all.map(|(path, data)| (inside(&path), data)).collect()
-}
-
-/// Checks a board's image and device tree.
+/// Checks a board's image, device tree and description.
 fn assert_board(release: &Path, name: &str, payload: &[u8]) {
     let folder = release.join("boards").join(name);
     let tree = fs::read(folder.join(format!("{name}.dtb"))).expect("a tree");
     let board = boards::load(name).expect("a board");
     assert_eq!(Board::read(&tree).expect("a good tree").model, board.title);
-    let images = files_in(&folder).into_iter().filter(|(path, _)| {
+    let page = fs::read_to_string(folder.join("README.txt")).expect("text");
+    assert!(
+        page.starts_with(&format!("{name}: ")) && page.contains("\nUART "),
+        "{page}"
+    );
+    let images = files(&folder).into_iter().filter(|(path, _)| {
         let ending = path.extension().unwrap_or_default();
         ending == "bin" || ending == "img"
     });
@@ -57,90 +65,130 @@ fn assert_board(release: &Path, name: &str, payload: &[u8]) {
     assert_eq!((block.build, block.base_size), (base.build, base.base_size));
 }
 
-#[test]
-fn releases_are_equal_and_have_every_board() {
-    let scratch = Scratch::new();
-    let [one, two] = ["one", "two"].map(|name| scratch.path(name));
-    write_release(&one);
-    write_release(&two);
-    let all = files_in(&one);
-    assert!(all == files_in(&two));
-    let payload = scratch.read("one/payload.bin");
-    let texts = ["README.md", "boards.txt"].map(|name| {
-        let text = scratch.read(&format!("one/{name}"));
-        String::from_utf8(text).expect("text")
-    });
-    for name in boards::names() {
-        assert_board(&one, name, &payload);
-        assert!(texts[0].contains(&format!("\n## {name}: ")), "{name}");
-        assert!(texts[1].contains(&format!("\n{name} ")), "{name}");
+/// Checks the texts of one package of each program: payload, EFI application and psci-report.
+fn assert_licenses(release: &Path) {
+    let folder = release.join("licenses");
+    let list = fs::read_to_string(folder.join("packages.txt")).expect("text");
+    for package in ["tock-registers", "uefi-raw", "serial2"] {
+        let start = format!("{package} ");
+        let line = list.lines().find(|line| line.starts_with(&start));
+        let (name, license) = line.expect(package).split_once(": ").expect("a license");
+        assert!(
+            license.contains("MIT") || license.contains("Apache-2.0"),
+            "{name}"
+        );
+        let texts = files(&folder.join(name.replace(' ', "-")));
+        assert!(!texts.is_empty(), "{name}");
     }
-    let root = Workspace::find().expect("the repository").root;
+    for file in [
+        "llvm.txt",
+        "musl.txt",
+        "psci-bench/LICENSE-MIT",
+        "rust-standard-library.html",
+    ] {
+        assert!(
+            !fs::read(folder.join(file)).expect(file).is_empty(),
+            "{file}"
+        );
+    }
+}
+
+/// Checks that every file has a checksum, and that none contains a path of this machine.
+fn assert_files(scratch: &Scratch, root: &Path) {
+    scratch.theirs("env -C new sha256sum --check --strict SHA256SUMS");
+    let sums = String::from_utf8(scratch.read("new/SHA256SUMS")).expect("text");
+    let all = files(&scratch.path("new"));
+    assert_eq!(sums.lines().count(), all.len() - 1, "{sums}");
     let root = root.display().to_string();
     for (path, data) in &all {
         let has_root = memchr::memmem::find(data, root.as_bytes()).is_some();
         assert!(!has_root, "{} contains {root}", path.display());
     }
-    scratch.theirs("env -C one sha256sum --check --strict SHA256SUMS");
-    scratch.theirs("one/psci-report report run.log");
+}
+
+#[test]
+fn release_has_every_board_and_no_path_of_this_machine() {
+    let scratch = Scratch::new();
+    let workspace = Workspace::find().expect("the repository");
+    let needs = [
+        Need::RustTarget,
+        Need::EfiTarget,
+        Need::Mtools,
+        Need::Mkimage,
+    ];
+    setup::ensure(&workspace, &needs).expect("installed");
+    let (code, said) = outcome(&mut release(&scratch, "new", ""));
+    assert_eq!(code, 0, "{said}");
+    assert_files(&scratch, &workspace.root);
+    assert_licenses(&scratch.path("new"));
+    let payload = scratch.read("new/payload.bin");
+    let texts = ["README.md", "boards.txt"].map(|name| {
+        let text = scratch.read(&format!("new/{name}"));
+        String::from_utf8(text).expect("text")
+    });
+    let build = ParameterBlock::read(&payload).expect("an image").build;
+    assert!(
+        texts[0].contains(&format!("build {build:08x},")),
+        "{}",
+        texts[0]
+    );
+    assert!(!texts[0].contains('@'), "{}", texts[0]);
+    for name in boards::names() {
+        assert_board(&scratch.path("new"), name, &payload);
+        assert!(texts[1].contains(&format!("\n{name} ")), "{name}");
+    }
+    for file in ["BOOTAA64.EFI", "stick.img"] {
+        assert!(
+            memchr::memmem::find(&scratch.read(&format!("new/{file}")), &PARAMETER_MAGIC).is_some()
+        );
+    }
+    scratch.theirs("new/psci-report report run.log");
     // The commands in README.md for boards whose boot file must be built with another tool.
-    scratch.theirs("mkimage -f one/boards/rk3399/psci-bench.its psci-bench.itb");
+    scratch.theirs("mkimage -f new/boards/rk3399/psci-bench-rk3399.bin.its psci-bench.itb");
     scratch.write("bl31.bin", "TF-A");
     scratch.theirs("fiptool create --soc-fw bl31.bin --nt-fw bl31.bin fip.bin");
-    scratch.theirs("fiptool update --align 512 --nt-fw one/boards/hikey/bl33.bin fip.bin");
-    let image = scratch.read("one/boards/hikey/bl33.bin");
+    let hikey = "new/boards/hikey/psci-bench-hikey.bin";
+    scratch.theirs(&format!(
+        "fiptool update --align 512 --nt-fw {hikey} fip.bin"
+    ));
+    let image = scratch.read(hikey);
     assert!(memchr::memmem::find(&scratch.read("fip.bin"), &image).is_some());
 }
 
-/// Unsuitable output folders are rejected before anything is built.
+/// A release that fails leaves nothing behind.
 #[test]
-fn release_needs_a_new_folder() {
+fn release_needs_a_new_folder_and_all_licenses() {
     let scratch = Scratch::empty();
     scratch.write("full/mine", "");
-    for (line, words) in [
-        ("release", "--output <DIR>"),
-        ("release -o full", "-o full: this directory is not empty"),
-        ("release -o full/mine", "is not a directory"),
-        ("release -o absent/new", "/absent; create it first"),
-        ("release -o /", "specify a new directory in it"),
+    for (folder, tree, expected, words) in [
+        ("--help", "", 2, "usage: .ci/release DIR"),
+        ("full", "", 1, "full: already exists"),
+        ("absent/new", "", 1, "/absent first"),
+        (
+            "new",
+            "MIT|gone v1.0.0",
+            1,
+            "package gone 1.0.0 has no license file",
+        ),
+        (
+            "new",
+            "GPL-3.0-only|gone v1.0.0",
+            1,
+            "'GPL-3.0-only' is not accepted",
+        ),
+        (
+            "new",
+            "|gone v1.0.0 (*)",
+            1,
+            "package gone 1.0.0: license '' is not accepted",
+        ),
     ] {
-        scratch.refuses(line, words);
+        let mut command = release(&scratch, folder, tree);
+        let before = fs::read_dir(scratch.path("")).expect("a folder").count();
+        let (code, said) = outcome(&mut command);
+        assert_eq!(code, expected, "{folder}: {said}");
+        assert!(said.contains(words), "{folder}: {said}");
+        let after = fs::read_dir(scratch.path("")).expect("a folder").count();
+        assert_eq!(before, after, "{folder}: {said}");
     }
-}
-
-#[test]
-fn an_interrupted_release_leaves_nothing() {
-    let scratch = Scratch::empty();
-    let tools = tempfile::tempdir().expect("a temporary directory");
-    let body = "case $1 in metadata|tree) exec cargo \"$@\";; esac; \
-        touch \"$0.started\"; exec sleep 60";
-    script(tools.path(), "endless-cargo", body);
-    // This stub reports that all targets are installed.
-    let body = "case $2 in target-libdir) echo /;; *) exec rustc \"$@\";; esac";
-    script(tools.path(), "any-rustc", body);
-    script(tools.path(), "mformat", "exit 0");
-    let mut command = xtask(&["release", "-o", "new"]);
-    command.current_dir(scratch.path("")).stderr(Stdio::piped());
-    command
-        .env("CARGO", tools.path().join("endless-cargo"))
-        .env("RUSTC", tools.path().join("any-rustc"))
-        .env("PATH", path_with(tools.path()));
-    let child = command.spawn().expect("the program starts");
-    let started = tools.path().join("endless-cargo.started");
-    let begin = Instant::now();
-    while !started.exists() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(60),
-            "no build has started"
-        );
-        thread::sleep(Duration::from_millis(10));
-    }
-    interrupt(&child.id().to_string());
-    let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(
-        scratch.files().is_empty() && !scratch.path("new").exists(),
-        "{said}"
-    );
 }

@@ -197,8 +197,8 @@ fn the_fragments_call_the_scripts() {
         ("gitlab.yml", "psci-bench/docs/ci/regression.sh "),
         ("tf-a-fork.github.yml", "psci-bench/docs/ci/tf-a-fork.sh "),
         ("tf-a-fork.gitlab.yml", "psci-bench/docs/ci/tf-a-fork.sh "),
-        ("release.github.yml", "cargo xtask release -o "),
-        ("release.gitlab.yml", "cargo xtask release -o "),
+        ("release.github.yml", ".ci/release "),
+        ("release.gitlab.yml", ".ci/release "),
     ] {
         let text = fs::read_to_string(tools.root.join("docs/ci").join(name)).expect(name);
         let yaml: serde_json::Value = serde_saphyr::from_str(&text).expect(name);

@@ -35,7 +35,9 @@ pub fn tools() -> &'static Tools {
         setup::ensure(&workspace, &needs).expect("the engines");
         Tools {
             lava: setup::lava(&workspace).expect("LAVA is installed"),
-            labgrid: setup::labgrid(&workspace).expect("labgrid is installed"),
+            labgrid: Need::Labgrid
+                .programs(&workspace)
+                .expect("labgrid is installed"),
             root: workspace.root,
         }
     })

@@ -12,7 +12,6 @@ mod lab;
 mod ledger;
 mod payload;
 mod profile;
-mod release;
 mod stick;
 #[cfg(test)]
 mod tests;
@@ -32,7 +31,6 @@ use self::lab::LabVerb;
 use self::ledger::LedgerArguments;
 use self::payload::PayloadArguments;
 use self::profile::ProfileArguments;
-use self::release::ReleaseArguments;
 use self::stick::StickArguments;
 use self::tree::TreeVerb;
 use self::verify::VerifyArguments;
@@ -45,7 +43,6 @@ pub enum FullVerb {
     Payload(PayloadArguments),
     Efi(EfiArguments),
     Stick(StickArguments),
-    Release(ReleaseArguments),
     /// Make, inspect and change Firmware Image Packages.
     #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
@@ -103,7 +100,6 @@ pub(super) fn run(verb: FullVerb) -> Result<u8> {
         FullVerb::Payload(arguments) => payload::run(&arguments),
         FullVerb::Efi(arguments) => efi::run(&arguments),
         FullVerb::Stick(arguments) => stick::run(&arguments),
-        FullVerb::Release(arguments) => release::run(&arguments),
         FullVerb::Fip { verb } => fip::verbs::run(verb),
         FullVerb::Tree { verb } => tree::run(verb),
         FullVerb::Reports(verb) => verb.run(),

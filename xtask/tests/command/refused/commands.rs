@@ -25,6 +25,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("qemu --repeat 2 --log a", &["cannot be used with"]),
     ("qemu --repeat 2 --smp 33", &["--smp 33: the tf-a firmware supports 1 to 32"]),
     ("merge a.log b.log", &["merge no longer exists; use `report LOG…`"]),
+    ("release -o new", &["release no longer exists; use `.ci/release`, a script"]),
     ("report run.log --format bug", &["no longer supported: use --format md"]),
     ("report run.log --format perfetto", &["no longer supported: use --format html"]),
     ("qemu --gic 4", &["'--gic <2|3>': expected 2 or 3"]),

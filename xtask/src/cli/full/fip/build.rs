@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     let workspace = Workspace::find()?;
     let board = boards::load(&arguments.board)?;
     let (source, tree, out) = (&arguments.source, &arguments.tree, &arguments.output);
-    let folder = OutputFolder::new("--output", out, Some(MARK))?;
+    let folder = OutputFolder::new("--output", out, MARK)?;
     board.check_gic(tree.gic)?;
     plan(tree.args.as_deref())?;
     let payload = image::released("--payload", arguments.payload.as_deref())?;

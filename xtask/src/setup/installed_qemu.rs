@@ -1,0 +1,83 @@
+//! The version of the installed QEMU, and QEMU 9.2 or later. If an older version is installed, it
+//! is kept, but version 10.0 from the Debian 12 backports is used where that version is needed.
+
+use std::env;
+use std::ffi::OsString;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use host::process;
+
+use super::apt::{self, Archive};
+use super::sealed_folder::{Unsealed, sealed_folder};
+use super::workspace::Workspace;
+
+/// The oldest usable QEMU version.
+const QEMU_LEAST: (u32, u32) = (7, 2);
+/// The first QEMU version with version 4 of the plugin interface, which lets plugins read registers
+/// and memory.
+const PLUGINS_READ_MEMORY: (u32, u32) = (9, 2);
+
+const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
+const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];
+
+/// Returns an error if the QEMU in PATH is too old.
+pub(super) fn check_qemu() -> Result<()> {
+    let version = qemu_version()?;
+    if version < QEMU_LEAST {
+        let ((major, minor), (least, least_minor)) = (version, QEMU_LEAST);
+        bail!(
+            "this is QEMU {major}.{minor}, but {least}.{least_minor} or later is needed; install a \
+             newer one (Debian has it in backports) and put it first in PATH"
+        );
+    }
+    Ok(())
+}
+
+/// Returns the major and minor version of the QEMU in PATH.
+pub fn qemu_version() -> Result<(u32, u32)> {
+    let said = process::output_once(Command::new("qemu-system-aarch64").arg("--version"))?;
+    let version = parse_version(&said);
+    version.with_context(|| format!("not a QEMU version: {:?}", said.trim()))
+}
+
+fn parse_version(said: &str) -> Option<(u32, u32)> {
+    let (_, version) = said.split_once("version ")?;
+    let mut numbers = version.split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// Returns a PATH that provides QEMU 9.2 or later. Fetches QEMU if an older version is installed.
+pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
+    let path = env::var_os("PATH").context("PATH is not set")?;
+    if qemu_version()? >= PLUGINS_READ_MEMORY {
+        return Ok(path);
+    }
+    let place = workspace.state().join("qemu-backports");
+    sealed_folder(&place, Unsealed::Adopted, |partial| {
+        let what = "fetching QEMU from Debian backports, 13 MB";
+        let download = [&["download"][..], &PACKAGES].concat();
+        apt::fetch_into(partial, workspace, what, &BACKPORTS, |apt| {
+            apt.get(&download)
+        })
+        .context("cannot fetch QEMU from Debian backports; install 9.2 or later yourself")
+    })?;
+    let folders = [place.join("usr/bin")]
+        .into_iter()
+        .chain(env::split_paths(&path));
+    Ok(env::join_paths(folders)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions() {
+        let debian = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)\nCopyright";
+        assert_eq!(parse_version(debian), Some((7, 2)));
+        assert_eq!(parse_version("QEMU emulator version 10.0.2"), Some((10, 0)));
+        assert_eq!(parse_version("QEMU emulator version ten"), None);
+        assert!((5, 2) < QEMU_LEAST && (7, 2) >= QEMU_LEAST && (10, 0) >= QEMU_LEAST);
+    }
+}
