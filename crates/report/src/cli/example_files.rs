@@ -78,6 +78,8 @@ pub fn make_example_files(parent: &Path) {
     for name in ["juno.log", "old.log", "new.log"] {
         write(name, &juno);
     }
+    let n1sdp = log_of(|run| run.head.as_mut().expect("a head").model = "Arm N1SDP".to_owned());
+    write("n1sdp.log", &n1sdp);
     write("pmf.log", &log_of(|_| ()));
     write("plain.log", &log_of(example::remove_pmf));
     // TF-A's published figures, and the page that shows them.

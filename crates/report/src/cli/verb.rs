@@ -33,7 +33,7 @@ pub enum ReportVerb {
     Audit(AuditArguments),
     /// Check declared idle states against each other and against logs.
     AuditIdle(AuditIdleArguments),
-    /// Show how a board's figures changed across releases.
+    /// Show how figures changed across releases, or boards side by side.
     History(HistoryArguments),
     /// Log a board's run over a serial port, then report on it.
     Follow(FollowArguments),
