@@ -5,7 +5,10 @@ use std::ffi::OsString;
 use anyhow::{Result, bail};
 
 /// The verbs.
-const VERBS: &[(&str, &str)] = &[];
+const VERBS: &[(&str, &str)] = &[(
+    "matrix",
+    "history RUN…, which takes runs of several boards, or docs/ci/lab.sh for lab jobs",
+)];
 /// The formats.
 const FORMATS: &[(&str, &str)] = &[
     ("bug", "--format md"),

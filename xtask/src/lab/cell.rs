@@ -1,7 +1,7 @@
 //! A cell: the folder for one board, one firmware and one lab engine.
 //!
-//! Several cells in one folder form a matrix. `cargo xtask matrix` reads an engine's results from
-//! the cell's `results` folder. `cell.json` identifies the board, the firmware and the engine.
+//! `docs/ci/lab.sh` runs all the cells below a folder. `cell.json` identifies the board, the firmware
+//! and the engine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use boards::{BoardFile, Deploy, MINUTES_MAX};
 use clap::Args;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
-use report::jobs::cell::{MARK, Mark, SCHEMA};
 use run::plan::{Method, Plan};
 
 use super::cell_folder::{CellFolder, Ready};
 use super::engine::{Engine, Names};
+use super::mark::{MARK, Mark};
 use super::{monitors, templates, words};
 use crate::build::package;
 use crate::qemu::prepare::Prepared;
@@ -147,12 +147,9 @@ impl LabCell<'_> {
             files.push((name.to_owned(), text.into_bytes()));
         }
         let mark = Mark {
-            schema: SCHEMA.to_owned(),
-            version: 1,
             engine: self.names.engine.to_string(),
             board: self.names.board.clone(),
             firmware: self.names.firmware.clone(),
-            cpus: self.cpus,
             minutes: self.minutes(),
             deny_skipped: self.options.deny_skipped,
         };

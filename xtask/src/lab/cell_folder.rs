@@ -9,10 +9,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use report::jobs::cell::{MARK, RESULTS};
 use tempfile::TempDir;
 
 use super::engine::Names;
+use super::mark::MARK;
+
+/// The folder for an engine's results.
+const RESULTS: &str = "results";
 
 /// The folder in which Python caches bytecode for the tests.
 const BYTECODE: &str = "__pycache__";

@@ -4,6 +4,7 @@ pub(crate) mod cell;
 pub(crate) mod cell_folder;
 pub(crate) mod content;
 mod engine;
+pub(crate) mod mark;
 mod monitors;
 pub mod recovery;
 mod templates;

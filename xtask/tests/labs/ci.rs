@@ -80,7 +80,12 @@ fn cells_wherever_they_are() {
     run("2", &[odd, "--format"]).ends(2, "usage: ");
     // Nothing runs. Each of these cells is still listed, exactly once.
     let listed = run("2", &[odd]).ends(3, "");
-    assert_eq!(listed.err.matches(": incomplete: ").count(), 3, "{}", listed.err);
+    assert_eq!(
+        listed.err.matches(": incomplete: ").count(),
+        3,
+        "{}",
+        listed.err
+    );
     assert!(far.join("results/pytest.out").is_file() && near.join("results").is_dir());
     assert!(!hidden.join("results").exists());
     run("2", &[odd]).ends(2, "already exists");

@@ -75,7 +75,10 @@ fn check_job(log: &Path) {
     assert_eq!(measured.len(), 64, "{}", log.display());
     let figures = figures(log);
     for it in measured {
-        let figure = (format!("{}/{}", it.suite, it.case), it.measurement.expect("a number"));
+        let figure = (
+            format!("{}/{}", it.suite, it.case),
+            it.measurement.expect("a number"),
+        );
         assert!(figures.contains(&figure), "{figure:?}: {figures:?}");
     }
 }

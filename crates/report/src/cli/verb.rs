@@ -8,7 +8,6 @@ use super::audit_idle::AuditIdleArguments;
 use super::compare::CompareArguments;
 use super::follow::FollowArguments;
 use super::history::HistoryArguments;
-use super::matrix::MatrixArguments;
 use super::merge::MergeArguments;
 use super::overhead::OverheadArguments;
 use super::publish::PublishArguments;
@@ -23,8 +22,6 @@ pub enum ReportVerb {
     Compare(CompareArguments),
     /// Merge several runs of one board into one report.
     Merge(MergeArguments),
-    /// Show the runs of lab jobs side by side, by board and firmware.
-    Matrix(MatrixArguments),
     /// Show the overhead of PMF, based on two runs of a board.
     Overhead(OverheadArguments),
     /// Add a board's figures and its page to the TF-A docs.
@@ -49,7 +46,6 @@ impl ReportVerb {
             Self::Report(arguments) => arguments.run(),
             Self::Compare(arguments) => arguments.run(),
             Self::Merge(arguments) => arguments.run(),
-            Self::Matrix(arguments) => arguments.run(),
             Self::Overhead(arguments) => arguments.run(),
             Self::Publish(arguments) => arguments.run(),
             Self::Audit(arguments) => arguments.run(),

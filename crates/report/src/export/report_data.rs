@@ -7,7 +7,6 @@ use crate::analysis::compare::Comparison;
 use crate::analysis::history::History;
 use crate::analysis::idle_audit::{IdleAudit, UnauditedTree};
 use crate::analysis::merge::Merged;
-use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
 /// All the data that a report presents.
@@ -17,8 +16,6 @@ pub struct Report {
     pub runs: Vec<LoggedRun>,
     /// All runs merged into one, if requested.
     pub merged: Option<Merged>,
-    /// All runs as a matrix, if requested.
-    pub matrix: Option<Matrix>,
     /// The comparison of each run with the baseline, if one was given.
     pub comparisons: Vec<Comparison>,
     /// Audits of published pages, if requested.

@@ -11,8 +11,6 @@ use hardware::image::TREE_MAX;
 use host::progress::say;
 use host::read_file;
 use itertools::Itertools as _;
-use report::jobs::cell::is_plain;
-use report::jobs::{BadName, check_name};
 use run::plan::Plan;
 use thiserror::Error;
 
@@ -25,6 +23,7 @@ use crate::lab::cell::{
 };
 use crate::lab::cell_folder::{self, CellFolder};
 use crate::lab::content::content;
+use crate::lab::mark::{BadName, check_name, is_plain};
 use crate::lab::{Engine, Names};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};

@@ -15,6 +15,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     // Words and values
     ("", &["Usage: cargo xtask"]),
     ("qemy", &["unrecognized subcommand 'qemy'"]),
+    ("matrix lab", &["matrix no longer exists; use history RUN…"]),
     ("report run.log --format bug", &["no longer supported: use --format md"]),
     ("report run.log --format perfetto", &["no longer supported: use --format html"]),
     ("qemu --gic 4", &["'--gic <2|3>': expected 2 or 3"]),
@@ -288,9 +289,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("lab lava --nt-fw-key key.pem -o set", &["specify the FIP with --base"]),
     ("lab lava --board juno,juno --payload payload.bin --base board.zip -o set",
         &["--board juno: named twice"]),
-    ("matrix .", &["no cell.json here or below"]),
-    ("matrix empty --format html", &["expected one of text, md, rst, json"]),
-    ("matrix missing", &["missing: No such file"]),
 ];
 
 /// Commands that are rejected before anything is built or fetched.

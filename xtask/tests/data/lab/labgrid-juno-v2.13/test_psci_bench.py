@@ -2,7 +2,7 @@
 
 pytest --lg-env env.yaml --junit-xml results/junit.xml
 
-The UART's output is kept in results/uart.log, for cargo xtask matrix.
+The UART's output is kept in results/uart.log, for cargo xtask report.
 """
 
 import os
