@@ -21,7 +21,7 @@ use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
 /// The targets, each of which has a file in `fuzz/fuzz_targets`.
-pub const TARGETS: [&str; 8] = [
+pub const TARGETS: [&str; 7] = [
     "fip",
     "device_tree",
     "user_tree",
@@ -29,7 +29,6 @@ pub const TARGETS: [&str; 8] = [
     "uart_log",
     "board_toml",
     "image",
-    "lab",
 ];
 
 /// The limits for each input. Inputs are only a few KiB long, so a parser that exceeds a limit must
