@@ -1,15 +1,16 @@
 #!/bin/sh
 # On this host, runs all the cells that `cargo xtask lab` has written below DIR,
-# several at a time, and writes one report on all of them.
+# several at a time, and reports on each.
 #
-#   docs/ci/lab.sh DIR [OPTIONS OF cargo xtask matrix]
+#   docs/ci/lab.sh DIR
 #
-# This script finds the same cells as `cargo xtask matrix`: at any depth and through
-# links, but not in folders whose names begin with a dot. Each cell is run only once.
+# Cells are found at any depth and through links, but not in folders whose names
+# begin with a dot. Each cell is run only once. Its report is results/report.txt, and
+# a line on stderr says whether it passed, and if not, why.
 #
-# Exit codes: those of `cargo xtask matrix`. 0: all passed. 1: a job, a test case
-# or a verdict did not pass. 2: bad usage, or something cannot be run. 3: a run is
-# missing or incomplete.
+# Exit codes: 0: all passed. 1: a job, a test case or a verdict did not pass.
+# 2: bad usage, or something cannot be run. 3: a log is missing or incomplete.
+# results/exit-code has the code of a cell.
 #
 # Environment:
 #   LAVA_RUN  lava-run from the LAVA dispatcher  [lava-run]
@@ -33,6 +34,36 @@ engine() {
     sed -n 's/.*"engine": *"\([a-z]*\)".*/\1/p' cell.json
 }
 
+# Runs the host tool, whose arguments are absolute paths.
+xtask() {
+    if [ -n "${XTASK:-}" ]; then
+        $XTASK "$@"
+    else
+        (cd "$(dirname "$0")/../.." && cargo run --quiet --package xtask -- "$@")
+    fi
+}
+
+# Prints the results in LAVA's log that are neither `pass` nor `skip`. Of LAVA's own
+# steps, only the job itself counts.
+bad_in_lava() {
+    sed -n '/"lvl": "results"/!d
+        /"definition": "lava"/{
+            /"case": "job"/!d
+        }
+        /"result": "pass"/d
+        /"result": "skip"/d
+        s/.*"case": "\([^"]*\)".*"error_msg": "\([^"]*\)".*/\1 not passed: \2/p
+        t
+        s/.*"case": "\([^"]*\)".*/\1 not passed/p
+        t
+        p' results/lava.log
+}
+
+# Prints the tests that failed according to pytest, with their reasons.
+bad_in_pytest() {
+    sed -n 's/^FAILED //p; s/^ERROR //p' results/pytest.out
+}
+
 # Rejects a cell that cannot be run.
 if [ "${1:-}" = --check ]; then
     cd "$2"
@@ -43,9 +74,6 @@ if [ "${1:-}" = --check ]; then
     esac
     if [ -e results ]; then
         refuse "$2/results already exists; move or remove it"
-    fi
-    if [ -f job.yaml ] && [ ! -f device.yaml ]; then
-        refuse "$2: this job is for a LAVA server: lavacli jobs submit"
     fi
     # A copied job would use the original's files. If the folder's path may need
     # quotes in YAML, only the cell's name is checked, because it needs no quotes.
@@ -59,27 +87,69 @@ if [ "${1:-}" = --check ]; then
     exit 0
 fi
 
-# Runs one cell. A failed job is recorded in its results, which the report reads.
+# Runs one cell, reports on it, and keeps its exit code. Ends with 255, which stops
+# xargs, if there can be no report.
 if [ "${1:-}" = --cell ]; then
     cd "$2"
     mkdir results
     # Engines end a job when its time is up, but may hang in the process.
     minutes=$(sed -n 's/^ *"minutes": *\([0-9]*\).*/\1/p' cell.json)
     bounded="timeout -k 30 $((${minutes:-60} * 60 + ${GRACE:-300}))"
+    bad=
     if [ "$(engine)" = lava ]; then
+        log=$2/results/lava.log
         $bounded ${LAVA_RUN:-lava-run} --job-id "$$" --output-dir results/lava \
-            --device device.yaml job.yaml >results/lava.log 2>&1 ||
-            say "$2: lava-run ended with exit code $?"
+            --device device.yaml job.yaml >"$log" 2>&1 ||
+            bad="lava-run ended with exit code $?"
+        found=$(bad_in_lava)
     else
-        $bounded ${PYTEST:-pytest} --lg-env env.yaml --junit-xml results/junit.xml \
-            >results/pytest.out 2>&1 ||
-            say "$2: pytest ended with exit code $?"
+        log=$2/results/uart.log
+        # In CI, pytest does not shorten the reasons.
+        CI=true $bounded ${PYTEST:-pytest} --lg-env env.yaml \
+            --junit-xml results/junit.xml >results/pytest.out 2>&1 ||
+            bad="pytest ended with exit code $?"
+        found=$(bad_in_pytest)
     fi
+    deny=
+    if grep -q '"deny_skipped": true' cell.json; then
+        deny=--deny-skipped
+    fi
+    code=0
+    xtask report $deny "$log" >results/report.txt 2>results/report.err || code=$?
+    case $code in
+    0 | 1 | 3) ;;
+    2) code=3 ;; # no run in the log, or no log
+    *)
+        say "$2: no report: exit code $code"
+        exit 255
+        ;;
+    esac
+    # A verdict is a result, which the report shows without failing.
+    verdicts=$(sed -n '/^  Verdict  *psci-bench: PASS /d; s/^  Verdict  *//p' results/report.txt)
+    if [ "$code" = 0 ] && ! grep -q '^  Verdict ' results/report.txt; then
+        verdicts='the report has no verdict'
+    fi
+    if [ "$code" = 0 ] && [ -n "$bad$found$verdicts" ]; then
+        code=1
+    fi
+    echo "$code" >results/exit-code
+    case $code in
+    0) outcome=passed ;;
+    1) outcome=failed ;;
+    *) outcome=incomplete ;;
+    esac
+    # The first few are enough: the rest are in the engine's results and in the report.
+    reasons=$({
+        printf '%s\n' "$bad" "$verdicts"
+        printf '%s\n' "$found" | head -n 3
+        head -n 3 results/report.err
+    } | sed '/^$/d' | sed '$!s/$/;/' | paste -sd ' ' -)
+    say "$2: $outcome${reasons:+: $reasons}"
     exit 0
 fi
 
-if [ $# -lt 1 ] || [ ! -d "$1" ]; then
-    refuse "usage: $0 DIR [OPTIONS OF cargo xtask matrix]"
+if [ $# -ne 1 ] || [ ! -d "$1" ]; then
+    refuse "usage: $0 DIR"
 fi
 jobs=${JOBS:-4}
 case ${GRACE:-300} in
@@ -90,9 +160,7 @@ case $jobs in
 esac
 dir=$(cd "$1" && pwd -P && echo .) || refuse "$1: cannot read this folder"
 dir=${dir%??}
-shift
-root=$(cd "$(dirname "$0")/../.." && pwd)
-self=$root/docs/ci/$(basename "$0")
+self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 
 # Prints the cells, each terminated by a NUL byte, because a path may contain any
 # other byte. Folders with results are not searched.
@@ -107,18 +175,7 @@ if [ "$(cells | tr -cd '\0' | wc -c)" -eq 0 ]; then
 fi
 cells | xargs -0 -n 1 "$self" --check || exit 2
 cells | xargs -0 -n 1 -P "$jobs" "$self" --cell || exit 2
-
-# Other exit codes mean that the tool failed and wrote no report.
-code=0
-if [ -n "${XTASK:-}" ]; then
-    $XTASK matrix "$dir" "$@" || code=$?
-else
-    # Like `cargo xtask`, but run in the caller's directory, because options may contain
-    # paths.
-    cargo run --quiet --manifest-path "$root/Cargo.toml" --package xtask -- \
-        matrix "$dir" "$@" || code=$?
-fi
-case $code in
-0 | 1 | 2 | 3) exit "$code" ;;
-*) refuse "no report: exit code $code" ;;
-esac
+# A cell without an exit code was not run to its end.
+code=$(cells | xargs -0 -n 1 sh -c 'cat "$1/results/exit-code" || echo 3' sh |
+    sort -n | tail -n 1)
+exit "$code"

@@ -12,7 +12,6 @@ pub mod device_tree;
 pub mod fip;
 pub mod image;
 mod input;
-pub mod lab;
 pub mod uart_log;
 pub mod user_tree;
 
@@ -20,7 +19,7 @@ pub mod user_tree;
 pub type Check = fn(&[u8]);
 
 /// All checks, by name.
-pub const TARGETS: [(&str, Check); 8] = [
+pub const TARGETS: [(&str, Check); 7] = [
     ("fip", fip::check),
     ("device_tree", device_tree::check),
     ("user_tree", user_tree::check),
@@ -28,5 +27,4 @@ pub const TARGETS: [(&str, Check); 8] = [
     ("uart_log", uart_log::check),
     ("board_toml", board_toml::check),
     ("image", image::check),
-    ("lab", lab::check),
 ];

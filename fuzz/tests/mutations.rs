@@ -201,11 +201,6 @@ fn image_survives_mutations() {
 }
 
 #[test]
-fn lab_survives_mutations() {
-    run_mutations("lab", BYTES);
-}
-
-#[test]
 fn every_target_is_tested_and_has_a_fuzzer() {
     let names = TARGETS.map(|it| it.0);
     let folder = package().join("fuzz_targets");

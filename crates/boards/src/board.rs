@@ -13,7 +13,6 @@ use serde::Deserialize;
 
 use super::devices::{Frame, GicChoice, Timer, UartEntry, WatchdogEntry};
 use super::firmware::{Firmware, yes};
-use super::lab::Lab;
 use super::package::Package;
 use super::publish::Publish;
 use super::version::Version;
@@ -161,8 +160,6 @@ pub struct BoardFile {
     pub firmware: BTreeMap<String, Firmware>,
     /// The file that the board's loader reads.
     pub package: Option<Package>,
-    /// How a LAVA lab starts the board.
-    pub lab: Option<Lab>,
     /// Board details for a TF-A documentation page.
     pub publish: Option<Publish>,
     /// The QEMU options, if QEMU emulates the board.

@@ -31,7 +31,7 @@
 //! | `board_fault` | errors in board files, reported by line |
 //! | `version` | versions of TF-A and QEMU |
 //! | `stock` | how TF-A is built for a board |
-//! | `devices`, `firmware`, `lab`, `package`, `publish` | sections of a board file |
+//! | `devices`, `firmware`, `package`, `publish` | sections of a board file |
 //! | `board` | a board file as a [`BoardFile`] |
 //! | `texts` | rules for names and sentences |
 //! | [`device_tree`] | a board's device tree |
@@ -55,7 +55,6 @@ pub mod device_tree;
 mod devices;
 mod firmware;
 pub mod image_kinds;
-mod lab;
 mod package;
 mod publish;
 mod read;
@@ -74,7 +73,6 @@ pub use self::board::{BoardFile, Qemu, Verified};
 pub use self::describe::{describe, table};
 pub use self::devices::Frame;
 pub use self::firmware::{Firmware, LatencyEntry, Pmf, StateEntry};
-pub use self::lab::{Deploy, Lab, MINUTES_MAX};
 pub use self::package::{FipPart, Package, PackageBlob, PackageKind};
 pub use self::publish::{ClockDomain, Publish, PublishedCluster};
 pub use self::read::{load, names, parse};

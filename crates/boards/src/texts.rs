@@ -41,10 +41,6 @@ static NODE: Rule = rule!(
     "^[A-Za-z0-9-]{1,31}$",
     "expected a node name: up to 31 letters, digits and dashes"
 );
-static IN_ZIP: Rule = rule!(
-    r"^[A-Za-z0-9][ -.0-\[\]-~]*(/[A-Za-z0-9][ -.0-\[\]-~]*)*$",
-    "expected the path of a file in a zip, such as SOFTWARE/fip.bin"
-);
 static CPU: Rule = rule!(
     "^[A-Za-z0-9_.+-]+,[A-Za-z0-9_,.+-]+$",
     "expected a vendor and a CPU name, such as \"arm,cortex-a53\""
@@ -91,12 +87,6 @@ pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     }
     if let Some(qemu) = &board.qemu {
         each("qemu.no-cpu-off", &qemu.no_cpu_off, &SENTENCE)?;
-    }
-    if let Some(lab) = &board.lab {
-        one("lab.device-type", &lab.device_type, &NAME)?;
-        each("lab.console", &lab.console, &NAME)?;
-        each("lab.prompt", &lab.prompt, &TITLE)?;
-        one("lab.recovery", &lab.recovery, &IN_ZIP)?;
     }
     Ok(())
 }

@@ -8,6 +8,10 @@ use anyhow::{Result, bail};
 const VERBS: &[(&str, &str)] = &[
     ("fuzz", "`cargo fuzz run TARGET`, see fuzz/README.md"),
     (
+        "matrix",
+        "`history RUN…`, which takes runs of several boards, or docs/ci/lab.sh for lab jobs",
+    ),
+    (
         "merge",
         "`report LOG…`, which prints the tables of all runs",
     ),

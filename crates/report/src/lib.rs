@@ -23,7 +23,6 @@
 //! |---|---|
 //! | [`log`] | reads logs and published tables into [`log::LoggedRun`] |
 //! | [`analysis`] | figures, findings; comparisons, audits of pages, histories |
-//! | [`jobs`] | results and logs from lab engines; a matrix of runs |
 //! | [`export`] | report formats, one file each |
 //! | [`profile`] | profiles, their differences and formats |
 //! | [`follow`] | a run in progress: its UART output and how far it got |
@@ -44,8 +43,6 @@ pub mod cli;
 #[cfg(feature = "documents")]
 pub mod export;
 pub mod follow;
-#[cfg(feature = "documents")]
-pub mod jobs;
 #[cfg(feature = "documents")]
 pub mod log;
 #[cfg(any(test, feature = "testing"))]

@@ -1,24 +1,20 @@
 //! A cell: the folder for one board, one firmware and one lab engine.
 //!
-//! Several cells in one folder form a matrix. `cargo xtask matrix` reads an engine's results from
-//! the cell's `results` folder. `cell.json` identifies the board, the firmware and the engine.
+//! `docs/ci/lab.sh` runs all the cells below a folder. `cell.json` marks a folder as a cell.
 
-use std::fs;
+use std::fmt;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use boards::{BoardFile, Deploy, MINUTES_MAX};
-use clap::Args;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
-use report::jobs::cell::{MARK, Mark, SCHEMA};
 use run::plan::{Method, Plan};
+use serde::Serialize;
 
-use super::cell_folder::{CellFolder, Ready};
-use super::engine::{Engine, Names};
-use super::{monitors, templates, words};
-use crate::build::package;
+use super::{monitors, templates};
 use crate::qemu::prepare::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 
@@ -28,82 +24,68 @@ const BOARD_MINUTES: u32 = 30;
 /// The time that an engine needs to copy files and start a board, in minutes.
 const ENGINE_MINUTES: u32 = 2;
 
-/// The file that the board boots from.
-pub enum Content {
-    Qemu(Box<Prepared>),
-    Recovery(Vec<u8>),
-    /// A file that the user has to copy to the board.
-    Loose(Vec<u8>),
+/// The file that marks a folder as a cell.
+const MARK: &str = "cell.json";
+
+/// A lab engine, with its own option.
+#[derive(Clone, Debug)]
+pub enum Engine {
+    /// LAVA, with the URL of the folder that contains the cell.
+    Lava { url: String },
+    /// labgrid, with the place on its coordinator.
+    Labgrid { place: Option<String> },
 }
 
-const RECOVERY: &str = "recovery.zip";
-
-/// Options for a job.
-#[derive(Clone, Debug, Default, Args)]
-pub struct JobOptions {
-    /// Minutes for a job [default: the board file's].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
-    pub minutes: Option<u32>,
-    /// A job fails if it skips a scenario or a CPU's row.
-    #[arg(long)]
-    pub deny_skipped: bool,
-}
-
-/// The options for a LAVA job.
-#[derive(Clone, Debug, Default, Args)]
-pub struct LavaOptions {
-    /// Address of the -o directory [default: file:// and its path].
-    #[arg(long, value_name = "URL", value_parser = words::url)]
-    pub url: Option<String>,
-    /// Device type [default: the board file's].
-    #[arg(long, value_name = "TYPE", value_parser = words::device_type)]
-    pub device_type: Option<String>,
-    /// Tags that the device must have.
-    #[arg(long, value_name = "TAG,…", value_delimiter = ',', value_parser = words::tag)]
-    pub tags: Vec<String>,
-}
-
-/// The options for a labgrid job.
-#[derive(Clone, Debug, Default, Args)]
-pub struct LabgridOptions {
-    /// Place on the coordinator [default: the board name].
-    #[arg(long, value_name = "PLACE", value_parser = words::printable)]
-    pub place: Option<String>,
-}
-
-/// The engine for a job, and its options.
-#[derive(Clone, Copy, Debug)]
-pub enum EngineOptions<'o> {
-    Lava(&'o LavaOptions),
-    Labgrid(&'o LabgridOptions),
-}
-
-impl EngineOptions<'_> {
-    /// Returns the engine.
-    pub fn engine(self) -> Engine {
+impl Engine {
+    /// Returns the value for the payload's `end=` boot argument. LAVA waits for QEMU to exit. The
+    /// labgrid driver fails if QEMU exits on its own.
+    pub fn end(&self) -> &'static str {
         match self {
-            Self::Lava(_) => Engine::Lava,
-            Self::Labgrid(_) => Engine::Labgrid,
+            Self::Lava { .. } => "off",
+            Self::Labgrid { .. } => "park",
         }
     }
 }
 
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lava { .. } => "lava",
+            Self::Labgrid { .. } => "labgrid",
+        })
+    }
+}
+
 /// A cell that has not been written yet.
-pub struct LabCell<'c> {
-    pub names: Names,
-    pub place: CellFolder,
-    pub board: &'c BoardFile,
+pub struct LabCell {
+    pub engine: Engine,
+    /// The board's folder in `platforms`.
+    pub board: String,
+    /// The user's name for the firmware.
+    pub firmware: String,
     pub plan: Plan,
     pub cpus: u32,
     /// The plan's maximum duration, which is also the minimum time limit for a job.
     pub run: Duration,
-    pub options: &'c JobOptions,
-    pub engine: EngineOptions<'c>,
-    pub content: Content,
+    /// True if the job fails when anything is skipped.
+    pub deny_skipped: bool,
+    /// The machine, unless the job runs on a board.
+    pub qemu: Option<Box<Prepared>>,
+}
+
+/// The contents of [`MARK`], which `docs/ci/lab.sh` reads.
+#[derive(Serialize)]
+struct Mark<'c> {
+    engine: String,
+    board: &'c str,
+    firmware: &'c str,
+    /// A job's time limit.
+    minutes: u32,
+    deny_skipped: bool,
 }
 
 /// Rejects plans and CPU counts that `engine` does not support.
-pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
+pub fn check(engine: &Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.list {
         bail!("--args only=help: this only lists scenarios, so no job can pass");
     }
@@ -113,7 +95,7 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.scenarios.suite().is_empty() {
         bail!("--args only=: engines need at least one scenario from TF-A's suite");
     }
-    if engine == Engine::Lava && cpus > monitors::CPUS_MAX {
+    if matches!(engine, Engine::Lava { .. }) && cpus > monitors::CPUS_MAX {
         bail!(
             "LAVA looks for a result in the last 4000 characters, but the rows for {cpus} \
              CPUs may be longer; use --smp {} or less, or `cargo xtask lab labgrid`",
@@ -123,99 +105,84 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     Ok(())
 }
 
-impl LabCell<'_> {
-    /// Returns all the files in the cell without writing them. The last file marks the folder as a
-    /// cell.
-    pub fn ready(&self) -> Result<Ready> {
-        let (mut files, qemu) = match &self.content {
-            Content::Qemu(run) => {
-                let line = run.command_line();
-                (read_files(line)?, Some(qemu(line)?))
-            }
-            Content::Recovery(data) => (vec![(RECOVERY.to_owned(), data.clone())], None),
-            Content::Loose(data) => {
-                let file = package::package(self.board)?.file.clone();
-                (vec![(file, data.clone())], None)
-            }
+/// Returns the name of the folder for a cell.
+pub fn folder_name(engine: &Engine, board: &str, firmware: &str) -> String {
+    format!("{engine}-{board}-{firmware}")
+}
+
+impl LabCell {
+    /// Writes the cell to `folder`, which must not exist yet. Readers never see an incomplete cell:
+    /// until it is complete, its name begins with a dot.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let files = self.files()?;
+        let at = || folder.display().to_string();
+        let parent = folder.parent().context("a cell is in a folder")?;
+        fs::create_dir_all(parent).with_context(at)?;
+        let partial = tempfile::Builder::new()
+            .prefix(".cell-")
+            .permissions(Permissions::from_mode(0o755))
+            .tempdir_in(parent)
+            .with_context(at)?;
+        for (name, data) in files {
+            fs::write(partial.path().join(name), data).with_context(at)?;
+        }
+        // If another process has written the cell in the meantime, this fails.
+        fs::rename(partial.path(), folder).with_context(at)?;
+        // The folder has moved, so there is nothing to remove.
+        let _ = partial.keep();
+        Ok(())
+    }
+
+    /// Returns the names and contents of the files.
+    fn files(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let line = self.qemu.as_ref().map(|run| run.command_line());
+        let mut files = line.map_or_else(|| Ok(Vec::new()), read_files)?;
+        let qemu = line.map(qemu).transpose()?;
+        let names: &[&'static str] = match self.engine {
+            Engine::Lava { .. } => &["job.yaml", "device.yaml"],
+            Engine::Labgrid { .. } => &["env.yaml", "test_psci_bench.py", "pytest.ini"],
         };
-        let names: &[&'static str] = match (self.engine, &qemu) {
-            (EngineOptions::Lava(_), Some(_)) => &["job.yaml", "device.yaml", "device.jinja2"],
-            (EngineOptions::Lava(_), None) => &["job.yaml"],
-            (EngineOptions::Labgrid(_), _) => &["env.yaml", "test_psci_bench.py", "pytest.ini"],
-        };
-        for (name, text) in templates::render(names, &self.context(qemu)?)? {
+        for (name, text) in templates::render(names, &self.context(qemu))? {
             files.push((name.to_owned(), text.into_bytes()));
         }
         let mark = Mark {
-            schema: SCHEMA.to_owned(),
-            version: 1,
-            engine: self.names.engine.to_string(),
-            board: self.names.board.clone(),
-            firmware: self.names.firmware.clone(),
-            cpus: self.cpus,
+            engine: self.engine.to_string(),
+            board: &self.board,
+            firmware: &self.firmware,
             minutes: self.minutes(),
-            deny_skipped: self.options.deny_skipped,
+            deny_skipped: self.deny_skipped,
         };
         let mark = serde_json::to_string_pretty(&mark)? + "\n";
         files.push((MARK.to_owned(), mark.into_bytes()));
-        let place = self.place.clone();
-        Ok(Ready { place, files })
+        Ok(files)
     }
 
     fn minutes(&self) -> u32 {
-        let usual = match (&self.content, &self.board.lab) {
-            (Content::Qemu(_), _) => QEMU_MINUTES,
-            (_, Some(lab)) => lab.minutes,
-            (_, None) => BOARD_MINUTES,
+        let usual = if self.qemu.is_some() {
+            QEMU_MINUTES
+        } else {
+            BOARD_MINUTES
         };
-        self.options
-            .minutes
-            .unwrap_or(usual.max(minutes_of(self.run)))
+        usual.max(minutes_of(self.run))
     }
 
     /// Returns the values for the templates of the cell's engine.
-    fn context(&self, qemu: Option<Value>) -> Result<Value> {
-        let (board, firmware) = (&self.names.board, &self.names.firmware);
+    fn context(&self, qemu: Option<Value>) -> Value {
+        let (board, firmware) = (&self.board, &self.firmware);
         let both = context! { board, firmware, minutes => self.minutes(), qemu };
-        let of_engine = match self.engine {
-            EngineOptions::Lava(options) => self.for_lava(options)?,
-            EngineOptions::Labgrid(options) => {
+        let of_engine = match &self.engine {
+            Engine::Lava { url } => {
+                let folder = folder_name(&self.engine, board, firmware);
+                let monitors = monitors::list(&self.plan, self.cpus, self.deny_skipped);
+                context! { url => format!("{url}/{folder}"), monitors => Serde(&monitors) }
+            }
+            Engine::Labgrid { place } => {
                 let suite = self.plan.scenarios.suite();
                 let scenarios: Vec<_> = suite.iter().map(|it| (it.tag(), it.name())).collect();
-                let (place, deny_skipped) = (&options.place, self.options.deny_skipped);
-                context! { place, deny_skipped, scenarios }
+                context! { place, deny_skipped => self.deny_skipped, scenarios }
             }
         };
-        Ok(context! { ..both, ..of_engine })
-    }
-
-    fn for_lava(&self, options: &LavaOptions) -> Result<Value> {
-        let url = match &options.url {
-            Some(url) => format!("{}/{}", url.trim_end_matches('/'), self.names.folder()),
-            None => file_url(&self.place.path)?,
-        };
-        let lab = match (&self.content, &self.board.lab) {
-            (Content::Qemu(_), _) => None,
-            (Content::Recovery(_), Some(lab)) => Some(lab),
-            _ => bail!(
-                "{}: its board file has no [lab] table to define how LAVA installs files; use \
-                 `cargo xtask lab labgrid`",
-                self.board.title
-            ),
-        };
-        let usual = lab.map_or("qemu", |lab| &lab.device_type);
-        let device_type = options.device_type.as_deref().unwrap_or(usual);
-        let monitors = monitors::list(&self.plan, self.cpus, self.options.deny_skipped);
-        Ok(context! {
-            url,
-            device_type,
-            tags => &options.tags,
-            monitors => Serde(&monitors),
-            recovery => RECOVERY,
-            is_vemsd => lab.is_some_and(|lab| lab.deploy == Deploy::Vemsd),
-            console => lab.and_then(|lab| lab.console.as_ref()),
-            prompt => lab.and_then(|lab| lab.prompt.as_ref()),
-        })
+        context! { ..both, ..of_engine }
     }
 }
 
@@ -256,25 +223,6 @@ fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
         Ok((name.to_owned(), data))
     };
     files.map(read).collect()
-}
-
-/// Returns the URL of the folder at `place` for a LAVA dispatcher on this machine. The dispatcher
-/// does not decode `%` escapes, so some characters cannot be represented.
-fn file_url(place: &Path) -> Result<String> {
-    let at = || {
-        format!(
-            "-o {}: a file:// URL cannot represent this folder; use --url",
-            place.display()
-        )
-    };
-    let path = place.to_str().with_context(at)?;
-    if words::parts(path).is_some() || words::printable(path).is_err() {
-        bail!(
-            "{}, or a name that contains no '?', '#' or control characters",
-            at()
-        );
-    }
-    Ok(format!("file://{path}"))
 }
 
 /// Returns the time limit, in minutes, for a job whose run takes at most `run`.

@@ -1,12 +1,10 @@
-//! Jobs for lab engines, and runs on boards.
+//! Jobs for lab engines: LAVA and labgrid.
+//!
+//! This tool writes the input for the engines, and the engines run the jobs. `docs/ci/lab.sh` runs
+//! both engines on this host, and decides whether the jobs passed.
 
 pub(crate) mod cell;
-pub(crate) mod cell_folder;
-pub(crate) mod content;
-mod engine;
 mod monitors;
-pub mod recovery;
 mod templates;
-pub(crate) mod words;
 
-pub(crate) use self::engine::{Engine, Names};
+pub(crate) use self::cell::Engine;

@@ -33,7 +33,7 @@ use serde::Serialize;
 /// The maximum number of CPUs whose rows fit in the 4,000 characters that LAVA searches. Up to
 /// 2,000 of these characters may come after the rows, because LAVA reads that many from QEMU at
 /// once. From a board's serial port, LAVA reads up to 4,092 characters at once, and may then lose
-/// results. The report detects this loss from the log.
+/// results.
 pub const CPUS_MAX: u32 = 24;
 
 const STOP: &str = r"Exiting tests\.|psci-bench: INCOMPLETE";

@@ -5,12 +5,9 @@ use anyhow::Result;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 
-use super::words::is_odd;
-
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: [(&str, &str); 5] = [
     ("job.yaml", include_str!("templates/job.yaml.j2")),
     ("device.yaml", include_str!("templates/device.yaml.j2")),
-    ("device.jinja2", include_str!("templates/device.jinja2.j2")),
     ("env.yaml", include_str!("templates/env.yaml.j2")),
     (
         "test_psci_bench.py",
@@ -53,6 +50,11 @@ fn quoted(text: &str) -> String {
         false => c.to_string(),
     });
     escaped.collect()
+}
+
+/// Returns true if YAML treats `c` as not printable or as the end of a line.
+fn is_odd(c: char) -> bool {
+    c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c)
 }
 
 #[cfg(test)]

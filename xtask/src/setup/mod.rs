@@ -14,6 +14,4 @@ pub mod workspace;
 pub use self::install::{check_no_install, ensure};
 pub use self::installed_qemu::{newer_qemu, qemu_version};
 pub use self::lava::{Lava, lava};
-pub use self::need::{
-    AAVMF, EFI_TARGET, LINUX_TARGET, Need, TARGET, U_BOOT, all, installed,
-};
+pub use self::need::{AAVMF, EFI_TARGET, LINUX_TARGET, Need, TARGET, U_BOOT, all, installed};

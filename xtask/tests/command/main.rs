@@ -19,7 +19,6 @@ mod history;
 mod installs;
 mod ledger;
 mod live;
-mod matrix;
 mod pages;
 mod profile_pages;
 mod publish;

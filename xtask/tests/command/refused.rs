@@ -44,19 +44,6 @@ fn commands_are_refused_by_name() {
     });
 }
 
-/// The error does not mention --base if it was not used.
-#[test]
-fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
-    let scratch = material();
-    let said = scratch.refused("lab lava --variant coherency=hw --variant coherency=hw -o set");
-    assert!(said.contains("two cells are called"), "{said}");
-    assert!(
-        said.contains("specify each --board and --variant only once"),
-        "{said}"
-    );
-    assert!(!said.contains("--base"), "{said}");
-}
-
 /// Memory is limited to prove that no large file is read into it, and file sizes are limited so
 /// that writes fail. The program ignores SIGXFSZ, so a write returns an error instead of killing
 /// it.
@@ -145,28 +132,15 @@ fn help_is_no_error() {
     assert!(code == 0 && !out.is_empty());
 }
 
-/// A single invalid cell prevents the valid ones from being written. Other files in a cell folder
-/// are kept.
 #[test]
-fn cells_are_written_all_or_none_and_nothing_else_is_replaced() {
-    let scratch = boards_files();
-    let juno = "lab lava --board juno --payload payload.bin";
-    let force = format!("{juno} --force -o set --base");
-    scratch.ours(&format!("{juno} -o set --base v=board.zip"));
-    let both = format!("{juno} -o set --base new=board.zip --base v=board.zip");
-    scratch.refuses(&both, "lava-juno-v already exists");
-    let inside = "set/lava-juno-v/board.zip";
-    scratch.write(inside, &scratch.read("board.zip"));
-    let not_ours = "board.zip is not part of the new cell";
-    scratch.refuses(&format!("{force} v=board.zip"), not_ours);
-    fs::remove_file(scratch.path(inside)).expect("removed");
-    // The input may be a file in a cell, even in the cell being replaced.
-    for name in ["v", "w"] {
-        scratch.ours(&format!("{force} {name}=set/lava-juno-v/recovery.zip"));
-    }
+fn existing_cell_is_kept() {
+    let scratch = Scratch::empty();
+    let rpi4 = "lab labgrid --board rpi4 -o set";
+    scratch.ours(rpi4);
+    scratch.refuses(rpi4, "labgrid-rpi4-tf-a already exists");
+    scratch.ours(&format!("{rpi4} --name other"));
     let cells = fs::read_dir(scratch.path("set")).expect("there");
     assert_eq!(cells.count(), 2);
     // With a `file://` URL, LAVA would look for a file named `re`, because it ends the path at `#`.
-    let url = "--url https://files.example.com/lab";
-    scratch.ours(&format!("{juno} --base board.zip -o re#al {url}"));
+    scratch.refuses("lab lava -o re#al", "use --url");
 }

@@ -5,6 +5,10 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
+use report::made_up_run;
+use run::model::{Failure, Run, Status};
+use run::plan::Records;
+
 use crate::tools::{said, tools};
 
 #[test]
@@ -57,8 +61,7 @@ fn cells_wherever_they_are() {
     let cell = |place: &str| {
         let place = dir.path().join(place);
         fs::create_dir_all(&place).expect("made");
-        let mark = r#"{"schema": "psci-bench-lab-cell", "version": 1, "engine": "labgrid",
-            "board": "juno", "firmware": "v1"}"#;
+        let mark = r#"{"engine": "labgrid", "board": "juno", "firmware": "v1"}"#;
         fs::write(place.join("cell.json"), mark).expect("written");
         place
     };
@@ -74,18 +77,18 @@ fn cells_wherever_they_are() {
     let near = cell(&format!("{odd}/near"));
     let hidden = cell(&format!("{odd}/.cell-x"));
     run("-1", &[odd]).ends(2, "1 or more");
-    // Nothing runs. The report is still written to the expected path, and shows that there are no
-    // results.
-    run("2", &[odd, "--format", "json", "-o", "out.json"]).ends(3, "");
-    assert!(dir.path().join("out.json").is_file());
+    run("2", &[odd, "--format"]).ends(2, "usage: ");
+    // Nothing runs. Each of these cells is still listed, exactly once.
+    let listed = run("2", &[odd]).ends(3, "");
+    assert_eq!(
+        listed.err.matches(": incomplete: ").count(),
+        3,
+        "{}",
+        listed.err
+    );
     assert!(far.join("results/pytest.out").is_file() && near.join("results").is_dir());
     assert!(!hidden.join("results").exists());
     run("2", &[odd]).ends(2, "already exists");
-    // The report contains each of these cells exactly once.
-    let report = fs::read_to_string(dir.path().join("out.json")).expect("there");
-    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
-    let jobs = report["matrix"]["jobs"].as_array().expect("a list");
-    assert_eq!(jobs.len(), 3, "{report}");
     assert!(inner.join("results").is_dir());
     fs::remove_dir_all(near.join("results")).expect("removed");
     let mut script = tools.script("lab.sh");
@@ -97,6 +100,99 @@ fn cells_wherever_they_are() {
         fs::write(near.join("cell.json"), mark.replace("labgrid", engine)).expect("written");
         said(tools.script("lab.sh").arg(&near)).ends(2, words);
     }
+}
+
+/// Returns the log of the made-up run after applying `edit`.
+fn log(edit: impl FnOnce(&mut Run)) -> String {
+    let mut run = made_up_run::run();
+    edit(&mut run);
+    run.end = Some(made_up_run::end(&run));
+    made_up_run::log(&run, Records::Once)
+}
+
+/// Returns the log that LAVA writes for a UART log, with a result in its suite `definition`.
+fn lava(uart: &str, definition: &str, result: &str) -> String {
+    let entry = |level: &str, message: &str| {
+        format!("- {{\"dt\": \"x\", \"lvl\": \"{level}\", \"msg\": {message}}}\n")
+    };
+    let lines = uart.lines().map(|line| {
+        let line = serde_json::Value::from(line.trim_end());
+        entry("target", &line.to_string())
+    });
+    let found = format!(
+        "{{\"case\": \"a_case\", \"definition\": \"{definition}\", \"result\": \"{result}\"}}"
+    );
+    lines.chain([entry("results", &found)]).collect()
+}
+
+/// An engine that writes a UART log and its own output, and ends with the given exit code.
+const ENGINE: &str = "cp ../uart results/uart.log; cat ../out; exit $(cat ../code)";
+
+/// Checks the exit code of a cell, and the reason that the script gives, with [`ENGINE`] as its
+/// engine.
+#[track_caller]
+fn assert_ends(engine: &str, (log, ending): (&str, &str), code: i32, why: &str) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let cell = dir.path().join("cell");
+    fs::create_dir(&cell).expect("made");
+    for (file, text) in [
+        ("cell/cell.json", &*format!("{{\"engine\": \"{engine}\"}}")),
+        ("cell/job.yaml", ""),
+        ("uart", log),
+        ("out", if engine == "lava" { log } else { "" }),
+        ("code", ending),
+        ("engine", ENGINE),
+    ] {
+        fs::write(dir.path().join(file), text).expect("written");
+    }
+    let mut script = tools().script("lab.sh");
+    script.arg(&cell).env("LAVA_RUN", "sh ../engine");
+    said(script.env("PYTEST", "sh ../engine")).ends(code, why);
+    let kept = fs::read_to_string(cell.join("results/exit-code"));
+    assert_eq!(kept.expect("an exit code"), format!("{code}\n"));
+}
+
+#[test]
+fn job_passes_only_if_its_engine_and_its_verdict_do() {
+    let good = log(|_| ());
+    let failed = log(|run| run.scenarios[2].status = Status::Failed(Failure::NotStated));
+    let half = &good[..good.len() / 2];
+    for (log, ending, code, why) in [
+        (&*good, "0", 0, ": passed\n"),
+        (&good, "1", 1, "pytest ended with exit code 1"),
+        (&failed, "0", 1, ": failed: psci-bench: FAIL (3 passed, "),
+        (half, "0", 3, ": incomplete: "),
+        ("nothing", "0", 3, ": incomplete: "),
+    ] {
+        assert_ends("labgrid", (log, ending), code, why);
+    }
+    let passed = lava(&failed, "psci-bench", "pass");
+    assert_ends("lava", (&passed, "0"), 1, ": failed: psci-bench: FAIL");
+}
+
+#[test]
+fn job_passes_only_if_all_results_of_lava_do() {
+    let good = log(|_| ());
+    let failed = "a_case not passed";
+    for (suite, result, ending, code, why) in [
+        ("psci-bench", "pass", "0", 0, ": passed\n"),
+        ("psci-bench", "skip", "0", 0, ": passed\n"),
+        ("psci-bench", "fail", "0", 1, failed),
+        ("psci-bench", "unknown", "0", 1, failed),
+        (
+            "psci-bench",
+            "pass",
+            "1",
+            1,
+            "lava-run ended with exit code 1",
+        ),
+        // Of LAVA's own steps, only the job itself counts.
+        ("lava", "fail", "0", 0, ": passed\n"),
+    ] {
+        assert_ends("lava", (&lava(&good, suite, result), ending), code, why);
+    }
+    let cut = lava(&good, "psci-bench", "pass").replace("\"pass\"}}\n", "\"pa");
+    assert_ends("lava", (&cut, "0"), 1, failed);
 }
 
 /// A host tool that appends each call to a file (for `qemu`, along with the TF-A source that it

@@ -8,6 +8,5 @@ mod support;
 mod ci;
 mod engines;
 mod failures;
-mod recovery;
 mod tools;
 mod written;

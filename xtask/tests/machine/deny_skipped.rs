@@ -1,4 +1,4 @@
-//! `--deny-skipped` in `qemu`, `report` and `matrix`: if a passing run skipped any scenarios or
+//! `--deny-skipped` in `qemu` and `report`: if a passing run skipped any scenarios or
 //! rows, their names are printed and the exit code is 1.
 
 use boards::GicVersion;
@@ -39,14 +39,12 @@ fn what_is_skipped_is_denied_and_named() {
     scratch.assert_outcomes(&[
         ("report --deny-skipped run.log", 1, DENIED),
         ("report --deny-skipped good.log run.log", 1, DENIED),
-        ("matrix --deny-skipped run.log", 1, DENIED),
         ("report --deny-skipped cut.log", 3, ""),
     ]);
     for line in [
         "report --deny-skipped good.log",
-        "matrix --deny-skipped good.log",
         "report --deny-skipped good.log run.log --run 1",
-        "matrix run.log",
+        "report --format md run.log -o run.md",
     ] {
         let outcome = scratch.outcome(line);
         assert_eq!(outcome, (0, String::new()), "{line}");

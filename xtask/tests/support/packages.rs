@@ -1,8 +1,7 @@
-//! FIPs, recovery images and other input files for commands.
+//! FIPs and other input files for commands.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
 use boards::GicVersion;
 use hardware::image::{
@@ -22,20 +21,7 @@ pub fn payload() -> Vec<u8> {
     xtask::build::image::bare(flat).expect("an image")
 }
 
-/// Runs a Python program.
-pub fn python(scratch: &Scratch, code: &str, arguments: &[&str]) {
-    let mut python = Command::new("python3");
-    python.args(["-c", code]).args(arguments);
-    let output = python
-        .current_dir(scratch.path(""))
-        .output()
-        .expect("Python");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}");
-}
-
-/// Returns a directory that holds the FIP and recovery image for a board, and a payload to insert
-/// into them.
+/// Returns a directory that holds the FIP for a board, and a payload to insert into it.
 pub fn boards_files() -> Scratch {
     let scratch = Scratch::new();
     scratch.write("payload.bin", &payload());
@@ -46,15 +32,6 @@ pub fn boards_files() -> Scratch {
         "fiptool create --tb-fw bl2 --soc-fw bl31 --scp-fw scp --fw-config conf --tb-fw-config \
          conf --hw-config conf --nt-fw old fip.bin",
     );
-    scratch.write("config.txt", "a line\r\n".repeat(99).as_bytes());
-    let zip = "import zipfile\n\
-         z = zipfile.ZipFile('board.zip', 'w')\n\
-         z.comment = b'a comment'\n\
-         z.write('config.txt', 'config.txt', zipfile.ZIP_DEFLATED)\n\
-         z.write('fip.bin', 'SOFTWARE/fip.bin')\n\
-         z.write('scp', 'SOFTWARE/scp.bin')\n\
-         z.close()\n";
-    python(&scratch, zip, &[]);
     scratch
 }
 
@@ -74,17 +51,6 @@ fn write_trees(scratch: &Scratch) {
 /// Returns the directory from [`boards_files`] with faulty files added to it.
 pub fn material() -> Scratch {
     let scratch = boards_files();
-    let zip = scratch.read("board.zip");
-    scratch.write("half.zip", &zip[..zip.len() / 2]);
-    // Change the FIP's name in its local header and in the central directory.
-    let mut other = zip.clone();
-    let name = b"SOFTWARE/fip.bin";
-    for at in 0..other.len() - name.len() {
-        if other[at..].starts_with(name) {
-            other[at + 9] = b'F';
-        }
-    }
-    scratch.write("other.zip", &other);
     write_trees(&scratch);
     let fip = scratch.read("fip.bin");
     scratch.theirs("fiptool create --nt-fw old one.fip");
@@ -113,7 +79,6 @@ pub fn material() -> Scratch {
     ] {
         fs::create_dir_all(scratch.path(folder)).expect("made");
     }
-    scratch.write("folder/board.zip", &zip);
     for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
         let version = b"VERSION_MAJOR := 2\nVERSION_MINOR := 7\n";
         scratch.write(&format!("old-tf-a/{file}"), version);

@@ -32,13 +32,9 @@ const LOGS: [&str; 10] = [
     "v2.13.log",
     "monday.log",
     "tuesday.log",
-    "lab/labgrid-qemu-v2.13/results/uart.log",
+    "lab/lava-qemu-tf-a/results/lava.log",
     "/dev/ttyUSB0",
 ];
-const CELL: &str = r#"{"schema": "psci-bench-lab-cell", "version": 1, "engine": "labgrid",
-    "board": "qemu", "firmware": "v2.13"}"#;
-const JUNIT: &str = "<testsuites><testsuite><testcase classname='t' name='test_verdict'/>\
-    </testsuite></testsuites>";
 
 /// The part of TF-A's Makefile that identifies a folder as TF-A's source tree.
 const MAKEFILE: &str = "VERSION_MAJOR := 2\nVERSION_MINOR := 15\n";
@@ -74,7 +70,7 @@ fn remove_pmf(run: &mut Run) {
 /// devices.
 pub fn make_example_files(parent: &Path) {
     let work = parent.join("work");
-    for folder in ["lab/labgrid-qemu-v2.13/results", "docs/perf", "dev"] {
+    for folder in ["lab/lava-qemu-tf-a/results", "docs/perf", "dev"] {
         fs::create_dir_all(work.join(folder)).expect("made");
     }
     for tree in [parent.join("trusted-firmware-a"), work.join("TF-A")] {
@@ -92,8 +88,6 @@ pub fn make_example_files(parent: &Path) {
     // The source of a tree in which nothing is wrong is never changed.
     write("board.dts", "/dts-v1/;\n");
     fs::write(work.join("board.dtb"), default_tree("")).expect("written");
-    write("lab/labgrid-qemu-v2.13/cell.json", CELL);
-    write("lab/labgrid-qemu-v2.13/results/junit.xml", JUNIT);
     // The sample in docs/samples was recorded in a guest, which has no PMF, so these logs are made
     // up.
     let juno = log_of(|run| {
@@ -105,6 +99,8 @@ pub fn make_example_files(parent: &Path) {
     for name in ["juno.log", "old.log", "new.log"] {
         write(name, &juno);
     }
+    let n1sdp = log_of(|run| run.head.as_mut().expect("a head").model = "Arm N1SDP".to_owned());
+    write("n1sdp.log", &n1sdp);
     write("pmf.log", &log_of(add_wake));
     write(
         "plain.log",

@@ -23,16 +23,17 @@ Examples:
   {program} history v2.12.log v2.13.log
   {program} history v2.12/juno.rst v2.13/juno.rst
   {program} history v2.12.log v2.13.log --format html -o history.html
+  {program} history juno.log n1sdp.log      # boards, side by side
 
-A release is a page such as TF-A's docs/perf/psci-performance-juno.rst, a
-folder of published tables, or a log. List the oldest first.
+A run is a page such as TF-A's docs/perf/psci-performance-juno.rst, a folder
+of published tables, or a log. List a board's oldest release first.
 
 Exit codes: 3 if a log is incomplete
-Details: docs/report.md, Across releases")]
+Details: docs/report.md, Across releases and boards")]
 pub struct HistoryArguments {
-    /// One board's releases, oldest first: pages, folders, logs.
-    #[arg(required = true, value_name = "RELEASE")]
-    releases: Vec<PathBuf>,
+    /// Releases of one board, or several boards: pages, folders, logs.
+    #[arg(required = true, value_name = "RUN")]
+    inputs: Vec<PathBuf>,
     #[command(flatten)]
     tolerance: ToleranceArgument,
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]
@@ -47,8 +48,8 @@ impl HistoryArguments {
     /// Writes the history and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         let output = self.output.as_deref();
-        check_output(output, "RELEASE", &self.releases)?;
-        let runs = self.releases.iter().map(|path| read_only_run(path));
+        check_output(output, "RUN", &self.inputs)?;
+        let runs = self.inputs.iter().map(|path| read_only_run(path));
         let runs: Vec<LoggedRun> = runs.collect::<Result<_>>()?;
         let report = Report {
             history: Some(history(&runs, self.tolerance.ppm)?),

@@ -14,7 +14,6 @@ pub mod example_files;
 mod follow;
 mod help;
 mod history;
-mod matrix;
 mod output;
 mod program;
 mod publish;

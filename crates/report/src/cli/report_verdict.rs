@@ -1,4 +1,4 @@
-//! Determines a report's exit code and prints the problems with its runs and jobs.
+//! Determines a report's exit code and prints the problems with its runs.
 
 use hardware::text::plural::many;
 use host::exit_code::{FAILED, INCOMPLETE};
@@ -7,34 +7,9 @@ use host::progress::say;
 use crate::export::Report;
 use crate::follow::explain_marks;
 use crate::follow::stream::closing;
-use crate::jobs::job_outcome::JobOutcome;
-use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
 const REGRESSION: u8 = FAILED;
-
-/// Prints the problems with jobs and returns the exit code.
-pub fn judge_jobs(matrix: &Matrix) -> u8 {
-    let mut worst = 0;
-    let notes = matrix.jobs.iter().flat_map(|job| &job.notes);
-    notes.for_each(|note| say(note));
-    for what in &matrix.unread {
-        worst = INCOMPLETE;
-        say(what);
-    }
-    for job in &matrix.jobs {
-        let code = match job.outcome {
-            JobOutcome::Passed => continue,
-            JobOutcome::Failed => FAILED,
-            JobOutcome::Incomplete => INCOMPLETE,
-        };
-        worst = code.max(worst);
-        let said = job.said.join("; ");
-        let mark = if said.is_empty() { "" } else { ": " };
-        say(&format!("{}: {}{mark}{said}", job.name, job.outcome.word()));
-    }
-    worst
-}
 
 /// Prints the problems found and returns the exit code. An incomplete log takes precedence over a
 /// regression, because its figures are unreliable.

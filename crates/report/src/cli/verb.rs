@@ -8,7 +8,6 @@ use super::audit_idle::AuditIdleArguments;
 use super::compare::CompareArguments;
 use super::follow::FollowArguments;
 use super::history::HistoryArguments;
-use super::matrix::MatrixArguments;
 use super::publish::PublishArguments;
 use super::report::ReportArguments;
 
@@ -19,15 +18,13 @@ pub enum ReportVerb {
     Report(ReportArguments),
     /// Compare runs with an old one, and exit with 1 on a regression.
     Compare(CompareArguments),
-    /// Show the runs of lab jobs side by side, by board and firmware.
-    Matrix(MatrixArguments),
     /// Add a board's figures and its page to the TF-A docs.
     Publish(PublishArguments),
     /// Check the changes on a published page against its tables.
     Audit(AuditArguments),
     /// Check declared idle states against each other and against logs.
     AuditIdle(AuditIdleArguments),
-    /// Show how a board's figures changed across releases.
+    /// Show how figures changed across releases, or boards side by side.
     History(HistoryArguments),
     /// Log a board's run over a serial port, then report on it.
     Follow(FollowArguments),
@@ -42,7 +39,6 @@ impl ReportVerb {
         match self {
             Self::Report(arguments) => arguments.run(),
             Self::Compare(arguments) => arguments.run(),
-            Self::Matrix(arguments) => arguments.run(),
             Self::Publish(arguments) => arguments.run(),
             Self::Audit(arguments) => arguments.run(),
             Self::AuditIdle(arguments) => arguments.run(),

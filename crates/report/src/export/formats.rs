@@ -21,8 +21,6 @@ pub struct Format {
 pub enum ReportPart {
     /// Runs, each on its own.
     Runs,
-    /// Jobs and the matrix of their runs.
-    Matrix,
     /// A comparison with a baseline.
     Comparisons,
     /// Audits of published pages.
@@ -46,14 +44,6 @@ impl Format {
 }
 
 const ALL_PARTS: &[ReportPart] = &[
-    ReportPart::Runs,
-    ReportPart::Matrix,
-    ReportPart::Comparisons,
-    ReportPart::Audits,
-    ReportPart::History,
-    ReportPart::IdleAudits,
-];
-const NO_MATRIX: &[ReportPart] = &[
     ReportPart::Runs,
     ReportPart::Comparisons,
     ReportPart::Audits,
@@ -80,7 +70,7 @@ pub static ALL: &[Format] = &[
     format("rst", super::markup::write_rst, ALL_PARTS),
     format("csv", super::csv::write, HISTORY),
     format("json", super::json::write, ALL_PARTS),
-    format("html", super::html::write, NO_MATRIX),
+    format("html", super::html::write, ALL_PARTS),
     format("junit", super::junit::write, COMPARED),
     format("dt", super::dt::write, RUNS),
     format("dts", super::dts::write, IDLE),

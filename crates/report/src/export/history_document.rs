@@ -38,7 +38,9 @@ pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r
         ]));
     }
     all.extend(releases(history, runs).map(Block::Table));
-    all.extend(overview(history, runs).map(Block::Table));
+    if !history.has_several_boards {
+        all.extend(overview(history, runs).map(Block::Table));
+    }
     let scenarios = (1..).zip(&history.scenarios);
     all.extend(scenarios.flat_map(|(number, scenario)| {
         let id = format!("t{number}");
@@ -55,6 +57,9 @@ pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r
 
 /// Returns the document title.
 pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
+    if history.has_several_boards {
+        return format!("PSCI latencies of {}", history.releases.join(", "));
+    }
     let board = runs.iter().find_map(LoggedRun::board);
     let of_board = board.map_or_else(String::new, |board| format!(" of {board}"));
     let (first, last) = (history.releases.first(), history.releases.last());
@@ -69,36 +74,53 @@ fn definitions(history: &History) -> Vec<LabeledLine> {
     let rows = match history.keyed {
         Keyed::Mpidr => "by MPIDR, or by size rank if CPUs wait for each other",
         Keyed::Labels => "by cluster and core, or by size rank if CPUs wait for each other",
-        Keyed::Ambiguous => "by size rank, because one release has ambiguous labels",
+        Keyed::Ambiguous => "by size rank, because one run has ambiguous labels",
     };
+    let points = history.rows().flat_map(|row| &row.points);
+    let gaps = points.clone().filter(|it| it.is_none()).count();
+    let gaps = format!("{gaps} of {} ({ABSENT})", many(points.count(), "figure"));
+    let runs = history.releases.len().to_string();
+    if history.has_several_boards {
+        return vec![("Runs", runs), ("Rows", rows.to_owned()), ("Gaps", gaps)];
+    }
     let tolerance = f64::from(history.tolerance_ppm) / 10_000.0;
     let steps = history.rows().flat_map(HistoryRow::steps);
     let count = |outcome| steps.clone().filter(|it| it.outcome == outcome).count();
     let (worse, better) = (count(ChangeOutcome::Worse), count(ChangeOutcome::Better));
-    let points = history.rows().flat_map(|row| &row.points);
-    let gaps = points.clone().filter(|it| it.is_none()).count();
-    let gaps = format!("{gaps} of {}", many(points.count(), "figure"));
     vec![
-        ("Releases", history.releases.len().to_string()),
+        ("Releases", runs),
         ("Rows", rows.to_owned()),
         ("Tolerance", format!("{tolerance} %")),
         ("Steps", format!("{worse} worse, {better} better")),
-        ("Gaps", format!("{gaps} ({ABSENT})")),
+        ("Gaps", gaps),
     ]
 }
 
 fn releases(history: &History, runs: &[LoggedRun]) -> Option<Table> {
-    let mut table = Table::titled("Releases");
-    table.words(["Release"]);
+    let [title, name] = if history.has_several_boards {
+        ["Runs", "Run"]
+    } else {
+        ["Releases", "Release"]
+    };
+    let mut table = Table::titled(title);
+    table.words([name]);
     table.numbers(["Scenarios", "CPUs"]);
+    table.optional_words(["Firmware"]);
     table.words(["Input"]);
     for (place, (name, run)) in history.releases.iter().zip(runs).enumerate() {
         let has_it = |it: &&ScenarioHistory| it.rows().any(|row| row.points[place].is_some());
         let scenarios = history.scenarios.iter().filter(has_it).count();
         let counts = [scenarios, run.run.cpus.len()].map(|it| it.to_string());
         let [scenarios, cpus] = counts;
+        let firmware = run.firmware_version().unwrap_or_default();
+        let firmware = if history.has_several_boards {
+            firmware
+        } else {
+            ""
+        };
         let input = run.source.input.clone();
-        table.rows.push(vec![name.clone(), scenarios, cpus, input]);
+        let cells = [name.clone(), scenarios, cpus, firmware.to_owned(), input];
+        table.rows.push(cells.into());
     }
     table.finished()
 }
@@ -186,6 +208,9 @@ impl ScenarioTables<'_> {
         }
         for (_, figures) in by_metric(self.scenario) {
             all.extend(self.figures(&figures).map(Block::Table));
+            if self.history.has_several_boards {
+                continue;
+            }
             let charts = figures.iter().filter(|it| !it.key.is_of_step());
             let charts = charts.map(|figure| {
                 history_chart(&HistoryChart {

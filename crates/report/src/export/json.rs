@@ -15,7 +15,6 @@ use crate::analysis::explain::explanations;
 use crate::analysis::findings::findings;
 use crate::analysis::history::History;
 use crate::analysis::idle_audit::{AuditedState, IdleAudit, UnauditedTree};
-use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
 /// The schema version, which changes when a key is removed or the meaning of a key changes; keys
@@ -28,8 +27,6 @@ struct Schema<'r, R, C, A, U> {
     schema: &'static str,
     version: u32,
     runs: Vec<R>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matrix: Option<&'r Matrix>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     comparisons: Vec<C>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -47,7 +44,6 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         schema: "psci-bench-report",
         version: VERSION,
         runs: report.runs.iter().map(one_run).collect(),
-        matrix: report.matrix.as_ref(),
         comparisons: report.comparisons.iter().map(one_comparison).collect(),
         audits: &report.audits,
         history: report.history.as_ref(),

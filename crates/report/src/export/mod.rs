@@ -20,7 +20,6 @@ mod idle_audit_document;
 mod json;
 mod junit;
 mod markup;
-mod matrix_document;
 mod method;
 mod object;
 mod patch;

@@ -6,7 +6,6 @@ use crate::analysis::audit::Audit;
 use crate::analysis::compare::Comparison;
 use crate::analysis::history::History;
 use crate::analysis::idle_audit::{IdleAudit, UnauditedTree};
-use crate::jobs::matrix::Matrix;
 use crate::log::LoggedRun;
 
 /// All the data that a report presents.
@@ -14,8 +13,6 @@ use crate::log::LoggedRun;
 pub struct Report {
     /// The runs, in input order.
     pub runs: Vec<LoggedRun>,
-    /// All runs as a matrix, if requested.
-    pub matrix: Option<Matrix>,
     /// The comparison of each run with the baseline, if one was given.
     pub comparisons: Vec<Comparison>,
     /// Audits of published pages, if requested.

@@ -7,7 +7,6 @@ use super::comparison_document::comparison;
 use super::document::Block;
 use super::history_document::history;
 use super::idle_audit_document::idle_audits;
-use super::matrix_document::matrix;
 use super::method::method;
 use super::report_data::Report;
 use super::scenario_document::{heading, scenario};
@@ -18,9 +17,6 @@ use crate::log::LoggedRun;
 /// Returns the blocks, built lazily. A run's blocks are built only after those of the earlier runs
 /// have been written.
 pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<'r>> + 'r> {
-    if let Some(several) = &report.matrix {
-        return Box::new(matrix(several, &report.runs).into_iter());
-    }
     if let Some(it) = &report.history {
         return Box::new(history(it, &report.runs).into_iter());
     }

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 /// A log entry.
 #[derive(Debug, Deserialize)]
-pub(crate) struct LavaEntry {
+pub(super) struct LavaEntry {
     #[serde(rename = "lvl")]
-    pub(crate) level: String,
+    level: String,
     #[serde(rename = "msg")]
-    pub(crate) message: Value,
+    message: Value,
 }
 
 impl LavaEntry {
@@ -22,7 +22,7 @@ impl LavaEntry {
     }
 
     /// Parses an entry's text.
-    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
         serde_saphyr::from_slice(text).ok()
     }
 

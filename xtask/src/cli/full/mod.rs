@@ -82,7 +82,6 @@ Details: docs/device-trees.md, docs/efi.md")]
 Examples:
   cargo xtask lab lava -o lab
   docs/ci/lab.sh lab              # runs the QEMU jobs on this host
-  cargo xtask matrix lab          # their results, side by side
 
 Details: docs/labs.md")]
     Lab {

@@ -1,27 +1,31 @@
-//! Tracks each figure across several releases for one board.
+//! Tracks each figure across several releases for one board, or lists the figures of several boards
+//! side by side.
 //!
 //! A figure is compared with the most recent earlier release that has it, using the rules of
-//! `compare`. If a release lacks the figure, the gap is not filled in.
+//! `compare`. If a release lacks the figure, the gap is not filled in. Figures of different boards are
+//! not compared.
 
 use std::collections::HashSet;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use itertools::Itertools as _;
 use run::model::{Scenario, ScenarioKey};
 use serde::Serialize;
 
-use super::release_names::release_names;
+use super::release_names::{board_names, release_names};
 use super::scenario_history::{HistoryRow, Releases, RowCpu, ScenarioHistory};
 use crate::analysis::compare::Keyed;
 use crate::analysis::conditions::{COMPARED_RUNS, differences, is_ambiguous};
 use crate::analysis::figure::has_figures;
 use crate::log::LoggedRun;
 
-/// One board's figures across several releases.
+/// One board's figures across several releases, or the figures of several boards.
 #[derive(Clone, Debug, Serialize)]
 pub struct History {
-    /// The release names, oldest first: one for each run in the report.
+    /// The names of the releases, oldest first, or of the boards: one for each run in the report.
     pub(crate) releases: Vec<String>,
+    /// True if the runs are from several boards. In that case, nothing is compared.
+    pub(crate) has_several_boards: bool,
     /// The relative tolerance, in parts per million.
     pub(crate) tolerance_ppm: u32,
     /// How rows are matched to CPUs.
@@ -36,18 +40,25 @@ impl History {
     }
 }
 
-/// Tracks the figures in `runs`, which are releases for one board, oldest first.
+/// Tracks the figures in `runs`, which are releases for one board, oldest first, or runs of several
+/// boards.
 ///
 /// # Errors
-/// Returns an error if there is only one release, if releases have the same name or are out of
-/// order, or if a release differs in its board, unit, CPUs or scenarios.
+/// Returns an error if there is only one run, if runs have the same name, if releases are out of
+/// order, or if a run differs in its unit, CPUs or scenarios.
 pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
-    let names = release_names(runs)?;
-    check_boards(runs)?;
+    let has_several_boards = has_several_boards(runs);
+    let names = if has_several_boards {
+        board_names(runs)?
+    } else {
+        release_names(runs)?
+    };
+    check_units(runs)?;
     let releases = Releases {
         runs,
         names: &names,
-        keyed: keyed(runs),
+        has_several_boards,
+        keyed: keyed(runs, has_several_boards),
         tolerance_ppm,
     };
     check_common(&releases)?;
@@ -59,6 +70,7 @@ pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
         scenarios,
         tolerance_ppm,
         releases: names,
+        has_several_boards,
     })
 }
 
@@ -68,9 +80,11 @@ fn scenario_keys(run: &LoggedRun) -> impl Iterator<Item = ScenarioKey> {
     scenarios.filter(|it| has_figures(it)).map(Scenario::key)
 }
 
-fn keyed(runs: &[LoggedRun]) -> Keyed {
+/// Returns how rows are matched to CPUs. Boards number their CPUs differently, so MPIDRs identify
+/// CPUs only within one board.
+fn keyed(runs: &[LoggedRun], has_several_boards: bool) -> Keyed {
     let mut cpus = runs.iter().flat_map(|run| &run.run.cpus);
-    if cpus.all(|cpu| cpu.mpidr.is_some()) {
+    if !has_several_boards && cpus.all(|cpu| cpu.mpidr.is_some()) {
         Keyed::Mpidr
     } else if runs.iter().any(|run| is_ambiguous(&run.run)) {
         Keyed::Ambiguous
@@ -79,16 +93,18 @@ fn keyed(runs: &[LoggedRun]) -> Keyed {
     }
 }
 
-/// Rejects releases that have different units or are from different boards.
-fn check_boards(runs: &[LoggedRun]) -> Result<()> {
+/// Returns true if two of the runs are known to be from different boards.
+fn has_several_boards(runs: &[LoggedRun]) -> bool {
+    runs.iter().tuple_combinations().any(|(old, new)| {
+        let boards = differences(COMPARED_RUNS, [(new, None), (old, None)], false);
+        boards.count() > 0
+    })
+}
+
+/// Rejects runs that have different units.
+fn check_units(runs: &[LoggedRun]) -> Result<()> {
     for (old, new) in runs.iter().tuple_combinations() {
         let (then, now) = (&old.source.input, &new.source.input);
-        let boards = differences(COMPARED_RUNS, [(new, None), (old, None)], false);
-        if boards.count() > 0 {
-            let [new, old] =
-                [new, old].map(|run| run.board().expect("boards that differ have names"));
-            bail!("{now} is from {new}, but {then} is from {old}: a history covers one board");
-        }
         ensure!(
             old.clock().is_known() == new.clock().is_known(),
             "only one of {then} and {now} has a known counter frequency; ticks cannot be \
@@ -98,7 +114,7 @@ fn check_boards(runs: &[LoggedRun]) -> Result<()> {
     Ok(())
 }
 
-/// Rejects a release that has no scenarios, or no CPUs, in common with the other releases.
+/// Rejects a run that has no scenarios, or no CPUs, in common with the other runs.
 fn check_common(releases: &Releases<'_>) -> Result<()> {
     let scenarios = releases.runs.iter().map(|run| scenario_keys(run).collect());
     let scenarios: Vec<HashSet<ScenarioKey>> = scenarios.collect();
@@ -112,11 +128,11 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
     for (place, input) in inputs.enumerate() {
         ensure!(
             has_common(&scenarios, place),
-            "{input} has no scenarios in common with the other releases"
+            "{input} has no scenarios in common with the other runs"
         );
         ensure!(
             releases.keyed == Keyed::Ambiguous || has_common(&cpus, place),
-            "{input} has no CPUs in common with the other releases: are they from the same board?"
+            "{input} has no CPUs in common with the other runs: are they from the same board?"
         );
     }
     Ok(())

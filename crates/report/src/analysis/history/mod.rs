@@ -1,4 +1,4 @@
-//! Tracks one board's figures across several releases.
+//! Tracks one board's figures across several releases, or lists those of several boards.
 
 mod history;
 mod release_names;

@@ -1,8 +1,8 @@
-//! Release names, and their order.
+//! The names of runs, and the order of releases.
 //!
 //! A release name comes from the titles on its page or from lines printed by its firmware.
 //! Otherwise, the release is named after the part of its path that distinguishes it from the
-//! others.
+//! others. Runs of several boards are named after their boards.
 
 use std::path::{Component, Path};
 
@@ -21,15 +21,46 @@ pub(super) fn release_names(runs: &[LoggedRun]) -> Result<Vec<String>> {
     let inputs = runs.iter().map(|run| run.source.input.as_str());
     let inputs: Vec<&str> = inputs.collect();
     if let [only] = inputs[..] {
-        bail!("{only}: a history needs at least two releases, oldest first");
+        bail!("{only}: a history needs at least two releases, oldest first, or runs of two boards");
     }
-    let of_paths = names_of_paths(&inputs);
-    let names = runs.iter().zip(of_paths);
-    let names: Vec<String> = names
-        .map(|(run, of_path)| name_in(run).unwrap_or(of_path))
-        .collect();
+    let names = names_of_releases(runs);
     check_order(&names, &inputs)?;
     Ok(names)
+}
+
+/// Returns the names of runs of several boards. If a board occurs more than once, the release
+/// follows its name.
+///
+/// # Errors
+/// Returns an error if two runs have the same board and the same release.
+pub(super) fn board_names(runs: &[LoggedRun]) -> Result<Vec<String>> {
+    let boards = runs.iter().map(LoggedRun::board);
+    let repeated: Vec<Option<&str>> = boards.clone().duplicates().collect();
+    let releases = names_of_releases(runs);
+    let names = boards.zip(releases).map(|(board, release)| match board {
+        Some(board) if repeated.contains(&Some(board)) => format!("{board} {release}"),
+        Some(board) => board.to_owned(),
+        None => release,
+    });
+    let names: Vec<String> = names.collect();
+    for (first, second) in (0..names.len()).tuple_combinations() {
+        let [one, other] = [first, second].map(|place| &runs[place].source.input);
+        ensure!(
+            names[first] != names[second],
+            "{one} and {other} are both from {}: specify each release of a board once",
+            names[first]
+        );
+    }
+    Ok(names)
+}
+
+/// Returns the release of each run.
+fn names_of_releases(runs: &[LoggedRun]) -> Vec<String> {
+    let inputs = runs.iter().map(|run| run.source.input.as_str());
+    let inputs: Vec<&str> = inputs.collect();
+    let names = runs.iter().zip(names_of_paths(&inputs));
+    let names = names.map(|(run, of_path)| name_in(run).unwrap_or(of_path));
+    names.collect()
 }
 
 /// Returns the release named on a page or in a log.

@@ -133,6 +133,7 @@ impl RowCpu {
 pub(super) struct Releases<'r> {
     pub(super) runs: &'r [LoggedRun],
     pub(super) names: &'r [String],
+    pub(super) has_several_boards: bool,
     pub(super) keyed: Keyed,
     pub(super) tolerance_ppm: u32,
 }
@@ -171,8 +172,10 @@ impl<'r> Releases<'r> {
                 JudgedBy::Cpu => self.rows_by_cpu(&sides, key),
                 JudgedBy::Order => self.rows_by_order(&sides, key),
             };
-            for row in &mut rows {
-                self.judge(row, &sides, (key, judged), &mut notes);
+            if !self.has_several_boards {
+                for row in &mut rows {
+                    self.judge(row, &sides, (key, judged), &mut notes);
+                }
             }
             FigureHistory { key, rows }
         });

@@ -1,9 +1,10 @@
 //! Histories of made-up and published releases.
 
+use hardware::board::Mpidr;
 use run::measure::Metric;
 use run::plan::ScenarioId::{self, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepSerial};
 
-use super::release_names::release_names;
+use super::release_names::{board_names, release_names};
 use super::{FigureHistory, History, HistoryRow, history};
 use crate::analysis::compare::{ChangeOutcome, JudgedBy, Keyed};
 use crate::analysis::made_up::{cell, published, run, scenario};
@@ -223,9 +224,6 @@ fn second(edit: impl FnOnce(&mut LoggedRun)) -> Vec<LoggedRun> {
 
 #[test]
 fn releases_with_nothing_in_common_are_refused() {
-    let head = |run: &mut LoggedRun| {
-        run.run.head.as_mut().expect("a head").model = "Other".to_owned();
-    };
     let other = |run: &mut LoggedRun| {
         run.run.scenarios = release("", SuspendDeepSerial, &[(0, 1)]).run.scenarios;
     };
@@ -236,16 +234,12 @@ fn releases_with_nothing_in_common_are_refused() {
     };
     for (runs, expected) in [
         (
-            second(head),
-            "b.log is from Other, but a.log is from QEMU virt",
-        ),
-        (
             second(other),
-            "a.log has no scenarios in common with the other releases",
+            "a.log has no scenarios in common with the other runs",
         ),
         (
             second(cpus),
-            "a.log has no CPUs in common with the other releases",
+            "a.log has no CPUs in common with the other runs",
         ),
         (
             second(|run| run.run.facts.as_mut().expect("facts").frequency = 0),
@@ -255,6 +249,47 @@ fn releases_with_nothing_in_common_are_refused() {
         let error = history(&runs, TOLERANCE_PPM).expect_err(expected);
         assert!(error.to_string().starts_with(expected), "{error}");
     }
+}
+
+/// Returns the run of another board, whose CPUs have other MPIDRs.
+fn of_board(mut run: LoggedRun, board: &str) -> LoggedRun {
+    run.run.head.as_mut().expect("a head").model = board.to_owned();
+    for (cpu, mpidr) in run.run.cpus.iter_mut().zip(0x100..) {
+        cpu.mpidr = Some(Mpidr::new(mpidr));
+    }
+    run
+}
+
+#[test]
+fn several_boards_are_side_by_side_without_steps() {
+    let id = CpuSuspendSerial;
+    let [first, second] = [1000, 3000].map(|ticks| release("x.log", id, &[(0, ticks), (1, 900)]));
+    let history = made(&[first, of_board(second, "Other")]);
+    assert!(history.has_several_boards);
+    assert_eq!(history.releases, ["QEMU virt", "Other"]);
+    let rows = powerdown(&history);
+    assert_eq!(figures(&rows[0]), [Some(16e3), Some(48e3)]);
+    assert_eq!(rows.len(), 2);
+    assert!(history.scenarios[0].notes.is_empty());
+    assert_eq!(history.rows().flat_map(HistoryRow::steps).count(), 0);
+}
+
+#[test]
+fn board_that_occurs_twice_is_named_with_its_release() {
+    let mut runs = named(&[
+        ("a.log", "v2.12.0(release):v2.12.0", ""),
+        ("b.log", "v2.12.0(release):v2.12.0", ""),
+        ("c.log", "v2.9.0(release):v2.9.0", ""),
+    ]);
+    runs[1] = of_board(runs[1].clone(), "Other");
+    let names = board_names(&runs).expect("names");
+    assert_eq!(names, ["QEMU virt v2.12.0", "Other", "QEMU virt v2.9.0"]);
+    runs[2].firmware = runs[0].firmware.clone();
+    let error = board_names(&runs)
+        .expect_err("the same release")
+        .to_string();
+    let expected = "a.log and c.log are both from QEMU virt v2.12.0: specify each release";
+    assert!(error.starts_with(expected), "{error}");
 }
 
 #[test]
