@@ -49,6 +49,5 @@ extern crate std;
 pub mod board;
 pub mod devices;
 pub mod image;
-pub mod sorting;
 pub mod spec;
 pub mod text;

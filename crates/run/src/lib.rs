@@ -46,7 +46,6 @@ extern crate std;
 pub mod crc;
 pub mod findings;
 pub mod hex;
-mod json;
 pub mod measure;
 pub mod model;
 pub mod plan;

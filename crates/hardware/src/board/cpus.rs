@@ -10,7 +10,6 @@ use super::cpu_index::{CPU_MAX, CpuIndex};
 use super::fdt::{Fdt, number};
 use super::labels::{self, Cpu, Handle, LabelSource};
 use super::node::{Node, usable_nodes};
-use crate::sorting::sort_by;
 use crate::spec::mpidr::Mpidr;
 use crate::text::format_error::{FormatError, Result};
 
@@ -133,7 +132,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
             LabelSource::CpuMap
         }
     };
-    sort_by(&mut all, |one, other| one.mpidr < other.mpidr);
+    all.sort_unstable_by_key(|cpu| cpu.mpidr);
     let cpus = Node::find(tree, "/cpus").expect("cpu_nodes found the node");
     let twice = all
         .array_windows()

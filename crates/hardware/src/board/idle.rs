@@ -95,7 +95,6 @@ impl<'t> From<&[IdleState<'t>]> for IdleStates<'t> {
 }
 
 /// Reads every idle state in the tree.
-#[inline(never)]
 pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
     let StateNodes { nodes, lists } = state_node::read(tree)?;
     let mut states = IdleStates::default();

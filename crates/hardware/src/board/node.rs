@@ -237,7 +237,6 @@ impl<'t> Node<'t> {
 
     /// Builds an error for the node or one of its properties.
     #[cold]
-    #[inline(never)]
     pub fn error(self, property: &'static str, message: fmt::Arguments<'_>) -> FormatError {
         let blank = if property.is_empty() { "" } else { " " };
         let mut path = self.path();

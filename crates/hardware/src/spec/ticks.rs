@@ -31,7 +31,6 @@ impl Clock {
     }
 
     /// Converts `microseconds` to ticks, rounding up and saturating.
-    #[inline(never)]
     pub fn ticks(self, microseconds: u64) -> u64 {
         // Handle whole seconds separately, as in `scaled`.
         let (hz, second) = (self.believed(), 1_000_000);

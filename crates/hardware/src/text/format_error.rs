@@ -15,7 +15,6 @@ pub(crate) type Result<T, E = FormatError> = core::result::Result<T, E>;
 impl FormatError {
     /// Creates an error from an ASCII message.
     #[cold]
-    #[inline(never)]
     pub fn new(message: fmt::Arguments<'_>) -> Self {
         Self(format(message).into_boxed_str())
     }

@@ -10,8 +10,7 @@ pub fn join<T: Display>(items: impl Iterator<Item = T>, separator: &str) -> Stri
     text
 }
 
-/// Appends an item, preceded by the separator unless `text` is empty. This function is not generic,
-/// so only one copy is compiled for all item types.
+/// Appends an item, preceded by the separator unless `text` is empty.
 pub fn append(text: &mut String, separator: &str, item: &dyn Display) {
     if !text.is_empty() {
         text.push_str(separator);

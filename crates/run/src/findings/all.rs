@@ -18,8 +18,6 @@ use crate::model::{Finding, Run, Scenario};
 
 /// Returns the findings that depend only on the figures in `scenario`.
 pub fn findings_of(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
-    // Direct calls, instead of a table of functions, let the compiler remove code from the payload
-    // that is used only with [`Verbosity::Full`].
     let mut all = find_wake_source(run, scenario);
     all.extend(find_last_men(run, scenario, verbosity));
     all.extend(find_lock_queue(run, scenario, verbosity));

@@ -3,8 +3,6 @@
 //! The last man is the last CPU in its cluster to go down in a round with all CPUs, by
 //! ENTER_HW_LOW_PWR timestamp. This CPU therefore flushes the cluster's caches.
 
-use hardware::sorting::sort;
-
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -72,7 +70,7 @@ fn of_cluster(
     };
     let known: Option<Vec<_>> = cells.iter().map(order).collect();
     let mut known = known.ok_or(NotTold::CpuWithoutTimestamps(cluster.into()))?;
-    sort(&mut known);
+    known.sort_unstable();
     let last = known.pop();
     let (_, cpu, flush) = last.expect("every cluster has a CPU, and every CPU has a row");
     let (cpu, clock) = (run.label(cpu), run.clock());

@@ -9,7 +9,6 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
-use hardware::sorting::sort;
 use hardware::text::plural::Plural;
 
 use super::words::{self, Verbosity};
@@ -47,7 +46,7 @@ fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Fi
     let arrival =
         |cell: &Cell| Some((cell.went_down()?, cell.cpu, cell.figure(Metric::Powerdown)?));
     let mut arrivals: Vec<Arrival> = scenario.cells.iter().filter_map(arrival).collect();
-    sort(&mut arrivals);
+    arrivals.sort_unstable();
     let long = without_long_flushes(scenario, &mut arrivals);
     let points = || (0..).zip(arrivals.iter().map(|it| it.2));
     let line = FittedLine::through(points())?;

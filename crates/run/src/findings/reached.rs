@@ -6,7 +6,6 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
-use hardware::sorting::sort;
 use hardware::spec::stat::{Mismatch, Reached};
 use hardware::text::join::join;
 
@@ -29,7 +28,7 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     // List each state once, shallowest first.
     let states = cells.iter().filter_map(|it| it.1.state);
     let mut states: Vec<u64> = states.map(u64::from).collect();
-    sort(&mut states);
+    states.sort_unstable();
     states.dedup();
     let each = states.iter().map(|state| {
         let here = cells

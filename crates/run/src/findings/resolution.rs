@@ -5,7 +5,6 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use hardware::sorting::sort;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::plural::Plural;
 
@@ -35,7 +34,7 @@ pub fn tick_ns(run: &Run) -> Option<u64> {
     let series = run.scenarios.iter().flat_map(Scenario::all_series);
     let figures = series.filter_map(|it| it.series.shown);
     let mut all: Vec<u64> = figures.filter(|figure| *figure > 0).collect();
-    sort(&mut all);
+    all.sort_unstable();
     all.dedup();
     let divisor = all.iter().copied().fold(0, gcd);
     (all.len() >= DIFFERENT_MIN && divisor > 1).then_some(divisor)

@@ -6,7 +6,7 @@ use core::fmt::Display;
 
 use crate::model::Run;
 use hardware::board::CpuIndex;
-use hardware::text::join::append;
+use hardware::text::join::join;
 
 /// The level of detail in findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,36 +25,12 @@ impl Verbosity {
 
 /// Returns the first few items, separated by commas, and how many more there are. A list of
 /// hundreds of CPUs or clusters would not help the reader.
-pub fn list<T: Display>(items: impl Iterator<Item = T>) -> String {
-    let mut list = List::default();
-    items.for_each(|item| list.add(&item));
-    list.finish()
-}
-
-/// A list being built. The type's methods are compiled only once, because they do not depend on the
-/// type of the items.
-#[derive(Default)]
-struct List {
-    text: String,
-    count: usize,
-}
-
-impl List {
+pub fn list<T: Display>(mut items: impl Iterator<Item = T>) -> String {
     const SHOWN: usize = 8;
-
-    fn add(&mut self, item: &dyn Display) {
-        if self.count < Self::SHOWN {
-            append(&mut self.text, ", ", item);
-        }
-        self.count += 1;
-    }
-
-    fn finish(self) -> String {
-        let Self { text, count } = self;
-        match count.saturating_sub(Self::SHOWN) {
-            0 => text,
-            more => format!("{text} and {more} more"),
-        }
+    let text = join(items.by_ref().take(SHOWN), ", ");
+    match items.count() {
+        0 => text,
+        more => format!("{text} and {more} more"),
     }
 }
 

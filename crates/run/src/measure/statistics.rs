@@ -8,8 +8,6 @@
 //!   Association 88 (1993).
 //! * A p-quantile is reported only if n >= 1 / (1 - p).
 
-use hardware::sorting::sort;
-
 use serde::{Deserialize, Serialize};
 
 /// The minimum number of samples for a 99th percentile.
@@ -61,7 +59,7 @@ impl Summary {
 /// Sorts `values` and returns the median (the lower of the middle two), or 0 if there are no
 /// values.
 pub fn lower_median(values: &mut [u64]) -> u64 {
-    sort(values);
+    values.sort_unstable();
     of_rank(values, 50)
 }
 

@@ -4,7 +4,6 @@ use core::fmt;
 
 use crate::crc::Crc32;
 use crate::hex;
-use crate::json::to_json;
 
 use crate::measure::Facts;
 
@@ -42,7 +41,11 @@ impl RunId {
 
     /// Returns the identity of a run.
     pub fn new(parts: &RunParts<'_>) -> Self {
-        let (facts, own) = (to_json(parts.facts), to_json(&parts.facts.own));
+        let [facts, own] = [
+            serde_json::to_string(parts.facts),
+            serde_json::to_string(&parts.facts.own),
+        ]
+        .map(|json| json.expect("facts contain neither floats nor maps"));
         let mut crc = Crc32::default();
         crc.update(&parts.build.to_le_bytes());
         crc.update(&parts.digest.to_le_bytes());

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::crc::Crc32;
-use crate::json::to_json;
 use hardware::board::CpuIndex;
 
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
@@ -160,7 +159,9 @@ impl Writer {
 
     /// Writes the record's line into `line`. Returns false if it is too long.
     fn fits(&mut self, record: &Record) -> bool {
-        let json = to_json(record);
+        let json = serde_json::to_string(record);
+        let json =
+            json.expect("records contain neither floats nor maps with other keys than strings");
         self.line.clear();
         // Writing to a String cannot fail.
         let _ = write!(self.line, "{MARK}{} {:04} ", self.run, self.seq);

@@ -139,9 +139,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     }
 }
 
-/// Runs the rounds of the current step. If this function were inlined twice, the image would be too
-/// large.
-#[inline(never)]
+/// Runs the rounds of the current step.
 pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     let measured = match bench.step.turns {
         Rounds::Serial => measure_serial(bench),
