@@ -11,9 +11,6 @@
 //! | `allocator` | the heap |
 //! | `console`, `boot_marks`, `ending`, `panic` | the UART, boot stages, ending a run |
 //! | `round` | a measurement round on all CPUs |
-//!
-//! Functions that a CPU executes just before a call or after a wake-up are in `.text.unshared`. The
-//! linker script explains why.
 
 pub mod allocator;
 pub mod boot;

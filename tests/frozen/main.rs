@@ -1,7 +1,8 @@
 //! Compares figures with those measured by the first version of the payload. The figures must not
 //! change when the code is restructured. Each folder `tests/data/frozen/gcc-*` contains the figures
-//! for one firmware. One column has been remeasured: the wake-up latency of the parallel
-//! deepest-level scenario, which used to include the time that awake CPUs spent reading timestamps.
+//! for one firmware. The rows of the parallel deepest-level scenario have been remeasured twice: once
+//! awake CPUs no longer read timestamps, and once the payload was no longer built for the smallest
+//! size, so that each CPU executes fewer instructions after its wake-up.
 //!
 //! Serial and CPU_OFF rows, and all rows for machines with one CPU, must match to the tick. In
 //! parallel scenarios, QEMU runs the CPUs one after another, each until it yields. The number of

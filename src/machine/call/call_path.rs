@@ -182,7 +182,6 @@ impl CallPath {
         })
     }
 
-    #[unsafe(link_section = ".text.unshared")]
     pub fn now(self) -> u64 {
         match self {
             Self::Hvc => counter!("cntvct_el0"),
@@ -196,7 +195,6 @@ impl CallPath {
 
     /// Spins until the counter reaches `instant`, without memory accesses. This is the last thing a
     /// CPU does before a timed call.
-    #[unsafe(link_section = ".text.unshared")]
     pub fn spin_until(self, instant: u64) {
         while self.now() < instant {
             relax();
@@ -257,8 +255,9 @@ impl CallPath {
     }
 
     /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if `power_state` is None. `context` is in the CPU's
-    /// channel, and the entry point loads it from there.
-    #[unsafe(link_section = ".text.unshared")]
+    /// channel, and the entry point loads it from there. This function is not inlined, so that
+    /// `tests/entries` can find it.
+    #[inline(never)]
     pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
         let (function, power_state) = match power_state {
             Some(power_state) => (PSCI_CPU_SUSPEND_64, power_state),

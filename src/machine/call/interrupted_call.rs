@@ -82,7 +82,6 @@ extern "C" fn handle_interrupt(handler: &mut CallHandler<'_>, first: u64, second
 
 /// Makes the call. The interrupt falls due `after` ticks after this function first reads the
 /// counter, so the same instructions always lie between that instant and the call.
-#[unsafe(link_section = ".text.unshared")]
 #[inline(never)]
 pub fn take_interrupt(waiter: &'static Waiter, function: [u64; 4], after: u64) -> Outcome {
     let (path, timer) = (waiter.path, waiter.timer);

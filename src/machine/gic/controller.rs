@@ -119,7 +119,6 @@ impl GicDriver {
     /// Sets up this CPU's part of the GIC, regardless of its state, for the wake-up SGI and the
     /// PPIs of these timers. Called on every entry.
     #[inline(never)]
-    #[unsafe(link_section = ".text.unshared")]
     pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
         let timers = timers.iter().map(|intid| 1 << intid.number());
         let enabled = timers.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);

@@ -117,7 +117,6 @@ impl Participant {
     }
 
     /// Executes `order`. Calls `start` once this CPU is ready.
-    #[unsafe(link_section = ".text.unshared")]
     pub fn execute_order(&self, order: &Order, start: &mut Start) -> Outcome {
         let outcome = Outcome {
             action: order.action,
@@ -269,7 +268,6 @@ impl Participant {
 
     /// Times either the suspend (CPU_SUSPEND, or SYSTEM_SUSPEND if the action has no `power_state`)
     /// or the first call after the wake-up.
-    #[unsafe(link_section = ".text.unshared")]
     fn suspend(
         &self,
         order: &Order,

@@ -92,7 +92,6 @@ impl CpuTimer {
     }
 
     /// Raises the interrupt at `at`, or immediately if that instant has passed.
-    #[unsafe(link_section = ".text.unshared")]
     pub fn arm(self, at: u64) {
         match self.kind {
             TimerKind::Physical => CNTP_CVAL_EL0.set(at),
@@ -103,7 +102,6 @@ impl CpuTimer {
         self.set_control(ON);
     }
 
-    #[unsafe(link_section = ".text.unshared")]
     pub fn disarm(self) {
         self.set_control(OFF);
     }

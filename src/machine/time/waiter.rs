@@ -80,7 +80,6 @@ impl Waiter {
         }
     }
 
-    #[unsafe(link_section = ".text.unshared")]
     pub fn sleep_until(&self, instant: u64) {
         while self.now() < instant {
             self.nap_until(instant);
@@ -89,7 +88,6 @@ impl Waiter {
 
     /// Sleeps until `instant`, or until another interrupt is pending. Without a GIC, no interrupt
     /// would end a WFI, so the counter is polled instead, without accessing memory.
-    #[unsafe(link_section = ".text.unshared")]
     fn nap_until(&self, instant: u64) {
         if self.gic.is_absent() {
             while self.now() < instant {

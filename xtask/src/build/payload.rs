@@ -76,28 +76,11 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
 ///
 /// * `code-model=tiny`: the entire image fits within 1 MiB, so one instruction rather than two can
 ///   reach any address in it.
-/// * `homogeneous-prolog-epilog`: functions save and restore registers through a few shared
-///   routines.
-/// * `enable-post-misched`: without the last pass of instruction scheduling, more sequences are equal,
-///   so that more of them become functions. The timed code is in assembly. Without the first pass,
-///   the code before a call would get longer.
-/// * `inline-call-penalty`: LLVM's default, 25, is meant for speed. Of the values from 10 to 100, 35
-///   results in the smallest image.
-/// * `machine-outliner-reruns`: sequences that occur several times become functions, also in the
-///   functions that this creates.
 /// * `fix-cortex-a53-835769`: keeps a 64-bit multiply-accumulate from directly following a load or
 ///   store, after which Cortex-A53 r0p0 to r0p4 may compute a wrong result. rustc passes the
 ///   feature to LLVM, and warns that it is unstable. `-Awarnings` suppresses this warning; lints
 ///   are reported by `cargo clippy`.
-const FLAGS: [&str; 7] = [
-    "-Ccode-model=tiny",
-    "-Cllvm-args=-homogeneous-prolog-epilog",
-    "-Cllvm-args=-enable-post-misched=false",
-    "-Cllvm-args=-inline-call-penalty=35",
-    "-Cllvm-args=-machine-outliner-reruns=2",
-    FIX_835769,
-    "-Awarnings",
-];
+const FLAGS: [&str; 3] = ["-Ccode-model=tiny", FIX_835769, "-Awarnings"];
 
 /// See [`FLAGS`].
 pub(super) const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
