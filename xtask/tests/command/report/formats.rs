@@ -1,5 +1,6 @@
 //! Compares all formats byte for byte.
 
+use report::export::Report;
 use run::measure::Metric;
 use run::model::{Failure, Skip, Status};
 
@@ -20,11 +21,55 @@ pub const TFTF: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", 
 - {"dt": "2026-01-02T10:11:13.000009", "lvl": "target", "msg": "NOTICE:  Exiting tests."}
 "#;
 
+/// Checks for lines in a text report.
+fn assert_lines(report: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(report.lines().any(|own| own == *line), "{line}: {report}");
+    }
+}
+
 #[test]
-fn text() {
-    assert_report("whole.txt", &written(&read(log()), "text"));
-    assert_report("tftf.txt", &written(&read(TFTF), "text"));
-    let other = edited(|run| {
+fn figures_of_lines_are_marked_in_text() {
+    assert_lines(
+        &written(&read(TFTF), "text"),
+        &[
+            "  Payload     TFTF, or a program with the same output",
+            "  Firmware    BL31 v2.13.0(release):v2.13.0, built 10:00:00, May 20 2025 (not verified)",
+            "  Integrity   no records: all figures are from lines without a checksum and are not verified",
+            "  Verdict     none (TFTF); the suite ran to completion",
+            "        0     0   106.12 ?  17.10 ?       5.26 ?",
+            "        1     0   294.36 ?  15.60 ?       4.56 ?",
+        ],
+    );
+}
+
+#[test]
+fn lost_records_are_named_in_text() {
+    let mut lost = log().to_owned();
+    for kind in ["cell", "cpus"] {
+        let (old, new) = (format!(" {{\"{kind}\":"), format!(" {{\"{kind}!\":"));
+        lost = lost.replacen(&old, &new, 2);
+    }
+    let mut report = read(&lost);
+    report.runs[0].run.scenarios.truncate(2);
+    assert_lines(
+        &written(&report, "text"),
+        &[
+            "warning: record 0003 lost",
+            "warning: made-up labels (65535.N) for 4 CPUs whose record was lost",
+            "  Integrity   59 of 62 records",
+            "    65535     2        n/a     n/a          n/a",
+            "    65535     3      20.80    0.80        10.40",
+            "  * No findings: 2 records of test_rt_instr_susp_deep_parallel are lost.",
+            "  * No findings: the records of 4 CPUs are lost.",
+        ],
+    );
+}
+
+/// Returns a run with a scenario that failed, one that was skipped, and one that passed without one
+/// of its rows.
+fn not_passed() -> Report {
+    edited(|run| {
         run.scenarios.truncate(4);
         run.scenarios.remove(1);
         run.scenarios[0].status = Status::Failed(Failure::TooFewSamples {
@@ -35,24 +80,12 @@ fn text() {
         run.scenarios[1].status = Status::Skipped(Skip::NoIdleState);
         run.scenarios[1].cells.clear();
         run.scenarios[2].cells[2].skipped = Some(Skip::NoHelper);
-    });
-    assert_report("not-passed.txt", &written(&other, "text"));
-}
-
-#[test]
-fn log_that_lost_records() {
-    let mut lost = log().to_owned();
-    for kind in ["cell", "cpus"] {
-        let (old, new) = (format!(" {{\"{kind}\":"), format!(" {{\"{kind}!\":"));
-        lost = lost.replacen(&old, &new, 2);
-    }
-    let mut report = read(&lost);
-    report.runs[0].run.scenarios.truncate(2);
-    assert_report("lossy.txt", &written(&report, "text"));
+    })
 }
 
 #[test]
 fn every_format() {
+    assert_report("not-passed.txt", &written(&not_passed(), "text"));
     for (format, name) in [
         ("md", "short.md"),
         ("rst", "short.rst"),
