@@ -311,7 +311,7 @@ impl Asked<'_> {
         let elf = payload::elf(self.workspace);
         let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
         map.payload = Symbols::of(&elf);
-        map.samples = Symbols::variable(&elf, "::observer::SAMPLES");
+        map.samples = Symbols::variable(&elf, "::run::SAMPLES");
         map.size = image.len() as u64;
         Ok((image, map))
     }

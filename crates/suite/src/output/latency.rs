@@ -15,7 +15,6 @@ use run::measure::{Account, Until};
 use run::model::Function;
 use run::plan::Load;
 
-use super::run_observer::RunObserver;
 use crate::scenario::progress::{Progress, Stretch};
 use hardware::text::prose::paragraph;
 
@@ -31,14 +30,9 @@ pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second,
 /// Writes the lines for a measurement in progress.
 pub(crate) struct LatencyLines<'w> {
     pub(crate) out: &'w mut dyn Write,
-    pub(crate) observer: &'w mut dyn RunObserver,
 }
 
 impl Progress for LatencyLines<'_> {
-    fn note_samples(&mut self, kept: u32, asked: u32) {
-        self.observer.note_samples(kept, asked);
-    }
-
     fn checking(&mut self, function: Function, x: Option<u32>) -> fmt::Result {
         match x {
             Some(x) => writeln!(self.out, "  {} {x:#010x} ...", function.name()),

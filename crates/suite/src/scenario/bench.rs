@@ -2,12 +2,13 @@
 //! The results are stored as cells.
 
 use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 use run::measure::{
-    Action, After, Facts, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round, Summary,
-    Waker, Who,
+    Action, After, Facts, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round,
+    SampleCount, Summary, Waker, Who,
 };
 use run::model::{
     Cell, CellStep, Conditions, Counts, Cpu, Failure, Scenario, ScenarioKey, Series, Status,
@@ -31,6 +32,8 @@ pub struct Setting<'r> {
     pub(crate) cpus: &'r [Cpu],
     pub(crate) states: &'r States,
     pub(crate) wakers: &'r Wakers,
+    /// The [`SampleCount`] before the current round, for the host to read from memory.
+    pub(crate) samples: &'r AtomicU64,
 }
 
 /// The machine, the current step and the results.
@@ -390,10 +393,14 @@ impl<'m> Bench<'m> {
     pub(crate) fn run(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
         let needing = self.cells.iter().filter(|state| state.needs_samples());
-        let counts = needing.map(|state| (state.valid(), self.setting.plan.iterations));
-        let sum = counts.reduce(|sum, cell| (sum.0 + cell.0, sum.1 + cell.1));
-        let (kept, asked) = sum.unwrap_or((0, 0));
-        self.progress.note_samples(kept, asked);
+        let mut count = SampleCount::default();
+        for state in needing {
+            count.kept += state.valid();
+            count.asked += self.setting.plan.iterations;
+        }
+        debug_assert!(count.kept <= count.asked, "{count:?}");
+        let samples = self.setting.samples;
+        samples.store(count.to_word(), Ordering::Relaxed);
         self.machine.run(&round, &mut self.outcomes);
     }
 

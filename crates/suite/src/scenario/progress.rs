@@ -34,9 +34,6 @@ impl Stretch {
 /// Receives reports from a scenario between its rounds. Methods that print may return output
 /// errors.
 pub trait Progress {
-    /// Reports how many samples have been kept and requested, across all CPUs. Called before each
-    /// round in suite scenarios and sweeps.
-    fn note_samples(&mut self, kept: u32, asked: u32);
     /// Reports the function that is about to be called, so that the output shows which function it
     /// was if the run ends during the call.
     fn checking(&mut self, function: Function, x: Option<u32>) -> fmt::Result;

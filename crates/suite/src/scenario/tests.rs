@@ -9,13 +9,17 @@ mod sweeps;
 mod timers;
 mod wake;
 
+use core::cell::RefCell;
 use core::fmt;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::rc::Rc;
 use std::vec::Vec;
 
 use hardware::board::{CpuIndex, IdleState, Mpidr, StateSet};
 use hardware::spec::counter_value::CounterValue;
 use run::measure::{
-    Account, Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
+    Account, Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, SampleCount,
+    Summary, Waker, Who,
 };
 use run::model::{
     Cell, CellSeries, Conditions, Counts, Failure, Function, Job, Scenario, Skip, Status, Totals,
@@ -57,8 +61,6 @@ struct Ran {
 /// The reports received during a run.
 #[derive(Default)]
 struct Log {
-    /// The samples kept and requested, before each round.
-    samples: Vec<(u32, u32)>,
     /// The loads that were left out.
     without: Vec<Load>,
     /// The last function announced.
@@ -68,10 +70,6 @@ struct Log {
 }
 
 impl Progress for Log {
-    fn note_samples(&mut self, kept: u32, asked: u32) {
-        self.samples.push((kept, asked));
-    }
-
     fn checking(&mut self, function: Function, _: Option<u32>) -> fmt::Result {
         self.checking = Some(function);
         Ok(())
@@ -97,7 +95,17 @@ impl Progress for Log {
 }
 
 /// Runs a plan in the same way as `output::run_all`.
-fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
+fn run_with(fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
+    run_counted(fake, bootargs, idle_states, &AtomicU64::new(0))
+}
+
+/// Like [`run_with`]; `samples` holds the sample count during the run.
+fn run_counted(
+    mut fake: Fake,
+    bootargs: &str,
+    idle_states: &[IdleState<'_>],
+    samples: &AtomicU64,
+) -> Ran {
     let plan = &Plan::parse(bootargs).expect("a valid plan");
     let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
     let mut states = States::choose(&idle_states.into(), plan, format);
@@ -114,6 +122,7 @@ fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ra
             cpus,
             states: &states,
             wakers: &wakers,
+            samples,
         };
         let group = measure(&mut fake, setting, key, &mut log).expect("no error");
         totals.add(&group);
@@ -475,14 +484,20 @@ fn needs_follow_from_the_plan() {
 
 #[test]
 fn each_round_reports_the_samples_before_it() {
-    let ran = run(
-        Fake::new(2),
-        "only=cpu_susp_serial method=warm iterations=2 warmup=0",
-    );
-    let kept: Vec<u32> = ran.log.samples.iter().map(|(kept, _)| *kept).collect();
+    let samples = Rc::new(AtomicU64::new(0));
+    let counts = Rc::new(RefCell::new(Vec::new()));
+    let (word, log) = (Rc::clone(&samples), Rc::clone(&counts));
+    let fake = Fake::new(2).with(move |_, _, _| {
+        let count = SampleCount::from_word(word.load(Ordering::Relaxed));
+        log.borrow_mut().push(count);
+    });
+    let args = "only=cpu_susp_serial method=warm iterations=2 warmup=0";
+    run_counted(fake, args, &STATES, &samples);
+    let counts = counts.borrow();
+    let kept: Vec<u32> = counts.iter().map(|count| count.kept).collect();
     assert!(
         kept.is_sorted() && kept[0] == 0 && kept.ends_with(&[3]),
         "{kept:?}"
     );
-    assert!(ran.log.samples.iter().all(|(_, asked)| *asked == 4));
+    assert!(counts.iter().all(|count| count.asked == 4), "{counts:?}");
 }
