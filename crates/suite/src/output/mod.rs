@@ -4,7 +4,6 @@ mod check_tables;
 mod frame;
 mod grid;
 mod header;
-mod latency;
 mod run;
 mod step_tables;
 mod summary;

@@ -24,7 +24,6 @@ use sync::Heap;
 
 use super::frame;
 use super::header::{cpu_clocks, frequencies, header};
-use super::latency::LatencyLines;
 use super::summary::ClosingSummary;
 use crate::scenario::{Setting, States, Wakers, measure};
 
@@ -222,8 +221,7 @@ pub fn run_all<M: Machine>(
             wakers: &wakers,
             samples,
         };
-        let mut progress = LatencyLines { out };
-        let group = measure(machine, setting, key, &mut progress)?;
+        let group = measure(machine, setting, key, out)?;
         scenario(out, &run, &group)?;
         records.scenario(out, &group)?;
         summary.add(&run, &group);

@@ -2,6 +2,7 @@
 //! The results are stored as cells.
 
 use alloc::vec::Vec;
+use core::fmt::Write;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use hardware::board::CpuIndex;
@@ -16,7 +17,6 @@ use run::model::{
 use run::plan::{How, Method, Plan};
 
 use super::cell_state::CellState;
-use super::progress::Progress;
 use super::states::{Chosen, States};
 use super::wakers::Wakers;
 
@@ -39,7 +39,7 @@ pub struct Setting<'r> {
 /// The machine, the current step and the results.
 pub(crate) struct Bench<'m> {
     pub(crate) machine: &'m mut dyn Machine,
-    pub(crate) progress: &'m mut dyn Progress,
+    pub(crate) out: &'m mut dyn Write,
     pub(crate) setting: Setting<'m>,
     pub(crate) method: Method,
     pub(crate) pmf: bool,
@@ -200,7 +200,7 @@ impl<'m> Bench<'m> {
         machine: &'m mut dyn Machine,
         setting: Setting<'m>,
         method: Method,
-        progress: &'m mut dyn Progress,
+        out: &'m mut dyn Write,
         room: BenchRoom,
     ) -> Self {
         let cpus = setting.cpus.len();
@@ -208,7 +208,7 @@ impl<'m> Bench<'m> {
         Self {
             pmf: machine.facts().pmf.is_ok(),
             machine,
-            progress,
+            out,
             setting,
             method,
             step: BenchStep::new(Rounds::Serial, Action::None),

@@ -10,27 +10,26 @@ mod timers;
 mod wake;
 
 use core::cell::RefCell;
-use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::rc::Rc;
+use std::string::String;
 use std::vec::Vec;
 
-use hardware::board::{CpuIndex, IdleState, Mpidr, StateSet};
+use hardware::board::{CpuIndex, IdleState, StateSet};
 use hardware::spec::counter_value::CounterValue;
 use run::measure::{
-    Account, Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, SampleCount,
-    Summary, Waker, Who,
+    Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, SampleCount, Summary, Waker,
+    Who,
 };
 use run::model::{
     Cell, CellSeries, Conditions, Counts, Failure, Function, Job, Scenario, Skip, Status, Totals,
     Variant, WakeSource, jobs,
 };
-use run::plan::{How, Load, Plan, ScenarioId, WakePattern};
+use run::plan::{How, Plan, ScenarioId, WakePattern};
 use run::testing::board;
 use run::testing::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
 use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
-use super::progress::{Progress, Stretch};
 use super::{Needs, Setting, States, Wakers, measure};
 
 const CORE: u32 = 0x0001_0002;
@@ -55,43 +54,8 @@ struct Ran {
     scenarios: Vec<Scenario>,
     totals: Totals,
     wakers: Wakers,
-    log: Log,
-}
-
-/// The reports received during a run.
-#[derive(Default)]
-struct Log {
-    /// The loads that were left out.
-    without: Vec<Load>,
-    /// The last function announced.
-    checking: Option<Function>,
-    /// The measurements that have ended.
-    ends: Vec<Stretch>,
-}
-
-impl Progress for Log {
-    fn checking(&mut self, function: Function, _: Option<u32>) -> fmt::Result {
-        self.checking = Some(function);
-        Ok(())
-    }
-
-    fn without(&mut self, load: Load) -> fmt::Result {
-        self.without.push(load);
-        Ok(())
-    }
-
-    fn begin(&mut self, _: &Stretch, _: Option<Mpidr>, _: Option<Mpidr>, _: Load) -> fmt::Result {
-        Ok(())
-    }
-
-    fn window(&mut self, _: &Stretch, _: &Account) -> fmt::Result {
-        Ok(())
-    }
-
-    fn end(&mut self, stretch: &Stretch) -> fmt::Result {
-        self.ends.push(*stretch);
-        Ok(())
-    }
+    /// The lines printed while scenarios were measured.
+    printed: String,
 }
 
 /// Runs a plan in the same way as `output::run_all`.
@@ -110,7 +74,7 @@ fn run_counted(
     let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
     let mut states = States::choose(&idle_states.into(), plan, format);
     let mut wakers = Wakers::untried(fake.facts());
-    let mut log = Log::default();
+    let mut printed = String::new();
     let (mut scenarios, mut totals) = (Vec::new(), Totals::default());
     for job in jobs(plan) {
         let Job::Measure(key) = job else {
@@ -124,7 +88,7 @@ fn run_counted(
             wakers: &wakers,
             samples,
         };
-        let group = measure(&mut fake, setting, key, &mut log).expect("no error");
+        let group = measure(&mut fake, setting, key, &mut printed).expect("no error");
         totals.add(&group);
         scenarios.extend(group);
     }
@@ -133,7 +97,7 @@ fn run_counted(
         scenarios,
         totals,
         wakers,
-        log,
+        printed,
     }
 }
 
