@@ -3,6 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
+use std::sync::atomic::AtomicU64;
 
 use hardware::board::{CpuIndex, IdleState, IdleStates, Mpidr, StateSet};
 use hardware::devices::its::NoLpi;
@@ -11,7 +12,7 @@ use run::model::{Cpu, Run};
 use run::plan::Plan;
 use run::testing::fake::Fake;
 use smccc::psci::{Error, SuspendMode};
-use suite::output::{self, RunObserver};
+use suite::output;
 use suite::scenario::Needs;
 use sync::Heap;
 
@@ -150,22 +151,6 @@ impl Machine for Watched {
     }
 }
 
-/// Marks the heap position at the start of each scenario. At the end, frees everything beyond the
-/// mark, as the payload does.
-struct HeapMarks(&'static Heap);
-
-impl RunObserver for HeapMarks {
-    fn scenario_begins(&mut self) {
-        self.0.mark();
-    }
-
-    fn note_samples(&mut self, _: u32, _: u32) {}
-
-    fn scenario_ends(&mut self) {
-        self.0.release();
-    }
-}
-
 const STATES: [IdleState<'static>; 2] = [
     IdleState {
         name: "core-off",
@@ -220,7 +205,8 @@ fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
         run,
         &IdleStates::from(&STATES[..]),
         &mut Nowhere,
-        &mut HeapMarks(heap),
+        heap,
+        &AtomicU64::new(0),
     );
     MEMORY.set(None);
     assert!(verdict.is_ok());

@@ -17,7 +17,8 @@ use boards::GicVersion;
 use hardware::board::{IntId, Mpidr};
 use hardware::image::Conduit;
 use hardware::spec::timer::TimerName;
-use report::follow::stream::{self, MachineEnding, TimeLimits, Watch};
+use report::follow::RunWatcher;
+use report::follow::stream::{self, MachineEnding, TimeLimits};
 use run::measure::{Counter, Metric};
 use run::model::{Variant, Verdict};
 use run::plan::ScenarioId;
@@ -78,9 +79,8 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         timeout: TIMEOUT,
         linger: kvm_host::LINGER,
     };
-    let (never, mut out) = (AtomicBool::new(false), std::io::sink());
-    let watch: Watch<'_> = (&mut |_| None, &mut || {});
-    let outcome = stream::run(&mut command, limits, &never, &mut out, watch);
+    let (never, mut watcher) = (AtomicBool::new(false), RunWatcher::default());
+    let outcome = stream::run(&mut command, limits, &never, &mut watcher, &mut || {});
     let outcome = outcome.expect("QEMU runs");
     let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
     let seen = format!("{vmm:?}\n{}\n{text}", outcome.stderr);

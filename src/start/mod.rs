@@ -6,7 +6,6 @@
 mod console_choice;
 mod device_tree;
 mod firmware_answers;
-mod observer;
 mod run;
 mod setup;
 mod working_memory;

@@ -1,6 +1,8 @@
 //! Runs the payload: finds the console and the device tree, reads the board and the plan, sets up
 //! the machine, and runs the scenarios.
 
+use core::sync::atomic::AtomicU64;
+
 use hardware::board::{Board, Footprint, FormatError, MemorySource, TreeConsole};
 use hardware::image::{BootStage, Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock};
 use hardware::spec::region::Region;
@@ -9,7 +11,6 @@ use suite::output;
 
 use super::console_choice::{move_console, open_console};
 use super::device_tree::{self, DeviceTree};
-use super::observer::Observer;
 use super::setup::{self, Start};
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::entries::BootState;
@@ -21,6 +22,11 @@ use crate::machine::cpu::{instructions, registers};
 use crate::machine::ending::{self, accept, give_up, refuse};
 use crate::machine::memory::loader_data;
 use crate::machine::memory::tables::TranslationTables;
+
+/// The [`SampleCount`](run::measure::SampleCount) of the current scenario. xtask reads this word
+/// from QEMU's memory.
+#[used]
+static SAMPLES: AtomicU64 = AtomicU64::new(0);
 
 pub fn main(state: BootState) -> ! {
     let BootState {
@@ -183,7 +189,8 @@ fn run_with_tree(
         run,
         &board.idle_states,
         &mut Console,
-        &mut Observer,
+        &HEAP,
+        &SAMPLES,
     );
     lead.dismiss_all();
     ending::finish()

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use boards::device_tree::{self, Choices};
@@ -49,8 +48,7 @@ pub fn spec(options: &str, args: &str) -> RunSpec {
 
 /// Runs `spec` to completion.
 pub fn run(spec: &RunSpec) -> RunResult {
-    let never = AtomicBool::new(false);
-    match xtask::qemu::prepare::run(spec, &never, &mut std::io::sink()) {
+    match xtask::qemu::prepare::run(spec) {
         Ok(result) => {
             fits_terminal(&result.text());
             result

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memchr::memmem;
-use report::follow::stream::{self, Display, MachineEnding, TimeLimits, Watch};
+use report::follow::RunWatcher;
+use report::follow::stream::{self, MachineEnding, TimeLimits};
 use run::model::Verdict;
 use tempfile::TempDir;
 use xtask::build::image::Emergency;
@@ -126,14 +127,14 @@ impl Machine {
             command.args(["-serial", "stdio"]);
         }
         let is_seen = AtomicBool::new(false);
-        let mut screen = Screen {
+        let mut uart = MarkFinder {
             bytes: Vec::new(),
             mark,
             is_seen: &is_seen,
         };
-        let watch: Watch<'_> = (&mut |_| None, &mut || {});
+        let mut watcher = RunWatcher::with_output(&mut uart);
         let limits = TimeLimits::from(TIMEOUT);
-        let outcome = stream::run(&mut command, limits, &is_seen, &mut screen, watch);
+        let outcome = stream::run(&mut command, limits, &is_seen, &mut watcher, &mut || {});
         let outcome = outcome.expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
         common::fits_terminal(&text);
@@ -151,13 +152,13 @@ impl Machine {
 }
 
 /// Looks for a mark in the UART output.
-struct Screen<'s> {
+struct MarkFinder<'s> {
     bytes: Vec<u8>,
     mark: Option<&'s str>,
     is_seen: &'s AtomicBool,
 }
 
-impl Write for Screen<'_> {
+impl Write for MarkFinder<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes.extend(bytes);
         let is_here = |mark: &str| memmem::find(&self.bytes, mark.as_bytes()).is_some();
@@ -171,8 +172,6 @@ impl Write for Screen<'_> {
         Ok(())
     }
 }
-
-impl Display for Screen<'_> {}
 
 pub struct Seen {
     /// The command line and the log, for failure messages.

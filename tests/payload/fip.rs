@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use boards::GicVersion;
 use host::process;
-use report::follow::stream::{self, Display, MachineEnding, MachineResult, Watch};
+use report::follow::RunWatcher;
+use report::follow::stream::{self, MachineEnding, MachineResult};
 use run::model::Verdict;
 use xtask::build::firmware::{self, FipBuild, FirmwareBuild, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
@@ -68,8 +69,6 @@ impl Write for Until<'_> {
     }
 }
 
-impl Display for Until<'_> {}
-
 /// Starts BL1 from `firmware` with the FIP in `fip`, and waits for `until` in the UART output.
 fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     let workspace = Workspace::find().expect("the workspace");
@@ -97,8 +96,8 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
         flag: Arc::clone(&interrupt),
     };
     let time = Duration::from_secs(120);
-    let watch: Watch<'_> = (&mut |_| None, &mut || {});
-    stream::run(&mut command, time, &interrupt, &mut out, watch).expect("QEMU starts")
+    let mut watcher = RunWatcher::with_output(&mut out);
+    stream::run(&mut command, time, &interrupt, &mut watcher, &mut || {}).expect("QEMU starts")
 }
 
 /// Tests `fip pack` with and without the key for the old certificates. The command uses the

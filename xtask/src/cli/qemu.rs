@@ -14,7 +14,7 @@ use host::log_file::LogFile;
 use host::progress::{StepProgress, in_words, say};
 use host::read_file;
 use host::stdout::Out;
-use report::follow::screen::Screen;
+use report::follow::RunWatcher;
 use run::model::{Verdict, scenarios};
 
 use super::common::plan;
@@ -115,10 +115,12 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     };
     let mut out = Out::default();
     let progress = is_terminal.then(|| StepProgress::on_terminal("starting QEMU"));
-    let mut screen = Screen::new(log.as_mut(), &mut out, progress);
-    screen.has_records |= arguments.records;
-    let result = prepared.run(interrupt, &mut screen);
-    drop(screen);
+    let mut watcher = RunWatcher::with_output(&mut out);
+    watcher.log = log.as_mut();
+    watcher.progress = progress;
+    watcher.has_records = arguments.records;
+    let result = prepared.run(interrupt, &mut watcher);
+    drop(watcher);
     let result = result?;
     let log = log.map(LogFile::end).transpose();
     if let (true, Ok(Some(log))) = (is_terminal, &log) {

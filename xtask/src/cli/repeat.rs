@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use host::interrupt;
 use host::places::next_free;
 use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
-use report::follow::screen::Screen;
+use report::follow::RunWatcher;
 use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
@@ -43,9 +43,9 @@ pub(super) fn run(arguments: &QemuArguments, count: u64) -> Result<u8> {
     };
     say(&format!("logs and summary: {}", keep.dir.display()));
     let mut run = || {
-        let (mut out, progress) = (io::sink(), StepProgress::on_terminal("starting QEMU"));
-        let mut screen = Screen::new(None, &mut out, Some(progress));
-        prepared.run(interrupt, &mut screen)
+        let progress = StepProgress::on_terminal("starting QEMU");
+        let mut watcher = RunWatcher::with_progress(progress);
+        prepared.run(interrupt, &mut watcher)
     };
     let totals = repeat_by(&mut run, count, &mut keep, &mut Out::default())?;
     Ok(totals.exit_code())

@@ -1,7 +1,7 @@
 //! Whether each firmware function works, according to the fitness checks of one run.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -10,7 +10,7 @@ use host::hex::hex;
 use host::interrupt;
 use host::progress::StepProgress;
 use report::analysis::findings::findings;
-use report::follow::screen::Screen;
+use report::follow::RunWatcher;
 use report::log::LoggedRun;
 use run::findings::FAILED_CHECK;
 use run::model::{Function, Verdict};
@@ -133,10 +133,10 @@ impl Measurement for Verdicts {
     }
 
     fn measure(run: Prepared) -> Result<Result<Self, NotMeasured>> {
-        let (mut out, progress) = (io::sink(), StepProgress::on_terminal("starting QEMU"));
-        let mut screen = Screen::new(None, &mut out, Some(progress));
-        let result = run.run(interrupt::watch()?, &mut screen);
-        drop(screen);
+        let progress = StepProgress::on_terminal("starting QEMU");
+        let mut watcher = RunWatcher::with_progress(progress);
+        let result = run.run(interrupt::watch()?, &mut watcher);
+        drop(watcher);
         Ok(Self::of_result(&result?))
     }
 

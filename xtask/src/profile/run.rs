@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -12,7 +11,7 @@ use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::StepProgress;
 use host::temporary;
-use report::follow::screen::Screen;
+use report::follow::RunWatcher;
 use report::profile::beside::log_hash;
 use report::profile::profile::Profile;
 use run::plan::{EndAction, Plan, Procedure, ScenarioId};
@@ -166,10 +165,11 @@ impl ProfiledRun {
         self.plugin.push(",out=");
         self.plugin.push(&record);
         self.prepared.add_plugin(&self.plugin);
-        let (mut out, progress) = (io::sink(), StepProgress::on_terminal("starting QEMU"));
-        let mut screen = Screen::new(log, &mut out, Some(progress));
-        let result = self.prepared.run(interrupt::watch()?, &mut screen);
-        drop(screen);
+        let progress = StepProgress::on_terminal("starting QEMU");
+        let mut watcher = RunWatcher::with_progress(progress);
+        watcher.log = log;
+        let result = self.prepared.run(interrupt::watch()?, &mut watcher);
+        drop(watcher);
         let result = result.map_err(|error| match format!("{error:#}").contains("-plugin") {
             true => {
                 error.context("a profile needs a QEMU that supports TCG plugins, such as Debian's")

@@ -4,7 +4,6 @@ mod command_line;
 pub mod consoles;
 pub mod diagnosis;
 pub mod efi;
-mod guest_memory;
 pub mod host_cpu;
 pub mod kvm_host;
 mod machine;

@@ -13,7 +13,8 @@ use host::interrupt;
 use host::progress::say_once;
 use host::side_by_side;
 use host::temporary;
-use report::follow::stream::{self, Display, MachineEnding, TimeLimits, Watch};
+use report::follow::stream::{self, MachineEnding, TimeLimits};
+use report::follow::{GuestSamples, RunWatcher};
 use run::model::Verdict;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -21,7 +22,6 @@ use tempfile::TempDir;
 use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
 use super::efi;
-use super::guest_memory::GuestMemory;
 use super::kvm_host::{self, KvmHost};
 use super::machine::QemuMachine;
 use super::monitor::Socket;
@@ -131,10 +131,9 @@ struct Asked<'a> {
     spec: &'a RunSpec,
 }
 
-/// Prepares a run, executes it and determines its verdict. UART output goes to `out` as it arrives,
-/// and `interrupt` ends the run.
-pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
-    prepare(spec)?.run(interrupt, out)
+/// Prepares a run, executes it without showing it, and determines its verdict.
+pub fn run(spec: &RunSpec) -> Result<RunResult> {
+    prepare(spec)?.run(&AtomicBool::new(false), &mut RunWatcher::default())
 }
 
 /// Installs anything that is missing, and builds anything that is out of date.
@@ -312,7 +311,7 @@ impl Asked<'_> {
         let elf = payload::elf(self.workspace);
         let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
         map.payload = Symbols::of(&elf);
-        map.samples = Symbols::variable(&elf, "::observer::SAMPLES");
+        map.samples = Symbols::variable(&elf, "::run::SAMPLES");
         map.size = image.len() as u64;
         Ok((image, map))
     }
@@ -558,19 +557,18 @@ impl Prepared {
         &self.line
     }
 
-    /// Reads the payload's sample count from the machine that `process` runs.
-    fn samples(&self, process: u32, memory: &mut Option<GuestMemory>) -> Option<u64> {
+    /// Returns the payload's sample count in the machine's memory, or None if its place is unknown.
+    fn samples(&self) -> Option<GuestSamples> {
         // A guest's image address is in the guest's own address space, so it is not an offset in
         // this memory.
-        let at = self.map.image.checked_sub(self.memory)? + self.map.samples?;
+        let offset = self.map.image.checked_sub(self.memory)? + self.map.samples?;
         let size = self.line.memory_mib.parse::<u64>().ok()? << 20;
-        *memory = memory.take().or_else(|| GuestMemory::of(process, size));
-        memory.as_ref()?.word(at)
+        Some(GuestSamples::new(size, offset))
     }
 
-    /// Runs the machine and determines the verdict. UART output goes to `out` as it arrives, and
-    /// `interrupt` ends the run.
-    pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
+    /// Runs the machine and determines the verdict. `watcher` receives the UART output as it
+    /// arrives, and `interrupt` ends the run.
+    pub fn run(&self, interrupt: &AtomicBool, watcher: &mut RunWatcher<'_>) -> Result<RunResult> {
         let mut command = command_line::command(&self.line.arguments());
         command.envs(self.path.iter().map(|path| ("PATH", path)));
         let dir = temporary(tempfile::tempdir())?;
@@ -588,15 +586,8 @@ impl Prepared {
         if of_kvm {
             limits.linger = kvm_host::LINGER;
         }
-        let (mut memory, mut seen) = (None, 0);
-        let mut samples = |process| {
-            let word = self.samples(process, &mut memory);
-            let word = word.filter(|it| *it != seen)?;
-            seen = word;
-            Some((word as u32, (word >> 32) as u32))
-        };
-        let watch: Watch<'_> = (&mut samples, &mut look);
-        let outcome = stream::run(&mut command, limits, interrupt, out, watch)?;
+        watcher.samples = self.samples();
+        let outcome = stream::run(&mut command, limits, interrupt, watcher, &mut look)?;
         let verdict = match outcome.ending {
             MachineEnding::Interrupted => None,
             _ => stream::closing(&outcome.log)

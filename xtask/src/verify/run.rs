@@ -2,14 +2,13 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 
 use anyhow::{Context, Result};
 use host::interrupt;
 use host::progress::StepProgress;
 use host::temporary;
 use object::{Object, ObjectSymbol};
-use report::follow::screen::Screen;
+use report::follow::RunWatcher;
 
 use super::findings::{self, Covered, PlacedFinding};
 use crate::build::plugin;
@@ -115,10 +114,10 @@ impl Checker {
         ));
         argument.push(&out);
         prepared.add_plugin(&argument);
-        let (mut sink, progress) = (io::sink(), StepProgress::on_terminal(what));
-        let mut screen = Screen::new(None, &mut sink, Some(progress));
-        let result = prepared.run(interrupt::watch()?, &mut screen);
-        drop(screen);
+        let progress = StepProgress::on_terminal(what);
+        let mut watcher = RunWatcher::with_progress(progress);
+        let result = prepared.run(interrupt::watch()?, &mut watcher);
+        drop(watcher);
         let result = result?;
         interrupt::check()?;
         let text = fs::read_to_string(&out).with_context(|| result.line())?;

@@ -9,7 +9,6 @@ pub mod scratch;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
 
 use boards::GicVersion;
 use boards::device_tree::{self, Choices};
@@ -69,8 +68,7 @@ pub fn stub(text: &str, end: End) -> Vec<u8> {
 
 /// Runs `spec`.
 pub fn run(spec: &RunSpec) -> RunResult {
-    let result = prepare::run(spec, &AtomicBool::new(false), &mut std::io::sink());
-    result.expect("the run can be started")
+    prepare::run(spec).expect("the run can be started")
 }
 
 /// Returns a device tree built from the QEMU board file for two CPUs and this GIC, without idle

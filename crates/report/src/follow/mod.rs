@@ -2,10 +2,13 @@
 
 mod begun_scenario;
 mod boot_marks;
-pub mod screen;
+mod guest_samples;
+mod run_watcher;
 #[cfg(feature = "documents")]
 pub mod serial;
 pub mod stream;
 
 pub use self::begun_scenario::{begun_scenario, last_scenario};
 pub use self::boot_marks::explain_marks;
+pub use self::guest_samples::GuestSamples;
+pub use self::run_watcher::RunWatcher;

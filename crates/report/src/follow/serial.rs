@@ -15,7 +15,7 @@ use memchr::memmem;
 use run::model::PREFIX;
 use serial2::SerialPort;
 
-use crate::follow::screen::Screen;
+use crate::follow::run_watcher::RunWatcher;
 use crate::follow::stream::{MachineEnding, StopConditions, chunks, closing, end_of, listen};
 use crate::log::runs;
 
@@ -69,11 +69,9 @@ pub fn follow(
         Box::new(port)
     };
     let started = Instant::now();
-    let (mut out, progress) = (
-        io::sink(),
-        StepProgress::start(&format!("following {name}")),
-    );
-    let mut screen = Screen::new(log, &mut out, Some(progress));
+    let progress = StepProgress::start(&format!("following {name}"));
+    let mut watcher = RunWatcher::with_progress(progress);
+    watcher.log = log;
     let mut all = Vec::new();
     // The reader thread may block until the process exits.
     let (bytes, _) = chunks(from);
@@ -83,7 +81,7 @@ pub fn follow(
         interrupt,
         is_over,
     };
-    let ending = listen(&bytes, &mut all, &stop, &mut screen, &mut || None)?;
+    let ending = listen(&bytes, &mut all, &stop, &mut watcher, None)?;
     Ok(Followed {
         ending,
         log: all,

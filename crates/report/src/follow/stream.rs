@@ -1,6 +1,6 @@
 //! Runs a machine with a time limit and forwards its UART output as it arrives.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use run::model as verdict;
 use run::model::Verdict;
+
+use super::run_watcher::RunWatcher;
 
 /// How long a machine may remain running but silent after its last line. A machine that parks at
 /// the end never exits on its own.
@@ -65,22 +67,6 @@ pub struct MachineResult {
     pub elapsed: Duration,
 }
 
-/// A receiver for UART output.
-pub trait Display: Write {
-    /// Shows the number of samples taken in the current scenario, and the number requested.
-    fn show_samples(&mut self, _kept: u32, _asked: u32) {}
-}
-
-impl Display for io::Sink {}
-
-/// Two callbacks. The first callback takes a process ID and returns new sample counts for that
-/// process's machine, if any. The second callback is called at the deadline, before the process is
-/// killed.
-pub type Watch<'w> = (
-    &'w mut dyn FnMut(u32) -> Option<(u32, u32)>,
-    &'w mut dyn FnMut(),
-);
-
 /// A child process that is killed when this value is dropped.
 pub(crate) struct Owned(pub(crate) Child);
 
@@ -93,13 +79,14 @@ impl Drop for Owned {
 }
 
 /// Runs `command`, which prints UART output, until it exits or exceeds `limits`, or until
-/// `interrupt` is set. The output is written to `out` as it arrives.
+/// `interrupt` is set. `watcher` receives the output as it arrives. `at_deadline` is called at the
+/// deadline, before the process is killed.
 pub fn run(
     command: &mut Command,
     limits: impl Into<TimeLimits>,
     interrupt: &AtomicBool,
-    out: &mut dyn Display,
-    (samples, at_deadline): Watch<'_>,
+    watcher: &mut RunWatcher<'_>,
+    at_deadline: &mut dyn FnMut(),
 ) -> Result<MachineResult> {
     let started = Instant::now();
     let limits = limits.into();
@@ -122,15 +109,14 @@ pub fn run(
         String::from_utf8_lossy(&text).into_owned()
     });
     let mut log = Vec::new();
-    let process = child.0.id();
-    let mut samples = || samples(process);
     let stop = StopConditions {
         started,
         limits,
         interrupt,
         is_over: |log| closing(log).is_some(),
     };
-    let killed = listen(&bytes, &mut log, &stop, out, &mut samples)?;
+    let process = Some(child.0.id());
+    let killed = listen(&bytes, &mut log, &stop, watcher, process)?;
     let ending = match killed {
         Some(ending) => {
             if ending == MachineEnding::TimedOut {
@@ -139,7 +125,7 @@ pub fn run(
             drop(child);
             // Bytes that are still in the pipe belong in the log.
             for chunk in bytes.iter() {
-                out.write_all(&chunk)?;
+                watcher.receive(&chunk)?;
                 log.extend(chunk);
             }
             ending
@@ -148,7 +134,6 @@ pub fn run(
             success: child.0.wait()?.success(),
         },
     };
-    out.flush()?;
     let _ = reader.join();
     Ok(MachineResult {
         log,
@@ -187,22 +172,21 @@ pub(crate) struct StopConditions<'i> {
     pub is_over: fn(&[u8]) -> bool,
 }
 
-/// Forwards the output of a machine. Returns None if the UART was closed because the machine
-/// exited.
+/// Passes the output of a machine to `watcher`, and the machine's process if it runs on this host.
+/// Returns None if the UART was closed because the machine exited.
 pub(crate) fn listen(
     bytes: &Receiver<Vec<u8>>,
     log: &mut Vec<u8>,
     stop: &StopConditions<'_>,
-    out: &mut dyn Display,
-    samples: &mut dyn FnMut() -> Option<(u32, u32)>,
+    watcher: &mut RunWatcher<'_>,
+    process: Option<u32>,
 ) -> Result<Option<MachineEnding>> {
     let deadline = stop.started + stop.limits.timeout;
     let mut heard = Instant::now();
     loop {
         match bytes.recv_timeout(TICK) {
             Ok(chunk) => {
-                out.write_all(&chunk)?;
-                out.flush()?;
+                watcher.receive(&chunk)?;
                 log.extend(chunk);
                 heard = Instant::now();
             }
@@ -212,8 +196,8 @@ pub(crate) fn listen(
                 return Ok(interrupted.then_some(MachineEnding::Interrupted));
             }
             Err(RecvTimeoutError::Timeout) => {
-                if let Some((kept, asked)) = samples() {
-                    out.show_samples(kept, asked);
+                if let Some(process) = process {
+                    watcher.update_samples(process);
                 }
             }
         }

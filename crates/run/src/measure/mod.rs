@@ -11,6 +11,7 @@ mod outcome;
 mod path;
 mod rejection;
 mod round;
+mod sample_count;
 mod statistics;
 mod tally;
 mod wait_limits;
@@ -26,6 +27,7 @@ pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step}
 pub use self::round::{
     After, Interrupt, InterruptedCall, OsInitiated, Race, Round, Waker, Who, Window,
 };
+pub use self::sample_count::SampleCount;
 pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median, residual};
 pub use self::tally::{Account, RunningSummary, Schedule, Tally, TimerFault, Until};
 pub use self::wait_limits::{FINISH_US, WaitLimits};

@@ -11,6 +11,7 @@
 
 use alloc::format;
 use core::fmt::{self, Write};
+use core::sync::atomic::AtomicU64;
 
 use hardware::board::{CpuIndex, IdleStates, LeftOut, NoFrame};
 use hardware::text::prose::paragraph;
@@ -19,11 +20,10 @@ use run::measure::Machine;
 use run::model::{ClosingLine, End, Job, LeftOutState, Run, Scenario, Status, Verdict, jobs};
 use run::plan::{Method, Methods, ScenarioId, WARM_TITLE};
 use run::record::Writer;
+use sync::Heap;
 
 use super::frame;
 use super::header::{cpu_clocks, frequencies, header};
-use super::latency::LatencyLines;
-use super::run_observer::RunObserver;
 use super::summary::ClosingSummary;
 use crate::scenario::{Setting, States, Wakers, measure};
 
@@ -165,14 +165,16 @@ pub fn closing(
 }
 
 /// Runs the plan of `run`, which has no results yet, prints the results, and returns the verdict.
-/// The heap must be at least the size given by [`crate::scenario::Needs`], and `observer` marks
-/// the heap when a scenario begins.
+/// `heap` must be at least the size given by [`crate::scenario::Needs`]; each scenario frees all
+/// memory that it takes from it. `samples` holds the [`run::measure::SampleCount`] of the current
+/// scenario.
 pub fn run_all<M: Machine>(
     machine: &mut M,
     mut run: Run,
     idle_states: &IdleStates<'_>,
     out: &mut dyn Write,
-    observer: &mut dyn RunObserver,
+    heap: &Heap,
+    samples: &AtomicU64,
 ) -> Result<Verdict, fmt::Error> {
     let mut plan = run.plan.expect("a new run has a plan");
     if machine.facts().no_cpu_off.is_some() {
@@ -205,7 +207,7 @@ pub fn run_all<M: Machine>(
             }
             continue;
         };
-        observer.scenario_begins();
+        heap.mark();
         let has_warm_twin = plan.methods != Methods::Tftf && key.id.is_suite();
         if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
             // An earlier scenario has shown that CPU_OFF is not supported.
@@ -217,14 +219,14 @@ pub fn run_all<M: Machine>(
             cpus: &run.cpus,
             states: &states,
             wakers: &wakers,
+            samples,
         };
-        let mut progress = LatencyLines { out, observer };
-        let group = measure(machine, setting, key, &mut progress)?;
+        let group = measure(machine, setting, key, out)?;
         scenario(out, &run, &group)?;
         records.scenario(out, &group)?;
         summary.add(&run, &group);
         drop(group);
-        observer.scenario_ends();
+        heap.release();
     }
     for (index, cpu) in CpuIndex::all(run.cpus.len()).zip(&mut run.cpus) {
         cpu.identity = machine.identity(index);

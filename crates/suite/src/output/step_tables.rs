@@ -199,7 +199,7 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
         text += &format!("{} per CPU requested. ", Many(asked.into(), "sample"));
     }
     if scenario.id.procedure() == Procedure::Timers {
-        text += super::latency::HOW_TO_READ;
+        text += HOW_TO_READ_TIMERS;
     } else if scenario.id.is_micro() {
         add_loops(&mut text, run, scenario, asked);
     } else if scenario.id == ScenarioId::MaskedTime {
@@ -211,6 +211,12 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
     }
     text
 }
+
+const HOW_TO_READ_TIMERS: &str = "Timers run in windows of at most a second, between which a \
+    line is printed. The median and p99 may be up to 1/16 too low, \
+    because they are the lower bounds of histogram bins. Overruns are expiries that had already \
+    passed when the handler ran. If one CPU is measured alone, the other CPUs are on and run the \
+    variant's load. ";
 
 const HOW_TO_READ_MASKED: &str = "Masked is the time from the instant at which an interrupt falls due, early in the call, to its \
      handler, less the baseline. ";

@@ -2,12 +2,14 @@
 //! The results are stored as cells.
 
 use alloc::vec::Vec;
+use core::fmt::Write;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 use run::measure::{
-    Action, After, Facts, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round, Summary,
-    Waker, Who,
+    Action, After, Facts, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round,
+    SampleCount, Summary, Waker, Who,
 };
 use run::model::{
     Cell, CellStep, Conditions, Counts, Cpu, Failure, Scenario, ScenarioKey, Series, Status,
@@ -15,7 +17,6 @@ use run::model::{
 use run::plan::{How, Method, Plan};
 
 use super::cell_state::CellState;
-use super::progress::Progress;
 use super::states::{Chosen, States};
 use super::wakers::Wakers;
 
@@ -31,12 +32,14 @@ pub struct Setting<'r> {
     pub(crate) cpus: &'r [Cpu],
     pub(crate) states: &'r States,
     pub(crate) wakers: &'r Wakers,
+    /// The [`SampleCount`] before the current round, for the host to read from memory.
+    pub(crate) samples: &'r AtomicU64,
 }
 
 /// The machine, the current step and the results.
 pub(crate) struct Bench<'m> {
     pub(crate) machine: &'m mut dyn Machine,
-    pub(crate) progress: &'m mut dyn Progress,
+    pub(crate) out: &'m mut dyn Write,
     pub(crate) setting: Setting<'m>,
     pub(crate) method: Method,
     pub(crate) pmf: bool,
@@ -197,7 +200,7 @@ impl<'m> Bench<'m> {
         machine: &'m mut dyn Machine,
         setting: Setting<'m>,
         method: Method,
-        progress: &'m mut dyn Progress,
+        out: &'m mut dyn Write,
         room: BenchRoom,
     ) -> Self {
         let cpus = setting.cpus.len();
@@ -205,7 +208,7 @@ impl<'m> Bench<'m> {
         Self {
             pmf: machine.facts().pmf.is_ok(),
             machine,
-            progress,
+            out,
             setting,
             method,
             step: BenchStep::new(Rounds::Serial, Action::None),
@@ -390,10 +393,14 @@ impl<'m> Bench<'m> {
     pub(crate) fn run(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
         let needing = self.cells.iter().filter(|state| state.needs_samples());
-        let counts = needing.map(|state| (state.valid(), self.setting.plan.iterations));
-        let sum = counts.reduce(|sum, cell| (sum.0 + cell.0, sum.1 + cell.1));
-        let (kept, asked) = sum.unwrap_or((0, 0));
-        self.progress.note_samples(kept, asked);
+        let mut count = SampleCount::default();
+        for state in needing {
+            count.kept += state.valid();
+            count.asked += self.setting.plan.iterations;
+        }
+        debug_assert!(count.kept <= count.asked, "{count:?}");
+        let samples = self.setting.samples;
+        samples.store(count.to_word(), Ordering::Relaxed);
         self.machine.run(&round, &mut self.outcomes);
     }
 

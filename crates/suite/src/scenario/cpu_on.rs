@@ -9,12 +9,12 @@
 //! After its last CPU_ON, the lead sleeps for twice the time that the slowest CPU has taken so far,
 //! so that it does not interfere with CPUs that are powering up.
 
+use core::fmt::Write;
 use hardware::board::CpuIndex;
 use run::measure::{Action, Machine, Metric, Round, Who};
 use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
 
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, QUIET_US, Setting, how, too_few};
-use super::progress::Progress;
 
 /// How many microseconds before CPU_OFF the lead publishes the start time. This must be longer than
 /// the waiting CPU's nap.
@@ -26,7 +26,7 @@ pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
-    progress: &mut dyn Progress,
+    out: &mut dyn Write,
     floods: bool,
 ) -> Scenario {
     let room = BenchRoom {
@@ -34,7 +34,7 @@ pub(crate) fn measure(
         figures: setting.plan.iterations as usize,
         cells: setting.plan.cells(key.id, setting.cpus.len(), 0),
     };
-    let mut bench = Bench::new(machine, setting, key.method, progress, room);
+    let mut bench = Bench::new(machine, setting, key.method, out, room);
     if setting.cpus.len() < 2 {
         return bench.finish(key, Status::Skipped(Skip::OneCpu));
     }

@@ -13,14 +13,13 @@ mod states;
 mod wrong_arguments;
 
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write};
 
 use run::measure::{Machine, Outcome};
 use run::model::{Failure, Scenario, ScenarioKey, Status};
 
 use self::checks::Fitness;
 use super::bench::Setting;
-use super::progress::Progress;
 
 /// Checks all functions.
 ///
@@ -30,13 +29,13 @@ pub(crate) fn check(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
-    progress: &mut dyn Progress,
+    out: &mut dyn Write,
 ) -> Result<Scenario, fmt::Error> {
     let cpus = setting.cpus.len();
     let states = setting.states.accepted.len() + setting.states.foreign.len();
     let mut fitness = Fitness {
         machine,
-        progress,
+        out,
         setting,
         outcomes: alloc::vec![Outcome::default(); cpus],
         checks: Vec::with_capacity(setting.plan.cells(key.id, cpus, states)),

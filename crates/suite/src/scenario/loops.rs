@@ -2,6 +2,7 @@
 //! together in one round, on a single CPU or on all CPUs at once. The `loop` variant shows the cost
 //! of the loop itself; nothing is subtracted.
 
+use core::fmt::Write;
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use run::measure::Operation::{
@@ -18,7 +19,6 @@ use smccc::arch::{
 use smccc::psci::{PSCI_VERSION, error};
 
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, lead_in};
-use super::progress::Progress;
 use super::trials::neighbor_of;
 
 /// The number of batches that are run regardless of the time limit; enough to compute the p99.
@@ -183,7 +183,7 @@ pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
-    progress: &mut dyn Progress,
+    out: &mut dyn Write,
     loops: &Loops,
 ) -> Scenario {
     let skip = (loops.prepare)(machine);
@@ -193,7 +193,7 @@ pub(crate) fn measure(
         figures: asked as usize,
         cells: setting.plan.cells(key.id, setting.cpus.len(), 0),
     };
-    let mut bench = Bench::new(machine, setting, key.method, progress, room);
+    let mut bench = Bench::new(machine, setting, key.method, out, room);
     if let Some(skip) = skip {
         return bench.finish(key, Status::Skipped(skip));
     }

@@ -1,7 +1,7 @@
 //! Measures one scenario.
 
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write};
 
 use run::measure::Machine;
 use run::model::{Failure, Scenario, ScenarioKey, Skip, Status};
@@ -9,7 +9,6 @@ use run::plan::{Method, ScenarioId};
 
 use super::bench::Setting;
 use super::loops::Loops;
-use super::progress::Progress;
 use super::steps::Sweep;
 use super::{
     cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, idle_states, loops, masked_time, steps,
@@ -65,7 +64,7 @@ pub fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
-    progress: &mut dyn Progress,
+    out: &mut dyn Write,
 ) -> Result<Vec<Scenario>, fmt::Error> {
     let turns_off = key.method == Method::Tftf || key.id.descriptor().needs_cpu_off;
     let ended = |status| {
@@ -78,25 +77,23 @@ pub fn measure(
         return Ok(ended(Status::Skipped(Skip::NoCpuOff(why))));
     }
     let measured = match measurement(key.id) {
-        Measurement::Suite => suite::measure(machine, setting, key, progress),
+        Measurement::Suite => suite::measure(machine, setting, key, out),
         Measurement::Loops(loops) => {
-            alloc::vec![loops::measure(machine, setting, key, progress, loops)]
+            alloc::vec![loops::measure(machine, setting, key, out, loops)]
         }
         Measurement::CpuOn { floods } => {
-            alloc::vec![cpu_on::measure(machine, setting, key, progress, floods)]
+            alloc::vec![cpu_on::measure(machine, setting, key, out, floods)]
         }
         Measurement::Timers => {
-            alloc::vec![timer_latency::measure(machine, setting, key, progress)?]
+            alloc::vec![timer_latency::measure(machine, setting, key, out)?]
         }
         Measurement::Steps(measure_steps) => {
-            let scenario = steps::measure(machine, setting, key, progress, measure_steps);
+            let scenario = steps::measure(machine, setting, key, out, measure_steps);
             alloc::vec![scenario]
         }
         Measurement::Checks => {
             // Here, CPUs that cannot be turned off are a result, not a reason to skip.
-            return Ok(alloc::vec![fitness::check(
-                machine, setting, key, progress
-            )?]);
+            return Ok(alloc::vec![fitness::check(machine, setting, key, out)?]);
         }
     };
     Ok(match machine.facts().no_cpu_off.filter(|_| turns_off) {

@@ -2,6 +2,7 @@
 //! same way as a suite scenario.
 
 use alloc::vec::Vec;
+use core::fmt::Write;
 
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
@@ -13,7 +14,6 @@ use run::model::{
 use run::plan::How;
 
 use super::bench::{Bench, BenchRoom, BenchStep, Rounds, Setting};
-use super::progress::Progress;
 use super::states::Chosen;
 use super::suite::measure_step;
 
@@ -33,7 +33,7 @@ pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
-    progress: &mut dyn Progress,
+    out: &mut dyn Write,
     measure_steps: fn(&mut Sweep<'_>),
 ) -> Scenario {
     let (plan, states) = (setting.plan, setting.states);
@@ -43,7 +43,7 @@ pub(crate) fn measure(
         figures: 0,
         cells: plan.cells(key.id, setting.cpus.len(), idle_states),
     };
-    let bench = Bench::new(machine, setting, key.method, progress, room);
+    let bench = Bench::new(machine, setting, key.method, out, room);
     let mut sweep = Sweep {
         conditions: Conditions {
             pmf: bench.pmf,

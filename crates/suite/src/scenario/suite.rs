@@ -1,6 +1,7 @@
 //! The scenarios in TFTF's suite. Each is measured with every helper placement.
 
 use alloc::vec::Vec;
+use core::fmt::Write;
 
 use hardware::board::CpuIndex;
 use run::measure::{Action, Machine};
@@ -10,7 +11,6 @@ use run::plan::{Procedure, ScenarioId, Turns};
 use super::bench::{Bench, BenchRoom, BenchStep, Rounds, Setting};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
-use super::progress::Progress;
 use super::serial::measure_serial;
 
 /// The maximum number of times that a scenario is measured: once for each placement.
@@ -37,7 +37,7 @@ pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
-    progress: &mut dyn Progress,
+    out: &mut dyn Write,
 ) -> Vec<Scenario> {
     let state = setting.states.of(key.id);
     let timers_stop = key.id.is_parallel() && state.is_some_and(|state| state.timer_stops);
@@ -46,7 +46,7 @@ pub(crate) fn measure(
         figures: 0,
         cells: 0,
     };
-    let mut bench = Bench::new(machine, setting, key.method, progress, room);
+    let mut bench = Bench::new(machine, setting, key.method, out, room);
     let mut group = Vec::with_capacity(placements(key.id));
     for place in 0..placements(key.id) {
         // Choose the state again for each placement, because the helper may have been lost.

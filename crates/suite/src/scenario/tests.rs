@@ -9,24 +9,27 @@ mod sweeps;
 mod timers;
 mod wake;
 
-use core::fmt;
+use core::cell::RefCell;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::rc::Rc;
+use std::string::String;
 use std::vec::Vec;
 
-use hardware::board::{CpuIndex, IdleState, Mpidr, StateSet};
+use hardware::board::{CpuIndex, IdleState, StateSet};
 use hardware::spec::counter_value::CounterValue;
 use run::measure::{
-    Account, Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
+    Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, SampleCount, Summary, Waker,
+    Who,
 };
 use run::model::{
     Cell, CellSeries, Conditions, Counts, Failure, Function, Job, Scenario, Skip, Status, Totals,
     Variant, WakeSource, jobs,
 };
-use run::plan::{How, Load, Plan, ScenarioId, WakePattern};
+use run::plan::{How, Plan, ScenarioId, WakePattern};
 use run::testing::board;
 use run::testing::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
 use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
-use super::progress::{Progress, Stretch};
 use super::{Needs, Setting, States, Wakers, measure};
 
 const CORE: u32 = 0x0001_0002;
@@ -51,58 +54,27 @@ struct Ran {
     scenarios: Vec<Scenario>,
     totals: Totals,
     wakers: Wakers,
-    log: Log,
-}
-
-/// The reports received during a run.
-#[derive(Default)]
-struct Log {
-    /// The samples kept and requested, before each round.
-    samples: Vec<(u32, u32)>,
-    /// The loads that were left out.
-    without: Vec<Load>,
-    /// The last function announced.
-    checking: Option<Function>,
-    /// The measurements that have ended.
-    ends: Vec<Stretch>,
-}
-
-impl Progress for Log {
-    fn note_samples(&mut self, kept: u32, asked: u32) {
-        self.samples.push((kept, asked));
-    }
-
-    fn checking(&mut self, function: Function, _: Option<u32>) -> fmt::Result {
-        self.checking = Some(function);
-        Ok(())
-    }
-
-    fn without(&mut self, load: Load) -> fmt::Result {
-        self.without.push(load);
-        Ok(())
-    }
-
-    fn begin(&mut self, _: &Stretch, _: Option<Mpidr>, _: Option<Mpidr>, _: Load) -> fmt::Result {
-        Ok(())
-    }
-
-    fn window(&mut self, _: &Stretch, _: &Account) -> fmt::Result {
-        Ok(())
-    }
-
-    fn end(&mut self, stretch: &Stretch) -> fmt::Result {
-        self.ends.push(*stretch);
-        Ok(())
-    }
+    /// The lines printed while scenarios were measured.
+    printed: String,
 }
 
 /// Runs a plan in the same way as `output::run_all`.
-fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
+fn run_with(fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
+    run_counted(fake, bootargs, idle_states, &AtomicU64::new(0))
+}
+
+/// Like [`run_with`]; `samples` holds the sample count during the run.
+fn run_counted(
+    mut fake: Fake,
+    bootargs: &str,
+    idle_states: &[IdleState<'_>],
+    samples: &AtomicU64,
+) -> Ran {
     let plan = &Plan::parse(bootargs).expect("a valid plan");
     let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
     let mut states = States::choose(&idle_states.into(), plan, format);
     let mut wakers = Wakers::untried(fake.facts());
-    let mut log = Log::default();
+    let mut printed = String::new();
     let (mut scenarios, mut totals) = (Vec::new(), Totals::default());
     for job in jobs(plan) {
         let Job::Measure(key) = job else {
@@ -114,8 +86,9 @@ fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ra
             cpus,
             states: &states,
             wakers: &wakers,
+            samples,
         };
-        let group = measure(&mut fake, setting, key, &mut log).expect("no error");
+        let group = measure(&mut fake, setting, key, &mut printed).expect("no error");
         totals.add(&group);
         scenarios.extend(group);
     }
@@ -124,7 +97,7 @@ fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ra
         scenarios,
         totals,
         wakers,
-        log,
+        printed,
     }
 }
 
@@ -475,14 +448,20 @@ fn needs_follow_from_the_plan() {
 
 #[test]
 fn each_round_reports_the_samples_before_it() {
-    let ran = run(
-        Fake::new(2),
-        "only=cpu_susp_serial method=warm iterations=2 warmup=0",
-    );
-    let kept: Vec<u32> = ran.log.samples.iter().map(|(kept, _)| *kept).collect();
+    let samples = Rc::new(AtomicU64::new(0));
+    let counts = Rc::new(RefCell::new(Vec::new()));
+    let (word, log) = (Rc::clone(&samples), Rc::clone(&counts));
+    let fake = Fake::new(2).with(move |_, _, _| {
+        let count = SampleCount::from_word(word.load(Ordering::Relaxed));
+        log.borrow_mut().push(count);
+    });
+    let args = "only=cpu_susp_serial method=warm iterations=2 warmup=0";
+    run_counted(fake, args, &STATES, &samples);
+    let counts = counts.borrow();
+    let kept: Vec<u32> = counts.iter().map(|count| count.kept).collect();
     assert!(
         kept.is_sorted() && kept[0] == 0 && kept.ends_with(&[3]),
         "{kept:?}"
     );
-    assert!(ran.log.samples.iter().all(|(_, asked)| *asked == 4));
+    assert!(counts.iter().all(|count| count.asked == 4), "{counts:?}");
 }

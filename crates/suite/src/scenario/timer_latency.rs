@@ -4,10 +4,11 @@
 //! throughout.
 
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write};
 
 use hardware::board::CpuIndex;
 use hardware::spec::psci;
+use hardware::text::prose::paragraph;
 use run::measure::{
     Account, Action, ActionEnd, After, Machine, Metric, Reason, Round, Schedule, TimerFault, Until,
     Who, Window,
@@ -18,7 +19,7 @@ use run::model::{
 use run::plan::{How, Load, TimerPlan};
 
 use super::bench::{Bench, BenchRoom, Setting, lead_in};
-use super::progress::{Progress, Stretch};
+use super::stretch::Stretch;
 use super::trials::neighbor_of;
 
 const FIGURES: [(Until, Metric); 2] = [
@@ -26,12 +27,18 @@ const FIGURES: [(Until, Metric); 2] = [
     (Until::Handler, Metric::Handler),
 ];
 
-/// Measures the scenario, and reports each window to `progress`.
+/// Printed if the load is left out.
+const WITHOUT_ZERO: &str = "DC ZVA is prohibited here (DCZID_EL0.DZP): zero is skipped, and mixed \
+    uses plain stores instead.";
+const WITHOUT_STATE: &str =
+    "No power-down state keeps the CPUs' timers running: suspend is skipped.";
+
+/// Measures the scenario, and prints each window to `out`.
 pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
-    progress: &mut dyn Progress,
+    out: &mut dyn Write,
 ) -> Result<Scenario, fmt::Error> {
     let mut timer = setting.plan.timer;
     let room = BenchRoom {
@@ -39,7 +46,7 @@ pub(crate) fn measure(
         figures: 0,
         cells: setting.plan.cells(key.id, setting.cpus.len(), 0),
     };
-    let bench = Bench::new(machine, setting, key.method, progress, room);
+    let bench = Bench::new(machine, setting, key.method, out, room);
     let facts = bench.machine.facts();
     if facts.gic.is_none() {
         return Ok(bench.finish(key, Status::Skipped(Skip::NoInterrupts)));
@@ -47,12 +54,17 @@ pub(crate) fn measure(
     let states = [setting.states.deepest, setting.states.core];
     let mut states = states.into_iter().flatten();
     let state = states.find(|state| !state.timer_stops);
-    for (load, is_possible, skip) in [
-        (Load::Zero, facts.zero, Skip::NoZero),
-        (Load::Suspend, state.is_some(), Skip::NoIdleState),
+    for (load, is_possible, skip, why) in [
+        (Load::Zero, facts.zero, Skip::NoZero, WITHOUT_ZERO),
+        (
+            Load::Suspend,
+            state.is_some(),
+            Skip::NoIdleState,
+            WITHOUT_STATE,
+        ),
     ] {
         if !is_possible && timer.leave_out(load) {
-            bench.progress.without(load)?;
+            paragraph(bench.out, "  ", 2, &why)?;
             if timer.loads().next().is_none() {
                 return Ok(bench.finish(key, Status::Skipped(skip)));
             }
@@ -160,7 +172,7 @@ impl Timers<'_> {
         };
         let mpidr = |cpu: CpuIndex| cpus[cpu.place()].mpidr;
         let [own, other] = [measured, only].map(|cpu| cpu.and_then(mpidr));
-        self.bench.progress.begin(&stretch, own, other, load)?;
+        stretch.print_begin(self.bench.out, own, other, load)?;
         let mut failure = None;
         while stretch.done < total && failure.is_none() {
             window.schedule.expiries = most.min(total - stretch.done);
@@ -169,9 +181,9 @@ impl Timers<'_> {
             stretch.done += done;
             stretch.windows += 1;
             stretch.all.merge(&sum);
-            self.bench.progress.window(&stretch, &sum)?;
+            stretch.print_window(self.bench.out, &sum)?;
         }
-        self.bench.progress.end(&stretch)?;
+        stretch.print_end(self.bench.out)?;
         for cpu in timed {
             self.add_cell(cpu, how, load);
         }

@@ -1,5 +1,6 @@
 //! Complete runs on the fake machine, and their records.
 
+use core::sync::atomic::AtomicU64;
 use std::format;
 use std::string::String;
 use std::vec::Vec;
@@ -11,33 +12,12 @@ use run::plan::{Method, Methods, Plan, Records};
 use run::record::{Claim, FORMAT, MARK, RunBuilder, Writer};
 use run::testing::board;
 use run::testing::fake::Fake;
+use sync::Heap;
 
 use super::golden::check;
 use crate::output::summary::ClosingSummary;
-use crate::output::{RunObserver, header, run as output, run_all};
+use crate::output::{header, run as output, run_all};
 use crate::scenario::tests::{STATES, stopping};
-
-/// Checks that scenarios do not overlap and do not keep more samples than requested.
-#[derive(Default)]
-struct Observer {
-    is_in_scenario: bool,
-}
-
-impl RunObserver for Observer {
-    fn scenario_begins(&mut self) {
-        assert!(!self.is_in_scenario);
-        self.is_in_scenario = true;
-    }
-
-    fn note_samples(&mut self, kept: u32, asked: u32) {
-        assert!(self.is_in_scenario && kept <= asked, "{kept} of {asked}");
-    }
-
-    fn scenario_ends(&mut self) {
-        assert!(self.is_in_scenario);
-        self.is_in_scenario = false;
-    }
-}
 
 /// Returns a run on the fake machine, before any scenario has run.
 fn new_run(fake: &Fake, args: &str) -> Run {
@@ -62,9 +42,8 @@ fn new_run(fake: &Fake, args: &str) -> Run {
 fn printed(mut fake: Fake, args: &str, states: &[IdleState<'_>]) -> (String, Verdict) {
     let run = new_run(&fake, args);
     let mut out = String::new();
-    let mut observer = Observer::default();
-    let verdict = run_all(&mut fake, run, &states.into(), &mut out, &mut observer);
-    assert!(!observer.is_in_scenario);
+    let (heap, samples) = (Heap::new(|| true), AtomicU64::new(0));
+    let verdict = run_all(&mut fake, run, &states.into(), &mut out, &heap, &samples);
     let verdict = verdict.expect("writing to a String cannot fail");
     (out, verdict)
 }
@@ -134,7 +113,8 @@ fn each_record_and_the_header_have_the_identity_of_the_run() {
         run,
         &STATES[..].into(),
         &mut out,
-        &mut Observer::default(),
+        &Heap::new(|| true),
+        &AtomicU64::new(0),
     )
     .expect("writing to a String cannot fail");
     let (header, records) = out.split_at(out.find(MARK).expect("records"));

@@ -1,6 +1,7 @@
 //! The state and the functions that all checks share.
 
 use alloc::vec::Vec;
+use core::fmt::{self, Write};
 
 use hardware::board::{CpuIndex, Mpidr};
 use run::measure::{
@@ -9,7 +10,6 @@ use run::measure::{
 use run::model::{Check, CheckEnd, CpuSet, Function, Probe, Skip};
 
 use crate::scenario::bench::Setting;
-use crate::scenario::progress::Progress;
 use crate::scenario::trials::last_other_before;
 
 /// A call's return value: the low word of X0.
@@ -18,7 +18,7 @@ pub(super) type Answer = i32;
 /// The machine, and the checks made so far.
 pub(super) struct Fitness<'m> {
     pub(super) machine: &'m mut dyn Machine,
-    pub(super) progress: &'m mut dyn Progress,
+    pub(super) out: &'m mut dyn Write,
     pub(super) setting: Setting<'m>,
     /// The outcomes of the last round, one for each CPU.
     pub(super) outcomes: Vec<Outcome>,
@@ -54,6 +54,15 @@ impl Fitness<'_> {
     pub(super) fn run(&mut self, cpu: CpuIndex, round: &Round) -> Outcome {
         self.machine.run(round, &mut self.outcomes);
         self.outcomes[cpu.place()]
+    }
+
+    /// Prints the function that is about to be called, so that the output shows which function it
+    /// was if the run ends during the call.
+    pub(super) fn announce(&mut self, function: Function, x: Option<u32>) -> fmt::Result {
+        match x {
+            Some(x) => writeln!(self.out, "  {} {x:#010x} ...", function.name()),
+            None => writeln!(self.out, "  {} ...", function.name()),
+        }
     }
 
     /// Calls a function on the lead.

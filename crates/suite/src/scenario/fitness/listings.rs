@@ -16,11 +16,11 @@ const RESERVED: u64 = 0x8400_001f;
 const LEVELS: u32 = 3;
 
 pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
-    fitness.progress.checking(Function::PsciFeatures, None)?;
+    fitness.announce(Function::PsciFeatures, None)?;
     for function in Function::ALL {
         check_listing(fitness, function);
         if is_called(fitness, function) {
-            fitness.progress.checking(function, None)?;
+            fitness.announce(function, None)?;
             check_answer(fitness, function);
         }
     }
@@ -175,7 +175,7 @@ fn check_modes(fitness: &mut Fitness<'_>) -> fmt::Result {
     if !fitness.facts().os_initiated {
         return Ok(());
     }
-    fitness.progress.checking(Function::SetSuspendMode, None)?;
+    fitness.announce(Function::SetSuspendMode, None)?;
     for (mode, probe) in [
         (SuspendMode::OsInitiated, Probe::OsInitiated),
         (SuspendMode::PlatformCoordinated, Probe::Platform),

@@ -16,7 +16,7 @@ const PAUSES_US: [u32; 10] = [10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1, 0];
 const TRIES: u32 = 3;
 
 pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
-    fitness.progress.checking(Function::CpuOn, None)?;
+    fitness.announce(Function::CpuOn, None)?;
     let lead = fitness.lead();
     check_again(fitness, lead);
     let mut others = fitness.others().peekable();
@@ -144,7 +144,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
     if fitness.facts().no_cpu_off.is_some() {
         return Ok(());
     }
-    fitness.progress.checking(Function::CpuOn, None)?;
+    fitness.announce(Function::CpuOn, None)?;
     // The first pause, like all others, must follow a CPU_OFF.
     fitness.run(cpu, &round(fitness, cpu, After::Off));
     for pause in PAUSES_US {

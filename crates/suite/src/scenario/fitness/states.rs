@@ -37,8 +37,7 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
     for level in 0..=LEVEL_MAX {
         let is_of_level = |state: &&Chosen| state.level.unwrap_or(0) == level;
         for state in states.accepted.iter().filter(is_of_level) {
-            let progress = &mut fitness.progress;
-            progress.checking(function, Some(state.power_state))?;
+            fitness.announce(function, Some(state.power_state))?;
             check_state(fitness, *state);
         }
     }

@@ -22,13 +22,13 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
         (Function::AffinityInfo, [nobody, 0, 0]),
         (Function::CpuOn, [nobody, entry, 0]),
     ] {
-        fitness.progress.checking(function, None)?;
+        fitness.announce(function, None)?;
         let answer = fitness.call(function, arguments);
         let kind = (function, Probe::WrongMpidr);
         fitness.add_answer(kind, (None, None), answer, &invalid);
     }
     if fitness.promised(Function::SetSuspendMode) == Some(true) {
-        fitness.progress.checking(Function::SetSuspendMode, None)?;
+        fitness.announce(Function::SetSuspendMode, None)?;
         let answer = fitness.call(Function::SetSuspendMode, [NO_MODE, 0, 0]);
         let kind = (Function::SetSuspendMode, Probe::WrongMode);
         fitness.add_answer(kind, (None, None), answer, &invalid);
@@ -46,7 +46,7 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
 /// Calls CPU_ON with an entry point outside memory. Firmware may return SUCCESS if it cannot tell
 /// that the address is invalid; the CPU is then lost.
 fn check_address(fitness: &mut Fitness<'_>, cpu: CpuIndex) -> fmt::Result {
-    fitness.progress.checking(Function::CpuOn, None)?;
+    fitness.announce(Function::CpuOn, None)?;
     let target = fitness.mpidr(cpu).number();
     let answer = fitness.call(Function::CpuOn, [target, NO_MEMORY, 0]);
     let expected = match fitness.facts().psci_version >= 0x1_0000 {

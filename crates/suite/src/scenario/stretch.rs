@@ -10,106 +10,85 @@ use alloc::string::String;
 use core::fmt::{self, Write};
 
 use hardware::board::Mpidr;
+use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
 use run::measure::{Account, Until};
-use run::model::Function;
 use run::plan::Load;
-
-use super::run_observer::RunObserver;
-use crate::scenario::progress::{Progress, Stretch};
-use hardware::text::prose::paragraph;
 
 /// The number of data lines after which the headings are repeated.
 const HEADINGS: u32 = 21;
 
-pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second, between which a \
-    line is printed. The median and p99 may be up to 1/16 too low, \
-    because they are the lower bounds of histogram bins. Overruns are expiries that had already \
-    passed when the handler ran. If one CPU is measured alone, the other CPUs are on and run the \
-    variant's load. ";
-
-/// Writes the lines for a measurement in progress.
-pub(crate) struct LatencyLines<'w> {
-    pub(crate) out: &'w mut dyn Write,
-    pub(crate) observer: &'w mut dyn RunObserver,
+/// The progress of the timer measurement under one load.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    /// The counter frequency, in Hz.
+    pub(super) frequency: u64,
+    /// Ticks from one expiry to the next.
+    pub(super) period: u64,
+    /// The number of expiries that the plan requests for each timer.
+    pub(super) total: u32,
+    /// The number of expiries that have passed.
+    pub(super) done: u32,
+    /// The number of windows measured so far.
+    pub(super) windows: u32,
+    /// The combined account for all CPUs.
+    pub(super) all: Account,
 }
 
-impl Progress for LatencyLines<'_> {
-    fn note_samples(&mut self, kept: u32, asked: u32) {
-        self.observer.note_samples(kept, asked);
+impl Stretch {
+    fn clock(&self) -> Clock {
+        Clock { hz: self.frequency }
     }
 
-    fn checking(&mut self, function: Function, x: Option<u32>) -> fmt::Result {
-        match x {
-            Some(x) => writeln!(self.out, "  {} {x:#010x} ...", function.name()),
-            None => writeln!(self.out, "  {} ...", function.name()),
-        }
-    }
-
-    fn without(&mut self, load: Load) -> fmt::Result {
-        let text = match load {
-            Load::Suspend => {
-                "No power-down state keeps the CPUs' timers running: suspend is skipped."
-            }
-            Load::Idle
-            | Load::Write
-            | Load::Zero
-            | Load::Nontemporal
-            | Load::Clean
-            | Load::Mixed
-            | Load::Smc => {
-                "DC ZVA is prohibited here (DCZID_EL0.DZP): zero is skipped, and mixed uses plain \
-                 stores instead."
-            }
-        };
-        paragraph(self.out, "  ", 2, &text)
-    }
-
-    fn begin(
-        &mut self,
-        stretch: &Stretch,
+    /// Prints the start of a measurement on `cpu` or, if it is None, on all CPUs. `other` is the
+    /// only CPU that runs the load, if there is one.
+    pub(super) fn print_begin(
+        &self,
+        out: &mut dyn Write,
         cpu: Option<Mpidr>,
         other: Option<Mpidr>,
         load: Load,
     ) -> fmt::Result {
-        let period = match stretch.clock().ns(stretch.period) {
+        let period = match self.clock().ns(self.period) {
             Some(ns) => format!("{} us", (ns + 500) / 1_000),
-            None => format!("{} ticks", stretch.period),
+            None => format!("{} ticks", self.period),
         };
-        let (time, load) = (time(stretch, 0), load.word());
+        let (time, load) = (time(self, 0), load.word());
         let cpus = match (cpu, other) {
             (Some(cpu), Some(other)) => format!("CPU {cpu}, CPU {other} {load}"),
             (Some(cpu), None) => format!("CPU {cpu}, others {load}"),
             (None, _) => format!("all CPUs, {load}"),
         };
         writeln!(
-            self.out,
+            out,
             "RTT|  {time}  (expiry to handler, {period} period, {cpus})"
         )?;
-        headings(self.out)
+        headings(out)
     }
 
-    fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result {
-        if stretch.windows > 1 && stretch.windows % HEADINGS == 1 {
-            headings(self.out)?;
+    /// Prints a window that `self` already includes; `sum` is the total for all CPUs.
+    pub(super) fn print_window(&self, out: &mut dyn Write, sum: &Account) -> fmt::Result {
+        if self.windows > 1 && self.windows % HEADINGS == 1 {
+            headings(out)?;
         }
-        let all = stretch.all.until(Until::Handler);
-        let [least, most] = [all.least().unwrap_or(0), all.max].map(|it| part(stretch, it, 1));
-        writeln!(self.out, "RTD{}|{least}|{most}", figures(stretch, sum))
+        let all = self.all.until(Until::Handler);
+        let [least, most] = [all.least().unwrap_or(0), all.max].map(|it| part(self, it, 1));
+        writeln!(out, "RTD{}|{least}|{most}", figures(self, sum))
     }
 
-    fn end(&mut self, stretch: &Stretch) -> fmt::Result {
-        self.out.write_str(
+    /// Prints the final totals.
+    pub(super) fn print_end(&self, out: &mut dyn Write) -> fmt::Result {
+        out.write_str(
             "---|-----------|-----------|-----------|--------|------|-----------------------\n",
         )?;
-        let (done, total) = (time(stretch, stretch.done), time(stretch, stretch.total));
-        let figures = figures(stretch, &stretch.all);
-        writeln!(self.out, "RTS{figures}|    {done}/{total}")?;
-        match stretch.all.spurious {
+        let (done, total) = (time(self, self.done), time(self, self.total));
+        let figures = figures(self, &self.all);
+        writeln!(out, "RTS{figures}|    {done}/{total}")?;
+        match self.all.spurious {
             0 => Ok(()),
             spurious => {
                 let spurious = Many(spurious.into(), "spurious interrupt");
-                writeln!(self.out, "  {spurious} occurred.")
+                writeln!(out, "  {spurious} occurred.")
             }
         }
     }

@@ -1,0 +1,141 @@
+//! Watches a run in progress: forwards its UART output to a log and to the user, and shows its
+//! scenario and its sample count in a progress line.
+
+use std::io::{self, Write};
+use std::mem::take;
+use std::sync::LazyLock;
+
+use host::log_file::LogFile;
+use host::progress::{StepProgress, above_steps};
+use regex::{Regex, bytes};
+use run::measure::SampleCount;
+use run::record::MARK;
+
+use super::begun_scenario;
+use super::guest_samples::GuestSamples;
+
+/// The maximum length of an incomplete line that is held back.
+const LINE_MAX: usize = 4096;
+
+/// Watches a run in progress. With a progress line, the user sees complete lines of UART output
+/// without records above it. Without one, all bytes are shown unchanged. By default, nothing is
+/// shown.
+#[derive(Default)]
+pub struct RunWatcher<'o> {
+    /// Receives all UART output.
+    pub log: Option<&'o mut LogFile>,
+    /// Shows the run's scenario and its sample count.
+    pub progress: Option<StepProgress>,
+    /// True if records are also shown to the user when there is a progress line.
+    pub has_records: bool,
+    /// The sample count, if the run is on a machine whose memory can be read.
+    pub samples: Option<GuestSamples>,
+    shown_samples: SampleCount,
+    /// Receives the user's copy of the UART output.
+    out: Option<&'o mut dyn Write>,
+    line: Vec<u8>,
+    /// The number of scenarios announced by the header, or 0 if it is unknown.
+    scenarios: u32,
+    begun: u32,
+}
+
+impl<'o> RunWatcher<'o> {
+    /// Creates a watcher that writes the UART output to `out`.
+    pub fn with_output(out: &'o mut dyn Write) -> Self {
+        let mut watcher = Self::default();
+        watcher.out = Some(out);
+        watcher
+    }
+
+    /// Creates a watcher that shows only progress.
+    pub fn with_progress(progress: StepProgress) -> Self {
+        let mut watcher = Self::default();
+        watcher.progress = Some(progress);
+        watcher
+    }
+
+    /// Takes UART output that has just arrived.
+    pub(super) fn receive(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // The log outlives the process, so it is written first.
+        if let Some(log) = &mut self.log {
+            log.add(bytes);
+        }
+        if self.progress.is_none() {
+            return self.show(bytes);
+        }
+        let mut shown = Vec::new();
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") || self.line.len() > LINE_MAX {
+                self.take_line(&mut shown);
+            }
+        }
+        self.show(&shown)
+    }
+
+    /// Shows the sample count of the machine that `process` runs, if it has changed.
+    pub(super) fn update_samples(&mut self, process: u32) {
+        let Some(progress) = &self.progress else {
+            return;
+        };
+        let count = self.samples.as_mut().and_then(|it| it.read(process));
+        if let Some(count) = count.filter(|count| *count != self.shown_samples) {
+            self.shown_samples = count;
+            let SampleCount { kept, asked } = count;
+            if asked > 0 && kept <= asked {
+                progress.part(&format!("{kept}/{asked} samples"));
+            }
+        }
+    }
+
+    /// Returns the scenario that starts on `line`, with its number.
+    fn advance(&mut self, line: &str) -> Option<String> {
+        const HEADER: &str = r"^ *Plan +: (\d+) scenario(.*method tftf.*method warm)?";
+        static PLAN: LazyLock<Regex> = LazyLock::new(|| Regex::new(HEADER).expect("a pattern"));
+        if let Some(plan) = PLAN.captures(line) {
+            let methods = 1 + u32::from(plan.get(2).is_some());
+            self.scenarios = plan[1].parse::<u32>().ok()?.saturating_mul(methods);
+        }
+        let name = begun_scenario(line)?;
+        self.begun += 1;
+        let (begun, all) = (self.begun, self.scenarios.max(self.begun));
+        Some(format!("{begun}/{all} {name}"))
+    }
+
+    /// Writes `bytes` to the user's copy.
+    fn show(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(out) = self.out.as_mut().filter(|_| !bytes.is_empty()) else {
+            return Ok(());
+        };
+        let mut print = || out.write_all(bytes).and_then(|()| out.flush());
+        match &self.progress {
+            Some(_) => above_steps(print),
+            None => print(),
+        }
+    }
+
+    /// Takes the received line and adds it to `shown` if it should be shown to the user.
+    fn take_line(&mut self, shown: &mut Vec<u8>) {
+        // Firmware may clear the screen and query the terminal size.
+        static ESCAPE: LazyLock<bytes::Regex> = LazyLock::new(|| {
+            bytes::Regex::new(r"\x1b(\[[0-9;=?]*[A-Za-z]|[0-9])").expect("a pattern")
+        });
+        let line = take(&mut self.line);
+        let line = ESCAPE.replace_all(&line, &b""[..]);
+        let step = self.advance(&String::from_utf8_lossy(&line));
+        if let (Some(step), Some(progress)) = (step, &self.progress) {
+            progress.step(&step);
+        }
+        if self.has_records || !line.starts_with(MARK.as_bytes()) {
+            shown.extend(&*line);
+        }
+    }
+}
+
+impl Drop for RunWatcher<'_> {
+    fn drop(&mut self) {
+        let rest = take(&mut self.line);
+        // The machine has exited, so an output error no longer matters.
+        let _ = self.show(&rest);
+    }
+}

@@ -1,0 +1,26 @@
+//! How far a scenario has gotten.
+
+/// The number of samples that a scenario has kept and requested, across all CPUs. The payload keeps
+/// the current count in memory as one word, and the host reads it there while the payload runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SampleCount {
+    /// The number of samples kept so far.
+    pub kept: u32,
+    /// The number of samples requested.
+    pub asked: u32,
+}
+
+impl SampleCount {
+    /// Returns the count as one word.
+    pub const fn to_word(self) -> u64 {
+        (self.asked as u64) << 32 | self.kept as u64
+    }
+
+    /// Returns the count in a word from [`Self::to_word`].
+    pub const fn from_word(word: u64) -> Self {
+        Self {
+            kept: word as u32,
+            asked: (word >> 32) as u32,
+        }
+    }
+}
