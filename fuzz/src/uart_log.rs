@@ -10,7 +10,7 @@ use report::export::{self, Report};
 use report::follow::last_scenario;
 use report::follow::stream::{MachineEnding, MachineResult, closing};
 use report::log::read_bytes;
-use run::crc::Crc32;
+use run::crc::CRC_32;
 use run::model as verdict;
 use run::record::{Claim, MARK, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
@@ -92,7 +92,7 @@ fn with_checksums(log: &[u8]) -> Vec<u8> {
         match end.and_then(|end| line.get(..end)) {
             Some(body) if line.starts_with(MARK.as_bytes()) => {
                 mended.extend(body);
-                mended.extend(format!(" {:08x}", Crc32::of(body)).bytes());
+                mended.extend(format!(" {:08x}", CRC_32.checksum(body)).bytes());
             }
             _ => mended.extend(line),
         }

@@ -6,6 +6,7 @@ use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
+use fastrand::Rng;
 use fuzz::{Check, TARGETS};
 use run::record::{Claim, FORMAT, MARK, Record, pieces};
 
@@ -29,26 +30,6 @@ const BORDERS: [u64; 8] = [
     i64::MAX as u64,
     u64::MAX,
 ];
-
-/// A random number generator (xorshift64*).
-struct Dice(u64);
-
-impl Dice {
-    fn number(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.number() % limit.max(1) as u64) as usize
-    }
-
-    fn one_of<'t, T>(&mut self, all: &'t [T]) -> &'t T {
-        &all[self.below(all.len())]
-    }
-}
 
 fn package() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -95,33 +76,33 @@ fn unescaped(word: &str) -> Vec<u8> {
 }
 
 /// Changes `input` in one place.
-fn mutate(input: &mut Vec<u8>, dice: &mut Dice, words: &[Vec<u8>], seeds: &[Vec<u8>]) {
-    let place = dice.below(input.len() + 1);
+fn mutate(input: &mut Vec<u8>, random: &mut Rng, words: &[Vec<u8>], seeds: &[Vec<u8>]) {
+    let place = random.usize(..=input.len());
     let rest = input.len() - place;
-    let some = dice.below(rest.min(64) + 1);
-    match dice.below(8) {
-        0 if rest > 0 => input[place] ^= 1 << dice.below(8),
-        1 if rest > 0 => input[place] = dice.number() as u8,
+    let some = random.usize(..=rest.min(64));
+    match random.usize(..8) {
+        0 if rest > 0 => input[place] ^= 1 << random.usize(..8),
+        1 if rest > 0 => input[place] = random.u8(..),
         2 => drop(input.drain(place..place + some)),
         3 => {
             let again = input[place..place + some].to_vec();
             input.splice(place..place, again);
         }
         4 if !words.is_empty() => {
-            let word = dice.one_of(words).clone();
-            let over = some.min(word.len()) * dice.below(2);
+            let word = random.choice(words).expect("a word").clone();
+            let over = some.min(word.len()) * random.usize(..2);
             input.splice(place..place + over, word);
         }
         5 => {
-            let other = dice.one_of(seeds);
-            let from = dice.below(other.len());
-            let end = (from + dice.below(256)).min(other.len());
+            let other = random.choice(seeds).expect("a seed");
+            let from = random.usize(..=other.len());
+            let end = (from + random.usize(..256)).min(other.len());
             input.splice(place..place + some, other[from..end].iter().copied());
         }
         6 => {
-            let value = *dice.one_of(&BORDERS);
-            let size = 8 >> dice.below(4);
-            let bytes = match dice.below(3) {
+            let value = *random.choice(&BORDERS).expect("a value");
+            let size = 8 >> random.usize(..4);
+            let bytes = match random.usize(..3) {
                 0 => value.to_string().into_bytes(),
                 1 => value.to_be_bytes()[8 - size..].to_vec(),
                 _ => value.to_le_bytes()[..size].to_vec(),
@@ -129,7 +110,7 @@ fn mutate(input: &mut Vec<u8>, dice: &mut Dice, words: &[Vec<u8>], seeds: &[Vec<
             let over = bytes.len().min(rest);
             input.splice(place..place + over, bytes);
         }
-        _ => input.truncate(input.len() - dice.below(rest.min(64) + 1)),
+        _ => input.truncate(input.len() - random.usize(..=rest.min(64))),
     }
     input.truncate(INPUT_MAX);
 }
@@ -151,13 +132,13 @@ fn run_mutations(name: &str, total: usize) {
     for seed in &seeds {
         run(name, *check, seed);
     }
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut random = Rng::with_seed(1);
     let mut bytes = 0;
     let mut inputs = 0;
     while bytes < total && inputs < INPUTS {
-        let mut input = dice.one_of(&seeds).clone();
-        for _ in 0..=dice.below(4) {
-            mutate(&mut input, &mut dice, &words, &seeds);
+        let mut input = random.choice(&seeds).expect("a seed").clone();
+        for _ in 0..=random.usize(..4) {
+            mutate(&mut input, &mut random, &words, &seeds);
         }
         run(name, *check, &input);
         bytes += input.len();

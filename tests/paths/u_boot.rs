@@ -4,7 +4,7 @@
 use std::fs;
 
 use boards::Conduit;
-use run::crc::Crc32;
+use run::crc::CRC_32;
 use run::measure::Metric;
 use run::plan::ScenarioId::CpuSuspendParallel;
 use xtask::qemu::efi::{ENVIRONMENT, environment};
@@ -54,12 +54,12 @@ fn standalone(program: &[u8], address: u32) -> Vec<u8> {
             program.len() as u32,
             address,
             address,
-            Crc32::of(program),
+            CRC_32.checksum(program),
         ];
         let words = words.iter().flat_map(|word| word.to_be_bytes());
         words.chain(KIND).chain([0; 32]).collect::<Vec<u8>>()
     };
-    [&header(Crc32::of(&header(0))), program].concat()
+    [&header(CRC_32.checksum(&header(0))), program].concat()
 }
 
 /// Starts the payload with the MMU and caches on, as `go` does. The test uses `bootm`, which hands

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use dtoolkit::standard::NodeStandard as _;
 use dtoolkit::{Node as _, Property as _};
 use hardware::board::{Board, ConsoleSource, FormatError, Region, TreeConsole};
 
@@ -110,7 +111,7 @@ fn error(message: String) -> FormatError {
 fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
     let is_memory = |node: &&DeviceTreeNode| {
         let kind = node.property("device_type");
-        kind.is_some_and(|kind| kind.value() == b"memory\0")
+        kind.is_some_and(|kind| kind.value_as() == Ok("memory"))
     };
     let old: Vec<String> = root
         .children()
@@ -120,12 +121,10 @@ fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
     for name in old {
         root.remove_child(&name);
     }
-    let bytes = |name, default: u32| {
-        let cells = root.property(name).map(|it| it.value().to_vec());
-        let cells = cells.and_then(|value| Some(u32::from_be_bytes(*value.first_chunk()?)));
-        cells.unwrap_or(default).clamp(1, 2) as usize * 4
-    };
-    let (address, size) = (bytes("#address-cells", 2), bytes("#size-cells", 1));
+    // The payload rejects other numbers of cells.
+    let bytes = |cells: u32| cells.clamp(1, 2) as usize * 4;
+    let address = bytes(root.address_cells().unwrap_or(2));
+    let size = bytes(root.size_cells().unwrap_or(1));
     let fits = |number: u64, bytes| bytes == 8 || number <= u64::from(u32::MAX);
     let fitting = memory
         .iter()
@@ -142,8 +141,7 @@ fn replace_bootargs(root: &mut DeviceTreeNode, bootargs: &str) {
         root.add_child(DeviceTreeNode::new_unchecked("chosen"));
     }
     if let Some(chosen) = root.child_mut("chosen") {
-        let value = [bootargs.as_bytes(), &[0]].concat();
-        chosen.add_property(DeviceTreeProperty::new_unchecked("bootargs", value));
+        chosen.add_property(DeviceTreeProperty::new_unchecked("bootargs", bootargs));
     }
 }
 

@@ -10,7 +10,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use dtoolkit::fdt::{Fdt, FdtNode};
-use dtoolkit::{Node as _, Property as _};
+use dtoolkit::standard::NodeStandard as _;
+use dtoolkit::{FromPropertyValue, Node as _, Property as _};
 use hardware::board::{FormatError, Mpidr};
 
 use super::Result;
@@ -185,25 +186,28 @@ fn collect<'t>(node: FdtNode<'t>, path: String, nodes: &mut Vec<PathNode<'t>>) {
 
 impl<'t> PathNode<'t> {
     fn value(&self, name: &str) -> Option<&'t [u8]> {
-        let property = self.node.properties().find(|it| it.name() == name);
-        property?.value_as().ok()
+        self.node.property(name)?.value_as().ok()
+    }
+
+    /// Reads a property; None if it is missing. `expected` is the expected length.
+    fn read<T: FromPropertyValue<'t>>(&self, name: &str, expected: &str) -> Result<Option<T>> {
+        let Some(property) = self.node.property(name) else {
+            return Ok(None);
+        };
+        property.value_as().map(Some).map_err(|_| {
+            let (path, bytes) = (&self.path, property.value().len());
+            FormatError::new(format_args!(
+                "{path} {name}: {bytes} bytes, expected {expected}"
+            ))
+        })
     }
 
     fn cells(&self, name: &str) -> Result<Vec<u32>> {
-        let value = self.value(name).unwrap_or_default();
-        let (cells, rest) = value.as_chunks::<4>();
-        match rest {
-            [] => Ok(cells.iter().map(|cell| u32::from_be_bytes(*cell)).collect()),
-            _ => Err(self.wrong_length(name, value.len(), "a multiple of 4")),
-        }
+        Ok(self.read(name, "a multiple of 4")?.unwrap_or_default())
     }
 
     fn cell(&self, name: &str) -> Result<Option<u32>> {
-        match (self.value(name), self.cells(name)?.as_slice()) {
-            (None, _) => Ok(None),
-            (Some(_), [cell]) => Ok(Some(*cell)),
-            (Some(value), _) => Err(self.wrong_length(name, value.len(), "4")),
-        }
+        self.read(name, "4")
     }
 
     /// Returns a property's first string.
@@ -212,12 +216,6 @@ impl<'t> PathNode<'t> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim();
         (!text.is_empty()).then(|| text.into())
-    }
-
-    fn is_compatible_with(&self, name: &str) -> bool {
-        let value = self.value("compatible").unwrap_or_default();
-        let mut names = value.split(|byte| *byte == 0);
-        names.any(|own| own == name.as_bytes())
     }
 
     /// Returns true unless `status` disables the node.
@@ -231,13 +229,6 @@ impl<'t> PathNode<'t> {
             None => self.cell("linux,phandle"),
             some => Ok(some),
         }
-    }
-
-    fn wrong_length(&self, name: &str, bytes: usize, expected: &str) -> FormatError {
-        let path = &self.path;
-        FormatError::new(format_args!(
-            "{path} {name}: {bytes} bytes, expected {expected}"
-        ))
     }
 
     /// Returns the state in this node; None if the node is not a state that is entered through
@@ -254,7 +245,7 @@ impl<'t> PathNode<'t> {
             name: self.node.name().into(),
             path: self.path.clone(),
             power_state,
-            is_of_domain: self.is_compatible_with(OF_DOMAIN),
+            is_of_domain: self.node.is_compatible(OF_DOMAIN),
             durations,
             timer_stops: self.value(TIMER_STOP).is_some(),
             is_disabled: !self.is_available(),
@@ -301,7 +292,7 @@ impl<'t> Tree<'t> {
         for (place, node) in self.nodes.iter().enumerate() {
             // Like Linux, which does not require device_type.
             let is_cpu = node.value("device_type") == Some(b"cpu\0")
-                || node.node.name().split('@').next() == Some("cpu");
+                || node.node.name_without_address() == "cpu";
             if !is_cpu || !node.path.starts_with("/cpus/") {
                 continue;
             }

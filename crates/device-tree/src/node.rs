@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use dtoolkit::ToPropertyValue;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use hardware::board::Region;
 
@@ -22,24 +23,20 @@ impl TreeNode {
 
     /// Adds a property with these bytes as its value.
     #[must_use]
-    pub fn bytes(mut self, name: &str, value: &[u8]) -> Self {
-        self.0
-            .add_property(DeviceTreeProperty::new_unchecked(name, value));
-        self
+    pub fn bytes(self, name: &str, value: &[u8]) -> Self {
+        self.property(name, value)
     }
 
     /// Adds a property with these cells as its value.
     #[must_use]
     pub fn cells(self, name: &str, cells: &[u32]) -> Self {
-        let bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
-        self.bytes(name, &bytes)
+        self.property(name, cells)
     }
 
     /// Adds a property with these strings as its value.
     #[must_use]
     pub fn texts(self, name: &str, strings: &[&str]) -> Self {
-        let bytes: Vec<u8> = strings.iter().flat_map(|s| s.bytes().chain([0])).collect();
-        self.bytes(name, &bytes)
+        self.property(name, strings)
     }
 
     /// Adds `reg`, with two address cells and two size cells.
@@ -48,6 +45,14 @@ impl TreeNode {
         let numbers = regions.iter().flat_map(|region| [region.base, region.size]);
         let bytes: Vec<u8> = numbers.flat_map(u64::to_be_bytes).collect();
         self.bytes("reg", &bytes)
+    }
+
+    /// Adds a property.
+    #[must_use]
+    pub(crate) fn property(mut self, name: &str, value: impl ToPropertyValue) -> Self {
+        let property = DeviceTreeProperty::new_unchecked(name, value);
+        self.0.add_property(property);
+        self
     }
 
     /// Adds a child after the existing ones.

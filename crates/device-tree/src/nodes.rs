@@ -70,7 +70,7 @@ pub fn cpu(mpidr: Mpidr, compatible: &str) -> TreeNode {
     TreeNode::new(&format!("cpu@{mpidr:x}"))
         .texts("device_type", &["cpu"])
         .texts("compatible", &[compatible])
-        .bytes("reg", &mpidr.number().to_be_bytes())
+        .property("reg", mpidr.number())
         .texts("enable-method", &["psci"])
 }
 

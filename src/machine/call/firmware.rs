@@ -8,7 +8,7 @@ use hardware::spec::smccc::{
     HYPERVISOR_UID, SERVICE_REVISION, SERVICE_UID, Service, VERSION_1_1, is_kvm,
 };
 use hardware::spec::stat::{Ladder, Statistics};
-use run::crc::Crc32;
+use run::crc::CRC_32;
 use smccc::psci::{self, AffinityState, Error, LowestAffinityLevel, SuspendMode};
 use smccc::{arch, arch::Version};
 
@@ -79,7 +79,7 @@ pub fn has_cpu_off() -> bool {
 /// of the SMCCC functions, and the SoC's identity. Builds that differ in an option have different
 /// answers even if their versions are the same.
 pub fn checksum_answers(smccc: Option<Version>) -> u32 {
-    let mut crc = Crc32::default();
+    let mut crc = CRC_32.digest();
     let mut add = |answer: u64| crc.update(&(answer as u32).to_le_bytes());
     if version().is_ok_and(|version| version.major >= 1) {
         for function in PSCI_FUNCTIONS {
@@ -98,7 +98,7 @@ pub fn checksum_answers(smccc: Option<Version>) -> u32 {
             }
         }
     }
-    crc.value()
+    crc.finalize()
 }
 
 /// The numbers of PSCI's functions, with room for those of later versions.

@@ -12,7 +12,7 @@ use hardware::image::{
 };
 use host::read_file;
 use object::{Object as _, ObjectSegment as _};
-use run::crc::Crc32;
+use run::crc::CRC_32;
 
 const PAGE: u64 = 4096;
 /// The number of CPUs that an image without a tree reserves memory for.
@@ -88,7 +88,7 @@ pub fn assemble(
         uart: emergency.uart,
         conduit: emergency.conduit,
         base_size: base.len() as u64,
-        build: Crc32::of(&base[HEADER_SIZE + PARAMETER_BLOCK_SIZE..]),
+        build: CRC_32.checksum(&base[HEADER_SIZE + PARAMETER_BLOCK_SIZE..]),
         ..ParameterBlock::default()
     };
     if let Some(tree) = tree {

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Result;
 use host::files;
 use host::progress::say;
-use run::crc::Crc32;
+use run::crc::CRC_32;
 
 /// Returns the contents of the file at `path`, or None if it does not exist or is damaged, in which
 /// case the result must be measured again.
@@ -41,7 +41,7 @@ pub(super) fn write(
 }
 
 fn first_line(contents: &[u8]) -> String {
-    format!("{:08x}\n", Crc32::of(contents))
+    format!("{:08x}\n", CRC_32.checksum(contents))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use run::crc::Crc32;
+use run::crc::CRC_32;
 
 use crate::setup::AAVMF;
 
@@ -33,6 +33,6 @@ pub fn environment(command: &str, args: Option<&str>) -> Vec<u8> {
     let variables = format!("bootcmd={command}\0bootargs={args}\0bootdelay=0\0");
     let mut variables = variables.into_bytes();
     variables.resize(ENVIRONMENT_SIZE - size_of::<u32>(), 0);
-    let checksum = Crc32::of(&variables).to_le_bytes();
+    let checksum = CRC_32.checksum(&variables).to_le_bytes();
     [&checksum[..], &variables].concat()
 }

@@ -14,7 +14,7 @@ use std::process;
 use anyhow::{Context, Result};
 use host::places;
 use host::progress::say;
-use run::crc::Crc32;
+use run::crc::CRC_32;
 
 /// The name of the list in a sealed folder.
 const SEAL: &str = ".checksums";
@@ -108,7 +108,7 @@ fn write_list(folder: &Path) -> Result<String> {
             let is_list = name.to_str().is_some_and(|name| name.starts_with(SEAL));
             if !is_list {
                 let bytes = read(&entry).with_context(|| path.display().to_string())?;
-                let (checksum, size) = (Crc32::of(&bytes), bytes.len());
+                let (checksum, size) = (CRC_32.checksum(&bytes), bytes.len());
                 let line = format!("{checksum:08x} {size} {}\n", name.display());
                 lines.insert(name.to_path_buf(), line);
             }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use boards::image_kinds::IMAGE_KINDS;
+use fastrand::Rng;
 
 use crate::support::scratch::{Scratch, files};
 
@@ -82,39 +83,35 @@ fn the_same_bytes_as_fiptool_makes() {
 fn generated_packages_are_the_same_as_those_of_fiptool() {
     let scratch = Scratch::new();
     let names = ["tb-fw", "soc-fw", "nt-fw", "fwu", "hw-config", "b1"];
-    let mut random = 1u32;
-    let mut below = |end: u32| {
-        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (random >> 16) % end
-    };
+    let mut random = Rng::with_seed(1);
     for round in 0..40 {
         let mut options = [String::new(), String::new()];
         for name in names {
             // A third of the files is empty.
-            let size = below(3) * below(700);
-            scratch.write(name, &vec![round; size as usize]);
+            let size = random.usize(..3) * random.usize(..700);
+            scratch.write(name, &vec![round; size]);
             let option = match name {
                 "b1" => format!(" --blob uuid={BLOB},file={name}"),
                 _ => format!(" --{name} {name}"),
             };
-            if below(2) == 0 {
-                options[below(2) as usize] += &option;
+            if random.bool() {
+                options[random.usize(..2)] += &option;
             }
         }
         let [first, second] = options;
-        let align = format!("--align {}", 1 << below(10));
+        let align = format!("--align {}", 1 << random.u32(..10));
         let first = format!("{first} --scp-fw tb-fw");
         scratch.theirs(&format!("fiptool create {align} {first} base.bin"));
         scratch.ours(&format!("fip create --out o.bin {align} {first}"));
         let mut base = scratch.read("base.bin");
         assert!(scratch.read("o.bin") == base, "create {align} {first}");
-        base[4..8].copy_from_slice(&below(4).to_le_bytes());
-        if base.len() > 16 + 40 && below(2) == 0 {
+        base[4..8].copy_from_slice(&random.u32(..4).to_le_bytes());
+        if base.len() > 16 + 40 && random.bool() {
             // Makes an image empty in the list of entries, and keeps its bytes.
             base[16 + 24..16 + 32].fill(0);
         }
         scratch.write("base.bin", &base);
-        let gone = names.map(|name| match (name, below(3)) {
+        let gone = names.map(|name| match (name, random.u32(..3)) {
             (_, 0) => String::new(),
             ("b1", _) => format!(" --blob uuid={BLOB}"),
             _ => format!(" --{name}"),

@@ -8,7 +8,7 @@ use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::{NodeStandard, Status};
 use dtoolkit::{Node as _, Property as _};
 use hardware::board::{Board, Cpu, FormatError, LabelSource};
-use run::crc::Crc32;
+use run::crc::CRC_32;
 
 /// The class of trees that the payload can build a board from.
 pub const USABLE: &str = "usable";
@@ -106,7 +106,7 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
             bail!("{name}: {class}, and with boot arguments {length:?}");
         }
     }
-    let digest = Crc32::of(text.as_bytes());
+    let digest = CRC_32.checksum(text.as_bytes());
     Ok(JudgedTree {
         class,
         path,

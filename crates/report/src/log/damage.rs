@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use fastrand::Rng;
 use hardware::board::CpuIndex;
 use run::model::{Cell, Run, Scenario, Series, Skip, Status};
 use run::plan::{Records, ScenarioId};
@@ -16,44 +17,26 @@ use crate::analysis::findings::findings;
 use crate::analysis::words::NOT_VERIFIED;
 use crate::made_up_run;
 
-/// A deterministic random number generator: Marsaglia, "Xorshift RNGs", Journal of Statistical
-/// Software 8 (2003).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    /// Returns a number below `limit`.
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// Returns true for one in `of` calls, on average.
-    fn once_in(&mut self, of: u64) -> bool {
-        self.next().is_multiple_of(of)
-    }
-
-    /// Damages one in every `of` parts by dropping it, duplicating it, swapping it with another
-    /// one, or changing it with `flip`.
-    fn damage<T: Clone>(&mut self, parts: &mut Vec<T>, of: u64, flip: impl Fn(&mut T, u64)) {
-        let kind = self.next() % 4;
-        let mut place = 0;
-        while place < parts.len() {
-            if self.once_in(of) {
-                match kind {
-                    0 => drop(parts.remove(place)),
-                    1 => parts.insert(place, parts[place].clone()),
-                    2 => parts.swap(place, place.saturating_sub(1)),
-                    _ => flip(&mut parts[place], self.next()),
-                }
+/// Damages one in every `of` parts by dropping it, duplicating it, swapping it with another one, or
+/// changing it with `flip`.
+fn damage<T: Clone>(
+    random: &mut Rng,
+    parts: &mut Vec<T>,
+    of: u64,
+    flip: impl Fn(&mut T, &mut Rng),
+) {
+    let kind = random.u32(..4);
+    let mut place = 0;
+    while place < parts.len() {
+        if random.u64(..of) == 0 {
+            match kind {
+                0 => drop(parts.remove(place)),
+                1 => parts.insert(place, parts[place].clone()),
+                2 => parts.swap(place, place.saturating_sub(1)),
+                _ => flip(&mut parts[place], random),
             }
-            place += 1;
         }
+        place += 1;
     }
 }
 
@@ -224,7 +207,7 @@ fn run_of_lines(nth: u64) -> Run {
 
 #[test]
 fn damaged_logs_never_change_a_figure_or_a_sentence() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Rng::with_seed(1);
     let (mut whole, mut lossy, mut refused) = (0, 0, 0);
     for nth in 0..logs(500) {
         let copies =
@@ -244,14 +227,18 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
         let lines = log.split_inclusive('\n').map(|it| it.as_bytes().to_vec());
         let mut lines: Vec<Vec<u8>> = lines.collect();
         let count = lines.len();
-        let [one, other] = [(); 2].map(|()| random.next() as usize % count);
+        let [one, other] = [(); 2].map(|()| random.usize(..count));
         match nth / 16 % 3 {
-            0 => random.damage(&mut lines, of.min(3_000) / 10, |bytes, _| bytes.reverse()),
+            0 => damage(&mut random, &mut lines, of.min(3_000) / 10, |bytes, _| {
+                bytes.reverse()
+            }),
             1 => lines.swap(one, other),
             _ => {}
         }
         let mut bytes = lines.concat();
-        random.damage(&mut bytes, of, |byte, number| *byte ^= 1 << (number % 8));
+        damage(&mut random, &mut bytes, of, |byte, random| {
+            *byte ^= 1 << random.u32(..8)
+        });
         let Ok(runs) = read_bytes("a.log", &bytes) else {
             refused += 1;
             continue;
@@ -296,7 +283,7 @@ fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<Strin
 
 #[test]
 fn pasted_logs_lose_no_row_in_silence() {
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = Rng::with_seed(1);
     let is_own = |it: &&str| !it.starts_with("psci-bench") && !it.starts_with("  Board");
     let logs_of = |run: &Run| {
         let log = made_up_run::log(run, Records::None);
@@ -315,7 +302,7 @@ fn pasted_logs_lose_no_row_in_silence() {
             _ => String::new(),
         });
         for place in (0..lines.len()).rev().filter(|_| nth % 5 == 0) {
-            if random.once_in(9) {
+            if random.u32(..9) == 0 {
                 lines.insert(place, "INFO:    BL31: 28\t17".into());
             }
         }

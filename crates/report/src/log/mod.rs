@@ -31,8 +31,6 @@ mod tests;
 pub mod untrusted_text;
 
 pub use self::closing::Closing;
-#[cfg(test)]
-pub(crate) use self::damage::Random;
 pub use self::integrity::{Integrity, Missing, Records};
 pub use self::logged_run::{HeaderLines, LoggedRun, Source, Stage};
 pub use self::reader::{LogReadError, read, read_bytes, runs, runs_in_file};

@@ -1,10 +1,10 @@
 //! Logs that mix two runs with the same plan. No such log may be accepted as a complete run.
 
+use fastrand::Rng;
 use run::model::{Run, RunId};
 use run::plan::Records;
 use run::record::MARK;
 
-use super::damage::Random;
 use super::logged_run::LoggedRun;
 use super::reader::read_bytes;
 use crate::made_up_run;
@@ -49,14 +49,13 @@ fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
     });
     let (first, last) = (place_of(&logs[0], "  Run") + 1, place_of(&logs[0], MARK));
     assert!(logs[0].len() == logs[1].len() && place_of(&logs[1], MARK) == last);
-    let mut random = Random(0x6a09_e667_f3bc_c908);
+    let mut random = Rng::with_seed(1);
     let mut mixed = 0;
     // Half of the logs combine the head of one run with the tail of another. In the other half,
     // part of a run is replaced with part of another.
     for nth in 0..400 {
         let (one, other) = (&logs[nth % 2], &logs[1 - nth % 2]);
-        let count = (last - first) as u64;
-        let mut ends = [(); 2].map(|()| first + (random.next() % count) as usize);
+        let mut ends = [(); 2].map(|()| random.usize(first..last));
         ends.sort_unstable();
         let [from, to] = ends;
         let is_cut = nth % 4 < 2;

@@ -338,7 +338,7 @@ pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
             return format!("{line}\n");
         };
         let other = format!("{run}{seq} {json}");
-        let crc = run::crc::Crc32::of(other.as_bytes());
+        let crc = run::crc::CRC_32.checksum(other.as_bytes());
         format!("{other} {crc:08x}\n")
     });
     lines.collect()

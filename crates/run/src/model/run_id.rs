@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::crc::Crc32;
+use crate::crc::CRC_32;
 use crate::hex;
 
 use crate::measure::Facts;
@@ -46,7 +46,7 @@ impl RunId {
             serde_json::to_string(&parts.facts.own),
         ]
         .map(|json| json.expect("facts contain neither floats nor maps"));
-        let mut crc = Crc32::default();
+        let mut crc = CRC_32.digest();
         crc.update(&parts.build.to_le_bytes());
         crc.update(&parts.digest.to_le_bytes());
         crc.update(&parts.answers.to_le_bytes());
@@ -57,7 +57,7 @@ impl RunId {
             crc.update(&(part.len() as u64).to_le_bytes());
             crc.update(part);
         }
-        Self(crc.value())
+        Self(crc.finalize())
     }
 
     /// Parses an identity; None if `text` is malformed.

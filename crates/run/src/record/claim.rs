@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::crc::Crc32;
+use crate::crc::CRC_32;
 use crate::hex;
 
 use super::record::{CRC_DIGITS, MARK, Record};
@@ -53,7 +53,7 @@ impl<'l> Claim<'l> {
 
     /// Returns true if the checksum is correct.
     pub fn is_sound(&self) -> bool {
-        Crc32::of(self.summed) == self.crc
+        CRC_32.checksum(self.summed) == self.crc
     }
 
     /// Returns the record; None if this version cannot read it.

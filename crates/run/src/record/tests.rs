@@ -6,7 +6,7 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
-use crate::crc::Crc32;
+use crate::crc::CRC_32;
 use serde_json::Value;
 
 use self::longest::*;
@@ -83,7 +83,7 @@ fn short_run() -> Run {
 }
 
 fn line_of(body: &str) -> String {
-    format!("{body} {:08x}", Crc32::of(body.as_bytes()))
+    format!("{body} {:08x}", CRC_32.checksum(body.as_bytes()))
 }
 
 /// A scenario's own record comes last, and each lost record is counted.

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::crc::Crc32;
+use crate::crc::CRC_32;
 use hardware::board::CpuIndex;
 
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
@@ -174,7 +174,7 @@ impl Writer {
                 self.line.push(c);
             }
         }
-        let crc = Crc32::of(self.line.as_bytes());
+        let crc = CRC_32.checksum(self.line.as_bytes());
         let _ = write!(self.line, " {crc:0CRC_DIGITS$x}");
         self.line.len() <= LINE_MAX
     }

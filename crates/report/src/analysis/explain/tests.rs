@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use fastrand::Rng;
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use run::measure::Metric::{self, CacheFlush, Latency, Powerdown, Wakeup};
@@ -14,7 +15,7 @@ use run::plan::ScenarioId::{
 use super::suite_tables::{even_steps, exceeds};
 use super::{Explanation, explanations};
 use crate::analysis::made_up::published;
-use crate::log::{LoggedRun, Random};
+use crate::log::LoggedRun;
 
 /// The releases that have all the tables.
 const RELEASES: [&str; 6] = ["2017-01-31", "v2.9", "v2.10", "v2.12", "v2.13", "v2.15"];
@@ -319,20 +320,14 @@ fn with_figures(run: &LoggedRun, raw: &Raw) -> LoggedRun {
     changed
 }
 
-fn shuffle<T>(random: &mut Random, all: &mut [T]) {
-    for place in (1..all.len()).rev() {
-        all.swap(place, random.below(place + 1));
-    }
-}
-
 /// Returns tables, each from a random release, with the rows, the columns or both shuffled.
-fn shuffled(random: &mut Random, releases: &[Raw]) -> Raw {
+fn shuffled(random: &mut Rng, releases: &[Raw]) -> Raw {
     let mut all = Raw::new();
-    let same = random.below(releases.len());
-    let is_mixed = random.below(2) == 0;
+    let same = random.usize(..releases.len());
+    let is_mixed = random.bool();
     for (id, metrics) in COLUMNS {
         let release = if is_mixed {
-            random.below(releases.len())
+            random.usize(..releases.len())
         } else {
             same
         };
@@ -340,12 +335,12 @@ fn shuffled(random: &mut Random, releases: &[Raw]) -> Raw {
             .iter()
             .map(|it| releases[release][&(id, *it)].clone())
             .collect();
-        if random.below(4) == 0 {
-            shuffle(random, &mut columns);
+        if random.u32(..4) == 0 {
+            random.shuffle(&mut columns);
         }
-        if random.below(4) == 0 {
+        if random.u32(..4) == 0 {
             let mut order: Vec<usize> = (0..6).collect();
-            shuffle(random, &mut order);
+            random.shuffle(&mut order);
             for column in &mut columns {
                 *column = order.iter().map(|place| column[*place]).collect();
             }
@@ -539,7 +534,7 @@ fn lead_is_unlike_its_twins(raw: &Raw) -> bool {
 fn no_explanation_survives_its_evidence() {
     let runs = RELEASES.map(release);
     let releases: Vec<Raw> = runs.iter().map(raw).collect();
-    let mut random = Random(2017);
+    let mut random = Rng::with_seed(2017);
     let mut counts: HashMap<String, [u32; 2]> = HashMap::new();
     for round in 0..1000 {
         let tables = shuffled(&mut random, &releases);
