@@ -115,25 +115,30 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<(MemorySource, Vec<Region>)> {
     )))
 }
 
+/// Returns true for a node with the `device_type` of memory.
+fn is_typed(node: Node<'_>) -> bool {
+    node.value("device_type") == Some(b"memory\0")
+}
+
+fn is_called_memory(node: &Node<'_>) -> bool {
+    node.is_called(b"memory")
+}
+
 /// Returns the first memory node that `status` disables.
 fn disabled<'t>(tree: Fdt<'t>) -> Option<Node<'t>> {
     let mut nodes = Node::root(tree).subtree();
-    let is_memory = |depth: usize, node: Node<'_>| {
-        node.value("device_type") == Some(b"memory\0") || depth == 1 && node.is_called(b"memory")
-    };
+    let is_memory =
+        |depth: usize, node: Node<'_>| is_typed(node) || depth == 1 && is_called_memory(&node);
     let found = nodes.find(|(depth, node)| is_memory(*depth, *node) && !node.is_available());
     found.map(|(_, node)| node)
 }
 
 /// Appends the regions of the memory nodes of one kind, and returns the number of nodes.
 fn append_memory(list: &mut Vec<Region>, tree: Fdt<'_>, source: MemorySource) -> Result<usize> {
-    let is_called_memory = |node: &Node<'_>| node.is_called(b"memory");
     let mut all = usable_nodes(tree);
     let mut append = |nodes: &mut dyn Iterator<Item = _>| append(list, nodes, MEMORY_MAX);
     match source {
-        MemorySource::DeviceType => {
-            append(&mut all.filter(|node| node.value("device_type") == Some(b"memory\0")))
-        }
+        MemorySource::DeviceType => append(&mut all.filter(|node| is_typed(*node))),
         MemorySource::ZephyrSram => {
             let chosen = reference::in_chosen(tree, "zephyr,sram")?;
             append(&mut chosen.into_iter().filter(|node| node.is_available()))

@@ -49,8 +49,9 @@ pub(crate) fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>>
     };
     let target = first_text(value).ok_or_else(|| aliases.not_text("(an alias)"))?;
     let Some(node) = Node::find(tree, target) else {
-        let (alias, target) = (Shown(alias, VALUE_MAX), Shown(target, VALUE_MAX));
-        let message = format_args!("the path of {alias} is \"{target}\", which no node has");
+        let alias = Shown(alias, VALUE_MAX);
+        let path = Shown(target, VALUE_MAX);
+        let message = format_args!("the path of {alias} is \"{path}\", which no node has");
         return Err(aliases.error("", message));
     };
     Ok(node.below(below.as_bytes()))
