@@ -14,10 +14,10 @@ use crate::export::{self, Format, Report, ReportPart};
 /// A format that cannot be used.
 #[derive(Clone, Debug, Error)]
 pub(super) enum UnusableFormat {
-    /// It is unknown, or cannot show the report.
+    /// The format is unknown, or it cannot show the report.
     #[error("expected one of {}", names(*.0))]
     Unknown(ReportPart),
-    /// It no longer exists.
+    /// The format no longer exists.
     #[error("no longer supported: use {0}")]
     Retired(&'static str),
 }

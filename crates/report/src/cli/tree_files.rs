@@ -46,7 +46,8 @@ impl TreeFiles {
         let named = || format!("--tree {}", top.display());
         fs::read_dir(top).with_context(named)?;
         let first = self.trees.len();
-        let (overlays_before, mut has_sources) = (self.overlays, false);
+        let overlays_before = self.overlays;
+        let mut has_sources = false;
         let (mut folders, mut links) = (vec![top.to_owned()], Vec::new());
         // A folder can be reached in several ways through symbolic links, which are followed last.
         let mut visited = BTreeSet::new();
