@@ -17,7 +17,7 @@ const VERBS: &[(&str, &str)] = &[
     ),
     (
         "overhead",
-        "`compare PLAIN PMF`, which shows PMF's price if only the second run's firmware has PMF",
+        "`compare PLAIN PMF`, which shows the cost of PMF if only the second run's firmware has it",
     ),
     (
         "qemu-overhead",

@@ -118,6 +118,22 @@ fn open_without_a_browser_names_the_page() {
     );
 }
 
+#[test]
+fn retired_verb_and_format_name_their_successors() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    for (words, successor) in [
+        (&["merge", "a.log"][..], "use `report LOG…`"),
+        (&["report", "a.log", "--format", "bug"], "--format md"),
+    ] {
+        let output = psci_report_alone(folder.path(), words)
+            .output()
+            .expect("run");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(successor), "{said}");
+    }
+}
+
 /// Runs this program's examples from its help, the README and docs/, except for `follow` on a port,
 /// which needs a board.
 #[test]

@@ -1,7 +1,6 @@
 //! Formats CPUs and durations for use in sentences.
 
 use hardware::board::CpuIndex;
-use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::model::{Label, Run};
 
@@ -33,9 +32,16 @@ pub(super) fn range_text(all: impl Iterator<Item = f64>, text: impl Fn(f64) -> S
 pub(super) fn durations_text(run: &Run, all: impl Iterator<Item = f64>) -> String {
     let is_clock_known = run.clock().is_known();
     range_text(all, |value| match is_clock_known {
-        true if value < 1000.0 => format!("{value} ns"),
+        true if value.abs() < 1000.0 => format!("{} ns", decimal(value)),
         // Rounds halves up, as tables do.
         true => format!("{:.2} us", (value / 10.0 + 0.5).floor() / 100.0),
-        false => many(value as usize, "tick"),
+        false if value == 1.0 => "1 tick".to_owned(),
+        false => format!("{} ticks", decimal(value)),
     })
+}
+
+/// Formats a number with at most two decimal places.
+fn decimal(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

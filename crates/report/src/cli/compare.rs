@@ -9,6 +9,7 @@ use super::chosen_runs::{ChosenRuns, place_parser, read_baseline, read_each};
 use super::comparison_arguments::ComparisonArguments;
 use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::judge;
+use crate::analysis::compare::Options;
 use crate::export::{Format, Report, ReportPart};
 
 const PART: ReportPart = ReportPart::Comparisons;
@@ -61,7 +62,13 @@ impl CompareArguments {
         let mut chosen = ChosenRuns::new(self.new_run);
         read_each(&self.new, |run| chosen.add(run))?;
         let mut report: Report = chosen.end("--new-run", "the input")?.into();
-        report.comparisons = self.comparison.compare(&mut report.runs, &mut baseline)?;
+        let options = Options {
+            shows_pmf_cost: true,
+            ..self.comparison.options()
+        };
+        report.comparisons = self
+            .comparison
+            .compare(&mut report.runs, &mut baseline, &options)?;
         write_report(&report, self.format, output)?;
         Ok(judge(&report, Some(&baseline)))
     }

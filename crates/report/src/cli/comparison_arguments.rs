@@ -48,6 +48,7 @@ impl ComparisonArguments {
         compare::Options {
             tolerance_ppm: self.tolerance.ppm,
             across: across.copied().collect(),
+            shows_pmf_cost: false,
         }
     }
 
@@ -59,9 +60,10 @@ impl ComparisonArguments {
         &self,
         runs: &mut [LoggedRun],
         baseline: &mut LoggedRun,
+        options: &compare::Options,
     ) -> Result<Vec<Comparison>> {
         compare::name_rows(runs, baseline, &self.row_cpus)?;
-        let mut comparisons = compare::compare(runs, baseline, &self.options())?;
+        let mut comparisons = compare::compare(runs, baseline, options)?;
         for comparison in &mut comparisons {
             let run = &runs[comparison.run].source.input;
             let sentences = beside::sentences(run.as_ref(), baseline.source.input.as_ref())?;

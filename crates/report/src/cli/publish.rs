@@ -79,13 +79,16 @@ impl PublishArguments {
             runs = vec![typical(&runs)?];
         }
         let mut report: Report = runs.into();
+        let options = self.comparison.options();
         if let Some(baseline) = &mut baseline {
-            report.comparisons = self.comparison.compare(&mut report.runs, baseline)?;
+            report.comparisons = self
+                .comparison
+                .compare(&mut report.runs, baseline, &options)?;
         }
         let publication = Publication {
             platform: &self.platform,
             has_page: !self.no_page,
-            options: &self.comparison.options(),
+            options: &options,
         };
         let given = report.comparisons.first();
         export::publish(&report.runs[0], given, &publication, tf_a)?;

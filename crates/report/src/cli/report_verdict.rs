@@ -29,9 +29,9 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
             say(&format!(
                 "{count} against {baseline}; the largest is {key} in {id}, {percent}"
             ));
-        } else if comparison.is_pmf_price {
+        } else if comparison.is_pmf_cost {
             say(&format!(
-                "{baseline} is from firmware without PMF: the differences are PMF's price"
+                "{baseline} is from firmware without PMF: the differences are the cost of PMF"
             ));
         } else if comparison.is_complete() {
             say(&format!("no regression against {baseline}"));

@@ -7,8 +7,8 @@ use super::document::{Block, LabeledLine};
 use super::scenario_document::mark;
 use super::table::{Table, key_cells};
 use crate::analysis::compare::{
-    Change, ComparedScenario, ComparedValue, Comparison, JudgedBy, Keyed, basis_text,
-    scenario_title,
+    Change, ChangeOutcome, ComparedScenario, ComparedValue, Comparison, JudgedBy, Keyed,
+    basis_text, scenario_title,
 };
 use crate::analysis::explain::{Explanation, explanations};
 use crate::analysis::figure::OF_CLASSES;
@@ -34,7 +34,7 @@ fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
     let all = comparison.scenarios.iter().map(|it| it.changes().len());
     let all = many(all.sum(), "figure");
     let mut outcome = match comparison.regressions().count() {
-        _ if comparison.is_pmf_price => format!("PMF's price in {all}; no verdict"),
+        _ if comparison.is_pmf_cost => format!("the cost of PMF in {all}; no verdict"),
         0 => format!("no regression in {all}"),
         worse => format!("{} in {all}", many(worse, "regression")),
     };
@@ -74,8 +74,12 @@ fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
 }
 
 /// Returns the run's explanations, followed by those that only the baseline supports. Explanations
-/// that the baseline does not support are marked.
+/// that the baseline does not support are marked. Without PMF, a run supports none of those on its
+/// figures, so the cost of PMF has no explanations.
 fn explained(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
+    if comparison.is_pmf_cost {
+        return Vec::new();
+    }
     let [new, old] = [run, &comparison.baseline].map(explanations);
     let has = |all: &[Explanation], kind| all.iter().any(|it| it.kind == kind);
     let mine = new.iter().map(|it| match has(&old, it.kind) {
@@ -125,8 +129,8 @@ fn table(
     for change in changes {
         let mut cells = key_cells(scenario.key.id, change.key);
         cells.extend(change_cells(run, change, is_of_steps));
-        let is_judged = judged == scenario.judged && !comparison.is_pmf_price;
-        cells.push(if is_judged { change.outcome.word() } else { "" }.to_owned());
+        let outcome = comparison.outcome(scenario, judged, change);
+        cells.push(outcome.map_or("", ChangeOutcome::word).to_owned());
         match change.place {
             None => table.cpu_row(&run.run, change.cpu, cells),
             Some(place) => {

@@ -19,7 +19,7 @@ use crate::log::LoggedRun;
 
 /// The schema version, which changes when a key is removed or the meaning of a key changes; keys
 /// may be added at any time.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// The complete report. Durations are in ticks of the run's `hz`.
 #[derive(Serialize)]
@@ -99,10 +99,10 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
         tolerance_ppm: it.tolerance_ppm,
         keyed: it.keyed,
         regressions: it.regressions().count(),
-        pmf_price: it.is_pmf_price,
+        pmf_cost: it.is_pmf_cost,
         complete: it.is_complete(),
         lacks: it.lacks(),
-        scenarios: it.scenarios.iter().map(one_compared).collect::<Vec<_>>(),
+        scenarios: it.scenarios.iter().map(|scenario| one_compared(it, scenario)).collect::<Vec<_>>(),
         refused: &it.refused,
         findings: &it.findings,
     }
@@ -110,14 +110,13 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
 
 /// Returns a scenario that both runs contain. Only changes that determine the result have an
 /// outcome.
-fn one_compared(it: &ComparedScenario) -> impl Serialize {
+fn one_compared(comparison: &Comparison, it: &ComparedScenario) -> impl Serialize {
     let changes = |all: &[Change], list: JudgedBy| {
-        let outcome = |change: &Change| (list == it.judged).then_some(change.outcome);
         let all = all.iter().map(|change| {
             object! {
                 #[serde(flatten)]
                 change: change.clone(),
-                outcome: outcome(change),
+                outcome: comparison.outcome(it, list, change),
             }
         });
         all.collect::<Vec<_>>()

@@ -20,7 +20,7 @@ use super::report_data::Report;
 use super::report_document::warnings;
 use super::scenario_document::{conditions_text, remarks, status_reason, woken_by};
 use super::template::render;
-use crate::analysis::compare::{Change, ChangeOutcome, Comparison};
+use crate::analysis::compare::{Change, Comparison};
 use crate::analysis::figure::figures;
 use crate::log::{LoggedRun, reason_text, reason_word};
 
@@ -202,9 +202,7 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
     let cases = comparison.scenarios.iter().map(|scenario| {
         let (key, changes) = (scenario.key, scenario.changes());
-        let worse = changes
-            .iter()
-            .filter(|it| it.outcome == ChangeOutcome::Worse);
+        let worse = comparison.regressions_in(scenario);
         let worse: Vec<String> = worse.map(|it| change_text(run, it)).collect();
         let element = if worse.is_empty() { "" } else { FAILURE };
         let name = format!("{}{}", key.id, woken_by(run, key.helper, ""));

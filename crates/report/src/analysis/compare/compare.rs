@@ -6,10 +6,10 @@ use itertools::Itertools as _;
 use run::model::Scenario;
 
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
-use super::findings::findings;
+use super::findings;
 use super::judge::{Incomparable, compare_figures};
-use super::pmf_price;
-use super::sides::{Sides, is_pmf_added};
+use super::pmf_cost;
+use super::sides::Sides;
 use crate::analysis::conditions::{Across, COMPARED_RUNS, differences, refusal};
 use crate::analysis::figure::has_figures;
 use crate::log::LoggedRun;
@@ -52,24 +52,32 @@ fn compare_one(
     options: &Options,
 ) -> Result<Comparison> {
     check(new, old, options)?;
-    let callers = is_pmf_added(new, old).then(|| pmf_price::callers_times(new));
+    let is_pmf_cost = options.shows_pmf_cost && pmf_cost::is_pmf_cost(new, old);
+    let callers = is_pmf_cost.then(|| pmf_cost::callers_times(new));
     let sides = Sides::of(callers.as_ref().unwrap_or(new), old, options.tolerance_ppm)?;
-    let (scenarios, refused) = compare_scenarios(&sides, &options.across);
+    let (scenarios, refused) = compare_scenarios(&sides, &options.across, is_pmf_cost);
     if scenarios.is_empty() {
-        let mut why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
-        let why = why.join("; ");
+        let whys = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
+        let obstacle = pmf_cost::obstacle(new, old).filter(|_| options.shows_pmf_cost);
+        let whys = [whys.format("; ").to_string()].into_iter().chain(obstacle);
         let (run, baseline) = (&new.source.input, &old.source.input);
-        bail!("nothing in {run} can be compared with the baseline {baseline}. {why}");
+        bail!(
+            "nothing in {run} can be compared with the baseline {baseline}. {}",
+            whys.format(". ")
+        );
     }
+    let mut findings = findings::of_conditions(&sides, &scenarios);
+    findings.extend(if is_pmf_cost {
+        pmf_cost::costs(&sides, &scenarios)
+    } else {
+        findings::of_changes(&sides, &scenarios)
+    });
     Ok(Comparison {
         run: place,
         tolerance_ppm: options.tolerance_ppm,
         keyed: sides.keyed,
-        findings: match sides.is_pmf_price {
-            true => pmf_price::prices(&sides, &scenarios),
-            false => findings(&sides, &scenarios),
-        },
-        is_pmf_price: sides.is_pmf_price,
+        findings,
+        is_pmf_cost,
         scenarios,
         refused,
         across: options.across.clone(),
@@ -81,6 +89,7 @@ fn compare_one(
 fn compare_scenarios(
     sides: &Sides<'_>,
     across: &[Across],
+    is_pmf_cost: bool,
 ) -> (Vec<ComparedScenario>, Vec<Refused>) {
     let (mut scenarios, mut refused) = (Vec::new(), Vec::new());
     // The baseline scenarios that were compared, and those that could not be compared.
@@ -88,7 +97,7 @@ fn compare_scenarios(
     for scenario in &sides.new.run.scenarios {
         let before = baseline_scenario(&sides.old.run, scenario.key());
         let key = before.map(Scenario::key);
-        match compare_scenario(sides, scenario, before, across) {
+        match compare_scenario(sides, scenario, before, across, is_pmf_cost) {
             Ok(compared) => {
                 scenarios.push(compared);
                 met.extend(key);
@@ -124,12 +133,13 @@ fn compare_scenario(
     new: &Scenario,
     before: Option<&Scenario>,
     across: &[Across],
+    is_pmf_cost: bool,
 ) -> Result<ComparedScenario, Incomparable> {
     let old = before.ok_or(Incomparable::NotInBaseline)?;
     let of = [(sides.new, Some(new)), (&sides.old, Some(old))];
     match refusal(of, across) {
         Some(why) => Err(Incomparable::Conditions(why)),
-        None if sides.is_pmf_price && new.id.has_queue() => Err(Incomparable::Queue),
+        None if is_pmf_cost && new.id.has_queue() => Err(Incomparable::Queue),
         None => compare_figures(sides, new, old),
     }
 }

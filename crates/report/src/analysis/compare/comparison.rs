@@ -29,6 +29,9 @@ pub struct Options {
     pub tolerance_ppm: u32,
     /// The differences to ignore.
     pub across: Vec<Across>,
+    /// If only the run's firmware has PMF, whether to show the cost of PMF instead of refusing to
+    /// compare.
+    pub shows_pmf_cost: bool,
 }
 
 impl Default for Options {
@@ -36,6 +39,7 @@ impl Default for Options {
         Self {
             tolerance_ppm: TOLERANCE_PPM,
             across: Vec::new(),
+            shows_pmf_cost: false,
         }
     }
 }
@@ -55,8 +59,8 @@ pub struct Comparison {
     /// The differences that were ignored.
     pub(crate) across: Vec<Across>,
     pub(crate) findings: Vec<ComparisonFinding>,
-    /// True if the differences are the price of PMF, which only the run's firmware has.
-    pub(crate) is_pmf_price: bool,
+    /// True if the differences are the cost of PMF, which only the run's firmware has.
+    pub(crate) is_pmf_cost: bool,
 }
 
 /// Figures that have changed.
@@ -150,11 +154,34 @@ impl ComparedScenario {
 }
 
 impl Comparison {
-    /// Returns the regressions among these changes. The price of PMF is not one.
+    /// Returns the outcome of a change in one of a scenario's two lists. Returns None if the list does
+    /// not count, or if the change is the cost of PMF, which is neither better nor worse.
+    pub(crate) fn outcome(
+        &self,
+        scenario: &ComparedScenario,
+        list: JudgedBy,
+        change: &Change,
+    ) -> Option<ChangeOutcome> {
+        let is_cost = self.is_pmf_cost && !change.outcome.is_still();
+        (list == scenario.judged && !is_cost).then_some(change.outcome)
+    }
+
+    /// Returns a scenario's regressions.
+    pub(crate) fn regressions_in<'c>(
+        &'c self,
+        scenario: &'c ComparedScenario,
+    ) -> impl Iterator<Item = &'c Change> {
+        scenario.changes().iter().filter(|change| {
+            self.outcome(scenario, scenario.judged, change) == Some(ChangeOutcome::Worse)
+        })
+    }
+
+    /// Returns all regressions.
     pub(crate) fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
-        let all = self.scenarios.iter().filter(|_| !self.is_pmf_price);
-        let all = all.flat_map(|it| it.changes().iter().map(move |change| (it, change)));
-        all.filter(|(_, change)| change.outcome == ChangeOutcome::Worse)
+        self.scenarios.iter().flat_map(|scenario| {
+            let changes = self.regressions_in(scenario);
+            changes.map(move |change| (scenario, change))
+        })
     }
 
     /// Returns true if everything in the baseline was compared, apart from gaps that options allow.

@@ -23,14 +23,22 @@ pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");
 /// them.
 const NAMED_MAX: usize = 16;
 
-/// Returns the findings of a comparison.
-pub(super) fn findings(
+/// Returns the findings on differences other than those in the figures, and on what is unknown.
+pub(super) fn of_conditions(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
 ) -> Vec<ComparisonFinding> {
     let mut all = conditions(sides, scenarios);
     all.extend(unweighed(sides, scenarios));
-    all.extend(cluster_flushes(sides, scenarios));
+    all
+}
+
+/// Returns the findings on the figures.
+pub(super) fn of_changes(
+    sides: &Sides<'_>,
+    scenarios: &[ComparedScenario],
+) -> Vec<ComparisonFinding> {
+    let mut all = cluster_flushes(sides, scenarios);
     for compared in scenarios {
         let of = OneScenario { sides, compared };
         all.extend(of.reordered());

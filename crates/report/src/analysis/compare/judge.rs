@@ -27,7 +27,7 @@ pub(super) enum Incomparable {
     #[error("{0} has no figures for this scenario")]
     NoFigure(&'static str),
     /// The comparison is between firmware without PMF and firmware with PMF.
-    #[error("CPUs wait for each other, so the caller's times do not show the price of PMF")]
+    #[error("CPUs wait for each other, so the caller's times do not show the cost of PMF")]
     Queue,
     #[error(
         "{rows} rows, but {before} in the baseline: comparing by rank requires the same number on \

@@ -8,7 +8,7 @@ mod differences;
 mod finding;
 mod findings;
 mod judge;
-mod pmf_price;
+mod pmf_cost;
 mod shown_side;
 mod sides;
 #[cfg(test)]

@@ -123,12 +123,6 @@ fn check_clusters(side: &LoggedRun, other: &LoggedRun) -> Result<()> {
     Ok(())
 }
 
-/// Returns true if only the firmware of `new` has PMF, according to the payload's probe.
-pub(super) fn is_pmf_added(new: &LoggedRun, old: &LoggedRun) -> bool {
-    let has_pmf = |run: &LoggedRun| run.run.facts.as_ref().map(|facts| facts.pmf.is_ok());
-    has_pmf(new) == Some(true) && has_pmf(old) == Some(false)
-}
-
 /// The two runs, their CPU pairs, and the thresholds for a change.
 pub(super) struct Sides<'r> {
     pub(super) new: &'r LoggedRun,
@@ -138,8 +132,6 @@ pub(super) struct Sides<'r> {
     pairs: Vec<(CpuIndex, CpuIndex)>,
     /// The relative tolerance, in parts per million.
     pub(super) tolerance: u32,
-    /// True if the comparison shows the price of PMF.
-    pub(super) is_pmf_price: bool,
 }
 
 impl<'r> Sides<'r> {
@@ -187,7 +179,6 @@ impl<'r> Sides<'r> {
             }
         }
         Ok(Self {
-            is_pmf_price: is_pmf_added(new, &old),
             new,
             old,
             keyed,

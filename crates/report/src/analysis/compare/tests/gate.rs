@@ -1,16 +1,21 @@
 //! Tests comparisons that are used as a CI gate: refusals, gaps and warnings.
 
+use std::slice;
+
+use anyhow::Result;
 use hardware::spec::pmf::ReadError;
 use run::measure::Metric;
 use run::model::{Evidence, Kind};
 
 use super::support::{compared, found, sentences, try_compare, with_rows};
-use crate::analysis::compare::basis_text;
 use crate::analysis::compare::comparison::CHANGED;
 use crate::analysis::compare::differences::CONDITIONS;
-use crate::analysis::compare::pmf_price::{PMF_PRICE, callers_times};
+use crate::analysis::compare::pmf_cost::{PMF_COST, callers_times};
+use crate::analysis::compare::{Comparison, Options, basis_text, compare};
 use crate::analysis::edits::{self, RunEdit, edited};
 use crate::analysis::made_up::{set_summary, suite};
+use crate::export::{Report, by_name};
+use crate::log::LoggedRun;
 
 /// Edits to the baseline, each with the option that allows it and the error without that option.
 const REFUSED: &[(RunEdit, &str, &str)] = &[
@@ -297,9 +302,17 @@ fn methods_are_named_if_there_are_several() {
     assert!(text.contains("in test_rt_instr_susp_deep_serial, method warm: CPU 0.0"));
 }
 
-/// Neither a slower run nor one whose scenarios are not compared passes as unchanged.
-#[test]
-fn difference_is_the_price_of_pmf_if_only_the_run_has_it() {
+/// Compares as the verb `compare` does.
+fn try_compare_by_verb(new: &LoggedRun, old: &LoggedRun) -> Result<Comparison> {
+    let options = Options {
+        shows_pmf_cost: true,
+        ..Options::default()
+    };
+    Ok(compare(slice::from_ref(new), old, &options)?.remove(0))
+}
+
+/// Returns a run with PMF, and one without it whose wake-ups take half as long.
+fn with_and_without_pmf() -> (LoggedRun, LoggedRun) {
     let mut new = suite();
     for cell in new.run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
         set_summary(cell, Metric::Wake, 500, &[500, 500]);
@@ -310,20 +323,60 @@ fn difference_is_the_price_of_pmf_if_only_the_run_has_it() {
     for cell in old.run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
         set_summary(cell, Metric::Wake, 250, &[250, 250]);
     }
-    let comparison = compared(&new, &old);
-    assert!(comparison.is_pmf_price);
+    (new, old)
+}
+
+/// Neither a slower run nor one whose scenarios are not compared passes as unchanged.
+#[test]
+fn difference_is_the_cost_of_pmf_if_only_the_run_has_it() {
+    let (new, mut old) = with_and_without_pmf();
+    edits::iterations(&mut old);
+    let comparison = try_compare_by_verb(&new, &old).expect("comparable");
+    assert!(comparison.is_pmf_cost);
     assert_eq!(comparison.regressions().count(), 0);
-    let prices = sentences(&comparison, PMF_PRICE);
-    assert_eq!(prices.len(), comparison.findings.len());
-    assert!(
-        prices
-            .iter()
-            .any(|it| it.contains("PMF's price for Wake is ")),
-        "{prices:?}"
+    found(
+        &comparison,
+        PMF_COST,
+        &["PMF adds ", " (+100.0 %) to Wake."],
     );
+    // Differences in the conditions are named as well.
+    found(&comparison, CONDITIONS, &["requested number of samples"]);
     assert!(comparison.lacks()[0].contains("scenarios in the baseline not compared"));
     let queue = comparison.refused.iter().find(|it| it.id.is_parallel());
     assert!(queue.is_some_and(|it| it.in_baseline));
-    // Firmware that has lost PMF is not comparable.
-    assert!(try_compare(&old, &new, "").is_err());
+    // The same in every format: it is no regression.
+    let mut report: Report = vec![new.clone()].into();
+    report.comparisons = vec![comparison];
+    for (format, wanted, unwanted) in [
+        ("text", "PMF adds ", "worse"),
+        ("junit", "figures compared", "<failure"),
+        ("json", "\"pmf_cost\": true", "\"worse\""),
+    ] {
+        let mut page = Vec::new();
+        let format = by_name(format).expect("a format");
+        format.write(&report, &mut page).expect("written");
+        let page = String::from_utf8(page).expect("text");
+        assert!(page.contains(wanted) && !page.contains(unwanted), "{page}");
+    }
+}
+
+#[test]
+fn difference_is_not_the_cost_of_pmf_if_the_firmware_differs_otherwise() {
+    let (mut new, mut old) = with_and_without_pmf();
+    edits::firmware(&mut new);
+    edits::firmware(&mut old);
+    let same = try_compare_by_verb(&new, &old).expect("the same firmware");
+    assert!(same.is_pmf_cost);
+    let mut other = old.clone();
+    other.firmware[0].version = Some("v2.1.0(release):x".into());
+    let error = try_compare_by_verb(&new, &other).expect_err("other firmware");
+    let text = error.to_string();
+    assert!(
+        text.contains("The cost of PMF is not shown either, because the firmware is"),
+        "{text}"
+    );
+    // Firmware that has lost PMF is not comparable, and `publish` never shows the cost.
+    try_compare_by_verb(&old, &new).expect_err("without PMF");
+    let error = try_compare(&new, &old, "").expect_err("not asked for");
+    assert!(!error.to_string().contains("cost of PMF"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! The price of PMF: the change in the times that the caller measures, from firmware without PMF to
+//! The cost of PMF: the change in the times that the caller measures, from firmware without PMF to
 //! the same firmware with PMF.
 //!
 //! The payload reads PMF's timestamps after the timed region, so that these times do not include
@@ -12,14 +12,41 @@ use super::change::Change;
 use super::comparison::{ComparedScenario, scenario_title};
 use super::finding::ComparisonFinding;
 use super::sides::Sides;
+use crate::analysis::conditions::{PMF_COST_RUNS, differences};
 use crate::analysis::words::{durations_text, range_text};
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
-/// The price of PMF.
-pub(super) const PMF_PRICE: Kind = Kind::new("pmf-price");
+/// What PMF adds to a figure.
+pub(super) const PMF_COST: Kind = Kind::new("pmf-cost");
 /// The number of timestamps that PSCI_VERSION records: ENTER_PSCI and EXIT_PSCI.
 const STAMPS: f64 = 2.0;
+
+/// Returns true if only the firmware of `new` has PMF, according to the payload's probe.
+fn is_pmf_added(new: &LoggedRun, old: &LoggedRun) -> bool {
+    let has_pmf = |run: &LoggedRun| run.run.facts.as_ref().map(|facts| facts.pmf.is_ok());
+    has_pmf(new) == Some(true) && has_pmf(old) == Some(false)
+}
+
+/// Returns true if the difference between the runs is the cost of PMF: the firmware is the same, but
+/// only that of `new` has PMF.
+pub(super) fn is_pmf_cost(new: &LoggedRun, old: &LoggedRun) -> bool {
+    is_pmf_added(new, old) && obstacle(new, old).is_none()
+}
+
+/// If only `new` has PMF, returns the reason why the difference is not its cost. Returns None if it
+/// is.
+pub(super) fn obstacle(new: &LoggedRun, old: &LoggedRun) -> Option<String> {
+    let sides = [(new, None), (old, None)];
+    let (condition, [now, then]) = differences(PMF_COST_RUNS, sides, false).next()?;
+    is_pmf_added(new, old).then(|| {
+        format!(
+            "The cost of PMF is not shown either, because {} is {now} in the run, but {then} in the \
+             baseline",
+            condition.name
+        )
+    })
+}
 
 /// Returns a run whose firmware has PMF with the figures that firmware without PMF would give: those
 /// measured by the caller. Omits figures that depend on PMF or on other CPUs.
@@ -58,36 +85,41 @@ fn is_callers_time(step: CellStep, metric: Metric, has_slept: bool) -> bool {
 }
 
 /// Returns a finding for each figure of each scenario.
-pub(super) fn prices(sides: &Sides<'_>, scenarios: &[ComparedScenario]) -> Vec<ComparisonFinding> {
+pub(super) fn costs(sides: &Sides<'_>, scenarios: &[ComparedScenario]) -> Vec<ComparisonFinding> {
     let mut all = Vec::new();
     for scenario in scenarios {
         let title = scenario_title(sides.runs(), scenario.key);
         let changes = scenario.changes().iter();
         let by_name = grouped(changes.map(|change| (change.key.in_sentence(), change)));
         for (name, changes) in by_name {
-            let price = price(sides, scenario, &changes);
-            let sentence = format!("{title}: PMF's price for {name} is {price}.");
-            let finding =
-                ComparisonFinding::of_changes(PMF_PRICE, sentence, scenario.key, &changes);
+            let cost = cost(sides, scenario, &changes);
+            let sentence = format!("{title}: PMF adds {} to {name}{}.", cost.0, cost.1);
+            let finding = ComparisonFinding::of_changes(PMF_COST, sentence, scenario.key, &changes);
             all.push(finding);
         }
     }
     all
 }
 
-/// Returns the range of differences between the CPUs' times, with and without PMF.
-fn price(sides: &Sides<'_>, scenario: &ComparedScenario, changes: &[&Change]) -> String {
+/// Returns the range of differences between the CPUs' times, with and without PMF, and the share of
+/// each timestamp if only timestamps differ.
+fn cost(sides: &Sides<'_>, scenario: &ComparedScenario, changes: &[&Change]) -> (String, String) {
     let run = &sides.new.run;
     let differences = || changes.iter().map(|change| change.delta());
     let times = durations_text(run, differences());
     let percents = changes.iter().filter_map(|change| change.percent());
     let percents = range_text(percents, |percent| format!("{percent:+.1} %"));
+    let percents = if percents.is_empty() {
+        percents
+    } else {
+        format!(" ({percents})")
+    };
     let per_stamp = match scenario.key.id.procedure() {
         Procedure::Version => {
             let each = durations_text(run, differences().map(|time| time / STAMPS));
-            format!(", {each} for each of its two timestamps")
+            format!(": {each} for each of its two timestamps")
         }
         _ => String::new(),
     };
-    format!("{times} ({percents}){per_stamp}")
+    (times + &percents, per_stamp)
 }

@@ -1,4 +1,4 @@
-//! The price of PMF: `compare` of a run without PMF and one with PMF, on firmware that is otherwise
+//! The cost of PMF: `compare` of a run without PMF and one with PMF, on firmware that is otherwise
 //! the same.
 
 use crate::support::scratch::Scratch;
@@ -19,12 +19,15 @@ fn run(scratch: &Scratch, variant: &str, name: &str) {
 }
 
 /// Returns the smallest difference, in nanoseconds, in the sentence about a figure.
-fn price(text: &str, figure: &str) -> f64 {
+fn cost(text: &str, figure: &str) -> f64 {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let start = format!("PMF's price for {figure} is ");
     let words = words.join(" ");
-    let (_, price) = words.split_once(&start).expect("a sentence");
-    let mut words = price.split(' ');
+    let mut costs = words.split("PMF adds ").skip(1);
+    let is_of_figure = |cost: &&str| {
+        let sentence = cost.split_once(") to ").map_or("", |(_, rest)| rest);
+        sentence.starts_with(figure)
+    };
+    let mut words = costs.find(is_of_figure).expect("a sentence").split(' ');
     let number: f64 = words
         .next()
         .and_then(|it| it.parse().ok())
@@ -36,28 +39,31 @@ fn price(text: &str, figure: &str) -> f64 {
 }
 
 #[test]
-fn callers_times_with_and_without_pmf_differ_by_its_price() {
+fn callers_times_with_and_without_pmf_differ_by_its_cost() {
     let scratch = Scratch::empty();
     run(&scratch, "pmf=off", "plain.log");
     run(&scratch, "pmf=new", "pmf.log");
     let (code, text, said) = scratch.called("compare plain.log pmf.log");
     // The baseline's parallel scenario is not compared.
     assert_eq!(code, 3, "{said}");
-    assert!(said.contains("the differences are PMF's price"), "{said}");
     assert!(
-        text.contains("the caller's times do not show the price"),
+        said.contains("the differences are the cost of PMF"),
+        "{said}"
+    );
+    assert!(
+        text.contains("the caller's times do not show the cost"),
         "{text}"
     );
     // Two timestamps take at least two counter reads and two stores, at 16 ns per instruction.
     for figure in ["Call", "Wake", "alone.psci_version.ticks"] {
-        let price = price(&text, figure);
-        assert!((64.0..32_000.0).contains(&price), "{figure}: {text}");
+        let cost = cost(&text, figure);
+        assert!((64.0..32_000.0).contains(&cost), "{figure}: {text}");
     }
     assert!(text.contains("for each of its two timestamps"), "{text}");
     assert!(!text.contains("worse"), "{text}");
     let allowed = "compare plain.log pmf.log --allow-missing scenarios --allow-missing cpus";
     scratch.assert_outcomes(&[
-        (allowed, 0, "the differences are PMF's price"),
+        (allowed, 0, "the differences are the cost of PMF"),
         // PMF figures in the baseline have no counterpart.
         (
             "compare pmf.log plain.log",
