@@ -68,7 +68,7 @@ fn set_up(workspace: &Workspace) -> Result<PathBuf> {
 pub(super) fn run_setup() -> Result<u8> {
     let source = set_up(&Workspace::find()?)?;
     let (version, source) = (tf_a::TF_A.version, source.display());
-    say("everything is there");
+    say("everything is installed");
     say(&format!("TF-A {version} is in {source}"));
     Ok(0)
 }

@@ -7,6 +7,7 @@
 use std::env;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -57,7 +58,7 @@ pub fn check_no_install(workspace: &Workspace, needs: &[Need]) -> Result<()> {
 /// Returns the needs that are missing, grouped by the commands that install them: first all Debian
 /// packages, then each of the others.
 fn missing_groups(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Vec<Need>>> {
-    let is_package = |need: &Need| matches!(need.source(), Source::Debian(_));
+    let is_package = |need: &Need| matches!(need.source(), Source::Debian(..));
     let (packages, others): (Vec<Need>, Vec<Need>) =
         missing(workspace, needs)?.into_iter().partition(is_package);
     let others = others.into_iter().map(|need| vec![need]);
@@ -78,7 +79,9 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
 /// Installs a group, unless another thread or process has already done so.
 fn install(workspace: &Workspace, group: &[Need]) -> Result<()> {
     fs::create_dir_all(workspace.state())?;
-    let lock = File::create(workspace.state().join("install.lock"))?;
+    // Different installers may run at the same time.
+    let installer = group[0].source().installer();
+    let lock = File::create(workspace.state().join(format!("install-{installer}.lock")))?;
     lock.lock().context("cannot lock the build directory")?;
     if missing(workspace, group)?.is_empty() {
         return Ok(());
@@ -94,7 +97,8 @@ fn install(workspace: &Workspace, group: &[Need]) -> Result<()> {
     }
     let names = names(group).join(", ");
     let progress = StepProgress::start(&format!("installing {names}"));
-    let mut installed = commands.iter().map(|words| run(workspace, words));
+    let log = workspace.state().join(format!("install-{installer}.log"));
+    let mut installed = commands.iter().map(|words| run(workspace, words, &log));
     installed.try_for_each(|done| done).with_context(|| {
         format!(
             "cannot install {names}; check the network, or install it yourself and run this again"
@@ -119,23 +123,21 @@ fn names(group: &[Need]) -> Vec<&'static str> {
 /// Returns the commands that install a group.
 fn commands(workspace: &Workspace, group: &[Need]) -> Vec<CommandWords> {
     let source = group[0].source();
-    let folder = source.folder(workspace).display().to_string();
     match source {
-        Source::Debian(_) => {
+        Source::Debian(..) => {
             let install = "apt-get install -y --no-install-recommends";
             vec![as_root(install, &names(group))]
         }
-        Source::RustTarget(target) => vec![words("rustup target add", &[target])],
-        Source::Python(_, _, packages) => {
+        Source::Target(target) => vec![words("rustup target add", &[target])],
+        Source::Python(environment) => {
+            let folder = environment.folder(workspace).display().to_string();
             let pip = [&*format!("{folder}/bin/pip"), "install", "--quiet"];
-            let options = ["--disable-pip-version-check"];
+            let mut pip = pip.map(str::to_owned).to_vec();
+            pip.push("--disable-pip-version-check".to_owned());
+            pip.extend(environment.pinned_packages());
             vec![
                 words("python3 -m venv --clear", &[&folder]),
-                [&pip[..], &options, packages]
-                    .concat()
-                    .into_iter()
-                    .map(str::to_owned)
-                    .collect(),
+                pip,
                 words("touch", &[&format!("{folder}/{READY}")]),
             ]
         }
@@ -154,13 +156,13 @@ fn as_root(line: &str, more: &[&str]) -> CommandWords {
     words(&format!("{sudo}{line}"), more)
 }
 
-/// Runs a command.
-fn run(workspace: &Workspace, words: &CommandWords) -> Result<()> {
+/// Runs a command. `log` receives its output.
+fn run(workspace: &Workspace, words: &CommandWords, log: &Path) -> Result<()> {
     let quietly = |words: &CommandWords| {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).current_dir(&workspace.root);
         command.env("DEBIAN_FRONTEND", "noninteractive");
-        process::run("", &mut command, &workspace.state().join("install.log"))
+        process::run("", &mut command, log)
     };
     match quietly(words) {
         // Installation usually fails because the package lists are missing or out of date. A second

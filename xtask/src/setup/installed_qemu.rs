@@ -1,5 +1,5 @@
-//! The version of the installed QEMU, and QEMU 9.2 or later. If an older version is installed, it
-//! is kept, but version 10.0 from the Debian 12 backports is used where that version is needed.
+//! Checks the version of the installed QEMU. Plugins need version 9.2 or later; if the installed one is
+//! older, it is kept, and 10.0 from the Debian 12 backports is fetched for them.
 
 use std::env;
 use std::ffi::OsString;

@@ -14,10 +14,9 @@ use anyhow::{Context, Result};
 use host::places::once;
 
 use super::apt::{self, Apt, Archive};
-use super::need::{LAVA_ENVIRONMENT, READY};
+use super::need::LAVA_IMPORTS;
 use super::workspace::Workspace;
 
-const VERSION: &str = "2023.01-2";
 const ARCHIVE: Archive = Archive("deb", "bookworm", None);
 /// The packages that contain `lava-run` and the server's device templates.
 const PACKAGES: &str = "lava-common lava-dispatcher lava-dispatcher-host lava-server";
@@ -61,32 +60,21 @@ impl Lava {
     }
 }
 
-fn root(workspace: &Workspace) -> PathBuf {
-    let mut root = workspace.state().join(LAVA_ENVIRONMENT);
-    root.pop();
-    root
-}
-
 /// Returns the LAVA dispatcher, if it is installed.
 pub fn lava(workspace: &Workspace) -> Option<Lava> {
-    let root = root(workspace);
-    let is_there = workspace
-        .state()
-        .join(LAVA_ENVIRONMENT)
-        .join(READY)
-        .is_file();
-    is_there.then_some(Lava { root })
+    let root = LAVA_IMPORTS.root(workspace);
+    LAVA_IMPORTS.is_there(workspace).then_some(Lava { root })
 }
 
 /// Fetches and unpacks the Debian packages, and writes the files that they need. The installer
 /// then creates the virtual environment.
 pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
-    let root = root(workspace);
+    let root = LAVA_IMPORTS.root(workspace);
     fs::create_dir_all(&root)?;
     once(&root.join("root"), |partial| {
         let wanted = PACKAGES
             .split(' ')
-            .map(|package| format!("{package}={VERSION}"));
+            .map(|package| format!("{package}={}", LAVA_IMPORTS.version));
         let wanted: Vec<String> = wanted.collect();
         let mut words = vec!["download"];
         words.extend(wanted.iter().map(String::as_str));

@@ -28,75 +28,100 @@ pub const AAVMF: &str = "/usr/share/AAVMF/AAVMF_CODE.fd";
 /// The file that the installer creates last in a Python environment.
 pub(super) const READY: &str = "ready";
 
-/// The folder of LAVA's virtual environment, in the dispatcher's own folder.
-pub(super) const LAVA_ENVIRONMENT: &str = "lava-2023.01-2/venv";
+/// Sphinx, which builds the TF-A documentation and, in tests, report pages.
+const SPHINX: PythonEnvironment = PythonEnvironment {
+    name: "sphinx",
+    version: "8.1.3",
+    packages: &["sphinx"],
+};
 
-/// The Python packages that `lava-run` imports, in mutually compatible versions.
-const LAVA_IMPORTS: [&str; 11] = [
-    "aiohttp==3.14.5",
-    "configobj==5.0.9",
-    "jinja2==3.1.6",
-    "pexpect==4.9.0",
-    "python-magic==0.4.27",
-    "pytz==2026.6",
-    "pyudev==0.24.5",
-    "pyyaml==6.0.3",
-    "requests==2.34.2",
-    "setproctitle==1.3.8",
-    "voluptuous==0.16.0",
-];
+/// labgrid, which tests use to run the generated environments, and pytest for the labgrid plugin.
+const LABGRID: PythonEnvironment = PythonEnvironment {
+    name: "labgrid",
+    version: "26.0.1",
+    packages: &["labgrid", "pytest==9.2.0"],
+};
 
-/// Where a need is installed from, and its name there. Everything except Debian packages and Rust
-/// targets is installed in a folder of its own below this tool's part of `target/`.
+/// What `lava-run` imports, in mutually compatible versions.
+pub(super) const LAVA_IMPORTS: PythonEnvironment = PythonEnvironment {
+    name: "lava-dispatcher",
+    version: "2023.01-2",
+    packages: &[
+        "aiohttp==3.14.5",
+        "configobj==5.0.9",
+        "jinja2==3.1.6",
+        "pexpect==4.9.0",
+        "python-magic==0.4.27",
+        "pytz==2026.6",
+        "pyudev==0.24.5",
+        "pyyaml==6.0.3",
+        "requests==2.34.2",
+        "setproctitle==1.3.8",
+        "voluptuous==0.16.0",
+    ],
+};
+
+/// Where a need is installed from.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
-    Debian(&'static str),
-    RustTarget(&'static str),
-    /// A virtual environment: its name, its folder, and packages from PyPI.
-    Python(&'static str, &'static str, &'static [&'static str]),
+    /// A Debian package, and the program or file that shows that it is installed.
+    Debian(&'static str, &'static str),
+    /// A target of the Rust toolchain.
+    Target(&'static str),
+    /// A Python environment.
+    Python(PythonEnvironment),
 }
 
-use Source::{Debian, Python, RustTarget};
+/// A virtual environment in a folder of its own, with packages from PyPI.
+#[derive(Clone, Copy)]
+pub(super) struct PythonEnvironment {
+    pub(super) name: &'static str,
+    pub(super) version: &'static str,
+    /// A package without a version has that of the environment.
+    packages: &'static [&'static str],
+}
+
+use Source::{Debian, Python, Target};
 
 macro_rules! needs {
-    ($($need:ident, $source:expr, $shown_by:expr;)*) => {
+    ($($need:ident, $source:expr;)*) => {
         /// A program or library that a command needs.
         #[derive(Clone, Copy, PartialEq, Eq)]
         #[expect(missing_docs, reason = "named after the programs")]
         pub enum Need { $($need),* }
 
-        /// Every need, its source, and the program or file that shows that it is installed.
-        const NEEDS: &[(Need, Source, &str)] = &[$((Need::$need, $source, $shown_by)),*];
+        /// Every need and its source.
+        const NEEDS: &[(Need, Source)] = &[$((Need::$need, $source)),*];
     };
 }
 
 // docs/setup.md contains the same list.
 needs! {
-    Qemu, Debian("qemu-system-arm"), "qemu-system-aarch64";
-    CrossCompiler, Debian("gcc-aarch64-linux-gnu"), "aarch64-linux-gnu-gcc";
-    Ccache, Debian("ccache"), "ccache";
-    ArmNoneEabi, Debian("gcc-arm-none-eabi"), "arm-none-eabi-gcc";
-    Make, Debian("make"), "make";
-    DpkgSource, Debian("dpkg-dev"), "dpkg-source";
-    Fiptool, Debian("arm-trusted-firmware-tools"), "fiptool";
-    CertCreate, Debian("arm-trusted-firmware-tools"), "cert_create";
-    Openssl, Debian("openssl"), "openssl";
-    Mkimage, Debian("u-boot-tools"), "mkimage";
-    Dtc, Debian("device-tree-compiler"), "dtc";
-    UBoot, Debian("u-boot-qemu"), U_BOOT;
-    Aavmf, Debian("qemu-efi-aarch64"), AAVMF;
-    Sbsign, Debian("sbsigntool"), "sbsign";
-    Mtools, Debian("mtools"), "mformat";
-    Iasl, Debian("acpica-tools"), "iasl";
-    Chromium, Debian("chromium"), "chromium";
-    PythonVenv, Debian("python3-venv"), "python3";
-    File, Debian("file"), "file";
-    RustTarget, RustTarget(TARGET), "";
-    LinuxTarget, RustTarget(LINUX_TARGET), "";
-    EfiTarget, RustTarget(EFI_TARGET), "";
-    Sphinx, Python("sphinx", "sphinx-8.1.3", &["sphinx==8.1.3"]), READY;
-    Labgrid, Python("labgrid", "labgrid-26.0.1", &["labgrid==26.0.1", "pytest==9.2.0"]), READY;
-    Lava, Python("lava-dispatcher", LAVA_ENVIRONMENT, &LAVA_IMPORTS), READY;
+    Qemu, Debian("qemu-system-arm", "qemu-system-aarch64");
+    CrossCompiler, Debian("gcc-aarch64-linux-gnu", "aarch64-linux-gnu-gcc");
+    Ccache, Debian("ccache", "ccache");
+    ArmNoneEabi, Debian("gcc-arm-none-eabi", "arm-none-eabi-gcc");
+    Make, Debian("make", "make");
+    DpkgSource, Debian("dpkg-dev", "dpkg-source");
+    Fiptool, Debian("arm-trusted-firmware-tools", "fiptool");
+    CertCreate, Debian("arm-trusted-firmware-tools", "cert_create");
+    Openssl, Debian("openssl", "openssl");
+    Mkimage, Debian("u-boot-tools", "mkimage");
+    Dtc, Debian("device-tree-compiler", "dtc");
+    UBoot, Debian("u-boot-qemu", U_BOOT);
+    Aavmf, Debian("qemu-efi-aarch64", AAVMF);
+    Sbsign, Debian("sbsigntool", "sbsign");
+    Mtools, Debian("mtools", "mformat");
+    Iasl, Debian("acpica-tools", "iasl");
+    Chromium, Debian("chromium", "chromium");
+    PythonVenv, Debian("python3-venv", "python3");
+    File, Debian("file", "file");
+    RustTarget, Target(TARGET);
+    LinuxTarget, Target(LINUX_TARGET);
+    EfiTarget, Target(EFI_TARGET);
+    Sphinx, Python(SPHINX);
+    Labgrid, Python(LABGRID);
+    Lava, Python(LAVA_IMPORTS);
 }
 
 /// Returns the names of everything that may be installed.
@@ -114,38 +139,70 @@ pub fn all() -> Vec<Need> {
 impl Source {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Debian(name) | RustTarget(name) | Python(name, ..) => name,
+            Debian(name, _) | Target(name) => name,
+            Python(environment) => environment.name,
         }
     }
 
-    /// Returns the folder that a need from this source is installed in.
-    pub(super) fn folder(self, workspace: &Workspace) -> PathBuf {
+    /// Returns the program that installs from this source.
+    pub(super) fn installer(self) -> &'static str {
         match self {
-            Debian(_) | RustTarget(_) => PathBuf::from("/"),
-            Python(_, folder, _) => workspace.state().join(folder),
+            Debian(..) => "apt-get",
+            Target(_) => "rustup",
+            Python(_) => "pip",
         }
     }
 }
 
-impl Need {
-    fn row(self) -> (Source, &'static str) {
-        let row = NEEDS.iter().find(|row| row.0 == self);
-        row.map(|row| (row.1, row.2))
-            .expect("the table has every need")
+impl PythonEnvironment {
+    /// Returns the folder of this version.
+    pub(super) fn root(&self, workspace: &Workspace) -> PathBuf {
+        workspace
+            .state()
+            .join(format!("{}-{}", self.name, self.version))
     }
 
+    /// Returns the environment's own folder.
+    pub(super) fn folder(&self, workspace: &Workspace) -> PathBuf {
+        self.root(workspace).join("venv")
+    }
+
+    /// Returns true if the environment is complete.
+    pub(super) fn is_there(&self, workspace: &Workspace) -> bool {
+        self.folder(workspace).join(READY).is_file()
+    }
+
+    /// Returns the packages with their versions, as pip takes them.
+    pub(super) fn pinned_packages(&self) -> Vec<String> {
+        let packages = self.packages.iter().map(|package| {
+            if package.contains("==") {
+                (*package).to_owned()
+            } else {
+                format!("{package}=={}", self.version)
+            }
+        });
+        packages.collect()
+    }
+}
+
+impl Need {
     pub(super) fn source(self) -> Source {
-        self.row().0
+        let row = NEEDS.iter().find(|row| row.0 == self);
+        row.expect("the table has every need").1
     }
 
     /// Returns true if the program or library exists. Returns an error if it exists but is
     /// unusable, because an existing installation is never overwritten.
     pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
-        let (source, shown_by) = self.row();
-        let found = match source {
-            RustTarget(target) => return has_target(target),
-            Debian(_) if !shown_by.starts_with('/') => find(shown_by),
-            _ => Some(source.folder(workspace).join(shown_by)).filter(|path| path.is_file()),
+        let shown_by = match self.source() {
+            Target(target) => return has_target(target),
+            Python(environment) => return Ok(environment.is_there(workspace)),
+            Debian(_, shown_by) => shown_by,
+        };
+        let found = if shown_by.starts_with('/') {
+            Some(PathBuf::from(shown_by)).filter(|path| path.is_file())
+        } else {
+            find(shown_by)
         };
         match (self, &found) {
             (Self::Qemu, Some(path)) => check_qemu().with_context(|| path.display().to_string())?,
@@ -155,12 +212,14 @@ impl Need {
         Ok(found.is_some())
     }
 
-    /// Returns the folder below `target/` that contains the programs of this need, if it is
-    /// installed.
+    /// Returns the folder that contains the programs of a Python environment, if it is installed.
     pub fn programs(self, workspace: &Workspace) -> Option<PathBuf> {
-        let (source, shown_by) = self.row();
-        let folder = source.folder(workspace);
-        folder.join(shown_by).is_file().then(|| folder.join("bin"))
+        match self.source() {
+            Python(environment) if environment.is_there(workspace) => {
+                Some(environment.folder(workspace).join("bin"))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -76,7 +76,7 @@ fn find_difference(place: &Path) -> Option<String> {
     let differing = expected.symmetric_difference(&found).next();
     let path = differing.and_then(|line| line.splitn(3, ' ').nth(2));
     Some(match path {
-        Some(path) => format!("{path} does not match its checksum"),
+        Some(path) => format!("{path} was added, removed or changed"),
         None => "its list of checksums has changed".to_owned(),
     })
 }
@@ -146,22 +146,22 @@ mod tests {
         keep();
         assert_eq!(find_difference(&place), None);
         let changes: [(&str, Change); 9] = [
-            ("bl31.bin does not match its checksum", |it| {
+            ("bl31.bin was added, removed or changed", |it| {
                 fs::write(it.join("bl31.bin"), "firm")
             }),
-            ("bl31.bin does not match its checksum", |it| {
+            ("bl31.bin was added, removed or changed", |it| {
                 fs::write(it.join("bl31.bin"), "firmwarf")
             }),
-            ("bl31.bin does not match its checksum", |it| {
+            ("bl31.bin was added, removed or changed", |it| {
                 fs::write(it.join("bl31.bin"), "")
             }),
-            ("bl31.bin does not match its checksum", |it| {
+            ("bl31.bin was added, removed or changed", |it| {
                 fs::remove_file(it.join("bl31.bin"))
             }),
-            ("sub/bl 31.elf does not match its checksum", |it| {
+            ("sub/bl 31.elf was added, removed or changed", |it| {
                 fs::remove_dir_all(it.join("sub"))
             }),
-            ("bl2.bin does not match its checksum", |it| {
+            ("bl2.bin was added, removed or changed", |it| {
                 fs::write(it.join("bl2.bin"), "x")
             }),
             ("its list of checksums is missing", |it| {
@@ -171,7 +171,7 @@ mod tests {
                 let list = fs::read_to_string(it.join(SEAL))?;
                 fs::write(it.join(SEAL), list + "\n")
             }),
-            ("bl31.bin does not match its checksum", |it| {
+            ("bl31.bin was added, removed or changed", |it| {
                 let list = fs::read_to_string(it.join(SEAL))?;
                 fs::write(it.join(SEAL), "0".to_owned() + &list)
             }),

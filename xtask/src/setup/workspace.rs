@@ -2,7 +2,8 @@
 //!
 //! Everything that is fetched or built is assembled under a name that ends in `.partial`, and
 //! renamed when complete. A folder with its final name is therefore always complete, and a
-//! `.partial` folder left behind by a killed process is replaced.
+//! `.partial` folder left behind by a killed process is replaced. A Python environment contains its
+//! own path and cannot be renamed, so the file `ready` marks a complete one.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -79,7 +79,7 @@ fn output_of_an_install_is_kept_in_a_file() {
         said.contains("\nupdate 300\nits full output is in "),
         "{said}"
     );
-    assert!(said.ends_with("psci-bench/install.log\n"), "{said}");
+    assert!(said.ends_with("psci-bench/install-apt-get.log\n"), "{said}");
     assert!(said.lines().count() < 50 && !said.contains('\r'), "{said}");
 }
 
