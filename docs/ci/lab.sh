@@ -5,8 +5,9 @@
 #   docs/ci/lab.sh DIR
 #
 # Cells are found at any depth and through links, but not in folders whose names
-# begin with a dot. Each cell is run only once. Its report is results/report.txt, and
-# a line on stderr says whether it passed, and if not, why.
+# begin with a dot. A cell is run only once: if one has a results folder, nothing is
+# run. Its report is results/report.txt, and a line on stderr says whether it passed,
+# and if not, why.
 #
 # Exit codes: 0: all passed. 1: a job, a test case or a verdict did not pass.
 # 2: bad usage, or something cannot be run. 3: a log is missing or incomplete.
@@ -18,7 +19,7 @@
 #   JOBS      number of cells to run at a time   [4]
 #   GRACE     seconds by which an engine may exceed its job's time limit
 #             before it is stopped               [300]
-#   XTASK     the host tool                      [cargo xtask]
+#   XTASK     the host tool, by absolute path    [cargo xtask]
 set -eu
 
 say() {
@@ -41,6 +42,11 @@ xtask() {
     else
         (cd "$(dirname "$0")/../.." && cargo run --quiet --package xtask -- "$@")
     fi
+}
+
+# Prints the number of test cases in LAVA's log, apart from LAVA's own steps.
+cases_in_lava() {
+    grep '"lvl": "results"' results/lava.log | grep -cv '"definition": "lava"'
 }
 
 # Prints the results in LAVA's log that are neither `pass` nor `skip`. Of LAVA's own
@@ -95,13 +101,14 @@ if [ "${1:-}" = --cell ]; then
     # Engines end a job when its time is up, but may hang in the process.
     minutes=$(sed -n 's/^ *"minutes": *\([0-9]*\).*/\1/p' cell.json)
     bounded="timeout -k 30 $((${minutes:-60} * 60 + ${GRACE:-300}))"
-    bad=
+    bad= cases=1
     if [ "$(engine)" = lava ]; then
         log=$2/results/lava.log
         $bounded ${LAVA_RUN:-lava-run} --job-id "$$" --output-dir results/lava \
             --device device.yaml job.yaml >"$log" 2>&1 ||
             bad="lava-run ended with exit code $?"
         found=$(bad_in_lava)
+        cases=$(cases_in_lava) || true
     else
         log=$2/results/uart.log
         # In CI, pytest does not shorten the reasons.
@@ -120,7 +127,7 @@ if [ "${1:-}" = --cell ]; then
     0 | 1 | 3) ;;
     2) code=3 ;; # no run in the log, or no log
     *)
-        say "$2: no report: exit code $code"
+        say "$2: no report (exit code $code); see $2/results/report.err"
         exit 255
         ;;
     esac
@@ -131,6 +138,9 @@ if [ "${1:-}" = --cell ]; then
     fi
     if [ "$code" = 0 ] && [ -n "$bad$found$verdicts" ]; then
         code=1
+    fi
+    if [ "$code" = 0 ] && [ "$cases" = 0 ]; then
+        code=3 bad='LAVA has no test results'
     fi
     echo "$code" >results/exit-code
     case $code in
@@ -171,9 +181,12 @@ cells() {
         -exec sh -c 'cd -P "$1" && printf "%s\0" "$PWD"' sh '{}' ';') | LC_ALL=C sort -zu
 }
 if [ "$(cells | tr -cd '\0' | wc -c)" -eq 0 ]; then
-    refuse "$dir: it has no cells; cargo xtask lab lava -o $dir writes some"
+    refuse "$dir: no cells found; create one with cargo xtask lab lava -o $dir"
 fi
 cells | xargs -0 -n 1 "$self" --check || exit 2
+# The host tool is built before any job runs.
+(cd "$dir" && xtask report --help >/dev/null) ||
+    refuse "the host tool does not run, so there can be no reports"
 cells | xargs -0 -n 1 -P "$jobs" "$self" --cell || exit 2
 # A cell without an exit code was not run to its end.
 code=$(cells | xargs -0 -n 1 sh -c 'cat "$1/results/exit-code" || echo 3' sh |

@@ -93,8 +93,8 @@ fn cells_wherever_they_are() {
     fs::remove_dir_all(near.join("results")).expect("removed");
     let mut script = tools.script("lab.sh");
     script.arg(&near).env("PYTEST", "echo");
-    said(script.env("XTASK", "/nonexistent")).ends(2, "");
-    fs::remove_dir_all(near.join("results")).expect("removed");
+    said(script.env("XTASK", "/nonexistent")).ends(2, "the host tool does not run");
+    assert!(!near.join("results").exists());
     let mark = fs::read_to_string(near.join("cell.json")).expect("a mark");
     for (engine, words) in [("lava", "no job.yaml"), ("other", "neither lava nor")] {
         fs::write(near.join("cell.json"), mark.replace("labgrid", engine)).expect("written");
@@ -110,8 +110,8 @@ fn log(edit: impl FnOnce(&mut Run)) -> String {
     made_up_run::log(&run, Records::Once)
 }
 
-/// Returns the log that LAVA writes for a UART log, with a result in its suite `definition`.
-fn lava(uart: &str, definition: &str, result: &str) -> String {
+/// Returns the log that LAVA writes for a UART log, with results in the suites `definition`.
+fn lava(uart: &str, results: &[(&str, &str)]) -> String {
     let entry = |level: &str, message: &str| {
         format!("- {{\"dt\": \"x\", \"lvl\": \"{level}\", \"msg\": {message}}}\n")
     };
@@ -119,10 +119,13 @@ fn lava(uart: &str, definition: &str, result: &str) -> String {
         let line = serde_json::Value::from(line.trim_end());
         entry("target", &line.to_string())
     });
-    let found = format!(
-        "{{\"case\": \"a_case\", \"definition\": \"{definition}\", \"result\": \"{result}\"}}"
-    );
-    lines.chain([entry("results", &found)]).collect()
+    let results = results.iter().map(|(definition, result)| {
+        let found = format!(
+            "{{\"case\": \"a_case\", \"definition\": \"{definition}\", \"result\": \"{result}\"}}"
+        );
+        entry("results", &found)
+    });
+    lines.chain(results).collect()
 }
 
 /// An engine that writes a UART log and its own output, and ends with the given exit code.
@@ -166,7 +169,7 @@ fn job_passes_only_if_its_engine_and_its_verdict_do() {
     ] {
         assert_ends("labgrid", (log, ending), code, why);
     }
-    let passed = lava(&failed, "psci-bench", "pass");
+    let passed = lava(&failed, &[("psci-bench", "pass")]);
     assert_ends("lava", (&passed, "0"), 1, ": failed: psci-bench: FAIL");
 }
 
@@ -174,24 +177,21 @@ fn job_passes_only_if_its_engine_and_its_verdict_do() {
 fn job_passes_only_if_all_results_of_lava_do() {
     let good = log(|_| ());
     let failed = "a_case not passed";
-    for (suite, result, ending, code, why) in [
-        ("psci-bench", "pass", "0", 0, ": passed\n"),
-        ("psci-bench", "skip", "0", 0, ": passed\n"),
-        ("psci-bench", "fail", "0", 1, failed),
-        ("psci-bench", "unknown", "0", 1, failed),
-        (
-            "psci-bench",
-            "pass",
-            "1",
-            1,
-            "lava-run ended with exit code 1",
-        ),
+    let (pass, no_job) = (("psci-bench", "pass"), ("lava", "fail"));
+    for (results, ending, code, why) in [
+        (&[pass][..], "0", 0, ": passed\n"),
+        (&[("psci-bench", "skip")], "0", 0, ": passed\n"),
+        (&[("psci-bench", "fail")], "0", 1, failed),
+        (&[("psci-bench", "unknown")], "0", 1, failed),
+        (&[pass], "1", 1, "lava-run ended with exit code 1"),
         // Of LAVA's own steps, only the job itself counts.
-        ("lava", "fail", "0", 0, ": passed\n"),
+        (&[pass, no_job], "0", 0, ": passed\n"),
+        (&[no_job], "0", 3, "LAVA has no test results"),
+        (&[], "0", 3, "LAVA has no test results"),
     ] {
-        assert_ends("lava", (&lava(&good, suite, result), ending), code, why);
+        assert_ends("lava", (&lava(&good, results), ending), code, why);
     }
-    let cut = lava(&good, "psci-bench", "pass").replace("\"pass\"}}\n", "\"pa");
+    let cut = lava(&good, &[pass]).replace("\"pass\"}}\n", "\"pa");
     assert_ends("lava", (&cut, "0"), 1, failed);
 }
 

@@ -79,7 +79,7 @@ pub struct CellArguments {
     pub output: PathBuf,
 }
 
-/// A word that a job cannot contain.
+/// An invalid `--name`, `--place` or `--url`.
 #[derive(Debug, Error)]
 pub enum JobWordError {
     /// Not a valid firmware name, which is part of a folder name.
@@ -92,7 +92,7 @@ pub enum JobWordError {
     #[error("expected a URL, such as https://files.example.com/lab")]
     NoUrl,
     /// A URL whose path would end at this character.
-    #[error("a file name is appended, but LAVA ends the URL's path at {0:?}")]
+    #[error("a file name is appended, but LAVA ends the URL's path at {0:?}; use a URL without it")]
     Parts(char),
 }
 
@@ -130,19 +130,23 @@ fn path_end(url: &str) -> Option<char> {
 pub(super) fn run(verb: &LabVerb) -> Result<u8> {
     match verb {
         LabVerb::Lava { cell, url } => {
-            let output = absolute(&cell.output)?;
+            let output = absolute_path(&cell.output)?;
             let url = url.clone().map_or_else(|| file_url(&output), Ok)?;
             write_cell(cell, &output, Engine::Lava { url })
         }
         LabVerb::Labgrid { cell, place } => {
             let place = place.clone();
-            write_cell(cell, &absolute(&cell.output)?, Engine::Labgrid { place })
+            write_cell(
+                cell,
+                &absolute_path(&cell.output)?,
+                Engine::Labgrid { place },
+            )
         }
     }
 }
 
 /// Returns the absolute path of the directory for cells, which may not exist yet.
-fn absolute(output: &Path) -> Result<PathBuf> {
+fn absolute_path(output: &Path) -> Result<PathBuf> {
     let at = || format!("-o {}", output.display());
     if !output.exists() {
         return std::path::absolute(output).with_context(at);
@@ -156,7 +160,7 @@ fn file_url(folder: &Path) -> Result<String> {
     let path = folder.to_str().filter(|path| path_end(path).is_none());
     let path = path.with_context(|| {
         let folder = folder.display();
-        format!("-o {folder}: LAVA cannot read this path in a file:// URL; use --url")
+        format!("-o {folder}: LAVA cannot read a file:// URL with '?', '#' or bytes that are not UTF-8; use --url")
     })?;
     Ok(format!("file://{path}"))
 }
@@ -175,7 +179,7 @@ fn write_cell(arguments: &CellArguments, output: &Path, engine: Engine) -> Resul
         fs::symlink_metadata(&folder).is_err(),
         "{path} already exists; remove it, or use --name to give the new cell another name"
     );
-    let cpus = cpus(&arguments.tree, &board)?;
+    let cpus = count_cpus(&arguments.tree, &board)?;
     cell::check(&engine, &plan, cpus)?;
     let run = timeout::timeout(cpus, &plan);
     let qemu = if board.is_virtual() {
@@ -208,12 +212,12 @@ fn write_cell(arguments: &CellArguments, output: &Path, engine: Engine) -> Resul
     cell.write(&folder)?;
     say(&path);
     if cell.qemu.is_none() {
-        say(&install_note(&board, &args));
+        say(&install_note(&board, &args, arguments.tree.smp));
     }
     Ok(0)
 }
 
-fn cpus(tree: &TreeWish, board: &BoardFile) -> Result<u32> {
+fn count_cpus(tree: &TreeWish, board: &BoardFile) -> Result<u32> {
     match (&tree.dtb, tree.smp) {
         (Some(path), _) => {
             let blob = read_file::read("--dtb", path, TREE_MAX)?;
@@ -256,25 +260,30 @@ fn check_board(arguments: &CellArguments, board: &BoardFile, engine: &Engine) ->
         smp: tree.smp,
         ..TreeWish::default()
     };
-    let is_built = arguments.variant.is_some() || arguments.tf_a.is_some();
-    if is_built || tree.words() != usual.words() {
+    let is_qemus = [
+        ("--variant", arguments.variant.is_some()),
+        ("--tf-a", arguments.tf_a.is_some()),
+        ("this option", tree.words() != usual.words()),
+    ];
+    if let Some((option, _)) = is_qemus.into_iter().find(|(_, is_given)| *is_given) {
         bail!(
-            "{title} runs the payload that you install (`cargo xtask boards {name}`), so only \
-             --args and --smp describe it here"
+            "{option} applies only to QEMU: {title} runs the payload that you install (`cargo xtask \
+             boards {name}`), and here only --args and --smp describe it"
         );
     }
     Ok(())
 }
 
 /// Returns what to do before a job runs on a board.
-fn install_note(board: &BoardFile, args: &str) -> String {
+fn install_note(board: &BoardFile, args: &str, smp: Option<u32>) -> String {
     let name = &board.name;
     let verb = match board.package.as_ref().map(|package| package.kind) {
         Some(PackageKind::Fip) => "fip pack",
         _ => "image",
     };
+    let smp = smp.map_or_else(String::new, |count| format!(" --smp {count}"));
     format!(
-        "before the tests run, install the payload on the board: cargo xtask {verb} --board {name} \
-         --args '{args}' …"
+        "before the tests run, install the payload on the board: cargo xtask {verb} --board \
+         {name}{smp} --args '{args}' …"
     )
 }
