@@ -199,11 +199,9 @@ fn device(name: &str, compatible: &str, base: &str) -> String {
     format!("+{name}\ncompatible \"{compatible}\nreg 0 {base} 0 1000")
 }
 
-/// A change to a tree that does not say what it should do: the run ends on its own, with the cause
-/// or with the figures.
+/// Changes that do not affect the run.
 #[test]
-fn a_changed_tree_ends_with_its_cause_or_harmlessly() {
-    let (gic, uart) = ("interrupt-controller@8000000", "pl011@9000000");
+fn changed_tree_is_measured() {
     let harmless: [fn(&mut Blob); 3] = [
         |tree| repeat(tree, "pl011@9000000"),
         |tree| tree.add_text(device("watchdog", "arm,sbsa-gwdt", "f000000").as_bytes()),
@@ -217,6 +215,12 @@ fn a_changed_tree_ends_with_its_cause_or_harmlessly() {
     for change in harmless {
         ends(&changed(change), Verdict::Pass, &["6 passed"]);
     }
+}
+
+/// Changes that make a tree unusable.
+#[test]
+fn changed_tree_is_rejected_by_node_and_property() {
+    let (gic, uart) = ("interrupt-controller@8000000", "pl011@9000000");
     let twice = changed(|tree| repeat(tree, "cpu@1"));
     ends(&twice, Verdict::BadInput, &["cpu@1"]);
     let exchanged = changed(|tree| {
@@ -224,16 +228,9 @@ fn a_changed_tree_ends_with_its_cause_or_harmlessly() {
         set(tree, gic, "reg", &page(0x900_0000));
         set(tree, uart, "reg", &value);
     });
-    ends(&exchanged, Verdict::BadInput, &["reg"]);
-    let empty_distributor = cells(&[0, 0x800_0000, 0, 0, 0, 0x80a_0000, 0, 0xf6_0000]);
-    for (node, name, value) in [
-        ("psci", "method", b"\n\0".to_vec()),
-        (gic, "#interrupt-cells", cells(&[0xffff_ffff])),
-        (gic, "reg", empty_distributor),
-    ] {
-        let spec = changed(|tree| set(tree, node, name, &value));
-        ends(&spec, Verdict::BadInput, &[node, name]);
-    }
+    ends(&exchanged, Verdict::BadInput, &[gic, "reg"]);
+    let control = changed(|tree| set(tree, "psci", "method", b"\n\0"));
+    ends(&control, Verdict::BadInput, &["psci", "method"]);
 }
 
 /// Repeats a node, with everything in it.
@@ -385,7 +382,10 @@ fn a_damaged_parameter_block_is_refused_by_field_or_harmless() {
         boots_damaged(&good, at, DAMAGED[at % DAMAGED.len()]);
     }
     for at in [0x16, 0x17, 0x18, 0x1a, 0x1b, 0x1c] {
-        for value in DAMAGED {
+        for value in DAMAGED
+            .into_iter()
+            .filter(|value| *value != DAMAGED[at % DAMAGED.len()])
+        {
             boots_damaged(&good, at, value);
         }
     }

@@ -108,10 +108,11 @@ fn two_builds_by_both_engines() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path().join("set");
     for engine in ["lava", "labgrid"] {
-        for coherency in ["hw", "sw"] {
-            let build = format!("--name {coherency} --variant coherency={coherency}");
-            lab(engine, &set, &format!("{SHORT} {build}"));
-        }
+        lab(
+            engine,
+            &set,
+            &format!("{SHORT} --name sw --variant coherency=sw"),
+        );
     }
     // The same setup as in TF-A's own jobs, with their monitor and a device rendered from a server
     // dictionary.
@@ -121,11 +122,9 @@ fn two_builds_by_both_engines() {
     let mut run = tools.script("lab.sh");
     let run = said(run.arg(&set)).ends(0, "");
     let jobs = run.err.lines().filter(|line| line.ends_with(": passed"));
-    assert_eq!(jobs.count(), 5, "{}", run.err);
+    assert_eq!(jobs.count(), 3, "{}", run.err);
 
-    for job in ["hw", "sw"] {
-        check_job(&set.join(format!("lava-qemu-{job}/results/lava.log")));
-    }
+    check_job(&set.join("lava-qemu-sw/results/lava.log"));
     let log = theirs.join("results/lava.log");
     let cases: Vec<String> = results(&log).into_iter().map(|it| it.case).collect();
     assert_eq!(cases, cases_of_suite());

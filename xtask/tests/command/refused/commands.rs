@@ -227,8 +227,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
       --tos-fw-extra1 a --fw-config a --soc-fw-config a --hw-config a",
         &["needs --blob uuid=b11249be-92dd-4b10-867c-2c6a4b47a7fb,file=ddr4_pmu_train.bin"]),
 
-    // Soak and fuzz
-
     // Lab jobs
     ("lab lava -o a", &["not a directory"]),
     ("lab lava --board jupiter -o set", &["unknown board \"jupiter\""]),

@@ -37,8 +37,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("cat old | $X report /dev/stdin", &["error: /dev/stdin: no run in its 1 line"]),
     ("cat old | $X report -", &["error: stdin: no run in its 1 line"]),
     ("cat fip.bin | $X fip info /dev/stdin > /dev/full", &["error: stdout: No space left"]),
-    ("$X report - -o old < old", &["error: -o old: this is the input file for LOG"]),
-    ("$X follow - --log old < old", &["error: --log old: this is the input file for PORT"]),
     // Boards.
     ("$X boards greek", &["error: unknown board \"greek\""]),
     // Missing programs, and no network. The machine's apt uses a proxy that is not listening.

@@ -105,7 +105,6 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
 
     // PSCI versions from 0.2.
     (Qemu(1), &[Set("/psci", "compatible", Text("arm,psci-0.2"))], &["conduit: Smc"]),
-    (Qemu(1), &[Set("/psci", "compatible", Text("arm,psci-1.1"))], &["conduit: Smc"]),
     (Qemu(1), &[Set("/psci", "compatible", Text("arm,psci-1.3"))], &["conduit: Smc"]),
     (Qemu(1), &[Set("/psci", "compatible", Texts(&["arm,psci", "arm,psci-2.0"]))],
         &["conduit: Smc"]),
@@ -496,7 +495,6 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
 
     // The first enabled timer frame, or the reason why it is not available.
     (Qemu(2), &[], &["frame: the device tree has no timer frame (arm,armv7-timer-mem)"]),
-    (Juno, &[], &["frame: the device tree has no timer frame (arm,armv7-timer-mem)"]),
     (Devices(2), &[],
         &[
             "frame: 1 of 0x2a810000, timer frame at 0x2a830000, interrupt 92",
