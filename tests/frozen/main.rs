@@ -1,14 +1,14 @@
 //! Compares figures with those measured by the first version of the payload. The figures must not
 //! change when the code is restructured. Each folder `tests/data/frozen/gcc-*` contains the figures
-//! for one firmware. The rows of the parallel deepest-level scenario have been remeasured twice: once
-//! awake CPUs no longer read timestamps, and once the payload was no longer built for the smallest
-//! size, so that each CPU executes fewer instructions after its wake-up.
+//! for one firmware. The rows of the parallel deepest-level scenario have been remeasured twice: when
+//! awake CPUs stopped reading timestamps, and when the payload was no longer built for minimum size,
+//! so that each CPU executes fewer instructions after its wake-up.
 //!
 //! Serial and CPU_OFF rows, and all rows for machines with one CPU, must match to the tick. In
 //! parallel scenarios, QEMU runs the CPUs one after another, each until it yields. The number of
 //! instructions from a wake-up to the spin loop therefore determines which CPU detects the start
 //! first and which takes a lock first. If this number changes slightly, for example because the
-//! compiler outlines code differently, a CPU may overtake three others in the queue. That CPU moves
+//! compiler generates different code, a CPU may overtake three others in the queue. That CPU moves
 //! up three places, and each of the others moves down one. Therefore, a column's sum may differ by
 //! up to 1%, and its sorted figures by up to 20%.
 //!

@@ -29,7 +29,7 @@
 //! | [`commits`] | profiles and checks across a range of commits |
 //! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`verify`] | cache maintenance checks |
-//! | [`cli`] | the command line, one file per verb |
+//! | [`cli`] | the command line |
 //!
 //! Each folder imports only from the folders above it. The commands in [`cli`] and the
 //! whole-program tests call the same functions.

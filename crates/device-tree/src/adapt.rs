@@ -121,7 +121,7 @@ fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
     for name in old {
         root.remove_child(&name);
     }
-    // The payload rejects other numbers of cells.
+    // The payload rejects trees with other cell counts.
     let bytes = |cells: u32| cells.clamp(1, 2) as usize * 4;
     let address = bytes(root.address_cells().unwrap_or(2));
     let size = bytes(root.size_cells().unwrap_or(1));

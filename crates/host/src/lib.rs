@@ -1,6 +1,6 @@
 //! Functions needed by every program on the host: progress, child processes, files and interrupts.
 //!
-//! The crate is independent of PSCI, boards and runs, and has no command line.
+//! The crate imports nothing from the other crates, and does not parse command lines.
 //!
 //! ```
 //! use std::fs;

@@ -1,9 +1,9 @@
-//! The checksum of records and of a run's identity.
+//! The checksum of records, of a run's identity, and of files that the host keeps.
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 
 /// A table of 1 KiB. Without a table, the checksum of a device tree of 1 MiB would take 50 million
-/// instructions at boot; a larger table is not worth its share of the image.
+/// instructions at boot; a larger table would not justify its size.
 #[cfg(any(target_os = "none", target_os = "uefi"))]
 type Lookup = crc::Table<1>;
 

@@ -28,7 +28,6 @@ pub mod payload;
 #[cfg(feature = "full")]
 pub(crate) mod plugin;
 #[cfg(feature = "full")]
-#[cfg(feature = "full")]
 pub mod signer;
 pub mod stick;
 pub mod tf_a;

@@ -100,7 +100,7 @@ fn run(verb: XtaskVerb) -> Result<u8> {
             run_first(verb)
         }
         // A report verb builds nothing and may take a long time to read its input, so Ctrl-C simply
-        // kills it.
+        // kills it. `follow` watches for Ctrl-C itself.
         #[cfg(feature = "full")]
         XtaskVerb::Full(verb) => {
             if !matches!(*verb, FullVerb::Reports(_)) {

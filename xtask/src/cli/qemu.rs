@@ -53,7 +53,7 @@ pub struct QemuArguments {
     /// Exit with 1 if a scenario or a CPU's row was skipped.
     #[arg(long)]
     pub deny_skipped: bool,
-    /// Run N times, print a line for each run, and keep the logs that did not pass.
+    /// Run N times, print a line for each run, and keep the logs of those that did not pass.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[arg(conflicts_with_all = ["log", "records", "deny_skipped"])]
     pub repeat: Option<u64>,
@@ -74,7 +74,7 @@ pub struct RunArguments {
     /// Append this device tree instead of the board's.
     #[arg(long, value_name = "FILE")]
     pub dtb: Option<PathBuf>,
-    /// Run this file as BL33, unchanged.
+    /// Run this file as BL33 (its device tree is kept).
     #[arg(long, value_name = "FILE", conflicts_with_all = ["args", "dtb", "state_format", "core"])]
     pub image: Option<PathBuf>,
     /// Run this file as BL32 (OP-TEE's tee-raw.bin).

@@ -115,8 +115,8 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<(MemorySource, Vec<Region>)> {
     )))
 }
 
-/// Returns true for a node with the `device_type` of memory.
-fn is_typed(node: Node<'_>) -> bool {
+/// Returns true if the node's `device_type` is `memory`.
+fn has_memory_type(node: &Node<'_>) -> bool {
     node.value("device_type") == Some(b"memory\0")
 }
 
@@ -127,8 +127,9 @@ fn is_called_memory(node: &Node<'_>) -> bool {
 /// Returns the first memory node that `status` disables.
 fn disabled<'t>(tree: Fdt<'t>) -> Option<Node<'t>> {
     let mut nodes = Node::root(tree).subtree();
-    let is_memory =
-        |depth: usize, node: Node<'_>| is_typed(node) || depth == 1 && is_called_memory(&node);
+    let is_memory = |depth: usize, node: Node<'_>| {
+        has_memory_type(&node) || depth == 1 && is_called_memory(&node)
+    };
     let found = nodes.find(|(depth, node)| is_memory(*depth, *node) && !node.is_available());
     found.map(|(_, node)| node)
 }
@@ -138,7 +139,7 @@ fn append_memory(list: &mut Vec<Region>, tree: Fdt<'_>, source: MemorySource) ->
     let mut all = usable_nodes(tree);
     let mut append = |nodes: &mut dyn Iterator<Item = _>| append(list, nodes, MEMORY_MAX);
     match source {
-        MemorySource::DeviceType => append(&mut all.filter(|node| is_typed(*node))),
+        MemorySource::DeviceType => append(&mut all.filter(has_memory_type)),
         MemorySource::ZephyrSram => {
             let chosen = reference::in_chosen(tree, "zephyr,sram")?;
             append(&mut chosen.into_iter().filter(|node| node.is_available()))

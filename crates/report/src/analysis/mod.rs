@@ -1,4 +1,4 @@
-//! Turns runs into findings, and comparisons.
+//! Turns runs into findings and comparisons.
 
 pub mod audit;
 mod cold_calls;

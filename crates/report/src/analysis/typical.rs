@@ -87,8 +87,8 @@ fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     )
 }
 
-/// Returns the scenario in `run` that goes into the same table as `scenario`, or that would if the
-/// CPUs had been woken by the same interrupt. Scenarios with different helpers are listed
+/// Returns the scenario in `run` that corresponds to `scenario`, or that would if the CPUs had been
+/// woken by the same interrupt. Scenarios with different helpers are listed
 /// separately.
 fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
     let own = scenario.key();

@@ -2,7 +2,7 @@
 
 use run::plan::{ScenarioId, WARM_TITLE};
 
-/// Returns the scenario named by the last line of `log` that starts one.
+/// Returns the scenario that was started last in `log`.
 pub fn last_scenario(log: &str) -> Option<&str> {
     log.lines().rev().find_map(begun_scenario)
 }

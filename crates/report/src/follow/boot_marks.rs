@@ -2,8 +2,8 @@
 
 use hardware::image::BootStage;
 
-/// Each scenario is followed by a line that starts with one of these strings. The first one appears
-/// only in TFTF output.
+/// Each scenario is followed by a line that contains one of these strings: TFTF's last line, or a
+/// scenario's record.
 const ENDED: [&str; 2] = ["  TEST COMPLETE", "{\"scenario\":"];
 
 /// Explains the last mark in `log`: how far the boot got, the likely cause if it stopped there, and

@@ -1,10 +1,11 @@
-//! How far a scenario has gotten.
+//! How far a scenario's current step has gotten.
 
-/// The number of samples that a scenario has kept and requested, across all CPUs. The payload keeps
-/// the current count in memory as one word, and the host reads it there while the payload runs.
+/// The number of valid and requested samples in a scenario's current step, across the CPUs that need
+/// samples. The payload keeps the count in memory as one word, and the host reads it there while the
+/// payload runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampleCount {
-    /// The number of samples kept so far.
+    /// The number of valid samples so far.
     pub kept: u32,
     /// The number of samples requested.
     pub asked: u32,

@@ -160,8 +160,7 @@ impl Writer {
     /// Writes the record's line into `line`. Returns false if it is too long.
     fn fits(&mut self, record: &Record) -> bool {
         let json = serde_json::to_string(record);
-        let json =
-            json.expect("records contain neither floats nor maps with other keys than strings");
+        let json = json.expect("records contain no floats, and only string keys");
         self.line.clear();
         // Writing to a String cannot fail.
         let _ = write!(self.line, "{MARK}{} {:04} ", self.run, self.seq);

@@ -171,8 +171,8 @@ impl Sleep {
     }
 }
 
-/// The minimum number of failed attempts before a scenario gives up. On a loaded host, a few
-/// attempts in a row can fail, and with few iterations three times their number is less than that.
+/// The minimum number of retries before a scenario gives up. On a loaded host several attempts in a
+/// row can fail, so three retries per iteration are too few if there are few iterations.
 const RETRIES_MIN: u64 = 15;
 
 /// Returns the number of ticks allowed for all participants to wake from a nap and read the start
@@ -248,7 +248,7 @@ impl<'m> Bench<'m> {
         }
     }
 
-    /// Runs a round; returns an error if a CPU is lost.
+    /// Runs a round without updating the sample count. Returns an error if a CPU is lost.
     pub(crate) fn run_round(&mut self, round: &Round) -> Result<(), Failure> {
         self.machine.run(round, &mut self.outcomes);
         first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
@@ -390,6 +390,7 @@ impl<'m> Bench<'m> {
         }
     }
 
+    /// Runs a round, after updating the sample count that the host may read.
     pub(crate) fn run(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
         let needing = self.cells.iter().filter(|state| state.needs_samples());
@@ -436,8 +437,8 @@ impl<'m> Bench<'m> {
         self.machine.facts().ticks(microseconds)
     }
 
-    /// Returns true if the number of failed attempts has reached three times the number of samples
-    /// requested, and at least [`RETRIES_MIN`].
+    /// Returns true if `attempts` exceeds the number of attempts that a step needs by three times the
+    /// number of samples requested, and by at least [`RETRIES_MIN`].
     pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
         let plan = self.setting.plan;
         let iterations = u64::from(plan.iterations);

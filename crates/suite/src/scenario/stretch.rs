@@ -1,5 +1,5 @@
-//! The `timer_latency` lines, in the layout used by the `latency` programs of real-time extensions,
-//! so that the same tools can read them: `RTT` is the time so far, `RTH` the headings, `RTD` one
+//! The `timer_latency` lines, in the layout of Xenomai's program `latency`, so that the same tools can
+//! read them: `RTT` is the time so far, `RTH` the headings, `RTD` one
 //! window and the totals so far, and `RTS` the final totals.
 //!
 //! Latencies are in microseconds with three decimal places, or in ticks if the counter's frequency

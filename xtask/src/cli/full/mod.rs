@@ -76,12 +76,12 @@ Details: docs/device-trees.md, docs/efi.md")]
     Profile(ProfileArguments),
     Ledger(LedgerArguments),
     Bisect(BisectArguments),
-    /// Write jobs for LAVA or labgrid, by board and firmware.
+    /// Write a job for LAVA or labgrid.
     #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
 Examples:
   cargo xtask lab lava -o lab
-  docs/ci/lab.sh lab              # runs the QEMU jobs on this host
+  docs/ci/lab.sh lab              # runs all jobs in lab/
 
 Details: docs/labs.md")]
     Lab {

@@ -45,7 +45,8 @@ impl History {
 ///
 /// # Errors
 /// Returns an error if there is only one run, if runs have the same name, if releases are out of
-/// order, or if a run differs in its unit, CPUs or scenarios.
+/// order, if only some have a known counter frequency, or if a run has no CPUs or no scenarios in
+/// common with the others.
 pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
     let has_several_boards = has_several_boards(runs);
     let names = if has_several_boards {
@@ -132,7 +133,7 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
         );
         ensure!(
             releases.keyed == Keyed::Ambiguous || has_common(&cpus, place),
-            "{input} has no CPUs in common with the other runs: are they from the same board?"
+            "{input} has no CPUs in common with the other runs"
         );
     }
     Ok(())
