@@ -103,7 +103,7 @@ fn as_tf_a_sees_it(theirs: &Path) {
 }
 
 #[test]
-fn two_builds_by_both_engines() {
+fn jobs_of_both_engines_pass() {
     let tools = tools();
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path().join("set");
