@@ -81,7 +81,6 @@ impl GicDriver {
     }
 
     /// Returns the version, or None if there is no GIC.
-    #[inline(never)]
     pub fn version(&self) -> Option<GicVersion> {
         match self {
             Self::Absent => None,
@@ -118,7 +117,6 @@ impl GicDriver {
 
     /// Sets up this CPU's part of the GIC, regardless of its state, for the wake-up SGI and the
     /// PPIs of these timers. Called on every entry.
-    #[inline(never)]
     pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
         let timers = timers.iter().map(|intid| 1 << intid.number());
         let enabled = timers.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);

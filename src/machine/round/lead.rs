@@ -389,7 +389,6 @@ impl Lead {
 
     /// Calls CPU_ON for a CPU that powers off until the firmware accepts the call, and then waits
     /// until the CPU has powered off again.
-    #[inline(never)]
     fn flood(
         &self,
         cpu: &CpuChannel,
