@@ -3,9 +3,11 @@
 use std::slice;
 
 use anyhow::Result;
+use hardware::board::CpuIndex;
 use hardware::spec::pmf::ReadError;
 use run::measure::Metric;
 use run::model::{Evidence, Kind};
+use run::plan::Method;
 
 use super::support::{compared, found, sentences, try_compare, with_rows};
 use crate::analysis::compare::comparison::CHANGED;
@@ -300,6 +302,20 @@ fn methods_are_named_if_there_are_several() {
     let changed = found(&comparison, CHANGED, &[name]);
     let text = basis_text((&new.run, &old.run), &changed.basis);
     assert!(text.contains("in test_rt_instr_susp_deep_serial, method warm: CPU 0.0"));
+}
+
+/// If another CPU stays awake, the scenario is still paired with that of the same method.
+#[test]
+fn scenario_with_another_helper_is_paired_by_method() {
+    let mut old = suite();
+    let mut warm = old.run.scenarios[0].clone();
+    warm.method = Method::Warm;
+    old.run.scenarios.insert(0, warm);
+    let mut new = suite();
+    new.run.scenarios[0].helper = Some(CpuIndex::new(3));
+    let comparison = try_compare(&new, &old, "wakes,scenarios").expect("comparable");
+    assert_eq!(comparison.refused.len(), 1, "{:?}", comparison.refused);
+    assert_eq!(comparison.refused[0].method, Method::Warm);
 }
 
 /// Compares as the verb `compare` does.
