@@ -30,6 +30,11 @@ refuse() {
     exit 2
 }
 
+# Rejects a program that does not exist, and names the variable that selects it.
+check_program() {
+    command -v "$2" >/dev/null || refuse "$2 is not installed; set $1 to another program"
+}
+
 # Prints the engine of the cell in this folder.
 engine() {
     sed -n 's/.*"engine": *"\([a-z]*\)".*/\1/p' cell.json
@@ -49,15 +54,17 @@ cases_in_lava() {
     grep '"lvl": "results"' results/lava.log | grep -cv '"definition": "lava"'
 }
 
-# Prints the results in LAVA's log that are neither `pass` nor `skip`. Of LAVA's own
-# steps, only the job itself counts.
+# Prints the results in LAVA's log that are not `pass` nor, unless the cell denies it,
+# `skip`. Of LAVA's own steps, only the job itself counts.
 bad_in_lava() {
+    skip=skip
+    [ -z "$deny" ] || skip=pass
     sed -n '/"lvl": "results"/!d
         /"definition": "lava"/{
             /"case": "job"/!d
         }
         /"result": "pass"/d
-        /"result": "skip"/d
+        /"result": "'$skip'"/d
         s/.*"case": "\([^"]*\)".*"error_msg": "\([^"]*\)".*/\1 not passed: \2/p
         t
         s/.*"case": "\([^"]*\)".*/\1 not passed/p
@@ -70,12 +77,23 @@ bad_in_pytest() {
     sed -n 's/^FAILED //p; s/^ERROR //p' results/pytest.out
 }
 
+# Runs an engine, and ends it if it exceeds the time limit or this script is interrupted.
+run_engine() {
+    timeout -k 30 "$limit" "$@" &
+    pid=$!
+    trap 'kill "$pid"; exit 130' INT TERM
+    wait "$pid"
+}
+
 # Rejects a cell that cannot be run.
 if [ "${1:-}" = --check ]; then
     cd "$2"
     case $(engine) in
-    lava) [ -f job.yaml ] || refuse "$2: there is no job.yaml; write the cell again" ;;
-    labgrid) ;;
+    lava)
+        [ -f job.yaml ] || refuse "$2: there is no job.yaml; write the cell again"
+        check_program LAVA_RUN ${LAVA_RUN:-lava-run}
+        ;;
+    labgrid) check_program PYTEST ${PYTEST:-pytest} ;;
     *) refuse "$2: cell.json names neither lava nor labgrid as its engine" ;;
     esac
     if [ -e results ]; then
@@ -100,11 +118,14 @@ if [ "${1:-}" = --cell ]; then
     mkdir results
     # Engines end a job when its time is up, but may hang in the process.
     minutes=$(sed -n 's/^ *"minutes": *\([0-9]*\).*/\1/p' cell.json)
-    bounded="timeout -k 30 $((${minutes:-60} * 60 + ${GRACE:-300}))"
-    bad= cases=1
+    limit=$((${minutes:-60} * 60 + ${GRACE:-300}))
+    bad= cases=1 deny=
+    if grep -q '"deny_skipped": true' cell.json; then
+        deny=--deny-skipped
+    fi
     if [ "$(engine)" = lava ]; then
         log=$2/results/lava.log
-        $bounded ${LAVA_RUN:-lava-run} --job-id "$$" --output-dir results/lava \
+        run_engine ${LAVA_RUN:-lava-run} --job-id "$$" --output-dir results/lava \
             --device device.yaml job.yaml >"$log" 2>&1 ||
             bad="lava-run ended with exit code $?"
         found=$(bad_in_lava)
@@ -112,14 +133,11 @@ if [ "${1:-}" = --cell ]; then
     else
         log=$2/results/uart.log
         # In CI, pytest does not shorten the reasons.
-        CI=true $bounded ${PYTEST:-pytest} --lg-env env.yaml \
+        export CI=true
+        run_engine ${PYTEST:-pytest} --lg-env env.yaml \
             --junit-xml results/junit.xml >results/pytest.out 2>&1 ||
             bad="pytest ended with exit code $?"
         found=$(bad_in_pytest)
-    fi
-    deny=
-    if grep -q '"deny_skipped": true' cell.json; then
-        deny=--deny-skipped
     fi
     code=0
     xtask report $deny "$log" >results/report.txt 2>results/report.err || code=$?
@@ -186,7 +204,7 @@ fi
 cells | xargs -0 -n 1 "$self" --check || exit 2
 # The host tool is built before any job runs.
 (cd "$dir" && xtask report --help >/dev/null) ||
-    refuse "the host tool does not run, so there can be no reports"
+    refuse "the host tool (XTASK) does not run, so there can be no reports"
 cells | xargs -0 -n 1 -P "$jobs" "$self" --cell || exit 2
 # A cell without an exit code was not run to its end.
 code=$(cells | xargs -0 -n 1 sh -c 'cat "$1/results/exit-code" || echo 3' sh |

@@ -93,7 +93,7 @@ fn cells_wherever_they_are() {
     fs::remove_dir_all(near.join("results")).expect("removed");
     let mut script = tools.script("lab.sh");
     script.arg(&near).env("PYTEST", "echo");
-    said(script.env("XTASK", "/nonexistent")).ends(2, "the host tool does not run");
+    said(script.env("XTASK", "/nonexistent")).ends(2, "the host tool (XTASK) does not run");
     assert!(!near.join("results").exists());
     let mark = fs::read_to_string(near.join("cell.json")).expect("a mark");
     for (engine, words) in [("lava", "no job.yaml"), ("other", "neither lava nor")] {

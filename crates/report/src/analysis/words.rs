@@ -22,8 +22,14 @@ pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = CpuIndex>) -> 
 /// Formats the smallest and largest values; returns an empty string if there are no values.
 pub(super) fn range_text(all: impl Iterator<Item = f64>, text: impl Fn(f64) -> String) -> String {
     match all.minmax_by(|a, b| a.total_cmp(b)).into_option() {
-        Some((least, most)) if least < most => format!("{} to {}", text(least), text(most)),
-        Some((only, _)) => text(only),
+        Some(ends) => {
+            let (least, most) = (text(ends.0), text(ends.1));
+            if least == most {
+                least
+            } else {
+                format!("{least} to {most}")
+            }
+        }
         None => String::new(),
     }
 }

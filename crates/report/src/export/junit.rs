@@ -218,7 +218,13 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let lacks = comparison.lacks();
     let refused = comparison.refused.iter();
     let refused = refused.map(|it| format!("{}, method {}: {}.", it.id, it.method.word(), it.why));
-    let said: Vec<String> = refused.chain(comparison.lone_rows(&run.run)).collect();
+    let costs = comparison
+        .findings
+        .iter()
+        .filter(|_| comparison.is_pmf_cost);
+    let costs = costs.map(|it| it.finding.sentence.clone());
+    let others = refused.chain(comparison.lone_rows(&run.run));
+    let said: Vec<String> = costs.chain(others).collect();
     let element = if lacks.is_empty() { "" } else { ERROR };
     let end = (element, "incomplete", lacks.join("; "));
     let whole = Case::new("Comparison".to_owned(), class.clone(), &said, end);

@@ -99,7 +99,10 @@ mod tests {
             ReleaseVersion::parse("2.9.0")
         );
         // Builds with different suffixes are different releases.
-        for (one, other) in [("v2.10-lts", "v2.10-beta"), ("v2.10-7-gabc", "v2.10-7-gdef")] {
+        for (one, other) in [
+            ("v2.10-lts", "v2.10-beta"),
+            ("v2.10-7-gabc", "v2.10-7-gdef"),
+        ] {
             assert_ne!(ReleaseVersion::parse(one), ReleaseVersion::parse(other));
         }
         for text in ["", "v", "current release", "2..9", "v2.x", "2017-01-31"] {

@@ -58,8 +58,10 @@ fn compare_one(
     let (scenarios, refused) = compare_scenarios(&sides, &options.across, is_pmf_cost);
     if scenarios.is_empty() {
         let whys = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
-        let obstacle = pmf_cost::obstacle(new, old).filter(|_| options.shows_pmf_cost);
-        let whys = [whys.format("; ").to_string()].into_iter().chain(obstacle);
+        let why_no_cost = pmf_cost::why_not_shown(new, old).filter(|_| options.shows_pmf_cost);
+        let whys = [whys.format("; ").to_string()]
+            .into_iter()
+            .chain(why_no_cost);
         let (run, baseline) = (&new.source.input, &old.source.input);
         bail!(
             "nothing in {run} can be compared with the baseline {baseline}. {}",
@@ -140,6 +142,9 @@ fn compare_scenario(
     match refusal(of, across) {
         Some(why) => Err(Incomparable::Conditions(why)),
         None if is_pmf_cost && new.id.has_queue() => Err(Incomparable::Queue),
-        None => compare_figures(sides, new, old),
+        None => compare_figures(sides, new, old).map_err(|why| match why {
+            Incomparable::NoFigure(_) if is_pmf_cost => Incomparable::NoCost,
+            why => why,
+        }),
     }
 }

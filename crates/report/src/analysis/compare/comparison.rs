@@ -220,7 +220,12 @@ impl Comparison {
                 .map(|(cpu, all)| (all.join(", "), cpu));
             let olds = grouped(by_cpu).into_iter().map(|(metrics, cpus)| {
                 let cpus = cpus_text(&self.baseline.run, cpus);
-                format!("{metrics} for {cpus}, which only the baseline has")
+                let why = if self.is_pmf_cost {
+                    "which do not show the cost of PMF"
+                } else {
+                    "which only the baseline has"
+                };
+                format!("{metrics} for {cpus}, {why}")
             });
             let lone = scenario.unpaired.0.as_slice();
             let has_lone = scenario.judged == JudgedBy::Cpu && !lone.is_empty();

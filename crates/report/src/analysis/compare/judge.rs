@@ -27,6 +27,9 @@ pub(super) enum Incomparable {
     #[error("{0} has no figures for this scenario")]
     NoFigure(&'static str),
     /// The comparison is between firmware without PMF and firmware with PMF.
+    #[error("its figures do not show the cost of PMF")]
+    NoCost,
+    /// The comparison is between firmware without PMF and firmware with PMF.
     #[error("CPUs wait for each other, so the caller's times do not show the cost of PMF")]
     Queue,
     #[error(

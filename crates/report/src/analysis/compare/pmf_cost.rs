@@ -5,8 +5,9 @@
 //! the reads.
 
 use run::measure::Metric;
-use run::model::{Cell, CellStep, Kind, Variant};
+use run::model::{Cell, CellStep, Kind, Run, Variant};
 use run::plan::{How, Procedure};
+use serde_json::{Map, Value};
 
 use super::change::Change;
 use super::comparison::{ComparedScenario, scenario_title};
@@ -28,24 +29,51 @@ fn is_pmf_added(new: &LoggedRun, old: &LoggedRun) -> bool {
     has_pmf(new) == Some(true) && has_pmf(old) == Some(false)
 }
 
-/// Returns true if the difference between the runs is the cost of PMF: the firmware is the same, but
-/// only that of `new` has PMF.
+/// Returns true if the difference between the runs is the cost of PMF: only the firmware of `new` has
+/// PMF, and nothing else differs.
 pub(super) fn is_pmf_cost(new: &LoggedRun, old: &LoggedRun) -> bool {
-    is_pmf_added(new, old) && obstacle(new, old).is_none()
+    is_pmf_added(new, old) && other_difference(new, old).is_none()
 }
 
-/// If only `new` has PMF, returns the reason why the difference is not its cost. Returns None if it
-/// is.
-pub(super) fn obstacle(new: &LoggedRun, old: &LoggedRun) -> Option<String> {
-    let sides = [(new, None), (old, None)];
-    let (condition, [now, then]) = differences(PMF_COST_RUNS, sides, false).next()?;
-    is_pmf_added(new, old).then(|| {
-        format!(
-            "The cost of PMF is not shown either, because {} is {now} in the run, but {then} in the \
-             baseline",
-            condition.name
-        )
-    })
+/// Returns a sentence that says why the cost of PMF is not shown, if only one of the runs has PMF.
+pub(super) fn why_not_shown(new: &LoggedRun, old: &LoggedRun) -> Option<String> {
+    if is_pmf_added(old, new) {
+        return Some("To see the cost of PMF, specify the run without PMF first".to_owned());
+    }
+    let difference = other_difference(new, old).filter(|_| is_pmf_added(new, old))?;
+    Some(format!(
+        "The cost of PMF is not shown either, because {difference}"
+    ))
+}
+
+/// Describes a difference between the runs, other than PMF.
+fn other_difference(new: &LoggedRun, old: &LoggedRun) -> Option<String> {
+    let of_runs = differences(PMF_COST_RUNS, [(new, None), (old, None)], true).next();
+    let of_runs = of_runs.map(|(it, [now, then])| (it.name.to_owned(), now, then));
+    let (name, now, then) = of_runs.or_else(|| differing_fact(&new.run, &old.run))?;
+    Some(format!(
+        "{name} is {now} in the run, but {then} in the baseline"
+    ))
+}
+
+/// Returns the first fact that differs, with its values. Facts that depend on PMF are ignored.
+fn differing_fact(new: &Run, old: &Run) -> Option<(String, String, String)> {
+    const OF_PMF: [&str; 2] = ["pmf", "overheads"];
+    let [now, then] = [new, old].map(|run| {
+        let facts = serde_json::to_value(run.facts.as_ref());
+        facts.expect("facts have only string keys")
+    });
+    let keys = [&now, &then].map(|facts| facts.as_object().into_iter().flat_map(Map::keys));
+    let key = keys
+        .into_iter()
+        .flatten()
+        .find(|key| !OF_PMF.contains(&key.as_str()) && now.get(key) != then.get(key))?;
+    let value = |facts: &Value| {
+        facts
+            .get(key)
+            .map_or("unknown".to_owned(), Value::to_string)
+    };
+    Some((key.clone(), value(&now), value(&then)))
 }
 
 /// Returns a run whose firmware has PMF with the figures that firmware without PMF would give: those
@@ -93,7 +121,13 @@ pub(super) fn costs(sides: &Sides<'_>, scenarios: &[ComparedScenario]) -> Vec<Co
         let by_name = grouped(changes.map(|change| (change.key.in_sentence(), change)));
         for (name, changes) in by_name {
             let cost = cost(sides, scenario, &changes);
-            let sentence = format!("{title}: PMF adds {} to {name}{}.", cost.0, cost.1);
+            let is_noise = changes.iter().all(|change| change.outcome.is_still());
+            let noise = if is_noise {
+                "; within the tolerance or the noise"
+            } else {
+                ""
+            };
+            let sentence = format!("{title}: PMF adds {} to {name}{}{noise}.", cost.0, cost.1);
             let finding = ComparisonFinding::of_changes(PMF_COST, sentence, scenario.key, &changes);
             all.push(finding);
         }
