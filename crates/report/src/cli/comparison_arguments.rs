@@ -48,7 +48,7 @@ impl ComparisonArguments {
         compare::Options {
             tolerance_ppm: self.tolerance.ppm,
             across: across.copied().collect(),
-            shows_pmf_cost: false,
+            ..compare::Options::default()
         }
     }
 

@@ -160,7 +160,10 @@ fn file_url(folder: &Path) -> Result<String> {
     let path = folder.to_str().filter(|path| path_end(path).is_none());
     let path = path.with_context(|| {
         let folder = folder.display();
-        format!("-o {folder}: LAVA cannot read a file:// URL with '?', '#' or bytes that are not UTF-8; use --url")
+        format!(
+            "-o {folder}: LAVA cannot read a file:// URL with '?', '#' or bytes that are not UTF-8; \
+             use --url"
+        )
     })?;
     Ok(format!("file://{path}"))
 }
@@ -260,12 +263,12 @@ fn check_board(arguments: &CellArguments, board: &BoardFile, engine: &Engine) ->
         smp: tree.smp,
         ..TreeWish::default()
     };
-    let is_qemus = [
+    let only_for_qemu = [
         ("--variant", arguments.variant.is_some()),
         ("--tf-a", arguments.tf_a.is_some()),
         ("this option", tree.words() != usual.words()),
     ];
-    if let Some((option, _)) = is_qemus.into_iter().find(|(_, is_given)| *is_given) {
+    if let Some((option, _)) = only_for_qemu.into_iter().find(|(_, is_given)| *is_given) {
         bail!(
             "{option} applies only to QEMU: {title} runs the payload that you install (`cargo xtask \
              boards {name}`), and here only --args and --smp describe it"

@@ -57,16 +57,15 @@ fn compare_one(
     let sides = Sides::of(callers.as_ref().unwrap_or(new), old, options.tolerance_ppm)?;
     let (scenarios, refused) = compare_scenarios(&sides, &options.across, is_pmf_cost);
     if scenarios.is_empty() {
-        let whys = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
-        let why_no_cost = pmf_cost::why_not_shown(new, old).filter(|_| options.shows_pmf_cost);
-        let whys = [whys.format("; ").to_string()]
-            .into_iter()
-            .chain(why_no_cost);
+        let mut whys = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
+        let mut why = whys.join("; ");
+        if options.shows_pmf_cost
+            && let Some(why_no_cost) = pmf_cost::why_not_shown(new, old)
+        {
+            why = format!("{why}. {why_no_cost}");
+        }
         let (run, baseline) = (&new.source.input, &old.source.input);
-        bail!(
-            "nothing in {run} can be compared with the baseline {baseline}. {}",
-            whys.format(". ")
-        );
+        bail!("nothing in {run} can be compared with the baseline {baseline}. {why}");
     }
     let mut findings = findings::of_conditions(&sides, &scenarios);
     findings.extend(if is_pmf_cost {
