@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicU64;
 
 use hardware::board::{CpuIndex, IdleState, IdleStates, Mpidr, StateSet};
 use hardware::devices::its::NoLpi;
-use run::measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
-use run::model::{Cpu, Run};
-use run::plan::Plan;
-use run::testing::fake::Fake;
 use smccc::psci::{Error, SuspendMode};
+use suite::measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
+use suite::model::{Cpu, Run};
 use suite::output;
+use suite::plan::Plan;
 use suite::scenario::Needs;
+use suite::testing::fake::Fake;
 use sync::Heap;
 
 /// A heap and the address range of its region.

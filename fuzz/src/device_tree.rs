@@ -3,7 +3,7 @@
 use hardware::board::{Board, Cpu, FormatError, LabelSource, Region, TreeConsole, free_memory};
 use hardware::image::handoff;
 use hardware::spec::psci::StateFormat;
-use run::plan::Plan;
+use suite::plan::Plan;
 use suite::scenario::{Needs, States};
 
 use crate::input::trees;

@@ -10,9 +10,9 @@ use report::export::{self, Report};
 use report::follow::last_scenario;
 use report::follow::stream::{MachineEnding, MachineResult, closing};
 use report::log::read_bytes;
-use run::crc::CRC_32;
-use run::model as verdict;
-use run::record::{Claim, MARK, RunBuilder, pieces};
+use suite::crc::CRC_32;
+use suite::model as verdict;
+use suite::record::{Claim, MARK, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
 use fuzz::{Check, TARGETS};
-use run::record::{Claim, FORMAT, MARK, Record, pieces};
+use suite::record::{Claim, FORMAT, MARK, Record, pieces};
 
 /// The maximum length of a mutated input, in bytes.
 const INPUT_MAX: usize = 1 << 14;

@@ -4,8 +4,8 @@ use core::arch::asm;
 use core::fmt::Display;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use run::model::ClosingLine;
-use run::plan::EndAction;
+use suite::model::ClosingLine;
+use suite::plan::EndAction;
 
 use crate::machine::call::firmware;
 use crate::machine::console::{self, Console};

@@ -6,9 +6,9 @@ use hardware::image::BootStage;
 use hardware::spec::pmf::{Interface, ReadError};
 use hardware::spec::psci::{ReturnCode, StateFormat};
 use hardware::spec::smccc::Service;
-use run::measure::{Counter, NoCpuOff};
 use smccc::arch::Version;
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
+use suite::measure::{Counter, NoCpuOff};
 
 use crate::machine::boot_marks;
 use crate::machine::call::firmware;

@@ -6,8 +6,8 @@ use core::sync::atomic::AtomicU64;
 use hardware::board::{Board, Footprint, FormatError, MemorySource, TreeConsole};
 use hardware::image::{BootStage, Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock};
 use hardware::spec::region::Region;
-use run::plan::{Plan, is_shared};
 use suite::output;
+use suite::plan::{Plan, is_shared};
 
 use super::console_choice::{move_console, open_console};
 use super::device_tree::{self, DeviceTree};
@@ -23,7 +23,7 @@ use crate::machine::ending::{self, accept, give_up, refuse};
 use crate::machine::memory::loader_data;
 use crate::machine::memory::tables::TranslationTables;
 
-/// The [`SampleCount`](run::measure::SampleCount) of the current scenario. xtask reads this word
+/// The [`SampleCount`](suite::measure::SampleCount) of the current scenario. xtask reads this word
 /// from QEMU's memory.
 #[used]
 static SAMPLES: AtomicU64 = AtomicU64::new(0);

@@ -11,10 +11,10 @@ use hardware::devices::its::ItsTables;
 use hardware::image::BootStage;
 use hardware::spec::region::Region;
 use hardware::spec::ticks::Clock;
-use run::measure::{Facts, Tally};
-use run::model::{self as model, Head, Run, RunId, RunParts};
-use run::plan::{Plan, ScenarioId};
-use run::record::FORMAT;
+use suite::measure::{Facts, Tally};
+use suite::model::{self as model, Head, Run, RunId, RunParts};
+use suite::plan::{Plan, ScenarioId};
+use suite::record::FORMAT;
 use suite::scenario::Needs;
 
 use super::firmware_answers::FirmwareAnswers;

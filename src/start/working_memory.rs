@@ -6,7 +6,7 @@ use arrayvec::ArrayVec;
 use hardware::board::{Board, Cpu, Room, free_memory};
 use hardware::devices::uart::registers;
 use hardware::spec::region::Region;
-use run::measure::Tally;
+use suite::measure::Tally;
 use suite::scenario::Needs;
 
 use crate::machine::allocator::HEAP;

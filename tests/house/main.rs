@@ -12,10 +12,9 @@ use imports::{Crates, circular, upward};
 use xtask::setup::workspace::Workspace;
 
 /// The name and the root file of each crate whose imports are checked.
-const CRATES: [(&str, &str); 14] = [
+const CRATES: [(&str, &str); 13] = [
     ("psci_bench", "src/main.rs"),
     ("hardware", "crates/hardware/src/lib.rs"),
-    ("run", "crates/run/src/lib.rs"),
     ("suite", "crates/suite/src/lib.rs"),
     ("sync", "crates/sync/src/lib.rs"),
     ("device_tree", "crates/device-tree/src/lib.rs"),

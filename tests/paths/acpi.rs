@@ -7,8 +7,8 @@ use std::thread;
 use device_tree::acpi::{self, Memory, Tables};
 use device_tree::adapt;
 use hardware::board::{Board, Region};
-use run::model::Verdict;
-use run::plan::ScenarioId;
+use suite::model::Verdict;
+use suite::plan::ScenarioId;
 use xtask::build::efi;
 use xtask::qemu;
 

@@ -4,9 +4,9 @@
 use boards::GicVersion;
 use device_tree::adapt;
 use hardware::image::Conduit;
-use run::measure::Metric;
-use run::model::Verdict;
-use run::plan::ScenarioId::{CpuSuspendParallel, PsciVersionParallel};
+use suite::measure::Metric;
+use suite::model::Verdict;
+use suite::plan::ScenarioId::{CpuSuspendParallel, PsciVersionParallel};
 use xtask::build::firmware::Platform;
 use xtask::build::flash;
 use xtask::build::image::Emergency;

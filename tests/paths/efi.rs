@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use boards::Conduit;
-use run::measure::Metric;
-use run::plan::ScenarioId::{CpuSuspendParallel, SuspendDeepSerial};
+use suite::measure::Metric;
+use suite::plan::ScenarioId::{CpuSuspendParallel, SuspendDeepSerial};
 use xtask::build::signer::Signer;
 use xtask::build::{efi, stick};
 use xtask::qemu::efi::{APPLICATION, ENVIRONMENT, environment, start_command};

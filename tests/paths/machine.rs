@@ -10,7 +10,7 @@ use std::time::Duration;
 use memchr::memmem;
 use report::follow::RunWatcher;
 use report::follow::stream::{self, MachineEnding, TimeLimits};
-use run::model::Verdict;
+use suite::model::Verdict;
 use tempfile::TempDir;
 use xtask::build::image::Emergency;
 use xtask::build::payload;

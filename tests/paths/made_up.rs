@@ -7,8 +7,8 @@
 
 use boards::{Conduit, GicVersion};
 use hardware::board::Mpidr;
-use run::measure::Metric;
-use run::plan::ScenarioId;
+use suite::measure::Metric;
+use suite::plan::ScenarioId;
 use xtask::build::firmware::Platform;
 use xtask::build::flash;
 

@@ -4,9 +4,9 @@
 use std::fs;
 
 use boards::Conduit;
-use run::crc::CRC_32;
-use run::measure::Metric;
-use run::plan::ScenarioId::CpuSuspendParallel;
+use suite::crc::CRC_32;
+use suite::measure::Metric;
+use suite::plan::ScenarioId::CpuSuspendParallel;
 use xtask::qemu::efi::{ENVIRONMENT, environment};
 use xtask::setup::{self, Need, U_BOOT};
 

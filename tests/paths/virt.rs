@@ -1,9 +1,9 @@
 //! QEMU's built-in loaders and PSCI on the `virt` machine.
 
 use boards::{BoardFile, Conduit, GicVersion};
-use run::measure::Metric;
-use run::model::Verdict;
-use run::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
+use suite::measure::Metric;
+use suite::model::Verdict;
+use suite::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
 use xtask::build::image::Emergency;
 
 use crate::common;

@@ -3,9 +3,9 @@
 
 use fancy_regex::{Captures, Regex};
 use report::log::read_bytes;
-use run::model::Verdict;
-use run::plan::ScenarioId;
-use run::record::LINE_MAX;
+use suite::model::Verdict;
+use suite::plan::ScenarioId;
+use suite::record::LINE_MAX;
 
 use crate::common;
 

@@ -3,7 +3,7 @@
 
 use report::analysis::explain::explanations;
 use report::log::read_bytes;
-use run::model::Verdict;
+use suite::model::Verdict;
 
 use crate::common::{self, spec};
 

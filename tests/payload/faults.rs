@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hardware::board::Mpidr;
-use run::measure::Reason;
-use run::model::Verdict::{self, Fail, Incomplete, Pass};
-use run::plan::ScenarioId::{
+use suite::measure::Reason;
+use suite::model::Verdict::{self, Fail, Incomplete, Pass};
+use suite::plan::ScenarioId::{
     self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
     SuspendDeepParallel, SuspendDeepSerial,
 };

@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 
 use hardware::board::Mpidr;
-use run::measure::Metric;
-use run::model::Cell;
-use run::plan::ScenarioId::{
+use suite::measure::Metric;
+use suite::model::Cell;
+use suite::plan::ScenarioId::{
     CpuOffSerial, CpuSuspendSerial, PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial,
 };
 

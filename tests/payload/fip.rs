@@ -14,7 +14,7 @@ use boards::GicVersion;
 use host::process;
 use report::follow::RunWatcher;
 use report::follow::stream::{self, MachineEnding, MachineResult};
-use run::model::Verdict;
+use suite::model::Verdict;
 use xtask::build::firmware::{self, FipBuild, FirmwareBuild, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;

@@ -4,15 +4,15 @@
 use std::time::Duration;
 
 use hardware::board::CpuIndex;
-use run::model::Function::{
+use suite::model::Function::{
     self, AffinityInfo, CpuOff, CpuOn, CpuSuspend, StatCount, StatResidency,
 };
-use run::model::Probe::{
+use suite::model::Probe::{
     self, Arrives, GoesOff, InterruptsKept, IsOff, IsOn, OwnTimer, Pending, Rises, Sgi,
 };
-use run::model::Verdict::{Fail, Pass};
-use run::model::{Check, CheckEnd};
-use run::plan::ScenarioId;
+use suite::model::Verdict::{Fail, Pass};
+use suite::model::{Check, CheckEnd};
+use suite::plan::ScenarioId;
 use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, Log, Ran};

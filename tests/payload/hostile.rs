@@ -7,7 +7,7 @@ use boards::GicVersion;
 use fdt_blob::{Blob, BlobToken, cells};
 use hardware::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock, TREE_MAX};
 use report::follow::stream::MachineEnding;
-use run::model::Verdict;
+use suite::model::Verdict;
 use xtask::build::image::enable_boot_log;
 use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::{Payload, RunSpec};

@@ -2,7 +2,7 @@
 //! returns from a suspend.
 
 use report::follow::stream::MachineEnding;
-use run::model::Verdict;
+use suite::model::Verdict;
 
 use crate::common::{run, spec};
 

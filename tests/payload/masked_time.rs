@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use hardware::board::Mpidr;
-use run::measure::Metric;
-use run::model::Variant;
-use run::plan::ScenarioId;
+use suite::measure::Metric;
+use suite::model::Variant;
+use suite::plan::ScenarioId;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;

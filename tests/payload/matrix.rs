@@ -4,9 +4,9 @@
 use hardware::board::{GicVersion, Mpidr};
 use hardware::image::Conduit;
 use hardware::spec::psci::StateFormat;
-use run::measure::{Counter, Metric};
-use run::model::{Variant, Verdict};
-use run::plan::{How, ScenarioId};
+use suite::measure::{Counter, Metric};
+use suite::model::{Variant, Verdict};
+use suite::plan::{How, ScenarioId};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;

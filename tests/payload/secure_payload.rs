@@ -1,9 +1,9 @@
 //! TF-A with a secure payload (BL32) at S-EL1.
 
 use hardware::board::Mpidr;
-use run::measure::Metric;
-use run::model::Variant;
-use run::plan::ScenarioId;
+use suite::measure::Metric;
+use suite::model::Variant;
+use suite::plan::ScenarioId;
 use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, Log, spec};

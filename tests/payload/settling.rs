@@ -1,9 +1,9 @@
 //! CPU_ON soon after CPU_OFF. For 500 us after a CPU is reported as OFF, the firmware either
 //! rejects CPU_ON, or accepts it but powers off the CPU anyway.
 
-use run::measure::Metric;
-use run::model::Verdict;
-use run::plan::ScenarioId;
+use suite::measure::Metric;
+use suite::model::Verdict;
+use suite::plan::ScenarioId;
 
 use crate::common::{self, Ran, rt_instr, spec};
 

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use hardware::board::Mpidr;
-use run::measure::Metric;
-use run::model::{Skip, Status, Variant, Verdict};
-use run::plan::ScenarioId;
+use suite::measure::Metric;
+use suite::model::{Skip, Status, Variant, Verdict};
+use suite::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
 

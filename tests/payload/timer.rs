@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use run::measure::Metric;
-use run::model::{CellSeries, Variant, Verdict};
-use run::plan::{How, ScenarioId};
+use suite::measure::Metric;
+use suite::model::{CellSeries, Variant, Verdict};
+use suite::plan::{How, ScenarioId};
 use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 

@@ -7,9 +7,9 @@
 //! `crates/suite/src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
 use boards::GicVersion;
-use run::measure::Metric;
-use run::model::{Cell, Verdict};
-use run::plan::ScenarioId::{
+use suite::measure::Metric;
+use suite::model::{Cell, Verdict};
+use suite::plan::ScenarioId::{
     self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
     SuspendDeepParallel,
 };

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use hardware::board::Mpidr;
 use report::export::{self, Report};
 use report::log::read_bytes;
-use run::measure::Metric;
-use run::model::Variant::{
+use suite::measure::Metric;
+use suite::model::Variant::{
     self, CoreAbandoned, CoreLost, CoreReturned, CoreSlept, CoreWoken, DeepestReturned,
     DeepestSlept, DeepestWoken,
 };
-use run::model::Verdict;
-use run::plan::{How, ScenarioId};
+use suite::model::Verdict;
+use suite::plan::{How, ScenarioId};
 
 use crate::common::{self, Log, spec};
 

@@ -114,7 +114,7 @@ fn name_stacks(
 mod tests {
     use report::log::read_bytes;
     use report::made_up_run;
-    use run::plan::Records;
+    use suite::plan::Records;
 
     use super::*;
 

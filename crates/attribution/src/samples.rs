@@ -8,9 +8,9 @@ use hardware::spec::pmf::Stamp;
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use report::analysis::phases::{CpuPhase, PowerSide, phase_between};
-use run::measure::{Instant, Instants};
-use run::model::{CellStep, Run};
-use run::plan::{How, ScenarioId};
+use suite::measure::{Instant, Instants};
+use suite::model::{CellStep, Run};
+use suite::plan::{How, ScenarioId};
 
 use crate::calls::Call;
 

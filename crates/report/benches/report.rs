@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use report::made_up_run;
-use run::measure::{Instant as Moment, Summary};
-use run::model::{Cell, ClosingLine, Sample, Verdict};
-use run::plan::{Records, ScenarioId};
-use run::record::Writer;
+use suite::measure::{Instant as Moment, Summary};
+use suite::model::{Cell, ClosingLine, Sample, Verdict};
+use suite::plan::{Records, ScenarioId};
+use suite::record::Writer;
 
 const CPUS: u16 = 8;
 const SAMPLES: u64 = 1_000_000;

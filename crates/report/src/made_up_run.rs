@@ -6,23 +6,23 @@
 
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;
-use run::measure::{self, Identity, Instant, Instants, Metric};
-use run::model::Verdict;
-use run::model::{
+use suite::measure::{self, Identity, Instant, Instants, Metric};
+use suite::model::Verdict;
+use suite::model::{
     Cell, CellStep, Conditions, Counts, Cpu, End, Run, RunId, Sample, Scenario, ScenarioKey,
     Series, Spread, Status, Totals, Variant, WakeSource,
 };
-use run::plan::{Method, Plan, Records, ScenarioId};
-use run::record::Writer;
-use run::testing::example;
 use suite::output::{self, ClosingSummary};
+use suite::plan::{Method, Plan, Records, ScenarioId};
+use suite::record::Writer;
+use suite::testing::example;
 
 /// The firmware's lines, which come before the payload's.
 pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
-/// Returns the made-up run, which is based on the `run` crate's example run, but has different
+/// Returns the made-up run, which is based on the `suite` crate's example run, but has different
 /// clusters, a different plan and different scenarios.
 pub fn run() -> Run {
     let mut run = Run {

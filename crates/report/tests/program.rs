@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use report::cli::documented::{help_examples, page_examples, pages};
 use report::cli::example_files::make_example_files;
 use report::made_up_run;
-use run::plan::Records;
+use suite::plan::Records;
 use tempfile::TempDir;
 
 /// Runs `psci-report` in `folder`, keeping only PATH from this process's environment.

@@ -1,15 +1,16 @@
-//! Runs scenarios on a [`run::measure::Machine`] and prints their results.
+//! Defines what a run is, performs it, and prints its results.
 //!
-//! This crate does not access hardware or define result types; those are in [`run::model`].
+//! The payload performs a run on a [`measure::Machine`]; programs that read its log use the same
+//! plan, model and tables. This crate does not access hardware or read logs.
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
 //!
 //! use hardware::board::IdleStates;
-//! use run::model::{Run, Verdict};
-//! use run::plan::Plan;
-//! use run::testing::{example, fake::Fake};
+//! use suite::model::{Run, Verdict};
 //! use suite::output::run_all;
+//! use suite::plan::Plan;
+//! use suite::testing::{example, fake::Fake};
 //! use sync::Heap;
 //!
 //! let plan = Plan::parse("only=psci_version_parallel").expect("valid arguments");
@@ -19,16 +20,22 @@
 //! let (heap, samples) = (Heap::new(|| true), AtomicU64::new(0));
 //! let verdict = run_all(&mut machine, run, &states, &mut uart, &heap, &samples);
 //! assert_eq!(verdict, Ok(Verdict::Pass));
-//! assert!(uart.contains("<RT_INSTR:"));
 //! assert!(uart.contains("psci-bench: PASS (1 passed"));
 //! ```
 //!
 //! | folder | task |
 //! |---|---|
+//! | [`crc`], [`hex`] | the checksum of records, and the numbers in them |
+//! | [`plan`] | reads boot arguments |
+//! | [`measure`] | rounds, outcomes, samples and their statistics |
+//! | [`model`] | scenarios, cells and their series, the verdict |
+//! | [`findings`] | sentences based on the figures |
+//! | [`record`] | machine-readable lines, each with a checksum |
 //! | [`scenario`] | runs rounds and keeps valid samples |
 //! | [`output`] | prints a run for human readers |
 //!
-//! Each folder imports only from those above it.
+//! Each folder imports only from the folders above it. The `testing` feature adds a fake machine
+//! and an example run for the tests of other crates.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -38,5 +45,14 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod crc;
+pub mod findings;
+pub mod hex;
+pub mod measure;
+pub mod model;
 pub mod output;
+pub mod plan;
+pub mod record;
 pub mod scenario;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

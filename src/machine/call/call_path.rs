@@ -9,8 +9,8 @@ use hardware::devices::its;
 use hardware::image::Conduit;
 use hardware::spec::counter::CounterErratum;
 use hardware::spec::counter_value::CounterValue;
-use run::measure::Counter;
 use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64, PSCI_VERSION};
+use suite::measure::Counter;
 
 use crate::machine::cpu::cache_lines;
 use crate::machine::cpu::instructions::relax;

@@ -8,9 +8,9 @@ use hardware::spec::smccc::{
     HYPERVISOR_UID, SERVICE_REVISION, SERVICE_UID, Service, VERSION_1_1, is_kvm,
 };
 use hardware::spec::stat::{Ladder, Statistics};
-use run::crc::CRC_32;
 use smccc::psci::{self, AffinityState, Error, LowestAffinityLevel, SuspendMode};
 use smccc::{arch, arch::Version};
+use suite::crc::CRC_32;
 
 use crate::machine::call::conduit::{ByConduit, call};
 

@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use hardware::spec::counter_value::CounterValue;
-use run::measure::{ActionEnd, Outcome};
+use suite::measure::{ActionEnd, Outcome};
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::gic::controller::GicDriver;

@@ -6,8 +6,8 @@ use hardware::board::GicVersion;
 use hardware::image::Conduit;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
-use run::measure::{ActionEnd, Operation, Outcome};
 use smccc::error::SUCCESS;
+use suite::measure::{ActionEnd, Operation, Outcome};
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::console;

@@ -2,7 +2,7 @@
 
 use hardware::board::Mpidr;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
-use run::measure::Overheads;
+use suite::measure::Overheads;
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware;

@@ -10,7 +10,7 @@ use aarch64_cpu::registers::{
 };
 use hardware::board::Mpidr;
 use hardware::spec::caches::Caches;
-use run::measure::Identity;
+use suite::measure::Identity;
 use tock_registers::fields::Field;
 
 use crate::machine::cpu::sysreg::{CTR_EL0, DCZID_EL0};

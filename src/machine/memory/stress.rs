@@ -8,7 +8,7 @@ use core::arch::global_asm;
 use aarch64_cpu::asm::barrier;
 use hardware::board::Region;
 use hardware::image::Conduit;
-use run::plan::Load;
+use suite::plan::Load;
 
 use crate::machine::memory::tables::Pages;
 

@@ -4,8 +4,8 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use aarch64_cpu::registers::{TPIDR_EL1, TPIDR_EL2, Writeable};
 use hardware::board::{CpuIndex, Mpidr};
-use run::measure::{Identity, Tally};
 use spin::Once;
+use suite::measure::{Identity, Tally};
 
 use crate::machine::boot::layout::{EntryRecord, set_channel_directory};
 use crate::machine::cpu::registers;

@@ -1,7 +1,7 @@
 //! The registers that are compared before and after a suspend.
 
 use hardware::devices::private_interrupts::PrivateSettings;
-use run::measure::KeptContext;
+use suite::measure::KeptContext;
 
 use crate::machine::call::call_path::Return;
 use crate::machine::cpu::registers;

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 use hardware::board::{Cpu, CpuIndex};
-use run::measure::{Loss, Step, WaitLimits};
-use run::model::Label;
+use suite::measure::{Loss, Step, WaitLimits};
+use suite::model::Label;
 
 use crate::machine::console::{self, print_paragraph};
 

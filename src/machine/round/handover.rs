@@ -1,7 +1,7 @@
 //! The messages that the lead and the other CPUs exchange in a round.
 
-use run::measure::order::Order;
-use run::measure::{Cause, Outcome, Tally};
+use suite::measure::order::Order;
+use suite::measure::{Cause, Outcome, Tally};
 use sync::Stop;
 
 /// The state shared by the lead and one other CPU.

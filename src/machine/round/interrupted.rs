@@ -1,8 +1,8 @@
 //! A CPU's part in a round in which its timer expires during a call to the firmware.
 
-use run::measure::order::Order;
-use run::measure::{ActionEnd, Interrupt, InterruptedCall, Outcome};
 use smccc::psci::{AffinityState, PSCI_CPU_ON_64};
+use suite::measure::order::Order;
+use suite::measure::{ActionEnd, Interrupt, InterruptedCall, Outcome};
 
 use crate::machine::boot::layout;
 use crate::machine::call::firmware;

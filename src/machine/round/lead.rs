@@ -7,14 +7,14 @@ use hardware::devices::its::NoLpi;
 use hardware::image::BootStage;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
-use run::measure::order::{Order, OrderBook};
-use run::measure::{
+use smccc::error::SUCCESS;
+use smccc::psci::{AffinityState, Error, SuspendMode};
+use suite::measure::order::{Order, OrderBook};
+use suite::measure::{
     Action, ActionEnd, After, Cause, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round,
     Step, Tally, Waker,
 };
-use run::plan::Plan;
-use smccc::error::SUCCESS;
-use smccc::psci::{AffinityState, Error, SuspendMode};
+use suite::plan::Plan;
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;

@@ -7,8 +7,8 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use hardware::board::{Mpidr, NoWatchdog, Watchdog as Description};
-use run::measure::{Cause, FINISH_US, Loss, Step};
 use spin::mutex::SpinMutex;
+use suite::measure::{Cause, FINISH_US, Loss, Step};
 
 use crate::machine::console;
 use crate::machine::cpu::registers;

@@ -7,12 +7,12 @@ use hardware::devices::its::NoLpi;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
 use hardware::spec::stat::{Rise, Statistics};
-use run::measure::order::Order;
-use run::measure::{
+use spin::Once;
+use suite::measure::order::Order;
+use suite::measure::{
     Action, ActionEnd, Identity, NoCpuOff, Outcome, Preparation, SingleCall, Window,
 };
-use run::plan::Load;
-use spin::Once;
+use suite::plan::Load;
 use sync::Stop;
 
 use crate::machine::call::call_path::{CallPath, FirmwareFunction, Return, TimedCall};

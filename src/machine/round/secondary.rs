@@ -2,9 +2,9 @@
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
-use run::measure::order::Order;
-use run::measure::{After, Outcome};
 use smccc::error::SUCCESS;
+use suite::measure::order::Order;
+use suite::measure::{After, Outcome};
 use sync::Stop;
 
 use crate::machine::call::firmware;

@@ -1,6 +1,6 @@
 //! The SGIs that a participant sends to wake the other CPUs in its round.
 
-use run::measure::order::{Order, SgiTargets};
+use suite::measure::order::{Order, SgiTargets};
 
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::participant::Participant;

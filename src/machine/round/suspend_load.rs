@@ -1,7 +1,7 @@
 //! Suspends a CPU again and again while another CPU is measured.
 
 use hardware::spec::counter_value::CounterValue;
-use run::measure::{ActionEnd, Outcome};
+use suite::measure::{ActionEnd, Outcome};
 
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::time::waiter::Waiter;

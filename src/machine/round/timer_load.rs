@@ -6,8 +6,8 @@ use core::ffi::c_void;
 
 use hardware::board::IntId;
 use hardware::spec::counter_value::CounterValue;
-use run::measure::{ActionEnd, Outcome, Tally, Window};
-use run::plan::Load;
+use suite::measure::{ActionEnd, Outcome, Tally, Window};
+use suite::plan::Load;
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::interrupted_call::TakenInterrupt;

@@ -8,8 +8,8 @@ use aarch64_cpu::registers::{
 };
 use hardware::board::{IntId, TimerPpis};
 use hardware::spec::timer::TimerName;
-use run::measure::Counter;
 use spin::Once;
+use suite::measure::Counter;
 
 use crate::machine::cpu::registers;
 use crate::machine::cpu::sysreg::{CNTHP_CVAL_EL2, CNTV_CTL_EL02, CNTV_CVAL_EL02, CNTV_TVAL_EL02};

@@ -2,7 +2,7 @@
 //! PSCI.
 
 use boards::GicVersion;
-use run::measure::Metric;
+use suite::measure::Metric;
 use xtask::build::payload::TreeSource;
 
 use super::*;

@@ -12,7 +12,7 @@ use hardware::image::{
 };
 use host::read_file;
 use object::{Object as _, ObjectSegment as _};
-use run::crc::CRC_32;
+use suite::crc::CRC_32;
 
 const PAGE: u64 = 4096;
 /// The number of CPUs that an image without a tree reserves memory for.

@@ -14,8 +14,8 @@ use hardware::image::{ParameterBlock, TREE_MAX};
 use hardware::text::plural::many;
 use host::progress::say_once;
 use host::read_file;
-use run::model::LeftOutState;
-use run::plan::Plan;
+use suite::model::LeftOutState;
+use suite::plan::Plan;
 
 use super::firmware::Variant;
 use super::image::{self, Emergency};

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow};
 use device_tree::check_bootargs;
-use run::plan::Plan;
+use suite::plan::Plan;
 
 /// Returns the plan for the boot arguments in `args`. The payload would also reject invalid boot
 /// arguments, but only after it has been built and started.

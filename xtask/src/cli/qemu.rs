@@ -15,7 +15,7 @@ use host::progress::{StepProgress, in_words, say};
 use host::read_file;
 use host::stdout::Out;
 use report::follow::RunWatcher;
-use run::model::{Verdict, scenarios};
+use suite::model::{Verdict, scenarios};
 
 use super::common::plan;
 use crate::build::GivenStates;

@@ -17,7 +17,7 @@ use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
 use report::follow::RunWatcher;
 use report::follow::stream::MachineEnding;
-use run::model::Verdict;
+use suite::model::Verdict;
 
 use super::qemu::{self, QemuArguments};
 use crate::qemu::prepare;

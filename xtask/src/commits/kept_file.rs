@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Result;
 use host::files;
 use host::progress::say;
-use run::crc::CRC_32;
+use suite::crc::CRC_32;
 
 /// Returns the contents of the file at `path`, or None if it does not exist or is damaged, in which
 /// case the result must be measured again.

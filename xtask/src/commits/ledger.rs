@@ -7,8 +7,8 @@ use hardware::text::words::Word as _;
 use report::profile::difference::{InstructionScope, PhaseChange, PhaseSide, changes};
 use report::profile::event::Event;
 use report::profile::profile::{PhaseFigure, Profile, ProfilePhase};
-use run::plan::ScenarioId;
 use serde::Serialize;
+use suite::plan::ScenarioId;
 
 use crate::build::checkout::Commit;
 

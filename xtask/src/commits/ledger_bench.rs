@@ -204,7 +204,7 @@ mod tests {
 
     use anyhow::anyhow;
     use report::follow::stream::MachineEnding;
-    use run::model::Verdict;
+    use suite::model::Verdict;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use anyhow::Result;
-use run::model::Function;
+use suite::model::Function;
 
 use super::bisect::find_steps;
 use super::commit_bench::{CommitBench, releases};

@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 use hardware::text::plural::many;
 use report::export::{Block, Table, write_blocks, write_page};
-use run::model::Function;
+use suite::model::Function;
 
 use super::ledger_export::{LedgerFormat, merged_text, step_kind};
 use super::verdict_ledger::{VerdictChange, VerdictEntry, VerdictLedger};

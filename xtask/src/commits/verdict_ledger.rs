@@ -2,8 +2,8 @@
 //! verdict.
 
 use itertools::Itertools as _;
-use run::model::Function;
 use serde::Serialize;
+use suite::model::Function;
 
 use super::verdicts::{FunctionVerdict, Verdicts};
 use crate::build::checkout::Commit;

@@ -12,10 +12,10 @@ use host::progress::StepProgress;
 use report::analysis::findings::findings;
 use report::follow::RunWatcher;
 use report::log::LoggedRun;
-use run::findings::FAILED_CHECK;
-use run::model::{Function, Verdict};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use suite::findings::FAILED_CHECK;
+use suite::model::{Function, Verdict};
 
 use super::commit_bench::{Measurement, NotMeasured};
 use crate::qemu::prepare::{self, Prepared};

@@ -11,8 +11,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
-use run::plan::{Method, Plan};
 use serde::Serialize;
+use suite::plan::{Method, Plan};
 
 use super::{monitors, templates};
 use crate::qemu::prepare::Prepared;

@@ -26,9 +26,9 @@
 //! The expressions use Python syntax. The LAVA dispatcher lets pexpect search only the last 4,000
 //! characters.
 
-use run::model::{Job, jobs};
-use run::plan::{Plan, Procedure, ScenarioId};
 use serde::Serialize;
+use suite::model::{Job, jobs};
+use suite::plan::{Plan, Procedure, ScenarioId};
 
 /// The maximum number of CPUs whose rows fit in the 4,000 characters that LAVA searches. Up to
 /// 2,000 of these characters may come after the rows, because LAVA reads that many from QEMU at

@@ -14,8 +14,8 @@ use host::temporary;
 use report::follow::RunWatcher;
 use report::profile::beside::log_hash;
 use report::profile::profile::Profile;
-use run::plan::{EndAction, Plan, Procedure, ScenarioId};
 use sha2::{Digest, Sha256};
+use suite::plan::{EndAction, Plan, Procedure, ScenarioId};
 
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::plugin;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use run::crc::CRC_32;
+use suite::crc::CRC_32;
 
 use crate::setup::AAVMF;
 

@@ -1,7 +1,7 @@
 //! The verdict of an image that is not psci-bench, such as TFTF.
 
 use hardware::image::ParameterBlock;
-use run::model::Verdict;
+use suite::model::Verdict;
 
 /// Returns the verdict on the tests that `image` has run, according to TFTF's summary in `log`.
 /// Returns None if there is no complete summary, or if psci-bench ran: it prints such a summary

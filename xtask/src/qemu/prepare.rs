@@ -15,8 +15,8 @@ use host::side_by_side;
 use host::temporary;
 use report::follow::stream::{self, MachineEnding, TimeLimits};
 use report::follow::{GuestSamples, RunWatcher};
-use run::model::Verdict;
 use sha2::{Digest, Sha256};
+use suite::model::Verdict;
 use tempfile::TempDir;
 
 use super::command_line::{self, CommandLine};

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use report::follow::stream::MachineEnding;
 #[cfg(feature = "full")]
 use report::log::{LoggedRun, read_bytes};
-use run::model::Verdict;
+use suite::model::Verdict;
 
 /// The result of a run.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use run::plan::{LOOPS_LIMIT_S, Plan, Procedure, ScenarioId};
+use suite::plan::{LOOPS_LIMIT_S, Plan, Procedure, ScenarioId};
 
 /// The shortest default timeout.
 pub(super) const LEAST: Duration = Duration::from_secs(120);

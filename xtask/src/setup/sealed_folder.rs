@@ -14,7 +14,7 @@ use std::process;
 use anyhow::{Context, Result};
 use host::places;
 use host::progress::say;
-use run::crc::CRC_32;
+use suite::crc::CRC_32;
 
 /// The name of the list in a sealed folder.
 const SEAL: &str = ".checksums";

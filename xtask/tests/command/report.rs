@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 use report::export::{self, Report};
 use report::log::read_bytes;
 use report::made_up_run;
-use run::model::Run;
-use run::plan::Records;
+use suite::model::Run;
+use suite::plan::Records;
 
 /// Returns the report for a log.
 fn read(log: &str) -> Report {

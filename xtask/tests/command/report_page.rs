@@ -14,8 +14,8 @@ use report::analysis::compare::{Options as Compared, compare};
 use report::analysis::history::history;
 use report::export::Report;
 use report::log::LoggedRun;
-use run::measure::Summary;
-use run::model::{Cpu, Failure, Series, Skip, Status};
+use suite::measure::Summary;
+use suite::model::{Cpu, Failure, Series, Skip, Status};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use report::made_up_run;
-use run::model::{Failure, Run, Status};
-use run::plan::Records;
+use suite::model::{Failure, Run, Status};
+use suite::plan::Records;
 
 use crate::tools::{said, tools};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use run::plan::{ScenarioId, TAG_PREFIX};
+use suite::plan::{ScenarioId, TAG_PREFIX};
 
 use crate::support::xtask;
 use crate::tools::{Result, lab, results, said, tools};

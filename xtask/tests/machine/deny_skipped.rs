@@ -3,7 +3,7 @@
 
 use boards::GicVersion;
 use report::made_up_run;
-use run::plan::Records;
+use suite::plan::Records;
 
 use crate::support::scratch::Scratch;
 use crate::support::tree_with;

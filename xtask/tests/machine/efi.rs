@@ -2,7 +2,7 @@
 
 use report::follow::stream::MachineEnding;
 use report::log::read_bytes;
-use run::model::Verdict;
+use suite::model::Verdict;
 use xtask::qemu::run_spec::RunSpec;
 
 use crate::support::run;

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use report::follow::stream::MachineEnding;
-use run::model::Verdict;
+use suite::model::Verdict;
 
 use crate::support::{End, FAIL, PASS, run, stub, stub_spec, xtask};
 

@@ -8,7 +8,7 @@ use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::{NodeStandard, Status};
 use dtoolkit::{Node as _, Property as _};
 use hardware::board::{Board, Cpu, FormatError, LabelSource};
-use run::crc::CRC_32;
+use suite::crc::CRC_32;
 
 /// The class of trees that the payload can build a board from.
 pub const USABLE: &str = "usable";

@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use device_tree::acpi::Memory;
 use hardware::board::Region;
 use psci_bench_efi::memory_map::readable;
-use run::model::ClosingLine;
+use suite::model::ClosingLine;
 use uefi_raw::protocol::loaded_image::LoadedImageProtocol;
 use uefi_raw::protocol::shell_params::ShellParametersProtocol;
 use uefi_raw::table::boot::{AllocateType, BootServices, MemoryDescriptor, MemoryType, PAGE_SIZE};

@@ -3,7 +3,7 @@
 
 use core::panic::PanicInfo;
 
-use run::model::ClosingLine;
+use suite::model::ClosingLine;
 
 use super::efi_services::{self, print_closing};
 use super::payload;

@@ -10,9 +10,9 @@ use std::collections::HashSet;
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::plan::{Procedure, ScenarioId};
 use serde::Serialize;
+use suite::measure::Metric;
+use suite::plan::{Procedure, ScenarioId};
 
 use super::compare::percent;
 use crate::log::page::{Page, PageTable};

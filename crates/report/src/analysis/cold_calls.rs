@@ -2,9 +2,9 @@
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::{CellSeries, Evidence, Finding, Kind, Run, Scenario, Variant};
-use run::plan::ScenarioId;
+use suite::measure::Metric;
+use suite::model::{CellSeries, Evidence, Finding, Kind, Run, Scenario, Variant};
+use suite::plan::ScenarioId;
 
 use super::cpu_names;
 use super::figure::{FigureKey, x_text};

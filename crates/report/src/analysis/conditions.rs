@@ -2,8 +2,8 @@
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::model::{Run, Scenario};
-use run::plan::{Axis, Procedure, TimerPlan};
+use suite::model::{Run, Scenario};
+use suite::plan::{Axis, Procedure, TimerPlan};
 
 use super::figure::has_figure;
 use crate::log::LoggedRun;

@@ -1,9 +1,9 @@
 //! Edits to the made-up suite run. Each edit changes one thing.
 
 use hardware::board::Mpidr;
-use run::measure::{Facts, Metric};
-use run::model::{Conditions, WakeSource};
-use run::plan::{Method, Plan, WakePattern};
+use suite::measure::{Facts, Metric};
+use suite::model::{Conditions, WakeSource};
+use suite::plan::{Method, Plan, WakePattern};
 
 use super::made_up::suite;
 use crate::log::LoggedRun;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use run::measure::{Metric, Summary, Unit};
-use run::model::{Cell, CellSeries, CellStep, Scenario, Series};
-use run::plan::{Axis, ScenarioId};
 use serde::Serialize;
+use suite::measure::{Metric, Summary, Unit};
+use suite::model::{Cell, CellSeries, CellStep, Scenario, Series};
+use suite::plan::{Axis, ScenarioId};
 
 use crate::log::LoggedRun;
 

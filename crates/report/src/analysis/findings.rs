@@ -2,8 +2,8 @@
 //! integer arithmetic.
 
 use hardware::text::plural::many;
-use run::findings::{Verbosity, findings_of};
-use run::model::{Evidence, Finding, Kind, Scenario};
+use suite::findings::{Verbosity, findings_of};
+use suite::model::{Evidence, Finding, Kind, Scenario};
 
 use super::cold_calls::cold_calls;
 use super::step_findings::{contention, dirty_flush, net_of_loop};
@@ -53,7 +53,7 @@ fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
     if let Some(what) = run.lost_of(scenario) {
         return Some(what);
     }
-    let is_named = |cpu: &run::model::Cpu| cpu.mpidr.is_some();
+    let is_named = |cpu: &suite::model::Cpu| cpu.mpidr.is_some();
     if run.run.facts.is_none() {
         Some("the machine record is".to_owned())
     } else if !run.run.cpus.iter().all(is_named) {

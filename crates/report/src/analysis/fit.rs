@@ -3,9 +3,9 @@
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::{CellSeries, Scenario, Variant};
-use run::plan::{How, ScenarioId};
+use suite::measure::Metric;
+use suite::model::{CellSeries, Scenario, Variant};
+use suite::plan::{How, ScenarioId};
 
 use super::figure::{FigureKey, is_sorted_by_size};
 use crate::log::grouped::grouped;

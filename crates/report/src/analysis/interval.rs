@@ -11,8 +11,8 @@
 //! side. With fewer than six samples, the interval is the full range of samples, although even the
 //! full range does not contain the median with 95 % confidence (1 - 2 / 2^n).
 
-use run::measure::{Histogram, Metric, Summary};
-use run::model::Scenario;
+use suite::measure::{Histogram, Metric, Summary};
+use suite::model::Scenario;
 
 /// The minimum number of samples for which the notch is used.
 const SAMPLES_MIN: u32 = 6;

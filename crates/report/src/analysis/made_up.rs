@@ -4,12 +4,12 @@ use std::path::Path;
 
 use hardware::board::Mpidr;
 use hardware::spec::pmf::Stamp;
-use run::measure::{Instant, Instants, Metric, Summary};
-use run::model::{
+use suite::measure::{Instant, Instants, Metric, Summary};
+use suite::model::{
     Cell, CellStep, Conditions, Counts, Cpu, Sample, Samples, Scenario, ScenarioKey, Series,
     Status, Variant,
 };
-use run::plan::{Method, ScenarioId};
+use suite::plan::{Method, ScenarioId};
 
 use crate::log::{LoggedRun, Records, tables};
 use crate::made_up_run;

@@ -4,9 +4,9 @@ use hardware::spec::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
 };
 use itertools::Itertools as _;
-use run::measure::Instant::{self, After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
-use run::measure::Instants;
-use run::model::{Cell, Scenario};
+use suite::measure::Instant::{self, After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
+use suite::measure::Instants;
+use suite::model::{Cell, Scenario};
 
 /// A CPU's state between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

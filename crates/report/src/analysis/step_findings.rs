@@ -3,9 +3,9 @@
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::{CellSeries, Evidence, Finding, FitQuality, Kind, Run, Scenario, Variant};
-use run::plan::{Axis, How, ScenarioId};
+use suite::measure::Metric;
+use suite::model::{CellSeries, Evidence, Finding, FitQuality, Kind, Run, Scenario, Variant};
+use suite::plan::{Axis, How, ScenarioId};
 
 use super::figure::FigureKey;
 use super::fit::{Bent, Curve, Straight, curves, extent, is_level};

@@ -1,10 +1,10 @@
 //! Tests findings and worst cases for made-up runs.
 
 use hardware::board::CpuIndex;
-use run::findings::WAITED;
-use run::measure::{Metric, Waker};
-use run::model::{Cell, CellStep, Evidence, Finding, Kind, Variant, WakeSource};
-use run::plan::{How, ScenarioId};
+use suite::findings::WAITED;
+use suite::measure::{Metric, Waker};
+use suite::model::{Cell, CellStep, Evidence, Finding, Kind, Variant, WakeSource};
+use suite::plan::{How, ScenarioId};
 
 use super::cold_calls::COLD_CALL;
 use super::findings::findings;
@@ -168,9 +168,9 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
             (Variant::StampWoken, Some(2), Call, [40, 40, 40]),
         ]),
     );
-    let identity = |midr| run::measure::Identity {
+    let identity = |midr| suite::measure::Identity {
         midr,
-        ..run::measure::Identity::default()
+        ..suite::measure::Identity::default()
     };
     for (cpu, midr) in run.run.cpus.iter_mut().zip([CORTEX_A57, CORTEX_A57, 0]) {
         cpu.identity = Some(identity(midr));

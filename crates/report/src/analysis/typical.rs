@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::Scenario;
+use suite::measure::Metric;
+use suite::model::Scenario;
 
 use super::conditions::{COMBINED, COMBINED_RUNS, differences, is_ambiguous};
 use crate::log::LoggedRun;
@@ -101,9 +101,9 @@ fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenar
 
 #[cfg(test)]
 mod tests {
-    use run::model::Variant;
-    use run::plan::Plan;
-    use run::plan::ScenarioId::{CpuOn, MaskedTime, NullCall, TimerLatency, WakeRace};
+    use suite::model::Variant;
+    use suite::plan::Plan;
+    use suite::plan::ScenarioId::{CpuOn, MaskedTime, NullCall, TimerLatency, WakeRace};
 
     use super::*;
     use crate::analysis::edits::{self, RunEdit, edited};

@@ -2,7 +2,7 @@
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
-use run::model::{Label, Run};
+use suite::model::{Label, Run};
 
 /// Appended to a finding that is based on unverified figures.
 pub(crate) const NOT_VERIFIED: &str = " Not verified: based on lines without a checksum.";

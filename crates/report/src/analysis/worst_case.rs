@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result, ensure};
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::{Scenario, Variant, WakeSource};
-use run::plan::{Axis, How, Procedure, ScenarioId, StateChoice, WakePattern};
+use suite::measure::Metric;
+use suite::model::{Scenario, Variant, WakeSource};
+use suite::plan::{Axis, How, Procedure, ScenarioId, StateChoice, WakePattern};
 
 use super::figure::{Figure, figures, x_heading};
 use crate::log::LoggedRun;

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use boards::StateFormat;
 use boards::device_tree::{Choices, build};
-use run::measure::{Metric, Summary};
-use run::model::{Run, Samples, Series};
-use run::plan::{Records, ScenarioId};
-use run::testing::example;
+use suite::measure::{Metric, Summary};
+use suite::model::{Run, Samples, Series};
+use suite::plan::{Records, ScenarioId};
+use suite::testing::example;
 
 use crate::analysis::compare::Options;
 use crate::export::{Publication, publish};

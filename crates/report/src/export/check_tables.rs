@@ -1,6 +1,6 @@
 //! Tables of checks, one row for each result.
 
-use run::model::{Check, Probe, Scenario};
+use suite::model::{Check, Probe, Scenario};
 
 use super::table::Table;
 use crate::analysis::words::cpus_text;

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use itertools::Itertools as _;
-use run::findings::{LAST_MAN, LOCK_QUEUE, LOST, NOT_COUNTED, WAITED};
-use run::model::Kind;
-use run::plan::{Method, ScenarioId};
 use serde::Serialize;
+use suite::findings::{LAST_MAN, LOCK_QUEUE, LOST, NOT_COUNTED, WAITED};
+use suite::model::Kind;
+use suite::plan::{Method, ScenarioId};
 
 use crate::analysis::compare::{
     Basis, CHANGED, Comparison, ComparisonFinding, FLUSH_OF_CLUSTER, UNCHANGED,

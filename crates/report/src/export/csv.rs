@@ -4,9 +4,9 @@ use std::io::Write;
 
 use anyhow::Result;
 use csv::WriterBuilder;
-use run::measure::Unit;
-use run::model::Scenario;
 use serde::Serialize;
+use suite::measure::Unit;
+use suite::model::Scenario;
 
 use super::history_lines::history_lines;
 use super::object::object;

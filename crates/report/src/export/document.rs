@@ -1,7 +1,7 @@
 //! A report as a list of blocks, from which the human-readable formats are generated.
 
-use run::model::Scenario;
 use serde::Serialize;
+use suite::model::Scenario;
 
 use super::html::Chart;
 use super::table::Table;

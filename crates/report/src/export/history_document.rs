@@ -2,9 +2,9 @@
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::ScenarioKey;
-use run::plan::Method;
+use suite::measure::Metric;
+use suite::model::ScenarioKey;
+use suite::plan::Method;
 
 use super::compared_text::{percent_text, value_text};
 use super::document::{Block, LabeledLine, ScenarioHeading};

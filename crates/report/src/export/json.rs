@@ -4,8 +4,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use device_tree::declared::Duration;
-use run::model::Scenario;
 use serde::Serialize;
+use suite::model::Scenario;
 
 use super::object::object;
 use super::report_data::Report;

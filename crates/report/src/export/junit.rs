@@ -11,8 +11,8 @@ use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use minijinja::context;
 use minijinja::value::Serde;
-use run::model::{Check, CheckEnd, Scenario, Status, Verdict};
 use serde::Serialize;
+use suite::model::{Check, CheckEnd, Scenario, Status, Verdict};
 
 use super::escape::xml;
 use super::method::method;

@@ -14,8 +14,8 @@ use host::progress::say;
 use itertools::Itertools as _;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
-use run::plan::{Procedure, ScenarioId};
 use serde::Serialize;
+use suite::plan::{Procedure, ScenarioId};
 
 use super::commentary::Commentary;
 use super::escape::markup;

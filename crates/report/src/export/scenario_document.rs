@@ -2,9 +2,9 @@
 
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;
-use run::measure::Metric;
-use run::model::{Failure, Finding, Scenario, Skip, Status, WakeSource};
-use run::plan::{Method, Procedure, ScenarioId};
+use suite::measure::Metric;
+use suite::model::{Failure, Finding, Scenario, Skip, Status, WakeSource};
+use suite::plan::{Method, Procedure, ScenarioId};
 
 use super::check_tables::check_tables;
 use super::document::{Block, Charts, ScenarioHeading};

@@ -2,8 +2,8 @@
 //! for each CPU, `x` and variant.
 
 use hardware::spec::ticks::Clock;
-use run::measure::Metric;
-use run::model::{CellSeries, Scenario};
+use suite::measure::Metric;
+use suite::model::{CellSeries, Scenario};
 use suite::output::{MetricScale, not_counted_heading};
 
 use super::table::{Table, cell, statistics};

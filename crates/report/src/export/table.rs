@@ -5,10 +5,10 @@ use std::iter::once;
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
-use run::measure::Summary;
-use run::model::Run;
-use run::plan::ScenarioId;
 use serde::Serialize;
+use suite::measure::Summary;
+use suite::model::Run;
+use suite::plan::ScenarioId;
 
 use super::escape;
 use crate::analysis::figure::{FigureKey, x_heading, x_text};

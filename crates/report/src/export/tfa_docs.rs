@@ -20,9 +20,9 @@ use csv::{QuoteStyle, Terminator, WriterBuilder};
 use host::files as output_files;
 use host::progress::say;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::{Cell, Scenario};
-use run::plan::{Method, Procedure, ScenarioId};
+use suite::measure::Metric;
+use suite::model::{Cell, Scenario};
+use suite::plan::{Method, Procedure, ScenarioId};
 
 use super::published_page::{self, OnPage, PageFigures};
 use crate::analysis::compare::{

@@ -1,6 +1,6 @@
 //! Finds the lines in a log that start a scenario.
 
-use run::plan::{ScenarioId, WARM_TITLE};
+use suite::plan::{ScenarioId, WARM_TITLE};
 
 /// Returns the scenario that was started last in `log`.
 pub fn last_scenario(log: &str) -> Option<&str> {

@@ -4,7 +4,7 @@
 use std::fs::{File, read_to_string};
 use std::os::unix::fs::FileExt;
 
-use run::measure::SampleCount;
+use suite::measure::SampleCount;
 
 /// The sample count in the memory of a machine that QEMU runs.
 pub struct GuestSamples {

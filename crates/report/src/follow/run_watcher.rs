@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use host::log_file::LogFile;
 use host::progress::{StepProgress, above_steps};
 use regex::{Regex, bytes};
-use run::measure::SampleCount;
-use run::record::MARK;
+use suite::measure::SampleCount;
+use suite::record::MARK;
 
 use super::begun_scenario;
 use super::guest_samples::GuestSamples;

@@ -12,8 +12,8 @@ use anyhow::{Context, Result};
 use host::log_file::LogFile;
 use host::progress::StepProgress;
 use memchr::memmem;
-use run::model::PREFIX;
 use serial2::SerialPort;
+use suite::model::PREFIX;
 
 use crate::follow::run_watcher::RunWatcher;
 use crate::follow::stream::{MachineEnding, StopConditions, chunks, closing, end_of, listen};
@@ -102,7 +102,7 @@ fn is_over(log: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use run::plan::Records;
+    use suite::plan::Records;
 
     use super::*;
     use crate::made_up_run;

@@ -9,8 +9,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use run::model as verdict;
-use run::model::Verdict;
+use suite::model as verdict;
+use suite::model::Verdict;
 
 use super::run_watcher::RunWatcher;
 

@@ -4,9 +4,9 @@ use hardware::board::{CPU_MAX, CpuIndex};
 use hardware::text::outside::printable;
 use hardware::text::plural::many;
 use hardware::text::words::Word as _;
-use run::model::{Cpu, Head, Run, ScenarioKey, Status};
-use run::plan::ScenarioId;
-use run::record::{Record, RunBuilder};
+use suite::model::{Cpu, Head, Run, ScenarioKey, Status};
+use suite::plan::ScenarioId;
+use suite::record::{Record, RunBuilder};
 
 use super::closing::Closing;
 use super::held_lines;

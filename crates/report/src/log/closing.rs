@@ -1,6 +1,6 @@
 //! A run's last line.
 
-use run::model::{ClosingLine, End, Totals, Verdict, parse_totals};
+use suite::model::{ClosingLine, End, Totals, Verdict, parse_totals};
 
 /// A run's last line.
 #[derive(Clone, Debug, PartialEq, Eq)]

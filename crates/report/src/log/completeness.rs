@@ -5,8 +5,8 @@ use std::slice;
 
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;
-use run::model::{Cell, ClosingLine, End, Scenario, Status, Totals, Verdict};
-use run::record::FORMAT;
+use suite::model::{Cell, ClosingLine, End, Scenario, Status, Totals, Verdict};
+use suite::record::FORMAT;
 
 use super::closing::Closing;
 use super::logged_run::{LoggedRun, NAMED_MAX};
@@ -276,9 +276,9 @@ fn has_own_verdict(end: &End) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use run::model::{End, Verdict};
-    use run::plan::ScenarioId;
-    use run::record::MARK;
+    use suite::model::{End, Verdict};
+    use suite::plan::ScenarioId;
+    use suite::record::MARK;
 
     use crate::log::tests::{read_one, sent, whole_log, with_records};
 

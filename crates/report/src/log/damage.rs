@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use fastrand::Rng;
 use hardware::board::CpuIndex;
-use run::model::{Cell, Run, Scenario, Series, Skip, Status};
-use run::plan::{Records, ScenarioId};
 use serde_json::Value;
+use suite::model::{Cell, Run, Scenario, Series, Skip, Status};
+use suite::plan::{Records, ScenarioId};
 
 use super::logged_run::LoggedRun;
 use super::reader::read_bytes;

@@ -2,7 +2,7 @@
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::model::{Cell, Scenario};
+use suite::model::{Cell, Scenario};
 use suite::output::RtInstrFigures;
 
 use super::integrity::NAMED_MAX;

@@ -5,8 +5,8 @@ use std::fmt;
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::model::RunId;
 use serde::Serialize;
+use suite::model::RunId;
 
 /// What is missing from a log, and how reliable the rest is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

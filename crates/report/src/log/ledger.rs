@@ -1,7 +1,7 @@
 //! The records of one run, by sequence number.
 
-use run::model::RunId;
-pub(super) use run::record::{CRC_DIGITS, Claim};
+use suite::model::RunId;
+pub(super) use suite::record::{CRC_DIGITS, Claim};
 
 use super::integrity::{Missing, Records};
 use super::untrusted_text::plain;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use hardware::board::{CPU_MAX, CpuIndex};
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Skip, Status};
-use run::plan::{Method, Procedure, ScenarioId};
+use suite::measure::Metric;
+use suite::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Skip, Status};
+use suite::plan::{Method, Procedure, ScenarioId};
 
 use super::integrity::Integrity;
 use super::plain_line::RtInstr;

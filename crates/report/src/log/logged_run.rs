@@ -3,9 +3,9 @@
 use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use run::model::{Cell, Run, RunId, Scenario, Skip, Status};
-use run::plan::{Method, ScenarioId};
 use serde::Serialize;
+use suite::model::{Cell, Run, RunId, Scenario, Skip, Status};
+use suite::plan::{Method, ScenarioId};
 
 use super::closing::Closing;
 use super::grouped::grouped;

@@ -17,8 +17,8 @@ use hardware::text::words::Word as _;
 use host::read_file;
 use itertools::Itertools as _;
 use regex::Regex;
-use run::measure::Metric;
-use run::plan::{Procedure, ScenarioId, StateChoice, Turns};
+use suite::measure::Metric;
+use suite::plan::{Procedure, ScenarioId, StateChoice, Turns};
 
 use super::grid_table;
 use super::page_cpus::PageCpus;

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use hardware::text::words::Word as _;
 use memchr::memmem;
 use regex::{Regex, bytes};
-use run::model::{self, Failure, RunId, Skip, Status, Verdict};
-use run::plan::{Method, Procedure, ScenarioId, WARM_TITLE};
-use run::record::Claim;
+use suite::model::{self, Failure, RunId, Skip, Status, Verdict};
+use suite::plan::{Method, Procedure, ScenarioId, WARM_TITLE};
+use suite::record::Claim;
 
 /// A line without a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

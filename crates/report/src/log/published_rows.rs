@@ -7,8 +7,8 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 use csv::{ReaderBuilder, Trim};
 use itertools::Itertools as _;
 use regex::Regex;
-use run::measure::Metric;
-use run::plan::{Procedure, ScenarioId};
+use suite::measure::Metric;
+use suite::plan::{Procedure, ScenarioId};
 
 use super::line_run::ROWS_MAX;
 

@@ -12,7 +12,7 @@ use std::io::Read;
 
 use hardware::text::plural::many;
 use memchr::memmem;
-use run::record::{MARK, pieces};
+use suite::record::{MARK, pieces};
 
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
@@ -523,7 +523,7 @@ fn range_of(line: &LogLine<'_>) -> (u64, u64) {
 mod tests {
     use std::io::{self, Seek as _, SeekFrom, Write as _};
 
-    use run::plan::Records;
+    use suite::plan::Records;
 
     use super::*;
     use crate::made_up_run;

@@ -1,9 +1,9 @@
 //! Logs that mix two runs with the same plan. No such log may be accepted as a complete run.
 
 use fastrand::Rng;
-use run::model::{Run, RunId};
-use run::plan::Records;
-use run::record::MARK;
+use suite::model::{Run, RunId};
+use suite::plan::Records;
+use suite::record::MARK;
 
 use super::logged_run::LoggedRun;
 use super::reader::read_bytes;

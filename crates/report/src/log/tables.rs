@@ -17,7 +17,7 @@ use hardware::text::words::Word as _;
 use host::progress::say;
 use host::read_file;
 use itertools::Itertools as _;
-use run::plan::ScenarioId;
+use suite::plan::ScenarioId;
 
 use super::builder::LoggedRunBuilder;
 use super::logged_run::LoggedRun;
@@ -156,7 +156,7 @@ fn line<'t>(tag: &'t str, row: &PublishedRow) -> PlainLine<'t> {
 
 #[cfg(test)]
 mod tests {
-    use run::measure::Metric;
+    use suite::measure::Metric;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! Logs recorded in different ways or with different parts missing.
 
-use run::measure::Metric;
-use run::model::{Cell, Failure, Run, RunId, Scenario, Skip, Status, Verdict};
-use run::plan::{Method, Records, ScenarioId};
-use run::record::{FORMAT, MARK};
+use suite::measure::Metric;
+use suite::model::{Cell, Failure, Run, RunId, Scenario, Skip, Status, Verdict};
+use suite::plan::{Method, Records, ScenarioId};
+use suite::record::{FORMAT, MARK};
 
 use super::logged_run::LoggedRun;
 use super::reader::read_bytes;
@@ -338,7 +338,7 @@ pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
             return format!("{line}\n");
         };
         let other = format!("{run}{seq} {json}");
-        let crc = run::crc::CRC_32.checksum(other.as_bytes());
+        let crc = suite::crc::CRC_32.checksum(other.as_bytes());
         format!("{other} {crc:08x}\n")
     });
     lines.collect()

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
-use run::model::{CellStep, Scenario, Variant, Verdict};
-use run::plan::{Axis, How, Method};
 use serde::{Deserialize, Serialize};
+use suite::model::{CellStep, Scenario, Variant, Verdict};
+use suite::plan::{Axis, How, Method};
 
 use super::event::{Event, EventCounts};
 use crate::log::LoggedRun;

@@ -5,9 +5,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use crate::findings::list;
+use crate::model::{Check, CheckEnd, Probe, Run, Scenario, Skip};
 use hardware::text::prose::paragraph;
-use run::findings::list;
-use run::model::{Check, CheckEnd, Probe, Run, Scenario, Skip};
 
 use super::grid::{GridCell, simple};
 

@@ -9,11 +9,11 @@
 use alloc::format;
 use core::fmt::{self, Write};
 
+use crate::measure::Metric;
+use crate::model::{Cell, Run, Scenario, Status};
+use crate::plan::Procedure;
 use hardware::board::CpuIndex;
 use hardware::text::prose::paragraph;
-use run::measure::Metric;
-use run::model::{Cell, Run, Scenario, Status};
-use run::plan::Procedure;
 
 pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;

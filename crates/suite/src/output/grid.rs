@@ -7,10 +7,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use crate::model::{Cpu, Label, Run};
 use hardware::board::CpuIndex;
 use hardware::spec::ticks::{Clock, Hundredths};
 use hardware::text::prose::{COLUMNS, fill, paragraph, width};
-use run::model::{Cpu, Label, Run};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum GridCell {

@@ -4,15 +4,15 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
+use crate::measure::{Facts, Identity};
+use crate::model::{Head, Label, Run};
+use crate::plan::{Plan, Procedure, ScenarioId, TimerPlan, WakePattern, is_foreign};
 use hardware::board::{CpuIndex, GicVersion, LabelSource, NoWatchdog};
 use hardware::image::Conduit;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::outside::Shown;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
-use run::measure::{Facts, Identity};
-use run::model::{Head, Label, Run};
-use run::plan::{Plan, Procedure, ScenarioId, TimerPlan, WakePattern, is_foreign};
 
 use super::frame;
 
@@ -234,7 +234,8 @@ fn others(
     own: &dyn Fn(Identity) -> Option<u64>,
     describe: &dyn Fn(u64, Label) -> String,
 ) -> fmt::Result {
-    let differing = |(index, cpu): (CpuIndex, &run::model::Cpu)| Some((index, own(cpu.identity?)?));
+    let differing =
+        |(index, cpu): (CpuIndex, &crate::model::Cpu)| Some((index, own(cpu.identity?)?));
     let mut others = run.cpu_indices().zip(&run.cpus).filter_map(differing);
     let Some((first, value)) = others.next() else {
         return Ok(());

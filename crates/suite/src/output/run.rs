@@ -1,6 +1,6 @@
 //! The output of a run, on one UART for several kinds of reader: TFTF's frame, which TF-A's CI
 //! looks for; tables and findings for people, ready to be pasted as reStructuredText;
-//! [`run::record`]s for programs; and the last line, [`ClosingLine`].
+//! [`crate::record`]s for programs; and the last line, [`ClosingLine`].
 //!
 //! TFTF's lines enclose only results that were measured in the same way as in TFTF. A scenario that
 //! uses the warm method or is not in TFTF's suite has no frame, because programs that read the
@@ -13,13 +13,13 @@ use alloc::format;
 use core::fmt::{self, Write};
 use core::sync::atomic::AtomicU64;
 
+use crate::findings::{Verbosity, findings_of, list as listed};
+use crate::measure::Machine;
+use crate::model::{ClosingLine, End, Job, LeftOutState, Run, Scenario, Status, Verdict, jobs};
+use crate::plan::{Method, Methods, ScenarioId, WARM_TITLE};
+use crate::record::Writer;
 use hardware::board::{CpuIndex, IdleStates, LeftOut, NoFrame};
 use hardware::text::prose::paragraph;
-use run::findings::{Verbosity, findings_of, list as listed};
-use run::measure::Machine;
-use run::model::{ClosingLine, End, Job, LeftOutState, Run, Scenario, Status, Verdict, jobs};
-use run::plan::{Method, Methods, ScenarioId, WARM_TITLE};
-use run::record::Writer;
 use sync::Heap;
 
 use super::frame;
@@ -166,7 +166,7 @@ pub fn closing(
 
 /// Runs the plan of `run`, which has no results yet, prints the results, and returns the verdict.
 /// `heap` must be at least the size given by [`crate::scenario::Needs`]; each scenario frees all
-/// memory that it takes from it. `samples` holds the [`run::measure::SampleCount`] of the current
+/// memory that it takes from it. `samples` holds the [`crate::measure::SampleCount`] of the current
 /// scenario.
 pub fn run_all<M: Machine>(
     machine: &mut M,

@@ -7,12 +7,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use crate::measure::{Metric, Summary, Unit};
+use crate::model::{Cell, CellSeries, Run, Scenario, Status, Variant};
+use crate::plan::{Axis, How, LOOPS_LIMIT_S, Procedure, ScenarioId};
 use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
-use run::measure::{Metric, Summary, Unit};
-use run::model::{Cell, CellSeries, Run, Scenario, Status, Variant};
-use run::plan::{Axis, How, LOOPS_LIMIT_S, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, simple};
 

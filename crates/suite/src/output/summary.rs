@@ -9,14 +9,14 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt::{self, Write};
 
+use crate::findings::list;
+use crate::measure::{Metric, Unit, lower_median};
+use crate::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals};
+use crate::plan::steps::Steps;
+use crate::plan::{Axis, Method, Plan, Procedure, ScenarioId};
 use hardware::board::CpuIndex;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
-use run::findings::list;
-use run::measure::{Metric, Unit, lower_median};
-use run::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals};
-use run::plan::steps::Steps;
-use run::plan::{Axis, Method, Plan, Procedure, ScenarioId};
 
 use super::grid::{GridCell, simple};
 use super::step_tables::MetricScale;

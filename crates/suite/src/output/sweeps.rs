@@ -7,12 +7,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use crate::measure::Metric;
+use crate::model::{Run, Scenario, Variant};
+use crate::plan::{Axis, Procedure};
 use hardware::text::join::join;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
-use run::measure::Metric;
-use run::model::{Run, Scenario, Variant};
-use run::plan::{Axis, Procedure};
 
 /// Writes these sentences. Writes nothing for a scenario that is in TFTF's suite or has no results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {

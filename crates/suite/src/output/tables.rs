@@ -5,11 +5,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use crate::measure::Metric;
+use crate::model::{Cell, Conditions, Run, Scenario};
+use crate::plan::{Method, Procedure, ScenarioId};
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
-use run::measure::Metric;
-use run::model::{Cell, Conditions, Run, Scenario};
-use run::plan::{Method, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, grid, simple};
 

@@ -5,16 +5,16 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use hardware::board::CpuIndex;
-use hardware::spec::stat::Ladder;
-use run::measure::{
+use crate::measure::{
     Action, After, Facts, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round,
     SampleCount, Summary, Waker, Who,
 };
-use run::model::{
+use crate::model::{
     Cell, CellStep, Conditions, Counts, Cpu, Failure, Scenario, ScenarioKey, Series, Status,
 };
-use run::plan::{How, Method, Plan};
+use crate::plan::{How, Method, Plan};
+use hardware::board::CpuIndex;
+use hardware::spec::stat::Ladder;
 
 use super::cell_state::CellState;
 use super::states::{Chosen, States};

@@ -2,11 +2,11 @@
 //! long lock queue. The sleep time in a trial is therefore doubled until all CPUs are down before
 //! the first wake-up; it is then set to a multiple of the time that they needed.
 
+use crate::measure::{Action, Detail, Outcome, Reason, Rejection, Who};
+use crate::model::{Failure, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::Stamp;
-use run::measure::{Action, Detail, Outcome, Reason, Rejection, Who};
-use run::model::{Failure, Skip};
 use smccc::psci;
 
 use super::bench::Bench;

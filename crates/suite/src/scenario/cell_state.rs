@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
+use crate::measure::{Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary};
+use crate::model::{Cell, CellStep, Counts, Sample, Samples, Series};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::ticks_between;
-use run::measure::{Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary};
-use run::model::{Cell, CellStep, Counts, Sample, Samples, Series};
 
 /// The maximum number of metrics in the samples of one action.
 pub(crate) const METRICS_MAX: usize = 5;

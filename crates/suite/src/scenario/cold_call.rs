@@ -2,8 +2,8 @@
 //! evicting the caller's own cache lines, and as the first call after a wake-up from each idle
 //! state.
 
-use run::measure::{Action, Metric, Preparation, SingleCall};
-use run::model::{Skip, Variant};
+use crate::measure::{Action, Metric, Preparation, SingleCall};
+use crate::model::{Skip, Variant};
 
 use super::bench::{BenchStep, Rounds};
 use super::states::Chosen;

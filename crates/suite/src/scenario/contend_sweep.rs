@@ -1,8 +1,8 @@
 //! The `contend_sweep` scenario: an increasing number of CPUs power down together.
 
-use run::measure::Who;
-use run::model::Skip;
-use run::plan::{How, steps};
+use crate::measure::Who;
+use crate::model::Skip;
+use crate::plan::{How, steps};
 
 use super::bench::{BenchStep, Rounds};
 use super::steps::Sweep;

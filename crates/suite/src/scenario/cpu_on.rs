@@ -9,10 +9,10 @@
 //! After its last CPU_ON, the lead sleeps for twice the time that the slowest CPU has taken so far,
 //! so that it does not interfere with CPUs that are powering up.
 
+use crate::measure::{Action, Machine, Metric, Round, Who};
+use crate::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
 use core::fmt::Write;
 use hardware::board::CpuIndex;
-use run::measure::{Action, Machine, Metric, Round, Who};
-use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
 
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, QUIET_US, Setting, how, too_few};
 

@@ -1,8 +1,8 @@
 //! The `dirty_sweep` scenario: an increasing number of dirty bytes in the cache of a CPU that
 //! powers down on its own.
 
-use run::measure::Action;
-use run::model::{Skip, Variant};
+use crate::measure::Action;
+use crate::model::{Skip, Variant};
 
 use super::bench::{BenchStep, Rounds};
 use super::steps::Sweep;

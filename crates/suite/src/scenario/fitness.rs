@@ -15,8 +15,8 @@ mod wrong_arguments;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use run::measure::{Machine, Outcome};
-use run::model::{Failure, Scenario, ScenarioKey, Status};
+use crate::measure::{Machine, Outcome};
+use crate::model::{Failure, Scenario, ScenarioKey, Status};
 
 use self::checks::Fitness;
 use super::bench::Setting;

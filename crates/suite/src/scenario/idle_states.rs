@@ -1,9 +1,9 @@
 //! The `idle_states` scenario: every idle state in the device tree, on each CPU in turn, on all
 //! CPUs at once, and in OS-initiated mode.
 
+use crate::measure::{Action, Who};
+use crate::model::{Failure, Skip, Variant};
 use hardware::spec::psci::ReturnCode;
-use run::measure::{Action, Who};
-use run::model::{Failure, Skip, Variant};
 use smccc::psci::{PSCI_SET_SUSPEND_MODE, SuspendMode};
 
 use super::bench::{BenchStep, Rounds};

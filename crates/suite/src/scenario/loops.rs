@@ -2,17 +2,17 @@
 //! together in one round, on a single CPU or on all CPUs at once. The `loop` variant shows the cost
 //! of the loop itself; nothing is subtracted.
 
+use crate::measure::Operation::{
+    Call, CallWith, DistributorRead, Eoi, Lpi, ReadStamp, RoundTrip, SelfSgi, SysregRead, UartRead,
+};
+use crate::measure::{
+    Action, ActionEnd, After, Machine, Metric, Operation, Outcome, Reason, Rejection, Round, Who,
+};
+use crate::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
+use crate::plan::{How, LOOPS_LIMIT_S};
 use core::fmt::Write;
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
-use run::measure::Operation::{
-    Call, CallWith, DistributorRead, Eoi, Lpi, ReadStamp, RoundTrip, SelfSgi, SysregRead, UartRead,
-};
-use run::measure::{
-    Action, ActionEnd, After, Machine, Metric, Operation, Outcome, Reason, Rejection, Round, Who,
-};
-use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
-use run::plan::{How, LOOPS_LIMIT_S};
 use smccc::arch::{
     SMCCC_ARCH_WORKAROUND_1, SMCCC_ARCH_WORKAROUND_2, SMCCC_ARCH_WORKAROUND_3, SMCCC_VERSION,
 };
@@ -22,7 +22,7 @@ use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, lead_in};
 use super::trials::neighbor_of;
 
 /// The number of batches that are run regardless of the time limit; enough to compute the p99.
-const LEAST: u32 = run::measure::P99_MIN;
+const LEAST: u32 = crate::measure::P99_MIN;
 
 #[derive(Clone, Copy)]
 struct OperationKind {

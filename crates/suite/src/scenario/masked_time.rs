@@ -9,13 +9,13 @@
 
 use alloc::vec::Vec;
 
-use hardware::board::CpuIndex;
-use hardware::spec::counter_value::ticks_between;
-use run::measure::{
+use crate::measure::{
     Action, After, Instant, Interrupt, InterruptedCall, Metric, Outcome, Reason, Round, Summary,
     Who,
 };
-use run::model::{Cell, CellStep, Series, Skip, Variant};
+use crate::model::{Cell, CellStep, Series, Skip, Variant};
+use hardware::board::CpuIndex;
+use hardware::spec::counter_value::ticks_between;
 use smccc::psci::{
     PSCI_AFFINITY_INFO_64, PSCI_CPU_ON_64, PSCI_CPU_SUSPEND_64, PSCI_STAT_COUNT_64, PSCI_VERSION,
 };

@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use run::measure::Machine;
-use run::model::{Failure, Scenario, ScenarioKey, Skip, Status};
-use run::plan::{Method, ScenarioId};
+use crate::measure::Machine;
+use crate::model::{Failure, Scenario, ScenarioKey, Skip, Status};
+use crate::plan::{Method, ScenarioId};
 
 use super::bench::Setting;
 use super::loops::Loops;

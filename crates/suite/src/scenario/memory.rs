@@ -1,10 +1,10 @@
 //! Computes the memory that a plan needs, before the first scenario. The sums cannot overflow,
 //! because the numbers of iterations, loops and CPUs are limited.
 
+use crate::measure::{Histogram, Outcome, REASONS, Reason};
+use crate::model::{Cell, Check, Cpu, LeftOutState, Samples, Scenario, Series, scenarios};
+use crate::plan::{Axis, Plan, Procedure, ScenarioId};
 use hardware::board::CpuIndex;
-use run::measure::{Histogram, Outcome, REASONS, Reason};
-use run::model::{Cell, Check, Cpu, LeftOutState, Samples, Scenario, Series, scenarios};
-use run::plan::{Axis, Plan, Procedure, ScenarioId};
 
 use super::cell_state::{COLUMNS, CellState, METRICS_MAX};
 use super::states::Chosen;

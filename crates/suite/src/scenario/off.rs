@@ -3,12 +3,12 @@
 //! its CPU_OFF. "Wakeup" is the warm boot during that second CPU_ON. The warm method turns each CPU
 //! on again right after its CPU_OFF.
 
+use crate::measure::{Action, ActionEnd, After, Outcome, Reason, Round, Who};
+use crate::model::Status;
+use crate::plan::Method;
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::Stamp;
-use run::measure::{Action, ActionEnd, After, Outcome, Reason, Round, Who};
-use run::model::Status;
-use run::plan::Method;
 
 use super::bench::{AttemptUse, Bench};
 use super::calibrate::{

@@ -3,9 +3,9 @@
 //! A round counts either in full or not at all, because if one CPU does not power down, the others'
 //! waiting times change.
 
+use crate::measure::{Reason, Rejection};
+use crate::model::Status;
 use hardware::board::CpuIndex;
-use run::measure::{Reason, Rejection};
-use run::model::Status;
 
 use super::bench::Bench;
 use super::calibrate::{

@@ -1,10 +1,10 @@
 //! Determines which state was reached. Reading the state requires a round without samples, because
 //! the PSCI_STAT calls warm the firmware's caches. The round counts as a warm-up round.
 
+use crate::measure::{Metric, Outcome, Round, Who};
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
 use hardware::spec::ticks::Clock;
-use run::measure::{Metric, Outcome, Round, Who};
 
 use super::bench::{Bench, first_lost};
 use super::calibrate::{judge_round, lengthen_wait};

@@ -3,10 +3,10 @@
 //! CPU takes one turn before any CPU takes its second. With the warm method, a CPU stays on until
 //! it has all its samples.
 
+use crate::measure::{Action, Waker, Who};
+use crate::model::{Skip, Status};
+use crate::plan::Method;
 use hardware::board::CpuIndex;
-use run::measure::{Action, Waker, Who};
-use run::model::{Skip, Status};
-use run::plan::Method;
 
 use super::bench::{AttemptUse, Bench};
 use super::calibrate::{calibrate, lengthen_wait, no_cpu_can_suspend, not_supported};

@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::measure::Action;
+use crate::model::{Skip, Undecided};
+use crate::plan::{Axis, Plan, Procedure, ScenarioId, StateChoice};
 use hardware::board::{IdleState, IdleStates, LeftOut, LeftOutState};
 use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::{Ladder, Rung};
-use run::measure::Action;
-use run::model::{Skip, Undecided};
-use run::plan::{Axis, Plan, Procedure, ScenarioId, StateChoice};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {

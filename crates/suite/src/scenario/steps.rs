@@ -4,14 +4,14 @@
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-use hardware::board::CpuIndex;
-use hardware::spec::stat::Ladder;
-use run::measure::{Action, Facts, Machine, Metric, SingleCall, Summary};
-use run::model::{
+use crate::measure::{Action, Facts, Machine, Metric, SingleCall, Summary};
+use crate::model::{
     Cell, CellStep, Conditions, Failure, Scenario, ScenarioKey, Series, Skip, Status, Variant,
     WakeSource,
 };
-use run::plan::How;
+use crate::plan::How;
+use hardware::board::CpuIndex;
+use hardware::spec::stat::Ladder;
 
 use super::bench::{Bench, BenchRoom, BenchStep, Rounds, Setting};
 use super::states::Chosen;

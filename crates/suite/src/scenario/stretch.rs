@@ -9,11 +9,11 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
+use crate::measure::{Account, Until};
+use crate::plan::Load;
 use hardware::board::Mpidr;
 use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
-use run::measure::{Account, Until};
-use run::plan::Load;
 
 /// The number of data lines after which the headings are repeated.
 const HEADINGS: u32 = 21;

@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 use core::fmt::Write;
 
+use crate::measure::{Action, Machine};
+use crate::model::{Conditions, Scenario, ScenarioKey, Status};
+use crate::plan::{Procedure, ScenarioId, Turns};
 use hardware::board::CpuIndex;
-use run::measure::{Action, Machine};
-use run::model::{Conditions, Scenario, ScenarioKey, Status};
-use run::plan::{Procedure, ScenarioId, Turns};
 
 use super::bench::{Bench, BenchRoom, BenchStep, Rounds, Setting};
 use super::off::measure_off;

@@ -1,7 +1,7 @@
 //! The `system_suspend` scenario: SYSTEM_SUSPEND on the lead, with all other CPUs off.
 
-use run::measure::{Action, Who};
-use run::model::{Skip, Variant};
+use crate::measure::{Action, Who};
+use crate::model::{Skip, Variant};
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
 use super::bench::{BenchStep, Rounds, Setting, first_lost};

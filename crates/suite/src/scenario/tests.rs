@@ -15,19 +15,19 @@ use std::rc::Rc;
 use std::string::String;
 use std::vec::Vec;
 
-use hardware::board::{CpuIndex, IdleState, StateSet};
-use hardware::spec::counter_value::CounterValue;
-use run::measure::{
+use crate::measure::{
     Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, SampleCount, Summary, Waker,
     Who,
 };
-use run::model::{
+use crate::model::{
     Cell, CellSeries, Conditions, Counts, Failure, Function, Job, Scenario, Skip, Status, Totals,
     Variant, WakeSource, jobs,
 };
-use run::plan::{How, Plan, ScenarioId, WakePattern};
-use run::testing::board;
-use run::testing::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
+use crate::plan::{How, Plan, ScenarioId, WakePattern};
+use crate::testing::board;
+use crate::testing::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
+use hardware::board::{CpuIndex, IdleState, StateSet};
+use hardware::spec::counter_value::CounterValue;
 use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
 use super::{Needs, Setting, States, Wakers, measure};

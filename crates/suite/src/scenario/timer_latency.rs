@@ -6,17 +6,17 @@
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use hardware::board::CpuIndex;
-use hardware::spec::psci;
-use hardware::text::prose::paragraph;
-use run::measure::{
+use crate::measure::{
     Account, Action, ActionEnd, After, Machine, Metric, Reason, Round, Schedule, TimerFault, Until,
     Who, Window,
 };
-use run::model::{
+use crate::model::{
     Cell, CellStep, Counts, Failure, Scenario, ScenarioKey, Series, Skip, Spread, Status, Variant,
 };
-use run::plan::{How, Load, TimerPlan};
+use crate::plan::{How, Load, TimerPlan};
+use hardware::board::CpuIndex;
+use hardware::spec::psci;
+use hardware::text::prose::paragraph;
 
 use super::bench::{Bench, BenchRoom, Setting, lead_in};
 use super::stretch::Stretch;

@@ -3,15 +3,15 @@
 
 use alloc::vec::Vec;
 
+use crate::measure::{
+    ActionEnd, Cause, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
+};
+use crate::model::{Cpu, Failure, Skip};
+use crate::plan::How;
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Ladder;
-use run::measure::{
-    ActionEnd, Cause, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
-};
-use run::model::{Cpu, Failure, Skip};
-use run::plan::How;
 
 use super::states::Chosen;
 

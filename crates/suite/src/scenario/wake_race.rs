@@ -13,14 +13,14 @@
 
 use alloc::vec::Vec;
 
+use crate::measure::{
+    ActionEnd, After, Metric, Outcome, Race, Reason, Rejection, Round, Summary, Waker, Who,
+};
+use crate::model::{Cell, CellStep, Series, Skip, Variant, WakeSource};
+use crate::plan::How;
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::Stamp;
-use run::measure::{
-    ActionEnd, After, Metric, Outcome, Race, Reason, Rejection, Round, Summary, Waker, Who,
-};
-use run::model::{Cell, CellStep, Series, Skip, Variant, WakeSource};
-use run::plan::How;
 use smccc::error::SUCCESS;
 
 use super::bench::{QUIET_US, first_lost, lead_in, too_few};

@@ -4,10 +4,10 @@
 
 use alloc::vec::Vec;
 
+use crate::measure::{Facts, Machine, Waker, Who};
+use crate::model::{Cpu, Failure, Skip, WakeSource};
+use crate::plan::Plan;
 use hardware::board::{CpuIndex, NoFrame, TimerFrame};
-use run::measure::{Facts, Machine, Waker, Who};
-use run::model::{Cpu, Failure, Skip, WakeSource};
-use run::plan::Plan;
 
 use super::states::{Chosen, States};
 use super::trials::{OwnTimer, Trials, helper_of};

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use hardware::text::words::Word as _;
 use itertools::Itertools as _;
-use run::model::Function;
+use suite::model::Function;
 
 use super::commits::CommitsArguments;
 use crate::commits::ledger::Selected;

@@ -9,7 +9,7 @@ use host::exit_code::INCOMPLETE;
 use host::files;
 use host::progress::say;
 use report::cli::parse_share;
-use run::plan::ScenarioId;
+use suite::plan::ScenarioId;
 
 use crate::build::checkout::CommitRange;
 use crate::cli::qemu::{self, RunArguments};

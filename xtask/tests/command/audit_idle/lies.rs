@@ -4,9 +4,9 @@ use hardware::spec::psci::ReturnCode;
 use hardware::spec::stat::Reached;
 use report::analysis::idle_audit::{IdleAudit, audit};
 use report::log::LoggedRun;
-use run::measure::{Cause, Loss, Step};
-use run::model::{Cell, Failure, Skip, Status, WakeSource};
-use run::plan::{How, ScenarioId};
+use suite::measure::{Cause, Loss, Step};
+use suite::model::{Cell, Failure, Skip, Status, WakeSource};
+use suite::plan::{How, ScenarioId};
 
 use super::{BOARD, Edit, MARGIN, edit, edited, sample, source, tree, wrong};
 

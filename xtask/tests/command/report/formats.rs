@@ -1,8 +1,8 @@
 //! Compares all formats byte for byte.
 
 use report::export::Report;
-use run::measure::Metric;
-use run::model::{Failure, Skip, Status};
+use suite::measure::Metric;
+use suite::model::{Failure, Skip, Status};
 
 use super::steps::of_steps;
 use super::{edited, log, read, short, written};

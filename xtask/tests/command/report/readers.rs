@@ -6,9 +6,9 @@ use std::process::Command;
 
 use report::export;
 use report::log::{Closing, LoggedRun};
-use run::measure::{Instant, Metric, Summary};
-use run::model::{Failure, Sample, Skip, Status, Verdict};
-use run::plan::ScenarioId;
+use suite::measure::{Instant, Metric, Summary};
+use suite::model::{Failure, Sample, Skip, Status, Verdict};
+use suite::plan::ScenarioId;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 

@@ -1,11 +1,11 @@
 //! Steps in scenarios outside the TFTF suite.
 
-use run::measure::{Metric, Summary};
-use run::model::{
+use suite::measure::{Metric, Summary};
+use suite::model::{
     Cell, CellStep, Conditions, Counts, Run, Scenario, ScenarioKey, Series, Skip, Spread, Status,
     Variant, WakeSource,
 };
-use run::plan::{Method, ScenarioId};
+use suite::plan::{Method, ScenarioId};
 
 use super::{edited, written};
 

@@ -1,8 +1,8 @@
 //! The change in a figure between two runs.
 
 use hardware::board::CpuIndex;
-use run::measure::Unit;
 use serde::Serialize;
+use suite::measure::Unit;
 
 use crate::analysis::figure::FigureKey;
 

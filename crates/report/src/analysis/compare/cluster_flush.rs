@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use run::measure::Metric;
-use run::model::Kind;
-use run::plan::ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
+use suite::measure::Metric;
+use suite::model::Kind;
+use suite::plan::ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
 
 use super::change::Change;
 use super::comparison::ComparedScenario;

@@ -3,7 +3,7 @@
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
-use run::model::Scenario;
+use suite::model::Scenario;
 
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings;

@@ -6,9 +6,9 @@
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::model::{Evidence, Kind, Run, Scenario, ScenarioKey};
-use run::plan::{Method, ScenarioId};
 use serde::Serialize;
+use suite::model::{Evidence, Kind, Run, Scenario, ScenarioKey};
+use suite::plan::{Method, ScenarioId};
 
 use super::change::{Change, ChangeOutcome};
 use super::finding::ComparisonFinding;

@@ -1,8 +1,8 @@
 //! Lists differences other than those in the figures, and information that is missing on one side.
 
 use itertools::Itertools as _;
-use run::measure::Unit;
-use run::model::{Evidence, Kind, Scenario};
+use suite::measure::Unit;
+use suite::model::{Evidence, Kind, Scenario};
 
 use super::change::Change;
 use super::comparison::{ComparedScenario, baseline_scenario, scenario_title};

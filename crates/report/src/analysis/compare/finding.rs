@@ -2,9 +2,9 @@
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::{CpuSet, Evidence, Finding, Kind, Run, ScenarioKey};
 use serde::Serialize;
+use suite::measure::Metric;
+use suite::model::{CpuSet, Evidence, Finding, Kind, Run, ScenarioKey};
 
 use super::change::Change;
 use crate::analysis::words::cpus_text;

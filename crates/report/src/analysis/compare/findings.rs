@@ -2,8 +2,8 @@
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::Kind;
+use suite::measure::Metric;
+use suite::model::Kind;
 
 use super::change::{Change, ChangeOutcome};
 use super::cluster_flush::cluster_flushes;

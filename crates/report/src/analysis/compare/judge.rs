@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use hardware::board::CpuIndex;
-use run::model::Scenario;
+use suite::model::Scenario;
 use thiserror::Error;
 
 use super::change::{Change, ChangeOutcome, ComparedValue};

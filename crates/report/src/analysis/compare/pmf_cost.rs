@@ -4,10 +4,10 @@
 //! The payload reads PMF's timestamps after the timed region, so that these times do not include
 //! the reads.
 
-use run::measure::Metric;
-use run::model::{Cell, CellStep, Kind, Run, Variant};
-use run::plan::{How, Procedure};
 use serde_json::{Map, Value};
+use suite::measure::Metric;
+use suite::model::{Cell, CellStep, Kind, Run, Variant};
+use suite::plan::{How, Procedure};
 
 use super::change::Change;
 use super::comparison::{ComparedScenario, scenario_title};

@@ -2,10 +2,10 @@
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use run::findings::tick_ns;
-use run::measure::{Metric, Summary};
-use run::model::Scenario;
-use run::plan::Axis;
+use suite::findings::tick_ns;
+use suite::measure::{Metric, Summary};
+use suite::model::Scenario;
+use suite::plan::Axis;
 
 use super::change::ComparedValue;
 use crate::analysis::figure::{Figure, FigureKey, figures};

@@ -3,8 +3,8 @@
 use anyhow::{Result, bail, ensure};
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::text::plural::many;
-use run::model::{Cpu, Run};
 use serde::Serialize;
+use suite::model::{Cpu, Run};
 use thiserror::Error;
 
 use crate::analysis::conditions::is_ambiguous;

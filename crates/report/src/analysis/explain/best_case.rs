@@ -1,8 +1,8 @@
 //! Serial suspends to level 0: the CPU has the least work to do, and no other CPU delays it.
 
-use run::measure::Metric::{CacheFlush, Powerdown};
-use run::model::Kind;
-use run::plan::ScenarioId::{
+use suite::measure::Metric::{CacheFlush, Powerdown};
+use suite::model::Kind;
+use suite::plan::ScenarioId::{
     CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel, SuspendDeepSerial,
 };
 

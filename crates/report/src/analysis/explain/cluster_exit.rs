@@ -1,8 +1,8 @@
 //! Exits that are longer if the cluster was off, because there is more to do at power-on.
 
-use run::measure::Metric::Wakeup;
-use run::model::Kind;
-use run::plan::ScenarioId::{CpuSuspendSerial, SuspendDeepSerial};
+use suite::measure::Metric::Wakeup;
+use suite::model::Kind;
+use suite::plan::ScenarioId::{CpuSuspendSerial, SuspendDeepSerial};
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;

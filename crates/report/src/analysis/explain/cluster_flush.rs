@@ -1,8 +1,8 @@
 //! Uses flush times to determine which CPUs flush their cluster's caches.
 
 use hardware::board::CpuIndex;
-use run::measure::Metric;
-use run::plan::ScenarioId::{self, CpuOffSerial, SuspendDeepSerial};
+use suite::measure::Metric;
+use suite::plan::ScenarioId::{self, CpuOffSerial, SuspendDeepSerial};
 
 use super::flush_sizes::{FlushExtent, FlushSizes};
 use super::suite_tables::{Column, Figure, SuiteTables};

@@ -1,8 +1,8 @@
 //! Exits that are longer after CPU_OFF than after a suspend to the same level.
 
-use run::measure::Metric::Wakeup;
-use run::model::Kind;
-use run::plan::ScenarioId::{CpuOffSerial, SuspendDeepSerial};
+use suite::measure::Metric::Wakeup;
+use suite::model::Kind;
+use suite::plan::ScenarioId::{CpuOffSerial, SuspendDeepSerial};
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;

@@ -1,9 +1,9 @@
 //! CPUs of one type that are faster than CPUs of another type.
 
 use itertools::Itertools as _;
-use run::measure::Metric::{self, Latency, Powerdown, Wakeup};
-use run::model::Kind;
-use run::plan::ScenarioId::{self, CpuOffSerial, CpuSuspendSerial, PsciVersionParallel};
+use suite::measure::Metric::{self, Latency, Powerdown, Wakeup};
+use suite::model::Kind;
+use suite::plan::ScenarioId::{self, CpuOffSerial, CpuSuspendSerial, PsciVersionParallel};
 
 use super::cluster_facts::cluster_facts;
 use super::explanation::Explanation;

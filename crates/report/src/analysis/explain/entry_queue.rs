@@ -1,9 +1,9 @@
 //! Explains queues of CPUs that power down in parallel, for tables without timestamps. If there are
 //! timestamps, the scenario's own finding also shows the order.
 
-use run::measure::Metric::Powerdown;
-use run::model::Kind;
-use run::plan::ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
+use suite::measure::Metric::Powerdown;
+use suite::model::Kind;
+use suite::plan::ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;

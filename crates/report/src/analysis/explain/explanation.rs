@@ -1,7 +1,7 @@
 //! A sentence about several tables, and the figures that support it.
 
-use run::model::Kind;
 use serde::Serialize;
+use suite::model::Kind;
 
 use super::suite_tables::Figure;
 

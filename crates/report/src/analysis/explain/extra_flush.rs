@@ -1,8 +1,8 @@
 //! CPUs other than the last man that flush their cluster's caches.
 
 use itertools::Itertools as _;
-use run::model::Kind;
-use run::plan::ScenarioId::SuspendDeepParallel;
+use suite::model::Kind;
+use suite::plan::ScenarioId::SuspendDeepParallel;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hardware::spec::caches::CacheSize;
 use itertools::Itertools as _;
-use run::model::Kind;
-use run::plan::ScenarioId::{self, CpuOffSerial, SuspendDeepParallel, SuspendDeepSerial};
+use suite::model::Kind;
+use suite::plan::ScenarioId::{self, CpuOffSerial, SuspendDeepParallel, SuspendDeepSerial};
 
 use super::cluster_facts::cluster_facts;
 use super::cluster_flush::Flushes;

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
-use run::measure::Metric::CacheFlush;
-use run::plan::ScenarioId::{
+use suite::measure::Metric::CacheFlush;
+use suite::plan::ScenarioId::{
     CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepSerial,
 };
 

@@ -2,8 +2,8 @@
 //! scenario's own finding identifies the last man.
 
 use itertools::Itertools as _;
-use run::model::Kind;
-use run::plan::ScenarioId::SuspendDeepParallel;
+use suite::model::Kind;
+use suite::plan::ScenarioId::SuspendDeepParallel;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;

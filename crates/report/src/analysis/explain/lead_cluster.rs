@@ -1,7 +1,7 @@
 //! The lead's cluster, which stays on while the lead is awake.
 
 use itertools::Itertools as _;
-use run::model::Kind;
+use suite::model::Kind;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;

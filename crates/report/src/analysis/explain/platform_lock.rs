@@ -2,11 +2,11 @@
 //! code takes none at that level.
 
 use itertools::Itertools as _;
-use run::findings::is_queue;
-use run::measure::FittedLine;
-use run::measure::Metric::Powerdown;
-use run::model::{Cell, Kind, Scenario};
-use run::plan::ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
+use suite::findings::is_queue;
+use suite::measure::FittedLine;
+use suite::measure::Metric::Powerdown;
+use suite::model::{Cell, Kind, Scenario};
+use suite::plan::ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
 
 use super::explanation::Explanation;
 use super::suite_tables::{SuiteTables, even_steps, exceeds};

@@ -2,10 +2,10 @@
 
 use hardware::board::{CpuIndex, LabelSource};
 use itertools::Itertools as _;
-use run::measure::{Metric, Summary};
-use run::model::Scenario;
-use run::plan::ScenarioId;
 use serde::Serialize;
+use suite::measure::{Metric, Summary};
+use suite::model::Scenario;
+use suite::plan::ScenarioId;
 
 use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use fastrand::Rng;
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
-use run::measure::Metric::{self, CacheFlush, Latency, Powerdown, Wakeup};
-use run::model::Cell;
-use run::plan::ScenarioId::{
+use suite::measure::Metric::{self, CacheFlush, Latency, Powerdown, Wakeup};
+use suite::model::Cell;
+use suite::plan::ScenarioId::{
     self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
     SuspendDeepParallel, SuspendDeepSerial,
 };

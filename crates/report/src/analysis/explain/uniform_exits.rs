@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use itertools::Itertools as _;
-use run::measure::Metric::Wakeup;
-use run::model::Kind;
-use run::plan::ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
+use suite::measure::Metric::Wakeup;
+use suite::model::Kind;
+use suite::plan::ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
 
 use super::explanation::Explanation;
 use super::suite_tables::{Column, CpuKind, Figure, SuiteTables, exceeds};

@@ -1,8 +1,8 @@
 //! A lead whose calls take more or less time than those on the other CPUs in its cluster.
 
-use run::measure::Metric::Latency;
-use run::model::Kind;
-use run::plan::ScenarioId::PsciVersionParallel;
+use suite::measure::Metric::Latency;
+use suite::model::Kind;
+use suite::plan::ScenarioId::PsciVersionParallel;
 
 use super::explanation::Explanation;
 use super::lead::lead;

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 
 use anyhow::{Result, ensure};
 use itertools::Itertools as _;
-use run::model::{Scenario, ScenarioKey};
 use serde::Serialize;
+use suite::model::{Scenario, ScenarioKey};
 
 use super::release_names::{board_names, release_names};
 use super::scenario_history::{HistoryRow, Releases, RowCpu, ScenarioHistory};

@@ -3,9 +3,9 @@
 
 use hardware::board::{CpuIndex, Mpidr};
 use itertools::Itertools as _;
-use run::measure::Summary;
-use run::model::{Scenario, ScenarioKey};
 use serde::Serialize;
+use suite::measure::Summary;
+use suite::model::{Scenario, ScenarioKey};
 
 use crate::analysis::compare::{ChangeOutcome, ComparedValue, JudgedBy, Keyed, ShownSide, percent};
 use crate::analysis::conditions::{COMPARED, differences};

@@ -1,8 +1,8 @@
 //! Histories of made-up and published releases.
 
 use hardware::board::Mpidr;
-use run::measure::Metric;
-use run::plan::ScenarioId::{self, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepSerial};
+use suite::measure::Metric;
+use suite::plan::ScenarioId::{self, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepSerial};
 
 use super::release_names::{board_names, release_names};
 use super::{FigureHistory, History, HistoryRow, history};

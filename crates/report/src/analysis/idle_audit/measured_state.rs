@@ -6,10 +6,10 @@ use device_tree::declared::DeclaredStates;
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::stat::Reached;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::{Cell, Failure, Scenario, Skip, Status, Variant};
-use run::plan::{How, ScenarioId};
 use serde::Serialize;
+use suite::measure::Metric;
+use suite::model::{Cell, Failure, Scenario, Skip, Status, Variant};
+use suite::plan::{How, ScenarioId};
 
 use super::judgement::LongestTime;
 use crate::analysis::cpu_names::type_of;
@@ -322,7 +322,7 @@ fn missing_text(runs: &[OneRun<'_, '_>], missing: &[&Mpidr]) -> String {
 
 /// Lists the first few MPIDRs.
 pub fn mpidrs_text<'m>(mpidrs: impl IntoIterator<Item = &'m Mpidr>) -> String {
-    format!("CPU {}", run::findings::list(mpidrs.into_iter()))
+    format!("CPU {}", suite::findings::list(mpidrs.into_iter()))
 }
 
 /// Returns why no CPU entered the state.

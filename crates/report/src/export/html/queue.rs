@@ -4,8 +4,8 @@
 //! excludes the longer flushes of the last men, and is drawn only if the finding reports a queue.
 
 use hardware::text::plural::many;
-use run::findings::{self, Arrival};
-use run::measure::{FittedLine, Metric};
+use suite::findings::{self, Arrival};
+use suite::measure::{FittedLine, Metric};
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;

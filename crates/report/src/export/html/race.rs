@@ -3,9 +3,9 @@
 
 use hardware::text::join::join;
 use itertools::Itertools as _;
-use run::measure::Metric;
-use run::model::{Cell, CellSeries};
-use run::plan::{Axis, How};
+use suite::measure::Metric;
+use suite::model::{Cell, CellSeries};
+use suite::plan::{Axis, How};
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;

@@ -6,8 +6,8 @@
 use std::fmt::Write;
 
 use hardware::text::plural::many;
-use run::measure::{Histogram, Metric, lower_median};
-use run::model::CellSeries;
+use suite::measure::{Histogram, Metric, lower_median};
+use suite::model::CellSeries;
 
 use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale, legend};
 use crate::analysis::figure::FigureKey;

@@ -2,7 +2,7 @@
 //! samples and the representative median, with a line of best fit.
 
 use hardware::text::plural::many;
-use run::plan::{Amount, Axis};
+use suite::plan::{Amount, Axis};
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{is_sorted_by_size, x_heading, x_text};

@@ -6,8 +6,8 @@
 use hardware::spec::pmf::Stamp;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::measure::{Instant, Instants};
-use run::model::{Cell, Scenario};
+use suite::measure::{Instant, Instants};
+use suite::model::{Cell, Scenario};
 
 use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Mark, Scale};
 use crate::analysis::phases::{CpuPhase, PHASES, PowerSide, groups, slices};

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use run::measure::Metric;
-use run::plan::ScenarioId;
+use suite::measure::Metric;
+use suite::plan::ScenarioId;
 use tempfile::TempDir;
 
 use crate::analysis::audit::audit;

@@ -1,7 +1,7 @@
 //! Logs in which a tool has put a prefix before every line.
 
-use run::model::Verdict;
-use run::record::MARK;
+use suite::model::Verdict;
+use suite::record::MARK;
 
 use super::{LoggedRun, TFTF, read_one, read_runs, whole_log};
 

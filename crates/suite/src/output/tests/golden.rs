@@ -5,17 +5,17 @@ use std::slice;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
+use crate::measure::{Facts, Identity, Metric};
+use crate::model::{ClosingLine, Failure, Run, RunId, Scenario, Skip, Status};
+use crate::plan::ScenarioId::*;
+use crate::plan::{Method, Methods, Plan, Records, ScenarioId};
+use crate::record::Writer;
+use crate::testing::example::{self, good, made};
 use expect_test::expect_file;
 use hardware::board::{LabelSource, Mpidr, NoWatchdog, Watchdog, WatchdogKind};
 use hardware::spec::caches::Caches;
 use hardware::spec::psci::ReturnCode;
 use hardware::text::prose::{COLUMNS, is_too_wide};
-use run::measure::{Facts, Identity, Metric};
-use run::model::{ClosingLine, Failure, Run, RunId, Scenario, Skip, Status};
-use run::plan::ScenarioId::*;
-use run::plan::{Method, Methods, Plan, Records, ScenarioId};
-use run::record::Writer;
-use run::testing::example::{self, good, made};
 
 use crate::output::header::{cpu_clocks, frequencies, header as print_header};
 use crate::output::run as output;

@@ -2,11 +2,11 @@
 
 use std::vec;
 
+use crate::measure::{Instant, Reason, Rejection};
+use crate::model::{Cell, Counts};
+use crate::plan::Records;
+use crate::testing::example;
 use hardware::spec::stat::Reached;
-use run::measure::{Instant, Reason, Rejection};
-use run::model::{Cell, Counts};
-use run::plan::Records;
-use run::testing::example;
 
 use super::whole::printed_again;
 

@@ -5,13 +5,13 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
+use crate::measure::{ActionEnd, Machine, NoCpuOff, Outcome};
+use crate::model::{Head, Run, RunId, Scenario, Verdict};
+use crate::plan::{Method, Methods, Plan, Records};
+use crate::record::{Claim, FORMAT, MARK, RunBuilder, Writer};
+use crate::testing::board;
+use crate::testing::fake::Fake;
 use hardware::board::{CpuIndex, IdleState, LabelSource, NoFrame, StateSet};
-use run::measure::{ActionEnd, Machine, NoCpuOff, Outcome};
-use run::model::{Head, Run, RunId, Scenario, Verdict};
-use run::plan::{Method, Methods, Plan, Records};
-use run::record::{Claim, FORMAT, MARK, RunBuilder, Writer};
-use run::testing::board;
-use run::testing::fake::Fake;
 use sync::Heap;
 
 use super::golden::check;

@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use hardware::board::{CpuIndex, Mpidr};
-use run::measure::{
+use crate::measure::{
     ActionEnd, Cause, Facts, Loss, Machine, Outcome, Reason, Rejection, Round, Step,
 };
-use run::model::{Check, CheckEnd, CpuSet, Function, Probe, Skip};
+use crate::model::{Check, CheckEnd, CpuSet, Function, Probe, Skip};
+use hardware::board::{CpuIndex, Mpidr};
 
 use crate::scenario::bench::Setting;
 use crate::scenario::trials::last_other_before;

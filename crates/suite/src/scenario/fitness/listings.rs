@@ -2,8 +2,8 @@
 
 use core::fmt;
 
+use crate::model::{Check, CheckEnd, Function, Probe};
 use hardware::spec::smccc::VERSION_1_1;
-use run::model::{Check, CheckEnd, Function, Probe};
 use smccc::arch;
 use smccc::psci::{PSCI_FEATURES, SuspendMode, error};
 

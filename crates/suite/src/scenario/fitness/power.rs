@@ -2,9 +2,9 @@
 
 use core::fmt;
 
+use crate::measure::{Action, ActionEnd, After, Outcome, Round, Step, Who};
+use crate::model::{Check, CheckEnd, Function, Probe, Skip};
 use hardware::board::CpuIndex;
-use run::measure::{Action, ActionEnd, After, Outcome, Round, Step, Who};
-use run::model::{Check, CheckEnd, Function, Probe, Skip};
 use smccc::psci::error;
 
 use super::checks::{Answer, Fitness, failed_step, no_effect, returned};

@@ -3,10 +3,10 @@
 
 use core::fmt;
 
+use crate::measure::{Outcome, Reason, Rejection, Waker};
+use crate::model::{Check, CheckEnd, Function, Probe, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Mismatch;
-use run::measure::{Outcome, Reason, Rejection, Waker};
-use run::model::{Check, CheckEnd, Function, Probe, Skip};
 
 use super::checks::{Fitness, no_effect};
 use crate::scenario::reached::reached_in;

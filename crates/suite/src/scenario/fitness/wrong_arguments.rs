@@ -3,8 +3,8 @@
 
 use core::fmt;
 
+use crate::model::{Check, CheckEnd, Function, Probe};
 use hardware::board::CpuIndex;
-use run::model::{Check, CheckEnd, Function, Probe};
 use smccc::psci::error;
 
 use super::checks::{Fitness, end_of};

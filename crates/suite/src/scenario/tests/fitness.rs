@@ -1,9 +1,9 @@
 //! Tests the `fitness` scenario on the fake machine.
 
+use crate::measure::{Cause, Loss, Step};
+use crate::model::{Check, CheckEnd, Probe};
 use hardware::spec::pmf::{ReadError, Stamps};
 use hardware::spec::psci::ReturnCode;
-use run::measure::{Cause, Loss, Step};
-use run::model::{Check, CheckEnd, Probe};
 use smccc::psci::error::{DENIED, NOT_SUPPORTED};
 
 use super::*;

@@ -1,9 +1,9 @@
 //! Micro-benchmarks on the fake machine.
 
 use super::*;
+use crate::measure::Operation;
 use hardware::board::CpuIndex;
 use hardware::devices::its::NoLpi;
-use run::measure::Operation;
 
 #[test]
 fn without_loops_the_time_is_limited() {

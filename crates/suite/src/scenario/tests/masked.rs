@@ -1,8 +1,8 @@
 //! `masked_time` on the fake machine, whose calls hold back interrupts from 3 ticks after they
 //! begin until they return.
 
+use crate::testing::fake::FAKE_VECTOR;
 use hardware::spec::counter_value::ticks_between;
-use run::testing::fake::FAKE_VECTOR;
 use smccc::psci::{PSCI_CPU_ON_64, PSCI_STAT_COUNT_64, PSCI_VERSION};
 
 use super::*;

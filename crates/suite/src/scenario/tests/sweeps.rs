@@ -1,8 +1,8 @@
 //! Sweeps, idle states and SYSTEM_SUSPEND on the fake machine.
 
+use crate::measure::Metric;
+use crate::testing::fake::{COLD_CALL, CORE_LINES, EVICTED_CALL, WARM_CALL};
 use hardware::board::NoFrame;
-use run::measure::Metric;
-use run::testing::fake::{COLD_CALL, CORE_LINES, EVICTED_CALL, WARM_CALL};
 use smccc::psci::SuspendMode;
 
 use super::*;

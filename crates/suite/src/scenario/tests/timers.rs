@@ -1,8 +1,8 @@
 //! `timer_latency` on the fake machine.
 
+use crate::measure::TimerFault;
 use hardware::board::{CpuIndex, IntId};
 use hardware::spec::psci;
-use run::measure::TimerFault;
 
 use super::*;
 

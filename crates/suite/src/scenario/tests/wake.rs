@@ -1,8 +1,8 @@
 //! States in which the CPUs' own timers stop, with and without a timer frame.
 
+use crate::measure::order::OrderBook;
+use crate::measure::{Cause, Loss};
 use hardware::board::{CpuIndex, Mpidr, NoFrame};
-use run::measure::order::OrderBook;
-use run::measure::{Cause, Loss};
 
 use super::*;
 

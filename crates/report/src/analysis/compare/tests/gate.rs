@@ -5,9 +5,9 @@ use std::slice;
 use anyhow::Result;
 use hardware::board::CpuIndex;
 use hardware::spec::pmf::ReadError;
-use run::measure::Metric;
-use run::model::{Evidence, Kind};
-use run::plan::Method;
+use suite::measure::Metric;
+use suite::model::{Evidence, Kind};
+use suite::plan::Method;
 
 use super::support::{compared, found, sentences, try_compare, with_rows};
 use crate::analysis::compare::comparison::CHANGED;

@@ -1,8 +1,8 @@
 //! Changes within noise.
 
-use run::measure::{Metric, Summary};
-use run::model::{Evidence, Kind};
-use run::plan::ScenarioId::PsciVersionParallel;
+use suite::measure::{Metric, Summary};
+use suite::model::{Evidence, Kind};
+use suite::plan::ScenarioId::PsciVersionParallel;
 
 use super::support::{compared, found};
 use crate::analysis::compare::ChangeOutcome::Noise;

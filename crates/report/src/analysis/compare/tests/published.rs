@@ -1,8 +1,8 @@
 //! Comparisons of published releases.
 
-use run::measure::Metric;
-use run::model::Kind;
-use run::plan::ScenarioId::{
+use suite::measure::Metric;
+use suite::model::Kind;
+use suite::plan::ScenarioId::{
     CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel,
 };
 

@@ -1,8 +1,8 @@
 //! Comparisons of steps.
 
-use run::measure::Metric;
-use run::model::{CellStep, Evidence, Kind, Variant};
-use run::plan::{How, ScenarioId};
+use suite::measure::Metric;
+use suite::model::{CellStep, Evidence, Kind, Variant};
+use suite::plan::{How, ScenarioId};
 
 use super::support::{compared, found, sentences, try_compare};
 use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};

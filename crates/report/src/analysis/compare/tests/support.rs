@@ -1,9 +1,9 @@
 //! Helpers that build comparisons for tests and access their parts.
 
 use anyhow::Result;
-use run::measure::Metric;
-use run::model::Kind;
-use run::plan::ScenarioId;
+use suite::measure::Metric;
+use suite::model::Kind;
+use suite::plan::ScenarioId;
 
 use crate::analysis::compare::finding::ComparisonFinding;
 use crate::analysis::compare::{
