@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicU64;
 use hardware::board::{CpuIndex, IdleState, IdleStates, Mpidr, StateSet};
 use hardware::devices::its::NoLpi;
 use smccc::psci::{Error, SuspendMode};
+use suite::bench::Needs;
 use suite::measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
 use suite::model::{Cpu, Run};
 use suite::output;
 use suite::plan::Plan;
-use suite::scenario::Needs;
 use suite::testing::fake::Fake;
 use sync::Heap;
 

@@ -12,6 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use suite::plan::Variant;
 
 use boards::GicVersion;
 use hardware::board::{IntId, Mpidr};
@@ -20,7 +21,7 @@ use hardware::spec::timer::TimerName;
 use report::follow::RunWatcher;
 use report::follow::stream::{self, MachineEnding, TimeLimits};
 use suite::measure::{Counter, Metric};
-use suite::model::{Variant, Verdict};
+use suite::model::Verdict;
 use suite::plan::ScenarioId;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
@@ -40,11 +41,11 @@ const ARGS: &str = "only=suite,micro,timer_latency iterations=10 warmup=1 \
 /// The scenarios that cause exits to the hypervisor, each with the variant to compare with the
 /// empty loop.
 const EXITS: [(ScenarioId, Variant); 3] = [
-    (ScenarioId::NullCall, Variant::PsciVersion),
-    (ScenarioId::SelfSgi, Variant::Sgi),
-    (ScenarioId::SysregTrap, Variant::Pmselr),
+    (ScenarioId::named("null_call"), Variant::new("psci_version")),
+    (ScenarioId::named("self_sgi"), Variant::new("sgi")),
+    (ScenarioId::named("sysreg_trap"), Variant::new("pmselr")),
 ];
-const EMPTY: (ScenarioId, Variant) = (ScenarioId::Empty, Variant::Loop);
+const EMPTY: (ScenarioId, Variant) = (ScenarioId::named("empty"), Variant::LOOP);
 /// A host CPU without FEAT_VHE, on which KVM switches to EL2 and back on every exit.
 const WITHOUT_VHE: &str = "cortex-a57";
 /// The address of kvmtool's first UART since 2021.
@@ -140,7 +141,7 @@ fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
         for exit in EXITS {
             for (metric, is_there) in [(Metric::Time, true), (Metric::Cycles, has_pmu)] {
                 let (nothing, cost) = (least(EMPTY, metric), least(exit, metric));
-                let is_there = is_there && (has_pmu || exit.1 != Variant::Pmselr);
+                let is_there = is_there && (has_pmu || exit.1 != Variant::new("pmselr"));
                 let seen = format!("{exit:?} {metric:?} on CPU {cpu}\n{}", log.text);
                 assert_eq!(cost.is_some(), is_there, "{seen}");
                 assert!(!is_there || cost > nothing, "{seen}");
@@ -154,7 +155,12 @@ fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
 /// Checks that LPIs were measured if there is an ITS.
 fn assert_has_lpis(log: &common::Log, has_its: bool) {
     let lead = Mpidr::new(0);
-    let samples = log.alone(ScenarioId::Lpi, Variant::Lpi, Metric::Time, lead);
+    let samples = log.alone(
+        ScenarioId::named("lpi"),
+        Variant::new("lpi"),
+        Metric::Time,
+        lead,
+    );
     assert_eq!(samples.is_some(), has_its, "{}", log.text);
     let is_skipped = log
         .text

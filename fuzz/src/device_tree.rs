@@ -3,8 +3,8 @@
 use hardware::board::{Board, Cpu, FormatError, LabelSource, Region, TreeConsole, free_memory};
 use hardware::image::handoff;
 use hardware::spec::psci::StateFormat;
+use suite::bench::{Needs, States};
 use suite::plan::Plan;
-use suite::scenario::{Needs, States};
 
 use crate::input::trees;
 

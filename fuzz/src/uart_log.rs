@@ -12,7 +12,7 @@ use report::follow::stream::{MachineEnding, MachineResult, closing};
 use report::log::read_bytes;
 use suite::crc::CRC_32;
 use suite::model as verdict;
-use suite::record::{Claim, MARK, RunBuilder, pieces};
+use suite::record::{MARK, RecordLine, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
 
@@ -32,7 +32,7 @@ pub fn check(data: &[u8]) {
 fn records(log: &[u8]) {
     let mut builder = RunBuilder::default();
     for piece in log.split(|byte| *byte == b'\n').flat_map(pieces) {
-        let claim = Claim::of(piece).filter(Claim::is_sound);
+        let claim = RecordLine::parse(piece).filter(RecordLine::is_sound);
         if let Some(record) = claim.and_then(|it| it.record()) {
             builder.add(record);
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
 use fuzz::{Check, TARGETS};
-use suite::record::{Claim, FORMAT, MARK, Record, pieces};
+use suite::record::{FORMAT, MARK, Record, RecordLine, pieces};
 
 /// The maximum length of a mutated input, in bytes.
 const INPUT_MAX: usize = 1 << 14;
@@ -205,7 +205,9 @@ fn records_in_seeds_are_of_the_format_that_is_read() {
         let path = package().join(format!("seeds/uart_log/{name}.log"));
         let log = fs::read(path).expect("a seed");
         let pieces = log.split(|byte| *byte == b'\n').flat_map(pieces);
-        let sound = pieces.filter_map(Claim::of).filter(Claim::is_sound);
+        let sound = pieces
+            .filter_map(RecordLine::parse)
+            .filter(RecordLine::is_sound);
         let read: Vec<_> = sound.filter_map(|it| it.record()).collect();
         let marks = String::from_utf8_lossy(&log).matches(MARK).count();
         assert_eq!(read.len(), marks, "{name}");

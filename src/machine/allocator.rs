@@ -9,4 +9,4 @@ use crate::machine::cpu::registers;
 pub static HEAP: Heap = Heap::new(registers::is_lead);
 
 // Plan sizes are rounded to the same block size as heap allocations.
-const _: () = assert!(suite::scenario::BLOCK == sync::bump::ALIGN);
+const _: () = assert!(suite::bench::BLOCK == sync::bump::ALIGN);

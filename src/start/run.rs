@@ -119,7 +119,7 @@ fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
         ending::finish();
     }
     ending::set_end_action(plan.end);
-    if plan.list {
+    if plan.lists_scenarios() {
         // Writing to the console cannot fail.
         let _ = output::list(&mut Console);
         give_up(&"only=help lists the scenarios and measures nothing");

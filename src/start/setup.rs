@@ -11,11 +11,11 @@ use hardware::devices::its::ItsTables;
 use hardware::image::BootStage;
 use hardware::spec::region::Region;
 use hardware::spec::ticks::Clock;
-use suite::measure::{Facts, Tally};
+use suite::bench::Needs;
+use suite::measure::{Facts, Operation, Tally};
 use suite::model::{self as model, Head, Run, RunId, RunParts};
 use suite::plan::{Plan, ScenarioId};
 use suite::record::FORMAT;
-use suite::scenario::Needs;
 
 use super::firmware_answers::FirmwareAnswers;
 use super::working_memory::{self, UNMAPPED, WorkingMemory};
@@ -65,9 +65,8 @@ pub fn prepare(
     let caches = registers::read_identity(answers.is_kvm).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
-    let its = board
-        .its
-        .filter(|_| plan.scenarios.contains(ScenarioId::Lpi));
+    let sends_lpis = |id: ScenarioId| id.repeats(Operation::Lpi);
+    let its = board.its.filter(|_| plan.scenarios.iter().any(sends_lpis));
     let its_bytes = its.map_or(0, |_| ItsTables::BYTES);
     let extra_bytes = dirty + its_bytes;
     let mut memory = working_memory::find(&mut tables, board, &needs, extra_bytes, start.used);

@@ -6,8 +6,8 @@ use arrayvec::ArrayVec;
 use hardware::board::{Board, Cpu, Room, free_memory};
 use hardware::devices::uart::registers;
 use hardware::spec::region::Region;
+use suite::bench::Needs;
 use suite::measure::Tally;
-use suite::scenario::Needs;
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::{exception, layout};

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
+use suite::plan::Variant;
 
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion, StateFormat};
@@ -13,9 +14,9 @@ use hardware::text::prose::is_too_wide;
 use object::{Object, ObjectSymbol};
 use report::follow::stream::MachineEnding;
 use suite::measure::{Facts, Metric, Summary};
-use suite::model::{Cell, CellSeries, Run, Scenario, Variant, Verdict};
-use suite::plan::{How, ScenarioId};
-use suite::record::{Claim, RunBuilder, pieces};
+use suite::model::{Cell, CellSeries, Run, Scenario, Verdict};
+use suite::plan::{ActiveCpus, ScenarioId};
+use suite::record::{RecordLine, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
 use xtask::build::payload;
@@ -262,7 +263,7 @@ impl Log {
         let mut run = RunBuilder::default();
         let lines = text.lines().map(str::as_bytes).flat_map(pieces);
         for (place, line) in lines.enumerate() {
-            let claim = Claim::of(line).filter(Claim::is_sound);
+            let claim = RecordLine::parse(line).filter(RecordLine::is_sound);
             let record = claim.and_then(|it| Some((it.seq as usize, it.record()?)));
             let (seq, record) = record.unwrap_or_else(|| panic!("a bad record in\n{text}"));
             assert_eq!(seq, place, "a record was lost in\n{text}");
@@ -315,7 +316,7 @@ impl Log {
         metric: Metric,
         cpu: Mpidr,
     ) -> Option<&Summary> {
-        let step = (How::Alone, variant);
+        let step = (ActiveCpus::Alone, variant);
         let mut own = self.cells(id).filter(|(mpidr, _)| *mpidr == cpu);
         let found = own.find(|(_, it)| (it.step.how, it.step.variant) == step);
         Some(&found?.1.series_of(metric)?.summary)

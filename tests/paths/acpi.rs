@@ -252,8 +252,8 @@ fn nested_idle_states_power_cpus_down() {
 /// Checks which states a run's scenarios used.
 fn check_states(log: &Log, core: u32, deepest: u32) {
     for (id, expected) in [
-        (ScenarioId::CpuSuspendSerial, core),
-        (ScenarioId::SuspendDeepSerial, deepest),
+        (ScenarioId::CPU_SUSPEND_SERIAL, core),
+        (ScenarioId::SUSPEND_DEEP_SERIAL, deepest),
     ] {
         let states = log
             .scenarios(id)

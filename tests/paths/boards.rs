@@ -6,7 +6,7 @@ use device_tree::adapt;
 use hardware::image::Conduit;
 use suite::measure::Metric;
 use suite::model::Verdict;
-use suite::plan::ScenarioId::{CpuSuspendParallel, PsciVersionParallel};
+use suite::plan::ScenarioId;
 use xtask::build::firmware::Platform;
 use xtask::build::flash;
 use xtask::build::image::Emergency;
@@ -25,7 +25,11 @@ fn zcu102() {
         .run()
         .passes(&[at, "(X0)", "ZCU102 by hand"]);
     assert_eq!(log.machine(), (1, Conduit::Smc, 2));
-    assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
+    assert_eq!(
+        log.metric(ScenarioId::CPU_SUSPEND_PARALLEL, Metric::Wake)
+            .len(),
+        4
+    );
 }
 
 /// An image at address 0, as on Armada 8K. A Rust reference cannot point to the first bytes of such
@@ -40,7 +44,11 @@ fn zcu102_from_address_0() {
         .run()
         .passes(&["Image at 0x0, device tree appended to the image"]);
     assert_eq!(log.machine(), (1, Conduit::Smc, 2));
-    assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
+    assert_eq!(
+        log.metric(ScenarioId::CPU_SUSPEND_PARALLEL, Metric::Wake)
+            .len(),
+        4
+    );
 }
 
 /// A boot at EL3 with only the UART in the parameter block. The machine starts all of its CPUs, and
@@ -113,5 +121,9 @@ fn raspi3b_under_tf_a() {
             "1 passed, 2 skipped, 0 failed",
         ]);
     assert_eq!(log.machine(), (2, Conduit::Smc, 0));
-    assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
+    assert_eq!(
+        log.metric(ScenarioId::PSCI_VERSION_PARALLEL, Metric::Call)
+            .len(),
+        4
+    );
 }

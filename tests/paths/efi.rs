@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use boards::Conduit;
 use suite::measure::Metric;
-use suite::plan::ScenarioId::{CpuSuspendParallel, SuspendDeepSerial};
+use suite::plan::ScenarioId;
 use xtask::build::signer::Signer;
 use xtask::build::{efi, stick};
 use xtask::qemu::efi::{APPLICATION, ENVIRONMENT, environment, start_command};
@@ -100,8 +100,16 @@ fn u_boot_starts_it_under_tf_a() {
             .run()
             .passes(&["U-Boot", "EFI's device tree at ", ALL]);
         assert_eq!(log.machine(), (el, Conduit::Smc, 3));
-        assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
-        assert_eq!(log.metric(SuspendDeepSerial, Metric::CacheFlush).len(), 4);
+        assert_eq!(
+            log.metric(ScenarioId::CPU_SUSPEND_PARALLEL, Metric::Wake)
+                .len(),
+            4
+        );
+        assert_eq!(
+            log.metric(ScenarioId::SUSPEND_DEEP_SERIAL, Metric::CacheFlush)
+                .len(),
+            4
+        );
     }
 }
 

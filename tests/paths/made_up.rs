@@ -43,9 +43,9 @@ fn by_its_tree_alone() {
         [0, 1, 1, 2]
     );
     for (scenario, metric, count) in [
-        (ScenarioId::CpuSuspendParallel, Metric::Wake, 10),
-        (ScenarioId::CpuSuspendSerial, Metric::Wake, 10),
-        (ScenarioId::CpuOffSerial, Metric::TurnOn, 9),
+        (ScenarioId::CPU_SUSPEND_PARALLEL, Metric::Wake, 10),
+        (ScenarioId::CPU_SUSPEND_SERIAL, Metric::Wake, 10),
+        (ScenarioId::CPU_OFF_SERIAL, Metric::TurnOn, 9),
     ] {
         assert_eq!(log.metric(scenario, metric).len(), count, "{scenario:?}");
     }

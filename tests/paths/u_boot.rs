@@ -6,7 +6,7 @@ use std::fs;
 use boards::Conduit;
 use suite::crc::CRC_32;
 use suite::measure::Metric;
-use suite::plan::ScenarioId::CpuSuspendParallel;
+use suite::plan::ScenarioId;
 use xtask::qemu::efi::{ENVIRONMENT, environment};
 use xtask::setup::{self, Need, U_BOOT};
 
@@ -91,6 +91,10 @@ fn booti_behind_tf_a() {
             .passes(&SAID);
         assert_eq!(log.machine(), (el, Conduit::Smc, 3));
         // There are wake-up figures for all four CPUs, because this firmware powers CPUs down.
-        assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
+        assert_eq!(
+            log.metric(ScenarioId::CPU_SUSPEND_PARALLEL, Metric::Wake)
+                .len(),
+            4
+        );
     }
 }

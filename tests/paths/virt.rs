@@ -3,12 +3,15 @@
 use boards::{BoardFile, Conduit, GicVersion};
 use suite::measure::Metric;
 use suite::model::Verdict;
-use suite::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
+use suite::plan::ScenarioId;
 use xtask::build::image::Emergency;
 
 use crate::common;
 use crate::machine::{FEW, Machine, image, with_tree};
 
+const PSCI_VERSION_PARALLEL: ScenarioId = ScenarioId::PSCI_VERSION_PARALLEL;
+const CPU_OFF_SERIAL: ScenarioId = ScenarioId::CPU_OFF_SERIAL;
+const CPU_SUSPEND_PARALLEL: ScenarioId = ScenarioId::CPU_SUSPEND_PARALLEL;
 /// Returns the tree from the board file for QEMU's built-in PSCI, which has one idle state.
 pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
     let board = boards::load("qemu").expect("the board");
@@ -48,7 +51,7 @@ fn kernel_at_el1() {
                 seen.passes(&[at, "(X0)", "linux,dummy-virt"])
             }
         };
-        assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), cpus);
+        assert_eq!(log.metric(PSCI_VERSION_PARALLEL, Metric::Call).len(), cpus);
         assert_eq!(log.machine(), (1, Conduit::Hvc, gic));
     }
 }
@@ -70,7 +73,7 @@ fn loaded_anywhere() {
                     "Image at {address:#x}, device tree appended to the image"
                 )]);
             assert_eq!(log.machine(), (el, conduit, 3));
-            assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
+            assert_eq!(log.metric(CPU_SUSPEND_PARALLEL, Metric::Wake).len(), 4);
         }
     }
 }
@@ -97,7 +100,7 @@ fn the_counter_has_an_erratum() {
         let board = common::board_with(table, new);
         let seen = at_el2("-cpu cortex-a53 -smp 5 -m 1024", &board, 5).run();
         let log = seen.passes(&[&format!("CNTPCT (read twice for {named})")]);
-        assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 5);
+        assert_eq!(log.metric(PSCI_VERSION_PARALLEL, Metric::Call).len(), 5);
     }
 }
 
@@ -218,7 +221,7 @@ fn an_earlier_stage_left_the_gic_in_use() {
             .loaded("Image", &stub, 0x4020_0000, ",cpu-num=0")
             .run()
             .passes(&["1 passed, 0 skipped, 0 failed"]);
-        assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 2);
+        assert_eq!(log.metric(CPU_SUSPEND_PARALLEL, Metric::Wake).len(), 2);
     }
 }
 
@@ -249,8 +252,8 @@ fn a_tree_without_a_gic() {
     let calls = seen.calls.expect("a record");
     assert!(calls >= 2 * 2 * 3, "{calls} calls");
     assert_eq!(log.facts().gic, None);
-    assert_eq!(log.metric(CpuOffSerial, Metric::TurnOn).len(), 3);
-    assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
+    assert_eq!(log.metric(CPU_OFF_SERIAL, Metric::TurnOn).len(), 3);
+    assert_eq!(log.metric(PSCI_VERSION_PARALLEL, Metric::Call).len(), 4);
 }
 
 /// Nothing can be measured at EL3. The error is printed on the UART that the tree or the parameter

@@ -55,7 +55,7 @@ fn check_rows(text: &str) {
         (found[..3].iter().flatten().cloned().collect(), figures)
     });
     for scenario in suite() {
-        let is_call = scenario == ScenarioId::PsciVersionParallel;
+        let is_call = scenario == ScenarioId::PSCI_VERSION_PARALLEL;
         for cpu in 0..8 {
             let [cluster, core] = [cpu / 4, cpu % 4].map(|it| it.to_string());
             let expected = vec![scenario.tag().to_owned(), cluster, core];

@@ -10,10 +10,7 @@ use std::time::Duration;
 use hardware::board::Mpidr;
 use suite::measure::Reason;
 use suite::model::Verdict::{self, Fail, Incomplete, Pass};
-use suite::plan::ScenarioId::{
-    self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
-    SuspendDeepParallel, SuspendDeepSerial,
-};
+use suite::plan::ScenarioId;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Ran};
@@ -26,18 +23,24 @@ const CPUS: u64 = 8;
 const VICTIM: Mpidr = Mpidr::new(5);
 
 const ALL: [ScenarioId; 6] = ScenarioId::SUITE;
-const SERIAL: [ScenarioId; 2] = [SuspendDeepSerial, CpuSuspendSerial];
+const SERIAL: [ScenarioId; 2] = [
+    ScenarioId::SUSPEND_DEEP_SERIAL,
+    ScenarioId::CPU_SUSPEND_SERIAL,
+];
 /// The scenarios that suspend a CPU. PSCI_VERSION, the only other scenario, is measured before
 /// these.
 const SUSPENDING: [ScenarioId; 5] = [
-    SuspendDeepParallel,
-    SuspendDeepSerial,
-    CpuSuspendParallel,
-    CpuSuspendSerial,
-    CpuOffSerial,
+    ScenarioId::SUSPEND_DEEP_PARALLEL,
+    ScenarioId::SUSPEND_DEEP_SERIAL,
+    ScenarioId::CPU_SUSPEND_PARALLEL,
+    ScenarioId::CPU_SUSPEND_SERIAL,
+    ScenarioId::CPU_OFF_SERIAL,
 ];
 /// The scenarios that CPU_SUSPEND faults do not affect.
-const UNTOUCHED: [ScenarioId; 2] = [CpuOffSerial, PsciVersionParallel];
+const UNTOUCHED: [ScenarioId; 2] = [
+    ScenarioId::CPU_OFF_SERIAL,
+    ScenarioId::PSCI_VERSION_PARALLEL,
+];
 
 /// Returns `fault`, restricted to the victim.
 fn at_victim(fault: &str) -> String {
@@ -120,7 +123,7 @@ fn loses_victim(spec: &RunSpec, words: &[&str]) -> Ran {
 /// Expects the victim to be lost in a suspend, after PSCI_VERSION has been measured.
 fn loses_victim_in_suspend(spec: &RunSpec, words: &[&str]) -> Ran {
     names_loss(spec, words)
-        .complete_but(&[PsciVersionParallel], &[])
+        .complete_but(&[ScenarioId::PSCI_VERSION_PARALLEL], &[])
         .complete_but(&SUSPENDING, &[VICTIM])
 }
 
@@ -164,7 +167,10 @@ fn refuses_suspend(spec: &RunSpec, words: &[&str]) {
 fn leaves_callers_side(spec: &RunSpec, words: &[&str]) {
     let reason = format!("no PMF timestamps: {}", words[0]);
     // The lead cannot turn itself on.
-    let but_off: Vec<_> = ALL.into_iter().filter(|it| *it != CpuOffSerial).collect();
+    let but_off: Vec<_> = ALL
+        .into_iter()
+        .filter(|it| *it != ScenarioId::CPU_OFF_SERIAL)
+        .collect();
     run(spec, Pass, &[&reason])
         .lacks(&["<RT_INSTR:"])
         .complete_but(&but_off, &[]);
@@ -175,7 +181,9 @@ fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
     let reason = format!("on CPU 1.1: {}", words[0]);
     let seen = run(spec, Fail, &[&reason]).complete_but(&SERIAL, &[VICTIM]);
     let log = seen.log();
-    let cell = log.cells(SuspendDeepSerial).find(|it| it.0 == VICTIM);
+    let cell = log
+        .cells(ScenarioId::SUSPEND_DEEP_SERIAL)
+        .find(|it| it.0 == VICTIM);
     assert_eq!(cell.expect("a cell").1.valid(), 0, "{}", seen.plain);
 }
 

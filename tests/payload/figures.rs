@@ -9,16 +9,14 @@ use std::collections::BTreeSet;
 use hardware::board::Mpidr;
 use suite::measure::Metric;
 use suite::model::Cell;
-use suite::plan::ScenarioId::{
-    CpuOffSerial, CpuSuspendSerial, PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial,
-};
+use suite::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
 
 #[test]
 fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
     let log = common::pass(&spec("--smp 8 --icount", "iterations=12"));
-    let cells: Vec<(Mpidr, &Cell)> = log.cells(SuspendDeepParallel).collect();
+    let cells: Vec<(Mpidr, &Cell)> = log.cells(ScenarioId::SUSPEND_DEEP_PARALLEL).collect();
     let flush = |cell: &Cell| cell.figure(Metric::CacheFlush).expect("a figure");
     let longest = cells.iter().map(|it| flush(it.1)).max().expect("cells");
     let clusters = log.clusters();
@@ -33,7 +31,7 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
     assert_eq!(log.facts().overheads.empty, 2);
     // The timed interval contains an smc, an isb, an mrs and the path through the firmware, which
     // are the same on every CPU and in every sample.
-    let calls = log.metric(PsciVersionParallel, Metric::Call);
+    let calls = log.metric(ScenarioId::PSCI_VERSION_PARALLEL, Metric::Call);
     assert_eq!(calls.len(), 8);
     let costs = calls.values().flat_map(|it| [it.min, it.max]);
     assert_eq!(BTreeSet::from_iter(costs).len(), 1, "{calls:?}");
@@ -69,7 +67,11 @@ fn no_figure_depends_on_how_often_the_lead_looks() {
         common::pass(&spec(&options, "iterations=3 warmup=1"))
     };
     let (seldom, often) = (run(62_500_000), run(31_250_000));
-    for t in [SuspendDeepSerial, CpuSuspendSerial, CpuOffSerial] {
+    for t in [
+        ScenarioId::SUSPEND_DEEP_SERIAL,
+        ScenarioId::CPU_SUSPEND_SERIAL,
+        ScenarioId::CPU_OFF_SERIAL,
+    ] {
         let figures = |log: &Log| {
             let cells = log.cells(t);
             let by_pmf = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];

@@ -27,7 +27,7 @@ impl Ran {
 }
 
 fn checks(log: &Log) -> Vec<Check> {
-    let scenarios = log.scenarios(ScenarioId::Fitness);
+    let scenarios = log.scenarios(ScenarioId::named("fitness"));
     scenarios.flat_map(|it| it.checks.clone()).collect()
 }
 

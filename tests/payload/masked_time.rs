@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hardware::board::Mpidr;
 use suite::measure::Metric;
-use suite::model::Variant;
 use suite::plan::ScenarioId;
+use suite::plan::Variant;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
@@ -17,7 +17,7 @@ type Figures = BTreeMap<(Variant, Mpidr), u64>;
 
 /// Returns the medians for a metric. All samples of a cell are equal, and each cell has samples.
 fn figures(log: &Log, metric: Metric) -> Figures {
-    let series = log.series(ScenarioId::MaskedTime);
+    let series = log.series(ScenarioId::named("masked_time"));
     let own = series.filter(|(_, it)| it.series.metric == metric);
     let figures = own.map(|(mpidr, it)| {
         let summary = &it.series.summary;
@@ -40,9 +40,9 @@ fn a_stall_is_found_in_its_function_and_on_its_cpu() {
         figures(&common::pass(&spec(&options, args)), Metric::Masked)
     };
     for (function, variant) in [
-        (0, Variant::PsciVersion),
-        (1, Variant::Standby),
-        (4, Variant::AffinityInfo),
+        (0, Variant::new("psci_version")),
+        (1, Variant::new("standby")),
+        (4, Variant::new("affinity_info")),
     ] {
         let victim = Mpidr::new(5);
         let stall = |us| seeded(&format!("stall,function={function},cpu={victim},arg={us}"));
@@ -78,7 +78,7 @@ fn a_call_to_tf_a_masks_interrupts_throughout() {
         for (key, masked) in &masked {
             let outside = calls[key] - masked;
             // The CPU that is turned on runs during the call.
-            let is_alone = key.0 != Variant::CpuOn;
+            let is_alone = key.0 != Variant::new("cpu_on");
             assert!(
                 !is_alone || outside <= 4,
                 "{options}: {key:?} {masked} {outside}"
@@ -90,7 +90,10 @@ fn a_call_to_tf_a_masks_interrupts_throughout() {
         for ((variant, cpu), ticks) in &masked {
             let lead = masked[&(*variant, Mpidr::new(0))];
             let differs = ticks.abs_diff(lead) > 4;
-            assert!(!differs || *variant == Variant::CpuOn, "{variant:?} {cpu}");
+            assert!(
+                !differs || *variant == Variant::new("cpu_on"),
+                "{variant:?} {cpu}"
+            );
         }
     }
 }
@@ -105,7 +108,7 @@ fn every_machine_takes_the_interrupts() {
             ..spec("--smp 3 --icount", "only=masked_time iterations=3")
         });
         let masked = figures(&log, Metric::Masked);
-        let version = |cpu| masked[&(Variant::PsciVersion, Mpidr::new(cpu))];
+        let version = |cpu| masked[&(Variant::new("psci_version"), Mpidr::new(cpu))];
         // The emulator's own PSCI takes no time.
         let least = match (firmware, level) {
             (FirmwareKind::TfA, Level::El1 | Level::El2) => 100,

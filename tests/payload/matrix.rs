@@ -5,8 +5,9 @@ use hardware::board::{GicVersion, Mpidr};
 use hardware::image::Conduit;
 use hardware::spec::psci::StateFormat;
 use suite::measure::{Counter, Metric};
-use suite::model::{Variant, Verdict};
-use suite::plan::{How, ScenarioId};
+use suite::model::Verdict;
+use suite::plan::Variant;
+use suite::plan::{ActiveCpus, ScenarioId};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
@@ -96,15 +97,23 @@ fn loops_and_timers_on_every_machine() {
         for said in ["SMCCC_VERSION.", lacks] {
             assert_eq!(log.text.contains(said), !has_pmf, "{machine}");
         }
-        let series = log.series(ScenarioId::CpuOn);
+        let series = log.series(ScenarioId::named("cpu_on"));
         let on = series.filter(|(_, it)| it.series.metric == Metric::TurnOn);
         assert_eq!(on.count(), 2, "{machine}");
-        let (hows, loads) = ([How::Alone, How::All], [Variant::Idle, Variant::Mixed]);
+        let (hows, loads) = (
+            [ActiveCpus::Alone, ActiveCpus::All],
+            [Variant::new("idle"), Variant::new("mixed")],
+        );
         assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
         // This interval consists of the branch and the counter read. Instructions executed by idle
         // CPUs are also counted.
         let lead = Mpidr::new(0);
-        let entry = log.alone(ScenarioId::TimerLatency, Variant::Idle, Metric::Entry, lead);
+        let entry = log.alone(
+            ScenarioId::named("timer_latency"),
+            Variant::new("idle"),
+            Metric::Entry,
+            lead,
+        );
         let entry = entry.expect("samples");
         assert!(entry.min <= 2 && entry.median <= 2, "{entry:?} {machine}");
     }
@@ -119,18 +128,22 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
         assert!(figures.is_sorted(), "{figures:?} {machine}");
         it.min
     };
-    for variant in [Variant::PsciVersion, Variant::Unknown] {
-        assert!(figures(ScenarioId::NullCall, variant) > 3 * 64);
+    for variant in [Variant::new("psci_version"), Variant::new("unknown")] {
+        assert!(figures(ScenarioId::named("null_call"), variant) > 3 * 64);
     }
     // One tick is one instruction. Each iteration consists of the operation and two loop
     // instructions, and a few more instructions surround the 64 iterations.
     let an_sgi = if gic == GicVersion::V2 { 7 } else { 9 };
     for (scenario, variant, instructions) in [
-        (ScenarioId::SysregTrap, Variant::Pmselr, 3),
-        (ScenarioId::Eoi, Variant::Eoi, 3),
-        (ScenarioId::MmioRead, Variant::Distributor, 3),
-        (ScenarioId::MmioRead, Variant::Uart, 3),
-        (ScenarioId::SelfSgi, Variant::Sgi, an_sgi),
+        (ScenarioId::named("sysreg_trap"), Variant::new("pmselr"), 3),
+        (ScenarioId::named("eoi"), Variant::new("eoi"), 3),
+        (
+            ScenarioId::named("mmio_read"),
+            Variant::new("distributor"),
+            3,
+        ),
+        (ScenarioId::named("mmio_read"), Variant::new("uart"), 3),
+        (ScenarioId::named("self_sgi"), Variant::new("sgi"), an_sgi),
     ] {
         let own = instructions * 64;
         let found = figures(scenario, variant);
@@ -146,15 +159,15 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
         !has_its
     );
     if has_its {
-        let found = figures(ScenarioId::Lpi, Variant::Lpi);
+        let found = figures(ScenarioId::named("lpi"), Variant::new("lpi"));
         assert!(
             (10 * 64..10 * 64 + 16).contains(&found),
             "LPI: {found} {machine}"
         );
     }
     // Each CPU sends and receives an SGI, and polls while the other one does.
-    let ipis = log.series(ScenarioId::Ipi);
-    let near = ipis.filter(|(_, it)| it.cell.step.how == How::Near);
+    let ipis = log.series(ScenarioId::named("ipi"));
+    let near = ipis.filter(|(_, it)| it.cell.step.how == ActiveCpus::Near);
     let near = near.filter(|(_, it)| it.series.metric == Metric::Time);
     let round_trips: Vec<u64> = near.map(|(_, it)| it.series.summary.min).collect();
     assert_eq!(round_trips.len(), 2, "{machine}");
@@ -172,10 +185,13 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
 fn off_is_seen_when_it_is() {
     let args = "only=cpu_off_serial,cpu_on,cpu_on_flood iterations=2 warmup=1";
     let log = common::pass(&common::spec("--smp 4 --icount", args));
-    let told = log.metric(ScenarioId::CpuOffSerial, Metric::Powerdown);
+    let told = log.metric(ScenarioId::CPU_OFF_SERIAL, Metric::Powerdown);
     for cpu in (1..4).map(Mpidr::new) {
-        for scenario in [ScenarioId::CpuOn, ScenarioId::CpuOnFlood] {
-            let seen = log.alone(scenario, Variant::Joins, Metric::TurnOff, cpu);
+        for scenario in [
+            ScenarioId::named("cpu_on"),
+            ScenarioId::named("cpu_on_flood"),
+        ] {
+            let seen = log.alone(scenario, Variant::new("joins"), Metric::TurnOff, cpu);
             let (seen, told) = (seen.expect("samples").median, told[&cpu].median);
             // With this clock, the lead polls without pausing and takes every other turn. During
             // the firmware's measurement, the lead sleeps.

@@ -2,8 +2,8 @@
 
 use hardware::board::Mpidr;
 use suite::measure::Metric;
-use suite::model::Variant;
 use suite::plan::ScenarioId;
+use suite::plan::Variant;
 use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, Log, spec};
@@ -41,12 +41,12 @@ const CALLS: [u32; 2] = [0xbf00_0000, 0x8600_0000];
 
 /// Returns the time that calls to [`CALLS`] hold back an interrupt on the last CPU, in ticks.
 fn masked(log: &Log) -> [u64; 2] {
-    let series = || log.series(ScenarioId::MaskedTime);
+    let series = || log.series(ScenarioId::named("masked_time"));
     CALLS.map(|function| {
         let mut own = series().filter(|(mpidr, it)| {
             *mpidr == Mpidr::new(2)
                 && it.series.metric == Metric::Masked
-                && it.cell.step.variant == Variant::Call
+                && it.cell.step.variant == Variant::new("call")
                 && it.cell.step.x == Some(function.into())
         });
         own.next().expect("a figure").1.series.summary.median

@@ -44,7 +44,7 @@ fn an_internal_failure_that_passes_loses_no_cpu() {
     let variant = "cpu-on-race=500,cpu-on-answer=failure";
     let log = run(variant, "only=cpu_on cpu-on-after=0", Verdict::Pass).log();
     // The time during which the firmware rejected the call is not included in the power-up time.
-    let cells = log.cells(ScenarioId::CpuOn);
+    let cells = log.cells(ScenarioId::named("cpu_on"));
     let ways_up = cells.filter_map(|(_, cell)| cell.series_of(Metric::TurnOn));
     let longest = ways_up.map(|it| it.summary.max).max();
     assert!(

@@ -2,10 +2,11 @@
 //! built-in PSCI, which supports only a few of them.
 
 use std::collections::BTreeMap;
+use suite::plan::Variant;
 
 use hardware::board::Mpidr;
 use suite::measure::Metric;
-use suite::model::{Skip, Status, Variant, Verdict};
+use suite::model::{Skip, Status, Verdict};
 use suite::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
@@ -37,8 +38,13 @@ fn medians(
 fn powerdown_rises_with_the_cpus_that_go_down_together() {
     let args = "only=contend_sweep iterations=3 warmup=1";
     let log = common::pass(&spec("--smp 8 --icount", args));
-    let [deepest, core] = [Variant::Deepest, Variant::Core].map(|variant| {
-        let steps = medians(&log, ScenarioId::ContendSweep, variant, Metric::Powerdown);
+    let [deepest, core] = [Variant::new("deepest"), Variant::new("core")].map(|variant| {
+        let steps = medians(
+            &log,
+            ScenarioId::named("contend_sweep"),
+            variant,
+            Metric::Powerdown,
+        );
         let counts = steps.iter().map(|(count, cpus)| (*count, cpus.len()));
         assert!(counts.eq((1..=8).map(|count| (count as u64, count))));
         let longest = steps.values().filter_map(|cpus| cpus.values().max());
@@ -56,8 +62,13 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
 fn what_is_made_dirty_is_so_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
     let log = common::pass(&spec("--smp 2 --icount --variant pmf=off", args));
-    for variant in [Variant::Deepest, Variant::Core] {
-        let calls = medians(&log, ScenarioId::DirtySweep, variant, Metric::Call);
+    for variant in [Variant::new("deepest"), Variant::new("core")] {
+        let calls = medians(
+            &log,
+            ScenarioId::named("dirty_sweep"),
+            variant,
+            Metric::Call,
+        );
         let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
         assert_eq!(clean.len(), 2);
         // QEMU does not model caches, so both calls execute the same instructions and sleep for the
@@ -78,7 +89,7 @@ const SYSTEM: u64 = 0x201_0222;
 
 /// Returns the states measured in this variant, each of which must have figures for `cpus` CPUs.
 fn states(log: &Log, variant: Variant, metric: Metric, cpus: usize) -> Vec<u64> {
-    let found = medians(log, ScenarioId::IdleStates, variant, metric);
+    let found = medians(log, ScenarioId::named("idle_states"), variant, metric);
     for (state, step) in &found {
         assert_eq!(step.len(), cpus, "{variant:?} {metric:?} {state:#x}");
     }
@@ -90,31 +101,31 @@ fn every_idle_state_also_in_os_initiated_mode() {
     let args = "only=idle_states iterations=2 warmup=1";
     let log = common::pass(&spec("--smp 8 --icount --variant osi=1", args));
     let all = [STANDBY, CORE, CLUSTER, SYSTEM];
-    for variant in [Variant::Serial, Variant::Parallel] {
+    for variant in [Variant::new("serial"), Variant::new("parallel")] {
         assert_eq!(states(&log, variant, Metric::Powerdown, 8), all);
         // Standby returns to the caller and flushes nothing.
         assert_eq!(states(&log, variant, Metric::CacheFlush, 8), all[1..]);
     }
     use Metric::{CacheFlush, Count, Powerdown, Residency};
     for metric in [Powerdown, CacheFlush, Count, Residency] {
-        let found = states(&log, Variant::Osi, metric, 8);
+        let found = states(&log, Variant::OS_INITIATED, metric, 8);
         assert_eq!(found, all[2..], "{metric:?}");
     }
-    let of = |variant, metric| medians(&log, ScenarioId::IdleStates, variant, metric);
+    let of = |variant, metric| medians(&log, ScenarioId::named("idle_states"), variant, metric);
     // The payload makes the last CPU request the cluster level.
-    for (state, cpus) in of(Variant::Osi, CacheFlush) {
+    for (state, cpus) in of(Variant::OS_INITIATED, CacheFlush) {
         for (mpidr, flush) in &cpus {
             let last = mpidr.aff0() % 4 == 3;
             assert_eq!(*flush > 10 * cpus[&CPUS[0]], last, "{state:#x} {mpidr}");
         }
     }
     // All CPUs are powered down, so every requested state is reached.
-    for variant in [Variant::Parallel, Variant::Osi] {
+    for variant in [Variant::new("parallel"), Variant::OS_INITIATED] {
         let counts = of(variant, Count);
         assert!(counts.values().flat_map(|c| c.values()).all(|c| *c == 1));
     }
     // The lead is awake while another CPU suspends on its own, so the system stays up.
-    let serial = &of(Variant::Serial, Count)[&SYSTEM];
+    let serial = &of(Variant::new("serial"), Count)[&SYSTEM];
     let counts = [0, 1, 4].map(|cpu| serial[&Mpidr::new(cpu)]);
     assert_eq!(counts, [1, 0, 0]);
     let plain = common::one_line(&log.text);
@@ -129,7 +140,7 @@ fn cold_calls(
     metric: Metric,
     cpus: usize,
 ) -> BTreeMap<Mpidr, u64> {
-    let mut steps = medians(log, ScenarioId::ColdCall, variant, metric);
+    let mut steps = medians(log, ScenarioId::named("cold_call"), variant, metric);
     let step = steps.remove(&x).unwrap_or_default();
     assert_eq!(step.len(), cpus, "{variant:?} {x:#x} {metric:?}");
     step
@@ -143,15 +154,15 @@ fn a_cold_call_is_the_same_call() {
     let log = common::pass(&spec("--smp 8 --icount", args));
     for (warm, evicted, woken, metrics) in [
         (
-            Variant::VersionWarm,
-            Variant::VersionEvicted,
-            Variant::VersionWoken,
+            Variant::new("version_warm"),
+            Variant::new("version_evicted"),
+            Variant::new("version_woken"),
             &[Metric::Latency, Metric::Call][..],
         ),
         (
-            Variant::StampWarm,
-            Variant::StampEvicted,
-            Variant::StampWoken,
+            Variant::new("stamp_warm"),
+            Variant::new("stamp_evicted"),
+            Variant::new("stamp_woken"),
             &[Metric::Call],
         ),
     ] {
@@ -176,15 +187,18 @@ fn cold_calls_without_pmf_and_power_down() {
     let spec = spec("--smp 2 --icount --firmware builtin", args);
     let no_pmf = "Without PMF, the timestamp call is not measured.";
     let log = common::ends(&spec, Verdict::Pass).says(&[no_pmf]).log();
-    for step in [(Variant::VersionWarm, 0), (Variant::VersionEvicted, 0)] {
+    for step in [
+        (Variant::new("version_warm"), 0),
+        (Variant::new("version_evicted"), 0),
+    ] {
         cold_calls(&log, step, Metric::Call, 2);
     }
     for variant in [
-        Variant::StampWarm,
-        Variant::StampEvicted,
-        Variant::StampWoken,
+        Variant::new("stamp_warm"),
+        Variant::new("stamp_evicted"),
+        Variant::new("stamp_woken"),
     ] {
-        let found = medians(&log, ScenarioId::ColdCall, variant, Metric::Call);
+        let found = medians(&log, ScenarioId::named("cold_call"), variant, Metric::Call);
         assert!(found.is_empty(), "{variant:?}");
     }
 }
@@ -199,17 +213,42 @@ fn what_the_firmware_does_not_have_is_said() {
     let ran = common::ends(&spec, Verdict::Pass).says(&[no_mode]);
     let log = ran.log();
     for (scenario, variant, measure, steps) in [
-        (ScenarioId::DirtySweep, Variant::Deepest, Metric::Call, 2),
-        (ScenarioId::DirtySweep, Variant::Off, Metric::TurnOn, 2),
-        (ScenarioId::ContendSweep, Variant::Deepest, Metric::Call, 3),
-        (ScenarioId::IdleStates, Variant::Parallel, Metric::Call, 1),
-        (ScenarioId::IdleStates, Variant::Osi, Metric::Call, 0),
+        (
+            ScenarioId::named("dirty_sweep"),
+            Variant::new("deepest"),
+            Metric::Call,
+            2,
+        ),
+        (
+            ScenarioId::named("dirty_sweep"),
+            Variant::new("off"),
+            Metric::TurnOn,
+            2,
+        ),
+        (
+            ScenarioId::named("contend_sweep"),
+            Variant::new("deepest"),
+            Metric::Call,
+            3,
+        ),
+        (
+            ScenarioId::named("idle_states"),
+            Variant::new("parallel"),
+            Metric::Call,
+            1,
+        ),
+        (
+            ScenarioId::named("idle_states"),
+            Variant::OS_INITIATED,
+            Metric::Call,
+            0,
+        ),
     ] {
         let found = medians(&log, scenario, variant, measure);
         assert_eq!(found.len(), steps, "{scenario} {variant:?}");
     }
     let skipped = Status::Skipped(Skip::NotSupported(0xc400_000e));
-    let suspend = log.scenarios(ScenarioId::SystemSuspend);
+    let suspend = log.scenarios(ScenarioId::named("system_suspend"));
     assert!(suspend.map(|it| it.status).eq([skipped]));
 }
 
@@ -220,7 +259,7 @@ fn system_suspend_comes_back() {
         let options = format!("--smp 3 --icount --variant {variant}");
         let args = "only=system_suspend,susp_deep_serial iterations=3 warmup=0";
         let log = common::pass(&spec(&options, args));
-        let series = log.series(ScenarioId::SystemSuspend);
+        let series = log.series(ScenarioId::named("system_suspend"));
         let series = series.map(|(mpidr, it)| (mpidr, it.series.metric, it.series.summary.n));
         let all = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
         assert!(

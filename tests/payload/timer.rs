@@ -1,21 +1,22 @@
 //! `timer_latency` accounts for every expiry under each load. `matrix` runs it on every machine.
 
 use std::collections::BTreeMap;
+use suite::plan::Variant;
 
 use suite::measure::Metric;
-use suite::model::{CellSeries, Variant, Verdict};
-use suite::plan::{How, ScenarioId};
+use suite::model::{CellSeries, Verdict};
+use suite::plan::{ActiveCpus, ScenarioId};
 use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Log};
 
 const LOADS: [Variant; 5] = [
-    Variant::Write,
-    Variant::Zero,
-    Variant::Nontemporal,
-    Variant::Clean,
-    Variant::Mixed,
+    Variant::new("write"),
+    Variant::new("zero"),
+    Variant::new("nontemporal"),
+    Variant::new("clean"),
+    Variant::new("mixed"),
 ];
 
 fn spec(options: &str, args: &str) -> RunSpec {
@@ -24,8 +25,8 @@ fn spec(options: &str, args: &str) -> RunSpec {
 
 /// Checks that every expiry in each series is accounted for, and that the series matches its
 /// histogram. Returns the total number of overruns in all series.
-pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: u64) -> u64 {
-    let all = log.series(ScenarioId::TimerLatency);
+pub fn check(log: &Log, cpus: usize, hows: &[ActiveCpus], loads: &[Variant], expiries: u64) -> u64 {
+    let all = log.series(ScenarioId::named("timer_latency"));
     let all = all.map(|(mpidr, it)| {
         let step = it.cell.step;
         ((mpidr, step.how, step.variant, it.series.metric), it)
@@ -59,7 +60,7 @@ fn handled_and_overruns_are_all_expiries() {
     ] {
         let args = format!("stress={loads} timers=all {more}");
         let log = common::pass(&spec(options, &args));
-        let overruns = check(&log, 8, &[How::All], &LOADS, expiries);
+        let overruns = check(&log, 8, &[ActiveCpus::All], &LOADS, expiries);
         assert!(overruns == 0 || !options.ends_with("--icount"));
     }
 }
@@ -74,7 +75,7 @@ fn other_cpus_call_the_firmware_meanwhile() {
     ] {
         let args = format!("stress=smc,suspend timers={timers} period=10000");
         let log = common::pass(&spec(&format!("{options} --icount"), &args));
-        let all = log.series(ScenarioId::TimerLatency);
+        let all = log.series(ScenarioId::named("timer_latency"));
         let own = all.filter(|(_, it)| it.series.metric == Metric::Entry);
         let own: Vec<_> = own.map(|(_, it)| it).collect();
         assert_eq!(own.len(), 2 * pairs, "{options}");

@@ -9,10 +9,7 @@
 use boards::GicVersion;
 use suite::measure::Metric;
 use suite::model::{Cell, Verdict};
-use suite::plan::ScenarioId::{
-    self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
-    SuspendDeepParallel,
-};
+use suite::plan::ScenarioId;
 use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::RunSpec;
 
@@ -40,7 +37,10 @@ fn has_first_figure(cell: &Cell) -> bool {
 fn has_all_rows(log: &common::Log) {
     let text = &log.text;
     assert!(text.contains("; 0 rows skipped, 0 CPUs lost)"), "{text}");
-    for t in [SuspendDeepParallel, CpuSuspendParallel] {
+    for t in [
+        ScenarioId::SUSPEND_DEEP_PARALLEL,
+        ScenarioId::CPU_SUSPEND_PARALLEL,
+    ] {
         for helper in [0, 4] {
             let part = log.scenarios(t).find(|it| it.helper == Some(helper.into()));
             let cells = part.iter().flat_map(|it| &it.cells);
@@ -156,11 +156,15 @@ fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
     let named = log.text.find("\nCPU 0.3 was lost: ").expect("a line");
     let next = log.text.find("> Executing 'Suspend to deepest");
     assert!(next.is_some_and(|next| named < next), "{}", log.text);
-    let others = [CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial];
-    for (ids, cpus) in [(&[PsciVersionParallel][..], 4), (&others, 3)] {
+    let others = [
+        ScenarioId::CPU_OFF_SERIAL,
+        ScenarioId::CPU_SUSPEND_PARALLEL,
+        ScenarioId::CPU_SUSPEND_SERIAL,
+    ];
+    for (ids, cpus) in [(&[ScenarioId::PSCI_VERSION_PARALLEL][..], 4), (&others, 3)] {
         for id in ids {
             let whole = log.cells(*id).filter(|(_, cell)| has_first_figure(cell));
-            let skipped = usize::from(*id == CpuOffSerial);
+            let skipped = usize::from(*id == ScenarioId::CPU_OFF_SERIAL);
             assert_eq!(whole.count(), cpus - skipped, "{id:?}\n{}", log.text);
         }
     }

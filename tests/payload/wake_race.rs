@@ -6,12 +6,8 @@ use hardware::board::Mpidr;
 use report::export::{self, Report};
 use report::log::read_bytes;
 use suite::measure::Metric;
-use suite::model::Variant::{
-    self, CoreAbandoned, CoreLost, CoreReturned, CoreSlept, CoreWoken, DeepestReturned,
-    DeepestSlept, DeepestWoken,
-};
 use suite::model::Verdict;
-use suite::plan::{How, ScenarioId};
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use crate::common::{self, Log, spec};
 
@@ -19,9 +15,9 @@ use crate::common::{self, Log, spec};
 type Intervals = BTreeMap<(Mpidr, Variant), (u64, u64)>;
 
 fn intervals(log: &Log) -> Intervals {
-    let cells = log.cells(ScenarioId::WakeRace);
+    let cells = log.cells(ScenarioId::named("wake_race"));
     let intervals = cells.filter_map(|(mpidr, cell)| {
-        let last = cell.figure(Metric::Until)?;
+        let last = cell.figure(Metric::LastOffset)?;
         Some(((mpidr, cell.step.variant), (cell.step.x?, last)))
     });
     intervals.collect()
@@ -40,8 +36,16 @@ fn each_border_is_found_on_every_machine() {
         assert_eq!(all.len(), 6 * cpus, "{options}: {all:?}");
         for cpu in (0..cpus as u64).map(Mpidr::new) {
             for variants in [
-                [CoreReturned, CoreWoken, CoreSlept],
-                [DeepestReturned, DeepestWoken, DeepestSlept],
+                [
+                    Variant::new("core_returned"),
+                    Variant::new("core_woken"),
+                    Variant::new("core_slept"),
+                ],
+                [
+                    Variant::new("deepest_returned"),
+                    Variant::new("deepest_woken"),
+                    Variant::new("deepest_slept"),
+                ],
             ] {
                 let [returned, woken, slept] = variants.map(|variant| all[&(cpu, variant)]);
                 assert_eq!(
@@ -64,7 +68,11 @@ fn outcomes_lie_at_true_offsets_if_all_cpus_suspend_at_once() {
     let all = intervals(&log);
     for cpu in (0..16).map(Mpidr::new) {
         // A short interval may lie between two offsets.
-        let own = [CoreReturned, CoreWoken, CoreSlept];
+        let own = [
+            Variant::new("core_returned"),
+            Variant::new("core_woken"),
+            Variant::new("core_slept"),
+        ];
         let own = own
             .into_iter()
             .filter_map(|variant| all.get(&(cpu, variant)));
@@ -84,9 +92,9 @@ fn the_last_border_is_the_end_of_the_powerdown() {
     let runs = [(); 2].map(|()| common::pass(&spec("--smp 3 --icount", args)));
     let [first, second] = runs.each_ref().map(intervals);
     assert_eq!(first, second);
-    let powerdown = runs[0].metric(ScenarioId::CpuSuspendSerial, Metric::Powerdown);
+    let powerdown = runs[0].metric(ScenarioId::CPU_SUSPEND_SERIAL, Metric::Powerdown);
     for cpu in (0..3).map(Mpidr::new) {
-        let down = first[&(cpu, CoreSlept)].0;
+        let down = first[&(cpu, Variant::new("core_slept"))].0;
         // ENTER_PSCI follows the call by less than 100 instructions.
         let before = down - powerdown[&cpu].median;
         assert!(before < 100, "{cpu}: {down} {before}");
@@ -102,8 +110,9 @@ fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
     let seeded = |us: u32| {
         let options = format!("--smp 4 --icount --fault stall-locked,cpu={victim},arg={us}");
         let log = common::pass(&spec(&options, "only=wake_race beside=alone,near"));
-        let cells = log.cells(ScenarioId::WakeRace);
-        let returned = cells.filter(|(_, cell)| cell.step.variant == DeepestReturned);
+        let cells = log.cells(ScenarioId::named("wake_race"));
+        let returned =
+            cells.filter(|(_, cell)| cell.step.variant == Variant::new("deepest_returned"));
         let longest = returned.filter_map(|(mpidr, cell)| {
             Some(((mpidr, cell.step.how), cell.summary(Metric::Wake)?.max))
         });
@@ -112,7 +121,7 @@ fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
     let (long, short) = (seeded(200), seeded(100));
     assert_eq!(long.len(), 2 * 4);
     for (key, ticks) in &long {
-        let (expected, a_turn): (u64, u64) = match *key == (neighbor, How::Near) {
+        let (expected, a_turn): (u64, u64) = match *key == (neighbor, ActiveCpus::Near) {
             true => (6_250, 1_000),
             false => (0, 2),
         };
@@ -129,13 +138,16 @@ fn a_window_that_loses_wake_ups_is_named() {
     let options = format!("--smp 4 --icount --fault wake-lost,cpu={victim}");
     let ran = common::ends(&spec(&options, "only=wake_race"), Verdict::Pass);
     let all = intervals(&ran.log());
-    let (first, last) = all[&(victim, CoreLost)];
-    assert_eq!(all[&(victim, CoreReturned)].1 + 1, first);
-    assert_eq!(last + 1, all[&(victim, CoreSlept)].0);
-    assert!(!all.contains_key(&(victim, CoreWoken)));
-    assert!(!all.contains_key(&(other, CoreLost)));
+    let (first, last) = all[&(victim, Variant::new("core_lost"))];
+    assert_eq!(all[&(victim, Variant::new("core_returned"))].1 + 1, first);
+    assert_eq!(last + 1, all[&(victim, Variant::new("core_slept"))].0);
+    assert!(!all.contains_key(&(victim, Variant::new("core_woken"))));
+    assert!(!all.contains_key(&(other, Variant::new("core_lost"))));
     // The window ends when the CPU waits, shortly after PMF's last timestamp.
-    let (woken, slept) = (all[&(other, CoreWoken)], all[&(other, CoreSlept)]);
+    let (woken, slept) = (
+        all[&(other, Variant::new("core_woken"))],
+        all[&(other, Variant::new("core_slept"))],
+    );
     assert!(first.abs_diff(woken.0) < 100 && last > woken.1 && last < slept.0 + 500);
     // The other CPUs have equal maps.
     let page = page(&ran.result.log);
@@ -162,6 +174,12 @@ fn an_abandoned_powerdown_is_an_outcome() {
     let fault = format!("suspend-abandoned-2.13,cpu={victim},skip=40,count=10");
     let options = format!("--smp 3 --icount --fault {fault}");
     let all = intervals(&common::pass(&spec(&options, "only=wake_race")));
-    assert!(all.contains_key(&(victim, CoreAbandoned)), "{all:?}");
-    assert!(all.contains_key(&(victim, CoreSlept)), "{all:?}");
+    assert!(
+        all.contains_key(&(victim, Variant::new("core_abandoned"))),
+        "{all:?}"
+    );
+    assert!(
+        all.contains_key(&(victim, Variant::new("core_slept"))),
+        "{all:?}"
+    );
 }

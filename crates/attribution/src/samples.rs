@@ -10,7 +10,7 @@ use itertools::Itertools as _;
 use report::analysis::phases::{CpuPhase, PowerSide, phase_between};
 use suite::measure::{Instant, Instants};
 use suite::model::{CellStep, Run};
-use suite::plan::{How, ScenarioId};
+use suite::plan::{ActiveCpus, ScenarioId};
 
 use crate::calls::Call;
 
@@ -116,7 +116,7 @@ pub(crate) fn read<'c>(run: &Run, instruction_ns: u32) -> Vec<ProfiledSample<'c>
 pub(crate) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
     let is_alone = |it: &&ProfiledSample<'_>| {
         let id = run.scenarios[it.scenario].id;
-        !id.is_parallel() && it.step.how == How::Alone && it.spans.len() > 1
+        !id.is_parallel() && it.step.how == ActiveCpus::Alone && it.spans.len() > 1
     };
     let key = |it: &&ProfiledSample<'_>| (it.scenario, it.step, it.cpu);
     let alone = samples.iter().filter(is_alone);
@@ -184,7 +184,7 @@ mod tests {
     fn samples_of_real_time_differ_and_those_of_instructions_do_not() {
         let run = made_up_run::run();
         let mut samples = read(&run, 16);
-        let serial = Some(ScenarioId::CpuSuspendSerial);
+        let serial = Some(ScenarioId::CPU_SUSPEND_SERIAL);
         assert_eq!(varying(&samples, &run), serial);
         let mut single = read(&run, 16);
         single.dedup_by_key(|it| (it.scenario, it.cpu));

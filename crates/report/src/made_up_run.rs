@@ -10,9 +10,10 @@ use suite::measure::{self, Identity, Instant, Instants, Metric};
 use suite::model::Verdict;
 use suite::model::{
     Cell, CellStep, Conditions, Counts, Cpu, End, Run, RunId, Sample, Scenario, ScenarioKey,
-    Series, Spread, Status, Totals, Variant, WakeSource,
+    Series, Spread, Status, Totals, WakeSource,
 };
 use suite::output::{self, ClosingSummary};
+use suite::plan::Variant;
 use suite::plan::{Method, Plan, Records, ScenarioId};
 use suite::record::Writer;
 use suite::testing::example;
@@ -30,10 +31,10 @@ pub fn run() -> Run {
         plan: Some(Plan::parse("iterations=2 warmup=1 samples=all").expect("good words")),
         cpus: (0..4).map(cpu).collect(),
         scenarios: vec![
-            suspend(ScenarioId::SuspendDeepParallel, Some(0), &[1, 2, 3]),
-            suspend(ScenarioId::SuspendDeepParallel, Some(2), &[0, 1, 3]),
-            suspend(ScenarioId::CpuSuspendSerial, None, &[0, 1, 2, 3]),
-            suspend(ScenarioId::PsciVersionParallel, None, &[0, 1, 2, 3]),
+            suspend(ScenarioId::SUSPEND_DEEP_PARALLEL, Some(0), &[1, 2, 3]),
+            suspend(ScenarioId::SUSPEND_DEEP_PARALLEL, Some(2), &[0, 1, 3]),
+            suspend(ScenarioId::CPU_SUSPEND_SERIAL, None, &[0, 1, 2, 3]),
+            suspend(ScenarioId::PSCI_VERSION_PARALLEL, None, &[0, 1, 2, 3]),
             sweep(),
         ],
         ..example::run_with(4, |facts| {
@@ -90,7 +91,7 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
         method: Method::Tftf,
         helper: helper.map(CpuIndex::from),
     });
-    let is_suspend = id != ScenarioId::PsciVersionParallel;
+    let is_suspend = id != ScenarioId::PSCI_VERSION_PARALLEL;
     let attempts = if id.is_parallel() { 3 } else { 12 };
     scenario.status = Status::Passed;
     scenario.conditions = Some(Conditions {
@@ -165,11 +166,11 @@ fn instants(base: u64, powerdown: u64, is_suspend: bool) -> Instants {
 }
 
 fn sweep() -> Scenario {
-    let mut scenario = suspend(ScenarioId::DirtySweep, None, &[]);
+    let mut scenario = suspend(ScenarioId::named("dirty_sweep"), None, &[]);
     let cell = |cpu, x| {
         let step = CellStep {
             x: Some(x),
-            ..CellStep::of(Variant::Deepest)
+            ..CellStep::of(Variant::new("deepest"))
         };
         let mut series = Series::of(
             Metric::Powerdown,
@@ -224,7 +225,7 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
             | Metric::Entry
             | Metric::Handler
             | Metric::Masked
-            | Metric::Until
+            | Metric::LastOffset
             | Metric::Count
             | Metric::Residency => continue,
         };

@@ -31,7 +31,8 @@
 //! | [`model`] | scenarios, cells and their series, the verdict |
 //! | [`findings`] | sentences based on the figures |
 //! | [`record`] | machine-readable lines, each with a checksum |
-//! | [`scenario`] | runs rounds and keeps valid samples |
+//! | [`bench`] | runs a scenario's rounds and keeps valid samples |
+//! | [`scenarios`] | the scenarios, one file each, and the list of them |
 //! | [`output`] | prints a run for human readers |
 //!
 //! Each folder imports only from the folders above it. The `testing` feature adds a fake machine
@@ -45,6 +46,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod bench;
 pub mod crc;
 pub mod findings;
 pub mod hex;
@@ -53,6 +55,6 @@ pub mod model;
 pub mod output;
 pub mod plan;
 pub mod record;
-pub mod scenario;
+pub mod scenarios;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -47,7 +47,10 @@ fn absent() {
         "0 CPUs lost",
     ];
     let spec = only("suite,cpu_on", "cpu-off-absent");
-    let but_off: Vec<_> = ALL.into_iter().filter(|it| *it != CpuOffSerial).collect();
+    let but_off: Vec<_> = ALL
+        .into_iter()
+        .filter(|it| *it != ScenarioId::CPU_OFF_SERIAL)
+        .collect();
     run(&spec, Pass, &words)
         .lacks(&["<RT_INSTR:", "Warning: CPU"])
         .complete_but(&but_off, &[]);
@@ -94,7 +97,7 @@ fn not_supported() {
     ];
     let scenarios = "susp_deep_serial,cpu_off_serial,psci_version_parallel";
     run(&only(scenarios, "cpu-off-not-supported"), Fail, &words)
-        .complete_but(&[SuspendDeepSerial], &[]);
+        .complete_but(&[ScenarioId::SUSPEND_DEEP_SERIAL], &[]);
 }
 
 /// The victim powers off when another CPU is measured, but not when the victim itself is measured.

@@ -81,7 +81,10 @@ fn an_serror_is_pending_at_an_entry() {
         "Unhandled exception on CPU 0x5 (SError, vector 7)",
         "1 CPU lost",
     ];
-    let scenarios = [SuspendDeepParallel, CpuSuspendParallel];
+    let scenarios = [
+        ScenarioId::SUSPEND_DEEP_PARALLEL,
+        ScenarioId::CPU_SUSPEND_PARALLEL,
+    ];
     let tags = scenarios.map(ScenarioId::short_tag).join(",");
     let is_lost_in_call = |entry: u32| {
         // In the PSCI_VERSION scenario, all entries would be due to CPU_ON.
@@ -122,7 +125,7 @@ fn an_interrupt_storm() {
         &words,
     )
     .complete_but(&SERIAL, &[VICTIM])
-    .complete_but(&[PsciVersionParallel], &[]);
+    .complete_but(&[ScenarioId::PSCI_VERSION_PARALLEL], &[]);
 }
 
 /// Returns `image` modified to simulate a CPU whose HCR_EL2.E2H cannot be cleared. The only write

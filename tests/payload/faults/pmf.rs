@@ -53,7 +53,7 @@ fn fails_on_one_cpu() {
         &["on CPU 1.1: pmf-read"],
     )
     .complete_but(&SERIAL, &[VICTIM])
-    .complete_but(&[CpuOffSerial], &[VICTIM]);
+    .complete_but(&[ScenarioId::CPU_OFF_SERIAL], &[VICTIM]);
 }
 
 #[test]
@@ -67,5 +67,5 @@ fn a_stale_timestamp_in_psci_version() {
         Fail,
         &words,
     );
-    assert!(seen.rejected(PsciVersionParallel, Reason::Stale, VICTIM) > 0);
+    assert!(seen.rejected(ScenarioId::PSCI_VERSION_PARALLEL, Reason::Stale, VICTIM) > 0);
 }

@@ -89,7 +89,8 @@ fn not_supported() {
         "the firmware does not implement function 0xc4000001",
         "2 passed, 4 skipped, 0 failed",
     ];
-    run(&spec("suspend-not-supported"), Pass, &words).complete_but(&[PsciVersionParallel], &[]);
+    run(&spec("suspend-not-supported"), Pass, &words)
+        .complete_but(&[ScenarioId::PSCI_VERSION_PARALLEL], &[]);
 }
 
 /// If suspends are occasionally abandoned during the measurement, the attempts are counted and
@@ -99,7 +100,7 @@ fn given_up_twice() {
     // The fault behaves like TF-A 2.13 and later, with fresh EXIT timestamps.
     let spec = spec(&at_victim("suspend-abandoned-2.13,skip=4,count=2"));
     let seen = run(&spec, Pass, &[]).complete_but(&ALL, &[]);
-    let counted = seen.rejected(SuspendDeepParallel, Reason::Abandoned, VICTIM);
+    let counted = seen.rejected(ScenarioId::SUSPEND_DEEP_PARALLEL, Reason::Abandoned, VICTIM);
     assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
 }
 
@@ -116,11 +117,11 @@ fn reaches_less_than_was_asked_for() {
             .filter_map(|(cpu, cell)| Some((cpu, cell.reached?.state)))
             .collect::<BTreeMap<_, _>>()
     };
-    let deep = reached(SuspendDeepSerial);
+    let deep = reached(ScenarioId::SUSPEND_DEEP_SERIAL);
     assert_eq!(deep[&VICTIM], Some(0x1_0002));
     assert_eq!(deep[&Mpidr::new(6)], Some(0x101_0022));
     // If only the core level was requested, there is no warning.
-    let core = reached(CpuSuspendParallel);
+    let core = reached(ScenarioId::CPU_SUSPEND_PARALLEL);
     assert!(core.values().all(|state| *state == Some(0x1_0002)));
 }
 

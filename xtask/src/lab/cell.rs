@@ -86,7 +86,7 @@ struct Mark<'c> {
 
 /// Rejects plans and CPU counts that `engine` does not support.
 pub fn check(engine: &Engine, plan: &Plan, cpus: u32) -> Result<()> {
-    if plan.list {
+    if plan.lists_scenarios() {
         bail!("--args only=help: this only lists scenarios, so no job can pass");
     }
     if !plan.methods.iter().any(|method| method == Method::Tftf) {

@@ -28,7 +28,7 @@
 
 use serde::Serialize;
 use suite::model::{Job, jobs};
-use suite::plan::{Plan, Procedure, ScenarioId};
+use suite::plan::{Plan, ScenarioId};
 
 /// The maximum number of CPUs whose rows fit in the 4,000 characters that LAVA searches. Up to
 /// 2,000 of these characters may come after the rows, because LAVA reads that many from QEMU at
@@ -128,7 +128,7 @@ fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monito
 
 /// Returns the suite's scenarios that use the plan's first method, in measurement order.
 fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
-    let method = plan.methods.first();
+    let method = plan.first_method();
     jobs(plan).into_iter().filter_map(move |job| match job {
         Job::Measure(key) if key.id.is_suite() && key.method == method => Some(key.id),
         Job::Measure(_) | Job::TryWakers => None,
@@ -140,8 +140,8 @@ fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
     for scenario in framed_scenarios(plan) {
-        let rows: &[[&str; 5]] = match scenario.procedure() {
-            Procedure::Version => &ONE,
+        let rows: &[[&str; 5]] = match scenario.columns().len() {
+            1 => &ONE,
             _ => &THREE,
         };
         all.push(case());

@@ -15,7 +15,7 @@ use report::follow::RunWatcher;
 use report::profile::beside::log_hash;
 use report::profile::profile::Profile;
 use sha2::{Digest, Sha256};
-use suite::plan::{EndAction, Plan, Procedure, ScenarioId};
+use suite::plan::{EndAction, Plan, ScenarioId};
 
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::plugin;
@@ -48,14 +48,7 @@ pub fn check_plan(spec: &RunSpec) -> Result<()> {
     let Ok(plan) = Plan::parse(args) else {
         return Ok(());
     };
-    let has_stamps = |id: ScenarioId| match id.procedure() {
-        Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Version | Procedure::Steps => true,
-        Procedure::Loop
-        | Procedure::Timers
-        | Procedure::CpuOn
-        | Procedure::Interrupts
-        | Procedure::Checks => false,
-    };
+    let has_stamps = ScenarioId::follows_method;
     if !plan.scenarios.iter().any(has_stamps) {
         bail!("--args {args}: {NEEDS_SCENARIO}");
     }

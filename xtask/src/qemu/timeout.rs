@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use suite::plan::{LOOPS_LIMIT_S, Plan, Procedure, ScenarioId};
+use suite::plan::{Plan, RunSize};
 
 /// The shortest default timeout.
 pub(super) const LEAST: Duration = Duration::from_secs(120);
@@ -14,8 +14,7 @@ const A_SAMPLE: Duration = Duration::from_millis(25);
 /// About four times as long as one loop operation (a firmware call) takes when several CPUs share a
 /// host CPU.
 const AN_OPERATION: Duration = Duration::from_micros(40);
-/// The time that emulation may take per second of timer observation. The time for one sample
-/// per CPU is added to it, because timer results are collected once a second.
+/// The time that emulation may take per second of timer observation.
 const A_SECOND: Duration = Duration::from_secs(2);
 /// The maximum number of idle states on a board. Board device trees have up to four.
 const IDLE_STATES: usize = 4;
@@ -23,11 +22,21 @@ const IDLE_STATES: usize = 4;
 /// Returns the default timeout for a run, computed from the number of samples (including warm-up),
 /// the number of operations, and the number of seconds for which timers are observed.
 pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
-    let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
-    let samples = plan.scenarios.iter().map(|id| samples(id, cpus, plan));
-    let samples = samples.fold(0, u64::saturating_add).saturating_mul(rounds);
-    let time = times(A_SAMPLE, samples).saturating_add(of_loops(cpus, plan));
-    let time = time.saturating_add(of_timers(cpus, plan));
+    let size = RunSize {
+        plan,
+        cpus: cpus as usize,
+        idle_states: IDLE_STATES,
+    };
+    // Timer results are collected once a second.
+    let timer_second = A_SECOND.saturating_add(times(A_SAMPLE, cpus.into()));
+    let mut time = Duration::ZERO;
+    for work in plan.scenarios.iter().map(|id| id.work(&size)) {
+        time = time
+            .saturating_add(times(A_SAMPLE, work.samples))
+            .saturating_add(times(AN_OPERATION, work.operations))
+            .saturating_add(Duration::from_secs(work.limit_s))
+            .saturating_add(times(timer_second, work.timers_s));
+    }
     time.clamp(LEAST, Duration::from_secs(TIMEOUT_MAX))
 }
 
@@ -35,53 +44,10 @@ fn times(time: Duration, count: u64) -> Duration {
     time.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// Returns the number of samples in a round of `id`, summed over all its steps.
-fn samples(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
-    let cells = plan.cells(id, cpus as usize, IDLE_STATES) as u64;
-    match id.procedure() {
-        Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Version => {
-            plan.methods.iter().count() as u64 * cells
-        }
-        Procedure::Steps | Procedure::CpuOn => cells,
-        // The samples, and as many trials as there are offsets.
-        Procedure::Interrupts => cells.saturating_mul(3),
-        // These scenarios do not consist of rounds of single samples.
-        Procedure::Loop | Procedure::Timers | Procedure::Checks => 0,
-    }
-}
-
-fn of_loops(cpus: u32, plan: &Plan) -> Duration {
-    let is_loop = |id: &ScenarioId| id.procedure() == Procedure::Loop;
-    let loops = || plan.scenarios.iter().filter(is_loop);
-    let (batch, batches) = plan.batches();
-    // Without loops=, the payload runs batches until a time limit expires, and a few more after
-    // that.
-    let (batches, limit) = match plan.loops {
-        Some(_) => (u64::from(batches), Duration::ZERO),
-        None => (200, Duration::from_secs(LOOPS_LIMIT_S.into())),
-    };
-    let cells = loops().map(|id| plan.cells(id, cpus as usize, IDLE_STATES) as u64);
-    let batches = (batches + u64::from(plan.warmup)).saturating_mul(cells.sum());
-    let operations = batches.saturating_mul(u64::from(batch));
-    times(AN_OPERATION, operations).saturating_add(times(limit, loops().count() as u64))
-}
-
-/// Returns the time that all loads take. Each load takes one period for each CPU whose timer is
-/// observed on its own, plus one period for all CPUs together.
-fn of_timers(cpus: u32, plan: &Plan) -> Duration {
-    let is_timer = |id: ScenarioId| id.procedure() == Procedure::Timers;
-    if !plan.scenarios.iter().any(is_timer) {
-        return Duration::ZERO;
-    }
-    let timer = &plan.timer;
-    let stretches = timer.stretches(cpus as usize) as u64;
-    let seconds = stretches.saturating_mul(timer.duration.into());
-    let second = A_SECOND.saturating_add(times(A_SAMPLE, cpus.into()));
-    times(second, seconds)
-}
-
 #[cfg(test)]
 mod tests {
+    use suite::plan::LOOPS_LIMIT_S;
+
     use super::*;
 
     #[test]

@@ -10,8 +10,8 @@ use report::profile::difference;
 use report::profile::event::Event;
 use report::profile::profile::{Profile, ProfilePhase};
 use suite::measure::Metric;
-use suite::model::Variant;
 use suite::plan::ScenarioId;
+use suite::plan::Variant;
 use xtask::build::tf_a::TfA;
 use xtask::profile::run::ProfiledRun;
 use xtask::qemu::run_spec::RunSpec;
@@ -158,11 +158,11 @@ fn masked_time_is_the_number_of_instructions_in_the_whole_call() {
     let masked: Vec<_> = run
         .scenarios
         .iter()
-        .filter(|scenario| scenario.id == ScenarioId::MaskedTime)
+        .filter(|scenario| scenario.id == ScenarioId::named("masked_time"))
         .flat_map(|scenario| scenario.all_series())
         .filter(|it| it.series.metric == Metric::Masked)
         // The CPU that is turned on runs during the call.
-        .filter(|it| it.cell.step.variant != Variant::CpuOn)
+        .filter(|it| it.cell.step.variant != Variant::new("cpu_on"))
         .collect();
     // PSCI_VERSION, AFFINITY_INFO, PSCI_STAT_COUNT and CPU_SUSPEND to standby on three CPUs.
     assert_eq!(masked.len(), 4 * 3);

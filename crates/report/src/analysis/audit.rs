@@ -12,7 +12,7 @@ use hardware::text::plural::many;
 use itertools::Itertools as _;
 use serde::Serialize;
 use suite::measure::Metric;
-use suite::plan::{Procedure, ScenarioId};
+use suite::plan::ScenarioId;
 
 use super::compare::percent;
 use crate::log::page::{Page, PageTable};
@@ -161,7 +161,7 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
         .map(|it| AuditColumn::of(new, old, it))
         .collect();
     let is_ambiguous = repeats(new) || repeats(old);
-    let is_queue = new.id.procedure() != Procedure::Version;
+    let is_queue = new.id.is_suspend();
     let reordered = columns.first().filter(|_| is_queue && !is_ambiguous);
     let is_reordered = reordered.is_some_and(|it| it.is_reordered(tolerance_ppm));
     let absent = (old.rows.is_empty(), ABSENT);

@@ -3,8 +3,9 @@
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use suite::measure::Metric;
-use suite::model::{CellSeries, Evidence, Finding, Kind, Run, Scenario, Variant};
+use suite::model::{CellSeries, Evidence, Finding, Kind, Run, Scenario};
 use suite::plan::ScenarioId;
+use suite::plan::Variant;
 
 use super::cpu_names;
 use super::figure::{FigureKey, x_text};
@@ -26,15 +27,15 @@ struct Function {
 const FUNCTIONS: [Function; 2] = [
     Function {
         name: "PSCI_VERSION",
-        warm: Variant::VersionWarm,
-        evicted: Variant::VersionEvicted,
-        woken: Variant::VersionWoken,
+        warm: Variant::new("version_warm"),
+        evicted: Variant::new("version_evicted"),
+        woken: Variant::new("version_woken"),
     },
     Function {
         name: "Reading a PMF timestamp",
-        warm: Variant::StampWarm,
-        evicted: Variant::StampEvicted,
-        woken: Variant::StampWoken,
+        warm: Variant::new("stamp_warm"),
+        evicted: Variant::new("stamp_evicted"),
+        woken: Variant::new("stamp_woken"),
     },
 ];
 
@@ -47,7 +48,7 @@ struct Pair {
 
 /// Compares cold and warm calls to each function, separately for each CPU type.
 pub(super) fn cold_calls(run: &Run, scenario: &Scenario) -> Vec<Finding> {
-    if scenario.id != ScenarioId::ColdCall {
+    if scenario.id != ScenarioId::named("cold_call") {
         return Vec::new();
     }
     let functions = FUNCTIONS.iter();

@@ -3,7 +3,7 @@
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use suite::model::{Run, Scenario};
-use suite::plan::{Axis, Procedure, TimerPlan};
+use suite::plan::Key;
 
 use super::figure::has_figure;
 use crate::log::LoggedRun;
@@ -139,40 +139,12 @@ const SOURCE: Condition = condition("the source of the figures", None, |(_, scen
     let pmf = scenario?.conditions.as_ref()?.pmf;
     Some(if pmf { "PMF" } else { "the caller" }.to_owned())
 });
-const PERIOD: Condition = condition("period=", None, |it| {
-    Some(format!("{} us", timer(it)?.period))
-});
-const FOOTPRINT: Condition = condition("footprint=", None, |it| {
-    Some(format!("{} bytes", timer(it)?.footprint))
-});
 const BATCH: Condition = condition("batch=", None, |(_, scenario)| {
     Some(many(
         scenario?.cells.first()?.step.per as usize,
         "operation",
     ))
 });
-/// The firmware may still be busy with a CPU that is turned on right after its CPU_OFF.
-const CPU_ON_AFTER: Condition = condition("cpu-on-after=", None, |(run, scenario)| {
-    scenario.filter(|it| it.id.procedure() == Procedure::CpuOn)?;
-    Some(format!("{} us", run.run.plan.as_ref()?.cpu_on_after))
-});
-/// The number of offsets determines how close the search comes to the longest stretch, and which
-/// windows a map shows.
-const OFFSETS: Condition = condition("offsets=", None, |(run, scenario)| {
-    scenario.filter(|it| it.id.is_interrupted())?;
-    Some(run.run.plan.as_ref()?.offsets.to_string())
-});
-const REPEATS: Condition = condition("repeats=", None, |(run, scenario)| {
-    scenario.filter(|it| it.id.axis() == Some(Axis::Offset))?;
-    Some(run.run.plan.as_ref()?.repeats.to_string())
-});
-
-/// Returns the timer setup for a scenario that measures the timer.
-fn timer((run, scenario): ComparedSide<'_>) -> Option<TimerPlan> {
-    scenario.filter(|it| it.id.procedure() == Procedure::Timers)?;
-    Some(run.run.plan.as_ref()?.timer)
-}
-
 /// Conditions for comparing runs. An unknown board counts as different from a known one.
 pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
 /// Conditions for which a comparison lists differences.
@@ -185,31 +157,10 @@ pub(super) const PMF_COST_RUNS: &[Condition] = &[BOARD, PAYLOAD, CPUS, FIRMWARE]
 /// Conditions for combining runs. An unknown value counts as different from a known one.
 pub(super) const COMBINED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
 /// Conditions for combining scenarios.
-pub(super) const COMBINED: &[Condition] = &[
-    POWER_STATE,
-    PATTERN,
-    WAKE_SOURCE,
-    SOURCE,
-    PERIOD,
-    FOOTPRINT,
-    CPU_ON_AFTER,
-    OFFSETS,
-    REPEATS,
-];
+pub(super) const COMBINED: &[Condition] = &[POWER_STATE, PATTERN, WAKE_SOURCE, SOURCE];
 /// Conditions for comparing scenarios.
-pub(super) const COMPARED: &[Condition] = &[
-    METHOD,
-    POWER_STATE,
-    PATTERN,
-    WAKE_SOURCE,
-    SOURCE,
-    PERIOD,
-    FOOTPRINT,
-    BATCH,
-    CPU_ON_AFTER,
-    OFFSETS,
-    REPEATS,
-];
+pub(super) const COMPARED: &[Condition] =
+    &[METHOD, POWER_STATE, PATTERN, WAKE_SOURCE, SOURCE, BATCH];
 
 fn list_of_cpus(run: &Run) -> String {
     let mut names = run.cpus.iter().map(|cpu| match cpu.mpidr {
@@ -249,8 +200,15 @@ pub(super) fn is_ambiguous(run: &Run) -> bool {
     !cpus.map(|it| (it.cluster, it.core, it.thread)).all_unique()
 }
 
-/// A condition that differs between the two sides, with both values.
-pub(super) type Difference = (Condition, [String; 2]);
+/// A condition that differs between the two sides.
+pub(super) struct Difference {
+    /// The condition's name in a sentence.
+    pub(super) name: String,
+    /// The option that allows the condition to differ.
+    pub(super) across: Option<Across>,
+    /// The values on both sides.
+    pub(super) values: [String; 2],
+}
 
 /// Returns the conditions that differ. If `is_strict` is true, an unknown value differs from a
 /// known one.
@@ -259,23 +217,54 @@ pub(super) fn differences<'c>(
     sides: [ComparedSide<'c>; 2],
     is_strict: bool,
 ) -> impl Iterator<Item = Difference> + 'c {
-    conditions.iter().filter_map(move |it| {
-        let unknown = || is_strict.then(|| "not known".to_owned());
-        let [Some(new), Some(old)] = sides.map(|side| (it.value)(side).or_else(unknown)) else {
-            return None;
-        };
-        (new != old && !is_one_board(&new, &old)).then_some((*it, [new, old]))
+    let of_conditions = conditions.iter().filter_map(move |condition| {
+        let values = differing(sides.map(condition.value), is_strict)?;
+        Some(Difference {
+            name: condition.name.to_owned(),
+            across: condition.across,
+            values,
+        })
+    });
+    of_conditions.chain(arguments(sides, is_strict))
+}
+
+/// Returns the boot arguments that a scenario requires to be equal, but that differ.
+fn arguments<'c>(
+    sides: [ComparedSide<'c>; 2],
+    is_strict: bool,
+) -> impl Iterator<Item = Difference> + 'c {
+    let (_, scenario) = sides[0];
+    let keys = scenario.map_or(&[][..], |scenario| scenario.id.descriptor().compared);
+    keys.iter().filter_map(move |key: &Key| {
+        let value = |(run, _): ComparedSide<'_>| run.run.plan.as_ref()?.text(*key);
+        let values = differing(sides.map(value), is_strict)?;
+        Some(Difference {
+            name: format!("{}=", key.word()),
+            across: None,
+            values,
+        })
     })
+}
+
+/// Returns both values if they differ.
+fn differing(values: [Option<String>; 2], is_strict: bool) -> Option<[String; 2]> {
+    let unknown = || is_strict.then(|| "not known".to_owned());
+    let [Some(new), Some(old)] = values.map(|value| value.or_else(unknown)) else {
+        return None;
+    };
+    (new != old && !is_one_board(&new, &old)).then_some([new, old])
 }
 
 /// Returns the reason why a scenario cannot be compared with the baseline's.
 pub(super) fn refusal(sides: [ComparedSide<'_>; 2], across: &[Across]) -> Option<String> {
-    let is_refused = |it: &Difference| it.0.across.is_none_or(|it| !across.contains(&it));
-    let (condition, [new, old]) = { differences(COMPARED, sides, false) }.find(is_refused)?;
-    let advice = condition
-        .across
-        .map_or_else(String::new, |it| format!("; {} ignores this", it.option()));
-    let name = condition.name;
+    let is_refused = |difference: &Difference| {
+        let option = difference.across;
+        option.is_none_or(|option| !across.contains(&option))
+    };
+    let refused = differences(COMPARED, sides, false).find(is_refused)?;
+    let option = refused.across.map(Across::option);
+    let advice = option.map_or_else(String::new, |option| format!("; {option} ignores this"));
+    let (name, [new, old]) = (refused.name, refused.values);
     Some(format!(
         "{name} is {new}, but {old} in the baseline{advice}"
     ))

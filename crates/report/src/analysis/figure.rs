@@ -76,7 +76,7 @@ impl FigureKey {
     }
 
     /// Returns true if the median and the p99 are lower bounds of histogram bins.
-    pub const fn is_of_classes(self) -> bool {
+    pub fn is_histogram_bound(self) -> bool {
         let is_timer = matches!(self.metric, Metric::Entry | Metric::Handler);
         is_timer && !self.step.variant.is_baseline()
     }
@@ -109,7 +109,7 @@ impl FigureKey {
     }
 }
 
-/// Appended to a table title if [`FigureKey::is_of_classes`] is true for any figure in the table.
+/// Appended to a table title if [`FigureKey::is_histogram_bound`] is true for any figure in the table.
 pub const OF_CLASSES: &str =
     "; median and p99 are lower bounds of histogram bins, up to 1/16 too small";
 

@@ -4,8 +4,9 @@
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use suite::measure::Metric;
-use suite::model::{CellSeries, Scenario, Variant};
-use suite::plan::{How, ScenarioId};
+use suite::model::{CellSeries, Scenario};
+use suite::plan::Variant;
+use suite::plan::{ActiveCpus, ScenarioId};
 
 use super::figure::{FigureKey, is_sorted_by_size};
 use crate::log::grouped::grouped;
@@ -17,7 +18,7 @@ const R2_SOME: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub struct Curve<'r> {
     pub metric: Metric,
-    pub how: How,
+    pub how: ActiveCpus,
     pub variant: Variant,
     /// Sorted by `x`.
     pub at: Vec<At<'r>>,

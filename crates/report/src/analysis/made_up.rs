@@ -1,13 +1,13 @@
 //! Runs for tests, either made up or from published tables.
 
 use std::path::Path;
+use suite::plan::Variant;
 
 use hardware::board::Mpidr;
 use hardware::spec::pmf::Stamp;
 use suite::measure::{Instant, Instants, Metric, Summary};
 use suite::model::{
-    Cell, CellStep, Conditions, Counts, Cpu, Sample, Samples, Scenario, ScenarioKey, Series,
-    Status, Variant,
+    Cell, CellStep, Conditions, Counts, Cpu, Sample, Samples, Scenario, ScenarioKey, Series, Status,
 };
 use suite::plan::{Method, ScenarioId};
 
@@ -37,9 +37,11 @@ pub(super) fn run(cpus: u16) -> LoggedRun {
 
 /// Returns a scenario measured with the TFTF method, including its record.
 pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
-    use ScenarioId::{PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial};
-    let is_deepest = matches!(id, SuspendDeepParallel | SuspendDeepSerial);
-    let is_suspend = id != PsciVersionParallel && id.is_suite();
+    let is_deepest = matches!(
+        id,
+        ScenarioId::SUSPEND_DEEP_PARALLEL | ScenarioId::SUSPEND_DEEP_SERIAL
+    );
+    let is_suspend = id != ScenarioId::PSCI_VERSION_PARALLEL && id.is_suite();
     let (method, helper) = (Method::Tftf, None);
     let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
     scenario.status = Status::Passed;
@@ -112,7 +114,7 @@ pub(super) fn suite() -> LoggedRun {
     for (nth, id) in (0u64..).zip(ScenarioId::SUITE) {
         let cells = (0..4u16).map(|cpu| {
             let base = 1000 * (nth + 1) + 3000 * u64::from(cpu);
-            if id != ScenarioId::PsciVersionParallel {
+            if id != ScenarioId::PSCI_VERSION_PARALLEL {
                 return cell(cpu, &[[base, 900, 100], [base + 1, 901, 101]]);
             }
             let mut cell = cell(cpu, &[]);

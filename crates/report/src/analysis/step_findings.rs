@@ -4,8 +4,9 @@
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use suite::measure::Metric;
-use suite::model::{CellSeries, Evidence, Finding, FitQuality, Kind, Run, Scenario, Variant};
-use suite::plan::{Axis, How, ScenarioId};
+use suite::model::{CellSeries, Evidence, Finding, FitQuality, Kind, Run, Scenario};
+use suite::plan::Variant;
+use suite::plan::{ActiveCpus, Axis, ScenarioId};
 
 use super::figure::FigureKey;
 use super::fit::{Bent, Curve, Straight, curves, extent, is_level};
@@ -21,11 +22,14 @@ pub(crate) const DIRTY_FLUSH: Kind = Kind::new("dirty-flush");
 /// Computes the cost of each operation without the loop around it. The loop cost comes from the
 /// same scenario, or from `empty`.
 pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
-    if scenario.id == ScenarioId::Empty {
+    if scenario.id == ScenarioId::named("empty") {
         return Vec::new();
     }
-    let is_loop = |it: &CellSeries<'_>| it.cell.step.variant == Variant::Loop;
-    let empty = run.scenarios.iter().find(|it| it.id == ScenarioId::Empty);
+    let is_loop = |it: &CellSeries<'_>| it.cell.step.variant == Variant::LOOP;
+    let empty = run
+        .scenarios
+        .iter()
+        .find(|it| it.id == ScenarioId::named("empty"));
     let empty = empty.into_iter().flat_map(Scenario::step_series);
     let own = scenario.step_series().filter(is_loop);
     let loops: Vec<CellSeries<'_>> = own.chain(empty).collect();
@@ -64,7 +68,7 @@ struct Net<'r> {
     of_loop: f64,
 }
 
-fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
+fn net(run: &Run, how: ActiveCpus, nets: &[Net<'_>]) -> Finding {
     let unit = nets.first().map_or_else(Default::default, |it| {
         FigureKey::of(it.own).unit_name(run.clock())
     });

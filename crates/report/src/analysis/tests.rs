@@ -3,8 +3,9 @@
 use hardware::board::CpuIndex;
 use suite::findings::WAITED;
 use suite::measure::{Metric, Waker};
-use suite::model::{Cell, CellStep, Evidence, Finding, Kind, Variant, WakeSource};
-use suite::plan::{How, ScenarioId};
+use suite::model::{Cell, CellStep, Evidence, Finding, Kind, WakeSource};
+use suite::plan::Variant;
+use suite::plan::{ActiveCpus, ScenarioId};
 
 use super::cold_calls::COLD_CALL;
 use super::findings::findings;
@@ -32,13 +33,18 @@ fn finding_on_lines_is_marked() {
 /// Returns the findings for a sweep. Each step consists of the varied value and the Cache Flush or
 /// Powerdown time in ticks.
 fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
-    let (metric, unit) = if id == ScenarioId::DirtySweep {
+    let (metric, unit) = if id == ScenarioId::named("dirty_sweep") {
         (Metric::CacheFlush, 1024)
     } else {
         (Metric::Powerdown, 1)
     };
     let cell = |(x, ticks): &(u64, u64)| {
-        cell_of(0, step(Variant::Core, Some(x * unit)), metric, &[*ticks])
+        cell_of(
+            0,
+            step(Variant::new("core"), Some(x * unit)),
+            metric,
+            &[*ticks],
+        )
     };
     let run = with_steps(id, steps.iter().map(cell).collect());
     findings(&run, &run.run.scenarios[0])
@@ -49,32 +55,32 @@ type Sweep = (ScenarioId, &'static [(u64, u64)], &'static str);
 
 const SWEEPS: &[Sweep] = &[
     (
-        ScenarioId::ContendSweep,
+        ScenarioId::named("contend_sweep"),
         &[(1, 100), (2, 200), (3, 300)],
         "Contention (core): the longest Powerdown grows by 1.60 us with each CPU that goes \
          down at the same time (1.60 us with 1 CPU, 4.80 us with 3 CPUs). Straight line \
          through 3 points: R² 100 %, maximum deviation 0.00 ns.",
     ),
     (
-        ScenarioId::ContendSweep,
+        ScenarioId::named("contend_sweep"),
         &[(1, 300), (2, 200), (3, 100)],
         "No visible contention (core): the longest Powerdown does not",
     ),
     (
-        ScenarioId::ContendSweep,
+        ScenarioId::named("contend_sweep"),
         &[(1, 100), (2, 400), (3, 390), (4, 420)],
         "Contention (core): the longest Powerdown grows by 1.52 us with each CPU that goes \
          down at the same time (1.60 us with 1 CPU, 6.72 us with 4 CPUs). Straight line \
          through 4 points: R² 64 %",
     ),
     (
-        ScenarioId::DirtySweep,
+        ScenarioId::named("dirty_sweep"),
         &[(0, 10), (1, 20), (2, 30), (4, 50)],
         "Dirty lines (core): Cache Flush starts at 160.00 ns and grows by 160.00 ns per dirty \
          KiB up to 4 KiB, the largest amount tried. Straight line through 4 points",
     ),
     (
-        ScenarioId::DirtySweep,
+        ScenarioId::named("dirty_sweep"),
         &[
             (0, 10),
             (1, 20),
@@ -88,13 +94,13 @@ const SWEEPS: &[Sweep] = &[
          KiB up to 4 KiB, and is 800.00 ns beyond that: the caches cannot hold more dirty data",
     ),
     (
-        ScenarioId::DirtySweep,
+        ScenarioId::named("dirty_sweep"),
         &[(0, 1000), (1, 1001), (2, 1002)],
         "Dirty lines (core): Cache Flush does not depend on the amount of dirty data: \
          16.00 us to 16.03 us with up to 2 KiB.",
     ),
     (
-        ScenarioId::DirtySweep,
+        ScenarioId::named("dirty_sweep"),
         &[(0, 1000), (1, 500), (2, 1002)],
         "Dirty lines (core): Cache Flush does not scale linearly with the amount of dirty \
          data: 8.00 us to 16.03 us.",
@@ -109,7 +115,7 @@ fn sweeps_have_a_line_and_its_limits() {
         assert!(found.len() == 1 && sentence.starts_with(expected));
         assert!(matches!(found[0].evidence, Evidence::Fit(fit) if !fit.by_stamps));
     }
-    assert!(of_steps(ScenarioId::ContendSweep, &[(1, 1), (2, 2)]).is_empty());
+    assert!(of_steps(ScenarioId::named("contend_sweep"), &[(1, 1), (2, 2)]).is_empty());
 }
 
 #[test]
@@ -122,12 +128,12 @@ fn operation_is_net_of_its_loop() {
         cell_of(cpu, step, Metric::Time, &[ticks])
     };
     let batches = vec![
-        batch(0, Variant::Loop, 100),
-        batch(0, Variant::PsciVersion, 1100),
-        batch(0, Variant::SmcccVersion, 1300),
-        batch(1, Variant::PsciVersion, 2100),
+        batch(0, Variant::LOOP, 100),
+        batch(0, Variant::new("psci_version"), 1100),
+        batch(0, Variant::new("smccc_version"), 1300),
+        batch(1, Variant::new("psci_version"), 2100),
     ];
-    let mut run = with_steps(ScenarioId::NullCall, batches);
+    let mut run = with_steps(ScenarioId::named("null_call"), batches);
     let text = |run: &LoggedRun| {
         let found = of_kind(run, 0, NET).into_iter();
         found.map(|it| it.sentence).collect::<String>()
@@ -138,7 +144,9 @@ fn operation_is_net_of_its_loop() {
     // The loop cost comes from another scenario.
     let own = run.run.scenarios[0].cells.remove(0);
     assert_eq!(text(&run), "");
-    let empty = with_steps(ScenarioId::Empty, vec![own]).run.scenarios;
+    let empty = with_steps(ScenarioId::named("empty"), vec![own])
+        .run
+        .scenarios;
     run.run.scenarios.extend(empty);
     assert_eq!(text(&run), expected);
     assert!(of_kind(&run, 1, NET).is_empty());
@@ -157,15 +165,20 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
     };
     use Metric::{Call, Latency};
     let mut run = with_steps(
-        ScenarioId::ColdCall,
+        ScenarioId::named("cold_call"),
         cells([
-            (Variant::VersionWarm, None, Latency, [10, 10, 20]),
+            (Variant::new("version_warm"), None, Latency, [10, 10, 20]),
             // The caller's measurement of a call that PMF also measures.
-            (Variant::VersionWarm, None, Call, [15, 15, 25]),
-            (Variant::VersionEvicted, None, Latency, [10, 10, 19]),
-            (Variant::VersionWoken, Some(2), Latency, [60, 70, 20]),
-            (Variant::StampWarm, None, Call, [30, 30, 30]),
-            (Variant::StampWoken, Some(2), Call, [40, 40, 40]),
+            (Variant::new("version_warm"), None, Call, [15, 15, 25]),
+            (Variant::new("version_evicted"), None, Latency, [10, 10, 19]),
+            (
+                Variant::new("version_woken"),
+                Some(2),
+                Latency,
+                [60, 70, 20],
+            ),
+            (Variant::new("stamp_warm"), None, Call, [30, 30, 30]),
+            (Variant::new("stamp_woken"), Some(2), Call, [40, 40, 40]),
         ]),
     );
     let identity = |midr| suite::measure::Identity {
@@ -210,7 +223,7 @@ fn suspends() -> LoggedRun {
         add(&mut cell, Metric::Wake, &[500, 800 + u64::from(cpu)], 5000);
         cell
     });
-    let serial = scenario(ScenarioId::SuspendDeepSerial, cells.collect());
+    let serial = scenario(ScenarioId::SUSPEND_DEEP_SERIAL, cells.collect());
     made.run.scenarios.push(serial);
     made
 }
@@ -242,11 +255,36 @@ fn worst_case_is_of_all_samples_and_cpus() {
 /// One step of a sweep on one CPU: scenario, variant, Powerdown in ticks, and the worst-case
 /// entry, which is None if no exit from the state was measured.
 const STEPS: &[(ScenarioId, Variant, u64, Option<u64>)] = &[
-    (ScenarioId::ContendSweep, Variant::Deepest, 242, Some(242)),
-    (ScenarioId::DirtySweep, Variant::Deepest, 390, Some(390)),
-    (ScenarioId::DirtySweep, Variant::Deepest, 90, Some(200)),
-    (ScenarioId::DirtySweep, Variant::Off, 390, Some(200)),
-    (ScenarioId::ContendSweep, Variant::Core, 242, None),
+    (
+        ScenarioId::named("contend_sweep"),
+        Variant::new("deepest"),
+        242,
+        Some(242),
+    ),
+    (
+        ScenarioId::named("dirty_sweep"),
+        Variant::new("deepest"),
+        390,
+        Some(390),
+    ),
+    (
+        ScenarioId::named("dirty_sweep"),
+        Variant::new("deepest"),
+        90,
+        Some(200),
+    ),
+    (
+        ScenarioId::named("dirty_sweep"),
+        Variant::new("off"),
+        390,
+        Some(200),
+    ),
+    (
+        ScenarioId::named("contend_sweep"),
+        Variant::new("core"),
+        242,
+        None,
+    ),
 ];
 
 #[test]
@@ -255,8 +293,8 @@ fn worst_case_is_of_sweeps_too() {
         let mut made = suspends();
         let mut cell = cell_of(1, step(variant, Some(2)), Metric::Powerdown, &[1, ticks]);
         cell.power_state = match variant {
-            Variant::Deepest => Some(2),
-            Variant::Core => Some(1),
+            variant if variant == Variant::new("deepest") => Some(2),
+            variant if variant == Variant::new("core") => Some(1),
             _ => None,
         };
         let sweep = with_steps(id, vec![cell]);
@@ -276,17 +314,17 @@ fn worst_case_is_of_sweeps_too() {
 
 #[test]
 fn wake_counts_only_if_no_other_cpu_is_woken_before() {
-    for (how, expected) in [(How::Alone, 9000), (How::All, 7)] {
+    for (how, expected) in [(ActiveCpus::Alone, 9000), (ActiveCpus::All, 7)] {
         let step = CellStep {
             how,
-            ..step(Variant::Parallel, Some(5))
+            ..step(Variant::new("parallel"), Some(5))
         };
         let mut cell = cell_of(0, step, Metric::Powerdown, &[7]);
         set_summary(&mut cell, Metric::Wakeup, 7, &[7]);
         set_summary(&mut cell, Metric::Wake, 9000, &[9000]);
         cell.wake_source = Some(WakeSource::OwnTimers);
         cell.power_state = Some(5);
-        let mut made = with_steps(ScenarioId::IdleStates, vec![cell]);
+        let mut made = with_steps(ScenarioId::named("idle_states"), vec![cell]);
         made.run.cpus.truncate(1);
         let states = idle_states(&made).expect("a state");
         assert_eq!(states[0].exit.ticks, expected, "{how:?}");
@@ -300,7 +338,7 @@ fn each_placement_has_the_helper_of_the_other() {
     serial.conditions.as_mut().expect("a record").wake_source = WakeSource::Helper;
     for helper in CpuIndex::all(2) {
         let mut parallel = made.run.scenarios[0].clone();
-        (parallel.id, parallel.helper) = (ScenarioId::SuspendDeepParallel, Some(helper));
+        (parallel.id, parallel.helper) = (ScenarioId::SUSPEND_DEEP_PARALLEL, Some(helper));
         parallel.cells.retain(|cell| cell.cpu != helper);
         made.run.scenarios.push(parallel);
     }
@@ -318,23 +356,23 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_steps() {
     let with = |waker: Waker, how| {
         let step = CellStep {
             how,
-            ..step(Variant::Serial, Some(5))
+            ..step(Variant::new("serial"), Some(5))
         };
         let mut cell = cell_of(0, step, Metric::Powerdown, &[7]);
         set_summary(&mut cell, Metric::Wakeup, 7, &[7]);
         cell.wake_source = Some(waker.into());
         cell.power_state = Some(5);
-        let mut made = with_steps(ScenarioId::IdleStates, vec![cell]);
+        let mut made = with_steps(ScenarioId::named("idle_states"), vec![cell]);
         made.run.cpus.truncate(1);
         let timer = |it: &WorstIdleState<'_>| it.timer;
         timer(&idle_states(&made).expect("a state")[0])
     };
     use TimerInState::{NotMeasured, Stops, WakesCpu};
     for (waker, how, expected) in [
-        (Waker::OwnTimers, How::Alone, WakesCpu),
-        (Waker::OwnTimers, How::All, NotMeasured),
-        (Waker::Helper(1.into()), How::Alone, Stops),
-        (Waker::Frame, How::All, Stops),
+        (Waker::OwnTimers, ActiveCpus::Alone, WakesCpu),
+        (Waker::OwnTimers, ActiveCpus::All, NotMeasured),
+        (Waker::Helper(1.into()), ActiveCpus::Alone, Stops),
+        (Waker::Frame, ActiveCpus::All, Stops),
     ] {
         assert_eq!(with(waker, how), expected, "{waker:?} {how:?}");
     }

@@ -23,8 +23,8 @@ use anyhow::{Context as _, Result, ensure};
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use suite::measure::Metric;
-use suite::model::{Scenario, Variant, WakeSource};
-use suite::plan::{Axis, How, Procedure, ScenarioId, StateChoice, WakePattern};
+use suite::model::{Scenario, WakeSource};
+use suite::plan::{ActiveCpus, Axis, ScenarioId, StateChoice, WakePattern};
 
 use super::figure::{Figure, figures, x_heading};
 use crate::log::LoggedRun;
@@ -163,17 +163,11 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     Ok(states)
 }
 
-/// Returns the state used by one of the suite's scenarios, and that state's name in sweeps.
-fn state_of_suite(scenario: &Scenario) -> Option<(u32, Variant)> {
-    let Procedure::Suspend(choice, _) = scenario.id.procedure() else {
-        return None;
-    };
-    let variant = match choice {
-        StateChoice::Deepest => Variant::Deepest,
-        StateChoice::Core => Variant::Core,
-    };
-    let state = scenario.conditions.as_ref()?.power_state?;
-    (!scenario.suite_cells().is_empty()).then_some((state, variant))
+/// Returns the state used by one of the suite's scenarios, and which of the suite's states it is.
+fn state_of_suite(scenario: &Scenario) -> Option<(u32, StateChoice)> {
+    let is_of_all = !scenario.id.only_lead_suspends() && !scenario.suite_cells().is_empty();
+    let choice = scenario.id.state().filter(|_| is_of_all)?;
+    Some((scenario.conditions.as_ref()?.power_state?, choice))
 }
 
 /// Returns true if the steps use the suite's states.
@@ -204,12 +198,17 @@ fn idle_state<'r>(
     })?;
     let exit = worst(of.latencies(run, EXIT));
     let exit = exit.with_context(|| format!("{what}: its exit latency was not measured"))?;
-    let variants = of.scenarios.iter().filter_map(|it| state_of_suite(it));
-    let variants: Vec<Variant> = variants.map(|it| it.1).collect();
+    let choices: Vec<StateChoice> = of
+        .scenarios
+        .iter()
+        .filter_map(|scenario| state_of_suite(scenario))
+        .map(|(_, choice)| choice)
+        .collect();
     Ok(WorstIdleState {
         power_state,
         // Only the suite's scenarios show whether a state covers more than the core.
-        is_deepest: variants.contains(&Variant::Deepest) && !variants.contains(&Variant::Core),
+        is_deepest: choices.contains(&StateChoice::Deepest)
+            && !choices.contains(&StateChoice::Core),
         timer: timer_in_state(run, of),
         entry,
         exit,
@@ -303,7 +302,10 @@ fn is_chain(run: &LoggedRun, scenario: &Scenario) -> bool {
 /// Returns true if a CPU's wake-up does not have to wait for those of other CPUs.
 fn is_woken_alone(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> bool {
     let (is_parallel, source) = match figure.key.is_of_step() {
-        true => (figure.key.step.how == How::All, figure.cell.wake_source),
+        true => (
+            figure.key.step.how == ActiveCpus::All,
+            figure.cell.wake_source,
+        ),
         false => (scenario.id.is_parallel(), Some(wake_source(scenario))),
     };
     !is_parallel || !is_chain(run, scenario) && source == Some(WakeSource::OwnTimers)
@@ -323,7 +325,7 @@ pub fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
     let wakes = suite.any(|it| wakes_itself(run, it))
         || steps
             .clone()
-            .any(|it| it.key.step.how == How::Alone && it.series.summary.n > 0);
+            .any(|it| it.key.step.how == ActiveCpus::Alone && it.series.summary.n > 0);
     match stops {
         true => TimerInState::Stops,
         false if wakes && run.run.facts.is_some() => TimerInState::WakesCpu,

@@ -93,7 +93,7 @@ pub fn make_example_files(parent: &Path) {
     let juno = log_of(|run| {
         run.head.as_mut().expect("a head").model = "Arm Juno".to_owned();
         // Published tables cannot show that a CPU lacks a row because it woke the others.
-        let deep = ScenarioId::SuspendDeepParallel;
+        let deep = ScenarioId::SUSPEND_DEEP_PARALLEL;
         run.scenarios.retain(|scenario| scenario.id != deep);
     });
     for name in ["juno.log", "old.log", "new.log"] {

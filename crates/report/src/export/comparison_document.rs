@@ -104,8 +104,8 @@ fn table(
         (JudgedBy::Order, _) => (&scenario.by_order, "by order"),
     };
     let is_of_steps = changes.iter().any(|it| it.key.is_of_step());
-    let is_of_classes = changes.iter().any(|it| it.key.is_of_classes());
-    let classes = if is_of_classes { OF_CLASSES } else { "" };
+    let is_histogram_bound = changes.iter().any(|it| it.key.is_histogram_bound());
+    let classes = if is_histogram_bound { OF_CLASSES } else { "" };
     let name = scenario_title((&run.run, &comparison.baseline.run), scenario.key);
     let (each, of_run) = ("of one operation", run.unit());
     let unit = if is_of_steps { each } else { of_run };

@@ -268,8 +268,8 @@ impl ScenarioTables<'_> {
         let first = figures.first();
         let heading = first.map_or("", |it| it.key.heading());
         let unit = first.map_or_else(String::new, |it| self.unit(it));
-        let is_of_classes = figures.iter().any(|it| it.key.is_of_classes());
-        let classes = if is_of_classes { OF_CLASSES } else { "" };
+        let is_histogram_bound = figures.iter().any(|it| it.key.is_histogram_bound());
+        let classes = if is_histogram_bound { OF_CLASSES } else { "" };
         let mut table = Table::titled(format!("{heading}{what} ({unit}{classes})"));
         table.numbers([match self.scenario.judged {
             JudgedBy::Cpu => "CPU",

@@ -15,7 +15,7 @@ use itertools::Itertools as _;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde::Serialize;
-use suite::plan::{Procedure, ScenarioId};
+use suite::plan::ScenarioId;
 
 use super::commentary::Commentary;
 use super::escape::markup;
@@ -51,7 +51,7 @@ pub(super) enum OnPage {
 struct PageScenario {
     name: &'static str,
     underline: Value,
-    header: &'static str,
+    header: String,
     tables: Vec<PageTable>,
 }
 
@@ -197,17 +197,10 @@ fn scenario(
     (!tables.is_empty()).then(|| PageScenario {
         name: id.name(),
         underline: line_below(id.name(), "~"),
-        header: match id.procedure() {
-            Procedure::Version => "Cluster, Core, Latency",
-            Procedure::Suspend(..)
-            | Procedure::CpuOff
-            | Procedure::Loop
-            | Procedure::CpuOn
-            | Procedure::Timers
-            | Procedure::Steps
-            | Procedure::Interrupts
-            | Procedure::Checks => "Cluster, Core, Powerdown, Wakeup, Cache Flush",
-        },
+        header: ["Cluster", "Core"]
+            .into_iter()
+            .chain(id.columns().iter().map(|metric| metric.heading()))
+            .join(", "),
         tables,
     })
 }

@@ -4,7 +4,7 @@ use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use suite::measure::Metric;
 use suite::model::{Failure, Finding, Scenario, Skip, Status, WakeSource};
-use suite::plan::{Method, Procedure, ScenarioId};
+use suite::plan::{Method, ScenarioId};
 
 use super::check_tables::check_tables;
 use super::document::{Block, Charts, ScenarioHeading};
@@ -95,7 +95,7 @@ pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
 }
 
 fn wake_source_text(id: ScenarioId, source: WakeSource) -> Option<&'static str> {
-    let is_of_lead = id.procedure() == Procedure::CpuOff;
+    let is_of_lead = id.only_lead_suspends();
     match source {
         WakeSource::OwnTimers => None,
         WakeSource::Frame if is_of_lead => Some("the timer frame wakes the lead"),

@@ -4,7 +4,7 @@
 use hardware::spec::ticks::Clock;
 use suite::measure::Metric;
 use suite::model::{CellSeries, Scenario};
-use suite::output::{MetricScale, not_counted_heading};
+use suite::output::MetricScale;
 
 use super::table::{Table, cell, statistics};
 use crate::analysis::figure::{FigureKey, OF_CLASSES, x_heading, x_text};
@@ -32,14 +32,14 @@ fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option
         format!(": {}", metric.heading())
     };
     let (name, how) = (id.name(), first.cell.step.how.text());
-    let is_of_classes = FigureKey::of(first).is_of_classes();
-    let classes = if is_of_classes { OF_CLASSES } else { "" };
+    let is_histogram_bound = FigureKey::of(first).is_histogram_bound();
+    let classes = if is_histogram_bound { OF_CLASSES } else { "" };
     let title = format!("{name}{metric}, {how} ({}{classes})", scale.heading());
     let mut table = Table::of_cpus(title);
     table.optional_numbers(&[x_heading(id)], "n/a");
     table.words(["Variant"]);
     table.statistics();
-    table.optional_numbers(&[not_counted_heading(id)], "0");
+    table.optional_numbers(&[id.descriptor().not_counted.heading()], "0");
     for CellSeries { cell: own, series } in all {
         let x = cell(own.step.x.map(|x| x_text(id, x)));
         let mut cells = vec![x, own.variant_word().to_owned()];

@@ -22,7 +22,7 @@ use host::progress::say;
 use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::model::{Cell, Scenario};
-use suite::plan::{Method, Procedure, ScenarioId};
+use suite::plan::{Method, ScenarioId};
 
 use super::published_page::{self, OnPage, PageFigures};
 use crate::analysis::compare::{
@@ -281,18 +281,7 @@ fn line(
     cell: &Cell,
     comparison: Option<&Comparison>,
 ) -> Option<Vec<String>> {
-    use Metric::{CacheFlush, Latency, Powerdown, Wakeup};
-    let metrics = match scenario.id.procedure() {
-        Procedure::Version => &[Latency][..],
-        Procedure::Suspend(..)
-        | Procedure::CpuOff
-        | Procedure::Loop
-        | Procedure::CpuOn
-        | Procedure::Timers
-        | Procedure::Steps
-        | Procedure::Interrupts
-        | Procedure::Checks => &[Powerdown, Wakeup, CacheFlush],
-    };
+    let metrics = scenario.id.columns();
     let cpu = run.run.cpu(cell.cpu);
     let mut texts = vec![
         cpu.cluster.to_string(),
@@ -300,7 +289,7 @@ fn line(
     ];
     for metric in metrics {
         // Standby does not flush the cache, but the table has a column for cache flushes.
-        let none = (*metric == CacheFlush).then_some(0);
+        let none = (*metric == Metric::CacheFlush).then_some(0);
         let ns = run.ns(cell.figure(*metric).or(none)?)?;
         let change = comparison.and_then(|it| change(it, scenario.id, cell, *metric));
         let change =

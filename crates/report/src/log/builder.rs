@@ -9,9 +9,10 @@ use suite::plan::ScenarioId;
 use suite::record::{Record, RunBuilder};
 
 use super::closing::Closing;
+use super::format_5::read_record;
 use super::held_lines;
 use super::integrity::NAMED_MAX;
-use super::ledger::{Claim, Ledger, unread_at};
+use super::ledger::{Ledger, RecordLine, unread_at};
 use super::line_run::LineRun;
 use super::logged_run::{LoggedRun, Stage};
 use super::plain_line::{PlainLine, RtInstr};
@@ -94,9 +95,9 @@ impl LoggedRunBuilder {
     }
 
     /// Adds the valid record `claim` from line number `line`.
-    pub(super) fn record(&mut self, claim: &Claim<'_>, line: u64) {
+    pub(super) fn record(&mut self, claim: &RecordLine<'_>, line: u64) {
         let is_entered = self.ledger.enter(claim);
-        match claim.record() {
+        match read_record(claim) {
             Some(record) if is_entered && is_possible(&record) => match record {
                 Record::Run(head) => {
                     let model = printable(&head.model);
@@ -249,7 +250,6 @@ fn is_possible(record: &Record) -> bool {
         | Record::Run(_)
         | Record::Facts(_)
         | Record::Plan(_)
-        | Record::PlanSteps(_)
         | Record::LeftOut(_)
         | Record::End(_) => (None, 0),
     };

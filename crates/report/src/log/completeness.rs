@@ -9,6 +9,7 @@ use suite::model::{Cell, ClosingLine, End, Scenario, Status, Totals, Verdict};
 use suite::record::FORMAT;
 
 use super::closing::Closing;
+use super::format_5::READ_FORMATS;
 use super::logged_run::{LoggedRun, NAMED_MAX};
 
 impl LoggedRun {
@@ -103,7 +104,7 @@ impl LoggedRun {
             return all;
         }
         let format = self.run.head.as_ref().map(|head| head.format);
-        all.extend(format.filter(|it| *it != FORMAT).map(|format| {
+        all.extend(format.filter(|format| !READ_FORMATS.contains(format)).map(|format| {
             format!(
                 "the records have format {format}, but this version reads format {FORMAT}: they \
                  may have a different meaning"
@@ -336,7 +337,7 @@ mod tests {
     /// A CPU without any lines is detected from the CPU count in the header.
     #[test]
     fn header_names_the_number_of_cpus() {
-        let id = ScenarioId::PsciVersionParallel;
+        let id = ScenarioId::PSCI_VERSION_PARALLEL;
         let rows = [0, 1].map(|cpu| format!("<RT_INSTR:{}\t0\t{cpu}\t9/>\n", id.tag()));
         let counts = "(1 passed, 0 skipped, 0 failed; 0 rows skipped";
         for (cpus, end, lack) in [

@@ -1,7 +1,7 @@
 //! The records of one run, by sequence number.
 
 use suite::model::RunId;
-pub(super) use suite::record::{CRC_DIGITS, Claim};
+pub(super) use suite::record::{CRC_DIGITS, RecordLine};
 
 use super::integrity::{Missing, Records};
 use super::untrusted_text::plain;
@@ -14,7 +14,7 @@ const SEQ_MAX: u32 = 1 << 24;
 const KIND_MAX: usize = 16;
 
 /// Describes a valid record that this version cannot read.
-pub(super) fn unread_at(claim: &Claim<'_>, line: u64) -> String {
+pub(super) fn unread_at(claim: &RecordLine<'_>, line: u64) -> String {
     let kind: String = plain(claim.kind).chars().take(KIND_MAX).collect();
     let seq = claim.seq;
     format!("record {seq:04} ({kind}, line {line}) is intact but not in this version's format")
@@ -46,7 +46,7 @@ impl Ledger {
 
     /// Returns true if the record was already received. A second copy is not parsed, so damage to
     /// it does not matter.
-    pub(super) fn has(&self, claim: &Claim<'_>) -> bool {
+    pub(super) fn has(&self, claim: &RecordLine<'_>) -> bool {
         self.run == Some(claim.run) && self.entry(claim.seq) == Some(claim.crc)
     }
 
@@ -58,7 +58,7 @@ impl Ledger {
 
     /// Returns true if a valid record is from another run, because its run ID differs, its number
     /// is already taken by a different record, or it comes after the `end` record.
-    pub(super) fn is_foreign(&self, claim: &Claim<'_>) -> bool {
+    pub(super) fn is_foreign(&self, claim: &RecordLine<'_>) -> bool {
         if self.run.is_some_and(|run| run != claim.run) {
             return true;
         }
@@ -69,7 +69,7 @@ impl Ledger {
 
     /// Adds a new, valid record that belongs to this run. Returns false if there are too many
     /// records.
-    pub(super) fn enter(&mut self, claim: &Claim<'_>) -> bool {
+    pub(super) fn enter(&mut self, claim: &RecordLine<'_>) -> bool {
         if claim.seq >= SEQ_MAX {
             return false;
         }
@@ -91,7 +91,7 @@ impl Ledger {
     }
 
     /// Notes that a record from another run follows.
-    pub(super) fn cut(&mut self, claim: &Claim<'_>) {
+    pub(super) fn cut(&mut self, claim: &RecordLine<'_>) {
         let is_other = self.run.is_some_and(|run| run != claim.run);
         self.counts.cut_by = Some(claim.run).filter(|_| is_other && !self.is_ended());
     }
@@ -136,7 +136,7 @@ mod tests {
             (own, 7, "row", 5, false, true),
         ] {
             let line = format!("@PB {run} {seq:04} {{\"{kind}\":1}} {crc:08x}");
-            let claim = Claim::of(line.as_bytes()).expect("a record");
+            let claim = RecordLine::parse(line.as_bytes()).expect("a record");
             assert_eq!((claim.seq, claim.kind, claim.crc), (seq, kind, crc));
             assert_eq!(ledger.has(&claim), is_known, "{line}");
             assert_eq!(ledger.is_foreign(&claim), is_foreign, "{line}");

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use hardware::board::{CPU_MAX, CpuIndex};
 use itertools::Itertools as _;
-use suite::measure::Metric;
 use suite::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Skip, Status};
-use suite::plan::{Method, Procedure, ScenarioId};
+use suite::plan::{Method, ScenarioId};
 
 use super::integrity::Integrity;
 use super::plain_line::RtInstr;
@@ -206,17 +205,7 @@ impl LineScenario {
         let (id, method, helper) = (self.id, self.method, None);
         let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
         scenario.status = self.status;
-        let metrics: &[Metric] = match id.procedure() {
-            Procedure::Version => &[Metric::Latency],
-            Procedure::Suspend(..)
-            | Procedure::CpuOff
-            | Procedure::Loop
-            | Procedure::CpuOn
-            | Procedure::Timers
-            | Procedure::Steps
-            | Procedure::Interrupts
-            | Procedure::Checks => &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
-        };
+        let metrics = id.columns();
         let cells = CpuIndex::all(keys.len())
             .zip(keys)
             .filter_map(|(cpu, key)| {
@@ -242,6 +231,8 @@ impl LineScenario {
 
 #[cfg(test)]
 mod tests {
+    use suite::measure::Metric;
+
     use super::*;
 
     /// A line's cluster, core and value.

@@ -6,6 +6,7 @@ mod closing;
 mod completeness;
 #[cfg(test)]
 mod damage;
+mod format_5;
 mod grid_table;
 pub(crate) mod grouped;
 mod held_lines;

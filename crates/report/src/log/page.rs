@@ -18,7 +18,7 @@ use host::read_file;
 use itertools::Itertools as _;
 use regex::Regex;
 use suite::measure::Metric;
-use suite::plan::{Procedure, ScenarioId, StateChoice, Turns};
+use suite::plan::ScenarioId;
 
 use super::grid_table;
 use super::page_cpus::PageCpus;
@@ -503,25 +503,21 @@ fn scenario(title: &str) -> Option<ScenarioId> {
     let is_parallel = has("parallel");
     let is_named = is_parallel != (has("serial") || has("sequence"));
     let is_deeper = has("level ") && !has("level 0") && !has("deepest");
-    let procedure = if has("psci version") || has("cpu version") {
-        Procedure::Version
-    } else if has("cpu off") {
-        Procedure::CpuOff
-    } else if !is_named || is_deeper || !has("suspend") {
+    if has("psci version") || has("cpu version") {
+        return Some(ScenarioId::PSCI_VERSION_PARALLEL);
+    }
+    if has("cpu off") {
+        return Some(ScenarioId::CPU_OFF_SERIAL);
+    }
+    if !is_named || is_deeper || !has("suspend") {
         return None;
-    } else {
-        let state = match has("deepest") {
-            true => StateChoice::Deepest,
-            false => StateChoice::Core,
-        };
-        let turns = match is_parallel {
-            true => Turns::Parallel,
-            false => Turns::Serial,
-        };
-        Procedure::Suspend(state, turns)
-    };
-    let mut suite = ScenarioId::SUITE.into_iter();
-    suite.find(|id| id.procedure() == procedure)
+    }
+    Some(match (has("deepest"), is_parallel) {
+        (true, true) => ScenarioId::SUSPEND_DEEP_PARALLEL,
+        (true, false) => ScenarioId::SUSPEND_DEEP_SERIAL,
+        (false, true) => ScenarioId::CPU_SUSPEND_PARALLEL,
+        (false, false) => ScenarioId::CPU_SUSPEND_SERIAL,
+    })
 }
 
 /// Returns the unit specified in a title, in nanoseconds.

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use hardware::text::words::Word as _;
 use memchr::memmem;
 use regex::{Regex, bytes};
+use suite::measure::Metric;
 use suite::model::{self, Failure, RunId, Skip, Status, Verdict};
-use suite::plan::{Method, Procedure, ScenarioId, WARM_TITLE};
-use suite::record::Claim;
+use suite::plan::{Method, ScenarioId, WARM_TITLE};
+use suite::record::RecordLine;
 
 /// A line without a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +125,7 @@ pub(super) fn is_of_boot(line: &[u8]) -> bool {
 }
 
 fn is_known(line: &[u8]) -> bool {
-    if Claim::of(line).is_some() {
+    if RecordLine::parse(line).is_some() {
         return true;
     }
     match parse(line) {
@@ -270,7 +271,7 @@ fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
     let tag = found.get(1)?.as_str();
     let label = (found[2].parse().ok()?, found[3].parse().ok()?);
     // A suspend row that lost its whitespace may look like a latency row.
-    let is_latency = ScenarioId::from_word(tag).map(|id| id.procedure() == Procedure::Version);
+    let is_latency = ScenarioId::from_word(tag).map(|id| id.columns() == [Metric::Latency]);
     is_latency
         .is_none_or(|it| it == values[1].is_none())
         .then_some(RtInstr { tag, label, values })

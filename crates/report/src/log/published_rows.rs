@@ -8,7 +8,7 @@ use csv::{ReaderBuilder, Trim};
 use itertools::Itertools as _;
 use regex::Regex;
 use suite::measure::Metric;
-use suite::plan::{Procedure, ScenarioId};
+use suite::plan::ScenarioId;
 
 use super::line_run::ROWS_MAX;
 
@@ -44,9 +44,9 @@ const LATENCY: &[Metric] = &[Metric::Latency];
 
 /// Returns the metrics in a scenario's table, by column.
 pub(super) fn columns_of(id: ScenarioId) -> &'static [Metric] {
-    match id.procedure() {
-        Procedure::Version => LATENCY,
-        _ => SUSPEND,
+    match id.is_suite() {
+        true => id.columns(),
+        false => SUSPEND,
     }
 }
 
@@ -112,8 +112,8 @@ pub(super) fn rows(
 
 fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<PublishedRow> {
     let (line, column) = cells.first().map_or((0, 1), |it| it.place);
-    let (metrics, expected) = match id.map(ScenarioId::procedure) {
-        Some(Procedure::Version) => (LATENCY, "3, with only a latency"),
+    let (metrics, expected) = match id {
+        Some(id) if columns_of(id) == LATENCY => (LATENCY, "3, with only a latency"),
         None if cells.len() == 3 => (LATENCY, ""),
         None => (SUSPEND, "3 or 5"),
         Some(_) => (

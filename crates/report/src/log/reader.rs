@@ -16,7 +16,7 @@ use suite::record::{MARK, pieces};
 
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
-use super::ledger::{CRC_DIGITS, Claim};
+use super::ledger::{CRC_DIGITS, RecordLine};
 use super::line_prefix::LinePrefix;
 use super::lines::{LINE_MAX, LogLine, LogLines};
 use super::logged_run::LoggedRun;
@@ -405,7 +405,7 @@ impl LogReader {
 
     /// Reads a line if it is a record with a correct checksum. Returns false for any other line.
     fn sound_record(&mut self, line: &[u8]) -> bool {
-        let Some(claim) = Claim::of(line) else {
+        let Some(claim) = RecordLine::parse(line) else {
             return false;
         };
         // A run ends with its last line, so a record after it belongs to another run.

@@ -131,7 +131,7 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
     if files.is_empty() && current.is_dir() {
         return in_folder(&current);
     }
-    let example = ScenarioId::SuspendDeepParallel.tag();
+    let example = ScenarioId::SUSPEND_DEEP_PARALLEL.tag();
     ensure!(
         !files.is_empty(),
         "{}: this folder contains no tables and no folder named current; expected files such as \
@@ -181,7 +181,7 @@ mod tests {
         let rows = "0,0,1\n".repeat(4097);
         let (off, version) = (
             "test_rt_instr_cpu_off_serial",
-            ScenarioId::PsciVersionParallel.tag(),
+            ScenarioId::PSCI_VERSION_PARALLEL.tag(),
         );
         for (tag, text, part) in [
             ("test_x", "", "no CPU rows"),
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn contradictory_rows_are_called_table_rows() {
         let dir = tempfile::tempdir().expect("a folder");
-        let file = format!("{}.csv", ScenarioId::PsciVersionParallel.tag());
+        let file = format!("{}.csv", ScenarioId::PSCI_VERSION_PARALLEL.tag());
         fs::write(dir.path().join(file), "0,0,7\n0,0,8\n0,1,9\n").expect("written");
         let logged = read(dir.path()).expect("tables");
         let figures = logged.run.scenarios[0].cells.iter();
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn unknown_scenarios_are_named_and_left_out() {
         let dir = tempfile::tempdir().expect("a folder");
-        let tag = ScenarioId::PsciVersionParallel.tag();
+        let tag = ScenarioId::PSCI_VERSION_PARALLEL.tag();
         for (tag, text) in [(tag, "0,1,7\n0,0,8\n"), ("test_later", "0,0,9\n")] {
             fs::write(dir.path().join(format!("{tag}.csv")), text).expect("written");
         }

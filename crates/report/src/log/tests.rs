@@ -168,7 +168,7 @@ fn lost_records_are_named_and_cost_themselves() {
     // A line is not a substitute for a cell's records.
     let logged = read_one(without(|it| it.contains(&row) || it.contains(&of_row)));
     assert!(
-        scenario(&logged, ScenarioId::CpuSuspendSerial)
+        scenario(&logged, ScenarioId::CPU_SUSPEND_SERIAL)
             .cell(1.into())
             .is_none()
     );
@@ -221,7 +221,7 @@ fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
         assert!(logged.lacks().contains(&format!("{what} lost")), "{what}");
         for (scenario, whole_one) in logged.run.scenarios.iter().zip(&whole.run.scenarios) {
             let found = findings(&logged, scenario);
-            if scenario.id == ScenarioId::CpuSuspendSerial {
+            if scenario.id == ScenarioId::CPU_SUSPEND_SERIAL {
                 let sentences: Vec<&str> = found.iter().map(|it| it.sentence.as_str()).collect();
                 assert_eq!(sentences, [format!("No findings: {what} lost.")]);
             } else {
@@ -292,12 +292,12 @@ fn tftf_log_has_lines_alone() {
     assert_eq!(logged.exception_level(), Some(2));
     // Rows with the same labels are not treated as threads.
     assert_eq!((logged.run.cpus.len(), logged.run.threads()), (4, 1));
-    let suspend = scenario(&logged, ScenarioId::CpuSuspendSerial);
+    let suspend = scenario(&logged, ScenarioId::CPU_SUSPEND_SERIAL);
     let ns = suspend.cells.iter();
     let ns = ns.map(|cell| logged.ns(cell.figure(Metric::Powerdown)?));
     let ns: Vec<Option<u64>> = ns.collect();
     assert_eq!(ns, [106_120, 106_880, 106_900, 106_910].map(Some));
-    let version = scenario(&logged, ScenarioId::PsciVersionParallel);
+    let version = scenario(&logged, ScenarioId::PSCI_VERSION_PARALLEL);
     assert_eq!(version.status, Status::Failed(Failure::NotStated));
     let doubts = logged.doubts().concat();
     assert!(doubts.contains("unknown to this version: test_rt_instr_later_serial"));

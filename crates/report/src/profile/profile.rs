@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use suite::plan::Variant;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
-use suite::model::{CellStep, Scenario, Variant, Verdict};
-use suite::plan::{Axis, How, Method};
+use suite::model::{CellStep, Scenario, Verdict};
+use suite::plan::{ActiveCpus, Axis, Method};
 
 use super::event::{Event, EventCounts};
 use crate::log::LoggedRun;
@@ -320,14 +321,14 @@ pub fn name_of(scenario: &Scenario) -> String {
 /// scenario is not divided into steps.
 pub fn step_name(scenario: &Scenario, step: &CellStep) -> String {
     let variant = match step.variant {
-        Variant::Plain => String::new(),
+        Variant::PLAIN => String::new(),
         variant => format!("/{}", variant.word()),
     };
     let how = match (step.how, step.variant) {
-        (How::Alone, _) | (How::All, Variant::Parallel | Variant::Osi) => "",
-        (How::All, _) => "/all",
-        (How::Near, _) => "/near",
-        (How::Far, _) => "/far",
+        (ActiveCpus::Alone, _) | (ActiveCpus::All, Variant::PARALLEL | Variant::OS_INITIATED) => "",
+        (ActiveCpus::All, _) => "/all",
+        (ActiveCpus::Near, _) => "/near",
+        (ActiveCpus::Far, _) => "/far",
     };
     let has_names = scenario.id.axis().is_some_and(Axis::has_names);
     let x = step.x.map_or_else(String::new, |x| match has_names {

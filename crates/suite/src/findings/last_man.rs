@@ -31,7 +31,7 @@ enum NotTold {
 
 /// Finds each cluster's last man if the deepest level was requested.
 pub(super) fn find_last_men(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
-    let is_deepest = scenario.id.procedure().state() == Some(StateChoice::Deepest);
+    let is_deepest = scenario.id.state() == Some(StateChoice::Deepest);
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
         return Vec::new();
     }

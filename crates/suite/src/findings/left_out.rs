@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::words::Verbosity;
 use crate::model::{Finding, Kind, LeftOutState, Run, Scenario, Skip, Status};
-use crate::plan::ScenarioId;
+use crate::plan::UsedStates;
 
 /// An idle state that is left out.
 pub const LEFT_OUT: Kind = Kind::new("left-out-state");
@@ -17,7 +17,7 @@ pub(super) fn find_left_out(run: &Run, scenario: &Scenario, verbosity: Verbosity
         scenario.status,
         Status::Skipped(Skip::NoIdleState | Skip::Undecided(_) | Skip::OtherFormat(_))
     );
-    let is_affected = lacks_state || scenario.id == ScenarioId::IdleStates;
+    let is_affected = lacks_state || scenario.id.descriptor().states == UsedStates::All;
     if !verbosity.is_full() || !is_affected {
         return Vec::new();
     }

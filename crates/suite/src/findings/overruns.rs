@@ -3,9 +3,9 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::measure::Metric;
+use crate::measure::Reason;
 use crate::model::{Cell, Finding, Kind, Run, Scenario};
-use crate::plan::{How, Procedure};
+use crate::plan::ActiveCpus;
 
 /// Missed timer expiries.
 pub(super) const OVERRUNS: Kind = Kind::new("overruns");
@@ -13,10 +13,10 @@ pub(super) const OVERRUNS: Kind = Kind::new("overruns");
 /// Finds CPUs that missed more than a tenth of their expiries. Missed expiries are a result, not
 /// a failure.
 pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
-    if scenario.id.procedure() != Procedure::Timers {
-        return Vec::new();
-    }
-    let overruns = |cell: &Cell| u64::from(cell.not_counted(Metric::Handler));
+    let overruns = |cell: &Cell| {
+        let counts = cell.counts.as_ref();
+        counts.map_or(0, |counts| u64::from(counts.rejected_for(Reason::Overrun)))
+    };
     let all = |cell: &Cell| u64::from(cell.valid()) + overruns(cell);
     let has_many = |cell: &&Cell| overruns(cell) * 10 > all(cell);
     let many = scenario.cells.iter().filter(has_many);
@@ -27,7 +27,7 @@ pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let Some(worst) = worst else {
         return Vec::new();
     };
-    let is_alone = worst.step.how == How::Alone;
+    let is_alone = worst.step.how == ActiveCpus::Alone;
     let how = if is_alone {
         "alone"
     } else {

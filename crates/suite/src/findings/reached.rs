@@ -11,7 +11,6 @@ use hardware::text::join::join;
 
 use super::words;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
-use crate::plan::Procedure;
 
 /// The states that were reached.
 pub(super) const REACHED: Kind = Kind::new("reached");
@@ -57,7 +56,7 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
 /// Reports that the reached state is unknown although it could have been read.
 fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let conditions = scenario.conditions.as_ref()?;
-    let suspends = conditions.power_state.is_some() && scenario.id.procedure() != Procedure::CpuOff;
+    let suspends = conditions.power_state.is_some() && !scenario.id.only_lead_suspends();
     let has_stat = run.facts.is_some_and(|facts| facts.stat);
     if !has_stat || !suspends || scenario.suite_cells().is_empty() {
         return None;

@@ -11,7 +11,6 @@ use hardware::text::plural::Plural;
 use super::words::{self, Verbosity};
 use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
-use crate::plan::Procedure;
 
 /// Durations so short that the counter's resolution matters.
 pub(super) const RESOLUTION: Kind = Kind::new("resolution");
@@ -82,17 +81,12 @@ fn of_column(
         Some(ps) => format!(" of {} ns", Hundredths(ps / 10)),
         None => String::new(),
     };
-    let more = match scenario.id.procedure() {
-        _ if !verbosity.is_full() || least >= TOO_FEW => "",
-        Procedure::Version => " Measure many calls in a loop to get the cost of one.",
-        Procedure::Suspend(..)
-        | Procedure::CpuOff
-        | Procedure::Loop
-        | Procedure::CpuOn
-        | Procedure::Timers
-        | Procedure::Steps
-        | Procedure::Interrupts
-        | Procedure::Checks => " This counter is too coarse for times this short.",
+    let more = if !verbosity.is_full() || least >= TOO_FEW {
+        ""
+    } else if scenario.id.is_suite() && !scenario.id.is_suspend() {
+        " Measure many calls in a loop to get the cost of one."
+    } else {
+        " This counter is too coarse for times this short."
     };
     Some(Finding {
         kind: RESOLUTION,

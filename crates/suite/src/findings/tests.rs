@@ -1,3 +1,4 @@
+use crate::plan::Variant;
 use std::string::String;
 use std::vec::Vec;
 
@@ -12,7 +13,7 @@ use super::wake_source::WAKE_SOURCE;
 use super::*;
 use crate::measure::{Instant, Metric, Reason};
 use crate::model::*;
-use crate::plan::How;
+use crate::plan::ActiveCpus;
 use crate::plan::ScenarioId;
 use crate::testing::example::{self, good};
 
@@ -57,7 +58,7 @@ fn table(cpus: u16, figures: impl Fn(u16) -> [u64; 3], id: ScenarioId) -> (Run, 
 #[test]
 fn the_last_man_by_timestamps() {
     let run = example::run(4);
-    let scenario = good(&run, ScenarioId::SuspendDeepParallel);
+    let scenario = good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL);
     let short = "Last man down in cluster 0, by ENTER_HW_LOW_PWR: CPU 0.3, cache flush 79.62 us; \
                  the others' 4.42 us.";
     let last = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, LAST_MAN);
@@ -66,7 +67,7 @@ fn the_last_man_by_timestamps() {
     assert_eq!(last(&scenario, Verbosity::Full), [[short, cost].concat()]);
 
     // At level 0, no CPU flushes on behalf of its cluster.
-    let shallow = good(&run, ScenarioId::CpuSuspendParallel);
+    let shallow = good(&run, ScenarioId::CPU_SUSPEND_PARALLEL);
     assert!(last(&shallow, Verbosity::Full).is_empty());
 
     let mut all = findings_of(&run, &scenario, Verbosity::Full).into_iter();
@@ -78,7 +79,7 @@ fn the_last_man_by_timestamps() {
 #[test]
 fn a_last_man_that_is_not_known() {
     let run = example::run(8);
-    let parallel = good(&run, ScenarioId::SuspendDeepParallel);
+    let parallel = good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL);
     let [mut no_stamps, mut no_row, mut none] = [0; 3].map(|_| parallel.clone());
     no_stamps.cells[5].shown = None;
     no_row.cells.remove(5);
@@ -102,7 +103,7 @@ fn a_last_man_that_is_not_known() {
 #[test]
 fn states_that_were_reached() {
     let run = example::run_with(4, |facts| facts.stat = true);
-    let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
+    let mut scenario = good(&run, ScenarioId::SUSPEND_DEEP_SERIAL);
     let reached = |scenario: &Scenario| of_kind(&run, scenario, Verbosity::Short, REACHED);
     let unknown = "Reached: unknown, because no valid round read PSCI_STAT, or the states' levels \
                    are unknown.";
@@ -151,7 +152,7 @@ fn states_that_were_reached() {
 /// Returns a scenario in which the CPUs have these Powerdown times.
 fn queue(powerdown: &[u64]) -> Scenario {
     let run = example::run(u16::try_from(powerdown.len()).expect("a small board"));
-    let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
+    let mut scenario = good(&run, ScenarioId::CPU_SUSPEND_PARALLEL);
     for (row, ticks) in scenario.cells.iter_mut().zip(powerdown) {
         row.set_figure(Metric::Powerdown, Some(*ticks));
         if let Some(shown) = &mut row.shown {
@@ -195,7 +196,7 @@ R2 100 %), without the longer cache flush of CPU 0.2, for which later CPUs wait.
 #[test]
 fn wake_ups_that_waited() {
     let run = example::run(4);
-    let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
+    let mut scenario = good(&run, ScenarioId::CPU_SUSPEND_PARALLEL);
     let waited = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, WAITED);
     // A wake-up that takes three times the minimum does not count as delayed.
     scenario.cells[1].set_figure(Metric::Wakeup, Some(3 * 1_625));
@@ -211,7 +212,7 @@ fn wake_ups_that_waited() {
 #[test]
 fn figures_of_few_ticks() {
     let run = example::run(4);
-    let scenario = good(&run, ScenarioId::PsciVersionParallel);
+    let scenario = good(&run, ScenarioId::PSCI_VERSION_PARALLEL);
     let short = "Resolution: Latency is 3 to 5 ticks of 16.00 ns; one tick is 33 % of the \
                  minimum.";
     let found = |verbosity| only(&run, &scenario, verbosity, RESOLUTION);
@@ -225,21 +226,21 @@ fn figures_of_few_ticks() {
         let cpu = u64::from(cpu);
         [50 + cpu, 90 + cpu, 4 + cpu % 2].map(|ticks| 20 * ticks)
     };
-    let (run, scenario) = table(4, figures, ScenarioId::CpuSuspendSerial);
+    let (run, scenario) = table(4, figures, ScenarioId::CPU_SUSPEND_SERIAL);
     assert_eq!(tick_ns(&run), Some(20));
     assert_eq!(
         only(&run, &scenario, Verbosity::Full, RESOLUTION),
         "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, inferred from the figures; one tick is \
          25 % of the minimum. This counter is too coarse for times this short."
     );
-    let (few, _) = table(1, figures, ScenarioId::CpuSuspendSerial);
+    let (few, _) = table(1, figures, ScenarioId::CPU_SUSPEND_SERIAL);
     assert_eq!(tick_ns(&few), None);
 }
 
 #[test]
 fn more_than_one_lost_cpu() {
     let run = example::run(8);
-    let scenario = good(&run, ScenarioId::SuspendDeepParallel);
+    let scenario = good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL);
     let mut scenario = example::with_a_lost_cpu(scenario);
     scenario.cells[5].lost = scenario.cells[3].lost;
     assert_eq!(
@@ -251,17 +252,16 @@ fn more_than_one_lost_cpu() {
 
 #[test]
 fn wake_sources() {
-    use ScenarioId::{ContendSweep, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial};
     use WakeSource::{Frame, Helper};
     let run = example::run(4);
     let found = [
-        (CpuSuspendParallel, Frame, None, None),
-        (CpuSuspendParallel, Helper, Some(2), None),
-        (CpuSuspendSerial, Helper, None, Some(1)),
-        (CpuOffSerial, Frame, None, None),
-        (CpuOffSerial, Helper, None, Some(1)),
-        (CpuOffSerial, Helper, None, None),
-        (ContendSweep, Helper, None, None),
+        (ScenarioId::CPU_SUSPEND_PARALLEL, Frame, None, None),
+        (ScenarioId::CPU_SUSPEND_PARALLEL, Helper, Some(2), None),
+        (ScenarioId::CPU_SUSPEND_SERIAL, Helper, None, Some(1)),
+        (ScenarioId::CPU_OFF_SERIAL, Frame, None, None),
+        (ScenarioId::CPU_OFF_SERIAL, Helper, None, Some(1)),
+        (ScenarioId::CPU_OFF_SERIAL, Helper, None, None),
+        (ScenarioId::named("contend_sweep"), Helper, None, None),
     ]
     .map(|(id, source, helper, of_lead)| {
         let mut scenario = good(&run, id);
@@ -290,7 +290,7 @@ fn expiries_that_were_missed() {
     let cell = |cpu, how, valid, overruns| {
         let step = CellStep {
             how,
-            ..CellStep::of(Variant::Mixed)
+            ..CellStep::of(Variant::new("mixed"))
         };
         let mut cell = Cell::new(CpuIndex::new(cpu), step);
         cell.counts = Some(Counts {
@@ -300,11 +300,11 @@ fn expiries_that_were_missed() {
         });
         cell
     };
-    let mut scenario = good(&run, ScenarioId::TimerLatency);
+    let mut scenario = good(&run, ScenarioId::named("timer_latency"));
     scenario.cells = [
-        cell(0, How::Alone, 90, 10),
-        cell(1, How::Alone, 80, 20),
-        cell(2, How::All, 70, 30),
+        cell(0, ActiveCpus::Alone, 90, 10),
+        cell(1, ActiveCpus::Alone, 80, 20),
+        cell(2, ActiveCpus::All, 70, 30),
     ]
     .into();
     let sentence = "Overruns: CPU 0.2 missed 30 of 100 expiries (all CPUs at once, mixed); min, \

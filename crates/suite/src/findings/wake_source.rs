@@ -5,7 +5,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::model::{Finding, Kind, Run, Scenario, WakeSource};
-use crate::plan::Procedure;
 use hardware::board::CpuIndex;
 
 /// The interrupt that woke the CPUs.
@@ -19,7 +18,7 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let source = conditions.wake_source;
     let of_lead = helper_of_lead(run, scenario);
     // CPU_ON turns on the other CPUs.
-    let lead_alone = scenario.id.procedure() == Procedure::CpuOff;
+    let lead_alone = scenario.id.only_lead_suspends();
     let is_own = source == WakeSource::OwnTimers
         || lead_alone && source == WakeSource::Helper && of_lead.is_none();
     if is_own {

@@ -185,7 +185,7 @@ impl Instants {
             Metric::Cycles
             | Metric::Handler
             | Metric::Masked
-            | Metric::Until
+            | Metric::LastOffset
             | Metric::Count
             | Metric::Residency => None,
         }

@@ -39,7 +39,7 @@ words! {
         Masked = "masked",
         /// The last offset in an interval, from the call to the instant at which an interrupt falls
         /// due.
-        Until = "until",
+        LastOffset = "until",
     }
 }
 
@@ -63,25 +63,16 @@ impl Metric {
     /// the caller's metrics.
     pub const LEADING: [Self; 4] = [Self::Powerdown, Self::Latency, Self::Call, Self::TurnOff];
 
+    /// The figures that the caller measures, in column order.
+    pub const OF_CALLER: [Self; 4] = [Self::TurnOff, Self::TurnOn, Self::Call, Self::Wake];
+
     /// Returns the unit of the metric's figures.
     pub const fn unit(self) -> Unit {
         match self {
-            Self::Powerdown
-            | Self::Wakeup
-            | Self::CacheFlush
-            | Self::Latency
-            | Self::Call
-            | Self::Wake
-            | Self::TurnOn
-            | Self::TurnOff
-            | Self::Time
-            | Self::Entry
-            | Self::Handler
-            | Self::Masked
-            | Self::Until => Unit::Ticks,
             Self::Cycles => Unit::Cycles,
             Self::Count => Unit::Count,
             Self::Residency => Unit::Microseconds,
+            _ => Unit::Ticks,
         }
     }
 
@@ -101,7 +92,7 @@ impl Metric {
             Self::Entry => "Expiry to Vector",
             Self::Handler => "Expiry to Handler",
             Self::Masked => "Longest Masked",
-            Self::Until => "Last Offset",
+            Self::LastOffset => "Last Offset",
             Self::Count => "PSCI_STAT_COUNT",
             Self::Residency => "PSCI_STAT_RESIDENCY",
         }

@@ -456,7 +456,7 @@ impl Outcome {
             Metric::Entry => is_interrupted,
             Metric::Handler
             | Metric::Masked
-            | Metric::Until
+            | Metric::LastOffset
             | Metric::Count
             | Metric::Residency => false,
         };

@@ -43,10 +43,10 @@ impl RunningSummary {
     }
 }
 
-/// The two latencies of a handled expiry.
+/// A kind of latency of a handled expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Until {
+pub enum LatencyKind {
     /// From the programmed instant to the handler's first instruction.
     Entry,
     /// From the programmed instant to the first line of the Rust handler, after the registers
@@ -57,7 +57,7 @@ pub enum Until {
 /// The outcome of a timer's expiries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// The latencies of the handled expiries, indexed by [`Until`].
+    /// The latencies of the handled expiries, indexed by [`LatencyKind`].
     pub series: [RunningSummary; 2],
     /// Completed expiries, including overruns.
     pub expiries: u32,
@@ -68,9 +68,9 @@ pub struct Account {
 }
 
 impl Account {
-    /// Returns the latencies up to the given point.
-    pub fn until(&self, until: Until) -> &RunningSummary {
-        &self.series[until as usize]
+    /// Returns the latencies of one kind.
+    pub fn latency(&self, kind: LatencyKind) -> &RunningSummary {
+        &self.series[kind as usize]
     }
 
     /// Adds the counts from `other`.
@@ -102,7 +102,7 @@ pub struct Tally {
     pub window: Account,
     /// All settled windows.
     pub settled: Account,
-    /// The latencies across all windows, indexed by [`Until`].
+    /// The latencies across all windows, indexed by [`LatencyKind`].
     pub histograms: [Histogram; 2],
     /// The interrupt that ended the measurement, if it was not the timer's own.
     pub stray: Option<IntId>,
@@ -136,9 +136,12 @@ impl Tally {
             return self.spurious();
         };
         let to_handler = handler.saturating_sub(self.due);
-        for (until, latency) in [(Until::Entry, late), (Until::Handler, to_handler)] {
-            self.window.series[until as usize].add(latency);
-            self.histograms[until as usize].add(latency);
+        for (kind, latency) in [
+            (LatencyKind::Entry, late),
+            (LatencyKind::Handler, to_handler),
+        ] {
+            self.window.series[kind as usize].add(latency);
+            self.histograms[kind as usize].add(latency);
         }
         let (period, expiries) = (self.schedule.period, self.schedule.expiries);
         let account = &mut self.window;

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use hardware::board::CpuIndex;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Reached;
-use hardware::words;
 use serde::{Deserialize, Serialize};
 
 use super::samples::Samples;
@@ -13,104 +12,13 @@ use super::series::Series;
 use super::skip::Skip;
 use super::wake_source::WakeSource;
 use crate::measure::{Instant, Instants, Loss, Metric, Reason, Rejection, Summary, Unit};
-use crate::plan::{How, Load};
-
-words! {
-    /// The kind of operation in a step.
-    #[derive(Default)]
-    #[expect(missing_docs, reason = "the names are self-explanatory")]
-    pub enum Variant, word {
-        /// The only kind in the scenario, or the kind of a step that was not tried.
-        #[default]
-        Plain = "plain",
-        /// An empty version of the scenario's loop.
-        Loop = "loop",
-        /// The latency of an interrupt that no call holds back.
-        Baseline = "baseline",
-        PsciVersion = "psci_version",
-        SmcccVersion = "smccc_version",
-        Unknown = "unknown",
-        StdSvcUid = "std_svc_uid",
-        Workaround1 = "workaround_1",
-        Workaround2 = "workaround_2",
-        Workaround3 = "workaround_3",
-        Sgi = "sgi",
-        RoundTrip = "round_trip",
-        Eoi = "eoi",
-        Lpi = "lpi",
-        Distributor = "distributor",
-        Uart = "uart",
-        Pmselr = "pmselr",
-        GetTimestamp = "get_timestamp",
-        First = "first",
-        Joins = "joins",
-        Deepest = "deepest",
-        Core = "core",
-        Off = "off",
-        Serial = "serial",
-        Parallel = "parallel",
-        Osi = "osi",
-        System = "system",
-        VersionWarm = "version_warm",
-        VersionEvicted = "version_evicted",
-        VersionWoken = "version_woken",
-        StampWarm = "stamp_warm",
-        StampEvicted = "stamp_evicted",
-        StampWoken = "stamp_woken",
-        Idle = "idle",
-        Write = "write",
-        Zero = "zero",
-        Nontemporal = "nontemporal",
-        Clean = "clean",
-        Mixed = "mixed",
-        Smc = "smc",
-        Suspend = "suspend",
-        AffinityInfo = "affinity_info",
-        StatCount = "stat_count",
-        CpuOn = "cpu_on",
-        Standby = "standby",
-        /// A function selected by `calls=`.
-        Call = "call",
-        CoreReturned = "core_returned",
-        CoreAbandoned = "core_abandoned",
-        CoreWoken = "core_woken",
-        CoreSlept = "core_slept",
-        CoreLost = "core_lost",
-        DeepestReturned = "deepest_returned",
-        DeepestAbandoned = "deepest_abandoned",
-        DeepestWoken = "deepest_woken",
-        DeepestSlept = "deepest_slept",
-        DeepestLost = "deepest_lost",
-    }
-}
-
-impl Variant {
-    /// Returns true if the figures of the scenario's other variants include this one's.
-    pub const fn is_baseline(self) -> bool {
-        matches!(self, Self::Loop | Self::Baseline)
-    }
-}
-
-impl From<Load> for Variant {
-    fn from(load: Load) -> Self {
-        match load {
-            Load::Idle => Self::Idle,
-            Load::Write => Self::Write,
-            Load::Zero => Self::Zero,
-            Load::Nontemporal => Self::Nontemporal,
-            Load::Clean => Self::Clean,
-            Load::Mixed => Self::Mixed,
-            Load::Smc => Self::Smc,
-            Load::Suspend => Self::Suspend,
-        }
-    }
-}
+use crate::plan::{ActiveCpus, Variant};
 
 /// A step of a scenario. Scenarios in TFTF's suite have a single step, the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellStep {
     /// The CPUs on which the step was measured.
-    pub how: How,
+    pub how: ActiveCpus,
     /// The kind of operation.
     pub variant: Variant,
     /// The value of the varied quantity, in the unit of the scenario's axis.
@@ -123,8 +31,8 @@ pub struct CellStep {
 impl Default for CellStep {
     fn default() -> Self {
         Self {
-            how: How::Alone,
-            variant: Variant::Plain,
+            how: ActiveCpus::Alone,
+            variant: Variant::PLAIN,
             x: None,
             per: 1,
         }

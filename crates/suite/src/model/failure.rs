@@ -4,9 +4,9 @@ use hardware::board::CpuIndex;
 use hardware::spec::psci;
 use serde::{Deserialize, Serialize};
 
-use super::cell::Variant;
 use super::check::{Function, Probe};
 use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
+use crate::plan::Variant;
 
 /// Why a scenario failed. CPUs are identified by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

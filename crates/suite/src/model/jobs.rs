@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::ScenarioKey;
-use crate::plan::{Method, Plan, Procedure};
+use crate::plan::{Method, Plan};
 
 /// A job in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Job {
 /// Returns a plan's jobs in order. A wake-up trial may lose a CPU, so PSCI_VERSION, which does not
 /// suspend any CPU, is measured before the trials. All other scenarios follow.
 pub fn jobs(plan: &Plan) -> Vec<Job> {
-    let is_first = |key: &ScenarioKey| key.id.procedure() == Procedure::Version;
+    let is_first = |key: &ScenarioKey| key.id.is_suite() && !key.id.is_suspend();
     let (first, rest): (Vec<_>, Vec<_>) = scenarios(plan).into_iter().partition(is_first);
     let mut jobs: Vec<_> = first.into_iter().map(Job::Measure).collect();
     jobs.push(Job::TryWakers);
@@ -44,8 +44,8 @@ pub fn scenarios(plan: &Plan) -> Vec<ScenarioKey> {
     for id in plan.scenarios.iter().filter(|id| !id.is_suite()) {
         // Outside the suite, only sweeps use `method=`, and they use only the first method. Other
         // scenarios leave CPUs on.
-        let method = match id.is_sweep() {
-            true => plan.methods.first(),
+        let method = match id.follows_method() {
+            true => plan.first_method(),
             false => Method::Warm,
         };
         add(id, method);

@@ -19,7 +19,7 @@ mod totals;
 mod verdict;
 mod wake_source;
 
-pub use self::cell::{Cell, CellSeries, CellStep, Counts, Variant};
+pub use self::cell::{Cell, CellSeries, CellStep, Counts};
 pub use self::check::{Check, CheckEnd, Function, Probe};
 pub use self::cpu::{Cpu, Label};
 pub use self::failure::Failure;

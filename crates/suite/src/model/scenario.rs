@@ -11,13 +11,12 @@ use super::failure::Failure;
 use super::skip::Skip;
 use super::wake_source::WakeSource;
 use crate::measure::{Metric, Reason, Summary};
-use crate::plan::{Method, Procedure, ScenarioId, short_tag};
+use crate::plan::{Method, ScenarioId};
 
 /// The results of a scenario with one method and at most one helper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// The scenario.
-    #[serde(with = "short_tag")]
     pub id: ScenarioId,
     /// The method.
     pub method: Method,
@@ -43,7 +42,7 @@ pub struct Scenario {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ScenarioKey {
     /// The scenario.
-    #[serde(rename = "s", with = "short_tag")]
+    #[serde(rename = "s")]
     pub id: ScenarioId,
     /// The method; omitted if it is TFTF's.
     #[serde(rename = "m", default, skip_serializing_if = "is_tftf")]
@@ -209,11 +208,9 @@ impl Scenario {
     /// Returns the metrics shown as columns in tables of TFTF's suite, either PMF's or the
     /// caller's; none for other scenarios.
     pub fn columns(&self) -> Vec<Metric> {
-        use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
-        let candidates: &[Metric] = match (self.has_pmf(), self.id.procedure()) {
-            (true, Procedure::Version) => &[Latency],
-            (true, _) => &[Powerdown, Wakeup, CacheFlush],
-            (false, _) => &[TurnOff, TurnOn, Call, Wake],
+        let candidates = match self.has_pmf() {
+            true => self.id.columns(),
+            false => &Metric::OF_CALLER,
         };
         let is_shown = |metric: &Metric| {
             let mut cells = self.suite_cells().iter();

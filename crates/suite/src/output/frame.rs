@@ -11,7 +11,6 @@ use core::fmt::{self, Write};
 
 use crate::measure::Metric;
 use crate::model::{Cell, Run, Scenario, Status};
-use crate::plan::Procedure;
 use hardware::board::CpuIndex;
 use hardware::text::prose::paragraph;
 
@@ -102,7 +101,7 @@ impl RtInstrFigures {
             return None;
         }
         let ns = |metric| run.clock().ns(cell.figure(metric)?);
-        if scenario.id.procedure() == Procedure::Version {
+        if scenario.id.columns() == [Metric::Latency] {
             return ns(Metric::Latency).map(Self::Latency);
         }
         let (powerdown, wakeup) = (ns(Metric::Powerdown)?, ns(Metric::Wakeup)?);

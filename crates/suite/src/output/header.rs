@@ -6,7 +6,7 @@ use core::fmt::{self, Write};
 
 use crate::measure::{Facts, Identity};
 use crate::model::{Head, Label, Run};
-use crate::plan::{Plan, Procedure, ScenarioId, TimerPlan, WakePattern, is_foreign};
+use crate::plan::{Key, Plan, is_foreign};
 use hardware::board::{CpuIndex, GicVersion, LabelSource, NoWatchdog};
 use hardware::image::Conduit;
 use hardware::spec::ticks::Hundredths;
@@ -257,78 +257,18 @@ fn overheads(facts: &Facts) -> String {
     format!("counter read {counter}, empty timed region {empty}{read}")
 }
 
-/// Describes the plan, with the arguments that its scenarios use.
+/// Describes the plan: the number of scenarios, and the boot arguments that they use.
 fn of_plan(plan: &Plan) -> String {
     let mut text = format!("{}", Many(plan.scenarios.iter().count() as u64, "scenario"));
-    let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
-    let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
-    let warmup = plan.warmup;
-    let has_samples = any(|id| {
-        id.is_suite() || id.is_sweep() || id.is_interrupted() || id.procedure() == Procedure::CpuOn
-    });
-    if has_samples {
-        let samples = Many(plan.iterations.into(), "sample");
-        text += &format!(", {samples} per CPU after {warmup} for warm-up");
-    }
-    // Sweeps use only the first method.
-    let methods = match (suite, sweep) {
-        (true, _) => usize::MAX,
-        (false, sweep) => sweep.into(),
-    };
-    for method in plan.methods.iter().take(methods) {
-        let wake = match plan.wake_by(method) {
-            WakePattern::Together => "all wake together",
-            WakePattern::Staggered => "wake-ups staggered",
-            WakePattern::Chain => "the lead wakes the others by SGI",
-        };
-        text += &format!("; method {}, {wake}", method.word());
-    }
-    if has_samples {
-        text += &of_cpu_on(plan.cpu_on_after);
-    }
-    if any(|id| id.procedure() == Procedure::Loop) {
-        let (batch, batches) = plan.batches();
-        let batches = Many(batches.into(), "batch");
-        text += &format!("; loops of {batches} of {batch} after {warmup} for warm-up");
-    }
-    if any(|id| id.procedure() == Procedure::Timers) {
-        text += &of_timers(&plan.timer);
-    }
-    if plan.scenarios.contains(ScenarioId::WakeRace) {
-        text += &format!(
-            "; at most {} suspends of 7 ms for each CPU and state in wake_race",
-            256 * plan.beside.iter().count()
-        );
-    }
-    for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
-        text += &state.map_or_else(String::new, |state| format!("; {name}={state:#010x}"));
-    }
-    text
-}
-
-fn of_cpu_on(after_us: u32) -> String {
-    match after_us {
-        0 => "; CPU_ON immediately after OFF".into(),
-        us if us.is_multiple_of(1_000) => format!("; CPU_ON at least {} ms after OFF", us / 1_000),
-        us => format!("; CPU_ON at least {us} us after OFF"),
-    }
-}
-
-fn of_timers(timer: &TimerPlan) -> String {
-    let mut text = format!(
-        "; timers {} for {} s each, a period of {} us, loads {}",
-        timer.timers.list(),
-        timer.duration,
-        timer.period,
-        timer.load_list()
-    );
-    // The buffer is empty if no load writes to memory.
-    let bytes = timer.buffer();
-    if bytes > 0 {
-        text += &format!(" over {} KiB per CPU", bytes >> 10);
-    }
-    if let Some(us) = timer.threshold {
-        text += &format!(", threshold {us} us");
+    for key in Key::ALL {
+        let is_used = plan.scenarios.iter().any(|id| id.uses(key));
+        let is_state = matches!(key, Key::Deepest | Key::Core);
+        if (is_used || is_state)
+            && let Some(value) = plan.text(key)
+        {
+            let separator = if text.contains('=') { " " } else { "; " };
+            text += &format!("{separator}{}={value}", key.word());
+        }
     }
     text
 }

@@ -15,5 +15,5 @@ mod tests;
 pub use self::frame::RtInstrFigures;
 pub use self::header::{conditions, header, passed_over};
 pub use self::run::{begin_scenario, closing, list, run_all, scenario};
-pub use self::step_tables::{MetricScale, not_counted_heading};
+pub use self::step_tables::MetricScale;
 pub use self::summary::ClosingSummary;

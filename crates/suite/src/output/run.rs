@@ -16,7 +16,7 @@ use core::sync::atomic::AtomicU64;
 use crate::findings::{Verbosity, findings_of, list as listed};
 use crate::measure::Machine;
 use crate::model::{ClosingLine, End, Job, LeftOutState, Run, Scenario, Status, Verdict, jobs};
-use crate::plan::{Method, Methods, ScenarioId, WARM_TITLE};
+use crate::plan::{Method, ScenarioId, WARM_TITLE, WordSet};
 use crate::record::Writer;
 use hardware::board::{CpuIndex, IdleStates, LeftOut, NoFrame};
 use hardware::text::prose::paragraph;
@@ -25,7 +25,7 @@ use sync::Heap;
 use super::frame;
 use super::header::{cpu_clocks, frequencies, header};
 use super::summary::ClosingSummary;
-use crate::scenario::{Setting, States, Wakers, measure};
+use crate::bench::{Setting, States, Wakers, measure};
 
 /// Prints the name of the next scenario before it is measured, so that it appears in the log even
 /// if the run ends there.
@@ -165,7 +165,7 @@ pub fn closing(
 }
 
 /// Runs the plan of `run`, which has no results yet, prints the results, and returns the verdict.
-/// `heap` must be at least the size given by [`crate::scenario::Needs`]; each scenario frees all
+/// `heap` must be at least the size given by [`crate::bench::Needs`]; each scenario frees all
 /// memory that it takes from it. `samples` holds the [`crate::measure::SampleCount`] of the current
 /// scenario.
 pub fn run_all<M: Machine>(
@@ -178,7 +178,7 @@ pub fn run_all<M: Machine>(
 ) -> Result<Verdict, fmt::Error> {
     let mut plan = run.plan.expect("a new run has a plan");
     if machine.facts().no_cpu_off.is_some() {
-        plan.methods = Methods::Warm;
+        plan.methods = WordSet::of(&[Method::Warm]);
         run.plan = run.plan.map(|_| plan);
     }
     let format = machine.facts().state_format;
@@ -208,7 +208,7 @@ pub fn run_all<M: Machine>(
             continue;
         };
         heap.mark();
-        let has_warm_twin = plan.methods != Methods::Tftf && key.id.is_suite();
+        let has_warm_twin = plan.methods.contains(Method::Warm) && key.id.is_suite();
         if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
             // An earlier scenario has shown that CPU_OFF is not supported.
             key.method = Method::Warm;

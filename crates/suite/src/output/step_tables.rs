@@ -8,10 +8,9 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::measure::{Metric, Summary, Unit};
-use crate::model::{Cell, CellSeries, Run, Scenario, Status, Variant};
-use crate::plan::{Axis, How, LOOPS_LIMIT_S, Procedure, ScenarioId};
+use crate::model::{CellSeries, Run, Scenario};
+use crate::plan::{ActiveCpus, Axis};
 use hardware::spec::ticks::Clock;
-use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 
 use super::grid::{Column, GridCell, simple};
@@ -23,12 +22,13 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
         return Ok(());
     }
     for metric in Metric::ALL {
-        for how in How::ALL {
+        for how in ActiveCpus::ALL {
             let all = scenario.all_series();
             let own = all.filter(|it| it.series.metric == metric && it.cell.step.how == how);
             one_table(out, run, scenario, &own.collect::<Vec<_>>())?;
         }
     }
+    let explanation = scenario.id.descriptor().explanation;
     paragraph(out, "", 0, &explanation(run, scenario))?;
     out.write_char('\n')
 }
@@ -79,27 +79,12 @@ fn one_table(
     columns.push(("Max", figures(|it| Some(it.max))));
     if has_not_counted {
         let counts = cells(&|it| GridCell::Count(not_counted(it).into()));
-        columns.push((not_counted_heading(id), counts));
+        columns.push((id.descriptor().not_counted.heading(), counts));
     }
     let (metric, how) = (first.series.metric, first.cell.step.how.text());
     let (name, meaning) = (id.name(), meaning(metric));
     let title = format!("{name}{meaning}, {how} ({})", scale.heading());
     simple(out, &title, &names, &columns)
-}
-
-/// Returns the heading for samples that were measured but not counted.
-pub const fn not_counted_heading(id: ScenarioId) -> &'static str {
-    match id.procedure() {
-        Procedure::Timers => "Overruns",
-        Procedure::Suspend(..)
-        | Procedure::CpuOff
-        | Procedure::Version
-        | Procedure::Loop
-        | Procedure::CpuOn
-        | Procedure::Steps
-        | Procedure::Interrupts
-        | Procedure::Checks => "Not Counted",
-    }
 }
 
 /// Returns the text that follows the scenario name in a title.
@@ -109,7 +94,7 @@ fn meaning(metric: Metric) -> &'static str {
         Metric::Entry => ": expiry to vector",
         Metric::Handler => ": expiry to handler",
         Metric::Masked => ": longest time masked",
-        Metric::Until => ": last offset",
+        Metric::LastOffset => ": last offset",
         Metric::Powerdown => ": powerdown",
         Metric::Wakeup => ": wakeup",
         Metric::CacheFlush => ": cache flush",
@@ -182,76 +167,4 @@ impl MetricScale {
 fn part(number: u64, factor: u64, divisor: u64) -> Option<u64> {
     let number = number.checked_mul(factor)?;
     Some(number.checked_add(divisor / 2)? / divisor)
-}
-
-fn explanation(run: &Run, scenario: &Scenario) -> String {
-    let mut text = String::new();
-    let per = scenario.cells.first().map_or(1, |cell| cell.step.per);
-    if per > 1 {
-        text += &format!(
-            "A sample is a batch of {per} operations, timed as a whole; figures are per \
-             operation. "
-        );
-    }
-    let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
-    // A map has as many samples as it needs.
-    if scenario.id != ScenarioId::WakeRace {
-        text += &format!("{} per CPU requested. ", Many(asked.into(), "sample"));
-    }
-    if scenario.id.procedure() == Procedure::Timers {
-        text += HOW_TO_READ_TIMERS;
-    } else if scenario.id.is_micro() {
-        add_loops(&mut text, run, scenario, asked);
-    } else if scenario.id == ScenarioId::MaskedTime {
-        text += HOW_TO_READ_MASKED;
-    } else if scenario.id == ScenarioId::WakeRace {
-        text += HOW_TO_READ_RACE;
-    } else if scenario.id == ScenarioId::ColdCall && !scenario.has_pmf() {
-        text += "Without PMF, the timestamp call is not measured. ";
-    }
-    text
-}
-
-const HOW_TO_READ_TIMERS: &str = "Timers run in windows of at most a second, between which a \
-    line is printed. The median and p99 may be up to 1/16 too low, \
-    because they are the lower bounds of histogram bins. Overruns are expiries that had already \
-    passed when the handler ran. If one CPU is measured alone, the other CPUs are on and run the \
-    variant's load. ";
-
-const HOW_TO_READ_MASKED: &str = "Masked is the time from the instant at which an interrupt falls due, early in the call, to its \
-     handler, less the baseline. ";
-
-const HOW_TO_READ_RACE: &str = "returned, abandoned: the call returned, before or after the power-down began. woken, slept: the \
-     interrupt came before or after the CPU was down. lost: only an SGI woke the CPU. Without PMF, \
-     returned includes abandoned, and slept includes woken. ";
-
-fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
-    let has_limit = run.plan.is_some_and(|plan| plan.loops.is_none());
-    let is_loop = |it: &CellSeries<'_>| it.cell.step.variant == Variant::Loop;
-    let own = scenario.all_series().filter(|it| !is_loop(it));
-    let taken = own.map(|it| {
-        let not_counted = it.cell.not_counted(it.series.metric);
-        u64::from(it.series.summary.n) + u64::from(not_counted)
-    });
-    let taken = taken.min();
-    if let Some(taken) = taken.filter(|taken| *taken < asked.into() && has_limit) {
-        *text += &format!(
-            "The time limit ended the sampling after at least {}: without loops=, a scenario is \
-             limited to {LOOPS_LIMIT_S} s. ",
-            Many(taken, "sample")
-        );
-    }
-    let has = |is: fn(&Cell) -> bool| scenario.cells.iter().any(is);
-    let is_loop = |it: &Cell| it.step.variant == Variant::Loop;
-    if has(is_loop) && has(|it| it.step.variant != Variant::Loop) {
-        *text += "All figures include the loop's own cost, which is also shown as loop. ";
-    }
-    if has(|it| it.series_of(Metric::Cycles).is_some()) {
-        *text += "Cycles come from PMCCNTR_EL0, which firmware and hypervisors may stop while \
-                  they run; in that case, only the ticks include their time. ";
-    }
-    let is_null_call = scenario.status == Status::Passed && scenario.id == ScenarioId::NullCall;
-    if is_null_call && !has(|it| it.step.variant == Variant::SmcccVersion) {
-        *text += "The firmware does not implement SMCCC_VERSION. ";
-    }
 }

@@ -12,8 +12,8 @@ use core::fmt::{self, Write};
 use crate::findings::list;
 use crate::measure::{Metric, Unit, lower_median};
 use crate::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals};
-use crate::plan::steps::Steps;
-use crate::plan::{Axis, Method, Plan, Procedure, ScenarioId};
+use crate::plan::sweep_steps::Steps;
+use crate::plan::{Axis, Method, Plan, ScenarioId};
 use hardware::board::CpuIndex;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
@@ -275,12 +275,12 @@ impl SummaryRow {
 
     /// Returns true if the scenario measures something, rather than only checking functions.
     fn measures(&self) -> bool {
-        self.id.descriptor().procedure != Procedure::Checks
+        self.id.measures()
     }
 
     /// Returns the method, if this kind of scenario is measured with more than one.
     fn method(&self) -> Option<Method> {
-        (self.id.is_suite() || self.id.is_sweep()).then_some(self.method)
+        self.id.follows_method().then_some(self.method)
     }
 }
 

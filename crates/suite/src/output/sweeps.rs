@@ -8,8 +8,9 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::measure::Metric;
-use crate::model::{Run, Scenario, Variant};
-use crate::plan::{Axis, Procedure};
+use crate::model::{Run, Scenario};
+use crate::plan::NotCounted;
+use crate::plan::{Axis, Variant};
 use hardware::text::join::join;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
@@ -63,7 +64,7 @@ fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
         let steps = steps(run, scenario, variant, metric);
         Some(format!("{word}: longest median of {key} by {x}: {steps}."))
     };
-    Variant::ALL.into_iter().filter_map(curve).collect()
+    scenario.id.variants().filter_map(curve).collect()
 }
 
 /// Returns the longest median across the CPUs for each step, in step order.
@@ -85,15 +86,8 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> St
 
 /// Counts the rejected attempts, by reason.
 fn not_counted(scenario: &Scenario) -> Option<String> {
-    match scenario.id.procedure() {
-        // Attempts in these scenarios are rejected for only one reason, which has its own column.
-        Procedure::Loop | Procedure::Timers | Procedure::Checks => return None,
-        Procedure::Suspend(..)
-        | Procedure::CpuOff
-        | Procedure::Version
-        | Procedure::CpuOn
-        | Procedure::Steps
-        | Procedure::Interrupts => {}
+    if scenario.id.descriptor().not_counted != NotCounted::ByReason {
+        return None;
     }
     let all: u64 = scenario.rejected().map(|it| it.1).sum();
     let each = scenario.rejected();

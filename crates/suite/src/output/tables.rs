@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 
 use crate::measure::Metric;
 use crate::model::{Cell, Conditions, Run, Scenario};
-use crate::plan::{Method, Procedure, ScenarioId};
+use crate::plan::{Method, ScenarioId};
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 
@@ -137,26 +137,13 @@ fn skew(run: &Run, conditions: &Conditions) -> String {
 /// Returns the meaning of a caller-side metric. TF-A defines the PMF metrics.
 fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
     match metric {
-        Metric::Call if id.procedure() == Procedure::Version => {
-            "Call is measured from the call to its return. "
-        }
+        Metric::Call if !id.is_suspend() => "Call is measured from the call to its return. ",
         Metric::Call => {
             "Call is measured from the call until the CPU resumes, including the sleep. "
         }
         Metric::Wake => "Wake is measured from the scheduled wake-up until the CPU resumes. ",
         Metric::TurnOff => "Turn Off is measured from CPU_OFF until AFFINITY_INFO returns OFF. ",
         Metric::TurnOn => "Turn On is measured from CPU_ON to the first instruction. ",
-        Metric::Powerdown
-        | Metric::Wakeup
-        | Metric::CacheFlush
-        | Metric::Latency
-        | Metric::Time
-        | Metric::Cycles
-        | Metric::Entry
-        | Metric::Handler
-        | Metric::Masked
-        | Metric::Until
-        | Metric::Count
-        | Metric::Residency => "",
+        _ => "",
     }
 }

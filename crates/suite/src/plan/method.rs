@@ -1,7 +1,6 @@
 //! How to measure: preconditions, wake-ups and the final action.
 
 use hardware::words;
-use serde::{Deserialize, Serialize};
 
 words! {
     /// The preconditions for a sample.
@@ -17,34 +16,6 @@ words! {
 
 /// Appended to a scenario name in the title if the method is warm.
 pub const WARM_TITLE: &str = ", CPUs kept on between samples";
-
-/// The methods to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Methods {
-    /// [`Method::Tftf`] only.
-    Tftf,
-    /// [`Method::Warm`] only.
-    Warm,
-    /// Both methods, TFTF's first.
-    Both,
-}
-
-impl Methods {
-    /// Returns the method that runs first.
-    pub const fn first(self) -> Method {
-        match self {
-            Self::Tftf | Self::Both => Method::Tftf,
-            Self::Warm => Method::Warm,
-        }
-    }
-
-    /// Returns the methods in the order they run.
-    pub fn iter(self) -> impl Iterator<Item = Method> {
-        let second = (self == Self::Both).then_some(Method::Warm);
-        [self.first()].into_iter().chain(second)
-    }
-}
 
 words! {
     /// When the CPUs in a parallel round wake up.
@@ -90,5 +61,24 @@ impl Records {
     /// Returns the number of copies.
     pub const fn copies(self) -> usize {
         [1, 2, 0][self as usize]
+    }
+}
+
+words! {
+    /// The samples that are sent as records.
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
+    pub enum SentSamples, word {
+        None = "none",
+        All = "all",
+    }
+}
+
+words! {
+    /// The calls that `fitness` makes.
+    pub enum CheckedCalls, word {
+        /// Calls with valid arguments.
+        Harmless = "harmless",
+        /// Also calls with invalid arguments.
+        Destructive = "destructive",
     }
 }

@@ -1,22 +1,38 @@
 //! Parses boot arguments into a [`Plan`].
 
-mod descriptor;
-mod how;
-mod key;
+mod active_cpus;
+mod arguments;
+mod axis;
+mod boot_arguments;
+mod kinds;
+mod load;
 mod method;
-mod plan;
+mod plan_error;
+mod plan_record;
+mod run_size;
 mod scenario_id;
 mod scenario_set;
-pub mod steps;
+pub mod sweep_steps;
 #[cfg(test)]
 mod tests;
 mod timer;
+mod traits;
+mod variant;
+mod word_set;
 
-pub use self::descriptor::{Amount, Axis, Descriptor, Procedure, RunSize, StateChoice, Turns};
-pub use self::how::{How, HowSet};
-pub use self::method::{EndAction, Method, Methods, Records, WARM_TITLE, WakePattern};
-pub use self::plan::{LOOPS_LIMIT_S, Plan, is_foreign, is_shared};
-pub(crate) use self::scenario_id::short as short_tag;
+pub use self::active_cpus::ActiveCpus;
+pub use self::arguments::{Key, Plan};
+pub use self::axis::{Amount, Axis};
+pub use self::boot_arguments::{LOOPS_LIMIT_S, is_foreign, is_shared};
+pub use self::load::Load;
+pub use self::method::{
+    CheckedCalls, EndAction, Method, Records, SentSamples, WARM_TITLE, WakePattern,
+};
+pub use self::plan_error::{PlanError, PlanProblem};
+pub use self::run_size::{RunSize, Work};
 pub use self::scenario_id::{ScenarioId, TAG_PREFIX};
 pub use self::scenario_set::ScenarioSet;
-pub use self::timer::{Load, TimerPlan};
+pub use self::timer::TimerPlan;
+pub use self::traits::{Group, NotCounted, StateChoice, UsedStates};
+pub use self::variant::Variant;
+pub use self::word_set::WordSet;

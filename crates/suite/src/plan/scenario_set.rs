@@ -1,9 +1,8 @@
 //! Sets of scenarios, and the keywords that select them.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use hardware::text::join::join;
 
 use super::scenario_id::ScenarioId;
 
@@ -12,13 +11,22 @@ use super::scenario_id::ScenarioId;
 pub struct ScenarioSet(u32);
 
 impl ScenarioSet {
-    /// No scenario.
+    /// No scenario: the scenarios are listed instead.
     pub const EMPTY: Self = Self(0);
     /// TFTF's six scenarios, which run by default.
     pub const SUITE: Self = Self((1 << ScenarioId::SUITE.len()) - 1);
 
+    /// The word that selects [`Self::EMPTY`].
+    pub(super) const HELP: &'static str = "help";
+
     /// Keywords that each select several scenarios.
-    pub const GROUPS: [&'static str; 3] = ["suite", "micro", "all"];
+    const GROUPS: [&'static str; 3] = ["suite", "micro", "all"];
+
+    /// Returns the words that select scenarios.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        let tags = ScenarioId::ALL.into_iter().map(ScenarioId::short_tag);
+        tags.chain(Self::GROUPS)
+    }
 
     /// Returns the scenarios selected by a tag or by a keyword in [`Self::GROUPS`].
     pub fn of_word(word: &str) -> Option<Self> {
@@ -51,6 +59,14 @@ impl ScenarioSet {
         self.0 == 0
     }
 
+    /// Returns the tags as written in a boot argument.
+    pub fn list(self) -> String {
+        match self.is_empty() {
+            true => Self::HELP.into(),
+            false => join(self.iter().map(ScenarioId::short_tag), ","),
+        }
+    }
+
     /// Returns the suite's scenarios that are in the set.
     pub const fn suite(self) -> Self {
         Self(self.0 & Self::SUITE.0)
@@ -60,23 +76,5 @@ impl ScenarioSet {
     pub fn iter(self) -> impl Iterator<Item = ScenarioId> {
         let all = ScenarioId::ALL.into_iter();
         all.filter(move |id| self.contains(*id))
-    }
-}
-
-impl Serialize for ScenarioSet {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.iter().map(ScenarioId::short_tag))
-    }
-}
-
-impl<'de> Deserialize<'de> for ScenarioSet {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let mut set = Self::EMPTY;
-        for tag in Vec::<String>::deserialize(from)? {
-            let id = ScenarioId::from_tag(&tag);
-            let id = id.ok_or_else(|| de::Error::custom("unknown scenario"))?;
-            set.insert(Self::only(id));
-        }
-        Ok(set)
     }
 }

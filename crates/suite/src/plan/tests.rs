@@ -1,8 +1,6 @@
 use std::format;
 use std::string::{String, ToString};
 
-use super::key::*;
-use super::plan::*;
 use super::*;
 
 fn refused(bootargs: &str) -> PlanError<'_> {
@@ -37,7 +35,7 @@ fn words_of_an_operating_system_are_passed_over_where_a_loader_put_them() {
 
 #[test]
 fn own_words_among_foreign_ones_are_as_strict() {
-    use crate::plan::key::PlanProblem::{Duplicate, NotAPair, Value};
+    use crate::plan::PlanProblem::{Duplicate, NotAPair, Value};
     for (bootargs, word, position, problem) in [
         (
             "cros_secure iterations=0",
@@ -80,7 +78,7 @@ fn words_of_linux_in_a_tree_are_passed_over() {
 
 #[test]
 fn a_misspelled_key_is_refused_even_among_words_of_linux() {
-    use crate::plan::key::PlanProblem::UnknownKey;
+    use crate::plan::PlanProblem::UnknownKey;
     for word in [
         "iteration=5",
         "iter=5",
@@ -120,53 +118,53 @@ const FOLLOWED: &[(&str, &str)] = &[
     ("warmup=10000", r#""warmup":10000"#),
     (
         "only=cpu_susp_serial,test_rt_instr_psci_version_parallel",
-        r#""scenarios":["cpu_susp_serial","psci_version_parallel"]"#,
+        r#""only":"cpu_susp_serial,psci_version_parallel""#,
     ),
-    ("only=help", r#""list":true"#),
-    ("method=warm,tftf", r#""methods":"both""#),
-    ("method=warm", r#""methods":"warm""#),
+    ("only=help", r#""only":"help""#),
+    ("method=warm,tftf", r#""method":"tftf,warm""#),
+    ("method=warm", r#""method":"warm""#),
     ("wake=staggered", r#""wake":"staggered""#),
     ("end=reset", r#""end":"reset""#),
     ("end=park", r#""end":"park""#),
     (
         "deepest=0x0101FFff core=0x0",
-        r#""deepest":16908287,"core":0"#,
+        r#""deepest":"0x0101ffff","core":"0x00000000""#,
     ),
-    ("samples=all", r#""samples":true"#),
+    ("samples=all", r#""samples":"all""#),
     ("records=twice", r#""records":"twice""#),
     ("loops=7 batch=300", r#""loops":7,"batch":300"#),
     (
         "duration=3600 period=500",
-        r#"{"duration":3600,"period":500"#,
+        r#""duration":3600,"period":500"#,
     ),
     (
         "footprint=64K threshold=80",
-        r#""footprint":65536,"threshold":80"#,
+        r#""footprint":"64K","timers":"alone,all","threshold":80"#,
     ),
-    ("footprint=1024M", r#""footprint":1073741824"#),
+    ("footprint=1024M", r#""footprint":"1024M""#),
     (
         "stress=mixed,idle,clean timers=all",
-        r#""loads":49,"timers":2"#,
+        r#""stress":"idle,clean,mixed","footprint":"4M","timers":"all""#,
     ),
     (
         "stress=smc,suspend timers=far,near",
-        r#""loads":192,"timers":12"#,
+        r#""stress":"smc,suspend","footprint":"4M","timers":"near,far""#,
     ),
-    ("beside=all,alone", r#""beside":3"#),
-    ("beside=near", r#""beside":4"#),
-    ("cpu-on-after=0", r#""cpu_on_after":0"#),
-    ("cpu-on-after=1000000", r#""cpu_on_after":1000000"#),
+    ("beside=all,alone", r#""beside":"alone,all""#),
+    ("beside=near", r#""beside":"near""#),
+    ("cpu-on-after=0", r#""cpu-on-after":0"#),
+    ("cpu-on-after=1000000", r#""cpu-on-after":1000000"#),
     (
         "dirty=0,64K,1M,100 contend=1,6-14",
-        r#""dirty":[0,65536,1048576,100],"contend":[1,6,7,8,12,14]"#,
+        r#""dirty":"0,64K,1M,100","contend":"1,6,7,8,12,14""#,
     ),
-    ("dirty=0,16K-64K", r#""dirty":[0,16384,32768,65536]"#),
-    ("dirty=0-64K", r#""dirty":[0,16384,32768,65536]"#),
-    ("dirty=48K-100K", r#""dirty":[49152,98304,102400]"#),
-    ("dirty=16K,0-16K", r#""dirty":[16384,0]"#),
+    ("dirty=0,16K-64K", r#""dirty":"0,16K,32K,64K""#),
+    ("dirty=0-64K", r#""dirty":"0,16K,32K,64K""#),
+    ("dirty=48K-100K", r#""dirty":"48K,96K,100K""#),
+    ("dirty=16K,0-16K", r#""dirty":"16K,0""#),
     (
         "dirty=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24",
-        ",24]",
+        ",24\"",
     ),
 ];
 
@@ -192,9 +190,8 @@ fn every_word_is_followed() {
     assert_eq!((plan.batches(), plan.tests()), ((300, 4), 13));
     assert!(plan.methods.iter().eq([Method::Tftf, Method::Warm]));
     assert_eq!(read("loops=7").batches(), (7, 1));
-    let timer = read("stress=mixed,idle,clean timers=all").timer;
-    let lists = (timer.load_list(), timer.timers.list());
-    assert_eq!(lists, ("idle,clean,mixed".into(), "all".into()));
+    let json = serde_json::to_string(&plan).expect("a record");
+    assert_eq!(serde_json::from_str::<Plan>(&json).expect(&json), plan);
 }
 
 /// Keys, each with invalid values.
@@ -264,7 +261,7 @@ const REFUSED: &[(Key, &[&str])] = &[
 
 #[test]
 fn the_wrong_word_is_named() {
-    use crate::plan::key::PlanProblem::{Duplicate, UnknownKey, Value};
+    use crate::plan::PlanProblem::{Duplicate, UnknownKey, Value};
     for (key, values) in REFUSED {
         for value in values.iter().chain([&""]) {
             let word = std::format!("{}={value}", key.word());
@@ -346,4 +343,40 @@ fn an_error_says_what_is_accepted() {
     assert_eq!(refused("x\u{1b}[2J\u{e9}").to_string(), escaped);
     let long: String = "y".repeat(5000);
     assert!(refused(&long).to_string().len() < 100);
+}
+
+/// The table in the documentation, which UPDATE_EXPECT=1 rewrites.
+#[test]
+fn every_argument_is_documented() {
+    let mut table = String::from("| argument | default | values | meaning |\n|---|---|---|---|\n");
+    let default = Plan::default();
+    for key in Key::ALL {
+        let mut accepted = String::new();
+        key.write_accepted(&mut accepted).expect("a String");
+        // The list of scenarios is long, and `only=help` prints it.
+        if key == Key::Only {
+            accepted = "tags or groups, separated by commas, or help".into();
+        }
+        let value = default.text(key).unwrap_or_default();
+        let value = if value.is_empty() || key == Key::Only {
+            value.replace(&default.scenarios.list(), "suite")
+        } else {
+            value
+        };
+        let word = key.word();
+        let meaning = key.meaning();
+        table += &format!("| `{word}=` | {value} | {accepted} | {meaning} |\n");
+    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/boot-arguments.md");
+    let text = std::fs::read_to_string(file).expect("the documentation");
+    let start = text.find("| argument |").expect("the table");
+    let length = text[start..]
+        .find("\n\n")
+        .map_or(text.len() - start, |at| at + 1);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let text = [&text[..start], &table, &text[start + length..]].concat();
+        std::fs::write(file, text).expect("the documentation can be written");
+        return;
+    }
+    assert_eq!(&text[start..start + length], table);
 }

@@ -1,44 +1,11 @@
 //! The options for `timer_latency`.
 
-use alloc::string::String;
-
-use hardware::text::join::join;
-use hardware::words;
-use serde::{Deserialize, Serialize};
-
-use super::how::{How, HowSet};
-
-words! {
-    /// What CPUs do while a timer is measured.
-    pub enum Load, word {
-        /// No load: the CPU waits for its next interrupt.
-        Idle = "idle",
-        /// Plain stores.
-        Write = "write",
-        /// DC ZVA.
-        Zero = "zero",
-        /// Non-temporal stores, STNP.
-        Nontemporal = "nontemporal",
-        /// Stores followed by a clean and invalidate to the point of coherency (DC CIVAC).
-        Clean = "clean",
-        /// All four loads in turn, for one page each.
-        Mixed = "mixed",
-        /// PSCI_VERSION calls, without a pause.
-        Smc = "smc",
-        /// CPU_SUSPEND to a power-down state, again and again.
-        Suspend = "suspend",
-    }
-}
-
-impl Load {
-    /// Returns true if the load writes to a CPU's buffer.
-    pub const fn needs_buffer(self) -> bool {
-        !matches!(self, Self::Idle | Self::Smc | Self::Suspend)
-    }
-}
-
+use super::active_cpus::ActiveCpus;
+use super::arguments::Plan;
+use super::load::Load;
+use super::word_set::WordSet;
 /// The options for `timer_latency`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerPlan {
     /// The duration of each measurement in seconds.
     pub duration: u32,
@@ -46,67 +13,56 @@ pub struct TimerPlan {
     pub period: u32,
     /// The number of bytes that each CPU writes to.
     pub footprint: u32,
-    /// The measurement ends if a latency exceeds this many microseconds.
-    pub threshold: Option<u32>,
-    /// One bit for each load, in the same order as [`Load::ALL`].
-    pub(crate) loads: u8,
+    /// The loads.
+    pub loads: WordSet<Load>,
     /// The CPUs whose timers are measured, and the CPUs that run the load.
-    pub timers: HowSet,
-}
-
-impl Default for TimerPlan {
-    fn default() -> Self {
-        Self {
-            duration: 1,
-            period: 1_000,
-            footprint: 4 << 20,
-            threshold: None,
-            loads: 1 << Load::Idle as u8 | 1 << Load::Mixed as u8,
-            timers: HowSet(1 << How::Alone as u8 | 1 << How::All as u8),
-        }
-    }
+    pub timers: WordSet<ActiveCpus>,
 }
 
 impl TimerPlan {
+    /// Returns the options in a plan.
+    pub const fn of(plan: &Plan) -> Self {
+        Self {
+            duration: plan.duration,
+            period: plan.period,
+            footprint: plan.footprint,
+            loads: plan.stress,
+            timers: plan.timers,
+        }
+    }
+
     /// Returns the loads, in the same order as [`Load::ALL`].
     pub fn loads(&self) -> impl Iterator<Item = Load> + use<> {
-        let loads = self.loads;
-        let all = Load::ALL.into_iter();
-        all.filter(move |load| loads >> *load as u8 & 1 != 0)
+        self.loads.iter()
     }
 
     /// Removes a load. Returns false if the load was not part of any measurement.
     pub fn leave_out(&mut self, load: Load) -> bool {
-        let is_affected = |it: Load| it == load || (it, load) == (Load::Mixed, Load::Zero);
-        let asked = self.loads().any(is_affected);
-        self.loads &= !(1 << load as u8);
-        asked
+        let is_part =
+            self.loads.contains(load) || load == Load::Zero && self.loads.contains(Load::Mixed);
+        self.loads.remove(load);
+        is_part
     }
 
     /// Returns true if a load can be measured in this way. On a single-CPU machine, there are no
     /// other CPUs to produce it, and a CPU whose timer is measured does not suspend.
-    pub fn is_possible(load: Load, how: How, cpus: usize) -> bool {
+    pub fn is_possible(load: Load, how: ActiveCpus, cpus: usize) -> bool {
         match how {
-            How::All => load != Load::Suspend,
-            How::Alone => cpus > 1 || load == Load::Idle,
-            How::Near | How::Far => cpus > 1 && load != Load::Idle,
+            ActiveCpus::All => load != Load::Suspend,
+            ActiveCpus::Alone => cpus > 1 || load == Load::Idle,
+            ActiveCpus::Near | ActiveCpus::Far => cpus > 1 && load != Load::Idle,
         }
     }
 
     /// Returns the number of measurements on a machine with this number of CPUs.
-    pub fn stretches(&self, cpus: usize) -> usize {
+    pub fn measurements(&self, cpus: usize) -> usize {
         let timers = self.timers;
         let each = self
             .loads()
             .flat_map(move |load| timers.iter().map(move |how| (load, how)));
         let possible = each.filter(|(load, how)| Self::is_possible(*load, *how, cpus));
-        let stretches = possible.map(|(_, how)| if how == How::All { 1 } else { cpus });
-        stretches.sum()
-    }
-
-    /// Returns the loads as written in the `stress=` argument.
-    pub fn load_list(&self) -> String {
-        join(self.loads().map(Load::word), ",")
+        let counts = possible.map(|(_, how)| if how == ActiveCpus::All { 1 } else { cpus });
+        counts.sum()
     }
 
     /// Returns the number of expiries of a timer in one measurement, and in a one-second window.
@@ -133,7 +89,7 @@ mod tests {
 
     #[test]
     fn windows_are_a_second_and_no_load_needs_no_memory() {
-        let mut plan = TimerPlan::default();
+        let mut plan = TimerPlan::of(&Plan::default());
         for (duration, period, expiries) in [
             (1, 1_000, (1_000, 1_000)),
             (10, 300, (33_333, 3_333)),

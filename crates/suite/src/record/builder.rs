@@ -9,6 +9,7 @@ use super::packed::cpu_of;
 use super::record::Record;
 use crate::measure::{Identity, Metric};
 use crate::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Spread};
+use crate::plan::Plan;
 
 /// Builds a run from records. Keeps parts of scenarios and cells even if their own records are
 /// lost. Records may be added in any order, but each one only once.
@@ -43,11 +44,8 @@ impl RunBuilder {
         match record {
             Record::Run(head) => self.run.head = Some(head),
             Record::Facts(facts) => self.run.facts = Some(facts),
-            Record::Plan(plan) => self.run.plan = Some(plan),
-            Record::PlanSteps(steps) => {
-                if let Some(plan) = &mut self.run.plan {
-                    [plan.dirty, plan.contend, plan.calls] = steps;
-                }
+            Record::Plan(part) => {
+                self.run.plan.get_or_insert_with(Plan::unknown).merge(&part);
             }
             Record::Cpus(first, cpus) => {
                 for (index, cpu) in (first.place()..).zip(cpus) {

@@ -28,9 +28,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::measure::{INSTANTS, Instants, Loss, METRICS, Metric, Reason, Rejection, Summary};
 use crate::model::{
-    Cell, CellStep, Counts, Samples, ScenarioKey, Series, Skip, Variant, WakeSource, is_tftf,
+    Cell, CellStep, Counts, Samples, ScenarioKey, Series, Skip, WakeSource, is_tftf,
 };
-use crate::plan::{How, Method, ScenarioId, short_tag};
+use crate::plan::{ActiveCpus, Method, ScenarioId, Variant};
 
 /// Up to `MOST` numbers, null if missing. They are kept off the heap, which is small during a run.
 type Numbers<const MOST: usize> = ArrayVec<Option<i64>, MOST>;
@@ -41,7 +41,7 @@ const SAMPLE: usize = 1 + INSTANTS;
 
 #[derive(Serialize, Deserialize)]
 struct Packed(
-    #[serde(with = "short_tag")] ScenarioId,
+    ScenarioId,
     u32,
     Option<u32>,
     ArrayVec<Option<Numbers<SERIES>>, METRICS>,
@@ -61,7 +61,7 @@ struct Named {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cpu: Option<CpuIndex>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    step: Option<(How, Variant, Option<u64>, u32)>,
+    step: Option<(ActiveCpus, Variant, Option<u64>, u32)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rejected: Vec<(Reason, u32)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

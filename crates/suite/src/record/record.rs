@@ -32,12 +32,11 @@ use crate::model::{
     Status,
 };
 use crate::plan::Plan;
-use crate::plan::steps::Steps;
 
 /// The version of the format, as in [`Head::format`]. It must change when [`Plan`] or [`Facts`]
 /// gains a field without a serde default, or when the meaning of any field changes; otherwise,
 /// older records would be rejected or misread.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// The prefix of every record.
 pub const MARK: &str = "@PB ";
@@ -56,11 +55,8 @@ pub enum Record {
     Run(Head),
     /// The machine.
     Facts(Facts),
-    /// The boot arguments.
+    /// The boot arguments. If they are too long for one line, further records have the rest.
     Plan(Plan),
-    /// [`Plan::dirty`], [`Plan::contend`] and [`Plan::calls`] of a plan that is too long for one
-    /// line.
-    PlanSteps([Option<Steps>; 3]),
     /// CPUs without their identities, in board order, starting at this index.
     Cpus(CpuIndex, #[serde(with = "cpu_list")] Vec<Cpu>),
     /// An idle state in the device tree that is not used.

@@ -34,7 +34,7 @@ fn written(run: &Run, records: Records) -> String {
 fn records(text: &str) -> Vec<Record> {
     let each = (0..).zip(text.lines()).map(|(seq, line)| {
         assert!(line.len() <= LINE_MAX && line.is_ascii(), "{line}");
-        let claim = Claim::of(line.as_bytes()).expect(line);
+        let claim = RecordLine::parse(line.as_bytes()).expect(line);
         assert!(claim.seq == seq && claim.is_sound(), "{line}");
         claim.record().expect(line)
     });
@@ -61,7 +61,7 @@ fn short_run() -> Run {
         status: Status::Skipped(Skip::NoGic),
         conditions: Some(Conditions::default()),
         ..Scenario::new(ScenarioKey {
-            id: ScenarioId::CpuSuspendSerial,
+            id: ScenarioId::CPU_SUSPEND_SERIAL,
             method: Method::Warm,
             helper: Some(1.into()),
         })
@@ -122,7 +122,6 @@ fn is_of_run(record: &Record) -> bool {
         Record::Run(_)
             | Record::Facts(_)
             | Record::Plan(_)
-            | Record::PlanSteps(_)
             | Record::Cpus(..)
             | Record::LeftOut(_)
             | Record::Identity(..)
@@ -144,10 +143,10 @@ fn a_line_is_as_documented() {
         line.replace("00000000 ", ""),
         line.to_uppercase(),
     ] {
-        assert_eq!(Claim::of(wrong.as_bytes()), None, "{wrong}");
+        assert_eq!(RecordLine::parse(wrong.as_bytes()), None, "{wrong}");
     }
     let later = line_of(r#"@PB 00000000 0005 {"of-a-later-version":1}"#);
-    let later = Claim::of(later.as_bytes()).expect("a well-formed record");
+    let later = RecordLine::parse(later.as_bytes()).expect("a well-formed record");
     assert!(later.is_sound() && later.record().is_none());
 }
 
@@ -197,7 +196,7 @@ fn text_is_escaped_and_cut() {
 #[test]
 fn cpus_take_as_many_lines_as_they_need() {
     let mut run = example::run(512);
-    run.scenarios = vec![example::good(&run, ScenarioId::SuspendDeepParallel)];
+    run.scenarios = vec![example::good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL)];
     run.end = Some(end());
     let (text, _) = check(run);
     for (kind, count) in [("cpus", 32), ("identity", 33)] {
@@ -243,14 +242,19 @@ fn lost_records_lose_nothing_else() {
         let expected = match lost {
             Record::Run(_) => "head",
             Record::Facts(_) => "facts",
-            Record::Plan(_) => "plan",
-            Record::PlanSteps(_) => "calls contend dirty",
+            Record::Plan(part) => {
+                let mut own: Vec<_> = part.known().map(|(key, _)| key.word()).collect();
+                own.sort_unstable();
+                &own.join(" ")
+            }
             Record::End(_) => "end",
             Record::Cpus(..) => "core mpidr",
             // The lead's identity is also among the first records.
             Record::Identity(cpus, ..) if cpus.iter().count() == 1 => "",
             Record::Identity(..) => "identity",
-            Record::Scenario(key, ..) if key.id == ScenarioId::Fitness => "lost_records status",
+            Record::Scenario(key, ..) if key.id == ScenarioId::named("fitness") => {
+                "lost_records status"
+            }
             Record::Scenario(..) => "conditions lost_records status",
             Record::Cell((key, _, cell)) => match (key.id.is_suite(), cell.lacks_own_record()) {
                 (true, false) => "counts helper lost lost_records reached",
@@ -284,7 +288,7 @@ fn hostile_records() {
             lines.find(|line| line.contains(&format!("{{\"{kind}\":")) && line.contains(from));
         let (body, _) = line.expect(from).rsplit_once(' ').expect("a checksum");
         let line = line_of(&body.replacen(from, to, 1));
-        let claim = Claim::of(line.as_bytes()).expect("a well-formed record");
+        let claim = RecordLine::parse(line.as_bytes()).expect("a well-formed record");
         assert!(claim.is_sound() && claim.record().is_none(), "{line}");
     }
     // Positions that do not exist in a run, and overlapping parts of a histogram.

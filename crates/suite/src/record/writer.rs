@@ -10,7 +10,7 @@ use hardware::board::CpuIndex;
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
 use crate::measure::{Facts, Identity, Metric};
 use crate::model::{Cell, CellStep, End, Head, Run, RunId, Scenario, ScenarioKey, Spread};
-use crate::plan::{Plan, Records};
+use crate::plan::{Key, Plan, Records};
 
 /// The number of bytes reserved for a line. A cell may be longer than a line until it is split into
 /// parts.
@@ -108,18 +108,17 @@ impl Writer {
         self.write(out, Record::Run(head))
     }
 
-    /// Writes the plan, with its steps in a separate record if the line is too long.
-    fn plan(&mut self, out: &mut dyn Write, mut plan: Plan) -> fmt::Result {
-        let steps = [plan.dirty, plan.contend, plan.calls];
-        let fits = self.fits(&Record::Plan(plan));
-        if !fits {
-            [plan.dirty, plan.contend, plan.calls] = [None; 3];
-        }
-        self.write(out, Record::Plan(plan))?;
-        match fits {
-            true => Ok(()),
-            false => self.write(out, Record::PlanSteps(steps)),
-        }
+    /// Writes the plan, split into halves if it is too long for one line.
+    fn plan(&mut self, out: &mut dyn Write, plan: Plan) -> fmt::Result {
+        let keys: Vec<Key> = plan.known().map(|(key, _)| key).collect();
+        let Some((middle, true)) = keys
+            .get(keys.len() / 2)
+            .map(|middle| (*middle, !self.fits(&Record::Plan(plan))))
+        else {
+            return self.write(out, Record::Plan(plan));
+        };
+        self.plan(out, plan.without(|key| key >= middle))?;
+        self.plan(out, plan.without(|key| key < middle))
     }
 
     /// Writes the identity of CPUs that differ only in their clocks.

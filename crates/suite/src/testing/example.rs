@@ -107,10 +107,13 @@ pub fn good(run: &Run, id: ScenarioId) -> Scenario {
 /// Returns a scenario that passed with `method`.
 pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
     let pmf = run.facts.expect("facts").pmf.is_ok();
-    use ScenarioId::{CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel};
-    let deep = !matches!(id, CpuSuspendParallel | CpuSuspendSerial);
+
+    let deep = !matches!(
+        id,
+        ScenarioId::CPU_SUSPEND_PARALLEL | ScenarioId::CPU_SUSPEND_SERIAL
+    );
     let state = if deep { 0x0102_0022 } else { 0x0001_0002 };
-    let suspends = id != PsciVersionParallel;
+    let suspends = id != ScenarioId::PSCI_VERSION_PARALLEL;
     let parallel = id.is_parallel();
     let flush_of = |cpu| flush(run, cpu, deep, parallel);
     let flushes: Vec<u64> = (0..run.cpus.len()).map(flush_of).collect();
@@ -233,14 +236,14 @@ fn part(
     };
     set(Instant::Before, before);
     set(Instant::Stamp(Stamp::EnterPsci), entry);
-    if id == ScenarioId::PsciVersionParallel {
+    if id == ScenarioId::PSCI_VERSION_PARALLEL {
         let exit = entry + 3 + i64::from(u16::from(cpu) % 3);
         set(Instant::Stamp(Stamp::ExitPsci), exit);
         set(Instant::After, exit + 20);
         return (shown, &[Latency, Call]);
     }
     let low = entry + down(run, id, me, flushes) as i64;
-    let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CpuOffSerial && cpu.place() != 0 {
+    let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CPU_OFF_SERIAL && cpu.place() != 0 {
         set(Instant::SeenOff, low - 30);
         set(Instant::TurnedOn, low + 5_000);
         set(Instant::Entered, low + 7_400);

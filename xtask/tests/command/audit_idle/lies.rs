@@ -6,7 +6,7 @@ use report::analysis::idle_audit::{IdleAudit, audit};
 use report::log::LoggedRun;
 use suite::measure::{Cause, Loss, Step};
 use suite::model::{Cell, Failure, Skip, Status, WakeSource};
-use suite::plan::{How, ScenarioId};
+use suite::plan::{ActiveCpus, ScenarioId};
 
 use super::{BOARD, Edit, MARGIN, edit, edited, sample, source, tree, wrong};
 
@@ -348,7 +348,7 @@ fn state_that_stops_timers_or_reaches_less_is_named() {
     for (state, power_state) in [("cluster-off", CLUSTER), ("system-off", SYSTEM)] {
         // Only CPU 1.2, and only if all CPUs suspend together.
         let run = with_cells(power_state, |cell| {
-            if cell.step.how == How::All && cell.cpu == 6.into() {
+            if cell.step.how == ActiveCpus::All && cell.cpu == 6.into() {
                 let reached = cell.reached.expect("PSCI_STAT values");
                 let state = Some(CORE);
                 cell.reached = Some(Reached { state, ..reached });
@@ -373,7 +373,7 @@ fn clear(cell: &mut Cell) {
 fn state_that_is_never_entered_is_named() {
     let mut refused = with_cells(CLUSTER, clear);
     let mut scenarios = refused.run.scenarios.iter_mut();
-    let idle = scenarios.find(|it| it.id == ScenarioId::IdleStates);
+    let idle = scenarios.find(|it| it.id == ScenarioId::named("idle_states"));
     idle.expect("the scenario").status = Status::Failed(Failure::StateRefused {
         power_state: CLUSTER,
         error: ReturnCode(-2),
@@ -418,7 +418,7 @@ fn state_that_is_never_entered_is_named() {
 fn worst_case_that_may_be_missing_is_not_judged() {
     let large = edited(|tree| edit(tree, "core-off", EXIT, Us(2000)));
     let serial = with_cells(CORE, |cell| {
-        if cell.step.how == How::All {
+        if cell.step.how == ActiveCpus::All {
             clear(cell);
         }
     });

@@ -134,7 +134,7 @@ fn idle_states_are_refused() {
 
 fn suspend_nothing(run: &mut LoggedRun) {
     let scenarios = &mut run.run.scenarios;
-    scenarios.retain(|it| it.id == ScenarioId::PsciVersionParallel);
+    scenarios.retain(|it| it.id == ScenarioId::PSCI_VERSION_PARALLEL);
 }
 
 fn measure_nothing(run: &mut LoggedRun) {

@@ -3,8 +3,9 @@
 use suite::measure::{Metric, Summary};
 use suite::model::{
     Cell, CellStep, Conditions, Counts, Run, Scenario, ScenarioKey, Series, Skip, Spread, Status,
-    Variant, WakeSource,
+    WakeSource,
 };
+use suite::plan::Variant;
 use suite::plan::{Method, ScenarioId};
 
 use super::{edited, written};
@@ -50,14 +51,14 @@ pub fn of_steps(run: &mut Run, percent: u64) {
         Series::of(metric, Summary::of(&mut [median, median, median + 1]))
     };
     run.scenarios.clear();
-    add(run, ScenarioId::NullCall, |cpu| {
+    add(run, ScenarioId::named("null_call"), |cpu| {
         let step = CellStep {
             per: 1024,
-            ..step(Variant::PsciVersion, None)
+            ..step(Variant::new("psci_version"), None)
         };
         vec![cell(cpu, step, vec![series(Metric::Time, 214_025)])]
     });
-    add(run, ScenarioId::ContendSweep, |cpu| {
+    add(run, ScenarioId::named("contend_sweep"), |cpu| {
         let of_count = |x| {
             let ticks = 1000 + 100 * x + 700 * u64::from(cpu);
             let own = Series {
@@ -67,18 +68,22 @@ pub fn of_steps(run: &mut Run, percent: u64) {
                 }),
                 ..series(Metric::Powerdown, ticks)
             };
-            cell(cpu, step(Variant::Core, Some(x)), vec![own])
+            cell(cpu, step(Variant::new("core"), Some(x)), vec![own])
         };
         [2, 3, 4].map(of_count).into()
     });
-    add(run, ScenarioId::IdleStates, |cpu| {
+    add(run, ScenarioId::named("idle_states"), |cpu| {
         let of_state = |state: u32, source, [powerdown, wakeup]: [u64; 2]| {
             let ticks = [(Metric::Powerdown, powerdown), (Metric::Wakeup, wakeup)];
             let own = ticks.map(|(metric, ticks)| series(metric, ticks + u64::from(cpu)));
             Cell {
                 power_state: Some(state),
                 wake_source: Some(source),
-                ..cell(cpu, step(Variant::Idle, Some(state.into())), own.into())
+                ..cell(
+                    cpu,
+                    step(Variant::new("idle"), Some(state.into())),
+                    own.into(),
+                )
             }
         };
         vec![
@@ -86,9 +91,9 @@ pub fn of_steps(run: &mut Run, percent: u64) {
             of_state(0x0101_0022, WakeSource::Frame, [15_000, 3000]),
         ]
     });
-    add(run, ScenarioId::TimerLatency, |cpu| {
+    add(run, ScenarioId::named("timer_latency"), |cpu| {
         let own = series(Metric::Handler, 2000);
-        vec![cell(cpu, step(Variant::Idle, None), vec![own])]
+        vec![cell(cpu, step(Variant::new("idle"), None), vec![own])]
     });
 }
 
@@ -100,7 +105,7 @@ fn steps_without_samples_have_no_figures() {
         let left_out = |x| Cell {
             skipped: Some(Skip::TooFewCpus),
             series: vec![Series::new(Metric::Powerdown)],
-            ..Cell::new(0.into(), step(Variant::Plain, Some(x)))
+            ..Cell::new(0.into(), step(Variant::PLAIN, Some(x)))
         };
         run.scenarios[1].cells.extend([5, 6, 7].map(left_out));
     });

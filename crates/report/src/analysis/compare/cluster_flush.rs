@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use suite::measure::Metric;
 use suite::model::Kind;
-use suite::plan::ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
+use suite::plan::ScenarioId;
 
 use super::change::Change;
 use super::comparison::ComparedScenario;
@@ -38,8 +38,10 @@ pub(super) fn cluster_flushes(
         changes.filter(|it| it.key.suite_metric() == Some(Metric::CacheFlush))
     };
     let cluster = |it: &Change| sides.new.run.cpu(it.cpu).cluster;
-    let together: Vec<&Change> = flushes(SuspendDeepParallel).collect();
-    let all: Vec<&Change> = flushes(SuspendDeepSerial).chain(together.clone()).collect();
+    let together: Vec<&Change> = flushes(ScenarioId::SUSPEND_DEEP_PARALLEL).collect();
+    let all: Vec<&Change> = flushes(ScenarioId::SUSPEND_DEEP_SERIAL)
+        .chain(together.clone())
+        .collect();
     let find = |(begins, verb)| {
         let few_and_many = |it: &Change| match begins {
             true => (it.old.figure, it.new.figure),
@@ -66,7 +68,7 @@ pub(super) fn cluster_flushes(
         );
         let scenario = scenarios
             .iter()
-            .find(|it| it.key.id == SuspendDeepParallel)?;
+            .find(|it| it.key.id == ScenarioId::SUSPEND_DEEP_PARALLEL)?;
         let (kind, of_changes) = (FLUSH_OF_CLUSTER, ComparisonFinding::of_changes);
         let changes = changes.concat();
         (!changes.is_empty()).then(|| of_changes(kind, sentence, scenario.key, &changes))

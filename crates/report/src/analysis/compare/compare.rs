@@ -28,9 +28,11 @@ pub fn compare(
 /// Checks that two runs can be compared.
 fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     let (run, baseline) = (&new.source.input, &old.source.input);
-    for (condition, [x, y]) in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
-        if let Some(across) = condition.across.filter(|it| !options.across.contains(it)) {
-            let (name, option) = (condition.name, across.option());
+    for difference in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
+        let (name, [x, y]) = (difference.name, difference.values);
+        let across = difference.across;
+        if let Some(across) = across.filter(|across| !options.across.contains(across)) {
+            let option = across.option();
             bail!(
                 "{name} is {x:?} in {run}, but {y:?} in the baseline {baseline}; {option} compares \
                  them anyway"

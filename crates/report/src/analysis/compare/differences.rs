@@ -48,8 +48,10 @@ pub(super) fn conditions(
         add(Evidence::Lines, sentence);
     }
     let each = differences(NOTED, [(new, None), (old, None)], false);
-    let mut each =
-        each.map(|(it, [now, then])| format!("{} changed from {then} to {now}", it.name));
+    let mut each = each.map(|difference| {
+        let (name, [now, then]) = (difference.name, difference.values);
+        format!("{name} changed from {then} to {now}")
+    });
     let each = each.join("; ");
     if !each.is_empty() {
         let evidence = match has_records(new) && has_records(old) {
@@ -63,8 +65,9 @@ pub(super) fn conditions(
             (new, new.run.scenario(key)),
             (old, baseline_scenario(&old.run, key)),
         ];
-        for (it, [now, then]) in differences(COMPARED, pair, false) {
-            let (title, name) = (scenario_title(sides.runs(), key), it.name);
+        for difference in differences(COMPARED, pair, false) {
+            let (name, [now, then]) = (difference.name, difference.values);
+            let title = scenario_title(sides.runs(), key);
             let sentence = format!(
                 "{title}: {name} changed from {then} to {now}. This difference is ignored as \
                  requested, but it may explain changes."

@@ -6,8 +6,9 @@
 
 use serde_json::{Map, Value};
 use suite::measure::Metric;
-use suite::model::{Cell, CellStep, Kind, Run, Variant};
-use suite::plan::{How, Procedure};
+use suite::model::{Cell, CellStep, Kind, Run};
+use suite::plan::ActiveCpus;
+use suite::plan::Variant;
 
 use super::change::Change;
 use super::comparison::{ComparedScenario, scenario_title};
@@ -49,7 +50,10 @@ pub(super) fn why_not_shown(new: &LoggedRun, old: &LoggedRun) -> Option<String> 
 /// Describes a difference between the runs, other than PMF.
 fn other_difference(new: &LoggedRun, old: &LoggedRun) -> Option<String> {
     let of_runs = differences(PMF_COST_RUNS, [(new, None), (old, None)], true).next();
-    let of_runs = of_runs.map(|(it, [now, then])| (it.name.to_owned(), now, then));
+    let of_runs = of_runs.map(|difference| {
+        let [now, then] = difference.values;
+        (difference.name, now, then)
+    });
     let (name, now, then) = of_runs.or_else(|| differing_fact(&new.run, &old.run))?;
     Some(format!(
         "{name} is {now} in the run, but {then} in the baseline"
@@ -102,7 +106,7 @@ fn keep_callers_times(cell: &mut Cell) {
 fn is_callers_time(step: CellStep, metric: Metric, has_slept: bool) -> bool {
     if !step.is_only() {
         let is_callers = matches!(metric, Metric::Time | Metric::Wake | Metric::TurnOn);
-        return is_callers && step.how == How::Alone && step.variant != Variant::Loop;
+        return is_callers && step.how == ActiveCpus::Alone && step.variant != Variant::LOOP;
     }
     match metric {
         Metric::Wake | Metric::TurnOn => true,
@@ -148,12 +152,12 @@ fn cost(sides: &Sides<'_>, scenario: &ComparedScenario, changes: &[&Change]) -> 
     } else {
         format!(" ({percents})")
     };
-    let per_stamp = match scenario.key.id.procedure() {
-        Procedure::Version => {
-            let each = durations_text(run, differences().map(|time| time / STAMPS));
-            format!(": {each} for each of its two timestamps")
-        }
-        _ => String::new(),
+    let is_simple_call = scenario.key.id.is_suite() && !scenario.key.id.is_suspend();
+    let per_stamp = if is_simple_call {
+        let each = durations_text(run, differences().map(|time| time / STAMPS));
+        format!(": {each} for each of its two timestamps")
+    } else {
+        String::new()
     };
     (times + &percents, per_stamp)
 }

@@ -30,7 +30,7 @@ impl<'r> ShownSide<'r> {
         if scenario.id.axis() == Some(Axis::Offset) {
             // The first and the last offset are results. They vary between runs, and a greater one
             // is neither better nor worse.
-            all.retain(|it| it.key.metric != Metric::Until);
+            all.retain(|it| it.key.metric != Metric::LastOffset);
             for figure in &mut all {
                 figure.key.step.x = None;
             }
@@ -114,7 +114,7 @@ impl<'r> ShownSide<'r> {
 
     fn value_of(&self, figure: &Figure<'_>, shown: u64, spread: Option<&Summary>) -> ComparedValue {
         let each = |it| figure.key.per_operation(self.clock, it);
-        let interval = spread.and_then(match figure.key.is_of_classes() {
+        let interval = spread.and_then(match figure.key.is_histogram_bound() {
             true => notch_of_class,
             false => notch,
         });

@@ -2,9 +2,7 @@
 
 use suite::measure::Metric::{CacheFlush, Powerdown};
 use suite::model::Kind;
-use suite::plan::ScenarioId::{
-    CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel, SuspendDeepSerial,
-};
+use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
@@ -14,13 +12,13 @@ use super::suite_tables::{Column, Figure, SuiteTables, are_alike};
 const BEST_CASE: Kind = Kind::new("best-case");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
-    let entries = tables.column(CpuSuspendSerial, Powerdown)?;
-    let flushes = tables.column(CpuSuspendSerial, CacheFlush)?;
+    let entries = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Powerdown)?;
+    let flushes = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, CacheFlush)?;
     let others = [
-        SuspendDeepParallel,
-        SuspendDeepSerial,
-        CpuSuspendParallel,
-        CpuOffSerial,
+        ScenarioId::SUSPEND_DEEP_PARALLEL,
+        ScenarioId::SUSPEND_DEEP_SERIAL,
+        ScenarioId::CPU_SUSPEND_PARALLEL,
+        ScenarioId::CPU_OFF_SERIAL,
     ];
     let others = others.map(|id| tables.column(id, Powerdown));
     let others: Option<Vec<Column>> = others.into_iter().collect();
@@ -56,7 +54,11 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
 
 /// Returns true if CPUs flush their cluster's caches in the deepest state but not at level 0.
 fn flushes_only_own(tables: &SuiteTables<'_>) -> bool {
-    let [shallow, deep] = [CpuSuspendSerial, SuspendDeepSerial].map(|id| Flushes::of(tables, id));
+    let [shallow, deep] = [
+        ScenarioId::CPU_SUSPEND_SERIAL,
+        ScenarioId::SUSPEND_DEEP_SERIAL,
+    ]
+    .map(|id| Flushes::of(tables, id));
     let has_none = shallow.is_some_and(|it| it.large().is_empty());
     has_none && deep.is_some_and(|it| !it.large().is_empty())
 }

@@ -2,7 +2,7 @@
 
 use suite::measure::Metric::Wakeup;
 use suite::model::Kind;
-use suite::plan::ScenarioId::{CpuSuspendSerial, SuspendDeepSerial};
+use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
@@ -13,9 +13,9 @@ use super::suite_tables::{Figure, SuiteTables};
 const CLUSTER_EXIT: Kind = Kind::new("cluster-exit");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
-    let shallow = tables.column(CpuSuspendSerial, Wakeup)?;
-    let deep = tables.column(SuspendDeepSerial, Wakeup)?;
-    let flushes = Flushes::of(tables, SuspendDeepSerial)?;
+    let shallow = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Wakeup)?;
+    let deep = tables.column(ScenarioId::SUSPEND_DEEP_SERIAL, Wakeup)?;
+    let flushes = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_SERIAL)?;
     let lead = lead(tables)?;
     let with_cluster = |cpu| flushes.is_of_cluster(cpu);
     let (on, off) = (shallow.filtered(with_cluster), deep.filtered(with_cluster));

@@ -2,7 +2,7 @@
 
 use hardware::board::CpuIndex;
 use suite::measure::Metric;
-use suite::plan::ScenarioId::{self, CpuOffSerial, SuspendDeepSerial};
+use suite::plan::ScenarioId;
 
 use super::flush_sizes::{FlushExtent, FlushSizes};
 use super::suite_tables::{Column, Figure, SuiteTables};
@@ -45,7 +45,10 @@ impl Flushes {
 
     /// Returns each serial scenario that ends in a deep state, as [`Self::of_each`] does.
     pub(super) fn in_series(tables: &SuiteTables<'_>) -> Option<Vec<(ScenarioId, Self)>> {
-        Self::of_each(tables, &[SuspendDeepSerial, CpuOffSerial])
+        Self::of_each(
+            tables,
+            &[ScenarioId::SUSPEND_DEEP_SERIAL, ScenarioId::CPU_OFF_SERIAL],
+        )
     }
 
     /// Returns true if the CPU flushes its cluster's caches.

@@ -2,7 +2,7 @@
 
 use suite::measure::Metric::Wakeup;
 use suite::model::Kind;
-use suite::plan::ScenarioId::{CpuOffSerial, SuspendDeepSerial};
+use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
@@ -15,10 +15,10 @@ const CPU_OFF_EXIT: Kind = Kind::new("cpu-off-exit");
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     // This scenario only suspends the lead and never turns it off.
     let lead = lead(tables)?.cpu;
-    let off = tables.column(CpuOffSerial, Wakeup)?;
-    let suspend = tables.column(SuspendDeepSerial, Wakeup)?;
-    let off_flushes = Flushes::of(tables, CpuOffSerial)?;
-    let suspend_flushes = Flushes::of(tables, SuspendDeepSerial)?;
+    let off = tables.column(ScenarioId::CPU_OFF_SERIAL, Wakeup)?;
+    let suspend = tables.column(ScenarioId::SUSPEND_DEEP_SERIAL, Wakeup)?;
+    let off_flushes = Flushes::of(tables, ScenarioId::CPU_OFF_SERIAL)?;
+    let suspend_flushes = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_SERIAL)?;
     // Without a cluster flush, there is no evidence of which level was powered down.
     if off_flushes.large().is_empty() || suspend_flushes.large().is_empty() {
         return None;

@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 use suite::measure::Metric::{self, Latency, Powerdown, Wakeup};
 use suite::model::Kind;
-use suite::plan::ScenarioId::{self, CpuOffSerial, CpuSuspendSerial, PsciVersionParallel};
+use suite::plan::ScenarioId;
 
 use super::cluster_facts::cluster_facts;
 use super::explanation::Explanation;
@@ -15,9 +15,13 @@ const CPU_TYPES: Kind = Kind::new("cpu-types");
 
 /// The metrics that do not include waiting for another CPU, with their names for use in a sentence.
 const UNDISTURBED: [(ScenarioId, Metric, &str); 3] = [
-    (CpuSuspendSerial, Powerdown, "entry in level 0 serial"),
-    (CpuOffSerial, Wakeup, "exit after CPU_OFF"),
-    (PsciVersionParallel, Latency, "PSCI_VERSION"),
+    (
+        ScenarioId::CPU_SUSPEND_SERIAL,
+        Powerdown,
+        "entry in level 0 serial",
+    ),
+    (ScenarioId::CPU_OFF_SERIAL, Wakeup, "exit after CPU_OFF"),
+    (ScenarioId::PSCI_VERSION_PARALLEL, Latency, "PSCI_VERSION"),
 ];
 
 /// The minimum number of these metrics that must agree.
@@ -42,7 +46,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         // The CPU_OFF scenario suspends only the lead. If the lead is unknown, so is whether the
         // other figures contradict the explanation.
         let left_out = match scenario {
-            CpuOffSerial => Some(lead?),
+            ScenarioId::CPU_OFF_SERIAL => Some(lead?),
             _ => None,
         };
         let of = |wanted: &String| {

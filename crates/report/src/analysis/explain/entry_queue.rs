@@ -3,7 +3,7 @@
 
 use suite::measure::Metric::Powerdown;
 use suite::model::Kind;
-use suite::plan::ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
+use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
@@ -13,11 +13,14 @@ use super::suite_tables::{SuiteTables, even_steps, exceeds};
 pub(crate) const ENTRY_QUEUE: Kind = Kind::new("entry-queue");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
-    let has_order = tables.scenario(SuspendDeepParallel)?.has_order();
-    let parallel = tables.column(SuspendDeepParallel, Powerdown)?;
-    let serial = tables.column(SuspendDeepSerial, Powerdown)?;
+    let has_order = tables
+        .scenario(ScenarioId::SUSPEND_DEEP_PARALLEL)?
+        .has_order();
+    let parallel = tables.column(ScenarioId::SUSPEND_DEEP_PARALLEL, Powerdown)?;
+    let serial = tables.column(ScenarioId::SUSPEND_DEEP_SERIAL, Powerdown)?;
     // The last man flushes its cluster's caches while holding the locks, so one step is longer.
-    let flushes = Flushes::of(tables, SuspendDeepParallel).map_or(0, |it| it.large().len());
+    let flushes =
+        Flushes::of(tables, ScenarioId::SUSPEND_DEEP_PARALLEL).map_or(0, |it| it.large().len());
     let odd_max = flushes.clamp(1, tables.clusters().len());
     let steps = even_steps(parallel.figures().map(|it| it.ticks), odd_max)?;
     // The last CPU in a queue waits for all the others before it can enter a low-power state.

@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 use suite::model::Kind;
-use suite::plan::ScenarioId::SuspendDeepParallel;
+use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
@@ -60,7 +60,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
 /// Returns the cluster flushes in parallel deep suspends, but only for clusters with more than one
 /// such flush.
 fn in_parallel(tables: &SuiteTables<'_>) -> Vec<Figure> {
-    let Some(flushes) = Flushes::of(tables, SuspendDeepParallel) else {
+    let Some(flushes) = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_PARALLEL) else {
         return Vec::new();
     };
     let clusters = flushes.large().into_iter();

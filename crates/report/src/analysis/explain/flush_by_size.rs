@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hardware::spec::caches::CacheSize;
 use itertools::Itertools as _;
 use suite::model::Kind;
-use suite::plan::ScenarioId::{self, CpuOffSerial, SuspendDeepParallel, SuspendDeepSerial};
+use suite::plan::ScenarioId;
 
 use super::cluster_facts::cluster_facts;
 use super::cluster_flush::Flushes;
@@ -28,7 +28,11 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     if sizes.values().all_equal() {
         return None;
     }
-    let scenarios = [SuspendDeepParallel, SuspendDeepSerial, CpuOffSerial];
+    let scenarios = [
+        ScenarioId::SUSPEND_DEEP_PARALLEL,
+        ScenarioId::SUSPEND_DEEP_SERIAL,
+        ScenarioId::CPU_OFF_SERIAL,
+    ];
     let mut all = Vec::new();
     for (scenario, flushes) in Flushes::of_each(tables, &scenarios)? {
         all.push((scenario, by_size(tables, &sizes, &flushes)?));

@@ -9,9 +9,7 @@ use std::collections::HashMap;
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use suite::measure::Metric::CacheFlush;
-use suite::plan::ScenarioId::{
-    CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepSerial,
-};
+use suite::plan::ScenarioId;
 
 use super::suite_tables::{Column, CpuKind, Figure, SuiteTables};
 
@@ -73,7 +71,10 @@ impl FlushSizes {
             .flat_map(Column::figures)
             .filter(|it| is_last(it));
         let of_clusters = of_clusters.into_group_map_by(|it| tables.cluster(it.cpu));
-        let level_0 = [CpuSuspendSerial, CpuSuspendParallel];
+        let level_0 = [
+            ScenarioId::CPU_SUSPEND_SERIAL,
+            ScenarioId::CPU_SUSPEND_PARALLEL,
+        ];
         let level_0 = level_0.map(|id| tables.column(id, CacheFlush));
         let own = level_0.iter().flatten().flat_map(Column::figures);
         let own = own.into_group_map_by(|it| tables.kind(it.cpu));
@@ -148,7 +149,7 @@ impl FlushLimits {
 
 /// Returns the flushes in each serial scenario that ends in a deep state.
 fn serial_columns(tables: &SuiteTables<'_>) -> Vec<Column> {
-    let scenarios = [SuspendDeepSerial, CpuOffSerial].into_iter();
+    let scenarios = [ScenarioId::SUSPEND_DEEP_SERIAL, ScenarioId::CPU_OFF_SERIAL].into_iter();
     let columns = scenarios.filter_map(|id| tables.column(id, CacheFlush));
     columns.collect()
 }

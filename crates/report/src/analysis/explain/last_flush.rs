@@ -3,7 +3,7 @@
 
 use itertools::Itertools as _;
 use suite::model::Kind;
-use suite::plan::ScenarioId::SuspendDeepParallel;
+use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
 use super::explanation::Explanation;
@@ -13,10 +13,13 @@ use super::suite_tables::SuiteTables;
 const LAST_FLUSH: Kind = Kind::new("last-flush");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
-    if tables.scenario(SuspendDeepParallel)?.has_order() {
+    if tables
+        .scenario(ScenarioId::SUSPEND_DEEP_PARALLEL)?
+        .has_order()
+    {
         return None;
     }
-    let flushes = Flushes::of(tables, SuspendDeepParallel)?;
+    let flushes = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_PARALLEL)?;
     let (large, small) = (flushes.large(), flushes.small());
     let clusters = large.iter().map(|it| tables.cluster(it.cpu));
     let is_one_in_each = clusters.clone().all_unique() && large.len() == tables.clusters().len();

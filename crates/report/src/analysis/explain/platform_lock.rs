@@ -6,7 +6,7 @@ use suite::findings::is_queue;
 use suite::measure::FittedLine;
 use suite::measure::Metric::Powerdown;
 use suite::model::{Cell, Kind, Scenario};
-use suite::plan::ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
+use suite::plan::ScenarioId;
 
 use super::explanation::Explanation;
 use super::suite_tables::{SuiteTables, even_steps, exceeds};
@@ -16,12 +16,12 @@ use super::uniform_exits::UniformExits;
 pub(crate) const PLATFORM_LOCK: Kind = Kind::new("platform-lock");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
-    let parallel = tables.column(CpuSuspendParallel, Powerdown)?;
-    let serial = tables.column(CpuSuspendSerial, Powerdown)?;
+    let parallel = tables.column(ScenarioId::CPU_SUSPEND_PARALLEL, Powerdown)?;
+    let serial = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Powerdown)?;
     let exits = UniformExits::of(tables)?;
     let steps = even_steps(parallel.figures().map(|it| it.ticks), 1)?;
     let is_longer = exceeds(parallel.most(), serial.most(), 1);
-    if !is_longer || contradicts_queue(tables.scenario(CpuSuspendParallel)?) {
+    if !is_longer || contradicts_queue(tables.scenario(ScenarioId::CPU_SUSPEND_PARALLEL)?) {
         return None;
     }
     // If a step is shorter than a serial entry, the lock is released before the CPU that holds it

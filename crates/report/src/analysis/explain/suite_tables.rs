@@ -50,10 +50,14 @@ impl<'r> SuiteTables<'r> {
             let table = scenarios.iter().find(|it| it.id == id)?;
             table.conditions.as_ref()?.power_state
         };
-        let deepest = state(ScenarioId::SuspendDeepSerial);
-        if deepest.is_some() && deepest == state(ScenarioId::CpuSuspendSerial) {
-            use ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
-            scenarios.retain(|it| !matches!(it.id, CpuSuspendParallel | CpuSuspendSerial));
+        let deepest = state(ScenarioId::SUSPEND_DEEP_SERIAL);
+        if deepest.is_some() && deepest == state(ScenarioId::CPU_SUSPEND_SERIAL) {
+            scenarios.retain(|it| {
+                !matches!(
+                    it.id,
+                    ScenarioId::CPU_SUSPEND_PARALLEL | ScenarioId::CPU_SUSPEND_SERIAL
+                )
+            });
         }
         Self { logged, scenarios }
     }
@@ -198,11 +202,11 @@ impl Column {
 /// Returns a scenario's short name, for use in a sentence about several scenarios.
 pub(super) fn short_name(scenario: ScenarioId) -> &'static str {
     match scenario {
-        ScenarioId::SuspendDeepParallel => "deep parallel",
-        ScenarioId::SuspendDeepSerial => "deep serial",
-        ScenarioId::CpuSuspendParallel => "level 0 parallel",
-        ScenarioId::CpuSuspendSerial => "level 0 serial",
-        ScenarioId::CpuOffSerial => "CPU_OFF",
+        ScenarioId::SUSPEND_DEEP_PARALLEL => "deep parallel",
+        ScenarioId::SUSPEND_DEEP_SERIAL => "deep serial",
+        ScenarioId::CPU_SUSPEND_PARALLEL => "level 0 parallel",
+        ScenarioId::CPU_SUSPEND_SERIAL => "level 0 serial",
+        ScenarioId::CPU_OFF_SERIAL => "CPU_OFF",
         other => other.name(),
     }
 }

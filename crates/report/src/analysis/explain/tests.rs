@@ -7,15 +7,19 @@ use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use suite::measure::Metric::{self, CacheFlush, Latency, Powerdown, Wakeup};
 use suite::model::Cell;
-use suite::plan::ScenarioId::{
-    self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
-    SuspendDeepParallel, SuspendDeepSerial,
-};
+use suite::plan::ScenarioId;
 
 use super::suite_tables::{even_steps, exceeds};
 use super::{Explanation, explanations};
 use crate::analysis::made_up::published;
 use crate::log::LoggedRun;
+
+const SUSPEND_DEEP_PARALLEL: ScenarioId = ScenarioId::SUSPEND_DEEP_PARALLEL;
+const SUSPEND_DEEP_SERIAL: ScenarioId = ScenarioId::SUSPEND_DEEP_SERIAL;
+const CPU_SUSPEND_PARALLEL: ScenarioId = ScenarioId::CPU_SUSPEND_PARALLEL;
+const CPU_SUSPEND_SERIAL: ScenarioId = ScenarioId::CPU_SUSPEND_SERIAL;
+const CPU_OFF_SERIAL: ScenarioId = ScenarioId::CPU_OFF_SERIAL;
+const PSCI_VERSION_PARALLEL: ScenarioId = ScenarioId::PSCI_VERSION_PARALLEL;
 
 /// The releases that have all the tables.
 const RELEASES: [&str; 6] = ["2017-01-31", "v2.9", "v2.10", "v2.12", "v2.13", "v2.15"];
@@ -113,12 +117,12 @@ fn kinds_with(name: &str, (id, metric, label): (ScenarioId, Metric, &str), ns: u
 #[test]
 fn flush_of_unclear_extent_is_not_explained() {
     for (id, label, ns, extra, last, lead) in [
-        (SuspendDeepParallel, "1.1", 31_000, false, false, true),
-        (SuspendDeepParallel, "1.1", 60_000, false, false, true),
-        (SuspendDeepParallel, "1.1", 92_000, true, false, true),
-        (SuspendDeepParallel, "0.0", 60_000, false, false, true),
-        (CpuOffSerial, "0.1", 40_000, false, false, false),
-        (SuspendDeepSerial, "1.1", 40_000, false, false, false),
+        (SUSPEND_DEEP_PARALLEL, "1.1", 31_000, false, false, true),
+        (SUSPEND_DEEP_PARALLEL, "1.1", 60_000, false, false, true),
+        (SUSPEND_DEEP_PARALLEL, "1.1", 92_000, true, false, true),
+        (SUSPEND_DEEP_PARALLEL, "0.0", 60_000, false, false, true),
+        (CPU_OFF_SERIAL, "0.1", 40_000, false, false, false),
+        (SUSPEND_DEEP_SERIAL, "1.1", 40_000, false, false, false),
     ] {
         let all = kinds_with("2017-01-31", (id, CacheFlush, label), ns);
         for (kind, expected) in [
@@ -135,25 +139,31 @@ fn flush_of_unclear_extent_is_not_explained() {
 #[test]
 fn one_contradictory_exit_suppresses_a_comparison_of_exits() {
     for (name, kind, id, label, ns) in [
-        ("2017-01-31", "cpu-off-exit", CpuOffSerial, "1.0", 19_500),
-        ("2017-01-31", "cpu-off-exit", CpuOffSerial, "1.0", 20_000),
-        ("v2.10", "cpu-off-exit", CpuOffSerial, "0.1", 27_200),
+        ("2017-01-31", "cpu-off-exit", CPU_OFF_SERIAL, "1.0", 19_500),
+        ("2017-01-31", "cpu-off-exit", CPU_OFF_SERIAL, "1.0", 20_000),
+        ("v2.10", "cpu-off-exit", CPU_OFF_SERIAL, "0.1", 27_200),
         (
             "2017-01-31",
             "uniform-exits",
-            CpuSuspendParallel,
+            CPU_SUSPEND_PARALLEL,
             "1.0",
             17_000,
         ),
         (
             "2017-01-31",
             "platform-lock",
-            CpuSuspendParallel,
+            CPU_SUSPEND_PARALLEL,
             "1.0",
             17_000,
         ),
-        ("v2.10", "uniform-exits", CpuSuspendParallel, "0.1", 19_900),
-        ("v2.13", "cluster-exit", SuspendDeepSerial, "1.2", 15_000),
+        (
+            "v2.10",
+            "uniform-exits",
+            CPU_SUSPEND_PARALLEL,
+            "0.1",
+            19_900,
+        ),
+        ("v2.13", "cluster-exit", SUSPEND_DEEP_SERIAL, "1.2", 15_000),
     ] {
         assert!(kinds(&explanations(&release(name))).contains(&kind.to_owned()));
         let all = kinds_with(name, (id, Wakeup, label), ns);
@@ -187,31 +197,51 @@ fn spread(run: &mut LoggedRun, (id, metric, cpu): (ScenarioId, Metric, u16), end
 fn sample_that_contradicts_an_explanation_suppresses_it() {
     let whole = release("2017-01-31");
     for (kind, id, metric, ends) in [
-        ("extra-flush", CpuSuspendSerial, CacheFlush, (5_000, 60_000)),
         (
-            "lead-cluster",
-            CpuSuspendSerial,
+            "extra-flush",
+            CPU_SUSPEND_SERIAL,
             CacheFlush,
             (5_000, 60_000),
         ),
         (
             "lead-cluster",
-            SuspendDeepSerial,
+            CPU_SUSPEND_SERIAL,
+            CacheFlush,
+            (5_000, 60_000),
+        ),
+        (
+            "lead-cluster",
+            SUSPEND_DEEP_SERIAL,
             CacheFlush,
             (20_000, 94_000),
         ),
         (
             "flush-by-size",
-            SuspendDeepSerial,
+            SUSPEND_DEEP_SERIAL,
             CacheFlush,
             (60_000, 200_000),
         ),
-        ("cluster-exit", SuspendDeepSerial, Wakeup, (12_000, 22_000)),
-        ("cpu-off-exit", SuspendDeepSerial, Wakeup, (12_000, 30_000)),
-        ("cpu-off-exit", CpuOffSerial, Wakeup, (12_000, 30_000)),
-        ("cpu-types", CpuOffSerial, Wakeup, (12_000, 40_000)),
-        ("unlike-twin", PsciVersionParallel, Latency, (100, 9_000)),
-        ("best-case", SuspendDeepSerial, Powerdown, (4_000, 300_000)),
+        (
+            "cluster-exit",
+            SUSPEND_DEEP_SERIAL,
+            Wakeup,
+            (12_000, 22_000),
+        ),
+        (
+            "cpu-off-exit",
+            SUSPEND_DEEP_SERIAL,
+            Wakeup,
+            (12_000, 30_000),
+        ),
+        ("cpu-off-exit", CPU_OFF_SERIAL, Wakeup, (12_000, 30_000)),
+        ("cpu-types", CPU_OFF_SERIAL, Wakeup, (12_000, 40_000)),
+        ("unlike-twin", PSCI_VERSION_PARALLEL, Latency, (100, 9_000)),
+        (
+            "best-case",
+            SUSPEND_DEEP_SERIAL,
+            Powerdown,
+            (4_000, 300_000),
+        ),
     ] {
         let mut run = whole.clone();
         for cpu in 0..6 {
@@ -220,12 +250,25 @@ fn sample_that_contradicts_an_explanation_suppresses_it() {
         let all = kinds(&explanations(&run));
         assert!(!all.iter().any(|it| it == kind), "{kind}: {id} {metric:?}");
     }
-    // With samples, parallel exits are compared with the same CPU's.
+}
+
+/// With samples, parallel exits are compared with the same CPU's.
+#[test]
+fn exits_that_differ_by_cpu_suppress_uniform_exits() {
+    let whole = release("2017-01-31");
     for (most, expected) in [(15_000, true), (15_100, false)] {
         let mut run = whole.clone();
         for cpu in 0..6 {
-            spread(&mut run, (CpuSuspendSerial, Wakeup, cpu), (14_000, 15_000));
-            spread(&mut run, (CpuSuspendParallel, Wakeup, cpu), (13_000, most));
+            spread(
+                &mut run,
+                (CPU_SUSPEND_SERIAL, Wakeup, cpu),
+                (14_000, 15_000),
+            );
+            spread(
+                &mut run,
+                (CPU_SUSPEND_PARALLEL, Wakeup, cpu),
+                (13_000, most),
+            );
         }
         let all = kinds(&explanations(&run));
         assert_eq!(
@@ -271,12 +314,12 @@ type Raw = HashMap<(ScenarioId, Metric), Vec<u64>>;
 const CLUSTERS: [&[usize]; 2] = [&[0, 1], &[2, 3, 4, 5]];
 
 const COLUMNS: [(ScenarioId, &[Metric]); 6] = [
-    (SuspendDeepParallel, &[Powerdown, Wakeup, CacheFlush]),
-    (SuspendDeepSerial, &[Powerdown, Wakeup, CacheFlush]),
-    (CpuSuspendParallel, &[Powerdown, Wakeup, CacheFlush]),
-    (CpuSuspendSerial, &[Powerdown, Wakeup, CacheFlush]),
-    (CpuOffSerial, &[Powerdown, Wakeup, CacheFlush]),
-    (PsciVersionParallel, &[Latency]),
+    (SUSPEND_DEEP_PARALLEL, &[Powerdown, Wakeup, CacheFlush]),
+    (SUSPEND_DEEP_SERIAL, &[Powerdown, Wakeup, CacheFlush]),
+    (CPU_SUSPEND_PARALLEL, &[Powerdown, Wakeup, CacheFlush]),
+    (CPU_SUSPEND_SERIAL, &[Powerdown, Wakeup, CacheFlush]),
+    (CPU_OFF_SERIAL, &[Powerdown, Wakeup, CacheFlush]),
+    (PSCI_VERSION_PARALLEL, &[Latency]),
 ];
 
 /// The labels, in the column order of [`Raw`].
@@ -392,7 +435,7 @@ fn possible_leads(raw: &Raw, id: ScenarioId) -> Option<Vec<usize>> {
 }
 
 fn lead(raw: &Raw) -> Option<usize> {
-    let all = [SuspendDeepSerial, CpuOffSerial].map(|id| possible_leads(raw, id));
+    let all = [SUSPEND_DEEP_SERIAL, CPU_OFF_SERIAL].map(|id| possible_leads(raw, id));
     let shown: Vec<&Vec<usize>> = all.iter().flatten().collect();
     let first = *shown.first()?.first()?;
     shown.iter().all(|it| **it == [first]).then_some(first)
@@ -401,13 +444,13 @@ fn lead(raw: &Raw) -> Option<usize> {
 fn exits_are_alike(raw: &Raw) -> bool {
     (0..6).all(|cpu| {
         let [parallel, serial] =
-            [CpuSuspendParallel, CpuSuspendSerial].map(|id| of(raw, id, Wakeup, cpu));
+            [CPU_SUSPEND_PARALLEL, CPU_SUSPEND_SERIAL].map(|id| of(raw, id, Wakeup, cpu));
         4 * parallel < 5 * serial + 8
     })
 }
 
 fn queues_at_level_0(raw: &Raw) -> bool {
-    let mut entries = raw[&(CpuSuspendParallel, Powerdown)].clone();
+    let mut entries = raw[&(CPU_SUSPEND_PARALLEL, Powerdown)].clone();
     entries.sort_unstable();
     let steps: Vec<u64> = (1..6).map(|it| entries[it] - entries[it - 1]).collect();
     let mut sorted = steps.clone();
@@ -417,7 +460,7 @@ fn queues_at_level_0(raw: &Raw) -> bool {
         .iter()
         .filter(|it| 4 * it.abs_diff(median) > median)
         .count();
-    let serial = raw[&(CpuSuspendSerial, Powerdown)]
+    let serial = raw[&(CPU_SUSPEND_SERIAL, Powerdown)]
         .iter()
         .max()
         .expect("CPUs");
@@ -425,7 +468,7 @@ fn queues_at_level_0(raw: &Raw) -> bool {
 }
 
 fn larger_caches_take_longer(raw: &Raw) -> bool {
-    [SuspendDeepParallel, SuspendDeepSerial, CpuOffSerial]
+    [SUSPEND_DEEP_PARALLEL, SUSPEND_DEEP_SERIAL, CPU_OFF_SERIAL]
         .iter()
         .all(|id| {
             let longest = CLUSTERS.map(|cpus| {
@@ -438,12 +481,12 @@ fn larger_caches_take_longer(raw: &Raw) -> bool {
 
 fn level_0_serial_is_best(raw: &Raw) -> bool {
     let others = [
-        SuspendDeepParallel,
-        SuspendDeepSerial,
-        CpuSuspendParallel,
-        CpuOffSerial,
+        SUSPEND_DEEP_PARALLEL,
+        SUSPEND_DEEP_SERIAL,
+        CPU_SUSPEND_PARALLEL,
+        CPU_OFF_SERIAL,
     ];
-    let entries = &raw[&(CpuSuspendSerial, Powerdown)];
+    let entries = &raw[&(CPU_SUSPEND_SERIAL, Powerdown)];
     let least = entries.iter().min().expect("CPUs");
     let most = entries.iter().max().expect("CPUs");
     let is_least = |cpu: usize| {
@@ -457,15 +500,15 @@ fn one_type_is_quicker(raw: &Raw) -> bool {
     let lead = lead(raw);
     let mut wins = [0, 0];
     for (id, metric) in [
-        (CpuSuspendSerial, Powerdown),
-        (CpuOffSerial, Wakeup),
-        (PsciVersionParallel, Latency),
+        (CPU_SUSPEND_SERIAL, Powerdown),
+        (CPU_OFF_SERIAL, Wakeup),
+        (PSCI_VERSION_PARALLEL, Latency),
     ] {
-        if id == CpuOffSerial && lead.is_none() {
+        if id == CPU_OFF_SERIAL && lead.is_none() {
             continue;
         }
         let ends = CLUSTERS.map(|cpus| {
-            let is_off = |cpu: &&usize| id != CpuOffSerial || Some(**cpu) != lead;
+            let is_off = |cpu: &&usize| id != CPU_OFF_SERIAL || Some(**cpu) != lead;
             let own = cpus.iter().filter(is_off);
             let own: Vec<u64> = own.map(|cpu| of(raw, id, metric, *cpu)).collect();
             let most = *own.iter().max().expect("CPUs");
@@ -482,17 +525,17 @@ fn one_type_is_quicker(raw: &Raw) -> bool {
 
 fn exits_with_the_cluster_are_longer(raw: &Raw) -> bool {
     let down: Vec<usize> = (0..6)
-        .filter(|cpu| flushes_cluster(raw, SuspendDeepSerial, *cpu))
+        .filter(|cpu| flushes_cluster(raw, SUSPEND_DEEP_SERIAL, *cpu))
         .collect();
     let is_longer = |cpu: &usize| {
-        let shallow = of(raw, CpuSuspendSerial, Wakeup, *cpu);
-        10 * of(raw, SuspendDeepSerial, Wakeup, *cpu) >= 10 * shallow + shallow - 9
+        let shallow = of(raw, CPU_SUSPEND_SERIAL, Wakeup, *cpu);
+        10 * of(raw, SUSPEND_DEEP_SERIAL, Wakeup, *cpu) >= 10 * shallow + shallow - 9
     };
     !down.is_empty() && down.iter().all(is_longer)
 }
 
 fn exits_after_cpu_off_are_longer(raw: &Raw) -> bool {
-    let ids = [SuspendDeepSerial, CpuOffSerial];
+    let ids = [SUSPEND_DEEP_SERIAL, CPU_OFF_SERIAL];
     let alike = |cpu: &usize| {
         ids.map(|id| flushes_cluster(raw, id, *cpu))
             .iter()
@@ -518,12 +561,12 @@ fn lead_is_unlike_its_twins(raw: &Raw) -> bool {
     let Some(lead) = lead(raw) else {
         return false;
     };
-    let own = of(raw, PsciVersionParallel, Latency, lead) as f64;
+    let own = of(raw, PSCI_VERSION_PARALLEL, Latency, lead) as f64;
     let twins = CLUSTERS[cluster_of(lead)]
         .iter()
         .filter(|cpu| **cpu != lead);
     let ratios: Vec<f64> = twins
-        .map(|cpu| of(raw, PsciVersionParallel, Latency, *cpu) as f64 / own)
+        .map(|cpu| of(raw, PSCI_VERSION_PARALLEL, Latency, *cpu) as f64 / own)
         .collect();
     ratios.iter().all(|it| *it >= 1.19) || ratios.iter().all(|it| *it <= 0.84)
 }
@@ -570,17 +613,20 @@ fn missing_table_suppresses_what_needs_it() {
     let whole = release("2017-01-31");
     for (id, suppressed) in [
         (
-            CpuSuspendSerial,
+            CPU_SUSPEND_SERIAL,
             "platform-lock uniform-exits best-case cluster-exit",
         ),
-        (CpuSuspendParallel, "platform-lock uniform-exits best-case"),
-        (PsciVersionParallel, "unlike-twin"),
-        (CpuOffSerial, "cpu-off-exit best-case"),
         (
-            SuspendDeepSerial,
+            CPU_SUSPEND_PARALLEL,
+            "platform-lock uniform-exits best-case",
+        ),
+        (PSCI_VERSION_PARALLEL, "unlike-twin"),
+        (CPU_OFF_SERIAL, "cpu-off-exit best-case"),
+        (
+            SUSPEND_DEEP_SERIAL,
             "cluster-exit cpu-off-exit entry-queue best-case",
         ),
-        (SuspendDeepParallel, "entry-queue last-flush best-case"),
+        (SUSPEND_DEEP_PARALLEL, "entry-queue last-flush best-case"),
     ] {
         let mut without = whole.clone();
         without.run.scenarios.retain(|it| it.id != id);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use itertools::Itertools as _;
 use suite::measure::Metric::Wakeup;
 use suite::model::Kind;
-use suite::plan::ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
+use suite::plan::ScenarioId;
 
 use super::explanation::Explanation;
 use super::suite_tables::{Column, CpuKind, Figure, SuiteTables, exceeds};
@@ -60,8 +60,8 @@ impl UniformExits {
     /// are single samples, and only the differences between CPUs of one kind show by how much such
     /// figures vary.
     pub(super) fn of(tables: &SuiteTables<'_>) -> Option<Self> {
-        let parallel = tables.column(CpuSuspendParallel, Wakeup)?;
-        let serial = tables.column(CpuSuspendSerial, Wakeup)?;
+        let parallel = tables.column(ScenarioId::CPU_SUSPEND_PARALLEL, Wakeup)?;
+        let serial = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Wakeup)?;
         let varies_by = match tables.has_samples(&parallel) && tables.has_samples(&serial) {
             true => are_no_longer(tables, &parallel, &serial).then_some(0)?,
             false => excess_within_variation(tables, &parallel, &serial)?,

@@ -2,7 +2,7 @@
 
 use suite::measure::Metric::Latency;
 use suite::model::Kind;
-use suite::plan::ScenarioId::PsciVersionParallel;
+use suite::plan::ScenarioId;
 
 use super::explanation::Explanation;
 use super::lead::lead;
@@ -12,7 +12,7 @@ use super::suite_tables::{Figure, SuiteTables};
 const UNLIKE_TWIN: Kind = Kind::new("unlike-twin");
 
 pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
-    let calls = tables.column(PsciVersionParallel, Latency)?;
+    let calls = tables.column(ScenarioId::PSCI_VERSION_PARALLEL, Latency)?;
     let lead = lead(tables)?;
     let twins = calls.filtered(|cpu| lead.has_twin(tables, cpu));
     let own = *calls.figure(lead.cpu)?;

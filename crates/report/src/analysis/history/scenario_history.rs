@@ -273,8 +273,8 @@ impl<'r> Releases<'r> {
     ) -> Option<String> {
         let [then, now] = [old, new].map(|side| &self.names[side.release]);
         let compared = [new, old].map(|side| (side.run, Some(side.scenario)));
-        if let Some((condition, [new, old])) = differences(COMPARED, compared, false).next() {
-            let name = condition.name;
+        if let Some(difference) = differences(COMPARED, compared, false).next() {
+            let (name, [new, old]) = (difference.name, difference.values);
             return Some(format!(
                 "{then} and {now} are not compared: {name} changed from {old} to {new}."
             ));

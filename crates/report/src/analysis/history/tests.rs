@@ -2,7 +2,7 @@
 
 use hardware::board::Mpidr;
 use suite::measure::Metric;
-use suite::plan::ScenarioId::{self, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepSerial};
+use suite::plan::ScenarioId;
 
 use super::release_names::{board_names, release_names};
 use super::{FigureHistory, History, HistoryRow, history};
@@ -58,7 +58,7 @@ fn steps(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
 
 #[test]
 fn gap_stays_a_gap_and_step_is_against_the_release_before_it() {
-    let id = CpuSuspendSerial;
+    let id = ScenarioId::CPU_SUSPEND_SERIAL;
     let history = made(&[
         release("v1.0.log", id, &[(0, 1000), (1, 1000)]),
         release("v1.1.log", id, &[(1, 1010)]),
@@ -78,7 +78,10 @@ fn gap_stays_a_gap_and_step_is_against_the_release_before_it() {
 
 #[test]
 fn scenario_that_a_release_lacks_is_a_gap() {
-    let (serial, parallel) = (CpuSuspendSerial, CpuSuspendParallel);
+    let (serial, parallel) = (
+        ScenarioId::CPU_SUSPEND_SERIAL,
+        ScenarioId::CPU_SUSPEND_PARALLEL,
+    );
     let mut first = release("v1.0.log", serial, &[(0, 1000)]);
     let second = release("v1.1.log", serial, &[(0, 1000)]);
     let other = release("", parallel, &[(0, 1000)]);
@@ -91,7 +94,7 @@ fn scenario_that_a_release_lacks_is_a_gap() {
 
 #[test]
 fn queue_in_another_order_is_no_step() {
-    let id = CpuSuspendParallel;
+    let id = ScenarioId::CPU_SUSPEND_PARALLEL;
     let history = made(&[
         release("v1.0.log", id, &[(0, 1000), (1, 3000)]),
         release("v1.1.log", id, &[(0, 3000), (1, 1000)]),
@@ -106,7 +109,7 @@ fn queue_in_another_order_is_no_step() {
 
 #[test]
 fn releases_that_are_not_comparable_have_no_step_and_a_note() {
-    let id = CpuSuspendParallel;
+    let id = ScenarioId::CPU_SUSPEND_PARALLEL;
     let mut other = release("v1.1.log", id, &[(0, 2000), (1, 6000)]);
     let conditions = other.run.scenarios[0].conditions.as_mut();
     conditions.expect("conditions").power_state = Some(7);
@@ -139,7 +142,7 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
 /// version or title if the string is empty.
 fn named(all: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
     let all = all.iter().map(|(input, firmware, title)| {
-        let mut run = release(input, CpuSuspendSerial, &[(0, 1000)]);
+        let mut run = release(input, ScenarioId::CPU_SUSPEND_SERIAL, &[(0, 1000)]);
         let said = |text: &str| Some(text.to_owned()).filter(|it| !it.is_empty());
         run.header.release = said(title);
         run.firmware = vec![Stage {
@@ -225,7 +228,9 @@ fn second(edit: impl FnOnce(&mut LoggedRun)) -> Vec<LoggedRun> {
 #[test]
 fn releases_with_nothing_in_common_are_refused() {
     let other = |run: &mut LoggedRun| {
-        run.run.scenarios = release("", SuspendDeepSerial, &[(0, 1)]).run.scenarios;
+        run.run.scenarios = release("", ScenarioId::SUSPEND_DEEP_SERIAL, &[(0, 1)])
+            .run
+            .scenarios;
     };
     let cpus = |run: &mut LoggedRun| {
         for cpu in &mut run.run.cpus {
@@ -262,7 +267,7 @@ fn of_board(mut run: LoggedRun, board: &str) -> LoggedRun {
 
 #[test]
 fn several_boards_are_side_by_side_without_steps() {
-    let id = CpuSuspendSerial;
+    let id = ScenarioId::CPU_SUSPEND_SERIAL;
     let [first, second] = [1000, 3000].map(|ticks| release("x.log", id, &[(0, ticks), (1, 900)]));
     let history = made(&[first, of_board(second, "Other")]);
     assert!(history.has_several_boards);
@@ -299,7 +304,12 @@ fn flush_of_a_cluster_is_a_step_in_published_tables() {
     let history = made(&runs);
     assert_eq!((history.keyed, history.scenarios.len()), (Keyed::Labels, 6));
     assert_eq!(history.releases, releases);
-    let rows = &figure(&history, SuspendDeepSerial, Metric::CacheFlush).rows;
+    let rows = &figure(
+        &history,
+        ScenarioId::SUSPEND_DEEP_SERIAL,
+        Metric::CacheFlush,
+    )
+    .rows;
     let labels = rows.iter().map(|row| {
         let cpu = row.points[0].as_ref().expect("no gap").cpu;
         runs[0].run.label(cpu).to_string()

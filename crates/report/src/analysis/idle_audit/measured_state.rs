@@ -1,6 +1,7 @@
 //! What logs say about a declared state.
 
 use std::cmp::Reverse;
+use suite::plan::Variant;
 
 use device_tree::declared::DeclaredStates;
 use hardware::board::{CpuIndex, Mpidr};
@@ -8,8 +9,8 @@ use hardware::spec::stat::Reached;
 use itertools::Itertools as _;
 use serde::Serialize;
 use suite::measure::Metric;
-use suite::model::{Cell, Failure, Scenario, Skip, Status, Variant};
-use suite::plan::{How, ScenarioId};
+use suite::model::{Cell, Failure, Scenario, Skip, Status};
+use suite::plan::{ActiveCpus, ScenarioId};
 
 use super::judgement::LongestTime;
 use crate::analysis::cpu_names::type_of;
@@ -198,7 +199,7 @@ impl<'r> OneRun<'r, '_> {
 fn state_of_cell(scenario: &Scenario, cell: &Cell) -> Option<u32> {
     let skipped = cell
         .skipped
-        .filter(|_| scenario.id == ScenarioId::IdleStates);
+        .filter(|_| scenario.id == ScenarioId::named("idle_states"));
     let skipped = skipped.and(cell.step.x);
     let of_step = cell.power_state.or_else(|| u32::try_from(skipped?).ok());
     match scenario.id.is_suite() {
@@ -224,7 +225,7 @@ fn gap(
             .or(latency.figure.cell.helper)
             .is_some();
         // In a step of this sweep, only some CPUs suspend.
-        let is_of_some = latency.scenario.id == ScenarioId::ContendSweep;
+        let is_of_some = latency.scenario.id == ScenarioId::named("contend_sweep");
         is_parallel(latency.scenario, &latency.figure) && !is_helped && !is_of_some
     };
     let is_complete = |run: &OneRun<'_, '_>| has_one_cpu(run) || run.times(metrics).any(is_of_all);
@@ -237,7 +238,7 @@ fn gap(
 /// Returns true if the CPUs of a figure's step suspended together.
 fn is_parallel(scenario: &Scenario, figure: &Figure<'_>) -> bool {
     match figure.key.is_of_step() {
-        true => figure.key.step.how == How::All,
+        true => figure.key.step.how == ActiveCpus::All,
         false => scenario.id.is_parallel(),
     }
 }
@@ -245,7 +246,7 @@ fn is_parallel(scenario: &Scenario, figure: &Figure<'_>) -> bool {
 /// Returns how the CPUs suspended in a figure.
 fn how(scenario: &Scenario, figure: &Figure<'_>) -> &'static str {
     match (figure.key.step.variant, is_parallel(scenario, figure)) {
-        (Variant::Osi, _) => "OS-initiated",
+        (Variant::OS_INITIATED, _) => "OS-initiated",
         (_, true) => "parallel",
         (_, false) => "serial",
     }

@@ -5,7 +5,7 @@ use hardware::text::join::join;
 use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::model::{Cell, CellSeries};
-use suite::plan::{Axis, How};
+use suite::plan::{ActiveCpus, Axis};
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
@@ -40,7 +40,7 @@ const fn outcome(word: &'static str, class: &'static str, meaning: &'static str)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct MapKind {
     state: &'static str,
-    how: How,
+    how: ActiveCpus,
 }
 
 /// A map, and the CPUs that have it.
@@ -68,7 +68,7 @@ impl<'r> Interval<'r> {
         let interval = Self {
             outcome,
             series: CellSeries { cell, series },
-            offsets: (cell.step.x?, cell.figure(Metric::Until)?),
+            offsets: (cell.step.x?, cell.figure(Metric::LastOffset)?),
             latencies: (series.summary.min, series.summary.max),
         };
         let how = cell.step.how;
@@ -147,8 +147,8 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
     let marks = marks.map(|outcome| (outcome.class, outcome.meaning, has(outcome)));
     let cpus = join(cpus.iter(), ", ");
     let beside = match how {
-        How::Alone => String::new(),
-        How::All | How::Near | How::Far => format!(", {}", how.text()),
+        ActiveCpus::Alone => String::new(),
+        ActiveCpus::All | ActiveCpus::Near | ActiveCpus::Far => format!(", {}", how.text()),
     };
     let title = format!("What an interrupt finds, {state} state, CPU {cpus}{beside}");
     let said = format!(

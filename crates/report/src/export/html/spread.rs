@@ -108,8 +108,8 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
         let samples = summaries().map(|it| it.n as usize).sum();
         let (samples, cpus) = (many(samples, "sample"), many(own.len(), "CPU"));
         let (word, greatest) = (variant.word(), format!("{:.2} {}", value(max), unit.name));
-        let is_of_classes = FigureKey::of(first).is_of_classes();
-        let at_least = if is_of_classes { ">= " } else { "" };
+        let is_histogram_bound = FigureKey::of(first).is_histogram_bound();
+        let at_least = if is_histogram_bound { ">= " } else { "" };
         let median_text = format!("median {at_least}{median:.2}, maximum {greatest}");
         let p99_text = p99.map_or(String::new(), |it| format!(", largest p99 {it:.2}"));
         Lane {

@@ -92,8 +92,8 @@ fn lines_that_lack_something_are_incomplete() {
     let begin = "NOTICE:  Booting trusted firmware test framework\n";
     let exit = "NOTICE:  Exiting tests.\n";
     let ids = [
-        ScenarioId::CpuSuspendSerial,
-        ScenarioId::PsciVersionParallel,
+        ScenarioId::CPU_SUSPEND_SERIAL,
+        ScenarioId::PSCI_VERSION_PARALLEL,
     ];
     let [first, second] = ids.map(|id| format!("> Executing '{}'\n", id.name()));
     let line = |id: ScenarioId, rest| format!("<RT_INSTR:{}\t0\t{rest}/>\n", id.tag());

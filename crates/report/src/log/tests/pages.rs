@@ -106,24 +106,28 @@ fn each_figure_of_the_old_layout_belongs_to_its_cpu_and_scenario() {
     assert_eq!(run.run.scenarios.len(), 3);
     for (id, metric, ns) in [
         (
-            ScenarioId::SuspendDeepSerial,
+            ScenarioId::SUSPEND_DEEP_SERIAL,
             Metric::Powerdown,
             [114, 115, 21],
         ),
-        (ScenarioId::SuspendDeepSerial, Metric::Wakeup, [20, 21, 17]),
         (
-            ScenarioId::SuspendDeepSerial,
+            ScenarioId::SUSPEND_DEEP_SERIAL,
+            Metric::Wakeup,
+            [20, 21, 17],
+        ),
+        (
+            ScenarioId::SUSPEND_DEEP_SERIAL,
             Metric::CacheFlush,
             [94, 95, 6],
         ),
-        (ScenarioId::CpuOffSerial, Metric::Wakeup, [28, 29, 23]),
+        (ScenarioId::CPU_OFF_SERIAL, Metric::Wakeup, [28, 29, 23]),
     ] {
         let [first, second, third] = ns.map(|it| it * 1000);
         let expected = labeled([("1.0", first), ("1.1", second), ("0.0", third)]);
         assert_eq!(figures(&run, id, metric), expected, "{id} {metric:?}");
     }
     assert_eq!(
-        figures(&run, ScenarioId::PsciVersionParallel, Metric::Latency),
+        figures(&run, ScenarioId::PSCI_VERSION_PARALLEL, Metric::Latency),
         labeled([("1.0", 3020), ("1.1", 2940), ("0.0", 520)])
     );
 }
@@ -155,7 +159,7 @@ fn history_and_audit_read_the_old_layout() {
     let runs = [&old, &newer].map(|it| it.read().expect("tables"));
     let history = history(&runs, 20_000).expect("a history");
     assert_eq!(history.releases[1], "v2.9");
-    let wakeup = figures(&runs[1], ScenarioId::SuspendDeepSerial, Metric::Wakeup);
+    let wakeup = figures(&runs[1], ScenarioId::SUSPEND_DEEP_SERIAL, Metric::Wakeup);
     assert_eq!(
         wakeup,
         labeled([("0.0", 18_000), ("1.0", 22_000), ("1.1", 23_000)])
@@ -197,7 +201,7 @@ fn cpu_without_a_known_cluster_is_marked() {
     ] {
         let page = WrittenPage::new("v2.8", "example.rst", &text);
         let run = page.read().expect("tables");
-        let own = figures(&run, ScenarioId::SuspendDeepSerial, Metric::Wakeup);
+        let own = figures(&run, ScenarioId::SUSPEND_DEEP_SERIAL, Metric::Wakeup);
         assert!(own.iter().map(|it| it.0.as_str()).eq(labels), "{text}");
         assert_eq!(run.header.has_unknown_clusters, is_unknown, "{text}");
         assert!(explanations(&run).is_empty());

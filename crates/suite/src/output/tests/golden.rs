@@ -7,8 +7,7 @@ use std::vec::Vec;
 
 use crate::measure::{Facts, Identity, Metric};
 use crate::model::{ClosingLine, Failure, Run, RunId, Scenario, Skip, Status};
-use crate::plan::ScenarioId::*;
-use crate::plan::{Method, Methods, Plan, Records, ScenarioId};
+use crate::plan::{Method, Plan, Records, ScenarioId, WordSet};
 use crate::record::Writer;
 use crate::testing::example::{self, good, made};
 use expect_test::expect_file;
@@ -69,7 +68,7 @@ fn headers() {
     });
     example::remove_pmf(&mut poor);
     let plan = poor.plan.as_mut().expect("a plan");
-    (plan.methods, plan.deepest) = (Methods::Warm, Some(0x4000_0022));
+    (plan.methods, plan.deepest) = (WordSet::of(&[Method::Warm]), Some(0x4000_0022));
     let head = poor.head.as_mut().expect("a head");
     head.labels = LabelSource::Mpidr;
     head.model = "a board \u{b5} whose name contains a large number of words\n".repeat(4);
@@ -173,21 +172,17 @@ fn plans() {
     for (args, expected) in [
         (
             "only=timer_latency threshold=70",
-            "1 scenario; timers alone,all for 1 s each, a period of 1000 us, loads idle,mixed over \
-             4096 KiB per CPU, threshold 70 us",
+            "1 scenario; duration=1 period=1000 stress=idle,mixed footprint=4M timers=alone,all \
+             threshold=70",
         ),
         (
-            "only=dirty_sweep method=warm",
-            "1 scenario, 20 samples per CPU after 2 for warm-up; method warm, all wake together; \
-             CPU_ON at least 1 ms after OFF",
+            "only=dirty_sweep method=warm wake=staggered",
+            "1 scenario; iterations=20 warmup=2 method=warm wake=staggered cpu-on-after=1000",
         ),
         (
-            "only=cpu_on cpu-on-after=0",
-            "1 scenario, 20 samples per CPU after 2 for warm-up; CPU_ON immediately after OFF",
-        ),
-        (
-            "only=cpu_on cpu-on-after=1500",
-            "1 scenario, 20 samples per CPU after 2 for warm-up; CPU_ON at least 1500 us after OFF",
+            "only=cpu_on,null_call deepest=0x1 loops=7",
+            "2 scenarios; iterations=20 warmup=2 deepest=0x00000001 loops=7 batch=1024 \
+             cpu-on-after=1000",
         ),
     ] {
         let mut run = example::run(2);
@@ -206,32 +201,41 @@ fn tables() {
     let mut no_pmf = example::run(2);
     example::remove_pmf(&mut no_pmf);
     let no_clock = example::run_with(2, |facts| facts.frequency = 0);
-    let deep = good(&run, SuspendDeepParallel);
-    let mut refused = good(&run, CpuSuspendSerial);
+    let deep = good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL);
+    let mut refused = good(&run, ScenarioId::CPU_SUSPEND_SERIAL);
     refused.cells.clear();
     refused.status = Status::Failed(Failure::StateRefused {
         power_state: 0x1_0002,
         error: ReturnCode(-2),
         cpu: 3.into(),
     });
-    let mut many = good(&pair, CpuSuspendSerial);
+    let mut many = good(&pair, ScenarioId::CPU_SUSPEND_SERIAL);
     many.cells[1].series[0].summary.p99 = Some(999);
-    let skipped = example::skipped(good(&run, SuspendDeepSerial));
-    let warm = made(&pair, CpuSuspendParallel, Method::Warm);
+    let skipped = example::skipped(good(&run, ScenarioId::SUSPEND_DEEP_SERIAL));
+    let warm = made(&pair, ScenarioId::CPU_SUSPEND_PARALLEL, Method::Warm);
     let of = |run, id: ScenarioId| (run, good(run, id));
     for (name, (run, made)) in [
         ("susp_deep_parallel", (&run, deep.clone())),
         ("lost-cpu", (&run, example::with_a_lost_cpu(deep))),
         ("skipped", (&run, skipped)),
         ("refused", (&run, refused)),
-        ("cpu_off_serial", of(&pair, CpuOffSerial)),
+        ("cpu_off_serial", of(&pair, ScenarioId::CPU_OFF_SERIAL)),
         ("cpu_susp_serial", (&pair, many)),
-        ("psci_version_parallel", of(&pair, PsciVersionParallel)),
+        (
+            "psci_version_parallel",
+            of(&pair, ScenarioId::PSCI_VERSION_PARALLEL),
+        ),
         ("warm", (&pair, warm)),
-        ("no-pmf-suspend", of(&no_pmf, SuspendDeepParallel)),
-        ("no-pmf-off", of(&no_pmf, CpuOffSerial)),
-        ("no-pmf-version", of(&no_pmf, PsciVersionParallel)),
-        ("ticks", of(&no_clock, CpuSuspendSerial)),
+        (
+            "no-pmf-suspend",
+            of(&no_pmf, ScenarioId::SUSPEND_DEEP_PARALLEL),
+        ),
+        ("no-pmf-off", of(&no_pmf, ScenarioId::CPU_OFF_SERIAL)),
+        (
+            "no-pmf-version",
+            of(&no_pmf, ScenarioId::PSCI_VERSION_PARALLEL),
+        ),
+        ("ticks", of(&no_clock, ScenarioId::CPU_SUSPEND_SERIAL)),
     ] {
         check(name, &scenario(run, &made));
     }
@@ -252,7 +256,7 @@ fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String
 fn odd_rows() {
     let four = example::run(4);
     // The values are kept, so they would be visible if a line were printed.
-    let mut skipped = good(&four, SuspendDeepSerial);
+    let mut skipped = good(&four, ScenarioId::SUSPEND_DEEP_SERIAL);
     skipped.cells[1].skipped = Some(Skip::NoGic);
     let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
     let counts = "failed; 1 row skipped, 0 CPUs lost)\n";
@@ -263,13 +267,13 @@ fn odd_rows() {
     for (index, cpu) in (0..).zip(&mut threads.cpus) {
         (cpu.cluster, cpu.core, cpu.thread) = (0, index / 2, index % 2);
     }
-    let version = good(&threads, PsciVersionParallel);
+    let version = good(&threads, ScenarioId::PSCI_VERSION_PARALLEL);
     let heading = "| Cluster | Core | Thread | Latency |";
     check_log(&threads, &[version], 4, &["\t0\t3\t48/>", heading]);
 
     let slow = example::run_with(2, |facts| facts.frequency = 1_000);
     // A time in nanoseconds that does not fit in 64 bits is shown as n/a.
-    let mut huge = good(&slow, SuspendDeepSerial);
+    let mut huge = good(&slow, ScenarioId::SUSPEND_DEEP_SERIAL);
     huge.cells[0].set_figure(Metric::Powerdown, Some(u64::MAX));
     let series = huge.cells[1].series.iter_mut();
     let of_powerdown = series.filter(|it| it.metric == Metric::Powerdown);
@@ -293,7 +297,7 @@ fn logs_without_rows() {
     check_log(&no_pmf, &[], 0, &fail);
 
     let mut warm = example::run(4);
-    warm.plan.as_mut().expect("a plan").methods = Methods::Warm;
+    warm.plan.as_mut().expect("a plan").methods = WordSet::of(&[Method::Warm]);
     let log = check_log(&warm, &example::all(&warm), 0, &[pass]);
     for frame in ["Booting trusted", "> Executing", "Exiting", "Tests Failed"] {
         assert!(!log.contains(frame), "{frame}");
@@ -303,7 +307,7 @@ fn logs_without_rows() {
 #[test]
 fn a_log_of_many_cpus() {
     let mut many = example::run(512);
-    many.plan.as_mut().expect("a plan").methods = Methods::Both;
+    many.plan.as_mut().expect("a plan").methods = WordSet::of(&Method::ALL);
     many.head.as_mut().expect("a head").model = "\u{1f980}\x1b[2J ".repeat(100);
     let last = "Last man down in cluster 127, ";
     check_log(&many, &example::all(&many), 6 * 512, &[last]);
@@ -312,17 +316,17 @@ fn a_log_of_many_cpus() {
 #[test]
 fn a_summary_names_what_was_skipped_and_why() {
     let mut run = example::run(12);
-    run.plan.as_mut().expect("a plan").methods = Methods::Both;
+    run.plan.as_mut().expect("a plan").methods = WordSet::of(&Method::ALL);
     let sgi = Skip::SgiDidNotWake {
         mpidr: Mpidr::new(1),
         power_state: 0x4000_0002,
     };
-    let mut of_rows = good(&run, SuspendDeepSerial);
+    let mut of_rows = good(&run, ScenarioId::SUSPEND_DEEP_SERIAL);
     for (cpu, row) in of_rows.cells.iter_mut().enumerate() {
         let is_skipped = cpu != 0 && cpu != 3;
         row.skipped = is_skipped.then_some([Skip::NoGic, sgi][cpu % 2]);
     }
-    let warm = example::skipped(made(&run, CpuSuspendSerial, Method::Warm));
+    let warm = example::skipped(made(&run, ScenarioId::CPU_SUSPEND_SERIAL, Method::Warm));
     let log = whole(&run, &[of_rows, warm]);
     let end = log.rsplit_once("===\n\n").expect("the summary").1;
     let expected = "\
@@ -343,7 +347,7 @@ fn the_end_of_a_run() {
     let run = example::run(2);
     let mut all = example::all(&run);
     all.truncate(2);
-    all.push(example::skipped(good(&run, CpuSuspendSerial)));
+    all.push(example::skipped(good(&run, ScenarioId::CPU_SUSPEND_SERIAL)));
     check("closing", &closing(&run, &all));
 
     let reason = "bootargs word 1 \"only=nothing\": only takes ".repeat(4);

@@ -7,8 +7,8 @@ use std::vec::Vec;
 
 use crate::measure::{ActionEnd, Machine, NoCpuOff, Outcome};
 use crate::model::{Head, Run, RunId, Scenario, Verdict};
-use crate::plan::{Method, Methods, Plan, Records};
-use crate::record::{Claim, FORMAT, MARK, RunBuilder, Writer};
+use crate::plan::{Method, Plan, Records, WordSet};
+use crate::record::{FORMAT, MARK, RecordLine, RunBuilder, Writer};
 use crate::testing::board;
 use crate::testing::fake::Fake;
 use hardware::board::{CpuIndex, IdleState, LabelSource, NoFrame, StateSet};
@@ -17,7 +17,7 @@ use sync::Heap;
 use super::golden::check;
 use crate::output::summary::ClosingSummary;
 use crate::output::{header, run as output, run_all};
-use crate::scenario::tests::{STATES, stopping};
+use crate::scenarios::tests::{STATES, stopping};
 
 /// Returns a run on the fake machine, before any scenario has run.
 fn new_run(fake: &Fake, args: &str) -> Run {
@@ -53,7 +53,7 @@ fn separated(text: &str) -> (Run, String) {
     let (mut rest, mut seq) = (String::new(), 0);
     for line in text.split_inclusive('\n') {
         if line.starts_with(MARK) {
-            let claim = Claim::of(line.as_bytes()).expect(line);
+            let claim = RecordLine::parse(line.as_bytes()).expect(line);
             assert!(claim.seq == seq && claim.is_sound(), "{line}");
             builder.add(claim.record().expect(line));
             seq += 1;
@@ -121,7 +121,7 @@ fn each_record_and_the_header_have_the_identity_of_the_run() {
     assert!(header.contains(": 5e0ffb1d\n"), "{header}");
     let records = records.lines().filter(|line| line.starts_with(MARK));
     for line in records {
-        let claim = Claim::of(line.as_bytes()).expect(line);
+        let claim = RecordLine::parse(line.as_bytes()).expect(line);
         assert!(Some(claim.run) == id && claim.is_sound(), "{line}");
     }
 }
@@ -292,7 +292,10 @@ fn without_cpu_off_cpus_stay_on() {
         assert!(words.contains(&format!("Skipped: {reason}")), "{rest}");
         assert!(!rest.contains("RT_INSTR") && !rest.contains("> Executing"));
         // No scenario is measured twice or is skipped in favor of the other method.
-        assert_eq!(run.plan.map(|plan| plan.methods), Some(Methods::Warm));
+        assert_eq!(
+            run.plan.map(|plan| plan.methods),
+            Some(WordSet::of(&[Method::Warm]))
+        );
         assert_eq!(run.scenarios.len(), 8);
         let has_cells = |it: &&Scenario| !it.suite_cells().is_empty();
         assert_eq!(run.scenarios.iter().filter(has_cells).count(), 5);

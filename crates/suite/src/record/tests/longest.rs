@@ -1,5 +1,7 @@
 //! Creates records that contain every part and have as many digits as possible.
 
+use crate::plan::CheckedCalls;
+use crate::plan::Variant;
 use std::vec::Vec;
 
 use hardware::board::{CPU_MAX, CpuIndex, IntId, LeftOut, Mpidr, TimerFrame};
@@ -13,8 +15,8 @@ use crate::measure::{
     Cause, Detail, Identity, Instant, Instants, Loss, Metric, Reason, Rejection, Step, Summary,
 };
 use crate::model::*;
-use crate::plan::steps::Steps;
-use crate::plan::{How, Method, Plan, ScenarioId, ScenarioSet};
+use crate::plan::sweep_steps::Steps;
+use crate::plan::{ActiveCpus, Method, Plan, ScenarioId, ScenarioSet};
 use crate::testing::example;
 
 const MOST: u64 = u64::MAX;
@@ -136,8 +138,10 @@ fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
     Cell {
         cpu: CpuIndex::new(cpu.place() + 1),
         step: CellStep {
-            how: longest(&How::ALL),
-            variant: longest(&Variant::ALL),
+            how: longest(&ActiveCpus::ALL),
+            variant: Variant::all()
+                .max_by_key(|variant| variant.word().len())
+                .expect("a variant"),
             x: Some(MOST),
             per: u32::MAX,
         },
@@ -207,7 +211,7 @@ fn longest_machine() -> Run {
     run.left_out
         .push(LeftOutState::new(&"n".repeat(100), no_node));
     let mut dirty = Steps::EMPTY;
-    while dirty.add(64 << 20 | dirty.as_slice().len() as u32) {}
+    while dirty.add((64 << 20) - dirty.as_slice().len() as u32) {}
     let mut contend = Steps::EMPTY;
     while contend.add(488 + contend.as_slice().len() as u32) {}
     let mut calls = Steps::EMPTY;
@@ -222,8 +226,8 @@ fn longest_machine() -> Run {
         contend: Some(contend),
         deepest: Some(u32::MAX),
         core: Some(u32::MAX),
-        loops: Some(u32::MAX),
-        destructive: true,
+        loops: Some(1 << 30),
+        fitness: CheckedCalls::Destructive,
         calls: Some(calls),
         offsets: 64,
         repeats: 3,
@@ -272,7 +276,7 @@ pub(super) fn longest_run() -> Run {
         }),
         cells: CpuIndex::all(3).map(longest_cell_of_step).collect(),
         ..Scenario::new(ScenarioKey {
-            id: ScenarioId::ContendSweep,
+            id: ScenarioId::named("contend_sweep"),
             ..key
         })
     };
@@ -284,7 +288,7 @@ pub(super) fn longest_run() -> Run {
         }),
         checks: [longest_check()].into(),
         ..Scenario::new(ScenarioKey {
-            id: ScenarioId::Fitness,
+            id: ScenarioId::named("fitness"),
             ..key
         })
     };

@@ -2,7 +2,7 @@
 
 use suite::measure::{Metric, Summary};
 use suite::model::{Evidence, Kind};
-use suite::plan::ScenarioId::PsciVersionParallel;
+use suite::plan::ScenarioId;
 
 use super::support::{compared, found};
 use crate::analysis::compare::ChangeOutcome::Noise;
@@ -18,7 +18,9 @@ fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
 /// these samples.
 fn of_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
     let mut run = suite();
-    run.run.scenarios.retain(|it| it.id == PsciVersionParallel);
+    run.run
+        .scenarios
+        .retain(|it| it.id == ScenarioId::PSCI_VERSION_PARALLEL);
     for (cell, shown) in run.run.scenarios[0].cells.iter_mut().zip(shown) {
         set_summary(cell, Metric::Latency, shown, samples);
     }

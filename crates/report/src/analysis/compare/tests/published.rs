@@ -2,9 +2,7 @@
 
 use suite::measure::Metric;
 use suite::model::Kind;
-use suite::plan::ScenarioId::{
-    CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel,
-};
+use suite::plan::ScenarioId;
 
 use super::support::{compared, found, juno, of, outcomes, sentences, try_compare, with_rows};
 use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
@@ -84,20 +82,27 @@ fn published_releases_have_these_findings() {
 fn queue_is_compared_by_order_and_sequence_by_cpu() {
     let comparison = juno("v2.10", "v2.9");
     assert_eq!(comparison.keyed, Keyed::Labels);
-    assert_eq!(of(&comparison, CpuSuspendParallel).judged, JudgedBy::Order);
+    assert_eq!(
+        of(&comparison, ScenarioId::CPU_SUSPEND_PARALLEL).judged,
+        JudgedBy::Order
+    );
     for (new, old, fourth) in [("v2.10", "v2.9", Better), ("v2.9", "v2.10", Worse)] {
         let comparison = juno(new, old);
-        let deep = of(&comparison, SuspendDeepParallel);
+        let deep = of(&comparison, ScenarioId::SUSPEND_DEEP_PARALLEL);
         let order = outcomes(&deep.by_order, Metric::Powerdown);
         assert_eq!(order, [Same, Same, Same, fourth, Same, Same], "{new}");
     }
-    for id in [CpuSuspendSerial, CpuSuspendParallel, CpuOffSerial] {
+    for id in [
+        ScenarioId::CPU_SUSPEND_SERIAL,
+        ScenarioId::CPU_SUSPEND_PARALLEL,
+        ScenarioId::CPU_OFF_SERIAL,
+    ] {
         let outcomes = outcomes(of(&comparison, id).changes(), Metric::Wakeup);
         assert_eq!(outcomes, [Worse; 6], "{id}");
     }
     // If all samples are known, each position has its own interval.
     let own = compared(&suite(), &suite());
-    let order = &of(&own, CpuSuspendParallel).by_order;
+    let order = &of(&own, ScenarioId::CPU_SUSPEND_PARALLEL).by_order;
     assert!(order.iter().all(|it| it.new.interval.is_some()));
     assert_eq!((own.keyed, own.regressions().count()), (Keyed::Mpidr, 0));
 }

@@ -1,8 +1,9 @@
 //! Comparisons of steps.
 
 use suite::measure::Metric;
-use suite::model::{CellStep, Evidence, Kind, Variant};
-use suite::plan::{How, ScenarioId};
+use suite::model::{CellStep, Evidence, Kind};
+use suite::plan::Variant;
+use suite::plan::{ActiveCpus, ScenarioId};
 
 use super::support::{compared, found, sentences, try_compare};
 use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
@@ -17,12 +18,12 @@ fn loops(per: [u32; 2], samples: &[u64]) -> LoggedRun {
     let cell = |(cpu, per)| {
         let step = CellStep {
             per,
-            ..CellStep::of(Variant::PsciVersion)
+            ..CellStep::of(Variant::new("psci_version"))
         };
         cell_of(cpu, step, Metric::Time, samples)
     };
     let cells = (0..).zip(per).map(cell).collect();
-    with_steps(ScenarioId::NullCall, cells)
+    with_steps(ScenarioId::named("null_call"), cells)
 }
 
 const LOOPS: [u64; 6] = [1000, 1001, 1002, 1003, 1004, 1005];
@@ -70,35 +71,38 @@ fn steps_of_another_question_are_not_compared() {
     assert!(with.is_complete());
 
     let timers = |period, footprint, duration| {
-        let idle = cell_of(0, step(Variant::Idle, None), Metric::Time, &[5, 6]);
-        let mut run = with_steps(ScenarioId::TimerLatency, vec![idle]);
-        let timer = &mut run.run.plan.as_mut().expect("a plan").timer;
-        (timer.period, timer.footprint, timer.duration) = (period, footprint, duration);
+        let idle = cell_of(0, step(Variant::new("idle"), None), Metric::Time, &[5, 6]);
+        let mut run = with_steps(ScenarioId::named("timer_latency"), vec![idle]);
+        let plan = run.run.plan.as_mut().expect("a plan");
+        (plan.period, plan.footprint, plan.duration) = (period, footprint, duration);
         run
     };
     let new = timers(1000, 4096, 1);
     assert_refused(&new, &timers(1000, 4096, 60), "");
-    let part = "period= is 1000 us, but 100 us in the baseline";
+    let part = "period= is 1000, but 100 in the baseline";
     assert_refused(&new, &timers(100, 4096, 1), part);
-    let part = "footprint= is 4096 bytes, but 8192 bytes in";
+    let part = "footprint= is 4K, but 8K in";
     assert_refused(&new, &timers(1000, 8192, 1), part);
 
     let cpu_on = |cpu_on_after| {
-        let joins = cell_of(1, step(Variant::Joins, None), Metric::Time, &[5, 6]);
-        let mut run = with_steps(ScenarioId::CpuOn, vec![joins]);
+        let joins = cell_of(1, step(Variant::new("joins"), None), Metric::Time, &[5, 6]);
+        let mut run = with_steps(ScenarioId::named("cpu_on"), vec![joins]);
         run.run.plan.as_mut().expect("a plan").cpu_on_after = cpu_on_after;
         run
     };
-    let part = "cpu-on-after= is 1000 us, but 0 us in the baseline";
+    let part = "cpu-on-after= is 1000, but 0 in the baseline";
     assert_refused(&cpu_on(1000), &cpu_on(0), part);
 }
 
 #[test]
 fn interrupts_at_other_offsets_are_not_compared() {
-    use ScenarioId::{MaskedTime, WakeRace};
-
     let interrupted = |id, offsets, repeats| {
-        let cell = cell_of(0, step(Variant::CoreWoken, Some(7)), Metric::Wake, &[5, 6]);
+        let cell = cell_of(
+            0,
+            step(Variant::new("core_woken"), Some(7)),
+            Metric::Wake,
+            &[5, 6],
+        );
         let mut run = with_steps(id, vec![cell]);
         let plan = run.run.plan.as_mut().expect("a plan");
         (plan.offsets, plan.repeats) = (offsets, repeats);
@@ -106,12 +110,16 @@ fn interrupts_at_other_offsets_are_not_compared() {
     };
     let offsets = "offsets= is 64, but 32 in the baseline";
     for (id, offsets_and_repeats, part) in [
-        (WakeRace, (32, 1), ""),
-        (WakeRace, (64, 1), offsets),
-        (WakeRace, (32, 3), "repeats= is 3, but 1 in the baseline"),
-        (MaskedTime, (64, 1), offsets),
+        (ScenarioId::named("wake_race"), (32, 1), ""),
+        (ScenarioId::named("wake_race"), (64, 1), offsets),
+        (
+            ScenarioId::named("wake_race"),
+            (32, 3),
+            "repeats= is 3, but 1 in the baseline",
+        ),
+        (ScenarioId::named("masked_time"), (64, 1), offsets),
         // Only `wake_race` repeats an offset.
-        (MaskedTime, (32, 3), ""),
+        (ScenarioId::named("masked_time"), (32, 3), ""),
     ] {
         let (offsets, repeats) = offsets_and_repeats;
         let new = interrupted(id, offsets, repeats);
@@ -122,11 +130,11 @@ fn interrupts_at_other_offsets_are_not_compared() {
 #[test]
 fn outcomes_are_compared_regardless_of_their_offsets() {
     let race = |first, last, wake: &[u64]| {
-        let woken = step(Variant::CoreWoken, Some(first));
+        let woken = step(Variant::new("core_woken"), Some(first));
         let mut cell = cell_of(0, woken, Metric::Wake, wake);
-        let until = cell_of(0, woken, Metric::Until, &[last]);
+        let until = cell_of(0, woken, Metric::LastOffset, &[last]);
         cell.series.extend(until.series);
-        with_steps(ScenarioId::WakeRace, vec![cell])
+        with_steps(ScenarioId::named("wake_race"), vec![cell])
     };
     let old = race(7, 90, &[10_000; 6]);
     let same = compared(&race(8, 1000, &[10_000; 6]), &old);
@@ -146,12 +154,15 @@ fn rows_of_functions_that_only_one_run_calls_are_missing() {
         let cell = |function: &u64| {
             cell_of(
                 0,
-                step(Variant::Call, Some(*function)),
+                step(Variant::new("call"), Some(*function)),
                 Metric::Time,
                 &[5, 6],
             )
         };
-        with_steps(ScenarioId::MaskedTime, functions.iter().map(cell).collect())
+        with_steps(
+            ScenarioId::named("masked_time"),
+            functions.iter().map(cell).collect(),
+        )
     };
     let [more, fewer] = [&[0x8200_0042, 0x8200_0043][..], &[0x8200_0042]].map(masked);
     let comparison = compared(&fewer, &more);
@@ -163,9 +174,9 @@ fn rows_of_functions_that_only_one_run_calls_are_missing() {
 #[test]
 fn timers_medians_are_anywhere_in_their_classes() {
     let of = |metric, median| {
-        let mut cell = cell_of(0, step(Variant::Idle, None), metric, &[median; 9]);
+        let mut cell = cell_of(0, step(Variant::new("idle"), None), metric, &[median; 9]);
         cell.series[0].summary.max = 5000;
-        with_steps(ScenarioId::TimerLatency, vec![cell])
+        with_steps(ScenarioId::named("timer_latency"), vec![cell])
     };
     // Bins that are 64 ticks wide start at 1024, 1088 and 1152.
     for (metric, new, expected) in [
@@ -182,13 +193,13 @@ fn timers_medians_are_anywhere_in_their_classes() {
 fn steps_of_a_queue_are_compared_by_order() {
     let sweep = |medians: &[u64]| {
         let step = CellStep {
-            how: How::All,
-            ..step(Variant::Core, Some(4))
+            how: ActiveCpus::All,
+            ..step(Variant::new("core"), Some(4))
         };
         let cell =
             |(cpu, median): (u16, &u64)| cell_of(cpu, step, Metric::Powerdown, &[*median; 6]);
         let cells = (0..).zip(medians).map(cell).collect();
-        with_steps(ScenarioId::ContendSweep, cells)
+        with_steps(ScenarioId::named("contend_sweep"), cells)
     };
     let old = sweep(&[1000, 2000, 3000, 4000]);
     let order = compared(&sweep(&[4000, 1000, 2000, 3000]), &old);
@@ -206,8 +217,8 @@ fn steps_of_a_queue_are_compared_by_order() {
 #[test]
 fn counts_of_the_firmware_have_no_noise() {
     let states = |metric, median: u64| {
-        let cell = cell_of(0, step(Variant::Serial, Some(2)), metric, &[median]);
-        with_steps(ScenarioId::IdleStates, vec![cell])
+        let cell = cell_of(0, step(Variant::new("serial"), Some(2)), metric, &[median]);
+        with_steps(ScenarioId::named("idle_states"), vec![cell])
     };
     let (count, residency) = (Metric::Count, Metric::Residency);
     for (metric, new, old, expected) in [

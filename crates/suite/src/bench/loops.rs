@@ -1,0 +1,412 @@
+//! Micro-benchmarks that repeat an operation in a loop. A sample is a batch of operations, timed
+//! together in one round, on a single CPU or on all CPUs at once. The `loop` variant shows the cost
+//! of the loop itself; nothing is subtracted.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use hardware::board::CpuIndex;
+use hardware::spec::counter_value::{CounterValue, ticks_between};
+use hardware::text::plural::Many;
+use smccc::psci::error;
+
+use crate::measure::{
+    Action, ActionEnd, After, Machine, Metric, Operation, Outcome, Reason, Rejection, Round, Who,
+};
+use crate::model::{Cell, CellSeries, CellStep, Failure, Run, Scenario, Skip, Status};
+use crate::plan::{ActiveCpus, LOOPS_LIMIT_S, RunSize, Variant, Work};
+
+use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, lead_in};
+use super::cell_state::COLUMNS;
+use super::memory::{bench_bytes, cells_bytes};
+use super::request::Request;
+use super::trials::neighbor_of;
+
+/// The number of batches that are run regardless of the time limit; enough to compute the p99.
+const LEAST: u32 = crate::measure::P99_MIN;
+
+/// An operation and what is known about it.
+#[derive(Clone, Copy, Debug)]
+pub struct OperationKind {
+    /// The operation's word in records and tables.
+    pub(crate) variant: Variant,
+    /// The instructions, which the machine provides.
+    pub(crate) operation: Operation,
+    /// The range of valid return values for a loop's last call; None for an operation whose return
+    /// value is not checked here.
+    pub(crate) answers: Option<(i32, i32)>,
+    /// True if the firmware or the machine need not support the operation.
+    pub(crate) is_optional: bool,
+}
+
+/// Any value that is not an error code.
+pub(crate) const ANY_NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
+pub(crate) const NOT_SUPPORTED: Option<(i32, i32)> =
+    Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
+
+const LOOP: OperationKind = kind(Variant::LOOP.word(), Operation::Nothing, None);
+
+pub(crate) const fn kind(
+    word: &'static str,
+    operation: Operation,
+    answers: Option<(i32, i32)>,
+) -> OperationKind {
+    OperationKind {
+        variant: Variant::new(word),
+        operation,
+        answers,
+        is_optional: false,
+    }
+}
+
+/// Returns the kind for a call that firmware need not implement.
+pub(crate) const fn optional(word: &'static str, function: u32) -> OperationKind {
+    OperationKind {
+        is_optional: true,
+        ..kind(word, Operation::Call(function), None)
+    }
+}
+
+/// The loops of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Loops {
+    /// The operations, in the order in which they are measured.
+    pub(crate) operations: &'static [OperationKind],
+    /// The CPUs that are active in each measurement of an operation.
+    pub(crate) cpus: &'static [ActiveCpus],
+    /// True if only the lead is measured.
+    pub(crate) is_of_lead: bool,
+    /// Prepares the machine. Returns the reason why it cannot run the loops; None if it can.
+    pub(crate) prepare: fn(&mut dyn Machine) -> Option<Skip>,
+    /// Why the scenario is skipped if nothing could be measured.
+    pub(crate) if_not_measured: Skip,
+}
+
+impl Loops {
+    pub(crate) const DEFAULT: Self = Self {
+        operations: &[],
+        cpus: &[ActiveCpus::Alone, ActiveCpus::All],
+        is_of_lead: false,
+        prepare: |_| None,
+        if_not_measured: Skip::NoNeighbor,
+    };
+}
+
+pub(crate) fn skip_without_gic(machine: &mut dyn Machine) -> Option<Skip> {
+    machine.facts().gic.is_none().then_some(Skip::NoSgi)
+}
+
+/// Returns the heap that a scenario of loops needs.
+pub(crate) fn heap(size: &RunSize<'_>, cells: usize) -> usize {
+    let samples = size.plan.batches().1 as usize;
+    bench_bytes(size.cpus, 0, samples) + cells_bytes(cells, COLUMNS)
+}
+
+/// Returns how many operations a scenario of loops runs. Without `loops=`, the payload runs batches
+/// until a time limit expires, and a few more after that.
+pub(crate) fn work(size: &RunSize<'_>, cells: usize) -> Work {
+    let (batch, batches) = size.plan.batches();
+    let (batches, limit_s) = match size.plan.loops {
+        Some(_) => (u64::from(batches), 0),
+        None => (200, LOOPS_LIMIT_S.into()),
+    };
+    let batches = (batches + u64::from(size.plan.warmup)).saturating_mul(cells as u64);
+    Work {
+        operations: batches.saturating_mul(batch.into()),
+        limit_s,
+        ..Work::default()
+    }
+}
+
+pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
+    let key = request.key;
+    let loops = key.id.descriptor().loops.expect("a scenario of loops");
+    let skip = (loops.prepare)(request.machine);
+    let (batch, asked) = request.setting.plan.batches();
+    let room = BenchRoom {
+        figures: asked as usize,
+        ..BenchRoom::for_cells(&request)
+    };
+    let mut bench = Bench::new(request, room);
+    if let Some(skip) = skip {
+        return Ok(alloc::vec![bench.finish(key, Status::Skipped(skip))]);
+    }
+    bench.asked = asked;
+    let mut micro = Micro {
+        bench: &mut bench,
+        batch,
+        asked,
+        limit: None,
+        quiet: 0,
+    };
+    let status = match micro.run(loops) {
+        Err(failure) => Status::Failed(failure),
+        Ok(()) if bench.results.is_empty() => Status::Skipped(loops.if_not_measured),
+        Ok(()) => Status::Passed,
+    };
+    Ok(alloc::vec![bench.finish(key, status)])
+}
+
+/// A running micro-benchmark. A CPU's columns hold ticks and cycles.
+struct Micro<'s, 'm> {
+    bench: &'s mut Bench<'m>,
+    batch: u32,
+    asked: u32,
+    /// How many ticks each series of batches may take.
+    limit: Option<u64>,
+    /// How many ticks the last batch took, from the start to the last CPU's return. In the next
+    /// batch, the lead and CPUs that finish early stay quiet for that long.
+    quiet: u64,
+}
+
+impl Micro<'_, '_> {
+    fn run(&mut self, loops: &Loops) -> Result<(), Failure> {
+        let cpus = self.bench.cells.len();
+        let facts = self.bench.machine.facts();
+        let lead = facts.lead;
+        let each: usize = match loops.is_of_lead {
+            true => 1,
+            false => {
+                let series = |active: &ActiveCpus| match active {
+                    ActiveCpus::All => 1,
+                    _ => cpus,
+                };
+                loops.cpus.iter().map(series).sum()
+            }
+        };
+        let series = (loops.operations.len() * each + 1) as u64;
+        if self.bench.setting.plan.loops.is_none() {
+            self.limit = Some(facts.ticks(u64::from(LOOPS_LIMIT_S) * 1_000_000) / series);
+        }
+        for kind in loops.operations {
+            self.measure_operation(loops, kind)?;
+        }
+        let is_measured = !self.bench.results.is_empty();
+        let mut kinds = loops.operations.iter();
+        if is_measured && kinds.all(|kind| kind.variant != Variant::LOOP) {
+            self.asked = self.asked.min(LEAST);
+            self.series(&LOOP, Who::Only(lead), ActiveCpus::Alone)?;
+        }
+        Ok(())
+    }
+
+    /// Measures an operation with each of the scenario's sets of CPUs, unless it is not implemented.
+    fn measure_operation(&mut self, loops: &Loops, kind: &OperationKind) -> Result<(), Failure> {
+        let cpus = self.bench.cells.len();
+        let measured = match loops.is_of_lead {
+            true => Who::Only(self.bench.lead()),
+            false => Who::All,
+        };
+        // A pair's operation needs its second CPU.
+        if loops.cpus.contains(&ActiveCpus::Alone) && !self.probe(kind, measured)? {
+            return Ok(());
+        }
+        for active in loops.cpus {
+            match active {
+                // With one CPU, measuring all CPUs at once is the same as measuring a single CPU.
+                ActiveCpus::All if cpus == 1 => {}
+                ActiveCpus::All => self.series(kind, Who::All, *active)?,
+                ActiveCpus::Alone | ActiveCpus::Near | ActiveCpus::Far => {
+                    self.series_on_each(kind, measured, *active)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures each of the CPUs, alone or with a neighbor. A CPU without a neighbor has no results.
+    fn series_on_each(
+        &mut self,
+        kind: &OperationKind,
+        measured: Who,
+        active: ActiveCpus,
+    ) -> Result<(), Failure> {
+        let lead = self.bench.lead();
+        let all = CpuIndex::all(self.bench.cells.len());
+        for cpu in all.filter(|cpu| measured.includes(*cpu, lead)) {
+            let (machine, cpus) = (&*self.bench.machine, self.bench.setting.cpus);
+            let who = match active {
+                ActiveCpus::Near | ActiveCpus::Far => {
+                    let Some(other) = neighbor_of(machine, cpus, cpu, active, None) else {
+                        continue;
+                    };
+                    Who::Pair(cpu, other)
+                }
+                _ => Who::Only(cpu),
+            };
+            self.series(kind, who, active)?;
+        }
+        Ok(())
+    }
+
+    fn round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
+        let cpus = self.bench.cells.len();
+        let lead_in = lead_in(self.bench.machine.facts(), who, cpus);
+        self.bench.run_round(&Round {
+            after: After::Stay,
+            quiet: self.quiet,
+            ..Round::new(who, Action::Repeat { operation, count }, lead_in)
+        })?;
+        let longest = self.bench.machine.facts().ticks(LONGEST_QUIET_US);
+        let parts = self.bench.outcomes.iter().filter(|it| it.took_part());
+        let took = parts.map(|it| ticks_between(it.start, it.after)).max();
+        self.quiet = took.unwrap_or(0).min(longest);
+        Ok(())
+    }
+
+    /// Runs the operation once on these CPUs; returns false if the operation is optional and not
+    /// implemented.
+    fn probe(&mut self, kind: &OperationKind, who: Who) -> Result<bool, Failure> {
+        self.bench.trials += 1;
+        self.round(who, kind.operation, 1)?;
+        let lead = self.bench.lead();
+        let outcomes = &self.bench.outcomes;
+        let all = CpuIndex::all(outcomes.len()).zip(outcomes);
+        for (cpu, outcome) in all.filter(|(cpu, _)| who.includes(*cpu, lead)) {
+            let is_missing =
+                outcome.code == Some(error::NOT_SUPPORTED) || outcome.end == ActionEnd::GaveUp;
+            if kind.is_optional && is_missing {
+                return Ok(false);
+            }
+            if kind.is_good(outcome) {
+                continue;
+            }
+            let variant = kind.variant;
+            return match outcome.code {
+                Some(answer) => Err(Failure::WrongAnswer {
+                    variant,
+                    answer,
+                    cpu,
+                }),
+                None => Err(Failure::GaveUp { variant, cpu }),
+            };
+        }
+        Ok(true)
+    }
+
+    /// Runs batches until there are enough or the time limit is reached. The limit includes
+    /// warm-up.
+    fn series(
+        &mut self,
+        kind: &OperationKind,
+        who: Who,
+        active: ActiveCpus,
+    ) -> Result<(), Failure> {
+        let (mut taken, mut lost, mut began) = (0, 0, None);
+        self.bench.clear_cells();
+        for _ in 0..self.bench.setting.plan.warmup {
+            self.bench.trials += 1;
+            self.round(who, kind.operation, self.batch)?;
+            self.spent(&mut began);
+        }
+        // Stop after too many discarded batches, because each may have run for seconds.
+        while taken < self.asked && lost <= self.asked / 10 {
+            self.bench.attempts += 1;
+            self.round(who, kind.operation, self.batch)?;
+            taken += 1;
+            let bench = &mut *self.bench;
+            for (outcome, state) in bench.outcomes.iter().zip(&mut bench.cells) {
+                if kind.is_good(outcome) {
+                    let [ticks, cycles] = &mut state.columns;
+                    ticks.extend(outcome.metric(Metric::Time, false));
+                    cycles.extend(outcome.metric(Metric::Cycles, false));
+                } else if outcome.took_part() {
+                    state.reject(Rejection::plain(Reason::WrongAnswer));
+                    lost += 1;
+                }
+            }
+            let spent = self.spent(&mut began);
+            if taken >= LEAST && self.limit.is_some_and(|limit| spent > limit) {
+                break;
+            }
+        }
+        self.sum_up(kind, who, active, taken)
+    }
+
+    /// Returns the ticks from the start of the first batch in a series, which is stored in `began`,
+    /// to the end of the last one.
+    fn spent(&self, began: &mut Option<CounterValue>) -> u64 {
+        let mut now = None;
+        for outcome in self.bench.outcomes.iter().filter(|o| o.took_part()) {
+            now = now.max(outcome.after);
+            *began = began.or(outcome.before);
+        }
+        ticks_between(*began, now)
+    }
+
+    fn sum_up(
+        &mut self,
+        kind: &OperationKind,
+        who: Who,
+        active: ActiveCpus,
+        taken: u32,
+    ) -> Result<(), Failure> {
+        let mut result = Ok(());
+        let lead = self.bench.lead();
+        let cpus = CpuIndex::all(self.bench.cells.len());
+        let step = CellStep {
+            how: active,
+            per: self.batch,
+            ..CellStep::of(kind.variant)
+        };
+        for cpu in cpus.filter(|cpu| who.includes(*cpu, lead) && !who.replies(*cpu)) {
+            // The cycle counter does not work on every CPU.
+            let metrics = &[Metric::Time, Metric::Cycles];
+            let measured = self.bench.add_cell(cpu, step, metrics, taken);
+            result = measured.and(result);
+        }
+        result
+    }
+}
+
+impl OperationKind {
+    fn is_good(&self, outcome: &Outcome) -> bool {
+        let is_answer = |code: i32| {
+            let answers = self.answers;
+            answers.is_none_or(|(least, most)| (least..=most).contains(&code))
+        };
+        outcome.end == ActionEnd::Returned && outcome.code.is_none_or(is_answer)
+    }
+}
+
+/// Returns the text below the tables.
+pub(crate) fn explanation(run: &Run, scenario: &Scenario) -> String {
+    let mut text = String::new();
+    let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
+    let per = scenario.cells.first().map_or(1, |cell| cell.step.per);
+    if per > 1 {
+        text += &format!(
+            "A sample is a batch of {per} operations, timed as a whole; figures are per \
+             operation. "
+        );
+    }
+    text += &format!("{} per CPU requested. ", Many(asked.into(), "sample"));
+    let has_limit = run.plan.is_some_and(|plan| plan.loops.is_none());
+    let is_operation = |own: &CellSeries<'_>| own.cell.step.variant != Variant::LOOP;
+    let taken = scenario.all_series().filter(is_operation).map(|own| {
+        let not_counted = own.cell.not_counted(own.series.metric);
+        u64::from(own.series.summary.n) + u64::from(not_counted)
+    });
+    if let Some(taken) = taken.min()
+        && taken < asked.into()
+        && has_limit
+    {
+        text += &format!(
+            "The time limit ended the sampling after at least {}: without loops=, a scenario is \
+             limited to {LOOPS_LIMIT_S} s. ",
+            Many(taken, "sample")
+        );
+    }
+    let has = |is_meant: fn(&Cell) -> bool| scenario.cells.iter().any(is_meant);
+    let is_loop = |cell: &Cell| cell.step.variant == Variant::LOOP;
+    if has(is_loop) && has(|cell| cell.step.variant != Variant::LOOP) {
+        text += "All figures include the loop's own cost, which is also shown as loop. ";
+    }
+    if has(|cell| cell.series_of(Metric::Cycles).is_some()) {
+        text += "Cycles come from PMCCNTR_EL0, which firmware and hypervisors may stop while they \
+                 run; in that case, only the ticks include their time. ";
+    }
+    text
+}

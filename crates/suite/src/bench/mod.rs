@@ -1,0 +1,24 @@
+//! Runs a scenario's rounds and keeps its valid samples.
+
+pub(crate) mod bench;
+pub(crate) mod calibrate;
+pub(crate) mod cell_state;
+pub(crate) mod loops;
+mod measure;
+pub(crate) mod memory;
+mod off;
+mod parallel;
+pub(crate) mod reached;
+mod request;
+mod serial;
+pub(crate) mod states;
+pub(crate) mod steps;
+pub(crate) mod suite;
+pub(crate) mod trials;
+pub(crate) mod wakers;
+
+pub use self::measure::measure;
+pub use self::memory::{BLOCK, Needs};
+pub use self::request::{Request, Setting};
+pub use self::states::States;
+pub use self::wakers::Wakers;

@@ -1,0 +1,686 @@
+//! Chooses the idle state for a scenario's suspends.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::measure::Action;
+use crate::model::{Skip, Undecided};
+use crate::plan::UsedStates;
+use crate::plan::{Plan, ScenarioId, StateChoice};
+use hardware::board::{IdleState, IdleStates, LeftOut, LeftOutState};
+use hardware::spec::psci::StateFormat;
+use hardware::spec::stat::{Ladder, Rung};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    pub(crate) power_state: u32,
+    pub(crate) powerdown: bool,
+    pub(crate) timer_stops: bool,
+    /// The power level; None if neither the board nor the format specifies it.
+    pub(crate) level: Option<u8>,
+    /// The power-down states at lower levels, followed by this state.
+    pub(crate) ladder: Ladder,
+}
+
+impl Chosen {
+    fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
+        let known = idle_states.iter().find(|s| s.power_state == power_state);
+        // For a state added by the user, it is not known whether timers stop. Without a trial, a
+        // CPU whose timer stops would never wake up, so such a state is assumed to stop timers if
+        // any of the board's states does.
+        let any_stops = || idle_states.iter().any(|s| s.local_timer_stop);
+        let level = known.map_or(format.level(power_state), |state| level(state, format));
+        Self {
+            power_state,
+            powerdown: format.is_powerdown(power_state),
+            timer_stops: known.map_or_else(any_stops, |s| s.local_timer_stop),
+            level,
+            ladder: ladder(power_state, level, idle_states, format),
+        }
+    }
+
+    pub(crate) fn action(self) -> Action {
+        Action::Suspend {
+            power_state: self.power_state,
+            powerdown: self.powerdown,
+        }
+    }
+}
+
+/// The idle states used by a plan's scenarios.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct States {
+    /// The deepest power-down state; None if the board has no such state, or if another one may be
+    /// deeper.
+    pub(crate) deepest: Option<Chosen>,
+    /// The power-down state for a single CPU; None if the board has no such state, or if another
+    /// one may be shallower.
+    pub(crate) core: Option<Chosen>,
+    /// The firmware's format.
+    pub(crate) format: StateFormat,
+    /// The board's states in the firmware's format, shallowest first as far as that is known.
+    pub(crate) accepted: Vec<Chosen>,
+    /// The board's remaining states, whose `power_state` is in the other format.
+    pub(crate) foreign: Vec<u32>,
+    /// True if the CPUs' own timers stop in any of the board's states.
+    pub(crate) any_stops: bool,
+    /// The reasons if the board has power-down states, but the deepest or the core state cannot be
+    /// chosen from them.
+    undecided: [Option<Undecided>; 2],
+}
+
+impl States {
+    /// Chooses the deepest and the core state from the board's idle states. States specified in the
+    /// plan take precedence.
+    ///
+    /// The deepest power-down state has the highest level, and the core state has level 0. If
+    /// neither the board nor the format specifies levels, the order of the states comes from the
+    /// CPUs' lists and from the declared latencies ([`IdleState::deeper_than`]). If that does not
+    /// show which state is the deepest, none is chosen.
+    pub fn choose(idle_states: &IdleStates<'_>, plan: &Plan, format: StateFormat) -> Self {
+        let board = BoardStates::new(idle_states, format);
+        let usable = &board.states.usable;
+        let chosen = |state| Chosen::new(state, usable, format);
+        let (deepest, core) = (board.deepest(), board.core());
+        let undecided = [deepest, core].map(Result::err);
+        let of = |choice: Result<Option<usize>, Undecided>| {
+            let place = choice.ok().flatten()?;
+            Some(usable[place].power_state)
+        };
+        let (mut accepted, mut foreign) = (Vec::with_capacity(usable.len()), Vec::new());
+        foreign.reserve_exact(usable.len());
+        for place in board.shallowest_first() {
+            match board.is_foreign[place] {
+                false => accepted.push(chosen(usable[place].power_state)),
+                true => foreign.push(usable[place].power_state),
+            }
+        }
+        Self {
+            deepest: plan.deepest.or(of(deepest)).map(chosen),
+            core: plan.core.or(of(core)).map(chosen),
+            format,
+            accepted,
+            foreign,
+            any_stops: usable.iter().any(|state| state.local_timer_stop),
+            undecided,
+        }
+    }
+
+    /// Returns the idle state used by a suite scenario.
+    pub(crate) const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
+        match scenario.state() {
+            Some(StateChoice::Deepest) => self.deepest,
+            Some(StateChoice::Core) => self.core,
+            None => None,
+        }
+    }
+
+    /// Returns the states in a plan that need a trial before they are measured: power-down
+    /// states, and states that stop the CPUs' own timers. They are ordered from shallowest to
+    /// deepest.
+    pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {
+        let both = [self.core, self.deepest];
+        let is_wanted = |state: Chosen| {
+            plan.scenarios
+                .iter()
+                .any(|id| match id.descriptor().states {
+                    UsedStates::All => self.accepted.contains(&state),
+                    UsedStates::Both => both.contains(&Some(state)),
+                    UsedStates::One(_) => self.of(id) == Some(state),
+                    UsedStates::None => false,
+                })
+        };
+        let accepted = self.accepted.iter().copied();
+        let mut all: Vec<Chosen> = Vec::with_capacity(self.accepted.len() + 2);
+        for state in accepted.chain(both.into_iter().flatten()) {
+            let needs_trial = state.powerdown || state.timer_stops;
+            if needs_trial && !all.contains(&state) && is_wanted(state) {
+                let level = |it: &Chosen| it.level.unwrap_or(0);
+                let place = all.partition_point(|it| level(it) <= level(&state));
+                all.insert(place, state);
+            }
+        }
+        all
+    }
+
+    /// Records that the CPUs' own timers stop in this state, even if the board description does not
+    /// say so.
+    pub(crate) fn note_timer_stops(&mut self, power_state: u32) {
+        let named = self.deepest.iter_mut().chain(&mut self.core);
+        for state in named.chain(&mut self.accepted) {
+            state.timer_stops |= state.power_state == power_state;
+        }
+        self.any_stops = true;
+    }
+
+    /// Returns a sentence for each state set with `deepest=` or `core=` that is not of that kind.
+    pub(crate) fn odd_choices(&self) -> Vec<String> {
+        let mut odd = Vec::new();
+        for (key, state) in [("deepest", self.deepest), ("core", self.core)] {
+            if let Some(state) = state.filter(|state| !state.powerdown) {
+                let value = state.power_state;
+                odd.push(format!("{key}={value:#010x} is not a power-down state."));
+            }
+        }
+        if let (Some(deepest), Some(core)) = (self.deepest, self.core)
+            && let (Some(high), Some(low)) = (deepest.level, core.level)
+            && high < low
+        {
+            let (deepest, core) = (deepest.power_state, core.power_state);
+            odd.push(format!(
+                "the power level of deepest={deepest:#010x} is lower than that of core={core:#010x}."
+            ));
+        }
+        odd
+    }
+
+    /// Replaces [`Skip::NoIdleState`] with the reason why a suite scenario has no state, if the
+    /// board has states.
+    pub(crate) fn explain_for(&self, scenario: ScenarioId, skip: Skip) -> Skip {
+        let [deepest, core] = self.undecided;
+        self.explain_by(
+            skip,
+            match scenario.state() {
+                Some(StateChoice::Core) => core,
+                Some(StateChoice::Deepest) => deepest,
+                None => deepest.or(core),
+            },
+        )
+    }
+
+    /// Does the same for a scenario that uses several states.
+    pub(crate) fn explain(&self, skip: Skip) -> Skip {
+        let [deepest, core] = self.undecided;
+        self.explain_by(skip, deepest.or(core))
+    }
+
+    fn explain_by(&self, skip: Skip, undecided: Option<Undecided>) -> Skip {
+        match (skip, undecided) {
+            (Skip::NoIdleState, Some(undecided)) => Skip::Undecided(undecided),
+            (Skip::NoIdleState, None) if !self.foreign.is_empty() => Skip::OtherFormat(self.format),
+            _ => skip,
+        }
+    }
+}
+
+/// The board's states with their order in the firmware's format.
+struct BoardStates<'b> {
+    states: &'b IdleStates<'b>,
+    /// True for each usable state that is in the format that the firmware does not accept.
+    is_foreign: Vec<bool>,
+    format: StateFormat,
+}
+
+impl<'b> BoardStates<'b> {
+    fn new(states: &'b IdleStates<'b>, format: StateFormat) -> Self {
+        let places = 0..states.usable.len();
+        Self {
+            states,
+            is_foreign: places
+                .map(|it| is_foreign(&states.usable, it, format))
+                .collect(),
+            format,
+        }
+    }
+
+    /// Returns the format to which the value of the state at `place` belongs.
+    fn format_of(&self, place: usize) -> StateFormat {
+        match self.is_foreign[place] {
+            false => self.format,
+            true => self.format.other(),
+        }
+    }
+
+    fn level(&self, place: usize) -> Option<u8> {
+        level(&self.states.usable[place], self.format_of(place))
+    }
+
+    /// Returns the indices of the power-down states.
+    fn powerdowns(&self) -> impl Iterator<Item = usize> + Clone {
+        let usable = &self.states.usable;
+        (0..usable.len()).filter(|it| self.format_of(*it).is_powerdown(usable[*it].power_state))
+    }
+
+    /// Returns true if it is known that the first state is deeper than the second one. If lists or
+    /// latencies contradict levels that are not part of the values, nothing is known.
+    fn is_deeper(&self, first: usize, second: usize) -> bool {
+        let are_certain = self.has_own_level(first) && self.has_own_level(second);
+        match (self.level(first), self.level(second)) {
+            (Some(one), Some(other)) if one != other => {
+                one > other && (are_certain || !self.follows(second, first))
+            }
+            _ => self.follows(first, second),
+        }
+    }
+
+    /// Returns true if the level is part of the state's value.
+    fn has_own_level(&self, place: usize) -> bool {
+        let power_state = self.states.usable[place].power_state;
+        self.format_of(place).level(power_state).is_some()
+    }
+
+    /// Returns true if lists and latencies show that the first state is deeper.
+    fn follows(&self, first: usize, second: usize) -> bool {
+        self.states.usable[first].deeper_than.contains(second)
+    }
+
+    fn order_unknown(&self, one: usize, other: usize) -> Undecided {
+        let [one, other] = [one, other].map(|place| self.states.usable[place].power_state);
+        Undecided::OrderUnknown(one.min(other), one.max(other))
+    }
+
+    /// Returns the index of the deepest state; `Ok(None)` if there are no power-down states in the
+    /// firmware's format.
+    ///
+    /// # Errors
+    /// Returns the reason if it is not known which state is the deepest.
+    fn deepest(&self) -> Result<Option<usize>, Undecided> {
+        let Some(deepest) =
+            self.first_of(self.powerdowns(), &|one, other| self.is_deeper(one, other))?
+        else {
+            return self.nothing_usable();
+        };
+        if self.is_foreign[deepest] {
+            return Ok(None);
+        }
+        // A deeper state that is not a power-down state is probably a wrong value.
+        let is_deeper_standby =
+            |it: &usize| self.follows(*it, deepest) && !self.powerdowns().any(|state| state == *it);
+        let mut all = 0..self.states.usable.len();
+        if let Some(deeper) = all.find(is_deeper_standby) {
+            return Err(self.order_unknown(deepest, deeper));
+        }
+        let level = self.level(deepest);
+        let is_shallower = |state: &LeftOutState<'_>| match (state.level, level) {
+            (Some(its), Some(level)) if its != level => its < level,
+            _ => state.shallower_than.contains(deepest),
+        };
+        self.unless_left_out(deepest, &is_shallower)
+    }
+
+    /// Returns the index of the shallowest state for a single CPU, in the same way.
+    fn core(&self) -> Result<Option<usize>, Undecided> {
+        let own = self.powerdowns().filter(|it| !self.is_foreign[*it]);
+        let has_core = own.clone().any(|it| self.level(it) == Some(0));
+        // Without levels, the shallowest state is assumed to be the core's.
+        let level = has_core.then_some(0);
+        let candidates = own.filter(|it| self.level(*it) == level);
+        let Some(core) = self.first_of(candidates, &|one, other| self.is_deeper(other, one))?
+        else {
+            return self.nothing_usable();
+        };
+        if has_core {
+            // A state of a single CPU is not deeper than any other power-down state.
+            let is_shallower = |it: &usize| {
+                !self.is_foreign[*it]
+                    && self.level(*it) != Some(0)
+                    && self.follows(core, *it)
+                    && !self.has_own_level(core)
+            };
+            return match self.powerdowns().find(is_shallower) {
+                Some(shallower) => Err(self.order_unknown(core, shallower)),
+                None => self.if_on_all_cpus(core),
+            };
+        }
+        let mut foreign = self.powerdowns().filter(|it| self.is_foreign[*it]);
+        if !foreign.all(|it| self.is_deeper(it, core)) {
+            return Ok(None);
+        }
+        let is_deeper = |state: &LeftOutState<'_>| match state.level {
+            Some(level) => level > 0,
+            None => state.deeper_than.contains(core),
+        };
+        self.unless_left_out(core, &is_deeper)
+    }
+
+    /// Returns the state that precedes all others; `Ok(None)` if there are no states.
+    fn first_of(
+        &self,
+        states: impl Iterator<Item = usize> + Clone,
+        precedes: &dyn Fn(usize, usize) -> bool,
+    ) -> Result<Option<usize>, Undecided> {
+        let mut rest = states.clone();
+        let Some(mut first) = rest.next() else {
+            return Ok(None);
+        };
+        for state in rest {
+            if precedes(state, first) {
+                first = state;
+            }
+        }
+        let mut others = states.filter(|it| *it != first);
+        match others.find(|other| !precedes(first, *other)) {
+            None => Ok(Some(first)),
+            Some(other) => Err(self.order_unknown(first, other)),
+        }
+    }
+
+    /// Returns the state, unless a state that was left out may take its place. `is_harmless`
+    /// returns true if it is known that a state does not.
+    fn unless_left_out(
+        &self,
+        state: usize,
+        is_harmless: &dyn Fn(&LeftOutState<'_>) -> bool,
+    ) -> Result<Option<usize>, Undecided> {
+        let mut meant = self.states.left_out.iter().filter(|it| it.is_meant());
+        if !meant.all(is_harmless) {
+            return Err(Undecided::LeftOut);
+        }
+        self.if_on_all_cpus(state)
+    }
+
+    /// Returns the state if every CPU lists it. A CPU that does not list a state may not have it.
+    fn if_on_all_cpus(&self, place: usize) -> Result<Option<usize>, Undecided> {
+        let state = &self.states.usable[place];
+        match state.is_on_all_cpus {
+            true => Ok(Some(place)),
+            false => Err(Undecided::NotOnAllCpus(state.power_state)),
+        }
+    }
+
+    /// Returns the reason why there is no usable power-down state.
+    fn nothing_usable(&self) -> Result<Option<usize>, Undecided> {
+        let left_out = &self.states.left_out;
+        if left_out.iter().any(LeftOutState::is_meant) {
+            Err(Undecided::LeftOut)
+        } else if left_out.iter().any(|it| it.reason == LeftOut::NotListed) {
+            Err(Undecided::NotListed)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Returns the indices of all states. Each one precedes those that are known to be deeper,
+    /// unless these relations contradict each other.
+    fn shallowest_first(&self) -> Vec<usize> {
+        let count = self.states.usable.len();
+        let mut rest: Vec<usize> = (0..count).collect();
+        let mut all = Vec::with_capacity(count);
+        while !rest.is_empty() {
+            let has_shallower = |state: usize| rest.iter().any(|it| self.is_deeper(state, *it));
+            let next = rest.iter().position(|state| !has_shallower(*state));
+            all.push(rest.remove(next.unwrap_or(0)));
+        }
+        all
+    }
+}
+
+/// Returns true if the state at `place` is in the format that the firmware does not accept.
+///
+/// The extended format reserves too few bits to decide from the value alone: 0x01010022, for
+/// example, is a standby state in that format. A state that is a power-down only in the other
+/// format is assumed to be in that format. Only if a power-down state in the firmware's format is
+/// deeper, and no level above 0 is declared, it is assumed to be a standby state.
+fn is_foreign(all: &[IdleState<'_>], place: usize, format: StateFormat) -> bool {
+    let (state, other) = (&all[place], format.other());
+    let value = state.power_state;
+    if !format.accepts(value) {
+        return true;
+    }
+    if format.is_powerdown(value) || !other.accepts(value) || !other.is_powerdown(value) {
+        return false;
+    }
+    let is_own = |state: &IdleState<'_>| {
+        format.accepts(state.power_state) && format.is_powerdown(state.power_state)
+    };
+    let is_deeper = |it: &IdleState<'_>| is_own(it) && it.deeper_than.contains(place);
+    state.level.is_some_and(|level| level > 0) || !all.iter().any(is_deeper)
+}
+
+fn powerdowns<'b>(
+    idle_states: &'b [IdleState<'b>],
+    format: StateFormat,
+) -> impl Iterator<Item = &'b IdleState<'b>> {
+    let is_powerdown = move |state| format.accepts(state) && format.is_powerdown(state);
+    let states = idle_states.iter();
+    states.filter(move |state| is_powerdown(state.power_state))
+}
+
+/// Returns a state's power level, from the board description or the format.
+fn level(state: &IdleState<'_>, format: StateFormat) -> Option<u8> {
+    state.level.or(format.level(state.power_state))
+}
+
+/// Returns the board's power-down states at lower levels, by level, followed by the requested
+/// state.
+fn ladder(
+    state: u32,
+    own: Option<u8>,
+    idle_states: &[IdleState<'_>],
+    format: StateFormat,
+) -> Ladder {
+    let of_level = |below: u8| {
+        let mut all = powerdowns(idle_states, format);
+        let there = all.find(|state| level(state, format) == Some(below))?;
+        let (state, level) = (there.power_state, Some(below));
+        Some(Rung { state, level })
+    };
+    let below = (0..own.unwrap_or(0)).rev().filter_map(of_level);
+    Ladder::new(Rung { state, level: own }, below)
+}
+
+#[cfg(test)]
+mod tests {
+    use hardware::board::StateSet;
+
+    use super::*;
+
+    fn state(power_state: u32, level: Option<u8>) -> IdleState<'static> {
+        IdleState {
+            name: "state",
+            power_state,
+            level,
+            local_timer_stop: false,
+            deeper_than: StateSet::default(),
+            is_on_all_cpus: true,
+        }
+    }
+
+    /// Returns states without levels that a CPU lists in this order.
+    fn listed(values: &[u32]) -> Vec<IdleState<'static>> {
+        let states = values.iter().enumerate();
+        let states = states.map(|(index, value)| IdleState {
+            deeper_than: StateSet::all_before(index),
+            ..state(*value, None)
+        });
+        states.collect()
+    }
+
+    fn chosen(states: &[IdleState<'_>], format: StateFormat) -> [u32; 2] {
+        let States { deepest, core, .. } = States::choose(&states.into(), &Plan::default(), format);
+        assert!(deepest.is_none_or(|it| it.powerdown));
+        [deepest, core].map(|it| it.map_or(0, |it| it.power_state))
+    }
+
+    #[test]
+    fn the_deepest_and_the_cores_state_are_chosen_by_level_or_by_order() {
+        use StateFormat::{Extended, Original};
+        const NONE: [u32; 2] = [0, 0];
+        let original = &[0x1, 0x201_0222, 0x101_0022, 0x1_0002][..];
+        let extended = &[0x4000_0004, 0x4100_c244];
+        for (states, format, expected) in [
+            (original, Original, [0x201_0222, 0x1_0002]),
+            (extended, Extended, [0x4100_c244, 0x4000_0004]),
+            (&[0x1], Original, NONE),
+            (&[0x1], Extended, NONE),
+            (&[], Original, NONE),
+        ] {
+            let all = listed(states);
+            assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
+        }
+        // Levels in the board description take precedence over the order of the states.
+        let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
+        assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
+    }
+
+    #[test]
+    fn states_of_the_other_format_are_left_out_and_the_deepest_has_no_stand_in() {
+        use StateFormat::{Extended, Original};
+        const NONE: [u32; 2] = [0, 0];
+        for (states, format, expected, foreign) in [
+            // All power-down states are in the other format.
+            (
+                &[0x1, 0x1_0002, 0x101_0022][..],
+                Extended,
+                NONE,
+                &[0x1_0002, 0x101_0022][..],
+            ),
+            (
+                &[0x1, 0x4000_0002, 0x4000_0222],
+                Original,
+                NONE,
+                &[0x4000_0002, 0x4000_0222],
+            ),
+            // Only the deepest state is in the other format.
+            (
+                &[0x1_0002, 0x4000_0022],
+                Original,
+                [0, 0x1_0002],
+                &[0x4000_0022],
+            ),
+            (
+                &[0x1_0002, 0x101_0022, 0x4000_0222],
+                Original,
+                [0, 0x1_0002],
+                &[0x4000_0222],
+            ),
+            (
+                &[0x4000_0002, 0x101_0022],
+                Extended,
+                [0, 0x4000_0002],
+                &[0x101_0022],
+            ),
+            // A shallower state is in the other format.
+            (
+                &[0x4000_0002, 0x101_0022],
+                Original,
+                [0x101_0022, 0],
+                &[0x4000_0002],
+            ),
+            // A standby state that sets bits reserved in the original format.
+            (&[0x2_0001, 0x1_0002], Original, [0x1_0002; 2], &[0x2_0001]),
+            // A standby state whose StateID has bit 16 set, before a power-down state.
+            (&[0x1_0002, 0x4000_0002], Extended, [0x4000_0002; 2], &[]),
+        ] {
+            let all = listed(states);
+            assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
+            let found = States::choose(&all[..].into(), &Plan::default(), format);
+            assert_eq!(found.foreign, foreign, "{states:x?} {format:?}");
+            let named = match foreign.is_empty() {
+                true => Skip::NoIdleState,
+                false => Skip::OtherFormat(format),
+            };
+            assert_eq!(found.explain(Skip::NoIdleState), named);
+        }
+        // A state whose level is too high for a standby state.
+        let states = [state(0x101_0022, Some(1)), state(0x4000_0002, Some(0))];
+        assert_eq!(chosen(&states, Extended), [0, 0x4000_0002]);
+    }
+
+    const DEEP_CORE: u32 = 0x4000_0002;
+    const DEEP_SYSTEM: u32 = 0x4000_0222;
+
+    /// Checks the deepest and the core state, and why a scenario without a state is skipped.
+    fn check(states: &IdleStates<'_>, expected: [u32; 2], why: Option<Undecided>) {
+        let find = |arguments| {
+            let plan = Plan::parse(arguments).expect("valid arguments");
+            let format = StateFormat::of(states.usable.first().map_or(0, |it| it.power_state));
+            States::choose(states, &plan, format)
+        };
+        let values = |found: &States| {
+            [found.deepest, found.core].map(|it| it.map_or(0, |it| it.power_state))
+        };
+        let found = find("");
+        let skip = found.explain(Skip::NoIdleState);
+        let why = why.map_or(Skip::NoIdleState, Skip::Undecided);
+        assert_eq!((values(&found), skip), (expected, why), "{states:x?}");
+        // The user's choice needs no order.
+        let found = find("deepest=0x40000222 core=0x40000002");
+        assert_eq!(values(&found), [DEEP_SYSTEM, DEEP_CORE], "{states:x?}");
+    }
+
+    #[test]
+    fn states_in_an_unknown_order_or_of_some_cpus_are_not_chosen() {
+        let unordered = [state(DEEP_CORE, None), state(DEEP_SYSTEM, None)];
+        let unknown = Undecided::OrderUnknown(DEEP_CORE, DEEP_SYSTEM);
+        check(&unordered[..].into(), [0; 2], Some(unknown));
+        let mut partly = listed(&[DEEP_CORE, DEEP_SYSTEM]);
+        partly[1].is_on_all_cpus = false;
+        let some = Undecided::NotOnAllCpus(DEEP_SYSTEM);
+        check(&partly[..].into(), [0, DEEP_CORE], Some(some));
+        // Levels that the order contradicts, on both states or only on one of them.
+        let mut levels = listed(&[DEEP_CORE, DEEP_SYSTEM]);
+        levels[1].level = Some(0);
+        check(&levels[..].into(), [DEEP_SYSTEM, 0], Some(unknown));
+        levels[0].level = Some(2);
+        check(&levels[..].into(), [0; 2], Some(unknown));
+        // The last state lacks the bit of power-down states.
+        let standby = listed(&[DEEP_CORE, 0x222]);
+        let unknown = Undecided::OrderUnknown(0x222, DEEP_CORE);
+        check(&standby[..].into(), [0, DEEP_CORE], Some(unknown));
+    }
+
+    /// A state that was left out may be the right one, unless it is known to be deeper or
+    /// shallower.
+    #[test]
+    fn no_state_stands_in_for_one_that_was_left_out() {
+        use LeftOut::{Disabled, NoParameter, NotListed};
+        let none = StateSet::default();
+        let [one, two] = [1, 2].map(StateSet::all_before);
+        let deep = &listed(&[DEEP_CORE, DEEP_SYSTEM])[..];
+        // The levels show which state is the core's.
+        let original = &[state(0x1_0002, None), state(0x201_0222, None)][..];
+        let (left_out, not_listed) = (Some(Undecided::LeftOut), Some(Undecided::NotListed));
+        for (usable, (reason, deeper_than, shallower_than), expected, why) in [
+            (deep, (NoParameter, none, none), [0; 2], left_out),
+            (deep, (NoParameter, two, none), [0, DEEP_CORE], left_out),
+            (
+                deep,
+                (NoParameter, one, two),
+                [DEEP_SYSTEM, DEEP_CORE],
+                None,
+            ),
+            (deep, (NoParameter, none, two), [DEEP_SYSTEM, 0], left_out),
+            (original, (NoParameter, none, none), [0, 0x1_0002], left_out),
+            (deep, (Disabled, none, none), [DEEP_SYSTEM, DEEP_CORE], None),
+            (
+                deep,
+                (NotListed, none, none),
+                [DEEP_SYSTEM, DEEP_CORE],
+                None,
+            ),
+            (&[], (Disabled, none, none), [0; 2], None),
+            (&[], (NotListed, none, none), [0; 2], not_listed),
+            (&[], (NoParameter, none, none), [0; 2], left_out),
+        ] {
+            let left_out = LeftOutState {
+                name: "left-out",
+                reason,
+                level: None,
+                deeper_than,
+                shallower_than,
+            };
+            let mut states = IdleStates::from(usable);
+            states.left_out.push(left_out);
+            check(&states, expected, why);
+        }
+    }
+
+    #[test]
+    fn odd_choices_are_named() {
+        let odd = |arguments| {
+            let plan = Plan::parse(arguments).expect("valid arguments");
+            States::choose(&IdleStates::default(), &plan, StateFormat::Original).odd_choices()
+        };
+        assert_eq!(odd("deepest=0x2010222 core=0x10002"), [""; 0]);
+        assert_eq!(
+            odd("deepest=0x10002 core=0x2010222"),
+            ["the power level of deepest=0x00010002 is lower than that of core=0x02010222."]
+        );
+        assert_eq!(
+            odd("deepest=0x1"),
+            ["deepest=0x00000001 is not a power-down state."]
+        );
+    }
+}

@@ -1,0 +1,273 @@
+//! Scenarios that measure PSCI under varying conditions, in steps. Each step is measured in the
+//! same way as a suite scenario.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use hardware::board::CpuIndex;
+use hardware::spec::stat::Ladder;
+
+use crate::measure::{Action, Facts, Metric, SingleCall, Summary};
+use crate::model::{
+    Cell, CellStep, Conditions, Failure, Scenario, ScenarioKey, Series, Skip, Status, WakeSource,
+};
+use crate::plan::{ActiveCpus, RunSize, StateChoice, Variant};
+
+use super::bench::{Bench, BenchRoom, BenchStep};
+use super::memory::{bench_bytes, cells_bytes, samples_bytes};
+use super::request::Request;
+use super::states::Chosen;
+use super::suite::measure_step;
+
+/// The maximum number of series for a CPU in a step: three for samples, and two for PSCI_STAT.
+pub(crate) const SERIES_MAX: usize = 5;
+
+/// Suspends to the deepest state.
+pub(crate) const DEEPEST: Variant = StateChoice::Deepest.variant();
+/// Suspends to the core state.
+pub(crate) const CORE: Variant = StateChoice::Core.variant();
+pub(crate) const DEEPEST_AND_CORE: [Variant; 2] = [DEEPEST, CORE];
+
+/// Returns the heap that a scenario of steps needs.
+pub(crate) fn heap(size: &RunSize<'_>, cells: usize) -> usize {
+    let iterations = size.plan.iterations as usize;
+    let samples = samples_bytes(size.plan) * cells;
+    bench_bytes(size.cpus, iterations, 0) + samples + cells_bytes(cells, SERIES_MAX)
+}
+
+/// A running scenario that consists of steps.
+pub(crate) struct Sweep<'m> {
+    pub(crate) bench: Bench<'m>,
+    pub(crate) conditions: Conditions,
+    pub(crate) failure: Option<Failure>,
+    pub(crate) is_measured: bool,
+}
+
+/// Measures a scenario whose steps are run by `measure_steps`.
+///
+/// # Errors
+/// Never returns an error, because nothing is printed.
+pub(crate) fn measure(
+    request: Request<'_>,
+    measure_steps: fn(&mut Sweep<'_>),
+) -> Result<Vec<Scenario>, fmt::Error> {
+    let (key, plan) = (request.key, request.setting.plan);
+    let room = BenchRoom {
+        outcomes: plan.iterations as usize,
+        ..BenchRoom::for_cells(&request)
+    };
+    let bench = Bench::new(request, room);
+    let mut sweep = Sweep {
+        conditions: Conditions {
+            pmf: bench.pmf,
+            asked: plan.iterations,
+            ..Conditions::default()
+        },
+        bench,
+        failure: None,
+        is_measured: false,
+    };
+    measure_steps(&mut sweep);
+    Ok(alloc::vec![sweep.finish(key)])
+}
+
+impl Sweep<'_> {
+    fn finish(self, key: ScenarioKey) -> Scenario {
+        let mut conditions = self.conditions;
+        let states = self.bench.setting.states;
+        let left_out = conditions.states_left_out.map(|why| states.explain(why));
+        conditions.states_left_out = left_out;
+        let status = match (self.failure, self.is_measured) {
+            (Some(failure), _) => Status::Failed(failure),
+            (None, true) => Status::Passed,
+            (None, false) => {
+                conditions.states_left_out = None;
+                Status::Skipped(left_out.unwrap_or(states.explain(Skip::NoIdleState)))
+            }
+        };
+        Scenario {
+            status,
+            conditions: Some(conditions),
+            cells: self.bench.results,
+            ..Scenario::new(key)
+        }
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        self.bench.machine.facts()
+    }
+
+    /// Returns the state if CPUs can be suspended to it.
+    pub(crate) fn usable(&mut self, state: Option<Chosen>) -> Option<Chosen> {
+        let why = self.bench.setting.wakers.skip(state);
+        why.inspect(|why| self.leave_out(*why));
+        state.filter(|_| why.is_none())
+    }
+
+    pub(crate) fn leave_out(&mut self, why: Skip) {
+        self.conditions.states_left_out.get_or_insert(why);
+    }
+
+    /// Calls `measure` for each usable idle state in the device tree. For all other states, adds a
+    /// cell with the scenario's first metric.
+    pub(crate) fn each_state(&mut self, first: Metric, measure: fn(&mut Sweep<'_>, Chosen)) {
+        let states = self.bench.setting.states;
+        for state in &states.foreign {
+            let why = Skip::OtherFormat(states.format);
+            self.leave_out(why);
+            self.push_left_out(first, ActiveCpus::Alone, u64::from(*state), why);
+        }
+        for state in &states.accepted {
+            let Some(why) = self.bench.setting.wakers.skip(Some(*state)) else {
+                measure(self, *state);
+                continue;
+            };
+            self.leave_out(why);
+            self.push_left_out(first, ActiveCpus::Alone, state.power_state.into(), why);
+        }
+    }
+
+    /// Returns the first metric of a suspend.
+    pub(crate) fn suspend_metric(&self) -> Metric {
+        match self.bench.pmf {
+            true => Metric::Powerdown,
+            false => Metric::Call,
+        }
+    }
+
+    /// Returns steps that suspend to the deepest state and to the core state, without reading
+    /// PSCI_STAT.
+    pub(crate) fn two_states(
+        &mut self,
+        cpus: ActiveCpus,
+    ) -> impl Iterator<Item = (Variant, BenchStep)> + use<> {
+        let states = self.bench.setting.states;
+        let deepest = self.usable(states.deepest);
+        let core = states.core.filter(|core| states.deepest != Some(*core));
+        let core = core.and_then(|core| self.usable(Some(core)));
+        let both = [(DEEPEST, deepest), (CORE, core)];
+        both.into_iter().filter_map(move |(variant, state)| {
+            let step = BenchStep {
+                ladder: Ladder::default(),
+                ..BenchStep::to_state(cpus, state?)
+            };
+            Some((variant, step))
+        })
+    }
+
+    /// Adds a cell for an omitted step, with the scenario's first metric.
+    pub(crate) fn push_left_out(&mut self, first: Metric, how: ActiveCpus, x: u64, why: Skip) {
+        let step = CellStep {
+            how,
+            x: Some(x),
+            ..CellStep::default()
+        };
+        let why = self.bench.setting.states.explain(why);
+        let mut cell = Cell::new(CpuIndex::default(), step);
+        cell.skipped = Some(why);
+        cell.series.reserve_exact(1);
+        cell.series.push(Series::new(first));
+        self.bench.results.push(cell);
+    }
+
+    pub(crate) fn needs_helper(&self, step: &BenchStep) -> bool {
+        let source = self.bench.setting.wakers.source(step.timers_stop);
+        step.cpus == ActiveCpus::All && source == WakeSource::Helper
+    }
+
+    /// Measures one step; `x` is the value of the quantity being varied. Returns false if the
+    /// following steps cannot be measured either.
+    pub(crate) fn step(&mut self, variant: Variant, x: Option<u64>, step: BenchStep) -> bool {
+        // One helper placement is enough for a curve, so the lead is the only helper.
+        let helper = self.needs_helper(&step).then_some(self.bench.lead());
+        let bench = &mut self.bench;
+        bench.begin(BenchStep { helper, ..step });
+        let status = measure_step(bench);
+        self.conditions.attempts += bench.attempts;
+        self.conditions.trials += bench.trials;
+        match status {
+            Status::Skipped(why) => {
+                self.leave_out(why);
+                return false;
+            }
+            Status::Failed(failure) => {
+                self.failure.get_or_insert(failure);
+            }
+            Status::Passed | Status::Crashed | Status::Unknown => self.is_measured = true,
+        }
+        if step.timers_stop {
+            self.conditions.wake_source = bench.setting.wakers.source(true);
+        }
+        for cpu in CpuIndex::all(self.bench.cells.len()) {
+            self.add_cell(cpu, variant, x);
+        }
+        true
+    }
+
+    /// Adds the cell for a CPU in a step. The cell has at least one series, even without samples.
+    fn add_cell(&mut self, cpu: CpuIndex, variant: Variant, x: Option<u64>) {
+        let bench = &mut self.bench;
+        let state = &bench.cells[cpu.place()];
+        if !state.needs_samples() {
+            return;
+        }
+        let step = CellStep {
+            how: bench.step.cpus,
+            x,
+            ..CellStep::of(variant)
+        };
+        let metrics = figures(bench.step.action, bench.pmf);
+        let mut series = Vec::with_capacity(SERIES_MAX);
+        for metric in metrics {
+            let summary = state.summary(*metric, bench.pmf, &mut bench.column);
+            if summary.n > 0 {
+                series.push(Series::of(*metric, summary));
+            }
+        }
+        if series.is_empty() {
+            series.extend(metrics.first().copied().map(Series::new));
+        }
+        if let Some(reached) = state.cell.reached {
+            let is_asked = x.is_some() && reached.state.map(u64::from) == x;
+            let count = if is_asked { reached.times.into() } else { 0 };
+            let residency = (Metric::Residency, reached.residency_us.into());
+            let both = [(Metric::Count, count), residency];
+            series.extend(
+                both.map(|(metric, figure)| Series::of(metric, Summary::of(&mut [figure]))),
+            );
+        }
+        let waker = bench.waker_of(cpu);
+        let state = &bench.cells[cpu.place()];
+        bench.results.push(Cell {
+            counts: Some(state.counts()),
+            helper: waker.helper(),
+            wake_source: bench.step.action.goes_down().then(|| waker.into()),
+            power_state: match bench.step.action {
+                Action::Suspend { power_state, .. } => Some(power_state),
+                _ => None,
+            },
+            reached: state.cell.reached,
+            lost: state.cell.lost,
+            samples: state.samples(bench.setting.plan.sends_samples(), bench.pmf),
+            series,
+            ..Cell::new(state.cell.cpu, step)
+        });
+    }
+}
+
+/// Returns the metrics for a step, measured or omitted. Without PMF, these are the caller-side
+/// metrics: two for a suspend and two for CPU_OFF.
+const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
+    use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+    match action {
+        Action::ColdCall {
+            call: SingleCall::Version,
+            ..
+        } if pmf => &[Latency, Call],
+        Action::ColdCall { .. } => &[Call],
+        Action::Version if pmf => &[Latency],
+        Action::Version => &[Call],
+        _ if pmf => &[Powerdown, Wakeup, CacheFlush],
+        _ => &[Call, Wake, TurnOn, TurnOff],
+    }
+}

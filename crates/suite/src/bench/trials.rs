@@ -1,0 +1,334 @@
+//! Trials of one CPU in one state with one wake-up source. Each trial is bounded in time: the CPU
+//! that waits for the sleeping CPU eventually sends it an SGI.
+
+use alloc::vec::Vec;
+
+use crate::measure::{
+    ActionEnd, Cause, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
+};
+use crate::model::{Cpu, Failure, Skip};
+use crate::plan::ActiveCpus;
+use hardware::board::{CpuIndex, Mpidr};
+use hardware::spec::counter_value::CounterValue;
+use hardware::spec::pmf::Stamp;
+use hardware::spec::stat::Ladder;
+
+use super::states::Chosen;
+
+/// The first sleep of a trial with the CPU's own timer, in microseconds. The sleep is short because
+/// every run includes these trials. PMF shows whether the power-down took longer.
+const TIMER_SLEEP_US: u64 = 2_500;
+/// The first sleep of a trial with any other source, which is longer than any power-down takes.
+const SLEEP_US: u64 = 10_000;
+/// The time allowed for the wake-up before the lead checks on the CPU, in microseconds.
+const QUIET_US: u64 = 200;
+/// The time from the lead's SGI until a CPU that has not returned counts as lost, in microseconds.
+/// The lead sends the SGI half a second after the wake-up was due, so a failed trial takes at most
+/// a second.
+const PATIENCE_US: u64 = 450_000;
+/// How many times to try a CPU's own timer in each state before giving up.
+const TIMER_TRIES: u32 = 3;
+/// How many times to try any other source before giving up.
+const TRIES: u32 = 6;
+/// How many CPUs to try in each state before giving up.
+const CPUS: usize = 3;
+/// The loss recorded for a CPU that cannot be woken.
+const ASLEEP: Loss = Loss {
+    step: Step::Finish,
+    cause: Cause::Timeout,
+};
+
+/// Returns the CPU that stays awake to wake `of`. The helper is in a different cluster if possible,
+/// because a CPU that is on keeps its cluster up.
+pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Option<CpuIndex> {
+    let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
+    let is_other = |cpu: &CpuIndex| *cpu != of && !machine.is_lost(*cpu);
+    let others = || CpuIndex::all(cpus.len()).filter(is_other);
+    let elsewhere = others().find(|cpu| cluster(*cpu) != cluster(of));
+    elsewhere.or_else(|| others().next())
+}
+
+/// Returns the CPU that is active beside `of`: the next one in the same cluster, or the first one
+/// in the next cluster. Returns None for other values of `how`, and if there is no such CPU. The
+/// helper stays awake, so it is not active.
+pub(crate) fn neighbor_of(
+    machine: &dyn Machine,
+    cpus: &[Cpu],
+    of: CpuIndex,
+    how: ActiveCpus,
+    helper: Option<CpuIndex>,
+) -> Option<CpuIndex> {
+    let is_near = match how {
+        ActiveCpus::Near => true,
+        ActiveCpus::Far => false,
+        ActiveCpus::Alone | ActiveCpus::All => return None,
+    };
+    let shares_cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster == cpus[of.place()].cluster;
+    let (earlier, later) = (0..of.place(), of.place() + 1..cpus.len());
+    let mut others = later.chain(earlier).map(CpuIndex::new);
+    others.find(|cpu| {
+        shares_cluster(*cpu) == is_near && helper != Some(*cpu) && !machine.is_lost(*cpu)
+    })
+}
+
+/// Returns the last CPU (before `end`, if given) that is neither the lead nor lost. The
+/// last CPU is tried first, because readers mostly look at the results of the first CPUs in
+/// board order.
+pub(crate) fn last_other_before(
+    machine: &dyn Machine,
+    cpus: &[Cpu],
+    end: Option<CpuIndex>,
+) -> Option<CpuIndex> {
+    let lead = machine.facts().lead;
+    let is_next = |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|end| *cpu < end);
+    let mut others = CpuIndex::all(cpus.len()).rev().filter(is_next);
+    others.find(|cpu| !machine.is_lost(*cpu))
+}
+
+/// How a CPU's own timer behaves in a state.
+pub(crate) enum OwnTimer {
+    /// The timer wakes the CPU. This is also the result if there is no CPU other than the lead, or
+    /// if every trial failed but each CPU woke up on its own, in which case the lead will, too.
+    Wakes,
+    /// The timer did not wake this CPU, but an SGI did.
+    Stops(CpuIndex),
+}
+
+/// The result of one CPU's trials.
+pub(crate) enum TrialVerdict {
+    Woken,
+    /// The CPU was woken by the SGI that is sent if the source under test fails.
+    WokenInstead,
+    /// The firmware rejects the state, so no CPU enters it.
+    Refused,
+    /// Nothing woke the CPU, so it is lost.
+    Asleep,
+    /// The CPU was lost while waking up, so no other CPU may enter the state.
+    Lost,
+    /// Every trial failed for another reason, such as an early wake-up.
+    Unclear,
+}
+
+pub(crate) struct Trials<'t> {
+    machine: &'t mut dyn Machine,
+    outcomes: Vec<Outcome>,
+    cpus: &'t [Cpu],
+    /// True if the PSCI_STAT values are read in each trial.
+    pub(crate) reads_statistics: bool,
+    /// True if the CPU's context is compared before and after each trial.
+    pub(crate) checks_context: bool,
+    /// The failure in the last trial of a CPU whose trials all failed.
+    pub(crate) wrong: Option<Failure>,
+}
+
+impl<'t> Trials<'t> {
+    pub(crate) fn new(machine: &'t mut dyn Machine, cpus: &'t [Cpu]) -> Self {
+        Self {
+            machine,
+            outcomes: alloc::vec![Outcome::default(); cpus.len()],
+            cpus,
+            reads_statistics: false,
+            checks_context: false,
+            wrong: None,
+        }
+    }
+
+    /// Tests whether the CPUs' own timers wake them from this state.
+    pub(crate) fn try_own_timer(&mut self, state: Chosen) -> Result<OwnTimer, Skip> {
+        let mut next = self.last_other_before(None);
+        for _ in 0..CPUS {
+            let Some(cpu) = next else { break };
+            match self.run(cpu, Waker::TimerTrial, state) {
+                TrialVerdict::Woken | TrialVerdict::Refused => break,
+                TrialVerdict::WokenInstead => return Ok(OwnTimer::Stops(cpu)),
+                TrialVerdict::Asleep => {
+                    return Err(Skip::NothingWoke {
+                        mpidr: self.mpidr(cpu),
+                        power_state: state.power_state,
+                    });
+                }
+                TrialVerdict::Lost => return Err(self.not_tried(cpu, state)),
+                TrialVerdict::Unclear => next = self.last_other_before(Some(cpu)),
+            }
+        }
+        Ok(OwnTimer::Wakes)
+    }
+
+    /// Makes the lead try to wake one CPU after another from this state until one wakes up. Returns
+    /// that CPU, or None if the firmware rejected the state for one of them.
+    pub(crate) fn try_sgi(&mut self, state: Chosen) -> Result<Option<CpuIndex>, Skip> {
+        let lead = self.machine.facts().lead;
+        let mut verdict = Err(Skip::NoHelper);
+        let mut next = self.last_other_before(None);
+        for _ in 0..CPUS {
+            let Some(cpu) = next else { break };
+            match self.run(cpu, Waker::Helper(lead), state) {
+                TrialVerdict::Woken => return Ok(Some(cpu)),
+                TrialVerdict::Refused => verdict = Ok(None),
+                TrialVerdict::Asleep => return Err(self.did_not_wake(cpu, state)),
+                TrialVerdict::Lost => return Err(self.not_tried(cpu, state)),
+                TrialVerdict::WokenInstead | TrialVerdict::Unclear => {
+                    verdict = verdict.or(Err(self.not_tried(cpu, state)));
+                }
+            }
+            next = self.last_other_before(Some(cpu));
+        }
+        verdict
+    }
+
+    /// Tries to wake the lead, using another helper each time one is lost. Returns the helper that
+    /// woke the lead, None if the firmware rejects the state, or the reason for the failure and the
+    /// last helper.
+    pub(crate) fn try_lead(
+        &mut self,
+        state: Chosen,
+        waker: fn(CpuIndex) -> Waker,
+    ) -> Result<Option<CpuIndex>, (Skip, CpuIndex)> {
+        let lead = self.machine.facts().lead;
+        let mut last = (Skip::NoHelper, lead);
+        while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
+            let why = match self.run(lead, waker(helper), state) {
+                TrialVerdict::Woken => return Ok(Some(helper)),
+                TrialVerdict::Refused => return Ok(None),
+                TrialVerdict::WokenInstead | TrialVerdict::Asleep => self.did_not_wake(lead, state),
+                TrialVerdict::Lost | TrialVerdict::Unclear => self.not_tried(lead, state),
+            };
+            last = (why, helper);
+            if !self.machine.is_lost(helper) {
+                break;
+            }
+        }
+        Err(last)
+    }
+
+    /// Returns the CPU's outcome in the last trial.
+    pub(crate) fn outcome(&self, cpu: CpuIndex) -> &Outcome {
+        &self.outcomes[cpu.place()]
+    }
+
+    /// Returns all outcomes of the last trial.
+    pub(crate) fn into_outcomes(self) -> Vec<Outcome> {
+        self.outcomes
+    }
+
+    /// Returns the number of CPUs that are lost.
+    pub(crate) fn lost(&self) -> usize {
+        self.machine.count_lost(self.cpus.len())
+    }
+
+    fn last_other_before(&self, end: Option<CpuIndex>) -> Option<CpuIndex> {
+        last_other_before(self.machine, self.cpus, end)
+    }
+
+    fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
+        self.cpus[cpu.place()]
+            .mpidr
+            .expect("the machine has an outcome for each CPU")
+    }
+
+    fn did_not_wake(&self, cpu: CpuIndex, state: Chosen) -> Skip {
+        let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
+        Skip::SgiDidNotWake { mpidr, power_state }
+    }
+
+    fn not_tried(&self, cpu: CpuIndex, state: Chosen) -> Skip {
+        let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
+        Skip::NotTried { mpidr, power_state }
+    }
+
+    /// Tests whether `waker` wakes the CPU from this state, with increasingly long sleeps.
+    pub(crate) fn run(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
+        let facts = self.machine.facts();
+        let has_pmf = facts.pmf.is_ok();
+        let is_own_timer = waker == Waker::TimerTrial;
+        let (sleep, tries) = match is_own_timer {
+            true => (TIMER_SLEEP_US, TIMER_TRIES),
+            false => (SLEEP_US, TRIES),
+        };
+        let mut round = Round {
+            sleep: facts.ticks(sleep),
+            quiet: facts.ticks(QUIET_US),
+            patience: Some(facts.ticks(PATIENCE_US)),
+            waker,
+            ladder: match self.reads_statistics {
+                true => state.ladder,
+                false => Ladder::default(),
+            },
+            checks_context: self.checks_context,
+            ..Round::new(Who::Only(cpu), state.action(), facts.ticks(200))
+        };
+        let (mut slept, mut was_not_rung) = (0, false);
+        for _ in 0..tries {
+            if waker.helper().is_some_and(|it| self.machine.is_lost(it)) {
+                break;
+            }
+            self.machine.run(&round, &mut self.outcomes);
+            slept = round.sleep;
+            let outcome = &self.outcomes[cpu.place()];
+            match outcome.end {
+                ActionEnd::NotRung if waker.is_frame() || was_not_rung => {
+                    return TrialVerdict::WokenInstead;
+                }
+                // A single failure proves nothing: the timer's wake-up may just have been late.
+                ActionEnd::NotRung if is_own_timer => was_not_rung = true,
+                ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
+                ActionEnd::Lost(loss) if loss.step == Step::Finish => {
+                    self.wrong = Some(Failure::CpuLost { cpu, loss });
+                    return TrialVerdict::Lost;
+                }
+                ActionEnd::Lost(_) => break,
+                ActionEnd::Resumed | ActionEnd::Returned
+                    if outcome.code.is_some_and(|code| code < 0) =>
+                {
+                    return TrialVerdict::Refused;
+                }
+                ActionEnd::Resumed | ActionEnd::Returned if slept_when_due(outcome, has_pmf) => {
+                    return TrialVerdict::Woken;
+                }
+                ActionEnd::NotRun
+                | ActionEnd::Returned
+                | ActionEnd::Resumed
+                | ActionEnd::WentOff
+                | ActionEnd::ReadBack
+                | ActionEnd::Pending
+                | ActionEnd::WrongContext
+                | ActionEnd::GaveUp
+                | ActionEnd::NotRung => round.sleep *= 2,
+            }
+        }
+        self.note_last(cpu, slept);
+        TrialVerdict::Unclear
+    }
+
+    /// Records why the CPU did not wake up on time in the last attempt, which has the longest
+    /// sleep.
+    fn note_last(&mut self, cpu: CpuIndex, sleep: u64) {
+        let early = Rejection::plain(Reason::EarlyWake);
+        let last = self.outcomes[cpu.place()].judge(false).err();
+        self.wrong = Some(Failure::NotCalibrated {
+            sleep,
+            last: last.unwrap_or(early),
+            cpu,
+        });
+    }
+}
+
+/// Returns true unless there is evidence that the CPU was not asleep when its wake-up was due.
+/// Neither a late return nor a wrong or missing timestamp is evidence of that.
+fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
+    let was_awake = match outcome.judge(pmf) {
+        Ok(()) => false,
+        Err(rejection) => !matches!(
+            rejection.reason,
+            Reason::LateReturn
+                | Reason::PmfRead
+                | Reason::Stale
+                | Reason::Future
+                | Reason::Disorder
+                | Reason::CounterStopped
+        ),
+    };
+    let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
+    let is_late = outcome.has_own_stamps() && down >= outcome.due;
+    !was_awake && !is_late
+}

@@ -1,0 +1,156 @@
+//! The boot arguments. Each is one entry: its key, its type with the accepted values, its default
+//! and its meaning. Parsing, the header, records, comparisons, error messages and the table in
+//! `docs/boot-arguments.md` follow from the entries.
+
+use alloc::string::String;
+use core::fmt;
+
+use super::active_cpus::ActiveCpus;
+use super::kinds::{
+    Bytes, Choice, CpuSteps, DirtySteps, FunctionIds, Kind, List, Number, Optional, PowerState,
+    Scenarios,
+};
+use super::load::Load;
+use super::method::{CheckedCalls, EndAction, Method, Records, SentSamples, WakePattern};
+use super::scenario_set::ScenarioSet;
+use super::word_set::WordSet;
+
+/// Defines [`Key`] and [`Plan`] from the entries. An entry is a variant of `Key` with its word, a
+/// field of `Plan` with its kind and default, and the argument's meaning.
+macro_rules! arguments {
+    ($($key:ident $word:literal, $field:ident: $kind:ty = $default:expr, $meaning:literal;)+) => {
+        hardware::words! {
+            /// A key in the boot arguments.
+            pub enum Key, word {
+                $(#[doc = $meaning] $key = $word,)+
+            }
+        }
+
+        /// A run's options: scenarios, samples and methods.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Plan {
+            $(#[doc = $meaning] pub $field: <$kind as Kind>::Value,)+
+            /// One bit for each [`Key`] whose value is unknown, because the record that has it is
+            /// lost, or because the payload did not know the argument.
+            pub unknown: u32,
+        }
+
+        impl Default for Plan {
+            fn default() -> Self {
+                Self { $($field: $default,)+ unknown: 0 }
+            }
+        }
+
+        impl Plan {
+            /// Sets the option for a key. Returns None if the key does not accept the value.
+            pub(super) fn read(&mut self, key: Key, value: &str) -> Option<()> {
+                match key {
+                    $(Key::$key => self.$field = <$kind>::read(value)?,)+
+                }
+                Some(())
+            }
+
+            /// Returns the option for a key as it is written in a boot argument; None if there is
+            /// no such option, or if it is unknown.
+            pub fn text(&self, key: Key) -> Option<String> {
+                if self.unknown >> key as u32 & 1 != 0 {
+                    return None;
+                }
+                match key {
+                    $(Key::$key => <$kind>::write(&self.$field),)+
+                }
+            }
+        }
+
+        impl Key {
+            /// Returns the argument's meaning, for documentation.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$key => $meaning,)+
+                }
+            }
+
+            /// Describes the accepted values, after "takes".
+            ///
+            /// # Errors
+            /// Returns an error if output cannot be written.
+            pub fn write_accepted(self, f: &mut dyn fmt::Write) -> fmt::Result {
+                match self {
+                    $(Self::$key => <$kind>::write_accepted(f),)+
+                }
+            }
+        }
+    };
+}
+
+arguments! {
+    Iterations "iterations", iterations: Number<1, 1_000_000> = 20,
+        "Samples for each CPU in each scenario.";
+    Warmup "warmup", warmup: Number<0, 10_000> = 2,
+        "Initial warm-up samples, which are not counted.";
+    Only "only", scenarios: Scenarios = ScenarioSet::SUITE,
+        "Scenarios by tag, with or without `test_rt_instr_`, or by group: `suite`, `micro`, or \
+         `all`, which leaves out scenarios that may lose CPUs or take long. `help` lists them \
+         without measuring anything (exit code 3).";
+    Method "method", methods: List<Method> = WordSet::at(&[0]),
+        "`tftf`: each sample is taken after a CPU_ON, as in the TF-A tests. `warm`: CPUs stay on.";
+    Wake "wake", wake: Optional<Choice<WakePattern>> = None,
+        "The wake-up pattern for parallel rounds; by default, `chain` with `method=tftf` and \
+         otherwise `together`. See [wake-up](wake-up.md).";
+    End "end", end: Choice<EndAction> = EndAction::Off,
+        "The action after the last line.";
+    Deepest "deepest", deepest: Optional<PowerState> = None,
+        "The `power_state` of the deepest state, instead of the board's.";
+    Core "core", core: Optional<PowerState> = None,
+        "The `power_state` of the state at level 0, instead of the board's.";
+    Samples "samples", samples: Choice<SentSamples> = SentSamples::None,
+        "`all` sends every sample as a record, in addition to the statistics.";
+    Records "records", records: Choice<Records> = Records::Once,
+        "How often each record is written. `twice` is for a serial line that loses bytes: a record \
+         counts if either copy is intact.";
+    Loops "loops", loops: Optional<Number<1, { 1 << 30 }>> = None,
+        "Operations in each loop on each CPU; by default, 1048576, or as many as fit in 30 s.";
+    Batch "batch", batch: Number<1, { 1 << 16 }> = 1024,
+        "Operations in one sample of a loop.";
+    Duration "duration", duration: Number<1, 86_400> = 1,
+        "The length of each timer measurement in seconds.";
+    Period "period", period: Number<50, 1_000_000> = 1_000,
+        "Microseconds from one expiry of a timer to the next.";
+    Stress "stress", stress: List<Load> = WordSet::at(&[Load::Idle as u8, Load::Mixed as u8]),
+        "The loads under which timers are measured; see [timer latency](timer-latency.md#loads).";
+    Footprint "footprint", footprint: Bytes<{ 1 << 12 }, { 1 << 30 }> = 4 << 20,
+        "Bytes that each CPU writes to under a load, allocated at run time.";
+    Timers "timers", timers: List<ActiveCpus> =
+        WordSet::at(&[ActiveCpus::Alone as u8, ActiveCpus::All as u8]),
+        "The CPUs whose timers are measured at the same time, and those that run the load. `alone`: \
+         one CPU after another, while all others run the load. `all`: all CPUs. `near`, `far`: like \
+         `alone`, but only the next CPU in the same cluster, or the first one in another cluster, \
+         runs the load.";
+    Threshold "threshold", threshold: Optional<Number<1, 1_000_000>> = None,
+        "A timer latency above this number of microseconds makes the scenario stop and fail.";
+    Dirty "dirty", dirty: Optional<DirtySteps> = None,
+        "The bytes to dirty in each step of `dirty_sweep`; by default, 0 and from 16K to twice the \
+         size of the outermost cache.";
+    Contend "contend", contend: Optional<CpuSteps> = None,
+        "The CPUs that power down together in each step of `contend_sweep`; by default, 1 to all.";
+    CpuOnAfter "cpu-on-after", cpu_on_after: Number<0, 1_000_000> = CPU_ON_AFTER_US,
+        "The minimum time in microseconds from the first AFFINITY_INFO that returns OFF for a CPU \
+         to its next CPU_ON; see [reliability](reliability.md#waits).";
+    Fitness "fitness", fitness: Choice<CheckedCalls> = CheckedCalls::Harmless,
+        "`destructive` adds calls with invalid arguments to `fitness`; see [fitness](fitness.md).";
+    Calls "calls", calls: Optional<FunctionIds> = None,
+        "Functions that `masked_time` calls in addition to PSCI's, without arguments; see \
+         [interference](interference.md).";
+    Offsets "offsets", offsets: Number<2, 64> = 32,
+        "Offsets at which an interrupt first falls due within a call.";
+    Repeats "repeats", repeats: Number<1, 3> = 1,
+        "Suspends at each offset.";
+    Neighbors "beside", neighbors: List<ActiveCpus> = WordSet::at(&[ActiveCpus::Alone as u8]),
+        "The CPUs that suspend at the same time in `wake_race`, with a separate map for each value; \
+         see [wake race](wake-race.md).";
+}
+
+/// Firmware marks a CPU as OFF before it has reached its WFI, or while its power controller is
+/// still busy, and on several SoCs a CPU_ON in that gap loses the CPU (`docs/reliability.md`).
+/// Linux never calls CPU_ON that early: milliseconds pass between the two.
+const CPU_ON_AFTER_US: u32 = 1_000;

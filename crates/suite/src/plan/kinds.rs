@@ -1,0 +1,267 @@
+//! The kinds of values that boot arguments take: how each is read, written and described.
+
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use core::fmt;
+use core::marker::PhantomData;
+
+use hardware::text::join::join;
+use hardware::text::outside;
+use hardware::text::words::Word;
+
+use super::scenario_set::ScenarioSet;
+use super::sweep_steps::{Steps, cpus, dirty_bytes, next_bytes, next_cpus};
+use super::word_set::WordSet;
+
+/// A kind of value.
+pub trait Kind {
+    /// The type of the values.
+    type Value: Copy;
+
+    /// Returns the value, or None if the argument does not accept it.
+    fn read(text: &str) -> Option<Self::Value>;
+
+    /// Returns the value as it is written in a boot argument; None if it cannot be written, because
+    /// it stands for the absence of the argument.
+    fn write(value: &Self::Value) -> Option<String>;
+
+    /// Describes the accepted values, after "takes".
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result;
+}
+
+/// A number in a range, in decimal.
+pub struct Number<const LEAST: u32, const MOST: u32>;
+
+impl<const LEAST: u32, const MOST: u32> Kind for Number<LEAST, MOST> {
+    type Value = u32;
+
+    fn read(text: &str) -> Option<u32> {
+        let number = outside::number(text.as_bytes(), 10)?;
+        (LEAST..=MOST).contains(&number).then_some(number)
+    }
+
+    fn write(number: &u32) -> Option<String> {
+        Some(number.to_string())
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        write!(f, "a number from {LEAST} to {MOST}")
+    }
+}
+
+/// A number of bytes in a range, in decimal, optionally in units of 1024 or 1024 * 1024.
+pub struct Bytes<const LEAST: u32, const MOST: u32>;
+
+impl<const LEAST: u32, const MOST: u32> Kind for Bytes<LEAST, MOST> {
+    type Value = u32;
+
+    fn read(text: &str) -> Option<u32> {
+        let bytes = super::sweep_steps::bytes(text)?;
+        (LEAST..=MOST).contains(&bytes).then_some(bytes)
+    }
+
+    fn write(bytes: &u32) -> Option<String> {
+        Some(bytes_text(*bytes))
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        Number::<LEAST, MOST>::write_accepted(f)?;
+        f.write_str(", optionally followed by K or M")
+    }
+}
+
+fn bytes_text(bytes: u32) -> String {
+    match bytes {
+        0 => "0".into(),
+        _ if bytes.is_multiple_of(1 << 20) => format!("{}M", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{}K", bytes >> 10),
+        _ => bytes.to_string(),
+    }
+}
+
+/// A word from a list.
+pub struct Choice<T>(PhantomData<T>);
+
+impl<T: Word> Kind for Choice<T> {
+    type Value = T;
+
+    fn read(text: &str) -> Option<T> {
+        T::from_word(text)
+    }
+
+    fn write(value: &T) -> Option<String> {
+        Some(value.word().into())
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        for (place, value) in T::VALUES.iter().enumerate() {
+            f.write_str(match place {
+                0 => "",
+                _ if place + 1 == T::VALUES.len() => " or ",
+                _ => ", ",
+            })?;
+            f.write_str(value.word())?;
+        }
+        Ok(())
+    }
+}
+
+/// One or more words from a list, separated by commas.
+pub struct List<T>(PhantomData<T>);
+
+impl<T: Word> Kind for List<T> {
+    type Value = WordSet<T>;
+
+    fn read(text: &str) -> Option<WordSet<T>> {
+        WordSet::read(text)
+    }
+
+    fn write(set: &WordSet<T>) -> Option<String> {
+        Some(set.list())
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        write_words(f, T::VALUES.iter().map(|value| value.word()))
+    }
+}
+
+/// Scenarios and groups of scenarios, or `help`.
+pub struct Scenarios;
+
+impl Kind for Scenarios {
+    type Value = ScenarioSet;
+
+    fn read(text: &str) -> Option<ScenarioSet> {
+        if text == ScenarioSet::HELP {
+            return Some(ScenarioSet::EMPTY);
+        }
+        let mut set = ScenarioSet::EMPTY;
+        for word in text.split(',') {
+            set.insert(ScenarioSet::of_word(word)?);
+        }
+        Some(set)
+    }
+
+    fn write(set: &ScenarioSet) -> Option<String> {
+        Some(set.list())
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        f.write_str("help, or ")?;
+        write_words(f, ScenarioSet::words())
+    }
+}
+
+/// A number in hexadecimal, so that `10000` cannot be misread.
+pub struct PowerState;
+
+impl Kind for PowerState {
+    type Value = u32;
+
+    fn read(text: &str) -> Option<u32> {
+        hexadecimal(text)
+    }
+
+    fn write(number: &u32) -> Option<String> {
+        Some(format!("{number:#010x}"))
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        f.write_str("a power_state: 0x and 1 to 8 hexadecimal digits")
+    }
+}
+
+fn hexadecimal(text: &str) -> Option<u32> {
+    let digits = text.as_bytes().strip_prefix(b"0x")?;
+    outside::number(digits, 16).filter(|_| digits.len() <= 8)
+}
+
+/// Amounts of dirty data.
+pub struct DirtySteps;
+
+impl Kind for DirtySteps {
+    type Value = Steps;
+
+    fn read(text: &str) -> Option<Steps> {
+        Steps::parse(text, dirty_bytes, next_bytes)
+    }
+
+    fn write(steps: &Steps) -> Option<String> {
+        Some(join(
+            steps.as_slice().iter().map(|step| bytes_text(*step)),
+            ",",
+        ))
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        f.write_str("up to 24 sizes from 0 to 64M, or doubling ranges (A-B), separated by commas")
+    }
+}
+
+/// Numbers of CPUs.
+pub struct CpuSteps;
+
+impl Kind for CpuSteps {
+    type Value = Steps;
+
+    fn read(text: &str) -> Option<Steps> {
+        Steps::parse(text, cpus, next_cpus)
+    }
+
+    fn write(steps: &Steps) -> Option<String> {
+        Some(join(steps.as_slice().iter(), ","))
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        f.write_str("up to 24 counts from 1 to 512, or ranges (A-B), separated by commas")
+    }
+}
+
+/// Function IDs.
+pub struct FunctionIds;
+
+impl Kind for FunctionIds {
+    type Value = Steps;
+
+    fn read(text: &str) -> Option<Steps> {
+        Steps::parse(text, hexadecimal, |id| id.saturating_add(1))
+    }
+
+    fn write(steps: &Steps) -> Option<String> {
+        let each = steps.as_slice().iter().map(|id| format!("{id:#x}"));
+        Some(join(each, ","))
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        f.write_str(
+            "up to 24 function IDs (0x and hexadecimal digits), or ranges (A-B), separated by commas",
+        )
+    }
+}
+
+/// A value that may be absent.
+pub struct Optional<K>(PhantomData<K>);
+
+impl<K: Kind> Kind for Optional<K> {
+    type Value = Option<K::Value>;
+
+    fn read(text: &str) -> Option<Self::Value> {
+        K::read(text).map(Some)
+    }
+
+    fn write(value: &Self::Value) -> Option<String> {
+        K::write(value.as_ref()?)
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        K::write_accepted(f)
+    }
+}
+
+fn write_words<'w>(f: &mut dyn fmt::Write, words: impl Iterator<Item = &'w str>) -> fmt::Result {
+    f.write_str("one or more of these, separated by commas:")?;
+    for word in words {
+        write!(f, " {word}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! The steps of a sweep, written as a comma-separated list of numbers and ranges, such as `0,4-8`.
+
+use hardware::text::outside;
+
+const STEPS_MAX: usize = 24;
+
+/// The steps of a sweep. Each number occurs only once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    list: [u32; STEPS_MAX],
+    len: u8,
+}
+
+impl Steps {
+    /// No steps.
+    pub const EMPTY: Self = Self {
+        list: [0; STEPS_MAX],
+        len: 0,
+    };
+
+    /// Returns the steps in the order they were added.
+    pub fn as_slice(&self) -> &[u32] {
+        &self.list[..usize::from(self.len)]
+    }
+
+    /// Returns the highest step; 0 if there are none.
+    pub fn highest(&self) -> u32 {
+        self.as_slice().iter().copied().max().unwrap_or(0)
+    }
+
+    /// Adds a step, unless it is already included; returns false if there is no room.
+    pub fn add(&mut self, step: u32) -> bool {
+        if self.as_slice().contains(&step) {
+            return true;
+        }
+        let Some(place) = self.list.get_mut(usize::from(self.len)) else {
+            return false;
+        };
+        *place = step;
+        self.len += 1;
+        true
+    }
+
+    /// Adds `first`, the steps that `next` generates below `last`, and `last`. Returns false if
+    /// there is no room.
+    fn add_range(&mut self, first: u32, last: u32, next: fn(u32) -> u32) -> bool {
+        let steps = core::iter::successors(Some(first), |step| Some(next(*step)));
+        let mut below = steps.take_while(|step| *step < last);
+        below.all(|step| self.add(step)) && self.add(last)
+    }
+
+    /// Parses a list. `item` parses one number; `next` returns the next number in a range.
+    pub(crate) fn parse(
+        value: &str,
+        item: fn(&str) -> Option<u32>,
+        next: fn(u32) -> u32,
+    ) -> Option<Self> {
+        let mut steps = Self::EMPTY;
+        let all_fit = value.split(',').all(|word| {
+            let (first, last) = word.split_once('-').unwrap_or((word, word));
+            let range = item(first).zip(item(last)).filter(|(a, b)| a <= b);
+            range.is_some_and(|(first, last)| steps.add_range(first, last, next))
+        });
+        all_fit.then_some(steps)
+    }
+}
+
+const DIRTY_MAX: u32 = 64 << 20;
+/// The maximum number of steps in a default dirty sweep, including one that is not a power of two.
+pub const DIRTY_STEPS: usize = 15;
+const DIRTY_FIRST: u32 = 16 << 10;
+
+/// Parses a number of bytes: digits, with an optional K or M for 1024 or 1024 * 1024.
+pub(crate) fn bytes(word: &str) -> Option<u32> {
+    let (digits, unit) = match word.as_bytes() {
+        [digits @ .., b'K'] => (digits, 1 << 10),
+        [digits @ .., b'M'] => (digits, 1 << 20),
+        digits => (digits, 1),
+    };
+    outside::number(digits, 10)?.checked_mul(unit)
+}
+
+pub(crate) fn dirty_bytes(word: &str) -> Option<u32> {
+    bytes(word).filter(|bytes| *bytes <= DIRTY_MAX)
+}
+
+pub(crate) fn next_bytes(bytes: u32) -> u32 {
+    (bytes * 2).max(DIRTY_FIRST)
+}
+
+/// Parses a number of CPUs.
+pub(crate) fn cpus(word: &str) -> Option<u32> {
+    outside::number(word.as_bytes(), 10)
+        .filter(|n| (1..=hardware::board::CPU_MAX as u32).contains(n))
+}
+
+/// Returns the next number of CPUs in a range: every number up to 8, then two for each doubling.
+pub(crate) fn next_cpus(cpus: u32) -> u32 {
+    let base = 1 << cpus.ilog2();
+    match base + base / 2 {
+        _ if cpus < 8 => cpus + 1,
+        middle if cpus < middle => middle,
+        _ => base * 2,
+    }
+}
+
+/// Returns the default steps for a dirty sweep: up to twice the size of the cache in bytes.
+pub fn dirty(cache: u64) -> Steps {
+    let last = u32::try_from(cache.saturating_mul(2)).unwrap_or(DIRTY_MAX);
+    let mut steps = Steps::EMPTY;
+    // There is enough room: 64 MiB is 2^12 times the first step.
+    steps.add_range(0, last.min(DIRTY_MAX), next_bytes);
+    steps
+}
+
+/// Returns the default steps for a contention sweep.
+pub fn contend(cpus: usize) -> Steps {
+    let mut steps = Steps::EMPTY;
+    // There is enough room: 8 steps, and two for each doubling up to 512.
+    steps.add_range(1, cpus.clamp(1, hardware::board::CPU_MAX) as u32, next_cpus);
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_for_the_defaults() {
+        for (steps, len, last) in [
+            (contend(1), 1, 1),
+            (contend(6), 6, 6),
+            (contend(32), 12, 32),
+            (contend(400), 20, 400),
+            (contend(512), 20, 512),
+            (dirty(3 << 10), 2, 6 << 10),
+            (dirty(2 << 20), 10, 4 << 20),
+            (dirty(u64::MAX), 14, DIRTY_MAX),
+        ] {
+            assert_eq!((steps.as_slice().len(), steps.highest()), (len, last));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The `cold_call` scenario, which times a firmware call. The call is measured warm, after
+//! evicting the caller's own cache lines, and as the first call after a wake-up from each idle
+//! state.
+
+use alloc::string::String;
+
+use crate::bench::bench::BenchStep;
+use crate::bench::states::Chosen;
+use crate::bench::steps::{self, Sweep};
+use crate::measure::{Action, Metric, Preparation, SingleCall};
+use crate::model::{Run, Scenario, Skip};
+use crate::plan::{ActiveCpus, Axis, Variant};
+
+use crate::plan::UsedStates;
+
+use super::descriptor::{Descriptor, requested};
+
+pub(super) const COLD_CALL: Descriptor = Descriptor {
+    tag: "cold_call",
+    name: "Calls to the firmware, warm and cold",
+    axis: Some(Axis::PowerState),
+    states: UsedStates::All,
+    variants: &[
+        VERSION.warm,
+        VERSION.evicted,
+        VERSION.woken,
+        STAMP.warm,
+        STAMP.evicted,
+        STAMP.woken,
+    ],
+    // Two functions, each called warm, with the caller's cache lines evicted, and after each idle
+    // state.
+    cells: |size| 2 * size.cpus * (2 + size.idle_states),
+    explanation,
+    measure: |request| steps::measure(request, measure_steps),
+    ..Descriptor::STEPS
+};
+
+/// A call and its variants.
+struct ColdCall {
+    call: SingleCall,
+    warm: Variant,
+    evicted: Variant,
+    woken: Variant,
+}
+
+const VERSION: ColdCall = ColdCall {
+    call: SingleCall::Version,
+    warm: Variant::new("version_warm"),
+    evicted: Variant::new("version_evicted"),
+    woken: Variant::new("version_woken"),
+};
+const STAMP: ColdCall = ColdCall {
+    call: SingleCall::ReadStamp,
+    warm: Variant::new("stamp_warm"),
+    evicted: Variant::new("stamp_evicted"),
+    woken: Variant::new("stamp_woken"),
+};
+
+fn explanation(run: &Run, scenario: &Scenario) -> String {
+    let mut text = requested(run, scenario);
+    if !scenario.has_pmf() {
+        text += "Without PMF, the timestamp call is not measured. ";
+    }
+    text
+}
+
+impl ColdCall {
+    fn action(&self, after: Preparation) -> Action {
+        let call = self.call;
+        Action::ColdCall { call, after }
+    }
+}
+
+fn measure_steps(sweep: &mut Sweep<'_>) {
+    for cold_call in calls(sweep) {
+        for (variant, after) in [
+            (cold_call.warm, Preparation::Warm),
+            (cold_call.evicted, Preparation::Evict),
+        ] {
+            let step = BenchStep::new(ActiveCpus::Alone, cold_call.action(after));
+            sweep.step(variant, None, step);
+        }
+    }
+    let states = sweep.bench.setting.states;
+    if states.accepted.is_empty() {
+        sweep.leave_out(states.explain(Skip::NoIdleState));
+    }
+    // The `Call` metric is measured for every call.
+    sweep.each_state(Metric::Call, measure_woken);
+}
+
+fn measure_woken(sweep: &mut Sweep<'_>, state: Chosen) {
+    let after = Preparation::Suspend {
+        power_state: state.power_state,
+        powerdown: state.powerdown,
+    };
+    for cold_call in calls(sweep) {
+        let step = BenchStep {
+            timers_stop: state.timer_stops,
+            ..BenchStep::new(ActiveCpus::Alone, cold_call.action(after))
+        };
+        sweep.step(cold_call.woken, Some(state.power_state.into()), step);
+    }
+}
+
+/// Returns the calls that the firmware implements.
+fn calls(sweep: &Sweep<'_>) -> &'static [ColdCall] {
+    match sweep.bench.pmf {
+        true => &[VERSION, STAMP],
+        false => &[VERSION],
+    }
+}

@@ -1,0 +1,179 @@
+//! Measures the times from CPU_ON to the first instruction and from CPU_OFF to OFF.
+//!
+//! A CPU powers off at an instant that the lead publishes when the CPU is ready. From then on, the
+//! lead calls AFFINITY_INFO continuously. A round with all CPUs does not measure the time until
+//! OFF, because the lead can only poll one CPU at a time.
+//!
+//! In `cpu_on_flood`, the lead calls CPU_ON continuously instead, until the firmware accepts it.
+//!
+//! After its last CPU_ON, the lead sleeps for twice the time that the slowest CPU has taken so far,
+//! so that it does not interfere with CPUs that are powering up.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use hardware::board::CpuIndex;
+
+use crate::bench::Request;
+use crate::bench::bench::{Bench, BenchRoom, LONGEST_QUIET_US, QUIET_US, too_few};
+use crate::bench::cell_state::COLUMNS;
+use crate::bench::memory::{bench_bytes, cells_bytes};
+use crate::measure::{Action, Metric, Round, Who};
+use crate::model::{CellStep, Failure, Scenario, Skip, Status};
+use crate::plan::Work;
+use crate::plan::{ActiveCpus, Key, RunSize, Variant};
+
+use crate::plan::{Group, NotCounted};
+
+use super::descriptor::{Descriptor, requested};
+
+pub(super) const CPU_ON: Descriptor = Descriptor {
+    tag: "cpu_on",
+    name: "CPU_ON and CPU_OFF",
+    needs_cpu_off: true,
+    arguments: &[Key::Iterations, Key::Warmup, Key::CpuOnAfter],
+    compared: &[Key::CpuOnAfter],
+    variants: &[FIRST, JOINS],
+    not_counted: NotCounted::ByReason,
+    cells: |size| 2 * size.cpus + 1,
+    heap,
+    work: |size, cells| Work {
+        samples: size.rounds() * cells as u64,
+        ..Work::default()
+    },
+    explanation: requested,
+    measure: |request| measure(request, false),
+    ..Descriptor::LOOP
+};
+
+pub(super) const CPU_ON_FLOOD: Descriptor = Descriptor {
+    tag: "cpu_on_flood",
+    name: "CPU_OFF under a flood of CPU_ON calls",
+    group: Group::None,
+    // On several SoCs, a CPU_ON in this gap loses the CPU.
+    is_in_all: false,
+    cells: |size| size.cpus,
+    measure: |request| measure(request, true),
+    ..CPU_ON
+};
+
+/// The first CPU in its cluster to be turned on.
+const FIRST: Variant = Variant::new("first");
+/// A CPU whose cluster is already up.
+const JOINS: Variant = Variant::new("joins");
+
+fn heap(size: &RunSize<'_>, cells: usize) -> usize {
+    bench_bytes(size.cpus, 0, size.plan.iterations as usize) + cells_bytes(cells, COLUMNS)
+}
+
+/// How many microseconds before CPU_OFF the lead publishes the start time. This must be longer than
+/// the waiting CPU's nap.
+const LEAD_IN_US: u64 = 200;
+
+/// Measures each CPU individually, and then all CPUs at once. A CPU's columns hold its CPU_ON and
+/// CPU_OFF times.
+fn measure(request: Request<'_>, floods: bool) -> Result<Vec<Scenario>, fmt::Error> {
+    let key = request.key;
+    let room = BenchRoom {
+        figures: request.setting.plan.iterations as usize,
+        ..BenchRoom::for_cells(&request)
+    };
+    let mut bench = Bench::new(request, room);
+    let status = match bench.setting.cpus.len() {
+        0 | 1 => Status::Skipped(Skip::OneCpu),
+        _ => measure_all(&mut bench, floods).map_or_else(Status::Failed, |()| Status::Passed),
+    };
+    Ok(alloc::vec![bench.finish(key, status)])
+}
+
+fn measure_all(bench: &mut Bench<'_>, floods: bool) -> Result<(), Failure> {
+    bench.asked = bench.setting.plan.iterations;
+    let lead = bench.lead();
+    let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
+    let together = (!floods).then_some(Who::All);
+    for who in others.clone().map(Who::Only).chain(together) {
+        take_samples(bench, who, floods)?;
+        for cpu in others.clone().filter(|cpu| who.includes(*cpu, lead)) {
+            add_cell(bench, who, cpu)?;
+        }
+    }
+    Ok(())
+}
+
+fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Failure> {
+    let lead_in = bench.machine.facts().ticks(LEAD_IN_US);
+    let mut round = Round {
+        quiet: bench.machine.facts().ticks(QUIET_US),
+        floods,
+        ..Round::new(who, Action::OnOff, lead_in)
+    };
+    bench.clear_cells();
+    // Run at least one round, because the first one powers off CPUs that are still on.
+    for _ in 0..bench.setting.plan.warmup.max(1) {
+        bench.trials += 1;
+        bench.run_round(&round)?;
+        round.quiet = round.quiet.max(quiet_for_slowest(bench));
+    }
+    for _ in 0..bench.setting.plan.iterations {
+        bench.attempts += 1;
+        bench.run_round(&round)?;
+        round.quiet = round.quiet.max(quiet_for_slowest(bench));
+        for (outcome, state) in bench.outcomes.iter().zip(&mut bench.cells) {
+            if !outcome.took_part() {
+                continue;
+            }
+            match outcome.judge(false) {
+                Ok(()) => {
+                    let [on, off] = &mut state.columns;
+                    on.extend(outcome.metric(Metric::TurnOn, false));
+                    off.extend(outcome.metric(Metric::TurnOff, false));
+                }
+                Err(rejection) => state.reject(rejection),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns twice the time that the slowest CPU in the last round needed to power up, capped at the
+/// longest quiet time.
+fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
+    let arrivals = bench.outcomes.iter().filter(|outcome| outcome.took_part());
+    let way_up = arrivals.filter_map(|outcome| outcome.metric(Metric::TurnOn, false));
+    let longest = bench.machine.facts().ticks(LONGEST_QUIET_US);
+    (2 * way_up.max().unwrap_or(0)).min(longest)
+}
+
+fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failure> {
+    let asked = bench.asked;
+    let step = CellStep {
+        how: match who {
+            Who::All => ActiveCpus::All,
+            _ => ActiveCpus::Alone,
+        },
+        ..CellStep::of(variant(bench, who, cpu))
+    };
+    let metrics: &[Metric] = match who {
+        Who::All => &[Metric::TurnOn],
+        _ => &[Metric::TurnOn, Metric::TurnOff],
+    };
+    let turned_off = bench.cells[cpu.place()].columns[1].len() as u32;
+    bench.add_cell(cpu, step, metrics, asked)?;
+    match who {
+        Who::All => Ok(()),
+        _ => too_few(cpu, turned_off, asked).map_or(Ok(()), Err),
+    }
+}
+
+/// Returns [`JOINS`] if the CPU's cluster is already up, because the lead is in that
+/// cluster or has turned on one of its CPUs earlier in the same round.
+fn variant(bench: &Bench<'_>, who: Who, cpu: CpuIndex) -> Variant {
+    let (cpus, lead) = (bench.setting.cpus, bench.lead());
+    let is_up = |other: CpuIndex| other == lead || who == Who::All && other < cpu;
+    let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
+    let is_mate = |other: CpuIndex| other != cpu && cluster(other) == cluster(cpu);
+    match CpuIndex::all(cpus.len()).any(|other| is_mate(other) && is_up(other)) {
+        true => JOINS,
+        false => FIRST,
+    }
+}

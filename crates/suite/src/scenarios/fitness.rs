@@ -1,0 +1,96 @@
+//! The `fitness` scenario, which shows which PSCI functions work. It looks up each function in the
+//! firmware's list, calls it if that is harmless, and observes the effect. It measures nothing.
+//!
+//! A check can cause a CPU to be lost. The checks are therefore ordered from harmless to dangerous:
+//! calls on the lead, CPU_ON and CPU_OFF for each CPU, CPU_SUSPEND to each declared state, CPU_ON
+//! after shorter and shorter pauses and, only if requested, calls with wrong arguments. Functions
+//! that turn off or reset the system are never called.
+
+mod checks;
+mod listings;
+mod power;
+mod states;
+mod wrong_arguments;
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::bench::Request;
+use crate::bench::memory::{CHECK_PRINTING, PRINTING, list};
+use crate::measure::Outcome;
+use crate::model::{Check, Failure, Scenario, ScenarioKey, Status};
+use crate::plan::Work;
+use crate::plan::{CheckedCalls, Key, RunSize};
+
+use self::checks::Fitness;
+use crate::plan::{Group, NotCounted};
+
+use super::descriptor::Descriptor;
+
+pub(super) const FITNESS: Descriptor = Descriptor {
+    tag: "fitness",
+    name: "Which PSCI functions work",
+    group: Group::None,
+    is_in_all: false,
+    arguments: &[Key::Fitness],
+    columns: &[],
+    variants: &[],
+    not_counted: NotCounted::Nothing,
+    // Each CPU may fail in its own way.
+    cells: |size| 80 + size.cpus * (8 + 9 * size.idle_states),
+    heap: |size, checks| {
+        list::<Check>(checks) + list::<Outcome>(size.cpus) + CHECK_PRINTING * checks + PRINTING
+    },
+    work: |_, _| Work::default(),
+    measure: check,
+    ..Descriptor::SUITE
+};
+
+/// Checks all functions.
+fn check(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
+    let Request {
+        machine,
+        setting,
+        key,
+        out,
+    } = request;
+    let cpus = setting.cpus.len();
+    let states = setting.states.accepted.len() + setting.states.foreign.len();
+    let mut fitness = Fitness {
+        machine,
+        out,
+        setting,
+        outcomes: alloc::vec![Outcome::default(); cpus],
+        checks: Vec::with_capacity(key.id.cells(&RunSize {
+            plan: setting.plan,
+            cpus,
+            idle_states: states,
+        })),
+    };
+    listings::check(&mut fitness)?;
+    power::check(&mut fitness)?;
+    states::check(&mut fitness)?;
+    power::check_pauses(&mut fitness)?;
+    if setting.plan.fitness == CheckedCalls::Destructive {
+        wrong_arguments::check(&mut fitness)?;
+    }
+    Ok(alloc::vec![finish(fitness, key)])
+}
+
+/// Returns the scenario, marked as failed if any check failed.
+fn finish(fitness: Fitness<'_>, key: ScenarioKey) -> Scenario {
+    let mut failed = fitness.checks.iter().filter(|check| check.has_failed());
+    let status = match failed.next() {
+        None => Status::Passed,
+        Some(first) => Status::Failed(Failure::CheckFailed {
+            function: first.function,
+            probe: first.probe,
+            failed: 1 + failed.count() as u32,
+        }),
+    };
+    Scenario {
+        status,
+        checks: fitness.checks,
+        ..Scenario::new(key)
+    }
+}

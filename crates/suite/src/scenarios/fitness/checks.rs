@@ -1,0 +1,197 @@
+//! The state and the functions that all checks share.
+
+use alloc::vec::Vec;
+use core::fmt::{self, Write};
+
+use crate::measure::{
+    ActionEnd, Cause, Facts, Loss, Machine, Outcome, Reason, Rejection, Round, Step,
+};
+use crate::model::{Check, CheckEnd, CpuSet, Function, Probe, Skip};
+use hardware::board::{CpuIndex, Mpidr};
+
+use crate::bench::Setting;
+use crate::bench::trials::last_other_before;
+
+/// A call's return value: the low word of X0.
+pub(super) type Answer = i32;
+
+/// The machine, and the checks made so far.
+pub(super) struct Fitness<'m> {
+    pub(super) machine: &'m mut dyn Machine,
+    pub(super) out: &'m mut dyn Write,
+    pub(super) setting: Setting<'m>,
+    /// The outcomes of the last round, one for each CPU.
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) checks: Vec<Check>,
+}
+
+impl Fitness<'_> {
+    pub(super) fn facts(&self) -> &Facts {
+        self.machine.facts()
+    }
+
+    pub(super) fn lead(&self) -> CpuIndex {
+        self.facts().lead
+    }
+
+    /// Returns the CPUs other than the lead, in board order, including lost ones.
+    pub(super) fn others(&self) -> impl Iterator<Item = CpuIndex> + use<> {
+        let lead = self.lead();
+        CpuIndex::all(self.setting.cpus.len()).filter(move |cpu| *cpu != lead)
+    }
+
+    /// Returns the last CPU that is neither the lead nor lost.
+    pub(super) fn last_other(&self) -> Option<CpuIndex> {
+        last_other_before(self.machine, self.setting.cpus, None)
+    }
+
+    pub(super) fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
+        let cpu = &self.setting.cpus[cpu.place()];
+        cpu.mpidr.expect("a CPU on the board has an MPIDR")
+    }
+
+    /// Runs one round, and returns the CPU's outcome.
+    pub(super) fn run(&mut self, cpu: CpuIndex, round: &Round) -> Outcome {
+        self.machine.run(round, &mut self.outcomes);
+        self.outcomes[cpu.place()]
+    }
+
+    /// Prints the function that is about to be called, so that the output shows which function it
+    /// was if the run ends during the call.
+    pub(super) fn announce(&mut self, function: Function, x: Option<u32>) -> fmt::Result {
+        match x {
+            Some(x) => writeln!(self.out, "  {} {x:#010x} ...", function.name()),
+            None => writeln!(self.out, "  {} ...", function.name()),
+        }
+    }
+
+    /// Calls a function on the lead.
+    pub(super) fn call(&mut self, function: Function, arguments: [u64; 3]) -> Answer {
+        self.machine.call_firmware(function.id(), arguments) as Answer
+    }
+
+    /// Returns whether the firmware lists the function, or None if no list covers it.
+    pub(super) fn promised(&mut self, function: Function) -> Option<bool> {
+        Some(self.listing(function)? >= 0)
+    }
+
+    /// Adds a check that is not tied to a particular CPU.
+    pub(super) fn add(&mut self, check: Check) {
+        let promised = check.promised.or_else(|| self.promised(check.function));
+        self.checks.push(Check { promised, ..check });
+    }
+
+    /// Adds one CPU's result. CPUs with the same result share a check.
+    pub(super) fn add_for(&mut self, cpu: CpuIndex, check: Check) {
+        let promised = self.promised(check.function);
+        let mut check = Check { promised, ..check };
+        let mut known = self.checks.iter_mut();
+        match known.find(|known| !known.cpus.is_empty() && known.is_alike(&check)) {
+            Some(known) => known.insert(cpu),
+            None => {
+                check.insert(cpu);
+                self.checks.push(check);
+            }
+        }
+    }
+
+    /// Returns the CPUs that are lost.
+    pub(super) fn lost(&self) -> CpuSet {
+        let cpus = CpuIndex::all(self.setting.cpus.len());
+        cpus.filter(|cpu| self.machine.is_lost(*cpu)).collect()
+    }
+
+    /// Adds a failed check for each CPU that has been lost since `before` in a call that only
+    /// prepares or ends a round. `outcomes` are those of the round. Returns true if there are any:
+    /// the round then says nothing about the call under test.
+    pub(super) fn add_failed_steps(&mut self, before: &CpuSet, outcomes: &[Outcome]) -> bool {
+        let lost = self.lost();
+        let mut has_failed = false;
+        for cpu in lost.iter().filter(|cpu| !before.contains(*cpu)) {
+            let outcome = &outcomes[cpu.place()];
+            if let ActionEnd::Lost(loss) = outcome.end
+                && let Some((function, probe)) = failed_step(loss)
+            {
+                let check = Check {
+                    answer: returned(loss),
+                    ..Check::new(function, probe, no_effect(outcome))
+                };
+                self.add_for(cpu, check);
+                has_failed = true;
+            }
+        }
+        has_failed
+    }
+
+    /// Adds a check of a return value, optionally for a particular CPU.
+    pub(super) fn add_answer(
+        &mut self,
+        (function, probe): (Function, Probe),
+        (x, cpu): (Option<u32>, Option<CpuIndex>),
+        answer: Answer,
+        permitted: &[Answer],
+    ) {
+        let check = Check {
+            x,
+            answer: Some(answer),
+            ..Check::new(function, probe, end_of(permitted.contains(&answer)))
+        };
+        match cpu {
+            Some(cpu) => self.add_for(cpu, check),
+            None => self.add(check),
+        }
+    }
+
+    pub(super) fn not_tried(
+        &mut self,
+        function: Function,
+        probe: Probe,
+        x: Option<u32>,
+        why: Skip,
+    ) {
+        let why = self.setting.states.explain(why);
+        self.add(Check {
+            x,
+            ..Check::new(function, probe, CheckEnd::NotTried(why))
+        });
+    }
+}
+
+/// Returns the function that failed, and how, if a CPU was lost before or after the call under
+/// test.
+pub(super) const fn failed_step(loss: Loss) -> Option<(Function, Probe)> {
+    match (loss.step, loss.cause) {
+        (Step::TurnOn | Step::Arrive | Step::Begin, _) => Some((Function::CpuOn, Probe::Arrives)),
+        (Step::Finish, _) => None,
+        // It was AFFINITY_INFO, not CPU_OFF, that returned a wrong value.
+        (Step::TurnOff, Cause::Firmware(_) | Cause::OffTooEarly) => {
+            Some((Function::AffinityInfo, Probe::IsOff))
+        }
+        (Step::TurnOff, _) => Some((Function::CpuOff, Probe::GoesOff)),
+    }
+}
+
+/// Returns the return value of the call that caused the loss, if that call returned.
+pub(super) fn returned(loss: Loss) -> Option<Answer> {
+    match loss.cause {
+        Cause::Firmware(code) | Cause::CpuOff(code) => Some(code.0),
+        Cause::Timeout if loss.step == Step::Arrive => Some(0),
+        Cause::Timeout | Cause::Exception | Cause::Context | Cause::OffTooEarly => None,
+    }
+}
+
+pub(super) fn end_of(is_permitted: bool) -> CheckEnd {
+    match is_permitted {
+        true => CheckEnd::Works,
+        false => CheckEnd::WrongAnswer,
+    }
+}
+
+/// Returns the result of a call that did not have the expected effect on its CPU.
+pub(super) fn no_effect(outcome: &Outcome) -> CheckEnd {
+    let lost = Rejection::plain(Reason::Lost);
+    CheckEnd::NoEffect(match outcome.end {
+        ActionEnd::NotRun => lost,
+        _ => outcome.judge(false).err().unwrap_or(lost),
+    })
+}

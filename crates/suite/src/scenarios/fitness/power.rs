@@ -1,0 +1,189 @@
+//! Turns each CPU on and off, and checks what AFFINITY_INFO returns for it at each step.
+
+use core::fmt;
+
+use crate::measure::{Action, ActionEnd, After, Outcome, Round, Step, Who};
+use crate::model::{Check, CheckEnd, Function, Probe, Skip};
+use hardware::board::CpuIndex;
+use smccc::psci::error;
+
+use super::checks::{Answer, Fitness, failed_step, no_effect, returned};
+use crate::bench::bench::lead_in;
+
+/// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.
+const PAUSES_US: [u32; 10] = [10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1, 0];
+/// The number of attempts for each pause.
+const TRIES: u32 = 3;
+
+pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+    fitness.announce(Function::CpuOn, None)?;
+    let lead = fitness.lead();
+    check_again(fitness, lead);
+    let mut others = fitness.others().peekable();
+    if others.peek().is_none() {
+        fitness.not_tried(Function::CpuOn, Probe::Arrives, None, Skip::OneCpu);
+    }
+    for cpu in others {
+        check_cpu(fitness, cpu);
+    }
+    Ok(())
+}
+
+/// Calls CPU_ON for a CPU that is on.
+fn check_again(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
+    let arguments = [
+        fitness.mpidr(cpu).number(),
+        fitness.machine.entry_point(),
+        0,
+    ];
+    let answer = fitness.call(Function::CpuOn, arguments);
+    let kind = (Function::CpuOn, Probe::AlreadyOn);
+    fitness.add_answer(kind, (None, Some(cpu)), answer, &[error::ALREADY_ON]);
+}
+
+/// Checks that AFFINITY_INFO returns `state` for the CPU.
+fn check_state(fitness: &mut Fitness<'_>, cpu: CpuIndex, probe: Probe, state: Answer) {
+    let target = fitness.mpidr(cpu).number();
+    let answer = fitness.call(Function::AffinityInfo, [target, 0, 0]);
+    let kind = (Function::AffinityInfo, probe);
+    fitness.add_answer(kind, (None, Some(cpu)), answer, &[state]);
+}
+
+/// Returns a round in which the CPU makes a harmless call and then stays on or turns off.
+fn round(fitness: &Fitness<'_>, cpu: CpuIndex, after: After) -> Round {
+    let who = Who::Only(cpu);
+    let lead_in = lead_in(fitness.facts(), who, fitness.setting.cpus.len());
+    Round {
+        after,
+        ..Round::new(who, Action::Version, lead_in)
+    }
+}
+
+/// Turns one CPU on and off.
+fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
+    check_state(fitness, cpu, Probe::IsOff, 1);
+    let turn_on = Round {
+        repeats_cpu_on: true,
+        ..round(fitness, cpu, After::Stay)
+    };
+    let outcome = fitness.run(cpu, &turn_on);
+    if let Some(answer) = fitness.machine.second_cpu_on() {
+        let kind = (Function::CpuOn, Probe::Pending);
+        let permitted = [error::ALREADY_ON, error::ON_PENDING];
+        fitness.add_answer(kind, (None, Some(cpu)), answer, &permitted);
+    }
+    if !add_arrival(fitness, cpu, &outcome) {
+        return;
+    }
+    check_state(fitness, cpu, Probe::IsOn, 0);
+    check_again(fitness, cpu);
+    if let Some(why) = fitness.facts().no_cpu_off {
+        let skip = CheckEnd::NotTried(Skip::NoCpuOff(why));
+        fitness.add_for(cpu, Check::new(Function::CpuOff, Probe::GoesOff, skip));
+        return;
+    }
+    let turn_off = Round {
+        action: Action::Off,
+        ..round(fitness, cpu, After::Off)
+    };
+    let outcome = fitness.run(cpu, &turn_off);
+    if add_departure(fitness, cpu, &outcome) {
+        check_state(fitness, cpu, Probe::IsOff, 1);
+    }
+}
+
+/// Adds the result of CPU_ON, and returns true if the CPU has arrived and made its call.
+fn add_arrival(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) -> bool {
+    let has_arrived = matches!(outcome.end, ActionEnd::Returned);
+    let end = match has_arrived {
+        true => CheckEnd::Works,
+        false => no_effect(outcome),
+    };
+    let mut check = Check {
+        answer: Some(0),
+        ..Check::new(Function::CpuOn, Probe::Arrives, end)
+    };
+    if let ActionEnd::Lost(loss) = outcome.end {
+        check.answer = returned(loss);
+        // The CPU was lost during its call.
+        if let Step::Begin | Step::Finish | Step::TurnOff = loss.step {
+            (check.function, check.probe) = (Function::PsciVersion, Probe::Answer);
+        }
+    }
+    fitness.add_for(cpu, check);
+    has_arrived
+}
+
+/// Adds the result of CPU_OFF, and returns true if the CPU is off.
+fn add_departure(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) -> bool {
+    let is_off = matches!(outcome.end, ActionEnd::WentOff);
+    let mut check = Check::new(Function::CpuOff, Probe::GoesOff, CheckEnd::Works);
+    if let ActionEnd::Lost(loss) = outcome.end {
+        check.answer = returned(loss);
+        check.end = match fitness.machine.is_lost(cpu) {
+            true => no_effect(outcome),
+            // The CPU has stayed on, and later checks can use it.
+            false => CheckEnd::WrongAnswer,
+        };
+        if let Some((Function::AffinityInfo, probe)) = failed_step(loss) {
+            (check.function, check.probe) = (Function::AffinityInfo, probe);
+        }
+    } else if !is_off {
+        check.end = no_effect(outcome);
+    }
+    fitness.add_for(cpu, check);
+    is_off
+}
+
+/// Turns one CPU on again after shorter and shorter pauses, until it is lost. Firmware may report
+/// a CPU as OFF before the CPU has reached its WFI; a CPU_ON in that gap may have no effect.
+pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
+    let Some(cpu) = fitness.last_other() else {
+        return Ok(());
+    };
+    if fitness.facts().no_cpu_off.is_some() {
+        return Ok(());
+    }
+    fitness.announce(Function::CpuOn, None)?;
+    // The first pause, like all others, must follow a CPU_OFF.
+    fitness.run(cpu, &round(fitness, cpu, After::Off));
+    for pause in PAUSES_US {
+        let ticks = fitness.facts().ticks(pause.into());
+        fitness.machine.set_pause(ticks);
+        let again = round(fitness, cpu, After::Off);
+        let is_lost = (0..TRIES).any(|_| {
+            fitness.run(cpu, &again);
+            fitness.machine.is_lost(cpu)
+        });
+        let outcome = fitness.outcomes[cpu.place()];
+        if let (true, ActionEnd::Lost(loss)) = (is_lost, outcome.end)
+            && loss.step == Step::TurnOff
+            && let Some((function, probe)) = failed_step(loss)
+        {
+            // The CPU came back, so this is not a result of CPU_ON.
+            let check = Check {
+                answer: returned(loss),
+                ..Check::new(function, probe, no_effect(&outcome))
+            };
+            fitness.add_for(cpu, check);
+            break;
+        }
+        let end = match is_lost {
+            true => no_effect(&outcome),
+            false => CheckEnd::Works,
+        };
+        let check = Check {
+            x: Some(pause),
+            ..Check::new(Function::CpuOn, Probe::Again, end)
+        };
+        fitness.add_for(cpu, check);
+        if is_lost {
+            break;
+        }
+    }
+    let usual = fitness.setting.plan.cpu_on_after;
+    fitness
+        .machine
+        .set_pause(fitness.facts().ticks(usual.into()));
+    Ok(())
+}

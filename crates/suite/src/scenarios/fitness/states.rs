@@ -1,0 +1,237 @@
+//! Suspends each CPU to each declared state, wakes it in every possible way, and checks the
+//! statistics. Undeclared states are not tried, because some firmware panics on them.
+
+use core::fmt;
+
+use crate::measure::{Outcome, Reason, Rejection, Waker};
+use crate::model::{Check, CheckEnd, Function, Probe, Skip};
+use hardware::board::CpuIndex;
+use hardware::spec::stat::Mismatch;
+
+use super::checks::{Fitness, no_effect};
+use crate::bench::reached::reached_in;
+use crate::bench::states::Chosen;
+use crate::bench::trials::{TrialVerdict, Trials, helper_of};
+
+/// The highest power level (DEN0022F, section 5.4.2).
+const LEVEL_MAX: u8 = 3;
+/// The number of CPUs that may be lost in one state. Once this limit is reached, no other CPU
+/// enters the state.
+const LOSSES: usize = 2;
+
+pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+    let states = fitness.setting.states;
+    let function = Function::CpuSuspend;
+    if fitness.facts().gic.is_none() {
+        fitness.not_tried(function, Probe::OwnTimer, None, Skip::NoGic);
+        return Ok(());
+    }
+    if states.accepted.is_empty() {
+        fitness.not_tried(function, Probe::OwnTimer, None, Skip::NoIdleState);
+    }
+    for state in &states.foreign {
+        let why = Skip::OtherFormat(states.format);
+        fitness.not_tried(function, Probe::OwnTimer, Some(*state), why);
+    }
+    // Check the shallowest states first.
+    for level in 0..=LEVEL_MAX {
+        let is_of_level = |state: &&Chosen| state.level.unwrap_or(0) == level;
+        for state in states.accepted.iter().filter(is_of_level) {
+            fitness.announce(function, Some(state.power_state))?;
+            check_state(fitness, *state);
+        }
+    }
+    Ok(())
+}
+
+fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
+    let lead = fitness.lead();
+    let lost_before = fitness.count_lost();
+    for cpu in fitness.others() {
+        for (probe, waker) in [
+            (Probe::OwnTimer, Waker::TimerTrial),
+            (Probe::Sgi, Waker::Helper(lead)),
+        ] {
+            // In a state that stops the CPU's own timer, the timer is not expected to wake the CPU.
+            let is_meant = probe != Probe::OwnTimer || !state.timer_stops;
+            let may_try = fitness.count_lost() - lost_before < LOSSES;
+            if is_meant && may_try && !fitness.machine.is_lost(cpu) {
+                check_waker(fitness, cpu, state, (probe, waker));
+            }
+        }
+    }
+    // After a loss, there may be no way to wake the lead.
+    if fitness.count_lost() > lost_before {
+        return;
+    }
+    let helper = helper_of(fitness.machine, fitness.setting.cpus, lead);
+    match helper {
+        Some(helper) => {
+            check_waker(fitness, lead, state, (Probe::Sgi, Waker::Helper(helper)));
+            if fitness.facts().frame.is_ok() {
+                check_waker(
+                    fitness,
+                    lead,
+                    state,
+                    (Probe::Frame, Waker::FrameTrial(helper)),
+                );
+            }
+        }
+        None => {
+            let x = Some(state.power_state);
+            let why = match fitness.setting.cpus.len() {
+                1 => Skip::OneCpu,
+                _ => Skip::NoHelper,
+            };
+            fitness.not_tried(Function::CpuSuspend, Probe::Sgi, x, why);
+        }
+    }
+    // If all other CPUs are lost, no CPU is known to return from this state. If the lead did not
+    // return, the results would be lost.
+    let may_suspend = helper.is_some() || fitness.setting.cpus.len() == 1;
+    if may_suspend && !state.timer_stops && fitness.timers_wake(state) {
+        check_waker(fitness, lead, state, (Probe::OwnTimer, Waker::OwnTimers));
+    }
+}
+
+impl Fitness<'_> {
+    fn count_lost(&self) -> usize {
+        self.machine.count_lost(self.setting.cpus.len())
+    }
+
+    /// Returns true unless a CPU's own timer has failed to wake it from this state.
+    fn timers_wake(&self, state: Chosen) -> bool {
+        let is_of_it =
+            |check: &&Check| check.probe == Probe::OwnTimer && check.x == Some(state.power_state);
+        !self.checks.iter().filter(is_of_it).any(Check::has_failed)
+    }
+}
+
+/// Suspends one CPU and wakes it with one interrupt source.
+fn check_waker(
+    fitness: &mut Fitness<'_>,
+    cpu: CpuIndex,
+    state: Chosen,
+    (probe, waker): (Probe, Waker),
+) {
+    let has_statistics = fitness.facts().stat;
+    let lost_before = fitness.lost();
+    let mut trials = Trials::new(fitness.machine, fitness.setting.cpus);
+    trials.reads_statistics = has_statistics;
+    trials.checks_context = true;
+    let verdict = trials.run(cpu, waker, state);
+    let outcome = *trials.outcome(cpu);
+    let outcomes = trials.into_outcomes();
+    if fitness.add_failed_steps(&lost_before, &outcomes) {
+        let (mpidr, power_state) = (fitness.mpidr(cpu), state.power_state);
+        let why = CheckEnd::NotTried(Skip::NotTried { mpidr, power_state });
+        let check = Check::new(Function::CpuSuspend, probe, why);
+        let x = Some(power_state);
+        fitness.add_for(cpu, Check { x, ..check });
+        return;
+    }
+    let rejected = || match no_effect(&outcome) {
+        // The CPU came back, so the trial failed because of an early wake-up.
+        CheckEnd::NoEffect(Rejection {
+            reason: Reason::Lost,
+            ..
+        }) if !fitness.machine.is_lost(cpu) => {
+            CheckEnd::NoEffect(Rejection::plain(Reason::EarlyWake))
+        }
+        end => end,
+    };
+    let end = match verdict {
+        TrialVerdict::Woken => CheckEnd::Works,
+        TrialVerdict::Refused => CheckEnd::WrongAnswer,
+        TrialVerdict::WokenInstead => CheckEnd::NoEffect(Rejection::plain(Reason::NotRung)),
+        TrialVerdict::Asleep | TrialVerdict::Lost | TrialVerdict::Unclear => rejected(),
+    };
+    let check = Check {
+        x: Some(state.power_state),
+        answer: outcome.code.filter(|_| end == CheckEnd::WrongAnswer),
+        ..Check::new(Function::CpuSuspend, probe, end)
+    };
+    fitness.add_for(cpu, check);
+    if end == CheckEnd::Works {
+        add_context(fitness, cpu, state, &outcome);
+    }
+    // A lost CPU may still be on. In that case, the statistics rightly omit the levels that it
+    // keeps powered.
+    if end == CheckEnd::Works && has_statistics && fitness.count_lost() == 0 {
+        add_statistics(fitness, cpu, state, (&outcome, waker));
+    }
+}
+
+/// Checks that the suspend has kept the CPU's context, once for each CPU and state. A power-down
+/// may lose all of it (DEN0022F, section 5.4).
+fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: Chosen, outcome: &Outcome) {
+    let Some(kept) = outcome.kept else { return };
+    let if_lost = match state.powerdown {
+        true => CheckEnd::Tolerated,
+        false => CheckEnd::ContextLost,
+    };
+    for (probe, is_kept) in [
+        (Probe::TimerKept, Some(kept.timer)),
+        (Probe::InterruptsKept, Some(kept.private_interrupts)),
+        (
+            Probe::VectorsKept,
+            kept.vectors.filter(|_| !state.powerdown),
+        ),
+    ] {
+        let x = Some(state.power_state);
+        let is_same = |check: &Check| check.probe == probe && check.x == x;
+        let mut known = fitness.checks.iter().filter(|check| is_same(check));
+        let is_known = known.any(|check| check.cpus.contains(cpu));
+        if let (Some(is_kept), false) = (is_kept, is_known) {
+            let end = if is_kept { CheckEnd::Works } else { if_lost };
+            let check = Check {
+                x,
+                ..Check::new(Function::CpuSuspend, probe, end)
+            };
+            fitness.add_for(cpu, check);
+        }
+    }
+}
+
+/// Checks that PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY have increased as expected for the state
+/// that the CPU must have reached.
+fn add_statistics(
+    fitness: &mut Fitness<'_>,
+    cpu: CpuIndex,
+    state: Chosen,
+    (outcome, waker): (&Outcome, Waker),
+) {
+    let lead = fitness.lead();
+    let awake = match waker.helper() {
+        Some(helper) => Some(helper),
+        None => Some(lead).filter(|lead| *lead != cpu),
+    };
+    let cluster = |cpu: CpuIndex| fitness.setting.cpus[cpu.place()].cluster;
+    // A CPU that is on keeps its cluster powered. The cluster is assumed to be level 1.
+    let limit = awake.map(|awake| u8::from(cluster(awake) != cluster(cpu)));
+    // CPUs that are never turned off keep all higher levels powered.
+    let limit = match fitness.facts().no_cpu_off {
+        Some(_) => Some(0),
+        None => limit,
+    };
+    let clock = fitness.facts().clock();
+    let Some(reached) = reached_in(outcome, &state.ladder, limit, clock) else {
+        return;
+    };
+    let is_right = |wrong: &[Mismatch]| match reached.mismatch() {
+        Some(found) if wrong.contains(&found) => CheckEnd::WrongStatistics,
+        _ => CheckEnd::Works,
+    };
+    let count = is_right(&[Mismatch::State, Mismatch::Count]);
+    let residency = is_right(&[Mismatch::Residency]);
+    for (function, end) in [
+        (Function::StatCount, count),
+        (Function::StatResidency, residency),
+    ] {
+        let check = Check {
+            x: Some(state.power_state),
+            ..Check::new(function, Probe::Rises, end)
+        };
+        fitness.add_for(cpu, check);
+    }
+}

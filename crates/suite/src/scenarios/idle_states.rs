@@ -1,0 +1,72 @@
+//! The `idle_states` scenario: every idle state in the device tree, on each CPU in turn, on all
+//! CPUs at once, and in OS-initiated mode.
+
+use crate::bench::bench::BenchStep;
+use crate::bench::steps::{self, Sweep};
+use crate::measure::{Action, Who};
+use crate::model::{Failure, Skip};
+use crate::plan::{ActiveCpus, Axis, Variant};
+use hardware::spec::psci::ReturnCode;
+use smccc::psci::{PSCI_SET_SUSPEND_MODE, SuspendMode};
+
+use crate::plan::UsedStates;
+
+use super::descriptor::Descriptor;
+
+pub(super) const IDLE_STATES: Descriptor = Descriptor {
+    tag: "idle_states",
+    name: "Every idle state in the device tree",
+    axis: Some(Axis::PowerState),
+    states: UsedStates::All,
+    variants: &[SERIAL, Variant::PARALLEL, Variant::OS_INITIATED],
+    cells: |size| 3 * size.cpus * size.idle_states,
+    measure: |request| steps::measure(request, measure_steps),
+    ..Descriptor::STEPS
+};
+
+/// One CPU after another.
+const SERIAL: Variant = Variant::new("serial");
+
+fn measure_steps(sweep: &mut Sweep<'_>) {
+    sweep.each_state(sweep.suspend_metric(), |sweep, state| {
+        let x = Some(state.power_state.into());
+        for (variant, cpus) in [
+            (SERIAL, ActiveCpus::Alone),
+            (Variant::PARALLEL, ActiveCpus::All),
+        ] {
+            sweep.step(variant, x, BenchStep::to_state(cpus, state));
+        }
+    });
+    sweep.conditions.mode_left_out = measure_os_initiated(sweep).err();
+}
+
+/// Measures the states above the CPU level in OS-initiated mode, and then leaves that mode.
+fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
+    if !sweep.facts().os_initiated {
+        return Err(Skip::NotSupported(PSCI_SET_SUSPEND_MODE));
+    }
+    set_mode(sweep, SuspendMode::OsInitiated).map_err(Skip::ModeRefused)?;
+    for state in &sweep.bench.setting.states.accepted {
+        let own = state.ladder.due(Some(0));
+        let asks_for_more = own.is_some_and(|own| own != state.power_state);
+        if state.powerdown && asks_for_more && sweep.usable(Some(*state)).is_some() {
+            let step = BenchStep {
+                osi: true,
+                ..BenchStep::to_state(ActiveCpus::All, *state)
+            };
+            sweep.step(Variant::OS_INITIATED, Some(state.power_state.into()), step);
+        }
+    }
+    // If the firmware stayed in OS-initiated mode, later scenarios would run in the wrong mode.
+    if let Err(error) = set_mode(sweep, SuspendMode::PlatformCoordinated) {
+        sweep.failure.get_or_insert(Failure::ModeStuck(error));
+    }
+    Ok(())
+}
+
+fn set_mode(sweep: &mut Sweep<'_>, mode: SuspendMode) -> Result<(), ReturnCode> {
+    let bench = &mut sweep.bench;
+    bench.step.osi = false;
+    bench.run(Who::Only(bench.lead()), Action::None);
+    Ok(bench.machine.set_suspend_mode(mode)?)
+}

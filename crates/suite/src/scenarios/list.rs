@@ -1,0 +1,41 @@
+//! The list of scenarios.
+
+use super::descriptor::Descriptor;
+use super::{
+    cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, idle_states, loops, masked_time, suite,
+    system_suspend, timer_latency, wake_race,
+};
+
+/// All scenarios, in the order in which they run. The first six are those in TF-A Tests' "Runtime
+/// Instrumentation Validation" suite, with the same names, tags and order: CI systems look for the
+/// names, and published tables are keyed by the tags.
+pub const SCENARIOS: &[&Descriptor] = &[
+    &suite::SUSPEND_DEEP_PARALLEL,
+    &suite::SUSPEND_DEEP_SERIAL,
+    &suite::CPU_SUSPEND_PARALLEL,
+    &suite::CPU_SUSPEND_SERIAL,
+    &suite::CPU_OFF_SERIAL,
+    &suite::PSCI_VERSION_PARALLEL,
+    &loops::NULL_CALL,
+    &loops::SERVICE_CALL,
+    &loops::SELF_SGI,
+    &loops::IPI,
+    &loops::EOI,
+    &loops::LPI,
+    &loops::MMIO_READ,
+    &loops::SYSREG_TRAP,
+    &loops::PMF_READ,
+    &cpu_on::CPU_ON,
+    &loops::EMPTY,
+    &timer_latency::TIMER_LATENCY,
+    &dirty_sweep::DIRTY_SWEEP,
+    &contend_sweep::CONTEND_SWEEP,
+    &idle_states::IDLE_STATES,
+    &cold_call::COLD_CALL,
+    &system_suspend::SYSTEM_SUSPEND,
+    &cpu_on::CPU_ON_FLOOD,
+    &masked_time::MASKED_TIME,
+    &wake_race::WAKE_RACE,
+    // Fitness is last because it may lose CPUs.
+    &fitness::FITNESS,
+];

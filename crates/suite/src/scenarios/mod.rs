@@ -1,0 +1,22 @@
+//! The scenarios: what each one is, which rounds it runs, and which samples it counts.
+
+mod cold_call;
+mod contend_sweep;
+mod cpu_on;
+mod descriptor;
+mod dirty_sweep;
+mod fitness;
+mod idle_states;
+mod list;
+mod loops;
+mod masked_time;
+mod suite;
+mod system_suspend;
+#[cfg(test)]
+pub(crate) mod tests;
+mod timer_latency;
+mod timer_lines;
+mod wake_race;
+
+pub use self::descriptor::Descriptor;
+pub use self::list::SCENARIOS;

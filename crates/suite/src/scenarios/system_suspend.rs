@@ -1,0 +1,52 @@
+//! The `system_suspend` scenario: SYSTEM_SUSPEND on the lead, with all other CPUs off.
+
+use crate::bench::Setting;
+use crate::bench::bench::{BenchStep, first_lost};
+use crate::bench::steps::{self, Sweep};
+use crate::measure::{Action, Who};
+use crate::model::Skip;
+use crate::plan::{ActiveCpus, Variant};
+use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
+
+use crate::plan::UsedStates;
+
+use super::descriptor::Descriptor;
+
+pub(super) const SYSTEM_SUSPEND: Descriptor = Descriptor {
+    tag: "system_suspend",
+    name: "SYSTEM_SUSPEND",
+    // The system might never wake up, so this scenario runs only if requested by name.
+    is_in_all: false,
+    states: UsedStates::Both,
+    variants: &[SYSTEM],
+    cells: |_| 1,
+    measure: |request| steps::measure(request, measure_steps),
+    ..Descriptor::STEPS
+};
+
+const SYSTEM: Variant = Variant::new("system");
+
+fn measure_steps(sweep: &mut Sweep<'_>) {
+    // A lost CPU may still be on, in which case the firmware rejects the call.
+    sweep.failure = first_lost(sweep.bench.machine, sweep.bench.cells.len());
+    if sweep.failure.is_some() {
+        return;
+    }
+    let Setting { states, wakers, .. } = sweep.bench.setting;
+    let facts = sweep.facts();
+    let timers_stop = match wakers.frame {
+        _ if facts.gic.is_none() => return sweep.leave_out(Skip::NoGic),
+        _ if !facts.system_suspend => {
+            return sweep.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));
+        }
+        // A timer that stops in a CPU idle state is assumed to stop in system suspend as well.
+        Err(why) if states.any_stops => return sweep.leave_out(Skip::TimerStops(why)),
+        frame => frame.is_ok(),
+    };
+    let step = BenchStep {
+        timers_stop,
+        who: Who::First(1),
+        ..BenchStep::new(ActiveCpus::Alone, Action::SystemSuspend)
+    };
+    sweep.step(SYSTEM, None, step);
+}

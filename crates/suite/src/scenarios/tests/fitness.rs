@@ -1,0 +1,246 @@
+//! Tests the `fitness` scenario on the fake machine.
+
+use crate::measure::{Cause, Loss, Step};
+use crate::model::{Check, CheckEnd, Probe};
+use hardware::spec::pmf::{ReadError, Stamps};
+use hardware::spec::psci::ReturnCode;
+use smccc::psci::error::{DENIED, NOT_SUPPORTED};
+
+use super::*;
+
+const STANDBY: u32 = 1;
+
+fn check(fake: Fake, args: &str) -> Ran {
+    run(fake, &std::format!("only=fitness {args}"))
+}
+
+impl Ran {
+    fn checks(&self) -> &[Check] {
+        &self.of(ScenarioId::named("fitness")).checks
+    }
+
+    /// Returns the function, the probe and the CPUs of each failed check.
+    fn failed_checks(&self) -> Vec<(Function, Probe, Vec<usize>)> {
+        let failed = self.checks().iter().filter(|check| check.has_failed());
+        let cpus = |check: &Check| check.cpus.iter().map(CpuIndex::place).collect();
+        failed
+            .map(|check| (check.function, check.probe, cpus(check)))
+            .collect()
+    }
+}
+
+/// Returns an edit for [`Fake::with_answers`] that makes a function return `code`.
+fn answering(function: Function, code: i32) -> impl FnMut(u32, u64, i32) -> i32 {
+    move |id, _, right| if id == function.id() { code } else { right }
+}
+
+#[test]
+fn correct_firmware_passes_every_check() {
+    let ran = check(Fake::new(8), "fitness=destructive");
+    assert_eq!(ran.failed_checks(), []);
+    assert_eq!(ran.statuses(), [Status::Passed]);
+    for (function, probe, cpus) in [
+        (Function::CpuOn, Probe::Arrives, 7),
+        (Function::CpuOn, Probe::Pending, 7),
+        (Function::CpuOn, Probe::AlreadyOn, 8),
+        (Function::CpuOff, Probe::GoesOff, 7),
+        (Function::AffinityInfo, Probe::IsOn, 8),
+        (Function::AffinityInfo, Probe::IsOff, 7),
+        (Function::CpuSuspend, Probe::Sgi, 8),
+        (Function::CpuSuspend, Probe::OwnTimer, 8),
+        (Function::CpuSuspend, Probe::TimerKept, 8),
+        (Function::CpuSuspend, Probe::InterruptsKept, 8),
+        (Function::CpuOn, Probe::Again, 1),
+        (Function::CpuOn, Probe::WrongAddress, 1),
+        (Function::CpuOn, Probe::WrongMpidr, 0),
+    ] {
+        let mut checks = ran.checks().iter();
+        let found = checks.find(|it| (it.function, it.probe) == (function, probe));
+        let found = found.unwrap_or_else(|| panic!("{function:?} {probe:?}"));
+        assert_eq!(found.end, CheckEnd::Works, "{found:?}");
+        assert_eq!(found.cpus.iter().count(), cpus, "{found:?}");
+    }
+    // There are two states and ten pauses.
+    let count = |probe| ran.checks().iter().filter(|it| it.probe == probe).count();
+    assert_eq!((count(Probe::Sgi), count(Probe::Again)), (2, 10));
+}
+
+#[test]
+fn wrong_arguments_are_only_passed_if_requested() {
+    let ran = check(Fake::new(2), "");
+    let wrong = [Probe::WrongMpidr, Probe::WrongAddress, Probe::WrongMode];
+    assert!(
+        !ran.checks()
+            .iter()
+            .any(|check| wrong.contains(&check.probe))
+    );
+}
+
+#[test]
+fn each_wrong_answer_fails_its_own_check() {
+    for (function, code, probe, cpus) in [
+        (Function::PsciVersion, 0x1_0005, Probe::Answer, &[][..]),
+        (Function::MigrateInfoType, 3, Probe::Answer, &[]),
+        (Function::CpuOn, DENIED, Probe::AlreadyOn, &[0, 1, 2]),
+    ] {
+        let ran = check(Fake::new(3).with_answers(answering(function, code)), "");
+        assert_eq!(ran.failed_checks(), [(function, probe, cpus.to_vec())]);
+        let first = Failure::CheckFailed {
+            function,
+            probe,
+            failed: 1,
+        };
+        assert_eq!(ran.failure(), Some(first));
+    }
+}
+
+#[test]
+fn mandatory_function_that_is_not_listed_is_missing() {
+    let unlisted = |id, first, right| {
+        let is_it = id == Function::PsciFeatures.id() && first == u64::from(Function::CpuOff.id());
+        if is_it { NOT_SUPPORTED } else { right }
+    };
+    let ran = check(Fake::new(2).with_answers(unlisted), "");
+    let expected = (Function::CpuOff, Probe::Listed, Vec::new());
+    assert_eq!(ran.failed_checks(), [expected]);
+}
+
+#[test]
+fn cpu_that_does_not_arrive_is_named_with_the_code_of_cpu_on() {
+    let loss = Loss {
+        step: Step::Arrive,
+        cause: Cause::Timeout,
+    };
+    let fake = Fake::new(4).with(move |_, cpu, outcome| {
+        if cpu.place() == 2 {
+            outcome.end = ActionEnd::Lost(loss);
+        }
+    });
+    let ran = check(fake, "");
+    let expected = (Function::CpuOn, Probe::Arrives, [2].to_vec());
+    assert_eq!(ran.failed_checks(), [expected]);
+    let mut checks = ran.checks().iter();
+    let found = checks.find(|check| check.has_failed()).expect("it");
+    assert_eq!(found.answer, Some(0));
+    assert_eq!(ran.totals.lost, 1);
+    // The other CPUs are still checked.
+    let mut sgi = ran
+        .checks()
+        .iter()
+        .filter(|check| check.probe == Probe::Sgi);
+    assert!(sgi.all(|check| check.cpus.iter().count() == 3));
+}
+
+/// A CPU that does not come back from its second CPU_ON says nothing about CPU_SUSPEND, and one
+/// that is lost on its way down after a suspend says nothing, either.
+#[test]
+fn loss_before_or_after_the_suspend_is_that_calls_failure() {
+    let firmware = Cause::Firmware(ReturnCode::from(Error::Denied));
+    for (step, cause, expected) in [
+        (Step::TurnOn, firmware, (Function::CpuOn, Probe::Arrives)),
+        (
+            Step::Arrive,
+            Cause::Timeout,
+            (Function::CpuOn, Probe::Arrives),
+        ),
+        (
+            Step::Begin,
+            Cause::Exception,
+            (Function::CpuOn, Probe::Arrives),
+        ),
+        (
+            Step::TurnOff,
+            Cause::Timeout,
+            (Function::CpuOff, Probe::GoesOff),
+        ),
+        (
+            Step::TurnOff,
+            firmware,
+            (Function::AffinityInfo, Probe::IsOff),
+        ),
+        (
+            Step::Finish,
+            Cause::Exception,
+            (Function::CpuSuspend, Probe::OwnTimer),
+        ),
+    ] {
+        let loss = Loss { step, cause };
+        let fake = Fake::new(3).with_trials(move |cpu, outcome| {
+            if cpu.place() == 1 {
+                outcome.end = ActionEnd::Lost(loss);
+            }
+        });
+        let ran = check(fake, "");
+        let failed = ran.failed_checks();
+        assert_eq!(failed, [(expected.0, expected.1, [1].to_vec())], "{loss:?}");
+        let is_not_tried = |check: &&Check| {
+            check.function == Function::CpuSuspend && matches!(check.end, CheckEnd::NotTried(_))
+        };
+        let not_tried = ran.checks().iter().filter(is_not_tried).count();
+        assert_eq!(not_tried, usize::from(step != Step::Finish), "{loss:?}");
+    }
+}
+
+#[test]
+fn state_that_loses_two_cpus_is_not_tried_on_more() {
+    let fake = Fake::new(6).with(|_, cpu, outcome| {
+        let is_deep = suspends(outcome.action, CLUSTER);
+        if is_deep && cpu.place() > 0 {
+            outcome.end = ActionEnd::Lost(LOSS);
+        }
+    });
+    let ran = check(fake, "");
+    let expected = (Function::CpuSuspend, Probe::Sgi, [1, 2].to_vec());
+    assert_eq!(ran.failed_checks(), [expected]);
+    assert_eq!(ran.totals.lost, 2);
+}
+
+#[test]
+fn only_standby_must_keep_the_context() {
+    let fake = Fake::new(2).with_trials(|cpu, outcome| {
+        if let (1, Some(kept)) = (cpu.place(), outcome.kept.as_mut()) {
+            kept.private_interrupts = false;
+        }
+    });
+    let states = [state("standby", STANDBY, 0), STATES[0], STATES[1]];
+    let ran = run_with(fake, "only=fitness", &states);
+    let lost = |end| {
+        let lost = ran.checks().iter().filter(move |check| check.end == end);
+        let kinds = lost.map(|check| (check.probe, check.x, check.cpus.iter().count()));
+        kinds.collect::<Vec<_>>()
+    };
+    let of = |power_state| (Probe::InterruptsKept, Some(power_state), 1);
+    assert_eq!(lost(CheckEnd::ContextLost), [of(STANDBY)]);
+    assert_eq!(lost(CheckEnd::Tolerated), [of(CORE), of(CLUSTER)]);
+    let expected = (Function::CpuSuspend, Probe::InterruptsKept, [1].to_vec());
+    assert_eq!(ran.failed_checks(), [expected]);
+}
+
+/// Only the PSCI checks count. A CPU whose timestamps are wrong may still have slept.
+#[test]
+fn wrong_timestamps_do_not_fail_a_suspend() {
+    for (error, stamps) in [
+        (Some(ReadError::NotImplemented), Stamps::default()),
+        (None, Stamps([1; 6])),
+    ] {
+        let spoil = move |outcome: &mut Outcome| {
+            (outcome.stamps_error, outcome.stamps) = (error, stamps);
+        };
+        let fake = Fake::new(2)
+            .with(move |_, _, outcome| spoil(outcome))
+            .with_trials(move |_, outcome| spoil(outcome));
+        assert_eq!(check(fake, "").statuses(), [Status::Passed]);
+    }
+}
+
+#[test]
+fn without_gic_or_second_cpu_checks_are_not_tried() {
+    let not_tried = |fake, why| {
+        let ran = check(fake, "");
+        let mut ends = ran.checks().iter().map(|check| check.end);
+        assert!(ends.any(|end| end == CheckEnd::NotTried(why)), "{why:?}");
+        assert_eq!(ran.statuses(), [Status::Passed]);
+    };
+    not_tried(Fake::new(2).without_gic(), Skip::NoGic);
+    not_tried(Fake::new(1), Skip::OneCpu);
+}

@@ -1,0 +1,260 @@
+//! Sweeps, idle states and SYSTEM_SUSPEND on the fake machine.
+
+use crate::measure::Metric;
+use crate::testing::fake::{COLD_CALL, CORE_LINES, EVICTED_CALL, WARM_CALL};
+use hardware::board::NoFrame;
+use smccc::psci::SuspendMode;
+
+use super::*;
+
+const CORE: u64 = super::CORE as u64;
+const CLUSTER: u64 = super::CLUSTER as u64;
+
+#[test]
+fn flush_by_dirty_bytes() {
+    let args = "only=dirty_sweep dirty=0,16K,1M iterations=3 warmup=0";
+    let ran = run(Fake::new(5), args);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    // Each of the three steps has three series for each of two states on five CPUs, and for CPU_OFF
+    // on four CPUs.
+    assert_eq!(ran.series().count(), 3 * 3 * (5 + 5 + 4));
+    for (bytes, lines) in [(0, 0), (16 << 10, 256), (1 << 20, 16384)] {
+        let flush = |cpu, variant| ran.median(cpu, variant, bytes, Metric::CacheFlush);
+        // The only CPU in a cluster flushes the cluster's caches; any other CPU flushes only its
+        // core's.
+        let own = CORE_FLUSH + lines.min(CORE_LINES);
+        for variant in [Variant::new("deepest"), Variant::new("off")] {
+            let flushes = [4, 1].map(|cpu| flush(cpu, variant));
+            assert_eq!(flushes, [CLUSTER_FLUSH + lines, own], "{variant:?}");
+        }
+        assert_eq!(flush(4, Variant::new("core")), own);
+    }
+    // The bytes are dirtied before each suspend and each CPU_OFF.
+    let asked = ran.fake.asked.iter().filter(|it| it.dirty == 1 << 20);
+    assert!(asked.count() > 3 * 14);
+}
+
+#[test]
+fn a_sweep_without_a_step_is_skipped() {
+    for (args, skip) in [
+        ("only=dirty_sweep", Skip::NoCacheSize),
+        ("only=contend_sweep contend=2", Skip::TooFewCpus),
+    ] {
+        let fake = Fake::new(2).with_facts(|facts| facts.outer_cache = None);
+        let ran = run_with(fake, args, &stopping(0));
+        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+        assert_eq!(ran.totals.rows_skipped, 0);
+    }
+}
+
+#[test]
+fn states_and_modes_that_are_left_out_have_a_reason() {
+    let args = "only=idle_states iterations=1 warmup=0";
+    let ran = run_with(Fake::new(1), args, &stopping(1));
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let no_mode = Skip::NotSupported(PSCI_SET_SUSPEND_MODE);
+    assert_eq!(ran.conditions().states_left_out, Some(Skip::NoHelper));
+    assert_eq!(ran.conditions().mode_left_out, Some(no_mode));
+    // Every state is omitted, so nothing is measured.
+    let states = stopping(1);
+    for (fake, states, skip) in [
+        (Fake::new(1), &states[1..], Skip::NoHelper),
+        (Fake::new(2).without_gic(), &states, Skip::NoGic),
+    ] {
+        let ran = run_with(fake, args, states);
+        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+    }
+    let refusing = |mode| {
+        let mut fake = Fake::new(2).with_modes();
+        fake.refuses = Some(mode);
+        run(fake, args)
+    };
+    // This firmware stays in OS-initiated mode.
+    let stuck = Failure::ModeStuck(Error::Denied.into());
+    let ran = refusing(SuspendMode::PlatformCoordinated);
+    assert_eq!(ran.failure(), Some(stuck));
+    let ran = refusing(SuspendMode::OsInitiated);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let refused = Skip::ModeRefused(Error::Denied.into());
+    assert_eq!(ran.conditions().mode_left_out, Some(refused));
+    assert_eq!(ran.conditions().states_left_out, None);
+}
+
+#[test]
+fn cells_name_what_woke_the_cpu() {
+    let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
+    let helper = |cpu: u16| Waker::Helper(cpu.into());
+    let (by_lead, own, frame) = (helper(0), Waker::OwnTimers, Waker::Frame);
+    // A CPU in another cluster, or the frame, wakes the lead.
+    for (fake, source, lead_waker, parallel_waker) in [
+        (Fake::new(5), WakeSource::Helper, helper(4), by_lead),
+        (Fake::new(5).with_frame(), WakeSource::Frame, frame, frame),
+    ] {
+        let ran = run_with(fake, args, &stopping(1));
+        assert_eq!(ran.counts(), [3, 0, 0]);
+        assert!(ran.wake_sources().eq([source; 3]));
+        for (cpu, variant, x, waker) in [
+            (0, Variant::new("serial"), CLUSTER, lead_waker),
+            (1, Variant::new("serial"), CLUSTER, by_lead),
+            (1, Variant::new("parallel"), CLUSTER, parallel_waker),
+            (1, Variant::new("deepest"), 0, by_lead),
+            (1, Variant::new("deepest"), 2, parallel_waker),
+            // These states do not stop the timers.
+            (1, Variant::new("serial"), CORE, own),
+            (1, Variant::new("core"), 0, own),
+            (1, Variant::new("core"), 2, own),
+            (1, Variant::new("off"), 0, own),
+        ] {
+            let step = (cpu, variant, Some(x));
+            let mut cells = ran.cells();
+            let cell = cells.find(|it| (it.cpu.place(), it.step.variant, it.step.x) == step);
+            let cell = cell.expect("a cell");
+            let found = (cell.wake_source, cell.helper);
+            let expected = (Some(waker.into()), waker.helper());
+            assert_eq!(found, expected, "{cpu} {variant:?} {x}");
+        }
+    }
+}
+
+#[test]
+fn a_call_is_cold_after_a_wake_up_and_warm_after_another_call() {
+    let args = "only=cold_call iterations=3 warmup=1";
+    let all = [
+        (Variant::new("version_warm"), None, 0),
+        (Variant::new("version_evicted"), None, EVICTED_CALL),
+        (Variant::new("stamp_warm"), None, 0),
+        (Variant::new("stamp_evicted"), None, EVICTED_CALL),
+        (Variant::new("version_woken"), Some(CORE), COLD_CALL),
+        (Variant::new("stamp_woken"), Some(CORE), COLD_CALL),
+        (Variant::new("version_woken"), Some(CLUSTER), COLD_CALL),
+        (Variant::new("stamp_woken"), Some(CLUSTER), COLD_CALL),
+    ];
+    let is_of_stamp = |variant: Variant| variant.word().starts_with("stamp");
+    for pmf in [true, false] {
+        let fake = if pmf {
+            Fake::new(5)
+        } else {
+            Fake::without_pmf(5)
+        };
+        let ran = run(fake, args);
+        assert_eq!(ran.counts(), [1, 0, 0]);
+        let expected = all.iter().filter(|it| pmf || !is_of_stamp(it.0));
+        let mut cells = ran.cells();
+        for (variant, x, more) in expected {
+            for cpu in CpuIndex::all(5) {
+                let cell = cells.next().expect("a cell for each CPU");
+                assert_eq!(
+                    (cell.cpu, cell.step.variant, cell.step.x),
+                    (cpu, *variant, *x)
+                );
+                assert_eq!((cell.valid(), cell.power_state), (3, None));
+                let metrics = match pmf && !is_of_stamp(*variant) {
+                    true => &[Metric::Latency, Metric::Call][..],
+                    false => &[Metric::Call],
+                };
+                assert!(cell.series.iter().map(|it| &it.metric).eq(metrics));
+                let around = if is_of_stamp(*variant) { 0 } else { 20 };
+                let call = cell.summary(Metric::Call).map(|it| it.median);
+                assert_eq!(call, Some(WARM_CALL + more + around), "{variant:?} {x:?}");
+            }
+        }
+        assert_eq!(cells.next(), None);
+        // A PSCI_STAT call would come between the wake-up and the timed call.
+        assert!(!ran.asks(|round| !round.ladder.is_empty()));
+    }
+}
+
+#[test]
+fn cold_calls_without_a_wake_up_are_counted_by_reason() {
+    let fake = Fake::new(2).with(|round, cpu, outcome| {
+        if cpu.place() == 1 && round % 3 == 0 && outcome.action.sleeps().is_some() {
+            outcome.end = ActionEnd::Returned;
+        }
+    });
+    let ran = run(fake, "only=cold_call iterations=9 warmup=0");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let counts = ran.scenarios[0].rejected().collect::<Vec<_>>();
+    assert!(
+        matches!(counts[..], [(Reason::Abandoned, 1..)]),
+        "{counts:?}"
+    );
+    let rejected = |cell: &&Cell| {
+        cell.counts
+            .as_ref()
+            .is_some_and(|it| it.rejected_total() > 0)
+    };
+    assert!(ran.cells().filter(rejected).all(|it| it.step.x.is_some()));
+}
+
+#[test]
+fn cold_calls_after_states_that_cannot_be_used_are_left_out() {
+    let args = "only=cold_call iterations=1 warmup=0";
+    for (fake, states, why, left_out) in [
+        (Fake::new(2), &[][..], Skip::NoIdleState, 0),
+        (Fake::new(2).without_gic(), &STATES, Skip::NoGic, 2),
+        (Fake::new(1), &stopping(1), Skip::NoHelper, 1),
+    ] {
+        let ran = run_with(fake, args, states);
+        assert_eq!(ran.counts(), [1, 0, 0]);
+        assert_eq!(ran.conditions().states_left_out, Some(why));
+        let cells = || ran.cells().filter(|it| it.skipped.is_some());
+        assert_eq!(cells().count(), left_out, "{why:?}");
+        assert!(cells().all(|it| it.series_of(Metric::Call).is_some()));
+        assert!(
+            ran.cells()
+                .any(|it| it.step.variant == Variant::new("stamp_evicted"))
+        );
+    }
+}
+
+#[test]
+fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
+    let args = "only=system_suspend iterations=3";
+    let with_modes = || Fake::new(3).with_modes();
+    let ran = run(with_modes(), args);
+    assert_eq!((ran.counts(), ran.series().count()), ([1, 0, 0], 3));
+    let cell = ran.cells().next().expect("a cell");
+    assert_eq!(
+        (cell.step.variant, cell.step.x),
+        (Variant::new("system"), None)
+    );
+    assert_eq!(cell.figure(Metric::CacheFlush), Some(CLUSTER_FLUSH));
+    assert!(!ran.asks(|round| round.who != only(0)));
+
+    let stops = &stopping(1)[1..];
+    let no_function = Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64);
+    let timer_stops = Skip::TimerStops(NoFrame::NotInTree);
+    for (fake, states, skip) in [
+        (Fake::new(3), &STATES[..], no_function),
+        (with_modes().without_gic(), &STATES, Skip::NoGic),
+        (with_modes(), stops, timer_stops),
+    ] {
+        let ran = run_with(fake, args, states);
+        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+    }
+    let ran = run_with(with_modes().with_frame(), args, stops);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let own = |it: &Round| it.action == Action::SystemSuspend;
+    assert!(ran.asks(own) && !ran.asks(|it| own(it) && it.waker != Waker::Frame));
+    // A lost CPU may still be on, and SYSTEM_SUSPEND requires all other CPUs to be off.
+    let args = "only=susp_deep_serial,system_suspend iterations=3";
+    let ran = run(with_modes().with(losing(2, 1)), args);
+    assert_eq!(ran.statuses(), [lost(2); 2]);
+    let plan = Plan::parse("only=all").expect("a group");
+    assert!(!plan.scenarios.contains(ScenarioId::named("system_suspend")));
+}
+
+#[test]
+fn rejections_are_counted_by_reason() {
+    let fake = Fake::new(2).with(|round, cpu, outcome| {
+        if cpu.place() == 1 && round % 5 == 4 {
+            outcome.end = ActionEnd::WrongContext;
+        }
+    });
+    let ran = run(fake, "only=contend_sweep contend=2 iterations=9 warmup=0");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let counts = [(Reason::WrongContext, 4), (Reason::Companion, 4)];
+    assert!(ran.scenarios[0].rejected().eq(counts));
+    let totals = ran.cells().filter_map(|it| it.counts.as_ref());
+    assert!(totals.map(Counts::rejected_total).any(|total| total == 2));
+}

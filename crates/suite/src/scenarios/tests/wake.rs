@@ -1,0 +1,368 @@
+//! States in which the CPUs' own timers stop, with and without a timer frame.
+
+use crate::measure::order::OrderBook;
+use crate::measure::{Cause, Loss};
+use hardware::board::{CpuIndex, Mpidr, NoFrame};
+
+use super::*;
+
+/// Runs on CPUs whose timers stop in the deepest state.
+fn run_stopping(fake: Fake, bootargs: &str) -> Ran {
+    run_with(fake, bootargs, &stopping(1))
+}
+
+/// Returns the CPUs that suspend to the deepest state in each round, and what wakes them.
+fn wakes(ran: &Ran) -> Vec<(Who, Waker)> {
+    let rounds = ran.fake.asked.iter();
+    let rounds = rounds.filter(|round| suspends(round.action, CLUSTER));
+    rounds.map(|round| (round.who, round.waker)).collect()
+}
+
+#[test]
+fn a_trial_that_fails_is_repeated_on_another_cpu() {
+    let early = |cpus: core::ops::Range<usize>| {
+        Fake::new(4).with(move |_, cpu, outcome| {
+            if cpus.contains(&cpu.place()) && suspends(outcome.action, CLUSTER) {
+                outcome.after = shifted(outcome.due, -1);
+            }
+        })
+    };
+    let ran = run_stopping(early(3..4), "iterations=2");
+    assert_eq!(ran.wakers.woken, Some(2.into()));
+    // If no CPU passes a trial, the scenario fails, just as it would if no state stopped timers.
+    let args = "iterations=2 only=susp_deep_serial,cpu_off_serial";
+    let ran = run_stopping(early(0..4), args);
+    let found = ran.failure();
+    assert!(matches!(found, Some(Failure::NotCalibrated { cpu, .. }) if cpu.place() == 1));
+    let (mpidr, power_state) = (Mpidr::new(1), CLUSTER);
+    let lead = &ran.of(ScenarioId::CPU_OFF_SERIAL).cells[0];
+    assert_eq!(lead.skipped, Some(Skip::NotTried { mpidr, power_state }));
+    assert!(ran.wakers.proven.is_empty());
+}
+
+#[test]
+fn a_state_that_the_firmware_refuses_has_no_good_trial() {
+    let fake = Fake::new(4).with(refusing(|_, state| state == CLUSTER, -2));
+    let ran = run_stopping(fake, "iterations=2 only=susp_deep_parallel");
+    // The scenario is measured once with the lead as helper, and once with CPU 1.
+    let refused = [1, 0].map(|cpu| refused(cpu, Error::InvalidParameters));
+    assert_eq!(ran.statuses(), refused);
+    assert!(ran.wakers.proven.is_empty() && ran.wakers.woken.is_none());
+}
+
+#[test]
+fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
+    for wake in ["together", "staggered", "chain"] {
+        let args = std::format!("iterations=2 wake={wake}");
+        let ran = run_stopping(Fake::new(4).with_frame(), &args);
+        assert_eq!(ran.counts(), [6, 0, 0]);
+        let wakes = wakes(&ran);
+        let trials = [
+            (only(3), Waker::Helper(0.into())),
+            (only(0), Waker::FrameTrial(1.into())),
+        ];
+        assert_eq!(wakes[..2], trials);
+        for (who, waker) in &wakes[2..] {
+            let expected = match who {
+                Who::Only(cpu) if cpu.place() > 0 => Waker::Helper(0.into()),
+                _ => Waker::Frame,
+            };
+            assert_eq!(*waker, expected);
+        }
+        let is_other = |it: &Round| !suspends(it.action, CLUSTER);
+        assert!(!ran.asks(|it| is_other(it) && it.waker != Waker::OwnTimers));
+        assert!(ran.wakers.frame.is_ok());
+        let framed = ran.wake_sources().filter(|it| *it == WakeSource::Frame);
+        assert_eq!(framed.count(), 3);
+    }
+}
+
+#[test]
+fn a_frame_that_fails_its_trial_is_not_used() {
+    // In the frame's trial, which is the lead's first suspend, the helper's SGI wakes the lead.
+    let mut is_first = true;
+    let fake = Fake::new(4).with_frame().with(move |_, cpu, outcome| {
+        if cpu.place() == 0 && suspends(outcome.action, CLUSTER) && core::mem::take(&mut is_first) {
+            outcome.end = ActionEnd::NotRung;
+        }
+    });
+    let ran = run_stopping(fake, "iterations=2");
+    assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
+    assert_eq!(ran.wakers.frame, Err(NoFrame::DidNotWake));
+    let wakes = wakes(&ran);
+    assert!(wakes[2..].iter().all(|(_, waker)| waker.helper().is_some()));
+    // The trial itself failed, so it is unknown whether the frame works.
+    let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
+        if cpu.place() == 0 && suspends(outcome.action, CLUSTER) {
+            outcome.after = shifted(outcome.due, -1);
+        }
+    });
+    let ran = run_stopping(fake, "iterations=2 only=susp_deep_serial");
+    assert_eq!(ran.wakers.frame, Err(NoFrame::NotTried));
+}
+
+#[test]
+fn in_cpu_off_serial_only_the_lead_is_woken() {
+    for (fake, source, helper) in [
+        (Fake::new(5), WakeSource::Helper, Some(4)),
+        (Fake::new(5).with_frame(), WakeSource::Frame, None),
+    ] {
+        let ran = run_stopping(fake, "only=cpu_off_serial iterations=2");
+        assert_eq!(ran.counts(), [1, 0, 0]);
+        assert!(ran.wake_sources().eq([source]));
+        let helpers: Vec<_> = ran
+            .cells()
+            .map(|cell| cell.helper.map(CpuIndex::place))
+            .collect();
+        assert_eq!(helpers, [helper, None, None, None, None]);
+    }
+}
+
+#[test]
+fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
+    for (states, proven) in [(stopping(0), &[CORE, CLUSTER][..]), (STATES, &[])] {
+        let args = "iterations=2 deepest=0x01010022";
+        let ran = run_with(Fake::new(4), args, &states[..1]);
+        assert_eq!(ran.counts(), [6, 0, 0]);
+        assert_eq!(ran.wakers.proven, proven);
+        let is_helped = !proven.is_empty();
+        let mut wakes = wakes(&ran).into_iter();
+        assert!(wakes.all(|it| it.1.helper().is_some() == is_helped));
+    }
+}
+
+#[test]
+fn a_lead_whose_helper_was_lost_before_has_no_row() {
+    // Round 2 is the first one after both trials, and its state does not stop timers.
+    let fake = Fake::new(2).with(losing(1, 2));
+    let ran = run_stopping(fake, "iterations=2 only=cpu_susp_serial,cpu_off_serial");
+    let skips: Vec<_> = ran.scenarios.iter().map(|it| it.cells[0].skipped).collect();
+    assert_eq!(skips, [None, Some(Skip::NoHelper)]);
+}
+
+/// The lead's rounds without a helper do not count.
+#[test]
+fn a_lead_whose_helper_is_lost_meanwhile_has_no_sample() {
+    // Round 4 is the first one after both trials and the CPUs' calibrations.
+    let fake = Fake::new(2).with(losing(1, 4));
+    let ran = run_stopping(fake, "iterations=2 warmup=0 only=susp_deep_serial");
+    assert_eq!(ran.statuses(), [lost(1)]);
+    let lead = &ran.scenarios[0].cells[0];
+    assert_eq!((lead.valid(), lead.helper), (0, None));
+    assert!(ran.asks(|it| it.waker == Waker::NoHelper));
+}
+
+/// Returns an edit that makes a CPU's trials in `state` end with `end`.
+fn in_trials(of: usize, state: u32, end: ActionEnd) -> impl FnMut(CpuIndex, &mut Outcome) {
+    move |cpu, outcome| {
+        if cpu.place() == of && suspends(outcome.action, state) {
+            outcome.end = end;
+        }
+    }
+}
+
+/// Returns an edit that applies to the first `count` trials.
+fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(CpuIndex, &mut Outcome) {
+    move |_, outcome| {
+        if count > 0 {
+            count -= 1;
+            edit(outcome);
+        }
+    }
+}
+
+/// Returns the CPU and state for each trial of a CPU's own timer.
+fn trials(ran: &Ran) -> Vec<(Who, u32)> {
+    let trials = ran.fake.trials.iter();
+    let trial = |round: &Round| match round.action {
+        Action::Suspend { power_state, .. } => (round.who, power_state),
+        action => panic!("{action:?}"),
+    };
+    trials.map(trial).collect()
+}
+
+#[test]
+fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
+    let ran = run(Fake::new(4), "iterations=2");
+    assert_eq!(ran.counts(), [6, 0, 0]);
+    assert_eq!(trials(&ran), [(only(3), CORE), (only(3), CLUSTER)]);
+    let ids: Vec<_> = ran.scenarios.iter().map(|it| it.id).collect();
+    assert_eq!(ids[0], ScenarioId::PSCI_VERSION_PARALLEL);
+    assert_eq!(ids[1..], ScenarioId::SUITE[..5]);
+    let before = ran.fake.trials_began_at.expect("trials");
+    let [earlier, later] = [&ran.fake.asked[..before], &ran.fake.asked[before..]];
+    let is_call = |it: &Round| it.action == Action::Version;
+    assert!(!earlier.is_empty() && earlier.iter().all(is_call));
+    assert!(!later.iter().any(is_call));
+    // Only measured states are tried, and only while another CPU is awake.
+    let tried = |cpus, args| trials(&run(Fake::new(cpus), args));
+    let core = [(only(3), CORE)];
+    assert_eq!(tried(4, "iterations=2 only=cpu_susp_serial"), core);
+    assert_eq!(tried(4, "iterations=2 only=psci_version_parallel"), []);
+    assert_eq!(tried(1, "iterations=2"), []);
+}
+
+/// A successful trial takes at most 5 ms, including CPU_ON and CPU_OFF; a failed trial takes a
+/// second.
+#[test]
+fn trials_are_short() {
+    let ran = run(Fake::new(4), "iterations=2");
+    let facts = ran.fake.facts();
+    for round in ran.fake.trials.iter().copied() {
+        assert!(round.lead_in + round.sleep + round.quiet <= facts.ticks(3_000));
+        let book = OrderBook {
+            clock: facts.clock(),
+            lead: 0.into(),
+            cpus: &[Default::default(); 4],
+            round,
+            is_lost: &|_| false,
+        };
+        let rings = book.lead_rings_after().expect("the lead rings");
+        assert!(rings < book.last_return());
+        // The lead checks on the CPU after sending the SGI.
+        let most = book.deadline(0, rings, facts.ticks(10_000_000));
+        assert!(round.lead_in + most <= facts.ticks(1_000_000));
+        let order = book.order_for(3.into());
+        assert!(order.expects_no_sgi());
+        assert_eq!(order.times.own_timer_after, round.sleep);
+    }
+}
+
+#[test]
+fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
+    let slow = |outcome: &mut Outcome| {
+        outcome.stamps.0[2] = outcome.due.expect("a wake-up").number() + 1;
+    };
+    let fake = Fake::new(4).with_trials(in_first_trials(2, slow));
+    let ran = run(fake, "iterations=2 only=susp_deep_serial");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let sleeps: Vec<_> = ran.fake.trials.iter().map(|it| it.sleep).collect();
+    assert_eq!(
+        sleeps,
+        [1, 2, 4].map(|times| times * ran.fake.facts().ticks(2_500))
+    );
+    // A state from which CPUs wake up too soon on their own is still measured, because the lead
+    // will also wake up on its own.
+    let early = Fake::new(4).with_trials(|_, outcome| {
+        outcome.after = shifted(outcome.due, -1);
+    });
+    let ran = run(early, "iterations=2 only=susp_deep_serial");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();
+    let each = [3, 2, 1].map(|cpu| [only(cpu); 3]);
+    assert_eq!(tried, each.concat());
+}
+
+#[test]
+fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
+    let fake = Fake::new(4).with_trials(in_trials(3, CLUSTER, ActionEnd::NotRung));
+    let ran = run(fake, "iterations=2");
+    assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
+    assert_eq!(ran.wakers.undeclared, [(CLUSTER, 3.into())]);
+    assert_eq!(ran.wakers.proven, [CLUSTER]);
+    assert!(wakes(&ran).iter().all(|it| it.1.helper().is_some()));
+    let by_timers = |it: &Round| suspends(it.action, CORE) && it.waker == Waker::OwnTimers;
+    assert!(ran.asks(by_timers));
+}
+
+/// The CPU takes an exception while waking up.
+#[test]
+fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
+    let loss = Loss {
+        cause: Cause::Exception,
+        ..LOSS
+    };
+    let fake = Fake::new(4).with_trials(in_trials(3, CORE, ActionEnd::Lost(loss)));
+    let ran = run(fake, "iterations=2 only=susp_deep_serial,cpu_susp_serial");
+    assert!(!ran.asks(|it| suspends(it.action, CORE) || suspends(it.action, CLUSTER)));
+    assert_eq!(trials(&ran), [(only(3), CORE)]);
+    let failure = Failure::CpuLost {
+        cpu: 3.into(),
+        loss,
+    };
+    assert_eq!(ran.statuses(), [Status::Failed(failure); 2]);
+}
+
+/// The return code shows that the firmware abandoned the power-down.
+#[test]
+fn a_power_down_that_is_given_up_is_no_good_trial() {
+    let fake = Fake::new(4).with_trials(|_, outcome| outcome.end = ActionEnd::Returned);
+    let ran = run(fake, "iterations=2 only=susp_deep_serial");
+    let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();
+    assert_eq!(tried, [3, 2, 1].map(|cpu| [only(cpu); 3]).concat());
+}
+
+/// There is no helper for the core state, but the deeper state does not need one.
+#[test]
+fn a_state_without_a_trial_bars_no_deeper_one() {
+    let states = [
+        IdleState {
+            local_timer_stop: true,
+            ..state("core", CORE, 0)
+        },
+        state("cluster", CLUSTER, 1),
+    ];
+    let args = "iterations=2 only=cpu_susp_serial,susp_deep_serial";
+    let ran = run_with(Fake::new(1), args, &states);
+    assert_eq!(ran.counts(), [1, 1, 0]);
+    assert_eq!(ran.skipped(Skip::NoHelper), 1);
+}
+
+#[test]
+fn one_late_wake_up_is_not_a_timer_that_stops() {
+    let late = |outcome: &mut Outcome| outcome.end = ActionEnd::NotRung;
+    let fake = Fake::new(4).with_trials(in_first_trials(1, late));
+    let ran = run(fake, "iterations=2 only=susp_deep_serial");
+    assert_eq!((ran.counts(), ran.wakers.undeclared.len()), ([1, 0, 0], 0));
+    assert_eq!(trials(&ran), [(only(3), CLUSTER); 2]);
+}
+
+#[test]
+fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
+    let suspending = "iterations=2 only=susp_deep_parallel,susp_deep_serial,cpu_susp_parallel,\
+                      cpu_susp_serial,cpu_off_serial,psci_version_parallel,idle_states";
+    for (state, cpu_ids) in [
+        (CORE, &[][..]),
+        (
+            CLUSTER,
+            &[
+                ScenarioId::CPU_SUSPEND_PARALLEL,
+                ScenarioId::CPU_SUSPEND_SERIAL,
+            ],
+        ),
+    ] {
+        let fake = Fake::new(4).with_trials(in_trials(3, state, ActionEnd::Lost(LOSS)));
+        let ran = run(fake, suspending);
+        assert!(!ran.asks(|it| suspends(it.action, CLUSTER)));
+        assert_eq!(ran.asks(|it| suspends(it.action, CORE)), state == CLUSTER);
+        let why = Skip::NothingWoke {
+            mpidr: Mpidr::new(3),
+            power_state: state,
+        };
+        // PSCI_VERSION was measured before the loss, and CPU_OFF has rows for the other CPUs.
+        let version = ran.of(ScenarioId::PSCI_VERSION_PARALLEL);
+        assert_eq!(version.status, Status::Passed);
+        assert_eq!(
+            version
+                .cells
+                .iter()
+                .filter(|cell| cell.valid() == 2)
+                .count(),
+            4
+        );
+        let off = ran.of(ScenarioId::CPU_OFF_SERIAL);
+        assert_eq!((off.status, off.cells[0].skipped), (lost(3), Some(why)));
+        let valid: Vec<_> = off.cells[1..].iter().map(Cell::valid).collect();
+        assert_eq!(valid, [2, 2, 0]);
+        for id in [
+            ScenarioId::SUSPEND_DEEP_PARALLEL,
+            ScenarioId::SUSPEND_DEEP_SERIAL,
+        ] {
+            assert_eq!(ran.of(id).status, Status::Skipped(why));
+        }
+        for id in cpu_ids {
+            let measured = ran.of(*id).cells.iter().filter(|cell| cell.valid() == 2);
+            assert_eq!(measured.count(), 3);
+        }
+    }
+}

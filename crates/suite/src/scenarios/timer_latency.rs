@@ -1,0 +1,346 @@
+//! The `timer_latency` scenario. It consists of measurements under one load, with either one CPU's
+//! timer or all CPUs' timers running. Each one is divided into *windows* of at most a second. A
+//! window is a round, after which the timers stop and a line is printed. All CPUs stay on
+//! throughout.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::bench::Request;
+use crate::bench::bench::{Bench, BenchRoom, lead_in};
+use crate::bench::cell_state::COLUMNS;
+use crate::bench::memory::{bench_bytes, cells_bytes, list};
+use crate::bench::trials::neighbor_of;
+use crate::measure::{
+    Account, Action, ActionEnd, After, Histogram, LatencyKind, Metric, Reason, Round, Schedule,
+    TimerFault, Who, Window,
+};
+use crate::model::{Cell, CellStep, Counts, Failure, Run, Scenario, Series, Skip, Spread, Status};
+use crate::plan::Work;
+use crate::plan::{ActiveCpus, Key, Load, RunSize, TimerPlan, Variant};
+use hardware::board::CpuIndex;
+use hardware::spec::psci;
+use hardware::text::prose::paragraph;
+
+use crate::plan::{Group, NotCounted};
+
+use super::descriptor::{Descriptor, requested};
+use super::timer_lines::TimerMeasurement;
+
+pub(super) const TIMER_LATENCY: Descriptor = Descriptor {
+    tag: "timer_latency",
+    name: "Timer expiry to handler, under load",
+    group: Group::None,
+    arguments: &[
+        Key::Duration,
+        Key::Period,
+        Key::Stress,
+        Key::Footprint,
+        Key::Timers,
+        Key::Threshold,
+    ],
+    compared: &[Key::Period, Key::Footprint],
+    variants: &LOADS,
+    not_counted: NotCounted::Column("Overruns"),
+    cells: |size| {
+        let timer = TimerPlan::of(size.plan);
+        size.cpus * timer.timers.iter().count() * timer.loads().count()
+    },
+    heap,
+    work,
+    explanation,
+    measure,
+    ..Descriptor::LOOP
+};
+
+/// The loads, as variants.
+const LOADS: [Variant; Load::COUNT] = {
+    let mut all = [Variant::PLAIN; Load::COUNT];
+    let mut place = 0;
+    while place < all.len() {
+        all[place] = Variant::new(Load::ALL[place].word());
+        place += 1;
+    }
+    all
+};
+
+fn heap(size: &RunSize<'_>, cells: usize) -> usize {
+    let histogram = list::<u32>(Histogram::default().counts().count());
+    bench_bytes(size.cpus, 0, 0) + cells * histogram + cells_bytes(cells, COLUMNS)
+}
+
+/// Each load takes one period for each CPU whose timer is measured on its own, plus one period for
+/// all CPUs together.
+fn work(size: &RunSize<'_>, _: usize) -> Work {
+    let timer = TimerPlan::of(size.plan);
+    let measurements = timer.measurements(size.cpus) as u64;
+    Work {
+        timers_s: measurements.saturating_mul(timer.duration.into()),
+        ..Work::default()
+    }
+}
+
+fn explanation(run: &Run, scenario: &Scenario) -> String {
+    requested(run, scenario)
+        + "Timers run in windows of at most a second, between which a line is printed. The median \
+           and p99 may be up to 1/16 too low, because they are the lower bounds of histogram bins. \
+           Overruns are expiries that had already passed when the handler ran. If one CPU is \
+           measured alone, the other CPUs are on and run the variant's load. "
+}
+
+const FIGURES: [(LatencyKind, Metric); 2] = [
+    (LatencyKind::Entry, Metric::Entry),
+    (LatencyKind::Handler, Metric::Handler),
+];
+
+/// Printed if the load is left out.
+const WITHOUT_ZERO: &str = "DC ZVA is prohibited here (DCZID_EL0.DZP): zero is skipped, and mixed \
+    uses plain stores instead.";
+const WITHOUT_STATE: &str =
+    "No power-down state keeps the CPUs' timers running: suspend is skipped.";
+
+/// Measures the scenario, and prints each window.
+fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
+    let (key, setting) = (request.key, request.setting);
+    let mut timer = TimerPlan::of(setting.plan);
+    let room = BenchRoom::for_cells(&request);
+    let bench = Bench::new(request, room);
+    let facts = bench.machine.facts();
+    if facts.gic.is_none() {
+        let status = Status::Skipped(Skip::NoInterrupts);
+        return Ok(alloc::vec![bench.finish(key, status)]);
+    }
+    let states = [setting.states.deepest, setting.states.core];
+    let mut states = states.into_iter().flatten();
+    let state = states.find(|state| !state.timer_stops);
+    for (load, is_possible, skip, why) in [
+        (Load::Zero, facts.zero, Skip::NoZero, WITHOUT_ZERO),
+        (
+            Load::Suspend,
+            state.is_some(),
+            Skip::NoIdleState,
+            WITHOUT_STATE,
+        ),
+    ] {
+        if !is_possible && timer.leave_out(load) {
+            paragraph(bench.out, "  ", 2, &why)?;
+            if timer.loads().next().is_none() {
+                return Ok(alloc::vec![bench.finish(key, Status::Skipped(skip))]);
+            }
+        }
+    }
+    let mut timers = Timers {
+        schedule: Schedule {
+            period: facts.ticks(timer.period.into()),
+            expiries: 0,
+            threshold: setting.plan.threshold.map(|us| facts.ticks(us.into())),
+        },
+        power_state: state.map_or(0, |state| state.power_state),
+        timer,
+        bench,
+    };
+    let failure = timers.run()?;
+    // Other scenarios expect the CPUs to be off.
+    let _ = timers.bench.run_round(&timers.round());
+    let status = match failure {
+        Some(failure) => Status::Failed(failure),
+        None if timers.bench.results.is_empty() => Status::Skipped(Skip::NoNeighbor),
+        None => Status::Passed,
+    };
+    Ok(alloc::vec![timers.bench.finish(key, status)])
+}
+
+struct Timers<'m> {
+    bench: Bench<'m>,
+    timer: TimerPlan,
+    /// The schedule for all windows; only the number of expiries differs.
+    schedule: Schedule,
+    /// The deepest state in which a CPU's own timer wakes it; 0 if there is none.
+    power_state: u32,
+}
+
+impl Timers<'_> {
+    /// Measures each load until one fails.
+    fn run(&mut self) -> Result<Option<Failure>, fmt::Error> {
+        let cpus = self.bench.setting.cpus.len();
+        let timer = self.timer;
+        self.bench.asked = timer.expiries().0;
+        for load in timer.loads() {
+            for how in timer.timers.iter() {
+                if !TimerPlan::is_possible(load, how, cpus) {
+                    continue;
+                }
+                let failure = match how {
+                    ActiveCpus::All => self.measure(load, how, None)?,
+                    _ => self.measure_each(load, how)?,
+                };
+                if failure.is_some() {
+                    return Ok(failure);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn measure_each(&mut self, load: Load, how: ActiveCpus) -> Result<Option<Failure>, fmt::Error> {
+        for cpu in CpuIndex::all(self.bench.setting.cpus.len()) {
+            let failure = self.measure(load, how, Some(cpu))?;
+            if failure.is_some() {
+                return Ok(failure);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Measures the timer of one CPU, or of all CPUs. Does nothing if the CPU that is to run the
+    /// load does not exist.
+    fn measure(
+        &mut self,
+        load: Load,
+        how: ActiveCpus,
+        measured: Option<CpuIndex>,
+    ) -> Result<Option<Failure>, fmt::Error> {
+        let cpus = self.bench.setting.cpus;
+        let machine = &*self.bench.machine;
+        let only = measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, how, None));
+        if matches!(how, ActiveCpus::Near | ActiveCpus::Far) && only.is_none() {
+            return Ok(None);
+        }
+        let mut window = Window {
+            schedule: self.schedule,
+            timers: measured.map_or(Who::All, Who::Only),
+            load,
+            only,
+            power_state: self.power_state,
+        };
+        let timed = CpuIndex::all(cpus.len()).filter(|cpu| window.measures(*cpu));
+        let timed: Vec<CpuIndex> = timed.collect();
+        for cpu in &timed {
+            if let Some(tally) = self.bench.machine.tally(*cpu) {
+                *tally = Default::default();
+            }
+        }
+        let (total, most) = self.timer.expiries();
+        let mut measurement = TimerMeasurement {
+            frequency: self.bench.machine.facts().frequency,
+            period: self.schedule.period,
+            total,
+            done: 0,
+            windows: 0,
+            all: Account::default(),
+        };
+        let mpidr = |cpu: CpuIndex| cpus[cpu.place()].mpidr;
+        let [own, other] = [measured, only].map(|cpu| cpu.and_then(mpidr));
+        measurement.print_begin(self.bench.out, own, other, load)?;
+        let mut failure = None;
+        while measurement.done < total && failure.is_none() {
+            window.schedule.expiries = most.min(total - measurement.done);
+            let (sum, done);
+            (sum, done, failure) = self.window(window, &timed);
+            measurement.done += done;
+            measurement.windows += 1;
+            measurement.all.merge(&sum);
+            measurement.print_window(self.bench.out, &sum)?;
+        }
+        measurement.print_end(self.bench.out)?;
+        for cpu in timed {
+            self.add_cell(cpu, how, load);
+        }
+        Ok(failure)
+    }
+
+    /// Runs one window. Returns the sum of the CPUs' accounts, and the number of expiries. After a
+    /// failure, the number of expiries is the lowest on any CPU.
+    fn window(&mut self, window: Window, timed: &[CpuIndex]) -> (Account, u32, Option<Failure>) {
+        for cpu in timed {
+            // If a CPU does not start, its previous counts must not be added again.
+            if let Some(tally) = self.bench.machine.tally(*cpu) {
+                tally.window = Account::default();
+            }
+        }
+        let (period, expiries) = (window.schedule.period, window.schedule.expiries);
+        let round = Round {
+            sleep: period * u64::from(expiries),
+            action: Action::Expire,
+            after: After::Stay,
+            window: Some(window),
+            ..self.round()
+        };
+        let mut failure = self.bench.run_round(&round).err();
+        self.bench.attempts += 1;
+        failure = failure.or(self.refused_suspend());
+        let (mut sum, mut least) = (Account::default(), expiries);
+        for cpu in timed {
+            failure = failure.or(self.fault(*cpu));
+            if let Some(tally) = self.bench.machine.tally(*cpu) {
+                tally.settle();
+                sum.merge(&tally.window);
+                least = least.min(tally.window.expiries);
+            }
+        }
+        let done = failure.map_or(expiries, |_| least);
+        (sum, done, failure)
+    }
+
+    /// Returns a round without an action, after which all CPUs power off.
+    fn round(&self) -> Round {
+        let cpus = self.bench.setting.cpus.len();
+        let lead_in = lead_in(self.bench.machine.facts(), Who::All, cpus);
+        Round::new(Who::All, Action::None, lead_in)
+    }
+
+    fn refused_suspend(&self) -> Option<Failure> {
+        let mut outcomes = CpuIndex::all(self.bench.outcomes.len()).zip(&self.bench.outcomes);
+        let (cpu, outcome) = outcomes.find(|(_, it)| it.end == ActionEnd::GaveUp)?;
+        let fault = TimerFault::Refused(psci::ReturnCode(outcome.code?));
+        Some(Failure::Timer { cpu, fault })
+    }
+
+    fn fault(&mut self, cpu: CpuIndex) -> Option<Failure> {
+        let end = self.bench.outcomes.get(cpu.place())?.end;
+        let tally = self.bench.machine.tally(cpu)?;
+        let fault = match (tally.stray, tally.exceeded) {
+            _ if end == ActionEnd::Pending => TimerFault::Pending,
+            (Some(intid), _) => TimerFault::Stray(intid),
+            (_, Some(ticks)) => TimerFault::Late(ticks),
+            _ if tally.is_complete() => return None,
+            _ if tally.window.spurious > tally.window.expiries => TimerFault::Spurious,
+            _ => TimerFault::Silent,
+        };
+        Some(Failure::Timer { cpu, fault })
+    }
+
+    /// Adds the cell for a CPU's timer. The series that ends at the handler includes a histogram.
+    fn add_cell(&mut self, cpu: CpuIndex, how: ActiveCpus, load: Load) {
+        let Some(tally) = self.bench.machine.tally(cpu) else {
+            return;
+        };
+        let mut series = Vec::with_capacity(FIGURES.len());
+        for (kind, metric) in FIGURES {
+            let histogram = &tally.histograms[kind as usize];
+            let own = tally.settled.latency(kind);
+            series.push(Series {
+                histogram: (kind == LatencyKind::Handler).then(|| Spread::of(histogram)),
+                ..Series::of(metric, histogram.summary(own.min, own.max))
+            });
+        }
+        let mut rejected = Vec::new();
+        if tally.settled.overruns > 0 {
+            rejected.reserve_exact(1);
+            rejected.push((Reason::Overrun, tally.settled.overruns));
+        }
+        let step = CellStep {
+            how,
+            ..CellStep::of(Variant::new(load.word()))
+        };
+        let mut cell = Cell::new(cpu, step);
+        cell.counts = Some(Counts {
+            valid: tally.settled.latency(LatencyKind::Handler).n,
+            rejected,
+            first: None,
+        });
+        cell.series = series;
+        self.bench.results.push(cell);
+    }
+}

@@ -1,0 +1,130 @@
+//! The `timer_latency` lines, in the layout of Xenomai's program `latency`, so that the same tools can
+//! read them: `RTT` is the time so far, `RTH` the headings, `RTD` one
+//! window and the totals so far, and `RTS` the final totals.
+//!
+//! Latencies are in microseconds with three decimal places, or in ticks if the counter's frequency
+//! is unknown. The column for mode switches is always 0 and is present only for compatibility.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt::{self, Write};
+
+use crate::measure::{Account, LatencyKind};
+use crate::plan::Load;
+use hardware::board::Mpidr;
+use hardware::spec::ticks::Clock;
+use hardware::text::plural::Many;
+
+/// The number of data lines after which the headings are repeated.
+const HEADINGS: u32 = 21;
+
+/// The progress of the timer measurement under one load.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TimerMeasurement {
+    /// The counter frequency, in Hz.
+    pub(super) frequency: u64,
+    /// Ticks from one expiry to the next.
+    pub(super) period: u64,
+    /// The number of expiries that the plan requests for each timer.
+    pub(super) total: u32,
+    /// The number of expiries that have passed.
+    pub(super) done: u32,
+    /// The number of windows measured so far.
+    pub(super) windows: u32,
+    /// The combined account for all CPUs.
+    pub(super) all: Account,
+}
+
+impl TimerMeasurement {
+    fn clock(&self) -> Clock {
+        Clock { hz: self.frequency }
+    }
+
+    /// Prints the start of a measurement on `cpu` or, if it is None, on all CPUs. `other` is the
+    /// only CPU that runs the load, if there is one.
+    pub(super) fn print_begin(
+        &self,
+        out: &mut dyn Write,
+        cpu: Option<Mpidr>,
+        other: Option<Mpidr>,
+        load: Load,
+    ) -> fmt::Result {
+        let period = match self.clock().ns(self.period) {
+            Some(ns) => format!("{} us", (ns + 500) / 1_000),
+            None => format!("{} ticks", self.period),
+        };
+        let (time, load) = (time(self, 0), load.word());
+        let cpus = match (cpu, other) {
+            (Some(cpu), Some(other)) => format!("CPU {cpu}, CPU {other} {load}"),
+            (Some(cpu), None) => format!("CPU {cpu}, others {load}"),
+            (None, _) => format!("all CPUs, {load}"),
+        };
+        writeln!(
+            out,
+            "RTT|  {time}  (expiry to handler, {period} period, {cpus})"
+        )?;
+        headings(out)
+    }
+
+    /// Prints a window that `self` already includes; `sum` is the total for all CPUs.
+    pub(super) fn print_window(&self, out: &mut dyn Write, sum: &Account) -> fmt::Result {
+        if self.windows > 1 && self.windows % HEADINGS == 1 {
+            headings(out)?;
+        }
+        let all = self.all.latency(LatencyKind::Handler);
+        let [least, most] = [all.least().unwrap_or(0), all.max].map(|it| part(self, it, 1));
+        writeln!(out, "RTD{}|{least}|{most}", figures(self, sum))
+    }
+
+    /// Prints the final totals.
+    pub(super) fn print_end(&self, out: &mut dyn Write) -> fmt::Result {
+        out.write_str(
+            "---|-----------|-----------|-----------|--------|------|-----------------------\n",
+        )?;
+        let (done, total) = (time(self, self.done), time(self, self.total));
+        let figures = figures(self, &self.all);
+        writeln!(out, "RTS{figures}|    {done}/{total}")?;
+        match self.all.spurious {
+            0 => Ok(()),
+            spurious => {
+                let spurious = Many(spurious.into(), "spurious interrupt");
+                writeln!(out, "  {spurious} occurred.")
+            }
+        }
+    }
+}
+
+/// Returns the duration of `expiries` timer periods as `HH:MM:SS`.
+fn time(measurement: &TimerMeasurement, expiries: u32) -> String {
+    let hz = measurement.clock().believed();
+    // Round to the nearest second, because a second may not be a multiple of the period.
+    let seconds = (measurement.period.saturating_mul(expiries.into()) + hz / 2) / hz;
+    let (minutes, seconds) = (seconds / 60, seconds % 60);
+    format!("{:02}:{:02}:{seconds:02}", minutes / 60, minutes % 60)
+}
+
+fn headings(out: &mut dyn Write) -> fmt::Result {
+    out.write_str(
+        "RTH|----lat min|----lat avg|----lat max|-overrun|---msw|---lat best|--lat worst\n",
+    )
+}
+
+fn figures(measurement: &TimerMeasurement, account: &Account) -> String {
+    let series = account.latency(LatencyKind::Handler);
+    let least = part(measurement, series.least().unwrap_or(0), 1);
+    let mean = part(measurement, series.sum, series.n);
+    let most = part(measurement, series.max, 1);
+    format!("|{least}|{mean}|{most}|{:8}|{:6}", account.overruns, 0)
+}
+
+/// Returns `ticks / n`, padded to eleven columns.
+fn part(measurement: &TimerMeasurement, ticks: u64, n: u32) -> String {
+    let n = u64::from(n.max(1));
+    match measurement.clock().ns(ticks) {
+        Some(ns) => {
+            let ns = ns / n;
+            format!("{:7}.{:03}", ns / 1_000, ns % 1_000)
+        }
+        None => format!("{:11}", ticks / n),
+    }
+}

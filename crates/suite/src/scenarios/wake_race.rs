@@ -1,0 +1,388 @@
+//! The `wake_race` scenario: what happens if the wake-up interrupt arrives while a CPU is on its
+//! way down.
+//!
+//! A CPU suspends, and its timer expires at an offset after the call. The offsets are first spread
+//! evenly from the call to well after the CPU is down. If two neighboring offsets have different
+//! outcomes, bisection finds the border between them. Every outcome is a result. If the interrupt
+//! does not wake the CPU, another CPU does so after [`PATIENCE_US`]. Other CPUs may suspend at the
+//! same time.
+//!
+//! A point lies at the offset at which its interrupt fell due, which may differ from the scheduled
+//! one: an emulator or a hypervisor may run other CPUs between the setting of the timer and the
+//! call.
+
+use alloc::vec::Vec;
+
+use crate::bench::bench::{QUIET_US, first_lost, lead_in, too_few};
+use crate::bench::states::Chosen;
+use crate::bench::steps::{self, Sweep};
+use crate::bench::trials::{helper_of, neighbor_of};
+use crate::measure::{
+    ActionEnd, After, Metric, Outcome, Race, Reason, Rejection, Round, Summary, Waker, Who,
+};
+use crate::model::{Cell, CellStep, Series, Skip, WakeSource};
+use crate::plan::Work;
+use crate::plan::{ActiveCpus, Axis, Key, Variant};
+use hardware::board::CpuIndex;
+use hardware::spec::counter_value::{CounterValue, ticks_between};
+use hardware::spec::pmf::Stamp;
+use smccc::error::SUCCESS;
+
+use crate::plan::UsedStates;
+
+use super::descriptor::Descriptor;
+
+pub(super) const WAKE_RACE: Descriptor = Descriptor {
+    tag: "wake_race",
+    name: "Wake-up interrupts while a CPU suspends",
+    axis: Some(Axis::Offset),
+    is_in_all: false,
+    states: UsedStates::Both,
+    variants: &[
+        CORE[0], CORE[1], CORE[2], CORE[3], CORE[4], DEEPEST[0], DEEPEST[1], DEEPEST[2],
+        DEEPEST[3], DEEPEST[4],
+    ],
+    arguments: &[Key::Offsets, Key::Repeats, Key::Neighbors],
+    compared: &[Key::Offsets, Key::Repeats],
+    // Five outcomes for each of two states.
+    cells: |size| 2 * 5 * size.cpus * size.plan.neighbors.iter().count(),
+    heap: |size, cells| steps::heap(size, cells) + MAP_BYTES,
+    work: |size, cells| Work {
+        samples: 3 * size.rounds() * cells as u64,
+        ..Work::default()
+    },
+    explanation: |_, _| EXPLANATION.into(),
+    measure: |request| steps::measure(request, measure_steps),
+    ..Descriptor::STEPS
+};
+
+const EXPLANATION: &str = "returned, abandoned: the call returned, before or after the power-down \
+    began. woken, slept: the interrupt came before or after the CPU was down. lost: only an SGI \
+    woke the CPU. Without PMF, returned includes abandoned, and slept includes woken. ";
+
+/// The maximum number of suspends in a map, not counting rejected ones.
+const POINTS_MAX: usize = 256;
+/// How long a CPU may sleep before another CPU wakes it, in microseconds, counted from when its
+/// interrupt was due and the CPU should have been down.
+const PATIENCE_US: u64 = 5_000;
+/// The first offset tried in the search for the end of the map, in ticks.
+const FIRST: u64 = 64;
+/// The last such offset, in microseconds.
+const LONGEST_US: u64 = 100_000;
+/// The largest difference between the scheduled offset and the true one, in ticks, that is ignored.
+/// The last reads of the counter before the call are a few instructions apart, and which of them is
+/// left depends on how the CPU comes back.
+const SLACK: u64 = 16;
+/// How many times a suspend is tried until it has an outcome, and an offset until a point is close
+/// enough to it.
+const TRIES: u32 = 3;
+
+/// The outcomes, for the core state and the deepest state.
+const CORE: [Variant; 5] = [
+    Variant::new("core_returned"),
+    Variant::new("core_abandoned"),
+    Variant::new("core_woken"),
+    Variant::new("core_slept"),
+    Variant::new("core_lost"),
+];
+const DEEPEST: [Variant; 5] = [
+    Variant::new("deepest_returned"),
+    Variant::new("deepest_abandoned"),
+    Variant::new("deepest_woken"),
+    Variant::new("deepest_slept"),
+    Variant::new("deepest_lost"),
+];
+
+/// How a suspend ended, as an index into [`CORE`] and [`DEEPEST`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// The call returned before the power-down.
+    Returned,
+    /// The call returned after the power-down had begun.
+    Abandoned,
+    /// The interrupt came before the CPU was down, and the CPU came back through its entry point.
+    Woken,
+    /// The interrupt came when the CPU was down.
+    Slept,
+    /// The interrupt did not wake the CPU.
+    Lost,
+}
+
+/// One suspend.
+#[derive(Clone, Copy)]
+struct Point {
+    /// Ticks from the call to the instant at which the interrupt falls due; 0 if that instant comes
+    /// before the call. If the interrupt is lost, this is the scheduled offset.
+    x: u64,
+    ending: Ending,
+    /// Ticks from that instant, or from the call if it comes later, to the CPU's first instruction
+    /// after the suspend.
+    latency: u64,
+}
+
+/// The memory for a map in bytes: its points, and their latencies.
+const MAP_BYTES: usize = POINTS_MAX * (size_of::<Point>() + size_of::<u64>());
+
+struct RaceMap<'s, 'm> {
+    sweep: &'s mut Sweep<'m>,
+    state: Chosen,
+    cpu: CpuIndex,
+    how: ActiveCpus,
+    /// The CPUs that suspend.
+    who: Who,
+    waker: Waker,
+    /// Ticks from the instant that [`Round::race`] counts from to the call, if nothing delays it.
+    lead: u64,
+    /// Ticks from the start of a round until the CPU is down for certain. This includes twice the
+    /// time until the call: if CPUs suspend at the same time on an emulator, they make their calls
+    /// one after another.
+    down: u64,
+    points: &'s mut Vec<Point>,
+}
+
+fn measure_steps(sweep: &mut Sweep<'_>) {
+    let states = sweep.bench.setting.states;
+    let core = states.core.filter(|core| states.deepest != Some(*core));
+    let mut points = Vec::with_capacity(POINTS_MAX);
+    for (state, variants) in [(core, &CORE), (states.deepest, &DEEPEST)] {
+        let Some(state) = sweep.usable(state) else {
+            continue;
+        };
+        if state.timer_stops {
+            sweep.leave_out(Skip::OwnTimerStops);
+            continue;
+        }
+        for how in sweep.bench.setting.plan.neighbors.iter() {
+            for cpu in CpuIndex::all(sweep.bench.cells.len()) {
+                let Some((who, waker)) = participants(sweep, cpu, how) else {
+                    sweep.leave_out(Skip::NoNeighbor);
+                    continue;
+                };
+                let mut map = RaceMap {
+                    lead: 0,
+                    down: 0,
+                    points: &mut points,
+                    state,
+                    cpu,
+                    how,
+                    who,
+                    waker,
+                    sweep,
+                };
+                map.points.clear();
+                map.measure();
+                map.add_cells(variants);
+                let bench = &sweep.bench;
+                let lost = first_lost(bench.machine, bench.cells.len());
+                let state = &bench.cells[cpu.place()];
+                let valid = points.len() as u32;
+                let attempts = valid + state.rejected_total();
+                sweep.conditions.attempts += attempts;
+                // Disturbed suspends are not the firmware's fault.
+                let asked = attempts - state.rejected[Reason::Overlap as usize];
+                let failure = lost.or(too_few(cpu, valid, asked.max(1)));
+                sweep.failure = sweep.failure.or(failure);
+                sweep.is_measured = true;
+            }
+        }
+    }
+}
+
+/// Returns the CPUs that suspend while the map for `cpu` is measured, and what wakes a CPU that its
+/// interrupt does not wake. Returns None if this map cannot be measured.
+fn participants(sweep: &Sweep<'_>, cpu: CpuIndex, how: ActiveCpus) -> Option<(Who, Waker)> {
+    let bench = &sweep.bench;
+    let (cpus, lead) = (bench.setting.cpus, bench.lead());
+    let helper = match cpu == lead {
+        true => helper_of(bench.machine, cpus, lead),
+        false => Some(lead),
+    };
+    let who = match how {
+        ActiveCpus::Alone => Who::Only(cpu),
+        ActiveCpus::All => Who::All,
+        ActiveCpus::Near | ActiveCpus::Far => {
+            Who::Pair(cpu, neighbor_of(bench.machine, cpus, cpu, how, helper)?)
+        }
+    };
+    let waker = helper.map_or(Waker::OwnTimers, Waker::Helper);
+    (!bench.machine.is_lost(cpu)).then_some((who, waker))
+}
+
+impl RaceMap<'_, '_> {
+    fn measure(&mut self) {
+        let plan = self.sweep.bench.setting.plan;
+        let end = self.find_end();
+        self.down += end;
+        self.sweep.bench.clear_cells();
+        let last = u64::from(plan.offsets) - 1;
+        for place in 0..=last {
+            self.add(end * place / last);
+        }
+        let (mut from, mut misses) = (0, 0);
+        while self.points.len() + plan.repeats as usize <= POINTS_MAX
+            && let Some((one, other)) = self.border(from)
+        {
+            self.add(one.midpoint(other));
+            misses += 1;
+            if self.points.iter().any(|it| one < it.x && it.x < other) {
+                misses = 0;
+            } else if misses == TRIES {
+                (from, misses) = (other, 0);
+            }
+        }
+    }
+
+    /// Returns two neighboring offsets with different outcomes that are not adjacent, starting at
+    /// `from`.
+    fn border(&self, from: u64) -> Option<(u64, u64)> {
+        let mut pairs = self.points.array_windows();
+        let border = pairs.find(|[one, other]| {
+            one.x >= from && one.ending != other.ending && one.x + 1 < other.x
+        });
+        border.map(|[one, other]| (one.x, other.x))
+    }
+
+    /// Finds an offset from which on the CPU is down, because its wake-up takes the same time.
+    fn find_end(&mut self) -> u64 {
+        let longest = self.sweep.bench.us(LONGEST_US);
+        let first = self.run(longest);
+        self.down = 2 * ticks_between(first.start, first.before);
+        let from_call = ticks_between(first.before, first.due);
+        self.lead = longest.saturating_sub(from_call);
+        let expected = ticks_between(first.due, first.after);
+        let mut x = FIRST;
+        while x < longest {
+            if self.point(x).is_some_and(|it| {
+                it.ending == Ending::Slept && it.latency <= expected + expected / 8
+            }) {
+                return x;
+            }
+            x *= 2;
+        }
+        longest
+    }
+
+    /// Adds the points for an offset, in order.
+    fn add(&mut self, x: u64) {
+        for _ in 0..self.sweep.bench.setting.plan.repeats {
+            if let Some(point) = (0..TRIES).find_map(|_| self.point(x)) {
+                let place = self.points.partition_point(|it| it.x <= point.x);
+                self.points.insert(place, point);
+            }
+        }
+    }
+
+    /// Suspends once. The interrupt falls due `x` ticks after the call, unless something delays
+    /// the call. Counts a suspend without an outcome.
+    fn point(&mut self, x: u64) -> Option<Point> {
+        // At offset 0, the interrupt is already pending.
+        let after = if x == 0 { 0 } else { self.lead + x };
+        let outcome = self.run(after);
+        let bench = &mut self.sweep.bench;
+        let Some(ending) = ending(&outcome, bench.pmf) else {
+            // The SGI may have come too early.
+            let rejection = outcome.judge(false).err();
+            let rejection = rejection.filter(|_| outcome.end != ActionEnd::NotRung);
+            let rejection = rejection.unwrap_or(Rejection::plain(Reason::Overlap));
+            bench.cells[self.cpu.place()].reject(rejection);
+            let later = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LONGEST_US));
+            self.down = self.down.max(later);
+            return None;
+        };
+        let from_call = ticks_between(outcome.before, outcome.due);
+        let is_lost = ending == Ending::Lost;
+        if !is_lost && after > 0 {
+            self.lead = self.lead.min(after.saturating_sub(from_call));
+        }
+        let x = match is_lost || from_call.abs_diff(x) <= SLACK {
+            true => x,
+            false => from_call,
+        };
+        let latency = ticks_between(outcome.due.max(outcome.before), outcome.after);
+        Some(Point { x, ending, latency })
+    }
+
+    /// Runs a round in which the interrupt falls due after `after` ticks.
+    fn run(&mut self, after: u64) -> Outcome {
+        let race = Race {
+            cpu: self.cpu,
+            after,
+        };
+        let bench = &mut self.sweep.bench;
+        let round = Round {
+            race: Some(race),
+            sleep: after + self.down + bench.us(PATIENCE_US),
+            quiet: bench.us(QUIET_US),
+            waker: self.waker,
+            after: After::Stay,
+            lead_in: lead_in(bench.machine.facts(), Who::All, bench.cells.len()),
+            ..Round::new(self.who, self.state.action(), 0)
+        };
+        bench.machine.run(&round, &mut bench.outcomes);
+        self.sweep.conditions.trials += 1;
+        self.sweep.bench.outcomes[self.cpu.place()]
+    }
+
+    /// Adds a cell for each outcome. The first outcome always has a cell, which also has the counts
+    /// of the rejected suspends.
+    fn add_cells(&mut self, variants: &[Variant; 5]) {
+        let mut column = Vec::with_capacity(self.points.len());
+        let mut counts = self.sweep.bench.cells[self.cpu.place()].counts();
+        for (place, variant) in variants.iter().enumerate() {
+            let (mut first, mut last) = (None, None);
+            column.clear();
+            for point in self.points.iter().filter(|it| it.ending as usize == place) {
+                first.get_or_insert(point.x);
+                last = Some(point.x);
+                column.push(point.latency);
+            }
+            if first.is_none() && place > 0 {
+                continue;
+            }
+            counts.valid = column.len() as u32;
+            let series = alloc::vec![
+                Series::of(Metric::Wake, Summary::of(&mut column)),
+                Series::of(Metric::LastOffset, Summary::of(last.as_mut_slice())),
+            ];
+            let step = CellStep {
+                x: first,
+                how: self.how,
+                ..CellStep::of(*variant)
+            };
+            let mut cell = Cell::new(self.cpu, step);
+            cell.counts = Some(core::mem::take(&mut counts));
+            cell.helper = self.waker.helper();
+            cell.wake_source = Some(WakeSource::OwnTimers);
+            cell.power_state = Some(self.state.power_state);
+            cell.series = series;
+            self.sweep.bench.results.push(cell);
+        }
+    }
+}
+
+/// Returns how a suspend ended, or None if this is unknown.
+fn ending(outcome: &Outcome, pmf: bool) -> Option<Ending> {
+    outcome.before.zip(outcome.after)?;
+    let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr)).filter(|_| pmf);
+    let up = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
+    let is_down = down > outcome.before;
+    Some(match outcome.end {
+        ActionEnd::Returned if outcome.code != Some(SUCCESS) => return None,
+        ActionEnd::Returned if is_down => Ending::Abandoned,
+        ActionEnd::Returned => Ending::Returned,
+        ActionEnd::Resumed if is_down && outcome.due < down => Ending::Woken,
+        ActionEnd::Resumed => Ending::Slept,
+        // The SGI must have come while the CPU was down.
+        ActionEnd::NotRung if pmf && (!is_down || outcome.due < down || up < outcome.due) => {
+            return None;
+        }
+        ActionEnd::NotRung => Ending::Lost,
+        ActionEnd::NotRun
+        | ActionEnd::WentOff
+        | ActionEnd::ReadBack
+        | ActionEnd::Pending
+        | ActionEnd::WrongContext
+        | ActionEnd::GaveUp
+        | ActionEnd::Lost(_) => return None,
+    })
+}
