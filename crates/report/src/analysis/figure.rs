@@ -7,7 +7,7 @@ use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use serde::Serialize;
 use suite::measure::{Metric, Summary, Unit};
-use suite::model::{Cell, CellSeries, CellStep, Scenario, Series};
+use suite::model::{Cell, CellSeries, CellStep, FigureScale, Scenario, Series};
 use suite::plan::{Axis, ScenarioId};
 
 use crate::log::LoggedRun;
@@ -85,27 +85,18 @@ impl FigureKey {
         self.metric.unit()
     }
 
-    /// Returns the name of the unit in which [`Self::per_operation`] is expressed.
-    pub fn unit_name(self, clock: Clock) -> &'static str {
-        match self.unit() {
-            Unit::Cycles => "cycles",
-            Unit::Microseconds => "us",
-            Unit::Count => "times",
-            Unit::Ticks if clock.is_known() => "ns",
-            Unit::Ticks => "ticks",
-        }
+    /// Returns the scale in which figures are compared.
+    pub fn scale(self, clock: Clock) -> FigureScale {
+        FigureScale::of_programs(clock, self.metric, self.step.per)
     }
 
-    /// Converts a sample's figure to a figure per operation, in nanoseconds if the clock is known
-    /// and otherwise in ticks. Figures from the TFTF suite are truncated to integers, as in
-    /// RT_INSTR lines.
+    /// Converts a sample's figure to a figure per operation, in the unit of [`Self::scale`].
+    /// Figures from the TFTF suite are truncated to integers, as in RT_INSTR lines.
     pub fn per_operation(self, clock: Clock, figure: u64) -> f64 {
-        let scale = match self.unit() {
-            _ if !self.is_of_step() => return clock.ns(figure).unwrap_or(figure) as f64,
-            Unit::Ticks if clock.is_known() => 1e9 / clock.hz as f64,
-            Unit::Ticks | Unit::Cycles | Unit::Microseconds | Unit::Count => 1.0,
-        };
-        figure as f64 * scale / f64::from(self.per())
+        match self.is_of_step() {
+            true => self.scale(clock).value(figure),
+            false => clock.ns(figure).unwrap_or(figure) as f64,
+        }
     }
 }
 

@@ -70,7 +70,7 @@ struct Net<'r> {
 
 fn net(run: &Run, how: ActiveCpus, nets: &[Net<'_>]) -> Finding {
     let unit = nets.first().map_or_else(Default::default, |it| {
-        FigureKey::of(it.own).unit_name(run.clock())
+        FigureKey::of(it.own).scale(run.clock()).name()
     });
     let kinds = nets
         .iter()

@@ -3,8 +3,8 @@
 use std::slice;
 
 use super::document::Block;
-use super::table::Table;
 use crate::analysis::audit::{Audit, AuditedFigure, AuditedTable, counts};
+use suite::output::Table;
 
 /// Returns an audit's blocks.
 pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {

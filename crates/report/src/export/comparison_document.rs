@@ -5,7 +5,7 @@ use hardware::text::plural::many;
 use super::compared_text::{percent_text, value_text};
 use super::document::{Block, LabeledLine};
 use super::scenario_document::mark;
-use super::table::{Table, key_cells};
+use super::table::{key_cells, key_columns};
 use crate::analysis::compare::{
     Change, ChangeOutcome, ComparedScenario, ComparedValue, Comparison, JudgedBy, Keyed,
     basis_text, scenario_title,
@@ -13,6 +13,7 @@ use crate::analysis::compare::{
 use crate::analysis::explain::{Explanation, explanations};
 use crate::analysis::figure::OF_CLASSES;
 use crate::log::LoggedRun;
+use suite::output::Table;
 
 pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Block<'r>> {
     let mut all = vec![
@@ -120,7 +121,7 @@ fn table(
             .into_iter()
             .flatten(),
     );
-    table.keys(scenario.key.id);
+    key_columns(&mut table, scenario.key.id);
     table.end_names();
     table.numbers(["Old", "New", "Change"]);
     table.optional_words(["Unit"]);
@@ -158,7 +159,7 @@ fn change_cells(run: &LoggedRun, change: &Change, is_of_steps: bool) -> [String;
         true => "0".to_owned(),
         false => percent_text(change.percent()),
     };
-    let unit = change.key.unit_name(clock);
+    let unit = change.key.scale(clock).name();
     let unit = if is_of_steps { unit } else { "" };
     let [old, new] = [&change.old, &change.new].map(side);
     [old, new, percent, unit.to_owned()]

@@ -87,7 +87,7 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         how: step.map(|it| it.how.word()),
         variant: step.map(|_| cell.variant_word()),
         x: step.and_then(|it| it.x),
-        unit: step.map(|_| if is_time { "ticks" } else { key.unit_name(run.clock()) }),
+        unit: step.map(|_| if is_time { "ticks" } else { key.scale(run.clock()).name() }),
         per: step.map(|it| it.per),
         lost: step.and(rejected),
         min: filled_step.map(|it| it.min),

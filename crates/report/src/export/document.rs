@@ -4,8 +4,8 @@ use serde::Serialize;
 use suite::model::Scenario;
 
 use super::html::Chart;
-use super::table::Table;
 use crate::log::LoggedRun;
+use suite::output::Table;
 
 /// A heading and the text that follows it.
 pub type LabeledLine = (&'static str, String);

@@ -11,7 +11,7 @@ use super::document::{Block, LabeledLine, ScenarioHeading};
 use super::history_row::row_name;
 use super::html::{HistoryChart, history_chart};
 use super::scenario_document::{mark, woken_by};
-use super::table::{ABSENT, Table, key_cells};
+use super::table::key_cells;
 use crate::analysis::compare::{ChangeOutcome, ComparedValue, JudgedBy, Keyed};
 use crate::analysis::figure::{OF_CLASSES, x_heading};
 use crate::analysis::history::{
@@ -19,6 +19,7 @@ use crate::analysis::history::{
 };
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
+use suite::output::{ABSENT, Table};
 
 /// The text shown in a cell without a step.
 const NO_STEP: &str = "-";
@@ -253,7 +254,10 @@ impl ScenarioTables<'_> {
 
     fn unit(&self, figure: &FigureHistory) -> String {
         match figure.key.is_of_step() {
-            true => format!("{} per operation", figure.key.unit_name(self.first.clock())),
+            true => format!(
+                "{} per operation",
+                figure.key.scale(self.first.clock()).name()
+            ),
             false => self.first.unit().to_owned(),
         }
     }

@@ -62,7 +62,7 @@ fn line(
         core: cpu.map(|it| it.core),
         thread: cpu.map(|it| it.thread),
         figure: value.map(|it| it.figure),
-        unit: key.unit_name(run.clock()),
+        unit: key.scale(run.clock()).name(),
         // 1 if the figure is from a record.
         verified: value.map(|it| u8::from(!it.is_doubtful && !run.integrity.tables)),
         // The earlier release that the change is relative to.

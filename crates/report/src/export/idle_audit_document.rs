@@ -9,10 +9,10 @@ use itertools::Itertools as _;
 
 use super::document::Block;
 use super::report_data::Report;
-use super::table::{ABSENT, Table, cell};
 use crate::analysis::idle_audit::{
     AuditedState, IdleAudit, Judgement, LongestTime, MeasuredGroup, PropertyValue, Verdict,
 };
+use suite::output::{ABSENT, Table, cell};
 
 /// Returns the blocks for one audit in full, or for several trees in short.
 pub(super) fn idle_audits<'r>(report: &Report) -> Vec<Block<'r>> {

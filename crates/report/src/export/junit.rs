@@ -124,7 +124,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     };
     for figure in figures(run, scenario) {
         let (key, name, cpu) = (figure.key, figure.key.name(), figure.cpu);
-        let unit = key.unit_name(run.clock());
+        let unit = key.scale(run.clock()).name();
         let each = |figure| plain(key.per_operation(run.clock(), figure));
         if let Some(shown) = figure.shown.filter(|_| !key.is_of_step()) {
             add(cpu, &format!("{name}.{unit}"), each(shown));
@@ -234,7 +234,7 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
 fn change_text(run: &LoggedRun, change: &Change) -> String {
     let (name, cpu) = (change.key.in_sentence(), run.run.label(change.cpu));
     let [new, old] = [&change.new, &change.old].map(|it| plain(it.figure));
-    let unit = change.key.unit_name(run.clock());
+    let unit = change.key.scale(run.clock()).name();
     let percent = change.percent();
     let percent = percent.map_or_else(String::new, |it| format!(" ({it:+.2} %)"));
     format!("{name} on CPU {cpu}: {new} {unit}, previously {old}{percent}")

@@ -4,12 +4,13 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
+use suite::output::TableStyle;
 
 use super::document::Block;
 use super::escape::{line, markup};
 use super::report_data::Report;
 use super::report_document::document;
-use super::table::Table;
+use super::table;
 
 struct Markup {
     escape: fn(&str) -> String,
@@ -20,7 +21,7 @@ struct Markup {
     warning: &'static str,
     paragraph: &'static str,
     item: &'static str,
-    table: fn(&Table, &mut dyn Write) -> io::Result<()>,
+    table: &'static TableStyle,
 }
 
 const TEXT: Markup = Markup {
@@ -32,7 +33,7 @@ const TEXT: Markup = Markup {
     warning: "warning: ",
     paragraph: "  ",
     item: "  * ",
-    table: Table::plain,
+    table: &table::TEXT,
 };
 
 const MARKDOWN: Markup = Markup {
@@ -44,7 +45,7 @@ const MARKDOWN: Markup = Markup {
     warning: "> **Warning**: ",
     paragraph: "",
     item: "- ",
-    table: Table::markdown,
+    table: &table::MARKDOWN,
 };
 
 const RST: Markup = Markup {
@@ -52,7 +53,7 @@ const RST: Markup = Markup {
     heading: |text| underlined(text, "-"),
     scenario: |text| underlined(text, "-"),
     warning: ".. warning:: ",
-    table: Table::grid,
+    table: &table::RST,
     ..MARKDOWN
 };
 
@@ -94,7 +95,12 @@ impl Markup {
                 Block::Scenario(it) => writeln!(out, "{}", (self.scenario)(&escape(&it.text)))?,
                 Block::Warning(text) => writeln!(out, "{}{}\n", self.warning, escape(&text))?,
                 Block::Paragraph(text) => writeln!(out, "{}{}\n", self.paragraph, escape(&text))?,
-                Block::Table(table) => (self.table)(&table, out)?,
+                Block::Table(table) => {
+                    let mut text = String::new();
+                    let drawn = table.write(&mut text, self.table);
+                    drawn.expect("writing to a String cannot fail");
+                    out.write_all(text.as_bytes())?;
+                }
                 Block::Definitions(lines) => {
                     for (name, text) in lines {
                         writeln!(out, "{}", (self.definition)(name, &escape(&text)))?;

@@ -39,5 +39,5 @@ pub use self::html::{Chart, Drawing, EDGE, FlameFrame, LANE, LEFT, Scale, write_
 pub use self::idle_audit_document::summary as idle_audit_summary;
 pub use self::markup::write_blocks;
 pub use self::report_data::{DtsSource, Report};
-pub use self::table::Table;
 pub use self::tfa_docs::{Publication, publish};
+pub use suite::output::Table;

@@ -9,9 +9,10 @@ use suite::plan::{Method, ScenarioId};
 use super::check_tables::check_tables;
 use super::document::{Block, Charts, ScenarioHeading};
 use super::step_tables::step_tables;
-use super::table::{Table, statistics};
+use super::table::{statistics, statistics_columns};
 use crate::analysis::findings::findings;
 use crate::log::{LoggedRun, reason_word};
+use suite::output::Table;
 
 /// Returns a scenario's heading, which includes the helper if placements differ.
 pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {
@@ -144,7 +145,7 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
     let title = format!("{}: spread ({})", table_title(run, scenario), run.unit());
     let mut table = Table::of_cpus(title);
     table.words(["Figure"]);
-    table.statistics();
+    statistics_columns(&mut table);
     for metric in columns {
         for cell in scenario.suite_cells() {
             if let Some(summary) = cell.summary(*metric) {

@@ -1,15 +1,14 @@
 //! The tables for scenarios outside the TFTF suite: one for each metric and CPU count, with a row
 //! for each CPU, `x` and variant.
 
-use hardware::spec::ticks::Clock;
 use suite::measure::Metric;
-use suite::model::{CellSeries, Scenario};
-use suite::output::MetricScale;
+use suite::model::{CellSeries, FigureScale, Scenario};
 
-use super::table::{Table, cell, statistics};
+use super::table::{statistics, statistics_columns};
 use crate::analysis::figure::{FigureKey, OF_CLASSES, x_heading, x_text};
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
+use suite::output::{Table, cell};
 
 pub(super) fn step_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
     let each = by_metric(scenario.step_series()).into_iter();
@@ -24,7 +23,7 @@ pub(super) fn by_metric<'r>(all: impl Iterator<Item = CellSeries<'r>>) -> Vec<Ve
 
 fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option<Table> {
     let (id, first) = (scenario.id, *all.first()?);
-    let scale = MetricScale::of(run.clock(), first);
+    let scale = FigureScale::of_series(run.clock(), first);
     let metric = first.series.metric;
     let metric = if matches!(metric, Metric::Time | Metric::Cycles) {
         String::new()
@@ -38,7 +37,7 @@ fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option
     let mut table = Table::of_cpus(title);
     table.optional_numbers(&[x_heading(id)], "n/a");
     table.words(["Variant"]);
-    table.statistics();
+    statistics_columns(&mut table);
     table.optional_numbers(&[id.descriptor().not_counted.heading()], "0");
     for CellSeries { cell: own, series } in all {
         let x = cell(own.step.x.map(|x| x_text(id, x)));
@@ -48,31 +47,4 @@ fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option
         table.cpu_row(&run.run, own.cpu, cells);
     }
     table.finished()
-}
-
-/// The unit of per-operation figures in charts, which is also the unit of the tables.
-#[derive(Clone, Copy)]
-pub(super) struct DrawnScale {
-    clock: Clock,
-    pub(super) name: &'static str,
-    /// The divisor that converts [`FigureKey::per_operation`] to this unit.
-    pub(super) divisor: f64,
-}
-
-impl DrawnScale {
-    pub(super) fn of(clock: Clock, it: CellSeries<'_>) -> Self {
-        let name = MetricScale::of(clock, it).name();
-        let is_of_ns = FigureKey::of(it).unit_name(clock) == "ns" && name == "us";
-        let divisor = if is_of_ns { 1000.0 } else { 1.0 };
-        Self {
-            clock,
-            name,
-            divisor,
-        }
-    }
-
-    /// Returns a sample's figure per operation.
-    pub(super) fn value(self, it: CellSeries<'_>, figure: u64) -> f64 {
-        FigureKey::of(it).per_operation(self.clock, figure) / self.divisor
-    }
 }

@@ -97,4 +97,40 @@ impl Metric {
             Self::Residency => "PSCI_STAT_RESIDENCY",
         }
     }
+
+    /// Returns the text that follows a scenario's name in the title of a table.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Time | Self::Cycles => "",
+            Self::Powerdown => ": powerdown",
+            Self::Wakeup => ": wakeup",
+            Self::CacheFlush => ": cache flush",
+            Self::Latency => ": latency",
+            Self::Call => ": call to return",
+            Self::Wake => ": scheduled wake-up to resume",
+            Self::TurnOn => ": CPU_ON to first instruction",
+            Self::TurnOff => ": CPU_OFF to OFF",
+            Self::Entry => ": expiry to vector",
+            Self::Handler => ": expiry to handler",
+            Self::Masked => ": longest time masked",
+            Self::LastOffset => ": last offset",
+            Self::Count => ": PSCI_STAT_COUNT",
+            Self::Residency => ": PSCI_STAT_RESIDENCY",
+        }
+    }
+
+    /// Returns a sentence about what the caller measures; an empty string for other metrics, which
+    /// TF-A or the table's title defines. `sleeps` is true if the CPU sleeps during the call.
+    pub const fn meaning(self, sleeps: bool) -> &'static str {
+        match self {
+            Self::Call if sleeps => {
+                "Call is measured from the call until the CPU resumes, including the sleep. "
+            }
+            Self::Call => "Call is measured from the call to its return. ",
+            Self::Wake => "Wake is measured from the scheduled wake-up until the CPU resumes. ",
+            Self::TurnOff => "Turn Off is measured from CPU_OFF until AFFINITY_INFO returns OFF. ",
+            Self::TurnOn => "Turn On is measured from CPU_ON to the first instruction. ",
+            _ => "",
+        }
+    }
 }

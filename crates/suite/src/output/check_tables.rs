@@ -1,6 +1,8 @@
 //! Two tables of checks. One shows the functions that were called and their results, and the other
 //! shows the functions that are only listed.
 
+use alloc::format;
+use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -9,7 +11,7 @@ use crate::findings::list;
 use crate::model::{Check, CheckEnd, Probe, Run, Scenario, Skip};
 use hardware::text::prose::paragraph;
 
-use super::grid::{GridCell, simple};
+use super::table::{Table, TableStyle, cell, write_table};
 
 /// Writes a scenario's checks, and the reasons why some were skipped. Writes nothing if there are
 /// no checks.
@@ -25,68 +27,48 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
 }
 
 fn called_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
-    let each = |cell: fn(&Check) -> GridCell| checks.iter().map(|check| cell(check)).collect();
-    let names = [
-        (
-            "Function",
-            each(|check| GridCell::Text(check.function.name())),
-        ),
-        ("Check", each(|check| GridCell::Text(check.probe.title()))),
-        ("At", each(at)),
-    ];
-    let columns = vec![
-        ("Promised", each(promised)),
-        ("CPUs", each(cpus)),
-        ("Result", each(|check| GridCell::Text(check.result()))),
-    ];
-    simple(
-        out,
-        &"Firmware functions that were called",
-        &names,
-        &columns,
-    )
+    let mut table = Table::titled("Firmware functions that were called");
+    table.words(["Function", "Check"]);
+    table.numbers(["At"]);
+    table.end_names();
+    table.words(["Promised"]);
+    table.numbers(["CPUs"]);
+    table.words(["Result"]);
+    for check in checks {
+        let cpus = check.cpus.iter().count();
+        table.rows.push(vec![
+            check.function.name().into(),
+            check.probe.title().into(),
+            check.x_text().unwrap_or_default(),
+            check.promised_word().into(),
+            if cpus == 0 {
+                String::new()
+            } else {
+                cpus.to_string()
+            },
+            check.result().into(),
+        ]);
+    }
+    write_table(out, table, &TableStyle::SIMPLE)
 }
 
 fn listed_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
-    let each = |cell: fn(&Check) -> GridCell| checks.iter().map(|check| cell(check)).collect();
-    let names = [(
-        "Function",
-        each(|check| GridCell::Text(check.function.name())),
-    )];
-    let listing = |check: &Check| match check.answer {
-        Some(answer @ 0..) => GridCell::Hex(answer.cast_unsigned().into()),
-        _ => GridCell::Missing,
-    };
-    let columns = vec![
-        ("Promised", each(promised)),
-        ("Listing", each(listing)),
-        ("Result", each(|check| GridCell::Text(check.result()))),
-    ];
-    simple(
-        out,
-        &"Firmware functions that were not called",
-        &names,
-        &columns,
-    )
-}
-
-fn at(check: &Check) -> GridCell {
-    match check.x {
-        None => GridCell::Text(""),
-        Some(x) if check.probe.is_of_state() => GridCell::Hex(x.into()),
-        Some(x) => GridCell::Count(x.into()),
+    let mut table = Table::titled("Firmware functions that were not called");
+    table.words(["Function"]);
+    table.end_names();
+    table.words(["Promised"]);
+    table.numbers(["Listing"]);
+    table.words(["Result"]);
+    for check in checks {
+        let listing = check.answer.filter(|answer| *answer >= 0);
+        table.rows.push(vec![
+            check.function.name().into(),
+            check.promised_word().into(),
+            cell(listing.map(|answer| format!("{answer:#010x}"))),
+            check.result().into(),
+        ]);
     }
-}
-
-fn promised(check: &Check) -> GridCell {
-    GridCell::Text(check.promised_word())
-}
-
-fn cpus(check: &Check) -> GridCell {
-    match check.cpus.iter().count() {
-        0 => GridCell::Text(""),
-        count => GridCell::Count(count as u64),
-    }
+    write_table(out, table, &TableStyle::SIMPLE)
 }
 
 /// Writes each reason for skipping checks, with the checks that it applies to.

@@ -2,12 +2,12 @@
 
 mod check_tables;
 mod frame;
-mod grid;
 mod header;
 mod run;
 mod step_tables;
 mod summary;
 mod sweeps;
+mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -15,5 +15,5 @@ mod tests;
 pub use self::frame::RtInstrFigures;
 pub use self::header::{conditions, header, passed_over};
 pub use self::run::{begin_scenario, closing, list, run_all, scenario};
-pub use self::step_tables::MetricScale;
 pub use self::summary::ClosingSummary;
+pub use self::table::{ABSENT, Table, TableStyle, cell};

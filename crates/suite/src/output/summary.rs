@@ -3,23 +3,22 @@
 //! skipped.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt::{self, Write};
 
 use crate::findings::list;
-use crate::measure::{Metric, Unit, lower_median};
-use crate::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals};
+use crate::measure::{Metric, lower_median};
+use crate::model::{Cell, CellSeries, CpuSet, FigureScale, Run, Scenario, Skip, Status, Totals};
 use crate::plan::sweep_steps::Steps;
 use crate::plan::{Axis, Method, Plan, ScenarioId};
 use hardware::board::CpuIndex;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 
-use super::grid::{GridCell, simple};
-use super::step_tables::MetricScale;
+use super::table::{ABSENT, Table, TableStyle, cell, write_table};
 
 /// The maximum number of skip entries for one scenario across both helper placements. An entry
 /// covers the scenario itself, its steps, or CPUs (up to two reasons per placement).
@@ -51,13 +50,13 @@ struct SummaryRow {
 }
 
 /// A summary of a scenario's results across its CPUs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct InShort {
     name: &'static str,
     unit: &'static str,
-    median: GridCell,
-    worst: GridCell,
-    worst_cpu: GridCell,
+    median: String,
+    worst: String,
+    worst_cpu: String,
 }
 
 #[derive(Debug)]
@@ -183,47 +182,49 @@ impl ClosingSummary {
     }
 
     fn table(&self, out: &mut dyn Write) -> fmt::Result {
-        type Of = fn(&SummaryRow) -> GridCell;
         let rows = || self.results.iter().filter(|row| row.measures());
-        if rows().next().is_none() {
-            return Ok(());
-        }
-        let of_figures = |of: fn(InShort) -> GridCell| {
-            let cells = rows().map(|it| it.figures.map_or(GridCell::Missing, of));
-            cells.collect()
-        };
-        let each = |of: Of| rows().map(of).collect::<Vec<_>>();
         // If the plan has a single method, omit the column, because every row would contain the
         // same value.
         let methods = || rows().filter_map(SummaryRow::method);
-        let has_methods = methods().any(|it| Some(it) != methods().next());
-        let units = || rows().filter_map(|it| Some(it.figures?.unit));
+        let has_methods = methods().any(|method| Some(method) != methods().next());
+        let units = || rows().filter_map(|row| Some(row.figures.as_ref()?.unit));
         let unit = units()
             .next()
             .filter(|first| units().all(|unit| unit == *first));
-        let title = format!(
-            "Summary: the first figure of each scenario{}",
-            unit.map_or_else(String::new, |unit| format!(" ({unit})"))
-        );
-        let method = |it: &SummaryRow| {
-            it.method()
-                .map_or(GridCell::Missing, |method| GridCell::Text(method.word()))
-        };
-        let scenarios = each(|it| GridCell::Text(it.id.short_tag()));
-        let mut names = vec![("Scenario", scenarios)];
-        names.extend(has_methods.then(|| ("Method", each(method))));
-        let mut columns = vec![
-            ("Result", each(|it| GridCell::Text(it.word()))),
-            ("Samples", each(|it| GridCell::Count(it.samples))),
-            ("Figure", of_figures(|it| GridCell::Text(it.name))),
-            ("Median", of_figures(|it| it.median)),
-            ("Worst", of_figures(|it| it.worst)),
-        ];
-        if unit.is_none() {
-            columns.push(("Unit", of_figures(|it| GridCell::Text(it.unit))));
+        let title = "Summary: the first figure of each scenario";
+        let mut table = Table::titled(match unit {
+            Some(unit) => format!("{title} ({unit})"),
+            None => title.into(),
+        });
+        table.words(["Scenario"]);
+        table.words(has_methods.then_some("Method"));
+        table.end_names();
+        table.words(["Result"]);
+        table.numbers(["Samples"]);
+        table.words(["Figure"]);
+        table.numbers(["Median", "Worst"]);
+        table.words(unit.is_none().then_some("Unit"));
+        table.words(["CPU"]);
+        for row in rows() {
+            let mut cells = vec![row.id.short_tag().into()];
+            cells.extend(has_methods.then(|| cell(row.method().map(Method::word))));
+            cells.extend([row.word().into(), row.samples.to_string()]);
+            let [name, median, worst, unit_name, cpu] = match &row.figures {
+                Some(figures) => [
+                    figures.name,
+                    &figures.median,
+                    &figures.worst,
+                    figures.unit,
+                    &figures.worst_cpu,
+                ],
+                None => [ABSENT; 5],
+            };
+            cells.extend([name, median, worst].map(String::from));
+            cells.extend(unit.is_none().then(|| unit_name.into()));
+            cells.push(cpu.into());
+            table.rows.push(cells);
         }
-        columns.push(("CPU", of_figures(|it| it.worst_cpu)));
-        simple(out, &title, &names, &columns)
+        write_table(out, table, &TableStyle::SIMPLE)
     }
 
     /// Prints the counts. Each line starts with the run's identity, which shows that the summary
@@ -295,12 +296,8 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
         Some((figure?, cpu))
     };
     let all = run.cpu_indices().filter_map(figure).collect();
-    let scale = MetricScale {
-        unit: Unit::Ticks,
-        clock: run.clock(),
-        per: 1,
-    };
-    in_short(run, metric, &scale, all)
+    let scale = FigureScale::of_tables(run.clock(), metric, 1);
+    in_short(run, metric, scale, all)
 }
 
 /// Summarizes the medians of the cells that differ from the first only in their CPU.
@@ -314,14 +311,14 @@ fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let key = |it: &CellSeries<'_>| (it.series.metric, it.cell.step);
     let same = all.filter(|it| key(it) == key(&first));
     let figures = same.map(|it| (it.series.summary.median, it.cell.cpu));
-    let scale = MetricScale::of(run.clock(), first);
-    in_short(run, first.series.metric, &scale, figures.collect())
+    let scale = FigureScale::of_series(run.clock(), first);
+    in_short(run, first.series.metric, scale, figures.collect())
 }
 
 fn in_short(
     run: &Run,
     metric: Metric,
-    scale: &MetricScale,
+    scale: FigureScale,
     all: Vec<(u64, CpuIndex)>,
 ) -> Option<InShort> {
     let by_figure = |(figure, cpu): &&(u64, CpuIndex)| (*figure, Reverse(*cpu));
@@ -330,9 +327,9 @@ fn in_short(
     Some(InShort {
         name: metric.heading(),
         unit: scale.name(),
-        median: scale.cell(lower_median(&mut figures)),
-        worst: scale.cell(worst),
-        worst_cpu: GridCell::Cpu(run.label(cpu)),
+        median: scale.text(lower_median(&mut figures)),
+        worst: scale.text(worst),
+        worst_cpu: run.label(cpu).to_string(),
     })
 }
 

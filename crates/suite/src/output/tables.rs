@@ -1,17 +1,18 @@
 //! A scenario's tables and the sentences that explain them.
 
 use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
+use alloc::string::{String, ToString as _};
+use alloc::vec;
 use core::fmt::{self, Write};
 
 use crate::measure::Metric;
-use crate::model::{Cell, Conditions, Run, Scenario};
-use crate::plan::{Method, ScenarioId};
+use crate::model::{Conditions, FigureScale, Run, Scenario};
+use crate::plan::Method;
+use hardware::text::join::join;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 
-use super::grid::{Column, GridCell, grid, simple};
+use super::table::{Table, TableStyle, cell, write_table};
 
 /// Writes the tables and sentences, or nothing if there are no results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
@@ -47,18 +48,17 @@ fn main_table(
     scenario: &Scenario,
     metrics: &[Metric],
 ) -> fmt::Result {
-    let grid_cell = |cell: &Cell, metric: Metric| match cell.skipped {
-        Some(_) => GridCell::Text("Skipped"),
-        None => GridCell::ticks(run.clock(), cell.figure(metric)),
-    };
-    let columns = metrics.iter().map(|metric| {
-        let cells = scenario.cells.iter();
-        let cells = cells.map(|cell| grid_cell(cell, *metric));
-        (metric.heading(), cells.collect())
-    });
-    let columns: Vec<Column> = columns.collect();
-    let cpus: Vec<_> = scenario.cells.iter().map(|cell| cell.cpu).collect();
-    grid(out, run, &title(run, scenario), &cpus, &columns)
+    let mut table = Table::of_cpus(title(run, scenario));
+    table.end_names();
+    table.numbers(metrics.iter().map(|metric| metric.heading()));
+    for own in &scenario.cells {
+        let figures = metrics.iter().map(|metric| match own.skipped {
+            Some(_) => "Skipped".into(),
+            None => cell(own.figure(*metric).map(|figure| text(run, *metric, figure))),
+        });
+        table.cpu_row(run, own.cpu, figures);
+    }
+    write_table(out, table, &TableStyle::GRID)
 }
 
 /// Writes one row per CPU and one column per metric. Reports also show MAD and p99.
@@ -68,23 +68,29 @@ fn spread_table(
     scenario: &Scenario,
     metrics: &[Metric],
 ) -> fmt::Result {
-    let cells = &scenario.cells;
-    let names = cells.iter().map(|it| GridCell::Cpu(run.label(it.cpu)));
-    let counts = cells.iter().map(|it| GridCell::Count(it.valid().into()));
-    let columns = metrics.iter().map(|metric| {
-        let spread = |cell: &Cell| match cell.summary(*metric) {
-            Some(it) => GridCell::Spread(run.clock(), [it.min, it.median, it.max]),
-            None => GridCell::Missing,
-        };
-        (metric.heading(), cells.iter().map(spread).collect())
-    });
-    let columns: Vec<Column> = columns.collect();
-    let title = format!(
-        "Spread of the samples: min/median/max ({})",
-        run.clock().unit()
-    );
-    let names = [("CPU", names.collect()), ("n", counts.collect())];
-    simple(out, &title, &names, &columns)
+    let unit = run.clock().unit();
+    let mut table = Table::titled(format!("Spread of the samples: min/median/max ({unit})"));
+    table.words(["CPU"]);
+    table.numbers(["n"]);
+    table.end_names();
+    table.numbers(metrics.iter().map(|metric| metric.heading()));
+    for own in &scenario.cells {
+        let label = run.label(own.cpu).to_string();
+        let mut row = vec![label, own.valid().to_string()];
+        row.extend(metrics.iter().map(|metric| {
+            cell(own.summary(*metric).map(|summary| {
+                let figures = [summary.min, summary.median, summary.max];
+                join(figures.map(|figure| text(run, *metric, figure)).iter(), "/")
+            }))
+        }));
+        table.rows.push(row);
+    }
+    write_table(out, table, &TableStyle::SIMPLE)
+}
+
+/// Returns a figure as tables show it.
+fn text(run: &Run, metric: Metric, figure: u64) -> String {
+    FigureScale::of_tables(run.clock(), metric, 1).text(figure)
 }
 
 fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
@@ -104,7 +110,7 @@ fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
         text += &skew(run, conditions);
     }
     for metric in metrics {
-        text += meaning(*metric, scenario.id);
+        text += metric.meaning(scenario.id.is_suspend());
     }
     text
 }
@@ -132,18 +138,4 @@ fn skew(run: &Run, conditions: &Conditions) -> String {
             "Calls started within {median} of each other (median of {rounds}; at most {most}). "
         )
     })
-}
-
-/// Returns the meaning of a caller-side metric. TF-A defines the PMF metrics.
-fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
-    match metric {
-        Metric::Call if !id.is_suspend() => "Call is measured from the call to its return. ",
-        Metric::Call => {
-            "Call is measured from the call until the CPU resumes, including the sleep. "
-        }
-        Metric::Wake => "Wake is measured from the scheduled wake-up until the CPU resumes. ",
-        Metric::TurnOff => "Turn Off is measured from CPU_OFF until AFFINITY_INFO returns OFF. ",
-        Metric::TurnOn => "Turn On is measured from CPU_ON to the first instruction. ",
-        _ => "",
-    }
 }

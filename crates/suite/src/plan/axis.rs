@@ -1,5 +1,8 @@
 //! The quantity that a scenario's steps vary, and how its amounts are shown.
 
+use alloc::format;
+use alloc::string::{String, ToString as _};
+
 /// The quantity that a scenario's steps vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
@@ -68,6 +71,14 @@ impl Axis {
             },
             Self::PowerState | Self::Function => return None,
         })
+    }
+
+    /// Returns a value as tables show it.
+    pub fn text(self, value: u64) -> String {
+        match self.has_names() {
+            true => format!("{value:#010x}"),
+            false => value.to_string(),
+        }
     }
 
     /// Returns true if the quantity's values are hexadecimal names instead of amounts.

@@ -10,8 +10,8 @@ use super::chart::{Chart, Drawing, EDGE, LEFT, Mark, Scale};
 use crate::analysis::history::{FigureHistory, History, HistoryPoint, HistoryRow, ReleaseChange};
 use crate::export::compared_text::{percent_text, value_text};
 use crate::export::history_row::row_name;
-use crate::export::table::ABSENT;
 use crate::log::LoggedRun;
+use suite::output::ABSENT;
 
 /// The CSS classes of the lines, in order.
 const LINES: [&str; 16] = [

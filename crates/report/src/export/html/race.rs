@@ -4,12 +4,11 @@
 use hardware::text::join::join;
 use itertools::Itertools as _;
 use suite::measure::Metric;
-use suite::model::{Cell, CellSeries};
+use suite::model::{Cell, CellSeries, FigureScale};
 use suite::plan::{ActiveCpus, Axis};
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
-use crate::export::step_tables::DrawnScale;
 
 /// An outcome of a suspend.
 #[derive(Debug, PartialEq, Eq)]
@@ -114,8 +113,8 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
     let MapKind { state, how } = map.kind;
     let (cpus, map) = (&map.cpus, &map.intervals);
     let first = map.first()?.series;
-    let unit = DrawnScale::of(charts.run.clock(), first);
-    let drawn = |ticks: u64| unit.value(first, ticks);
+    let unit = FigureScale::of_series(charts.run.clock(), first);
+    let drawn = |ticks: u64| unit.value(ticks);
     let last = map.iter().map(|it| it.offsets.1).max()?;
     let least = map
         .iter()
@@ -125,9 +124,9 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
     // Zero cannot be shown on a logarithmic scale, so offset 0 is drawn at the left edge.
     let x = Scale::fitting((drawn(least) / 2.0, drawn(last)), (LEFT + 12.0, EDGE));
     let highest = map.iter().map(|it| drawn(it.latencies.1));
-    let name = format!("Wake ({})", unit.name);
+    let name = format!("Wake ({})", unit.name());
     let (mut drawing, y) = Drawing::of_values(highest.fold(0.0, f64::max), &name);
-    let label = format!("interrupt due after the call ({}){}", unit.name, x.kind());
+    let label = format!("interrupt due after the call ({}){}", unit.name(), x.kind());
     drawing.bottom(&x, &label, x.ticks(78.0));
     for it in map {
         let RaceOutcome { class, meaning, .. } = it.outcome;
@@ -136,7 +135,7 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
         let said = format!(
             "{meaning}: interrupt due {from:.2} to {to:.2} {0} after the call, back {low:.2} to \
              {high:.2} {0} later",
-            unit.name
+            unit.name()
         );
         let (left, top) = (x.at(from), y.at(high));
         let height = (y.at(low) - top).max(4.0);

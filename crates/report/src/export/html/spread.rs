@@ -7,12 +7,12 @@ use std::fmt::Write;
 
 use hardware::text::plural::many;
 use suite::measure::{Histogram, Metric, lower_median};
-use suite::model::CellSeries;
+use suite::model::{CellSeries, FigureScale};
 
 use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale, legend};
 use crate::analysis::figure::FigureKey;
 use crate::export::document::Charts;
-use crate::export::step_tables::{DrawnScale, by_metric};
+use crate::export::step_tables::by_metric;
 use crate::log::grouped::grouped;
 
 /// The height of a variant's lane, which includes a line for its name.
@@ -81,13 +81,13 @@ fn of_suite(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
 
 fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Option<Chart> {
     let first = *all.first()?;
-    let unit = DrawnScale::of(charts.run.clock(), first);
+    let unit = FigureScale::of_series(charts.run.clock(), first);
     let bins: Vec<_> = Histogram::default().bins().collect();
     let variants = grouped(all.iter().map(|it| (it.cell.step.variant, *it)));
     let counts = variants.iter().map(|it| counts(&it.1, bins.len()));
     let counts: Vec<Vec<u64>> = counts.collect();
     let highest = (counts.iter().flatten().copied().max()? as f64).ln_1p();
-    let value = |figure| unit.value(first, figure);
+    let value = |figure| unit.value(figure);
     let lanes = variants.iter().zip(counts).map(|((variant, own), counts)| {
         let filled = bins.iter().zip(counts).filter(|it| it.1 > 0);
         let bars = filled.map(|(bin, count)| {
@@ -107,7 +107,7 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
         let p99 = summaries().filter_map(|it| it.p99).max().map(value);
         let samples = summaries().map(|it| it.n as usize).sum();
         let (samples, cpus) = (many(samples, "sample"), many(own.len(), "CPU"));
-        let (word, greatest) = (variant.word(), format!("{:.2} {}", value(max), unit.name));
+        let (word, greatest) = (variant.word(), format!("{:.2} {}", value(max), unit.name()));
         let is_histogram_bound = FigureKey::of(first).is_histogram_bound();
         let at_least = if is_histogram_bound { ">= " } else { "" };
         let median_text = format!("median {at_least}{median:.2}, maximum {greatest}");
@@ -126,8 +126,8 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
     let texts = Texts {
         id: format!("{}-histogram{number}", charts.id),
         title: format!("Spread of {name}, {}", first.cell.step.how.text()),
-        said: format!("The {name} for all CPUs, in {}: {count}.", unit.name),
-        axis: [name, unit.name],
+        said: format!("The {name} for all CPUs, in {}: {count}.", unit.name()),
+        axis: [name, unit.name()],
     };
     draw(texts, TALL, &lanes)
 }

@@ -4,11 +4,12 @@
 use hardware::text::plural::many;
 use suite::plan::{Amount, Axis};
 
+use suite::model::FigureScale;
+
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{is_sorted_by_size, x_heading, x_text};
 use crate::analysis::fit::{At, Bent, Curve, curves};
 use crate::export::document::Charts;
-use crate::export::step_tables::DrawnScale;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     // A power_state is an identifier, not a quantity. Offsets have a map (`race`).
@@ -23,7 +24,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     let (run, id) = (charts.run, charts.scenario.id);
     let is_queue = is_sorted_by_size(id);
     let points: Vec<_> = curve.at.iter().flat_map(|at| at.all.clone()).collect();
-    let unit = DrawnScale::of(run.clock(), *points.first()?);
+    let unit = FigureScale::of_series(run.clock(), *points.first()?);
     let per = f64::from(amount.unit);
     let drawn = |x: u64| x as f64 / per;
     let (first, last) = (curve.at.first()?.x, curve.at.last()?.x);
@@ -36,8 +37,8 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     let x = Scale::fitting((least, drawn(last)), (LEFT + 12.0, EDGE));
     let name = curve.metric.heading();
     let highest = points.iter();
-    let highest = highest.map(|it| unit.value(*it, it.series.summary.max));
-    let heading = format!("{name} ({})", unit.name);
+    let highest = highest.map(|it| unit.value(it.series.summary.max));
+    let heading = format!("{name} ({})", unit.name());
     let (mut drawing, y) = Drawing::of_values(highest.fold(0.0, f64::max), &heading);
     let marks = curve.at.iter().map(|at| drawn(at.x));
     let marks = marks.map(|x| (x, ((x * 100.0).round() / 100.0).to_string()));
@@ -51,7 +52,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
         let part = |part| drawn(first) + drawn(last - first) * (f64::from(part) / 240.0).powi(3);
         let heights = (0..=240)
             .map(part)
-            .map(|x| (x, fit.at(x * per) / unit.divisor));
+            .map(|x| (x, unit.from_programs(fit.at(x * per))));
         drawing.fit(&x, &y, heights);
     }
     for at in &curve.at {
@@ -81,36 +82,30 @@ fn draw_at(
     drawing: &mut Drawing,
     charts: &Charts<'_>,
     at: &At<'_>,
-    unit: DrawnScale,
+    unit: FigureScale,
     (place, y): (f64, &Scale),
 ) {
     let (run, id) = (charts.run, charts.scenario.id);
-    let low = at
-        .all
-        .iter()
-        .map(|it| unit.value(*it, it.series.summary.min));
-    let high = at
-        .all
-        .iter()
-        .map(|it| unit.value(*it, it.series.summary.max));
+    let low = at.all.iter().map(|it| unit.value(it.series.summary.min));
+    let high = at.all.iter().map(|it| unit.value(it.series.summary.max));
     let (low, high) = (low.fold(f64::MAX, f64::min), high.fold(0.0, f64::max));
     drawing.line("range", (place, y.at(low)), (place, y.at(high)));
     for end in [low, high].map(|it| y.at(it)) {
         drawing.line("range", (place - 4.0, end), (place + 4.0, end));
     }
     if let Some(own) = at.typical(is_sorted_by_size(id)) {
-        let median = unit.value(own, own.series.summary.median);
+        let median = unit.value(own.series.summary.median);
         let (name, x, cpu) = (x_heading(id), x_text(id, at.x), run.run.label(own.cell.cpu));
-        let (unit, cpus) = (unit.name, many(at.all.len(), "CPU"));
+        let (unit, cpus) = (unit.name(), many(at.all.len(), "CPU"));
         let of_all = format!("samples from {cpus}: {low:.2} to {high:.2}");
         let said = format!("{name} {x}: CPU {cpu}, median {median:.2} {unit}; {of_all}");
         drawing.dot("point", (place, y.at(median)), true, &said);
     }
 }
 
-fn fit_text(fit: &Bent, unit: DrawnScale, per: f64, each: &str) -> String {
-    let slope = fit.line.slope / unit.divisor * per;
-    let (unit, r2) = (unit.name, fit.line.r2_percent());
+fn fit_text(fit: &Bent, unit: FigureScale, per: f64, each: &str) -> String {
+    let slope = unit.from_programs(fit.line.slope) * per;
+    let (unit, r2) = (unit.name(), fit.line.r2_percent());
     let digits = if slope.abs() < 1.0 { 4 } else { 2 };
     format!("line of best fit: {slope:.digits$} {unit} per {each}, R² {r2} %")
 }

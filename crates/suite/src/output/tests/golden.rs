@@ -258,7 +258,7 @@ fn odd_rows() {
     // The values are kept, so they would be visible if a line were printed.
     let mut skipped = good(&four, ScenarioId::SUSPEND_DEEP_SERIAL);
     skipped.cells[1].skipped = Some(Skip::NoGic);
-    let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
+    let row = "|       0 |    1 |   Skipped | Skipped |     Skipped |";
     let counts = "failed; 1 row skipped, 0 CPUs lost)\n";
     let log = check_log(&four, &[skipped], 3, &[row, counts]);
     assert!(!log.contains("_serial\t0\t1\t"));
