@@ -16,7 +16,7 @@ use std::time::Duration;
 use boards::GicVersion;
 use hardware::board::{IntId, Mpidr};
 use hardware::image::Conduit;
-use hardware::spec::timer::TimerName;
+use hardware::spec::counter::TimerName;
 use report::follow::RunWatcher;
 use report::follow::stream::{self, MachineEnding, TimeLimits};
 use suite::measure::{Counter, Metric};

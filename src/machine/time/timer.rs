@@ -7,7 +7,7 @@ use aarch64_cpu::registers::{
     Readable, Writeable,
 };
 use hardware::board::{IntId, TimerPpis};
-use hardware::spec::timer::TimerName;
+use hardware::spec::counter::TimerName;
 use spin::Once;
 use suite::measure::Counter;
 

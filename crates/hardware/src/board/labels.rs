@@ -138,8 +138,10 @@ impl Labeller<'_> {
             let message = format_args!("no CPU has the phandle {phandle:#x}");
             return Err(leaf.error("cpu", message));
         };
-        let cpu = handle.index.and_then(|i| self.cpus.get_mut(i.place()));
-        let Some(cpu) = cpu else {
+        let Some(cpu) = handle
+            .index
+            .and_then(|index| self.cpus.get_mut(index.place()))
+        else {
             return Ok(());
         };
         if is_labelled(cpu) {
@@ -174,7 +176,8 @@ fn for_each<'t>(
 /// # Errors
 /// Returns an error if two children have that number.
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
-    let (mut found, mut is_twice) = (None, false);
+    let mut found = None;
+    let mut is_twice = false;
     for node in parent.children() {
         let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from) else {
             continue;
@@ -182,7 +185,10 @@ fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, N
         match found {
             Some((least, _)) if number > least => {}
             Some((least, _)) if number == least => is_twice = true,
-            _ => (found, is_twice) = (Some((number, node)), false),
+            _ => {
+                found = Some((number, node));
+                is_twice = false;
+            }
         }
     }
     match found {
@@ -207,8 +213,11 @@ fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>
         [b'0', _, ..] => None,
         digits => outside::number(digits, 10),
     };
-    let number = number.filter(|number| *number < UNLABELLED.into());
-    let expected = "a kind and a number, such as core0";
-    let wrong = || parent.wrong_text("", node.name_text(), expected);
-    number.map(|number| Some(number as u16)).ok_or_else(wrong)
+    match number {
+        Some(number) if number < UNLABELLED.into() => Ok(Some(number as u16)),
+        _ => {
+            let expected = "a kind and a number, such as core0";
+            Err(parent.wrong_text("", node.name_text(), expected))
+        }
+    }
 }

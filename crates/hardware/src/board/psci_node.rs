@@ -64,21 +64,23 @@ fn version(name: &[u8]) -> Option<(u32, u32)> {
     Some((number(major, 10)?, number(minor, 10)?))
 }
 
-fn lack_of_psci(tree: Fdt<'_>) -> FormatError {
-    let is_old =
-        |name: &[u8]| name == NAME.as_bytes() || version(name).is_some_and(|it| it < FIRST);
+fn lack_of_psci<'t>(tree: Fdt<'t>) -> FormatError {
+    let is_old = |name: &[u8]| {
+        name == NAME.as_bytes() || version(name).is_some_and(|version| version < FIRST)
+    };
     let is_similar = |name: &[u8]| {
         name.windows(4)
             .any(|part| part.eq_ignore_ascii_case(b"psci"))
     };
-    let nodes = || usable_nodes(tree).flat_map(|node| node.compatible().map(move |it| (node, it)));
-    if let Some((old, _)) = nodes().find(|(_, name)| is_old(name)) {
+    let names_of = |node: Node<'t>| node.compatible().map(move |name| (node, name));
+    let names = || usable_nodes(tree).flat_map(names_of);
+    if let Some((old, _)) = names().find(|(_, name)| is_old(name)) {
         return old_psci(old);
     }
     let needed = "arm,psci-0.2 or later";
-    if let Some((node, name)) = nodes().find(|(_, name)| is_similar(name)) {
-        let name = Shown(&String::from_utf8_lossy(name), VALUE_MAX).to_string();
-        return node.wrong_text("compatible", &name, needed);
+    if let Some((node, name)) = names().find(|(_, name)| is_similar(name)) {
+        let shown = Shown(&String::from_utf8_lossy(name), VALUE_MAX).to_string();
+        return node.wrong_text("compatible", &shown, needed);
     }
     let by_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");
     let cpus = Node::find(tree, "/cpus");

@@ -162,11 +162,12 @@ mod tests {
                 "1fc=8000000 7f8=a0000000 cfc=0 bf8=8000000 17c=8000000",
             ),
         ] {
-            let (mut gicd, writes) = (FakeDevice::new(&pairs(before)), pairs(writes));
+            let mut gicd = FakeDevice::new(&pairs(before));
+            let expected = pairs(writes);
             assert!(enable(&mut gicd, intid, target, 0xa0));
-            assert_eq!(gicd.writes(), writes, "{intid} {target:x?}");
+            assert_eq!(gicd.writes(), expected, "{intid} {target:x?}");
             assert!(disable(&mut gicd, intid));
-            assert_eq!(gicd.writes(), writes[..1], "{intid} {target:x?}");
+            assert_eq!(gicd.writes(), expected[..1], "{intid} {target:x?}");
         }
     }
 

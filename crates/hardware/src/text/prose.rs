@@ -116,9 +116,9 @@ impl Write for Printable {
 /// second half of the line contains one.
 pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     const MOST: usize = COLUMNS - MORE.len();
-    let mut line = Printable(ArrayString::new());
-    write!(line, "{what}")?;
-    let mut line = line.0;
+    let mut printable = Printable(ArrayString::new());
+    write!(printable, "{what}")?;
+    let Printable(mut line) = printable;
     if line.len() <= COLUMNS {
         return writeln!(out, "{line}");
     }
