@@ -47,13 +47,13 @@ impl LogFile {
     /// Returns an error if another run is writing to it.
     pub fn at(path: &Path) -> Result<Self> {
         let mut options = OpenOptions::new();
-        let file = options.write(true).create(true).truncate(false).open(path);
-        if let Ok(file) = &file {
+        let opened = options.write(true).create(true).truncate(false).open(path);
+        if let Ok(file) = &opened {
             lock(file, path)?;
         }
         Ok(Self {
             path: path.to_path_buf(),
-            file,
+            file: opened,
             has_old: true,
         })
     }
