@@ -23,10 +23,10 @@ pub fn check(data: &[u8]) {
 fn tables(mut data: &[u8], is_mended: bool) -> Vec<Vec<u8>> {
     let mut tables = Vec::new();
     while data.len() >= HEADER_SIZE {
-        let length = u32::from_le_bytes([data[4], data[5], data[6], data[7]]) as usize;
-        let length = length.clamp(HEADER_SIZE, data.len());
-        let (table, rest) = data.split_at(length);
-        let mut table = table.to_vec();
+        let field = u32::from_le_bytes([data[4], data[5], data[6], data[7]]) as usize;
+        let length = field.clamp(HEADER_SIZE, data.len());
+        let (bytes, rest) = data.split_at(length);
+        let mut table = bytes.to_vec();
         if is_mended {
             table[4..8].copy_from_slice(&(length as u32).to_le_bytes());
             let sum = table
@@ -51,9 +51,10 @@ fn make(tables: &[Vec<u8>]) {
     let console = TreeConsole::find(&made.tree).expect("the built tree is readable");
     assert!(console.conduit.is_ok());
     assert!(made.notes.iter().all(|note| note.is_ascii()));
-    let cpus = Tables::of_files(&files).and_then(|tables| to_tree_of_cpus(&tables));
-    let cpus = cpus.expect("needs fewer tables");
-    let [of_all, of_cpus] = [&made.tree, &cpus.tree].map(|tree| DeclaredStates::read(tree));
+    let cpus_only = Tables::of_files(&files)
+        .and_then(|tables| to_tree_of_cpus(&tables))
+        .expect("needs fewer tables");
+    let [of_all, of_cpus] = [&made.tree, &cpus_only.tree].map(|tree| DeclaredStates::read(tree));
     assert_eq!(of_all.expect("a tree"), of_cpus.expect("a tree"));
     if let Some(tree) = worded(adapt(&made.tree, None, Some(&[MEMORY]))) {
         let board = Board::read(&tree).expect("the completed tree is valid");

@@ -49,10 +49,11 @@ fn make(base: Vec<u8>, emergency: Emergency) {
         assert_eq!(block.uart, emergency.uart);
         assert_eq!(block.conduit, emergency.conduit);
         assert_eq!(block.base_size, base.len() as u64);
-        let (from, size) = (block.tree_offset as usize, block.tree_size as usize);
-        assert_eq!(image.get(from..from + size), Some(tree.unwrap_or(&[])));
-        let size = image[IMAGE_SIZE_OFFSET..].first_chunk();
-        let size = size.copied().map(u64::from_le_bytes);
-        assert!(size.is_some_and(|size| size > image.len() as u64));
+        let from = block.tree_offset as usize;
+        let tree_size = block.tree_size as usize;
+        assert_eq!(image.get(from..from + tree_size), Some(tree.unwrap_or(&[])));
+        let field = image[IMAGE_SIZE_OFFSET..].first_chunk();
+        let image_size = u64::from_le_bytes(*field.expect("a header"));
+        assert!(image_size > image.len() as u64);
     }
 }

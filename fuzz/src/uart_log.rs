@@ -33,7 +33,7 @@ fn records(log: &[u8]) {
     let mut builder = RunBuilder::default();
     for piece in log.split(|byte| *byte == b'\n').flat_map(pieces) {
         let claim = Claim::of(piece).filter(Claim::is_sound);
-        if let Some(record) = claim.and_then(|it| it.record()) {
+        if let Some(record) = claim.and_then(|claim| claim.record()) {
             builder.add(record);
         }
     }
@@ -61,7 +61,7 @@ fn reports(log: &[u8]) {
         let Some(records) = &logged.integrity.records else {
             continue;
         };
-        let missing: u64 = records.missing.iter().map(|it| it.count()).sum();
+        let missing: u64 = records.missing.iter().map(|gap| gap.count()).sum();
         if let Some(expected) = records.expected {
             assert_eq!(records.received + missing, expected);
         }

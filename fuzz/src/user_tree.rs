@@ -38,10 +38,14 @@ fn check_idle_states(blob: &[u8], text: &str) {
     }
     let after = audit(&source);
     // Without measurements there is no value for a missing property.
-    let is_left = |it: &Judgement| {
-        it.verdict.calls_for_change() && !it.is_uncorrectable() && it.rule != "required"
+    let calls_for_change = |judgement: &Judgement| {
+        judgement.verdict.calls_for_change()
+            && !judgement.is_uncorrectable()
+            && judgement.rule != "required"
     };
-    let rest = after.judgements().find(|(_, it)| is_left(it));
+    let rest = after
+        .judgements()
+        .find(|(_, judgement)| calls_for_change(judgement));
     assert!(rest.is_none(), "{rest:?}");
     let report = Report {
         idle_audits: vec![before],
@@ -95,6 +99,7 @@ fn said(blob: &[u8]) -> String {
     let firmware = (board.model, board.uart, board.conduit, &board.idle_states);
     let timers = (&board.timers, &board.timer_frame);
     let devices = (&board.gic, timers, &board.watchdog);
-    let (memory, cpus) = ((&board.memory, &board.reserved), board.cpus(false));
+    let memory = (&board.memory, &board.reserved);
+    let cpus = board.cpus(false);
     format!("{firmware:?} {devices:?} {memory:?} {cpus:?}")
 }

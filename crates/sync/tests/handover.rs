@@ -43,8 +43,8 @@ fn view(handover: &Handover) -> View {
 
 #[test]
 fn each_step_changes_its_own_answers_alone() {
-    let it = Handover::new(None);
-    let check = |expected: &View, step: &str| assert_eq!(view(&it), *expected, "{step}");
+    let handover = Handover::new(None);
+    let check = |expected: &View, step: &str| assert_eq!(view(&handover), *expected, "{step}");
     let mut expected = View {
         is_ready: true,
         is_done: true,
@@ -53,7 +53,7 @@ fn each_step_changes_its_own_answers_alone() {
         ..View::default()
     };
     check(&expected, "at first");
-    it.give_order(7);
+    handover.give_order(7);
     let given = View {
         order: Some(7),
         is_busy: true,
@@ -61,43 +61,43 @@ fn each_step_changes_its_own_answers_alone() {
     };
     expected = given;
     check(&expected, "an order");
-    it.report_ready();
+    handover.report_ready();
     expected.is_ready = true;
     check(&expected, "ready");
-    it.publish_start(50);
+    handover.publish_start(50);
     expected.start = Some(50);
     check(&expected, "start");
-    it.record_sgi_sent(60);
-    it.record_sgi_sent(70);
+    handover.record_sgi_sent(60);
+    handover.record_sgi_sent(70);
     expected.sgi_sent_at = Some(60);
     check(&expected, "the first of two SGIs");
-    it.clear_sgi_sent();
+    handover.clear_sgi_sent();
     expected.sgi_sent_at = None;
     check(&expected, "no SGI");
-    it.finish(9);
+    handover.finish(9);
     (expected.order, expected.outcome) = (None, Some(9));
     (expected.is_done, expected.is_busy) = (true, false);
     check(&expected, "finish");
-    it.release();
+    handover.release();
     expected.is_released = true;
     check(&expected, "release");
     for code in [-3, 0] {
-        it.report_cpu_off_failure(code);
+        handover.report_cpu_off_failure(code);
         expected.cpu_off_failure = Some(code);
         check(&expected, "CPU_OFF returned");
     }
-    it.give_order(8);
+    handover.give_order(8);
     expected = View {
         order: Some(8),
         ..given
     };
     check(&expected, "the next order");
     for stop in [Stop::WrongContext, Stop::Exception] {
-        it.report_stop(stop);
+        handover.report_stop(stop);
         (expected.stop, expected.is_busy) = (Some(stop), false);
         check(&expected, "stop");
     }
-    it.dismiss();
+    handover.dismiss();
     expected.is_dismissed = true;
     check(&expected, "dismiss");
 }

@@ -10,9 +10,13 @@ use sync::Heap;
 
 fn panic_of<T: std::fmt::Debug>(act: impl FnOnce() -> T) -> String {
     let caught = catch_unwind(AssertUnwindSafe(act)).expect_err("a panic");
-    let text = caught.downcast_ref::<&str>().map(|it| it.to_string());
-    text.or(caught.downcast_ref::<String>().cloned())
-        .expect("a panic's message")
+    match caught.downcast_ref::<&str>() {
+        Some(text) => (*text).to_owned(),
+        None => caught
+            .downcast_ref::<String>()
+            .expect("a panic's message")
+            .clone(),
+    }
 }
 
 fn block_of(heap: &Heap) -> *mut u8 {
