@@ -32,7 +32,10 @@ fn stops_at(image: Vec<u8>, options: &str, last: BootStage) {
     assert_eq!(BootStage::last_in(&text), Some(last), "{options}: {text}");
     let named = format!("the last boot mark is <{}>", last.letter());
     let said = result.diagnosis.or_else(|| explain_marks(&text));
-    assert!(said.is_some_and(|it| it.contains(&named)), "{text}");
+    assert!(
+        said.is_some_and(|diagnosis| diagnosis.contains(&named)),
+        "{text}"
+    );
 }
 
 fn patched(symbol: &str) -> Vec<u8> {
@@ -82,7 +85,8 @@ fn a_good_boot_has_all_marks_in_order() {
             ..common::spec("--smp 2 --icount", "")
         })
     };
-    let (marked, unmarked) = (run(marking(plain.clone())), run(plain));
+    let marked = run(marking(plain.clone()));
+    let unmarked = run(plain);
     let marks = BootStage::ALL.map(|stage| marked.text.find(&format!("<{}>", stage.letter())));
     assert!(marks.is_sorted() && marks[0].is_some(), "{marks:?}");
     assert_eq!(BootStage::last_in(&marked.text), Some(Suspend));

@@ -21,11 +21,11 @@ fn medians(
     metric: Metric,
 ) -> BTreeMap<u64, BTreeMap<Mpidr, u64>> {
     let mut found: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-    for (mpidr, it) in log.series(scenario) {
-        let own = it.cell.step;
-        if (it.series.metric, own.variant) == (metric, variant) {
-            let step = found.entry(own.x.unwrap_or(0)).or_default();
-            step.insert(mpidr, it.series.summary.median);
+    for (mpidr, of_cell) in log.of_metric(scenario, metric) {
+        let step = of_cell.cell.step;
+        if step.variant == variant {
+            let at_x = found.entry(step.x.unwrap_or(0)).or_default();
+            at_x.insert(mpidr, of_cell.series.summary.median);
         }
     }
     found
@@ -58,7 +58,8 @@ fn what_is_made_dirty_is_so_before_the_start() {
     let log = common::pass(&spec("--smp 2 --icount --variant pmf=off", args));
     for variant in [Variant::Deepest, Variant::Core] {
         let calls = medians(&log, ScenarioId::DirtySweep, variant, Metric::Call);
-        let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
+        let clean = &calls[&0];
+        let dirty = &calls[&(4 << 20)];
         assert_eq!(clean.len(), 2);
         // QEMU does not model caches, so both calls execute the same instructions and sleep for the
         // same amount of time.
@@ -210,7 +211,7 @@ fn what_the_firmware_does_not_have_is_said() {
     }
     let skipped = Status::Skipped(Skip::NotSupported(0xc400_000e));
     let suspend = log.scenarios(ScenarioId::SystemSuspend);
-    assert!(suspend.map(|it| it.status).eq([skipped]));
+    assert!(suspend.map(|scenario| scenario.status).eq([skipped]));
 }
 
 /// SYSTEM_SUSPEND also works if the GIC loses its state, and if the firmware keeps caches coherent.
@@ -220,12 +221,12 @@ fn system_suspend_comes_back() {
         let options = format!("--smp 3 --icount --variant {variant}");
         let args = "only=system_suspend,susp_deep_serial iterations=3 warmup=0";
         let log = common::pass(&spec(&options, args));
-        let series = log.series(ScenarioId::SystemSuspend);
-        let series = series.map(|(mpidr, it)| (mpidr, it.series.metric, it.series.summary.n));
+        let mut found = Vec::new();
+        for (mpidr, of_cell) in log.series(ScenarioId::SystemSuspend) {
+            let series = of_cell.series;
+            found.push((mpidr, series.metric, series.summary.n));
+        }
         let all = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
-        assert!(
-            series.eq(all.map(|metric| (CPUS[0], metric, 3))),
-            "{variant}"
-        );
+        assert_eq!(found, all.map(|metric| (CPUS[0], metric, 3)), "{variant}");
     }
 }

@@ -25,14 +25,14 @@ const CPUS: usize = 8;
 
 /// Returns a run in which power-downs stop the timers.
 fn spec(options: &str, args: &str) -> RunSpec {
-    let options = format!("--icount --variant timer-stop=1 {options}");
-    common::spec(&options, &format!("iterations={N} warmup=1 {args}"))
+    let all_options = format!("--icount --variant timer-stop=1 {options}");
+    common::spec(&all_options, &format!("iterations={N} warmup=1 {args}"))
 }
 
 /// Returns true if a cell has a Powerdown or Latency value.
 fn has_first_figure(cell: &Cell) -> bool {
     let metrics = [Metric::Powerdown, Metric::Latency];
-    metrics.iter().any(|it| cell.figure(*it).is_some())
+    metrics.iter().any(|metric| cell.figure(*metric).is_some())
 }
 
 /// Checks that all scenarios have all rows (in parallel scenarios, all except the helper's, for
@@ -42,8 +42,10 @@ fn has_all_rows(log: &common::Log) {
     assert!(text.contains("; 0 rows skipped, 0 CPUs lost)"), "{text}");
     for t in [SuspendDeepParallel, CpuSuspendParallel] {
         for helper in [0, 4] {
-            let part = log.scenarios(t).find(|it| it.helper == Some(helper.into()));
-            let cells = part.iter().flat_map(|it| &it.cells);
+            let part = log
+                .scenarios(t)
+                .find(|scenario| scenario.helper == Some(helper.into()));
+            let cells = part.iter().flat_map(|scenario| &scenario.cells);
             let valid: Vec<u32> = cells.map(Cell::valid).collect();
             assert_eq!(valid, [N; 7], "{t:?}, helper {helper}\n{text}");
         }
@@ -57,18 +59,18 @@ fn has_all_rows(log: &common::Log) {
 
 #[test]
 fn an_awake_cpu_wakes_the_others() {
-    let words = ["one from CPU 1.0 woke the lead, because the device"];
+    let woken = ["one from CPU 1.0 woke the lead, because the device"];
     for (options, args) in [
         ("", "wake=together"),
         ("", "wake=staggered"),
         ("--gic 2", "wake=chain"),
     ] {
         let ran = common::ends(&spec(options, args), Verdict::Pass);
-        has_all_rows(&ran.says(&words).log());
+        has_all_rows(&ran.says(&woken).log());
     }
     let args = "only=idle_states,contend_sweep,dirty_sweep dirty=0,64K contend=1-8";
-    let words = ["3 passed, 0 skipped, 0 failed;"];
-    common::ends(&spec("", args), Verdict::Pass).says(&words);
+    let passed = ["3 passed, 0 skipped, 0 failed;"];
+    common::ends(&spec("", args), Verdict::Pass).says(&passed);
 }
 
 #[test]
@@ -188,11 +190,12 @@ fn a_frame_that_can_not_be_used_is_named() {
         // The payload must not use the memory that imitates a frame.
         let board = common::changed_board(|text| {
             let all = "base = 0x4000_0000\nsize = 0x4000_0000";
-            let text = text.replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000");
-            let text = text.replace("memory-mib = 1024", "memory-mib = 1021");
+            let less = "base = 0x4020_0000\nsize = 0x3fd0_0000";
             // All of the firmware's power-down states stop the timers.
             let stops = "local-timer-stop = true\npower-state = 0x0";
-            text.replace("power-state = 0x0", stops)
+            text.replace(all, less)
+                .replace("memory-mib = 1024", "memory-mib = 1021")
+                .replace("power-state = 0x0", stops)
                 + &format!(
                     "[timer.frame]\nbase = {base}\nsize = 0x1000\ninterrupt = 92\n\
                      number = {number}\ncontrol = {{ base = {control}, size = 0x1000 }}\n"

@@ -47,7 +47,7 @@ fn absent() {
         "0 CPUs lost",
     ];
     let spec = only("suite,cpu_on", "cpu-off-absent");
-    let but_off: Vec<_> = ALL.into_iter().filter(|it| *it != CpuOffSerial).collect();
+    let but_off: Vec<_> = ALL.into_iter().filter(|id| *id != CpuOffSerial).collect();
     run(&spec, Pass, &words)
         .lacks(&["<RT_INSTR:", "Warning: CPU"])
         .complete_but(&but_off, &[]);
