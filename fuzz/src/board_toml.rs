@@ -1,6 +1,6 @@
 //! Board files, and the device trees built from the valid ones.
 
-use crate::input::worded;
+use crate::input::accepted;
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, GicVersion, StateFormat};
 use hardware::board as payload;
@@ -48,7 +48,7 @@ pub fn check(data: &[u8]) {
 
 /// If a tree is built, the payload must be able to read it, and it must match the board file.
 fn make(board: &BoardFile, choices: &Choices<'_>) {
-    let Some(blob) = worded(device_tree::build(board, choices, BOOTARGS)) else {
+    let Some(blob) = accepted(device_tree::build(board, choices, BOOTARGS)) else {
         return;
     };
     let read = payload::Board::read(&blob).expect("the built tree is readable");

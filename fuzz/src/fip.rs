@@ -1,12 +1,12 @@
 //! Parses FIPs, writes them out, and parses the result.
 
-use crate::input::worded;
+use crate::input::accepted;
 use boards::Uuid;
 use xtask::build::fip::Fip;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {
-    let Some((package, warning)) = worded(Fip::read(data)) else {
+    let Some((package, warning)) = accepted(Fip::read(data)) else {
         return;
     };
     if let Some(warning) = warning {

@@ -1,6 +1,6 @@
 //! The image header and parameter block, and the ELF file from which the image is built.
 
-use crate::input::worded;
+use crate::input::accepted;
 use hardware::image::{IMAGE_SIZE_OFFSET, ParameterBlock};
 use xtask::build::image::{Emergency, assemble, flatten};
 use xtask::qemu::positions::loaded_at;
@@ -8,7 +8,7 @@ use xtask::qemu::symbols::Symbols;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {
-    let block = worded(ParameterBlock::read(data));
+    let block = accepted(ParameterBlock::read(data));
     match block {
         Some(block) => write_again(data, block),
         None => {
@@ -23,7 +23,7 @@ pub fn check(data: &[u8]) {
     make(data.to_vec(), emergency);
     let at = loaded_at(0x4000_0000, data);
     let _ = Symbols::of(data).and(Symbols::of(data)).at(at);
-    if let Some(flat) = worded(flatten(data)) {
+    if let Some(flat) = accepted(flatten(data)) {
         make(flat, emergency);
     }
 }

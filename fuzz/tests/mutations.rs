@@ -204,7 +204,7 @@ fn every_target_is_tested_and_has_a_fuzzer() {
 
 /// A parser stops immediately at a record in a different format.
 #[test]
-fn records_in_seeds_are_of_the_format_that_is_read() {
+fn seeds_contain_records_in_the_current_format() {
     for name in ["pass", "short", "absurd"] {
         let path = package().join(format!("seeds/uart_log/{name}.log"));
         let log = fs::read(path).expect("a seed");

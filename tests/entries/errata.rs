@@ -65,7 +65,7 @@ fn no_line_is_cleaned_without_being_invalidated() {
 
 /// Checks that the scan finds erratum sequences.
 #[test]
-fn a_sequence_put_in_is_found() {
+fn planted_sequence_is_found() {
     const LDR_X1: u32 = 0xf940_0041; // ldr x1, [x2]
     const ADRP_X0: u32 = 0x9000_0000;
     const LDR_X3_X0: u32 = 0xf940_0403; // ldr x3, [x0, #8]

@@ -173,7 +173,7 @@ fn invariants_hold_of_all_frozen_figures() {
 }
 
 #[test]
-fn each_moved_figure_of_a_serial_row_breaks_an_invariant() {
+fn each_changed_figure_in_a_serial_row_breaks_an_invariant() {
     let frozen = crate::firmware::all();
     let machines = crate::machine::Machine::all();
     let machine = machines

@@ -226,7 +226,7 @@ fn changed_tables(dsdt: Vec<u8>) -> Vec<Vec<u8>> {
         LazyLock::new(|| ram_after_run("gic-version=3,virtualization=on", "").tables());
     let mut tables = TABLES.clone();
     tables[0] = dsdt;
-    tables.iter_mut().for_each(|table| mend_checksum(table));
+    tables.iter_mut().for_each(|table| update_checksum(table));
     tables
 }
 
@@ -270,7 +270,7 @@ fn check_states(log: &Log, core: u32, deepest: u32) {
     }
 }
 
-fn mend_checksum(table: &mut [u8]) {
+fn update_checksum(table: &mut [u8]) {
     let sum = table.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     table[9] = table[9].wrapping_sub(sum);
 }
@@ -292,7 +292,7 @@ fn the_shell_comes_back_from_bad_tables() {
             .find(|table| table.starts_with(name))
             .expect("the table");
         table[at] = byte;
-        mend_checksum(table);
+        update_checksum(table);
         tables
     };
     let rows = [

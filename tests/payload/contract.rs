@@ -131,7 +131,7 @@ fn other_programs_find_their_marks() {
 
 /// Records from two runs are never read as one run, even if everything else is the same.
 #[test]
-fn each_start_has_an_identity_of_its_own() {
+fn each_run_has_its_own_identity() {
     let args = "only=psci_version_parallel iterations=1 warmup=0";
     let spec = common::spec("--smp 2", args);
     let [first, second] = [(); 2].map(|()| {

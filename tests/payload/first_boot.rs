@@ -51,7 +51,7 @@ fn the_entry_code_marks_its_stages() {
 }
 
 #[test]
-fn a_boot_that_is_refused_stops_at_its_stage() {
+fn rejected_boot_stops_at_its_stage() {
     let bare = marking(common::image_of(None, 2));
     stops_at(bare, "--smp 2", Mmu);
     let unknown = marking(common::image(2, "nosuchkey=1"));
@@ -62,7 +62,7 @@ fn a_boot_that_is_refused_stops_at_its_stage() {
 }
 
 #[test]
-fn a_query_from_which_firmware_does_not_return_is_not_taken_for_the_gic() {
+fn query_that_never_returns_is_not_blamed_on_the_gic() {
     let image = marking(common::image(2, "iterations=1"));
     // PSCI_FEATURES.
     stops_at(image, "--smp 2 --fault smc-hang,arg=0xa", Board);

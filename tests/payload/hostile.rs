@@ -256,7 +256,7 @@ fn with_console(base: u32) -> RunSpec {
 
 /// The RTC is not a UART, but nothing in the tree shows this.
 #[test]
-fn a_console_that_moves_says_where_to() {
+fn console_that_moves_announces_its_new_place() {
     let result = common::run(&with_console(0x901_0000));
     let text = result.text();
     let line = "console moves to pl011 at 0x9010000, set by /chosen/stdout-path\r\n";
@@ -289,7 +289,7 @@ fn set_emergency_uart(image: &mut [u8], base: u64) {
 }
 
 #[test]
-fn an_emergency_uart_that_is_not_there_is_passed_over() {
+fn missing_emergency_uart_is_skipped() {
     let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
     // No device is present at the first address. At the second address, the UART status register
     // would be on a different page.
@@ -302,7 +302,7 @@ fn an_emergency_uart_that_is_not_there_is_passed_over() {
 
 /// Nothing can be printed, but the diagnosis shows where the output was sent.
 #[test]
-fn of_a_mute_end_both_uarts_are_named() {
+fn both_uarts_are_named_if_the_end_is_not_visible() {
     let mut tree = Blob::read(&common::good_tree(2, ""));
     set(&mut tree, "pl011@9000000", "reg", &page(0xf00_0000));
     let mut image = common::image_of(Some(&tree.write()), 2);

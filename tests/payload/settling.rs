@@ -15,7 +15,7 @@ fn run(variant: &str, args: &str, verdict: Verdict) -> Ran {
 }
 
 #[test]
-fn a_cpu_that_has_been_off_for_a_millisecond_arrives_and_costs_what_it_did() {
+fn cpu_off_for_a_millisecond_arrives_at_the_same_cost() {
     let args = "only=suite,cpu_on method=tftf,warm";
     let [usual, races] = ["cpu-on-race=0", "cpu-on-race=500"].map(|variant| {
         let ran = run(variant, args, Verdict::Pass);

@@ -53,7 +53,7 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
 /// The caller-side time does not include making the cache lines dirty, even on the lead, because
 /// the start time is set afterwards.
 #[test]
-fn what_is_made_dirty_is_so_before_the_start() {
+fn lines_are_dirty_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
     let log = common::pass(&spec("--smp 2 --icount --variant pmf=off", args));
     for variant in [Variant::Deepest, Variant::Core] {
@@ -192,7 +192,7 @@ fn cold_calls_without_pmf_and_power_down() {
 
 /// QEMU's built-in PSCI has no power-down state, so suspends are measured on the caller side.
 #[test]
-fn what_the_firmware_does_not_have_is_said() {
+fn missing_firmware_functions_are_named() {
     let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
                 warmup=0 dirty=0,64K contend=1-3";
     let spec = spec("--smp 3 --icount --firmware builtin", args);

@@ -146,7 +146,7 @@ fn a_timer_that_stops_undeclared_costs_no_row() {
 
 /// The last CPU's second suspend, which is its trial for the deepest state, never returns.
 #[test]
-fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
+fn state_without_wake_up_loses_one_cpu_and_its_rows() {
     let words = [
         "Skipped: neither its timer nor an SGI woke CPU 0x3 from 0x02010222 ",
         "Failed: CPU 0.3 was lost: timed out waiting for return from the call ",
@@ -177,7 +177,7 @@ const QEMU_TREE: u64 = 0x4000_0000;
 const MEMORY: u64 = 0x7fff_0000;
 
 #[test]
-fn a_frame_that_can_not_be_used_is_named() {
+fn unusable_frame_is_named() {
     for (control, base, number, why) in [
         (NOTHING, NOTHING + 0x1000, 0, "frame is not implemented"),
         (

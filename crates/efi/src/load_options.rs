@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_arguments_and_a_program_is_not() {
+    fn program_name_is_not_an_argument() {
         let arguments = |text: &str| LoadOptions::Arguments(text.into());
         for (text, expected) in [
             ("", LoadOptions::None),

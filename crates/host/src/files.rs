@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_and_stays_what_it_was() {
+    fn replaced_file_keeps_its_mode_and_link() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let file = dir.path().join("file");
         let link = dir.path().join("link");
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn one_place_by_two_names() {
+    fn two_paths_to_one_file_are_recognized() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let new = dir.path().join("new");
         let detour = dir.path().join(".").join("new");

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn log_that_another_run_writes_is_refused_and_stays() {
+    fn log_of_another_run_is_rejected_and_unchanged() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let path = dir.path().join("run.log");
         fs::write(&path, "a previous run that was longer").expect("written");

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_half_made_is_left() {
+    fn no_partial_directory_is_left() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let place = dir.path().join("a").join("thing");
         // A `.partial` folder left by a killed process is replaced.

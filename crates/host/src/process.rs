@@ -170,11 +170,11 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let end = |signal| kill_process_group(pid, signal).or_else(|_| kill_process(pid, signal));
     let interrupted = Instant::now();
     // A child that runs as root cannot be signaled, so just wait for it to exit.
-    let mut signalled = end(Signal::TERM);
+    let mut signaled = end(Signal::TERM);
     while child.try_wait()?.is_none() {
         thread::sleep(TICK);
-        if interrupted.elapsed() > GRACE && signalled.is_ok() {
-            signalled = end(Signal::KILL);
+        if interrupted.elapsed() > GRACE && signaled.is_ok() {
+            signaled = end(Signal::KILL);
         }
     }
     bail!("interrupted")
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_shows_the_end_of_what_was_said() {
+    fn failure_shows_the_end_of_the_output() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let log = dir.path().join("logs/log");
         let sh = |script: &str| run("", Command::new("sh").args(["-c", script]), &log);

@@ -42,7 +42,7 @@ fn view(handover: &Handover) -> View {
 }
 
 #[test]
-fn each_step_changes_its_own_answers_alone() {
+fn each_step_changes_only_its_own_state() {
     let handover = Handover::new(None);
     let check = |expected: &View, step: &str| assert_eq!(view(&handover), *expected, "{step}");
     let mut expected = View {
@@ -103,7 +103,7 @@ fn each_step_changes_its_own_answers_alone() {
 }
 
 #[test]
-fn an_order_before_the_last_is_done_and_an_outcome_without_one_panic() {
+fn early_order_and_outcome_without_order_panic() {
     let panics = |action: &dyn Fn()| catch_unwind(AssertUnwindSafe(action)).is_err();
     let handover = Handover::new(None);
     assert!(panics(&|| handover.finish(1)));
@@ -115,7 +115,7 @@ fn an_order_before_the_last_is_done_and_an_outcome_without_one_panic() {
 }
 
 #[test]
-fn the_tally_is_the_one_of_the_cpu() {
+fn tally_belongs_to_the_cpu() {
     let handover = Handover::new(Some(Box::leak(Box::default())));
     // SAFETY: no order was given, so the tally belongs to the lead, which is this thread.
     assert!(unsafe { handover.tally_mut() }.is_some());

@@ -32,7 +32,7 @@ fn free(heap: &Heap, block: *mut u8) {
 const LAYOUT: Layout = Layout::new::<[u64; 8]>();
 
 #[test]
-fn each_use_that_is_not_allowed_ends_by_name() {
+fn forbidden_uses_panic_with_a_message() {
     let heap = Heap::new(|| true);
     let memory = vec![MaybeUninit::uninit(); 160].leak();
     let addresses = memory.as_ptr_range();

@@ -96,7 +96,7 @@ fn dismissal() {
 }
 
 #[test]
-fn orders_and_outcomes_are_exchanged_whole() {
+fn orders_and_outcomes_arrive_intact() {
     explore(exchange);
 }
 

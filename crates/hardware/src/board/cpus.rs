@@ -109,12 +109,12 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
         } = cpu?;
         let index = is_available.then_some(CpuIndex::new(all.len()));
         if is_available {
-            let labelled = match map {
-                Some(_) => Some(labels::unlabelled(mpidr)),
+            let labeled = match map {
+                Some(_) => Some(labels::unlabeled(mpidr)),
                 None => labels::from_mpidr(mpidr, mt),
             };
             let expected = "Aff3 = 0 if there is no cpu-map";
-            all.push(labelled.ok_or_else(|| node.wrong_value("reg", mpidr.number(), expected))?);
+            all.push(labeled.ok_or_else(|| node.wrong_value("reg", mpidr.number(), expected))?);
         }
         if let (Some(phandle), Some(_)) = (node.phandle()?, map) {
             if handles
@@ -143,7 +143,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
         let message = format_args!("MPIDR {mpidr} is used twice");
         return Err(cpus.error("reg (of the CPUs)", message));
     }
-    if let Some(Cpu { mpidr, .. }) = all.iter().find(|cpu| !labels::is_labelled(cpu)) {
+    if let Some(Cpu { mpidr, .. }) = all.iter().find(|cpu| !labels::is_labeled(cpu)) {
         let message = format_args!("the CPU with MPIDR {mpidr} is missing");
         return Err(cpus.error("cpu-map", message));
     }

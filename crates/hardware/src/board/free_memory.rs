@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_split_off_as_far_as_there_are_some() {
+    fn at_most_all_pages_are_split_off() {
         let mut room = find(&regions("100000+5000"), &[], 0, 0x3000).expect("room");
         for (bytes, base, size) in [
             (1, 0x10_0000, 0x1000),

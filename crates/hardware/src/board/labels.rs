@@ -51,7 +51,7 @@ pub(crate) struct Handle {
 /// core, cluster and socket. The limit bounds the scans in [`sibling`].
 const MAP_NODES_MAX: usize = 4 * CPU_MAX;
 /// The thread number of an unlabeled CPU. No label uses this number.
-const UNLABELLED: u16 = u16::MAX;
+const UNLABELED: u16 = u16::MAX;
 
 /// Labels a CPU based on its affinity fields. If `mt` (the MT bit in MPIDR_EL1) is set, Aff0 is the
 /// thread, and the other numbers move up by one field. Otherwise Aff3 is not used, and the function
@@ -74,17 +74,17 @@ pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
 }
 
 /// Returns an unlabeled CPU. [`from_map`] labels it later.
-pub(crate) fn unlabelled(mpidr: Mpidr) -> Cpu {
+pub(crate) fn unlabeled(mpidr: Mpidr) -> Cpu {
     Cpu {
         mpidr,
-        thread: UNLABELLED,
+        thread: UNLABELED,
         ..Cpu::default()
     }
 }
 
 /// Returns true if the CPU has a label.
-pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
-    cpu.thread != UNLABELLED
+pub(crate) fn is_labeled(cpu: &Cpu) -> bool {
+    cpu.thread != UNLABELED
 }
 
 /// Labels the unlabeled CPUs in `cpus` using the map. A CPU that is not in the map stays unlabeled.
@@ -144,7 +144,7 @@ impl Labeller<'_> {
         else {
             return Ok(());
         };
-        if is_labelled(cpu) {
+        if is_labeled(cpu) {
             let message = format_args!("phandle {phandle:#x} is used twice");
             return Err(leaf.error("cpu", message));
         }
@@ -214,7 +214,7 @@ fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>
         digits => outside::number(digits, 10),
     };
     match number {
-        Some(number) if number < UNLABELLED.into() => Ok(Some(number as u16)),
+        Some(number) if number < UNLABELED.into() => Ok(Some(number as u16)),
         _ => {
             let expected = "a kind and a number, such as core0";
             Err(parent.wrong_text("", node.name_text(), expected))

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_is_ended_by_what_acknowledged_it() {
+    fn interrupt_is_completed_with_the_acknowledged_value() {
         for (register, found) in [(0x803, Some((3, 0x803))), (0x3fb, Some((0x3fb, 0x3fb)))] {
             let found = found.map(|(intid, register)| (IntId::new(intid), register));
             assert_eq!(acknowledge(&mut FakeDevice::new(&[(0xc, register)])), found);

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn pending_write_is_polled_and_given_up() {
+    fn pending_write_is_polled_until_it_times_out() {
         for (polls, is_enabled) in [(5, true), (u32::MAX, false)] {
             let mut left = polls;
             let mut gicd = FakeDevice::with(&[], move |_, access| match access {

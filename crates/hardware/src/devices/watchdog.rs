@@ -280,7 +280,7 @@ mod tests {
     /// Each count is half the timeout because the watchdog counts down twice. The timeout is at
     /// least 20 s, ideally 30 s.
     #[test]
-    fn count_is_half_of_the_time_in_ticks_of_the_watchdog() {
+    fn count_is_half_the_timeout_in_watchdog_ticks() {
         const LOW: u64 = u32::MAX as u64;
         const HIGH: u64 = (1 << 48) - 1;
         for (kind, longest, mhz, count, seconds) in [
@@ -322,10 +322,10 @@ mod tests {
     }
 
     #[test]
-    fn setting_is_read_written_and_given_back() {
+    fn setting_is_read_written_and_restored() {
         // Columns: the initial register values, the writes that arm the watchdog for 10 ticks, and
         // the writes that restore the setting.
-        for (kind, id, registers, armed, given_back) in [
+        for (kind, id, registers, armed, restored) in [
             (
                 SBSA,
                 0x43b,
@@ -354,15 +354,15 @@ mod tests {
             driver.arm(1, 10, 1);
             assert_eq!(driver.bus.writes(), pairs(armed), "{kind:?}");
             driver.disarm();
-            assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
+            assert_eq!(driver.bus.writes(), pairs(restored), "{kind:?}");
             // The minimum timeout cannot be met, so the original setting is restored.
             driver.arm(u64::MAX, u64::MAX, 1);
-            assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
+            assert_eq!(driver.bus.writes(), pairs(restored), "{kind:?}");
         }
     }
 
     #[test]
-    fn another_device_and_a_short_reach_are_refused() {
+    fn other_device_and_short_timeout_are_rejected() {
         let fails =
             |kind, id, least| Driver::new(FakeDevice::new(&[]), kind, id, (least, MHZ)).err();
         assert_eq!(fails(sp805(1), 0x11, 1), Some(NoWatchdog::NotThere));

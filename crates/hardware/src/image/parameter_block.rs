@@ -461,7 +461,7 @@ mod tests {
 
     /// A damaged byte leaves at least the UART or the tree for the message about it.
     #[test]
-    fn fields_beside_the_wrong_one_are_kept() {
+    fn valid_fields_are_kept_if_one_is_invalid() {
         let block = ParameterBlock {
             uart: Some(Uart::new(UartKind::Pl011, 0x900_0000, Layout::WORDS)),
             conduit: Some(Conduit::Smc),

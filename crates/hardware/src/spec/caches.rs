@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_by_either_layout() {
+    fn cache_sizes_are_read_in_both_layouts() {
         for (wide, most) in [(false, 1 << 36), (true, 1 << 56)] {
             let caches = Caches::read(0x0a20_0023, wide, &mut |selector| a72(selector, wide));
             assert_eq!(caches.to_string(), "L1i 48 KiB, L1d 32 KiB, L2 1 MiB");

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_have_distances() {
+    fn distance_is_zero_in_reverse_order() {
         let [early, late] = [100, 103].map(|number| CounterValue::new(number).expect("not 0"));
         assert_eq!((late.since(early), early.since(late)), (3, 0));
         assert_eq!(ticks_between(Some(early), Some(late)), 3);

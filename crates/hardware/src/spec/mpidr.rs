@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_from_outside_has_affinity_fields_only() {
+    fn untrusted_number_has_only_affinity_fields() {
         for number in [0, 0x101, 0xff_00ff_ffff] {
             assert_eq!(Mpidr::try_from(number), Ok(Mpidr::new(number)));
         }

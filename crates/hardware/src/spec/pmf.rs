@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_that_fails_gives_way_to_the_next() {
+    fn next_interface_is_used_if_one_fails() {
         use ReadError::{BadTimestamp, NotImplemented};
         let both = |function| match function {
             0x8700_ff01 => VENDOR_EL3.map(u64::from),

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_go_by_what_is_believed() {
+    fn waits_use_the_assumed_frequency() {
         for (hz, us, ticks) in [
             // If the frequency is unknown, it is assumed to be 1 GHz, so that a 10 s wait is too
             // long rather than too short.

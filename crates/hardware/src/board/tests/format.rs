@@ -16,7 +16,7 @@ fn message(tree: &[u8]) -> String {
 }
 
 #[test]
-fn headers_that_are_not_sound_are_refused() {
+fn invalid_headers_are_rejected() {
     assert_eq!(message(&[]), "0 bytes, shorter than a header");
     let short = [0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0];
     assert_eq!(message(&short), "7 bytes, shorter than a header");
@@ -58,7 +58,7 @@ fn headers_that_are_not_sound_are_refused() {
 
 /// Each structure block contains only the listed words. The name at offset 0 is `p`.
 #[test]
-fn structures_that_are_not_sound_are_refused() {
+fn invalid_structures_are_rejected() {
     let a = 0x6100_0000;
     let slash = 0x2f00_0000;
     let token = "an unknown, damaged or misplaced token";

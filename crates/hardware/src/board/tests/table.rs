@@ -41,7 +41,7 @@ fn trees_that_describe_a_board_are_read() {
 }
 
 #[test]
-fn trees_that_describe_no_board_are_refused_by_node_and_property() {
+fn invalid_trees_are_rejected_by_node_and_property() {
     let mut is_right = true;
     for (tree, edits, expected) in REFUSED {
         let found = describe(&edited(*tree, edits)).map_err(|error| error.to_string());
@@ -95,7 +95,7 @@ fn removed_nodes_change_nothing() {
 }
 
 #[test]
-fn the_most_cpus_are_labelled_in_order() {
+fn maximum_number_of_cpus_is_labeled_in_order() {
     let lines = describe(&NodeModel::read(Tree::Qemu(512)).blob()).expect("a valid tree");
     let list = lines
         .iter()

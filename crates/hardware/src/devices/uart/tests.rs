@@ -12,7 +12,7 @@ use fake::State::{Full, Rest, Room};
 use manuals::{IMX, NS16550, PL011, all};
 
 #[test]
-fn status_bits_are_read_as_the_manual_has_them() {
+fn status_bits_match_the_manual() {
     for kind in UartKind::ALL {
         assert!(all().any(|manual| manual.kind == kind), "{kind:?}");
     }
@@ -72,7 +72,7 @@ fn waits(uart: &mut Uart<Fake>) -> bool {
 
 /// With flow control but no cable, printing a log takes less time than three full waits.
 #[test]
-fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
+fn log_to_a_stalled_line_costs_two_waits() {
     const BYTES: u32 = 20;
     const { assert!(60_000 * PATIENCE_LEFT <= PATIENCE) };
     let mut uart = PL011.uart(PL011.firmware);
@@ -91,7 +91,7 @@ fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
 /// Once the UART has room or becomes idle, the next wait of either kind gets its full timeout
 /// again.
 #[test]
-fn patience_comes_back_with_the_line() {
+fn timeout_is_restored_when_the_line_recovers() {
     for manual in all() {
         let mut uart = manual.uart(manual.firmware);
         assert!(waits(&mut uart), "{:?}", manual.kind);
@@ -112,7 +112,7 @@ fn patience_comes_back_with_the_line() {
 
 /// The UART has room until the FIFO is full, even if no bytes are sent.
 #[test]
-fn room_alone_is_no_sign_that_the_line_moves() {
+fn room_does_not_show_that_bytes_are_sent() {
     let mut uart = PL011.uart(PL011.firmware);
     uart.bus.state = Room;
     for patience in [PATIENCE, PATIENCE_LEFT, PATIENCE_LEFT] {
@@ -180,7 +180,7 @@ fn size_covers_all_registers() {
 
 /// Code without a driver can send a byte with a single write.
 #[test]
-fn a_uart_that_needs_more_than_a_write_for_a_byte_takes_no_marks() {
+fn uart_that_needs_several_writes_per_byte_gets_no_marks() {
     for manual in all() {
         let register = mark_register(manual.kind).map(u32::from);
         let expected = manual.before_byte.is_empty().then_some(manual.data);
