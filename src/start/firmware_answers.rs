@@ -53,9 +53,10 @@ impl FirmwareAnswers {
                     firmware::find_pmf(registers::mpidr())
                 }
             },
-            no_cpu_off: match board.forbids_cpu_off {
-                true => Some(NoCpuOff::Forbidden),
-                false => (!firmware::has_cpu_off()).then_some(NoCpuOff::NotListed),
+            no_cpu_off: if board.forbids_cpu_off {
+                Some(NoCpuOff::Forbidden)
+            } else {
+                (!firmware::has_cpu_off()).then_some(NoCpuOff::NotListed)
             },
             has_statistics: firmware::has_statistics(),
             has_os_initiated: firmware::has_os_initiated(),

@@ -304,12 +304,10 @@ impl<'c> Cpu<'c> {
 
     fn add(&mut self, word: u32, d: usize, first: u64, second: u64) {
         let is_sub = word >> 30 & 1 == 1;
-        let (value, carry) = match is_sub {
-            true => (first.wrapping_sub(second), first >= second),
-            false => (
-                first.wrapping_add(second),
-                first.checked_add(second).is_none(),
-            ),
+        let (value, carry) = if is_sub {
+            (first.wrapping_sub(second), first >= second)
+        } else {
+            first.overflowing_add(second)
         };
         if word >> 29 & 1 == 1 {
             let other = if is_sub { !second } else { second };

@@ -79,7 +79,10 @@ fn without_offset(code: &Code, word: u32) -> u32 {
     let offset = (code.symbol("root_table") & 0xfff) as u32 / 8;
     let is_root = |plain: u32| word == plain | offset << 10;
     let known = [LOAD_ROOT.1, STORE_ROOT];
-    known.into_iter().find(|w| is_root(*w)).unwrap_or(word)
+    known
+        .into_iter()
+        .find(|known| is_root(*known))
+        .unwrap_or(word)
 }
 
 /// Compares the accesses before the SCTLR write against a list. The code must contain all accesses

@@ -47,7 +47,8 @@ impl Crates {
 
     /// Reads a module whose child modules are in `folder`.
     fn read_file(&mut self, module: Names, file: &Path, folder: &Path) {
-        let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let text =
+            fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         match syn::parse_file(&text) {
             Ok(parsed) => self.read_items(module, file, folder, parsed.items),
             Err(error) => panic!("{}: {error}", file.display()),

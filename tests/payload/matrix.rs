@@ -82,9 +82,10 @@ fn loops_and_timers_on_every_machine() {
         });
         let machine = format!("{firmware:?} {level:?} {gic:?}\n{}", log.text);
         let is_guest = firmware == FirmwareKind::Builtin && level == Level::El1;
-        let (conduit, counter) = match is_guest {
-            true => (Conduit::Hvc, Counter::Virtual),
-            false => (Conduit::Smc, Counter::Physical),
+        let (conduit, counter) = if is_guest {
+            (Conduit::Hvc, Counter::Virtual)
+        } else {
+            (Conduit::Smc, Counter::Physical)
         };
         let facts = log.facts();
         let found = (facts.conduit, facts.counter, facts.exception_level);

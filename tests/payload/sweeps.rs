@@ -112,7 +112,8 @@ fn every_idle_state_also_in_os_initiated_mode() {
     // All CPUs are powered down, so every requested state is reached.
     for variant in [Variant::Parallel, Variant::Osi] {
         let counts = of(variant, Count);
-        assert!(counts.values().flat_map(|c| c.values()).all(|c| *c == 1));
+        let mut all = counts.values().flat_map(|by_cpu| by_cpu.values());
+        assert!(all.all(|count| *count == 1));
     }
     // The lead is awake while another CPU suspends on its own, so the system stays up.
     let serial = &of(Variant::Serial, Count)[&SYSTEM];

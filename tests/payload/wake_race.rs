@@ -112,9 +112,10 @@ fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
     let short = seeded(100);
     assert_eq!(long.len(), 2 * 4);
     for (key, ticks) in &long {
-        let (expected, a_turn): (u64, u64) = match *key == (neighbor, How::Near) {
-            true => (6_250, 1_000),
-            false => (0, 2),
+        let (expected, a_turn): (u64, u64) = if *key == (neighbor, How::Near) {
+            (6_250, 1_000)
+        } else {
+            (0, 2)
         };
         let more = ticks - short[key];
         assert!(expected.abs_diff(more) <= a_turn, "{key:?}: {more}");

@@ -53,9 +53,10 @@ impl OutputFolder {
     pub fn new(option: &str, given: &Path, mark: &'static str) -> Result<Self> {
         let named = format!("{option} {}", given.display());
         let at = || named.clone();
-        let resolved = match given.exists() {
-            true => fs::canonicalize(given),
-            false => std::path::absolute(given),
+        let resolved = if given.exists() {
+            fs::canonicalize(given)
+        } else {
+            std::path::absolute(given)
         };
         let path = resolved.with_context(at)?;
         let Some(parent) = path.parent().map(Path::to_path_buf) else {

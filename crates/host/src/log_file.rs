@@ -74,9 +74,10 @@ impl LogFile {
         let Ok(file) = &mut self.file else {
             return;
         };
-        let emptied = match std::mem::take(&mut self.has_old) && is_regular(file) {
-            true => file.set_len(0),
-            false => Ok(()),
+        let emptied = if std::mem::take(&mut self.has_old) && is_regular(file) {
+            file.set_len(0)
+        } else {
+            Ok(())
         };
         if let Err(error) = emptied.and_then(|()| file.write_all(bytes)) {
             self.file = Err(error);

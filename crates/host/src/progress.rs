@@ -154,9 +154,12 @@ pub fn say_once(text: &str) {
 /// Wraps the lines of `text` that are not indented; indented lines are commands for the user to
 /// copy.
 fn fitted(text: &str, width: usize) -> String {
-    let lines = text.lines().map(|line| match line.starts_with(' ') {
-        true => line.to_owned(),
-        false => wrapped(line, width),
+    let lines = text.lines().map(|line| {
+        if line.starts_with(' ') {
+            line.to_owned()
+        } else {
+            wrapped(line, width)
+        }
     });
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -1,6 +1,9 @@
 //! Tests the hand-over between CPUs (`crates/sync/src/handover.rs`) under loom, with every
 //! interleaving of two CPUs' steps and every value that the memory model allows a load to return.
 //!
+//! The crate promises to find any ordering in `handover.rs` that is too weak for the message
+//! exchange, and to list the orderings that the exchange depends on.
+//!
 //! Each non-relaxed ordering in `handover.rs` is then weakened, one at a time. The tests must
 //! detect this if the message exchange depends on that ordering.
 //!

@@ -126,7 +126,7 @@ impl GicV3Driver {
             let registers = self.registers(base)?;
             Some(redistributor::read_type(&mut Mmio::new(registers)))
         };
-        let regions = self.redistributors.iter().map(|r| r.region());
+        let regions = self.redistributors.iter().map(|frames| frames.region());
         let found = redistributor::find_redistributor(regions, self.stride, cpu, typer);
         found.ok_or(GicError::NoRedistributor)
     }

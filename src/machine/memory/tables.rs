@@ -91,9 +91,10 @@ impl TranslationTables {
             root,
             next,
             end,
-            data_bits: match el1_layout {
-                true => NEVER_EXECUTE_EL1,
-                false => NEVER_EXECUTE_EL2 | ONE_LEVEL,
+            data_bits: if el1_layout {
+                NEVER_EXECUTE_EL1
+            } else {
+                NEVER_EXECUTE_EL2 | ONE_LEVEL
             },
         }
     }

@@ -203,9 +203,12 @@ impl Lead {
         deadline: u64,
         condition: fn(&CpuHandover) -> bool,
     ) -> Result<(), Loss> {
-        self.poll_step(step, NAP_US, deadline, || match condition(&cpu.handover) {
-            true => Some(Ok(())),
-            false => cpu.handover.stop().map(|stop| Err(cause_of(stop))),
+        self.poll_step(step, NAP_US, deadline, || {
+            if condition(&cpu.handover) {
+                Some(Ok(()))
+            } else {
+                cpu.handover.stop().map(|stop| Err(cause_of(stop)))
+            }
         })
     }
 
@@ -439,9 +442,10 @@ fn take_outcome<'o>(
     let outcome = cpu.handover.outcome()?;
     *own = Outcome {
         turned_on,
-        quiet_until: match round.action.measures_arrival() {
-            true => turned_on.map(|turned_on| turned_on + round.quiet),
-            false => outcome.quiet_until,
+        quiet_until: if round.action.measures_arrival() {
+            turned_on.map(|turned_on| turned_on + round.quiet)
+        } else {
+            outcome.quiet_until
         },
         ..outcome
     };

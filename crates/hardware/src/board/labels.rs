@@ -179,7 +179,7 @@ fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, N
     let mut found = None;
     let mut is_twice = false;
     for node in parent.children() {
-        let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from) else {
+        let Some(number) = number_in(node, kind, parent)?.filter(|number| *number >= from) else {
             continue;
         };
         match found {

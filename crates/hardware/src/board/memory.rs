@@ -106,9 +106,10 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<(MemorySource, Vec<Region>)> {
         return Err(node.wrong_text("status", value, "okay, because no other memory is enabled"));
     }
     let is_sram = |node: Node<'_>| node.compatible_with("mmio-sram").is_some();
-    let why = match usable_nodes(tree).any(is_sram) {
-        true => "; mmio-sram is used only if /chosen/zephyr,sram refers to it",
-        false => "",
+    let why = if usable_nodes(tree).any(is_sram) {
+        "; mmio-sram is used only if /chosen/zephyr,sram refers to it"
+    } else {
+        ""
     };
     Err(FormatError::new(format_args!(
         "no enabled memory node: none has device_type = \"memory\", and no child of the root is \

@@ -1,7 +1,7 @@
 //! The PSCI node (Linux binding *arm/psci.yaml*). Some boards have /firmware/psci instead of /psci.
 //!
-//! `compatible` names the version: `arm,psci-0.2`, `arm,psci-1.0` or, in the trees of Zephyr and
-//! lopper, a later one alone. From 0.2 on, all versions have the same function IDs and the same
+//! `compatible` names the version: `arm,psci-0.2` or `arm,psci-1.0`. Trees from Zephyr and lopper
+//! may name only a later version. Since 0.2, all versions have the same function IDs and the same
 //! properties. `arm,psci` is PSCI 0.1, whose function IDs are properties of the node.
 
 use alloc::string::{String, ToString as _};
@@ -84,9 +84,10 @@ fn lack_of_psci<'t>(tree: Fdt<'t>) -> FormatError {
     }
     let by_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");
     let cpus = Node::find(tree, "/cpus");
-    let found = match cpus.is_some_and(|cpus| cpus.children().any(by_spin_table)) {
-        true => ", and CPUs with enable-method = \"spin-table\"",
-        false => "",
+    let found = if cpus.is_some_and(|cpus| cpus.children().any(by_spin_table)) {
+        ", and CPUs with enable-method = \"spin-table\""
+    } else {
+        ""
     };
     FormatError::new(format_args!(
         "no enabled node compatible with {needed}{found}: use the running board's tree if the boot \

@@ -353,9 +353,10 @@ fn by_address<'t>(tree: Fdt<'t>, key: &str, value: &str) -> Result<Option<Place<
         return wrong("no UART node has this address");
     };
     let uart = Uart::new(kind, base, layout);
-    match uart.is_aligned() {
-        true => Ok(Some(Place::Registers(uart))),
-        false => wrong("the address is not aligned"),
+    if uart.is_aligned() {
+        Ok(Some(Place::Registers(uart)))
+    } else {
+        wrong("the address is not aligned")
     }
 }
 

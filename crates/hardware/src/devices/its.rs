@@ -196,9 +196,10 @@ pub fn enable_lpi(
     }
     stop(its)?;
     let is_by_address = read::<ITS_TYPE::Register>(its, GITS_TYPER).is_set(ITS_TYPE::PTA);
-    let target = match is_by_address {
-        true => address,
-        false => redistributor::read_number(redistributor) << 16,
+    let target = if is_by_address {
+        address
+    } else {
+        redistributor::read_number(redistributor) << 16
     };
     // One byte for each LPI: priority 0xa0, like all interrupts; bit 1 is RES1; enabled.
     tables.set(PRIORITIES, 0xa3);

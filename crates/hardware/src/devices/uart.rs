@@ -50,9 +50,10 @@ pub const fn mark_register(kind: UartKind) -> Option<u16> {
     let descriptor = kind.descriptor();
     // Register 0 has the same offset in every layout.
     assert!(!descriptor.is_numbered || descriptor.model.data == 0);
-    match descriptor.model.before_byte.is_empty() {
-        true => Some(descriptor.model.data),
-        false => None,
+    if descriptor.model.before_byte.is_empty() {
+        Some(descriptor.model.data)
+    } else {
+        None
     }
 }
 

@@ -150,12 +150,11 @@ fn choice<T: Copy>(all: &[T], field: U32, name: &str, at: usize) -> Result<Optio
 }
 
 fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError> {
-    match is_right {
-        true => Ok(()),
-        false => Err(FormatError::new(format_args!(
-            "no {what} at offset {at:#x}"
-        ))),
+    if is_right {
+        return Ok(());
     }
+    let message = format_args!("no {what} at offset {at:#x}");
+    Err(FormatError::new(message))
 }
 
 /// Returns the block at the start of `bytes`.

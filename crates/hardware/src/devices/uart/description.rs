@@ -47,9 +47,10 @@ impl Uart {
 
     /// Returns the left shift that converts a register number in the model to a byte offset.
     pub(super) const fn shift(&self) -> u8 {
-        match self.kind.descriptor().is_numbered {
-            true => self.reg_shift,
-            false => 0,
+        if self.kind.descriptor().is_numbered {
+            self.reg_shift
+        } else {
+            0
         }
     }
 }
