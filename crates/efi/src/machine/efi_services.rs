@@ -1,4 +1,5 @@
-//! EFI boot services and tables (UEFI specification 2.10).
+//! EFI boot services and tables (UEFI specification 2.10), and the heap. All heap pages are
+//! allocated from EFI once, so that later heap allocations do not change the memory map.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,13 +14,12 @@ use device_tree::acpi::Memory;
 use hardware::board::Region;
 use psci_bench_efi::memory_map::readable;
 use suite::model::ClosingLine;
+use sync::Heap;
 use uefi_raw::protocol::loaded_image::LoadedImageProtocol;
 use uefi_raw::protocol::shell_params::ShellParametersProtocol;
 use uefi_raw::table::boot::{AllocateType, BootServices, MemoryDescriptor, MemoryType, PAGE_SIZE};
 use uefi_raw::table::system::SystemTable;
 use uefi_raw::{Guid, Handle, Status, guid};
-
-use super::heap::{self, HEAP_SIZE};
 
 /// The configuration table that contains a flattened device tree.
 pub const DEVICE_TREE: Guid = guid!("b1b621d5-f19c-41a5-830b-d9152c69aae0");
@@ -34,6 +34,13 @@ const MESSAGE_US: usize = 5_000_000;
 /// The maximum number of attempts to exit boot services. An attempt fails if the memory map has
 /// changed since it was read.
 const EXITS: usize = 8;
+
+/// The heap size: enough for two modified copies of a maximum-size device tree with
+/// [`device_tree::ITEMS_MAX`] nodes and properties.
+const HEAP_SIZE: usize = 48 << 20;
+
+#[global_allocator]
+static HEAP: Heap = Heap::new(|| true);
 
 /// The system table, which is null after ExitBootServices, and this image's handle.
 static SYSTEM: AtomicPtr<SystemTable> = AtomicPtr::new(ptr::null_mut());
@@ -114,7 +121,7 @@ impl EfiServices {
         let base = self.allocate(0, HEAP_SIZE)? as usize;
         let first: *mut MaybeUninit<u8> = ptr::with_exposed_provenance_mut(base);
         // SAFETY: only this application uses the pages, and EFI identity-maps memory.
-        heap::add(unsafe { slice::from_raw_parts_mut(first, HEAP_SIZE) });
+        HEAP.add(unsafe { slice::from_raw_parts_mut(first, HEAP_SIZE) });
         Ok(())
     }
 
