@@ -29,9 +29,9 @@ impl FolderFile {
     }
 }
 
-/// An output folder. Holding a value proves that, when it was created, the folder did not exist, was
-/// empty, or contained only files written by this tool. This is checked again before the folder is
-/// replaced.
+/// An output folder. Holding a value proves that, when it was created, the folder did not exist,
+/// was empty, or contained only files written by this tool. This is checked again before the folder
+/// is replaced.
 #[derive(Clone, Debug)]
 pub struct OutputFolder {
     /// The name used for the folder in messages.
