@@ -1,5 +1,18 @@
 //! The payload: everything from the loader's jump to the last line on the UART.
 //!
+//! It promises:
+//!
+//! * Timed regions are written in assembly. No compiler adds an instruction to them.
+//! * Every wait for another CPU has a deadline. A CPU that does not respond is reported as lost, and
+//!   the other CPUs continue. If the lead is lost, another CPU or the watchdog ends the run.
+//! * Only memory that the loader or the device tree describes is accessed. No page is mapped for two
+//!   purposes.
+//! * All unsafe code is in `machine`.
+//! * A run that cannot start or continue ends with a line that gives the reason, if there is a
+//!   console to print it on.
+//!
+//! It does not judge its own results: `suite` decides what is measured and how it is printed.
+//!
 //! | folder | task |
 //! |---|---|
 //! | `machine` | registers, memory, exceptions, calls, rounds: all unsafe code |

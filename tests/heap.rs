@@ -57,7 +57,9 @@ unsafe impl GlobalAlloc for Switch {
 }
 
 fn note_peak(block: *mut u8, size: usize) -> *mut u8 {
-    if let Some(memory) = MEMORY.get().filter(|it| it.has(block)) {
+    if let Some(memory) = MEMORY.get()
+        && memory.has(block)
+    {
         PEAK.set(PEAK.get().max(block.addr() + size - memory.base));
     }
     block
@@ -69,7 +71,7 @@ fn of(memory: Option<Memory>) -> &'static dyn GlobalAlloc {
 
 /// Returns the allocator that a block belongs to.
 fn owner(block: *mut u8) -> &'static dyn GlobalAlloc {
-    of(MEMORY.get().filter(|it| it.has(block)))
+    of(MEMORY.get().filter(|memory| memory.has(block)))
 }
 
 impl Memory {

@@ -17,7 +17,7 @@ use suite::plan::Variant;
 use boards::GicVersion;
 use hardware::board::{IntId, Mpidr};
 use hardware::image::Conduit;
-use hardware::spec::timer::TimerName;
+use hardware::spec::counter::TimerName;
 use report::follow::RunWatcher;
 use report::follow::stream::{self, MachineEnding, TimeLimits};
 use suite::measure::{Counter, Metric};
@@ -80,9 +80,10 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         timeout: TIMEOUT,
         linger: kvm_host::LINGER,
     };
-    let (never, mut watcher) = (AtomicBool::new(false), RunWatcher::default());
-    let outcome = stream::run(&mut command, limits, &never, &mut watcher, &mut || {});
-    let outcome = outcome.expect("QEMU runs");
+    let never = AtomicBool::new(false);
+    let mut watcher = RunWatcher::default();
+    let outcome =
+        stream::run(&mut command, limits, &never, &mut watcher, &mut || {}).expect("QEMU runs");
     let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
     let seen = format!("{vmm:?}\n{}\n{text}", outcome.stderr);
     let mut lines = text.lines();
@@ -99,8 +100,8 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         MachineEnding::Exited { success: true },
         "{seen}"
     );
-    let kept = format!("kvm-gicv{}-{}.log", gic.number(), &vmm[0].replace('/', "_"));
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(kept);
+    let name = format!("kvm-gicv{}-{}.log", gic.number(), &vmm[0].replace('/', "_"));
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(kept, &outcome.log).expect("written");
     common::Log::new(&outcome.log)
 }
@@ -125,7 +126,9 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
     for t in &ScenarioId::SUITE[..4] {
         let samples = log.metric(*t, Metric::Wake);
         assert_eq!(samples.len(), 2, "{t:?}: {samples:?}");
-        assert!(samples.values().all(|it| it.n >= 3), "{t:?}: {samples:?}");
+        let mut summaries = samples.values();
+        let has_samples = summaries.all(|summary| summary.n >= 3);
+        assert!(has_samples, "{t:?}: {samples:?}");
     }
     assert_exits_cost(log, has_pmu);
 }
@@ -135,13 +138,16 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     for cpu in [0, 1].map(Mpidr::new) {
         let least = |(t, variant), metric| {
-            let summary = log.alone(t, variant, metric, cpu);
-            summary.map(|it| it.min)
+            let summary = log.alone(t, variant, metric, cpu)?;
+            Some(summary.min)
         };
         for exit in EXITS {
-            for (metric, is_there) in [(Metric::Time, true), (Metric::Cycles, has_pmu)] {
-                let (nothing, cost) = (least(EMPTY, metric), least(exit, metric));
-                let is_there = is_there && (has_pmu || exit.1 != Variant::new("pmselr"));
+            let (_, variant) = exit;
+            let is_run = has_pmu || variant != Variant::new("pmselr");
+            for (metric, is_recorded) in [(Metric::Time, true), (Metric::Cycles, has_pmu)] {
+                let nothing = least(EMPTY, metric);
+                let cost = least(exit, metric);
+                let is_there = is_recorded && is_run;
                 let seen = format!("{exit:?} {metric:?} on CPU {cpu}\n{}", log.text);
                 assert_eq!(cost.is_some(), is_there, "{seen}");
                 assert!(!is_there || cost > nothing, "{seen}");
@@ -181,8 +187,8 @@ fn in_kvmtools_layout(gic: GicVersion, uart: u64) {
     let files = [(kvm_host::IMAGE, &*bare()), ("tree", &*tree)];
     // The VMM's arguments in kvm-host: image, tree, number of CPUs, GIC version, UART address, and
     // memory size in MiB.
-    let vmm = format!("/init vmm /payload /tree 2 {} {uart:#x} 128", gic.number());
-    let vmm: Vec<String> = vmm.split(' ').map(str::to_owned).collect();
+    let line = format!("/init vmm /payload /tree 2 {} {uart:#x} 128", gic.number());
+    let vmm: Vec<String> = line.split(' ').map(str::to_owned).collect();
     let log = guest(gic, kvm_host::CPU, &vmm, &files);
     let device_tree = "Image at 0x80000000, device tree at 0x87e00000 (X0)";
     assert_guest(&log, gic, false, device_tree);

@@ -1,6 +1,6 @@
 //! Concatenated ACPI tables, and the device tree built from them.
 
-use crate::input::worded;
+use crate::input::accepted;
 use device_tree::acpi::{Tables, to_tree, to_tree_of_cpus};
 use device_tree::adapt;
 use device_tree::declared::DeclaredStates;
@@ -18,16 +18,16 @@ pub fn check(data: &[u8]) {
     make(&tables(data, true));
 }
 
-/// Splits the input into tables according to the lengths in their headers. If `is_mended` is true,
+/// Splits the input into tables according to the lengths in their headers. If `is_repaired` is true,
 /// corrects the lengths and checksums, because mutations rarely leave a checksum valid.
-fn tables(mut data: &[u8], is_mended: bool) -> Vec<Vec<u8>> {
+fn tables(mut data: &[u8], is_repaired: bool) -> Vec<Vec<u8>> {
     let mut tables = Vec::new();
     while data.len() >= HEADER_SIZE {
-        let length = u32::from_le_bytes([data[4], data[5], data[6], data[7]]) as usize;
-        let length = length.clamp(HEADER_SIZE, data.len());
-        let (table, rest) = data.split_at(length);
-        let mut table = table.to_vec();
-        if is_mended {
+        let field = u32::from_le_bytes([data[4], data[5], data[6], data[7]]) as usize;
+        let length = field.clamp(HEADER_SIZE, data.len());
+        let (bytes, rest) = data.split_at(length);
+        let mut table = bytes.to_vec();
+        if is_repaired {
             table[4..8].copy_from_slice(&(length as u32).to_le_bytes());
             let sum = table
                 .iter()
@@ -44,18 +44,19 @@ fn tables(mut data: &[u8], is_mended: bool) -> Vec<Vec<u8>> {
 fn make(tables: &[Vec<u8>]) {
     let files: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
     let convert = || to_tree(&Tables::of_files(&files)?, "arm,armv8");
-    let Some(made) = worded(convert()) else {
+    let Some(made) = accepted(convert()) else {
         return;
     };
     assert_eq!(convert().expect("as before").tree, made.tree);
     let console = TreeConsole::find(&made.tree).expect("the built tree is readable");
     assert!(console.conduit.is_ok());
     assert!(made.notes.iter().all(|note| note.is_ascii()));
-    let cpus = Tables::of_files(&files).and_then(|tables| to_tree_of_cpus(&tables));
-    let cpus = cpus.expect("needs fewer tables");
-    let [of_all, of_cpus] = [&made.tree, &cpus.tree].map(|tree| DeclaredStates::read(tree));
+    let cpus_only = Tables::of_files(&files)
+        .and_then(|tables| to_tree_of_cpus(&tables))
+        .expect("needs fewer tables");
+    let [of_all, of_cpus] = [&made.tree, &cpus_only.tree].map(|tree| DeclaredStates::read(tree));
     assert_eq!(of_all.expect("a tree"), of_cpus.expect("a tree"));
-    if let Some(tree) = worded(adapt(&made.tree, None, Some(&[MEMORY]))) {
+    if let Some(tree) = accepted(adapt(&made.tree, None, Some(&[MEMORY]))) {
         let board = Board::read(&tree).expect("the completed tree is valid");
         assert_eq!(board.memory, [MEMORY]);
         let (_, cpus) = board.cpus(true).expect("CPUs that were listed");

@@ -1,9 +1,10 @@
 //! Board files, and the device trees built from the valid ones.
 
-use crate::input::worded;
+use crate::input::accepted;
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, GicVersion, StateFormat};
 use hardware::board as payload;
+use hardware::image::Uart;
 use xtask::build::image::Emergency;
 
 const BOOTARGS: &str = "iterations=3";
@@ -22,7 +23,7 @@ pub fn check(data: &[u8]) {
     };
     assert!(board.firmware(&board.default_firmware).is_ok());
     let default = board.default_cpus().expect("the file is short enough");
-    let choices = [
+    let machines = [
         (board.default_gic(), default, StateFormat::Original),
         (GicVersion::V2, 1, StateFormat::Extended),
         (
@@ -33,7 +34,7 @@ pub fn check(data: &[u8]) {
     ];
     // Idle states depend on the firmware.
     let firmwares = board.firmware.values().cycle();
-    for ((gic, cpus, state_id), firmware) in choices.into_iter().zip(firmwares) {
+    for ((gic, cpus, state_id), firmware) in machines.into_iter().zip(firmwares) {
         let choices = Choices {
             cpus,
             gic,
@@ -47,7 +48,7 @@ pub fn check(data: &[u8]) {
 
 /// If a tree is built, the payload must be able to read it, and it must match the board file.
 fn make(board: &BoardFile, choices: &Choices<'_>) {
-    let Some(blob) = worded(device_tree::build(board, choices, BOOTARGS)) else {
+    let Some(blob) = accepted(device_tree::build(board, choices, BOOTARGS)) else {
         return;
     };
     let read = payload::Board::read(&blob).expect("the built tree is readable");
@@ -62,13 +63,19 @@ fn make(board: &BoardFile, choices: &Choices<'_>) {
     assert_eq!(read.bootargs, BOOTARGS);
     let gic = board.gic.as_ref().map(|_| choices.gic);
     assert_eq!(device_tree::machine(&blob).expect("as above"), (gic, cpus));
-    let windows = board.memory.iter().map(|it| (it.base, it.size));
-    assert!(read.memory.iter().map(|it| (it.base, it.size)).eq(windows));
+    let windows = board.memory.iter().map(|memory| (memory.base, memory.size));
+    let regions = read.memory.iter().map(|region| (region.base, region.size));
+    assert!(regions.eq(windows));
     assert_eq!(read.reserved.len(), board.reserved.len());
-    let frame = board.timer_frame().map(|it| (it.base, it.interrupt));
-    assert_eq!(read.timer_frame.ok().map(|it| (it.base, it.intid)), frame);
+    let described = board
+        .timer_frame()
+        .map(|frame| (frame.base, frame.interrupt));
+    let found = read.timer_frame.ok().map(|frame| (frame.base, frame.intid));
+    assert_eq!(found, described);
     assert_eq!(read.idle_states.usable.len(), choices.idle_states.len());
-    let of = |it: Emergency| (it.conduit, it.uart.map(|uart| (uart.kind, uart.base)));
-    let ours = Emergency::of_board(board, choices.conduit);
-    assert_eq!(of(Emergency::of_tree(&blob)), of(ours));
+    let by_tree = Emergency::of_tree(&blob);
+    let by_board = Emergency::of_board(board, choices.conduit);
+    let place = |uart: Uart| (uart.kind, uart.base);
+    assert_eq!(by_tree.conduit, by_board.conduit);
+    assert_eq!(by_tree.uart.map(place), by_board.uart.map(place));
 }

@@ -1,6 +1,6 @@
 //! The image header and parameter block, and the ELF file from which the image is built.
 
-use crate::input::worded;
+use crate::input::accepted;
 use hardware::image::{IMAGE_SIZE_OFFSET, ParameterBlock};
 use xtask::build::image::{Emergency, assemble, flatten};
 use xtask::qemu::positions::loaded_at;
@@ -8,7 +8,7 @@ use xtask::qemu::symbols::Symbols;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {
-    let block = worded(ParameterBlock::read(data));
+    let block = accepted(ParameterBlock::read(data));
     match block {
         Some(block) => write_again(data, block),
         None => {
@@ -23,7 +23,7 @@ pub fn check(data: &[u8]) {
     make(data.to_vec(), emergency);
     let at = loaded_at(0x4000_0000, data);
     let _ = Symbols::of(data).and(Symbols::of(data)).at(at);
-    if let Some(flat) = worded(flatten(data)) {
+    if let Some(flat) = accepted(flatten(data)) {
         make(flat, emergency);
     }
 }
@@ -49,10 +49,11 @@ fn make(base: Vec<u8>, emergency: Emergency) {
         assert_eq!(block.uart, emergency.uart);
         assert_eq!(block.conduit, emergency.conduit);
         assert_eq!(block.base_size, base.len() as u64);
-        let (from, size) = (block.tree_offset as usize, block.tree_size as usize);
-        assert_eq!(image.get(from..from + size), Some(tree.unwrap_or(&[])));
-        let size = image[IMAGE_SIZE_OFFSET..].first_chunk();
-        let size = size.copied().map(u64::from_le_bytes);
-        assert!(size.is_some_and(|size| size > image.len() as u64));
+        let from = block.tree_offset as usize;
+        let tree_size = block.tree_size as usize;
+        assert_eq!(image.get(from..from + tree_size), Some(tree.unwrap_or(&[])));
+        let field = image[IMAGE_SIZE_OFFSET..].first_chunk();
+        let image_size = u64::from_le_bytes(*field.expect("a header"));
+        assert!(image_size > image.len() as u64);
     }
 }

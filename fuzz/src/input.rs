@@ -10,10 +10,15 @@ use fdt_blob::{Blob, BlobToken};
 
 const MAGIC: u32 = 0xd00d_feed;
 
-/// Returns the success value. An error must have a message.
-pub fn worded<T, E: Display>(result: Result<T, E>) -> Option<T> {
-    let checked = result.map_err(|error| assert!(!format!("{error:#}").is_empty()));
-    checked.ok()
+/// Returns the value if the input was accepted. Otherwise, checks that the error has a message.
+pub fn accepted<T, E: Display>(result: Result<T, E>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error) => {
+            assert!(!format!("{error:#}").is_empty());
+            None
+        }
+    }
 }
 
 /// Returns the trees to test for `data`. A blob is used as is, and again with its `totalsize` set

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::input::worded;
+use crate::input::accepted;
 use report::analysis::compare::{self, compare};
 use report::analysis::typical::typical;
 use report::export::{self, Report};
@@ -18,8 +18,8 @@ use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
 
 /// Checks one input.
 pub fn check(data: &[u8]) {
-    let mended = with_checksums(data);
-    for log in [data, &mended] {
+    let repaired = with_checksums(data);
+    for log in [data, &repaired] {
         records(log);
         diagnoses(log);
         reports(log);
@@ -33,7 +33,7 @@ fn records(log: &[u8]) {
     let mut builder = RunBuilder::default();
     for piece in log.split(|byte| *byte == b'\n').flat_map(pieces) {
         let claim = RecordLine::parse(piece).filter(RecordLine::is_sound);
-        if let Some(record) = claim.and_then(|it| it.record()) {
+        if let Some(record) = claim.and_then(|claim| claim.record()) {
             builder.add(record);
         }
     }
@@ -61,23 +61,23 @@ fn reports(log: &[u8]) {
         let Some(records) = &logged.integrity.records else {
             continue;
         };
-        let missing: u64 = records.missing.iter().map(|it| it.count()).sum();
+        let missing: u64 = records.missing.iter().map(|gap| gap.count()).sum();
         if let Some(expected) = records.expected {
             assert_eq!(records.received + missing, expected);
         }
     }
     if !report.runs.is_empty() {
-        worded(typical(&report.runs));
+        accepted(typical(&report.runs));
     }
     // The first run serves as the baseline for all runs.
     if let Some(first) = report.runs.first() {
         let all = compare(&report.runs, first, &compare::Options::default());
-        report.comparisons = worded(all).unwrap_or_default();
+        report.comparisons = accepted(all).unwrap_or_default();
     }
     for exporter in export::ALL {
         let mut out = Vec::new();
         // An exporter may reject the report, but its error must have a message.
-        worded(exporter.write(&report, &mut out));
+        accepted(exporter.write(&report, &mut out));
         assert!(std::str::from_utf8(&out).is_ok());
     }
 }
@@ -85,20 +85,20 @@ fn reports(log: &[u8]) {
 /// Returns `log` with a valid checksum on every line marked as a record. Mutations hardly
 /// ever produce a valid checksum.
 fn with_checksums(log: &[u8]) -> Vec<u8> {
-    let mut mended = Vec::new();
+    let mut repaired = Vec::new();
     for line in log.split(|byte| *byte == b'\n') {
         let line = line.trim_ascii_end();
         let end = line.iter().rposition(|byte| *byte == b' ');
         match end.and_then(|end| line.get(..end)) {
             Some(body) if line.starts_with(MARK.as_bytes()) => {
-                mended.extend(body);
-                mended.extend(format!(" {:08x}", CRC_32.checksum(body)).bytes());
+                repaired.extend(body);
+                repaired.extend(format!(" {:08x}", CRC_32.checksum(body)).bytes());
             }
-            _ => mended.extend(line),
+            _ => repaired.extend(line),
         }
-        mended.push(b'\n');
+        repaired.push(b'\n');
     }
-    mended
+    repaired
 }
 
 /// Diagnoses the log that follows the first byte, which selects the firmware and the ending.

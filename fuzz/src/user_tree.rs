@@ -1,6 +1,6 @@
 //! Device trees supplied by the user, which the tool checks and modifies.
 
-use crate::input::{trees, worded};
+use crate::input::{accepted, trees};
 use boards::device_tree::machine;
 use device_tree::adapt;
 use hardware::board::Board;
@@ -22,7 +22,7 @@ pub fn check(data: &[u8]) {
 /// tree's source.
 fn check_idle_states(blob: &[u8], text: &str) {
     let source = DeclaredSource::of_any_tree("tree", DeclaredBy::Tree, blob);
-    let Some(Some(mut source)) = worded(source) else {
+    let Some(Some(mut source)) = accepted(source) else {
         return;
     };
     let audit = |source: &DeclaredSource| {
@@ -38,10 +38,14 @@ fn check_idle_states(blob: &[u8], text: &str) {
     }
     let after = audit(&source);
     // Without measurements there is no value for a missing property.
-    let is_left = |it: &Judgement| {
-        it.verdict.calls_for_change() && !it.is_uncorrectable() && it.rule != "required"
+    let calls_for_change = |judgement: &Judgement| {
+        judgement.verdict.calls_for_change()
+            && !judgement.is_uncorrectable()
+            && judgement.rule != "required"
     };
-    let rest = after.judgements().find(|(_, it)| is_left(it));
+    let rest = after
+        .judgements()
+        .find(|(_, judgement)| calls_for_change(judgement));
     assert!(rest.is_none(), "{rest:?}");
     let report = Report {
         idle_audits: vec![before],
@@ -52,7 +56,7 @@ fn check_idle_states(blob: &[u8], text: &str) {
         ..Report::default()
     };
     for format in export::able(ReportPart::IdleAudits) {
-        worded(format.write(&report, &mut Vec::new()));
+        accepted(format.write(&report, &mut Vec::new()));
     }
 }
 
@@ -70,11 +74,11 @@ fn check_tree(blob: &[u8]) {
     assert!(blob.starts_with(&kept));
     let emergency = Emergency::of_tree(&kept);
     assert!(emergency.uart.is_some() && emergency.conduit.is_some());
-    let Some(changed) = worded(adapt(blob, Some(BOOTARGS), None)) else {
+    let Some(changed) = accepted(adapt(blob, Some(BOOTARGS), None)) else {
         return;
     };
     assert_eq!(emergency, Emergency::of_tree(&changed));
-    assert_eq!(said(&kept), said(&changed));
+    assert_eq!(describe(&kept), describe(&changed));
     // The machine derived from a tree must not depend on the boot arguments.
     match (machine(&kept), machine(&changed)) {
         (Ok(kept), Ok(changed)) => {
@@ -90,11 +94,12 @@ fn check_tree(blob: &[u8]) {
 }
 
 /// Returns everything that the payload reads from a tree, except the boot arguments.
-fn said(blob: &[u8]) -> String {
+fn describe(blob: &[u8]) -> String {
     let board = Board::read(blob).expect("the tree was accepted");
     let firmware = (board.model, board.uart, board.conduit, &board.idle_states);
     let timers = (&board.timers, &board.timer_frame);
     let devices = (&board.gic, timers, &board.watchdog);
-    let (memory, cpus) = ((&board.memory, &board.reserved), board.cpus(false));
+    let memory = (&board.memory, &board.reserved);
+    let cpus = board.cpus(false);
     format!("{firmware:?} {devices:?} {memory:?} {cpus:?}")
 }

@@ -39,7 +39,9 @@ fn package() -> PathBuf {
 fn seeds(name: &str) -> Vec<Vec<u8>> {
     let folder = package().join("seeds").join(name);
     let entries = fs::read_dir(&folder).expect("a folder of seeds");
-    let mut paths: Vec<PathBuf> = entries.map(|it| it.expect("an entry").path()).collect();
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     paths.sort_unstable();
     let files = paths.iter().map(|path| fs::read(path).expect("a seed"));
     files.collect()
@@ -126,8 +128,10 @@ fn run(name: &str, check: Check, input: &[u8]) {
 }
 
 fn run_mutations(name: &str, total: usize) {
-    let (_, check) = TARGETS.iter().find(|it| it.0 == name).expect("a target");
-    let (seeds, words) = (seeds(name), words(name));
+    let mut targets = TARGETS.iter();
+    let (_, check) = targets.find(|(known, _)| *known == name).expect("a target");
+    let seeds = seeds(name);
+    let words = words(name);
     assert!(!seeds.is_empty(), "{name}: no seeds");
     for seed in &seeds {
         run(name, *check, seed);
@@ -183,7 +187,7 @@ fn image_survives_mutations() {
 
 #[test]
 fn every_target_is_tested_and_has_a_fuzzer() {
-    let names = TARGETS.map(|it| it.0);
+    let names = TARGETS.map(|(name, _)| name);
     let folder = package().join("fuzz_targets");
     for name in names {
         assert!(folder.join(format!("{name}.rs")).is_file(), "{name}");
@@ -200,7 +204,7 @@ fn every_target_is_tested_and_has_a_fuzzer() {
 
 /// A parser stops immediately at a record in a different format.
 #[test]
-fn records_in_seeds_are_of_the_format_that_is_read() {
+fn seeds_contain_records_in_the_current_format() {
     for name in ["pass", "short", "absurd"] {
         let path = package().join(format!("seeds/uart_log/{name}.log"));
         let log = fs::read(path).expect("a seed");
@@ -208,10 +212,10 @@ fn records_in_seeds_are_of_the_format_that_is_read() {
         let sound = pieces
             .filter_map(RecordLine::parse)
             .filter(RecordLine::is_sound);
-        let read: Vec<_> = sound.filter_map(|it| it.record()).collect();
+        let read: Vec<_> = sound.filter_map(|claim| claim.record()).collect();
         let marks = String::from_utf8_lossy(&log).matches(MARK).count();
         assert_eq!(read.len(), marks, "{name}");
-        let is_head = |it: &Record| matches!(it, Record::Run(it) if it.format == FORMAT);
-        assert!(is_head(&read[0]), "{name}");
+        let is_head = matches!(&read[0], Record::Run(run) if run.format == FORMAT);
+        assert!(is_head, "{name}");
     }
 }

@@ -3,7 +3,7 @@
 //! | part | task |
 //! |---|---|
 //! | `boot` | the three entry points, the vectors, exceptions |
-//! | `cpu` | registers, single instructions, the cycle counter |
+//! | `cpu` | registers, single instructions, cache lines, the cycle counter |
 //! | `memory` | translation tables, stacks, working memory, device registers |
 //! | `call` | SMC and HVC: plain, timed, and in loops |
 //! | `time` | timers, and waits that use them |

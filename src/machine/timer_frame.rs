@@ -29,12 +29,13 @@ impl TimerFrameDriver {
         description: TimerFrame,
         path: CallPath,
     ) -> Result<Self, NoFrame> {
-        let [control, base] = description.registers();
+        let [control_region, frame_region] = description.registers();
         let mut map = |region| MappedRegisters::map(tables, region).map_err(|_| NoFrame::NotThere);
-        let (control_frame, registers) = (map(control)?, map(base)?);
-        let readable = |address: u64| probe::try_read_word(address).is_some();
-        if !readable(control.base + u64::from(CNTTIDR.offset()))
-            || !readable(base.base + u64::from(CNTP_CTL.offset()))
+        let control = map(control_region)?;
+        let registers = map(frame_region)?;
+        let is_readable = |address: u64| probe::try_read_word(address).is_some();
+        if !is_readable(control_region.base + u64::from(CNTTIDR.offset()))
+            || !is_readable(frame_region.base + u64::from(CNTP_CTL.offset()))
         {
             return Err(NoFrame::NotThere);
         }
@@ -42,8 +43,9 @@ impl TimerFrameDriver {
             registers,
             intid: description.intid,
         };
-        let control = &mut Mmio::new(control_frame);
-        timer_frame::open(control, &mut opened.registers(), description.number)?;
+        let mut control_frame = Mmio::new(control);
+        let mut frame = opened.registers();
+        timer_frame::open(&mut control_frame, &mut frame, description.number)?;
         let before = path.now();
         let seen = timer_frame::count(&mut opened.registers());
         if timer_frame::is_same_count(before, seen, path.now(), TOLERANCE) {

@@ -9,6 +9,7 @@ use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
 
+/// The board's watchdog. Only the lead uses it.
 pub struct WatchdogDriver {
     pub description: Description,
     driver: Driver<Mmio>,
@@ -23,8 +24,8 @@ impl WatchdogDriver {
         least: u64,
         hz: u64,
     ) -> Result<Self, NoWatchdog> {
-        let registers = MappedRegisters::map(tables, description.registers());
-        let registers = registers.map_err(|_| NoWatchdog::NotThere)?;
+        let registers = MappedRegisters::map(tables, description.registers())
+            .map_err(|_| NoWatchdog::NotThere)?;
         let kind = description.kind;
         let place = registers.region().base + u64::from(kind.identification());
         let identification = probe::try_read_word(place).ok_or(NoWatchdog::NotThere)?;

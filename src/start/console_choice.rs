@@ -27,10 +27,10 @@ pub fn move_console(
     uart: &Uart,
     by: ConsoleSource,
 ) -> bool {
-    let (kind, base) = (uart.kind.name(), uart.base);
     if from.is_none_or(|from| from == *uart) {
         return true;
     }
+    let base = uart.base;
     let Ok(mut candidate) = console::open(tables, uart) else {
         print_paragraph!("console stays: cannot read {base:#x}, set by {by}");
         return false;
@@ -41,6 +41,7 @@ pub fn move_console(
         console::wait_idle();
         console::set(candidate);
     } else {
+        let kind = uart.kind.name();
         print_paragraph!("console stays: {base:#x}, set by {by}, does not accept bytes as {kind}");
     }
     accepts_bytes

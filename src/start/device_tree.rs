@@ -64,6 +64,8 @@ pub enum LoadError {
     Map(#[from] MapError),
 }
 
+/// The device tree that was found. Holding a value proves that the bytes are mapped read-only, not
+/// that they are a valid tree.
 pub struct DeviceTree {
     pub bytes: &'static [u8],
     pub region: Region,
@@ -118,7 +120,8 @@ pub fn find(
 
 /// Finds the tree appended to the image, which boot.S has already mapped.
 fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<DeviceTree, TreeError> {
-    let (offset, size) = (block.tree_offset, block.tree_size);
+    let offset = block.tree_offset;
+    let size = block.tree_size;
     let image = layout::image();
     let fits = offset >= image.size
         && offset <= image.size + PAGE
@@ -128,14 +131,13 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
         base: image.base.saturating_add(offset),
         size,
     };
+    let not_there = TreeError::ParameterBlock { offset, size };
     // The page lookup is bounded only if the tree size is within limits.
-    let bytes = if fits {
-        loader_data::find_mapped(tables, region)
-    } else {
-        None
-    };
-    let bytes = bytes.ok_or(TreeError::ParameterBlock { offset, size })?;
-    let bytes = whole_tree(bytes).map_err(|reason| TreeError::Unusable {
+    if !fits {
+        return Err(not_there);
+    }
+    let mapped = loader_data::find_mapped(tables, region).ok_or(not_there)?;
+    let bytes = whole_tree(mapped).map_err(|reason| TreeError::Unusable {
         source_name: format!(
             "appended to the image (in the parameter block, tree_offset {offset:#x} and tree_size \
              {size:#x})"
@@ -178,8 +180,7 @@ fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<FoundTree
     let size = handoff::used_size(&header)? as u64;
     let region = Region { base, size };
     // If the list does not contain a tree, its memory may be used as working memory.
-    let place = loader_data::read_once(tables, region, handoff::device_tree);
-    let Some(place) = place?? else {
+    let Some(place) = loader_data::read_once(tables, region, handoff::device_tree)?? else {
         return Ok(None);
     };
     let list = loader_data::map_for_good(tables, region)?;

@@ -36,11 +36,13 @@ pub struct FirmwareAnswers {
 impl FirmwareAnswers {
     /// Queries the firmware on `board`; `counter` is the counter that the payload uses.
     pub fn get(board: &Board<'_>, counter: Counter) -> Self {
-        let psci_version = firmware::version().map_err(ReturnCode::from);
-        let psci_version = require(psci_version, "PSCI_VERSION: firmware returned ").into();
+        let psci_version = require(
+            firmware::version().map_err(ReturnCode::from),
+            "PSCI_VERSION: firmware returned ",
+        );
         let smccc = firmware::smccc_version();
         let answers = Self {
-            psci_version,
+            psci_version: psci_version.into(),
             smccc,
             service: firmware::identify_service(smccc),
             state_format: firmware::state_format(),
@@ -51,9 +53,10 @@ impl FirmwareAnswers {
                     firmware::find_pmf(registers::mpidr())
                 }
             },
-            no_cpu_off: match board.forbids_cpu_off {
-                true => Some(NoCpuOff::Forbidden),
-                false => (!firmware::has_cpu_off()).then_some(NoCpuOff::NotListed),
+            no_cpu_off: if board.forbids_cpu_off {
+                Some(NoCpuOff::Forbidden)
+            } else {
+                (!firmware::has_cpu_off()).then_some(NoCpuOff::NotListed)
             },
             has_statistics: firmware::has_statistics(),
             has_os_initiated: firmware::has_os_initiated(),

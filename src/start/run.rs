@@ -106,14 +106,14 @@ fn print_choices(board: &Board<'_>, is_console_of_tree: bool) {
 /// console.
 fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
     let is_shared = is_handed_over || is_shared(board.bootargs);
-    let plan = if is_shared {
+    let parsed = if is_shared {
         // Writing to the console cannot fail.
         let _ = output::passed_over(&mut Console, board.bootargs);
         Plan::parse_among_foreign(board.bootargs)
     } else {
         Plan::parse(board.bootargs)
     };
-    let plan = accept(plan, "");
+    let plan = accept(parsed, "");
     if !console::is_set() {
         // A measurement is pointless if its results cannot be printed.
         ending::finish();
@@ -137,13 +137,11 @@ fn run_with_tree(
     let emergency = block.uart.filter(|_| console::is_set());
     // Sets up the console and the conduit first, so that a later error can be printed and the
     // machine turned off. The earlier conduit is overridden even if the tree does not specify one.
-    let early = TreeConsole::find(found.bytes).ok();
-    if let Some(early) = &early {
+    if let Ok(early) = TreeConsole::find(found.bytes) {
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
             open_console(&mut tables, uart, false);
         }
-        let by_tree = early.conduit.as_ref().ok().copied();
-        conduit::set_conduit(by_tree.filter(|_| has_firmware));
+        conduit::set_conduit(early.conduit.ok().filter(|_| has_firmware));
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
@@ -151,8 +149,8 @@ fn run_with_tree(
     let is_of_tree = read
         .as_ref()
         .is_ok_and(|board| move_console(&mut tables, emergency, &board.uart, board.uart_by));
-    let (image, source) = (layout::image().base, found.source);
-    print_line!("Image at {image:#x}, device tree {source}");
+    let image = layout::image().base;
+    print_line!("Image at {image:#x}, device tree {}", found.source);
     if let Ok(board) = &read {
         print_choices(board, is_of_tree);
     }

@@ -22,11 +22,11 @@ use super::working_memory::{self, UNMAPPED, WorkingMemory};
 use crate::machine::boot_marks;
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::overhead;
+use crate::machine::cpu::cache_lines::DirtyLines;
 use crate::machine::cpu::{cycle_counter, registers};
 use crate::machine::ending::{accept, give_up, refuse, require};
 use crate::machine::gic::controller::GicDriver;
 use crate::machine::gic::its::ItsDriver;
-use crate::machine::memory::dirty_lines::DirtyLines;
 use crate::machine::memory::stacks::CpuStack;
 use crate::machine::memory::stress::StressBuffer;
 use crate::machine::memory::tables::TranslationTables;
@@ -75,8 +75,9 @@ pub fn prepare(
     let lead = find_lead(cpus);
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
     let waiter = waiter(&mut tables, board, path);
-    let timer_frame = board.timer_frame;
-    let timer_frame = timer_frame.and_then(|it| TimerFrameDriver::open(&mut tables, it, path));
+    let timer_frame = board
+        .timer_frame
+        .and_then(|frame| TimerFrameDriver::open(&mut tables, frame, path));
     let watchdog = watchdog(&mut tables, board, waiter.clock);
     let parts = RoundParts {
         no_cpu_off: answers.no_cpu_off,
@@ -142,8 +143,8 @@ fn head(board: &Board<'_>, labels: LabelSource) -> Head {
 /// Checks that the GIC has a redistributor for each CPU.
 fn check_redistributors(parts: &RoundParts) {
     for channel in parts.channels {
-        let part = parts.waiter.gic.find_part_of(&channel.gic);
-        accept(part, &format!("device tree: CPU {}: ", channel.mpidr()));
+        let found = parts.waiter.gic.check_redistributor(&channel.gic);
+        accept(found, &format!("device tree: CPU {}: ", channel.mpidr()));
     }
 }
 
@@ -152,8 +153,8 @@ fn list<T>(len: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
 }
 
 fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
-    let cpus = board.cpus(registers::mpidr_counts_threads());
-    let (labels, cpus) = accept(cpus, "device tree: ");
+    let listed = board.cpus(registers::mpidr_counts_threads());
+    let (labels, cpus) = accept(listed, "device tree: ");
     (cpus.leak(), labels)
 }
 
@@ -188,8 +189,10 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> 
             path.counter().name()
         ));
     };
-    let gic = GicDriver::new(tables, board.gic.as_ref());
-    let gic = accept(gic, "device tree: the GIC's registers: ");
+    let gic = accept(
+        GicDriver::new(tables, board.gic.as_ref()),
+        "device tree: the GIC's registers: ",
+    );
     require(gic.init_distributor(), "GIC: ");
     require(gic.silence_spis(), "GIC: ");
     let clock = Clock {

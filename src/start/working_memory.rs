@@ -24,6 +24,7 @@ const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CP
 /// The start of the error message for working memory that cannot be mapped.
 pub const UNMAPPED: &str = "working memory: ";
 
+/// The working memory that the heap does not use.
 pub struct WorkingMemory {
     pub buffers: Pages,
     /// Memory for the CPUs' stacks, which is not mapped yet.
@@ -66,11 +67,18 @@ pub fn find(
     let cpus = board.cpu_count as u64;
     let per_cpu = stacks::BYTES_PER_CPU
         + (size_of::<CpuChannel>() + size_of::<Cpu>() + CpuStates::BYTES_EACH) as u64;
-    let data =
-        (needs.heap as u64).checked_add((extra_bytes + needs.tallies * size_of::<Tally>()) as u64);
-    let buffers = needs.buffer.checked_mul(cpus);
-    let data = data.zip(buffers).and_then(|(d, b)| d.checked_add(b));
-    let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 5 * PAGE)) else {
+    let tallies = needs.tallies * size_of::<Tally>();
+    // The boot arguments determine the size of these parts.
+    let by_plan = [
+        Some(needs.heap as u64),
+        Some((extra_bytes + tallies) as u64),
+        needs.buffer.checked_mul(cpus),
+    ];
+    let fixed = cpus * per_cpu + 5 * PAGE;
+    let Some(size) = by_plan
+        .into_iter()
+        .try_fold(fixed, |sum, part| sum.checked_add(part?))
+    else {
         refuse(&TOO_LARGE);
     };
     // Tables for the entire region: the level 3 tables, and one at each higher level for its start
@@ -81,7 +89,7 @@ pub fn find(
         pool_pages += device_tables(last, region);
         last = region.end() - 1;
     }
-    let size = size + pool_pages * PAGE;
+    let size_with_tables = size + pool_pages * PAGE;
 
     let image = layout::image();
     let mut taken: ArrayVec<Region, 80> = ArrayVec::new();
@@ -91,8 +99,9 @@ pub fn find(
         }
     }
     let [_, boot_area] = used;
-    let room = free_memory::find(&board.memory, &taken, boot_area.end(), size);
-    let mut room = accept(room, "");
+    let near = boot_area.end();
+    let found = free_memory::find(&board.memory, &taken, near, size_with_tables);
+    let mut room = accept(found, "");
     // The first pages contain the translation tables for the rest.
     let pool = Pages::map(tables, room.split_off(pool_pages * PAGE));
     tables.set_pool(require(pool, UNMAPPED));

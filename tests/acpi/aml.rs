@@ -39,9 +39,9 @@ fn check_states(tables: &[Vec<u8>], states: &[State], notes: &[&str]) {
     let made = convert(tables).expect("good tables");
     let tree = complete(&made).expect("a good tree");
     let board = Board::read(&tree).expect("a good tree");
-    let found = board.idle_states.usable.iter();
-    let found: Vec<_> = found
-        .map(|it| (it.name, it.power_state, it.local_timer_stop))
+    let usable = board.idle_states.usable.iter();
+    let found: Vec<_> = usable
+        .map(|state| (state.name, state.power_state, state.local_timer_stop))
         .collect();
     assert_eq!(found, states);
     assert_eq!(made.notes.len(), notes.len(), "{:?}", made.notes);

@@ -7,7 +7,7 @@ use crate::common::compile_asl;
 use crate::machine::{convert, describe, pptt, processor, seal, table, tables, write};
 
 #[test]
-fn truncated_and_changed_tables_do_no_harm() {
+fn truncated_and_changed_tables_are_rejected_or_read() {
     let mut tables = tables();
     tables.extend(["qualcomm", "cpus"].map(compile));
     for number in 0..tables.len() {
@@ -18,12 +18,14 @@ fn truncated_and_changed_tables_do_no_harm() {
             seal(&mut tables[number]);
             assert_ne!(describe(&tables), "");
         }
-        for (at, value) in (36..whole.len()).flat_map(|at| [0, 0xff].map(|it| (at, it))) {
-            tables[number] = whole.clone();
-            tables[number][at] = value;
-            seal(&mut tables[number]);
-            if let Ok(made) = convert(&tables) {
-                assert!(TreeConsole::find(&made.tree).is_ok(), "{number}, {at}");
+        for at in 36..whole.len() {
+            for value in [0, 0xff] {
+                tables[number] = whole.clone();
+                tables[number][at] = value;
+                seal(&mut tables[number]);
+                if let Ok(made) = convert(&tables) {
+                    assert!(TreeConsole::find(&made.tree).is_ok(), "{number}, {at}");
+                }
             }
         }
         tables[number] = whole;
@@ -134,7 +136,7 @@ fn broken_aml_becomes_a_note() {
 
 /// If any core's parent is not a cluster node, all CPUs are labeled by MPIDR.
 #[test]
-fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
+fn cores_with_a_wrong_parent_are_labeled_by_mpidr() {
     let clusters = |found: &str| found.contains("CpuMap");
     // The cores are at offsets 80, 104 and 128. The inner loop tries all possible parent offsets.
     for core in [80, 104, 128] {

@@ -77,11 +77,13 @@ pub fn madt(entries: &[Vec<u8>]) -> Vec<u8> {
 
 /// A PPTT processor with private resources.
 pub fn processor(flags: u64, parent: u64, uid: u64, resources: &[u64]) -> Vec<u8> {
-    let (length, count) = (20 + 4 * resources.len() as u64, resources.len() as u64);
+    let count = resources.len() as u64;
+    let length = 20 + 4 * count;
     let mut entry = bytes(20, &[(1, 1, length), (4, 4, flags), (8, 4, parent)]);
     write(&mut entry, &[(12, 4, uid), (16, 4, count)]);
-    let resources = resources.iter().flat_map(|it| (*it as u32).to_le_bytes());
-    entry.extend(resources);
+    for resource in resources {
+        entry.extend((*resource as u32).to_le_bytes());
+    }
     entry
 }
 
@@ -122,9 +124,10 @@ pub fn pptt() -> Vec<u8> {
 /// Returns the FACP, APIC, GTDT, SPCR and PPTT tables for a machine with a GICv3 and four CPUs.
 pub fn tables() -> Vec<Vec<u8>> {
     let fadt = table("FACP", 276, &[(8, 1, 6), (129, 2, 1)], &[]);
-    let cpus = [0, 0x100, 0x101, 0x1_0000].iter().zip(0..);
-    let cpus = cpus.map(|(mpidr, uid)| gicc(uid, *mpidr, 0x801_0000, 0));
-    let mut entries: Vec<_> = cpus.collect();
+    let mut entries = Vec::new();
+    for (mpidr, uid) in [0, 0x100, 0x101, 0x1_0000].into_iter().zip(0..) {
+        entries.push(gicc(uid, mpidr, 0x801_0000, 0));
+    }
     entries.push(bytes(80, &[(0, 1, 0x0b), (1, 1, 80), (12, 4, 8)]));
     entries.extend([gicd(3), gicr(0x80a_0000, 0x10_0000), its(0x808_0000)]);
     let gtdt = [
@@ -195,7 +198,7 @@ pub fn describe(tables: &[Vec<u8>]) -> String {
             let cpus = board.cpus(false).map(|(source, cpus)| {
                 let labels = cpus
                     .iter()
-                    .map(|it| (it.mpidr, it.cluster, it.core, it.thread));
+                    .map(|cpu| (cpu.mpidr, cpu.cluster, cpu.core, cpu.thread));
                 (source, labels.collect::<Vec<_>>())
             });
             format!("{board:x?} {cpus:x?} {:?}", made.notes)

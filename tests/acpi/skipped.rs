@@ -171,15 +171,15 @@ fn malformed_term_ends_at_its_length_or_at_the_end_of_its_list() {
     let (states, notes) = behind(b"\x5b\x82\x07DEV0\xee\xee");
     assert_eq!((states.len(), notes.len()), (1, 1), "{notes:?}");
     // Without a length, the list ends, which contains the CPU.
-    let (states, notes) = behind(b"\xee");
-    assert_eq!((states, notes), (vec![], vec![unreadable("0xee")]));
-    let (states, notes) = behind(b"\0\0\x01\xff\xa3\x5b\x31");
+    assert_eq!(behind(b"\xee"), (vec![], vec![unreadable("0xee")]));
     let skipped = note(36, "2 Zero, 1 One, 1 Ones, 1 Noop, 1 Debug");
-    assert_eq!((states, notes), (vec![0x4000_0004], vec![skipped]));
-    // What is not an operand is not skipped.
-    let (states, notes) = behind(b"\x70\x70\x70");
     assert_eq!(
-        (states, notes),
+        behind(b"\0\0\x01\xff\xa3\x5b\x31"),
+        (vec![0x4000_0004], vec![skipped])
+    );
+    // What is not an operand is not skipped.
+    assert_eq!(
+        behind(b"\x70\x70\x70"),
         (vec![0x4000_0004], vec![note(36, "1 Store")])
     );
 }

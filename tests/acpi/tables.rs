@@ -196,9 +196,9 @@ fn controllers_are_read_by_version() {
         ),
     ] {
         let cpus = redistributors.iter().zip(0..);
-        let cpus = cpus.map(|(base, uid)| gicc(uid, uid, 0x801_0000, *base));
+        let entries = cpus.map(|(base, uid)| gicc(uid, uid, 0x801_0000, *base));
         let mut tables = tables();
-        tables[MADT] = madt(&cpus.chain(gic.iter().cloned()).collect::<Vec<_>>());
+        tables[MADT] = madt(&entries.chain(gic.iter().cloned()).collect::<Vec<_>>());
         check(&tables, &[expected]);
     }
 }
@@ -208,7 +208,8 @@ fn contradictory_controllers_are_refused() {
     let without_base = bytes(24, &[(0, 1, 0x0c), (1, 1, 24), (20, 1, 3)]);
     let range = gicr(0x80a_0000, 0x10_0000);
     let cpu = |uid, interface, redistributor| gicc(uid, uid, interface, redistributor);
-    let (one, other) = (cpu(0, 0x801_0000, 0), cpu(1, 0x801_0000, 0));
+    let one = cpu(0, 0x801_0000, 0);
+    let other = cpu(1, 0x801_0000, 0);
     let interface = "error: APIC (file 2), offset 0x7c: the GICC address of CPU 0x1 is 0x8020000, \
                      but another CPU's is 0x8010000; a GICv2 has only one: use a device tree";
     for (entries, expected) in [
@@ -344,7 +345,7 @@ fn tables_are_found_by_the_rsdp() {
     let placed: Vec<(u64, Vec<u8>)> = addresses.zip(tables).collect();
     let mut pointers: Vec<_> = placed
         .iter()
-        .map(|it| it.0.to_le_bytes().to_vec())
+        .map(|(address, _)| address.to_le_bytes().to_vec())
         .collect();
     pointers.push(vec![0; 8]);
     machine.0.extend(placed);
@@ -383,9 +384,11 @@ fn tables_are_found_by_the_rsdp() {
         (RSDP, "RSDP (at 0x1000): not in readable memory"),
     ] {
         machine.0.remove(&at);
-        let made = Tables::find(&&machine, RSDP);
-        let made = made.and_then(|tables| to_tree(&tables, "arm,armv8"));
-        let found = made.map_or_else(|error| error.to_string(), |made| made.notes.join("|"));
-        assert!(found.contains(error), "{found}");
+        let found = Tables::find(&&machine, RSDP);
+        let message = match found.and_then(|tables| to_tree(&tables, "arm,armv8")) {
+            Ok(made) => made.notes.join("|"),
+            Err(error) => error.to_string(),
+        };
+        assert!(message.contains(error), "{message}");
     }
 }

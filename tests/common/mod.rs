@@ -35,9 +35,8 @@ const FAST_CPU: &str = "cortex-a53";
 /// under TF-A on [`FAST_CPU`] unless the options specify a CPU model.
 pub fn spec(options: &str, args: &str) -> RunSpec {
     let timeout = Duration::from_secs(600);
-    let args = Some(args.to_owned()).filter(|args| !args.is_empty());
     let mut spec = RunSpec {
-        args,
+        args: (!args.is_empty()).then(|| args.to_owned()),
         timeout,
         ..RunSpec::parse(options).expect("options of a run")
     };
@@ -242,10 +241,11 @@ pub fn loading(registers: &[u64]) -> Vec<u8> {
 /// Returns the offset of a symbol in the image.
 pub fn offset_of(symbol: &str) -> usize {
     let workspace = workspace();
-    let elf = std::fs::read(payload::build(&workspace).expect("the payload")).expect("its ELF");
-    let elf = object::File::parse(&*elf).expect("an ELF file");
+    let path = payload::build(&workspace).expect("the payload");
+    let bytes = std::fs::read(path).expect("its ELF");
+    let elf = object::File::parse(&*bytes).expect("an ELF file");
     let mut symbols = elf.symbols();
-    let found = symbols.find(|s| s.name() == Ok(symbol));
+    let found = symbols.find(|known| known.name() == Ok(symbol));
     found.expect("the symbol").address() as usize
 }
 
@@ -260,16 +260,19 @@ impl Log {
     /// Reads the log. Each record must be valid and occur only once.
     pub fn new(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
-        let mut run = RunBuilder::default();
+        let mut builder = RunBuilder::default();
         let lines = text.lines().map(str::as_bytes).flat_map(pieces);
         for (place, line) in lines.enumerate() {
-            let claim = RecordLine::parse(line).filter(RecordLine::is_sound);
-            let record = claim.and_then(|it| Some((it.seq as usize, it.record()?)));
-            let (seq, record) = record.unwrap_or_else(|| panic!("a bad record in\n{text}"));
-            assert_eq!(seq, place, "a record was lost in\n{text}");
-            run.add(record);
+            let Some(claim) = RecordLine::parse(line).filter(RecordLine::is_sound) else {
+                panic!("a bad record in\n{text}");
+            };
+            let Some(record) = claim.record() else {
+                panic!("a bad record in\n{text}");
+            };
+            assert_eq!(claim.seq as usize, place, "a record was lost in\n{text}");
+            builder.add(record);
         }
-        let run = run.run();
+        let run = builder.run();
         assert!(run.head.is_some(), "no records in\n{text}");
         Self { text, run }
     }
@@ -287,19 +290,30 @@ impl Log {
 
     /// Returns a scenario's results, one per method and helper.
     pub fn scenarios(&self, id: ScenarioId) -> impl Iterator<Item = &Scenario> {
-        self.run.scenarios.iter().filter(move |it| it.id == id)
+        let all = self.run.scenarios.iter();
+        all.filter(move |scenario| scenario.id == id)
     }
 
     /// Returns a scenario's cells, each with its CPU's MPIDR.
     pub fn cells(&self, id: ScenarioId) -> impl Iterator<Item = (Mpidr, &Cell)> {
-        let cells = self.scenarios(id).flat_map(|it| &it.cells);
+        let cells = self.scenarios(id).flat_map(|scenario| &scenario.cells);
         cells.map(|cell| (self.mpidr(cell.cpu), cell))
     }
 
     /// Returns a scenario's series, each with its CPU's MPIDR.
     pub fn series(&self, id: ScenarioId) -> impl Iterator<Item = (Mpidr, CellSeries<'_>)> {
         let all = self.scenarios(id).flat_map(Scenario::all_series);
-        all.map(|it| (self.mpidr(it.cell.cpu), it))
+        all.map(|series| (self.mpidr(series.cell.cpu), series))
+    }
+
+    /// Returns each CPU's series of one metric.
+    pub fn of_metric(
+        &self,
+        id: ScenarioId,
+        metric: Metric,
+    ) -> impl Iterator<Item = (Mpidr, CellSeries<'_>)> {
+        let all = self.series(id);
+        all.filter(move |(_, of_cell)| of_cell.series.metric == metric)
     }
 
     /// Returns the statistics for one metric in a scenario, by MPIDR.
@@ -317,9 +331,10 @@ impl Log {
         cpu: Mpidr,
     ) -> Option<&Summary> {
         let step = (ActiveCpus::Alone, variant);
-        let mut own = self.cells(id).filter(|(mpidr, _)| *mpidr == cpu);
-        let found = own.find(|(_, it)| (it.step.how, it.step.variant) == step);
-        Some(&found?.1.series_of(metric)?.summary)
+        let mut cells = self.cells(id);
+        let (_, cell) = cells
+            .find(|(mpidr, cell)| *mpidr == cpu && (cell.step.how, cell.step.variant) == step)?;
+        Some(&cell.series_of(metric)?.summary)
     }
 
     /// Returns each CPU's cluster, by MPIDR.
@@ -357,10 +372,12 @@ pub fn compile(source: &str) -> Vec<u8> {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("source.dts");
     std::fs::write(&file, source).expect("written");
-    let mut dtc = Command::new("dtc");
-    dtc.args(["-q", "-I", "dts", "-O", "dtb", "-i"]);
-    let dtc = dtc.arg(workspace.root.join("tests/data")).arg(&file);
-    let output = dtc.output().expect("dtc runs");
+    let output = Command::new("dtc")
+        .args(["-q", "-I", "dts", "-O", "dtb", "-i"])
+        .arg(workspace.root.join("tests/data"))
+        .arg(&file)
+        .output()
+        .expect("dtc runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     output.stdout

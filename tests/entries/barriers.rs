@@ -34,19 +34,26 @@ fn list(code: &Code) -> String {
     symbols.sort_unstable();
     let mut parts = BTreeMap::new();
     for (place, (begin, name)) in symbols.iter().enumerate() {
-        let end = symbols[place..].iter().map(|it| it.0).find(|at| at > begin);
+        let later = symbols[place..].iter().map(|(at, _)| *at);
+        let end = later.into_iter().find(|at| at > begin);
         let range = *begin..end.unwrap_or(u64::MAX);
-        let words = code.words.range(range).map(|(_, word)| *word);
-        let found = words.filter_map(|word| Some(format!("  {} {word:08x}\n", kind(word)?)));
-        let found: String = found.collect();
+        let mut found = String::new();
+        for (_, word) in code.words.range(range) {
+            if let Some(kind) = kind(*word) {
+                found += &format!("  {kind} {word:08x}\n");
+            }
+        }
         let is_mangled = name.starts_with("_R") || name.starts_with("_ZN");
         let is_listed = !name.is_empty() && !is_mangled && !name.ends_with("_end");
         if !found.is_empty() && is_listed {
             parts.insert(name, found);
         }
     }
-    let parts = parts.iter().map(|(name, words)| format!("{name}\n{words}"));
-    parts.collect()
+    let mut text = String::new();
+    for (name, words) in parts {
+        text += &format!("{name}\n{words}");
+    }
+    text
 }
 
 #[test]
@@ -61,10 +68,13 @@ fn the_list_is_as_it_was() {
 fn each_barrier_before_the_caches_is_held() {
     const NOP: u32 = 0xd503_201f;
     let code = Code::load();
-    let (begin, end) = (code.symbol("cpu_setup"), code.symbol("vector_common"));
-    let words = code.words.range(begin..end);
-    let words = words.filter(|(_, word)| matches!(kind(**word), Some("sys" | "dsb" | "isb")));
-    let places: Vec<u64> = words.map(|(at, _)| *at).collect();
+    let set_up = code.symbol("cpu_setup")..code.symbol("vector_common");
+    let mut places = Vec::new();
+    for (at, word) in code.words.range(set_up) {
+        if matches!(kind(*word), Some("sys" | "dsb" | "isb")) {
+            places.push(*at);
+        }
+    }
     // TLBI, IC, DSB, ISB, and an ISB after the SCTLR write, once for EL2 and once for EL1.
     assert_eq!(places.len(), 10);
     for at in places {

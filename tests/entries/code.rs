@@ -35,8 +35,8 @@ impl Code {
     pub fn load_efi() -> Self {
         let workspace = Workspace::find().expect("the workspace");
         let image = payload::image(&workspace, None, Emergency::default(), 1).expect("an image");
-        let file = xtask::build::efi::build(&workspace, &image, None).expect("the application");
-        let file = object::File::parse(&*file).expect("a PE file");
+        let bytes = xtask::build::efi::build(&workspace, &image, None).expect("the application");
+        let file = object::File::parse(&*bytes).expect("a PE file");
         Self {
             words: text(&file),
             symbols: BTreeMap::new(),
@@ -87,9 +87,9 @@ impl Code {
             if !seen.insert(place.clone()) {
                 continue;
             }
-            let (at, state, mut callers) = place;
+            let (at, before, mut callers) = place;
             let word = self.word(at);
-            let Some(state) = step(at, word, state)? else {
+            let Some(state) = step(at, word, before)? else {
                 continue;
             };
             let target = |offset: i64| at.wrapping_add_signed(offset);
@@ -115,9 +115,11 @@ impl Code {
 /// Returns a program's code words by address.
 fn text(file: &object::File<'_>) -> BTreeMap<u64, u32> {
     let text = file.section_by_name(".text").expect(".text");
-    let words = text.data().expect("code").chunks_exact(4);
-    let words = words.map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")));
-    (text.address()..).step_by(4).zip(words).collect()
+    let (words, _) = text.data().expect("code").as_chunks::<4>();
+    let words_by_address = (text.address()..).step_by(4).zip(words);
+    words_by_address
+        .map(|(at, word)| (at, u32::from_le_bytes(*word)))
+        .collect()
 }
 
 /// Sign-extends the low `bits` of `value`.

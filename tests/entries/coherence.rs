@@ -26,13 +26,13 @@ const MPIDR: u32 = 0xd538_00a0;
 fn image() -> BTreeMap<u64, u64> {
     let workspace = Workspace::find().expect("the workspace");
     let path = xtask::build::payload::build(&workspace).expect("the payload builds");
-    let elf = fs::read(path).expect("the ELF file");
-    let elf = object::File::parse(&*elf).expect("an ELF file");
+    let file = fs::read(path).expect("the ELF file");
+    let elf = object::File::parse(&*file).expect("an ELF file");
     let mut words = BTreeMap::new();
-    for section in elf
-        .sections()
-        .filter(|it| it.address() > 0 || it.name() == Ok(".text"))
-    {
+    for section in elf.sections() {
+        if section.address() == 0 && section.name() != Ok(".text") {
+            continue;
+        }
         let data = section.data().expect("the section's bytes");
         for (at, word) in (BASE + section.address()..).step_by(8).zip(data.chunks(8)) {
             let mut bytes = [0; 8];
@@ -84,7 +84,8 @@ fn reset(
     wanted: Option<CacheFault>,
 ) -> Result {
     let mut result = Result::default();
-    let (offset, size) = (0x60, 0x68);
+    let offset = 0x60;
+    let size = 0x68;
     let end = code.symbol("__image_end");
     let trees = [
         (0, 0),
@@ -131,7 +132,7 @@ fn reset(
                 let sent = result.run(cpu);
                 let expected: &[u8] = if width == 0 { b"" } else { b"<E><C>" };
                 assert_eq!(sent, expected, "EL{el}, by {width} bytes");
-                if wanted.is_some_and(|it| result.faults.contains(&it)) {
+                if wanted.is_some_and(|fault| result.faults.contains(&fault)) {
                     return result;
                 }
             }
@@ -160,16 +161,12 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
             cpu.model.soil(line + LINE..BASE + (8 << 20), true);
             // Also write to the other words in the cache line that contains `root`.
             for at in (line..line + LINE).step_by(8).filter(|at| *at != root) {
-                let (cpu_1, pc, way) = (1, 0, Way::Cached);
-                cpu.model.store(
-                    CacheActor {
-                        cpu: cpu_1,
-                        pc,
-                        way,
-                    },
-                    at,
-                    8,
-                );
+                let other = CacheActor {
+                    cpu: 1,
+                    pc: 0,
+                    way: Way::Cached,
+                };
+                cpu.model.store(other, at, 8);
             }
             result.run(cpu);
         }
@@ -190,7 +187,8 @@ const UNKNOWN_AT_RESET: [(u32, u64, [u32; 2]); 3] = [
 #[test]
 fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
     const GARBAGE: u64 = 0xa5a5;
-    let (code, image) = (Code::load(), image());
+    let code = Code::load();
+    let image = image();
     for entry in ["reset", "secondary_entry", "wake_entry"] {
         for (id, field, registers) in UNKNOWN_AT_RESET {
             for el in 1..=2u64 {
@@ -199,9 +197,10 @@ fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
                     cpu.el = el;
                     cpu.system.insert(ID_AA64MMFR0, 5);
                     cpu.system.insert(id, value);
-                    cpu.system.extend(registers.map(|it| (it, GARBAGE)));
+                    cpu.system
+                        .extend(registers.map(|register| (register, GARBAGE)));
                     cpu.run();
-                    registers.map(|it| cpu.system[&it])
+                    registers.map(|register| cpu.system[&register])
                 };
                 let mut expected = [GARBAGE; 2];
                 assert_eq!(
@@ -236,7 +235,8 @@ fn registers_without_a_reset_value_are_open_below_el3() {
 /// A store outside the UART may change any device, and this code cannot handle exceptions.
 #[test]
 fn no_mark_is_sent_if_the_fields_of_the_uart_contradict_each_other() {
-    let (code, image) = (Code::load(), image());
+    let code = Code::load();
+    let image = image();
     let geni = UartKind::Geni as u64 + 1;
     for (marks, width, kind, at, sent) in [
         (REGISTER + 1, 4, CADENCE, UART, &b"<E><C>"[..]),
@@ -277,7 +277,8 @@ fn all(code: &Code, entry: &str) -> BTreeSet<u64> {
 
 #[test]
 fn every_instruction_before_the_caches_is_sound() {
-    let (code, image) = (Code::load(), image());
+    let code = Code::load();
+    let image = image();
     for (entry, result) in [
         ("reset", reset(&code, &image, 1..=3, None)),
         ("secondary_entry", again(&code, &image, "secondary_entry")),
@@ -301,7 +302,8 @@ fn every_instruction_before_the_caches_is_sound() {
 fn mutations_are_found() {
     use CacheFault::{Discarded, NotCleaned, NotInvalidated, Overwritten};
     const NOP: u32 = 0xd503_201f;
-    let (code, image) = (Code::load(), image());
+    let code = Code::load();
+    let image = image();
     let places = |from: &str, is: &dyn Fn(u64, u32) -> bool| {
         let words = code.words.range(code.symbol(from)..).take(80);
         let found = words.filter(|(at, word)| is(**at, **word));

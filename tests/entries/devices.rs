@@ -20,12 +20,8 @@ fn loads_from_devices_acquire() {
     // The compiler may inline the driver's loads anywhere, so the source states which they are.
     let source = include_str!("../../src/machine/memory/mmio.rs");
     let loads = source.split("load!(\"").skip(1);
-    let loads = loads.filter_map(|load| load.split_once(' '));
-    assert!(
-        loads
-            .map(|load| load.0)
-            .eq(["ldarb", "ldarh", "ldar", "ldar"])
-    );
+    let names = loads.filter_map(|load| load.split(' ').next());
+    assert!(names.eq(["ldarb", "ldarh", "ldar", "ldar"]));
     for acquire in ACQUIRES {
         let is_it = |word: &u32| word & !0x3ff == acquire;
         assert!(code.words.values().any(is_it), "{acquire:#x}");
@@ -35,7 +31,7 @@ fn loads_from_devices_acquire() {
     let probe_byte: Vec<u32> = code
         .words
         .range(code.symbol("probe_byte")..)
-        .map(|it| *it.1)
+        .map(|(_, word)| *word)
         .collect();
     assert_eq!(accesses(&probe), [ACQUIRES[2] | 2 << 5 | 1]);
     assert_eq!(accesses(&probe_byte[..1]), [ACQUIRES[0] | 2 << 5 | 1]);

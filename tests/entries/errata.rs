@@ -47,8 +47,9 @@ fn no_sequence_of_cortex_a53s_errata() {
 fn the_efi_application_has_no_sequence_of_835769() {
     let code = Code::load_efi();
     assert!(code.words.len() > 1000, "code");
-    let found = errata(&code).into_iter().filter(|it| it.1 == 835_769);
-    assert_eq!(found.collect::<Vec<_>>(), []);
+    let mut found = errata(&code);
+    found.retain(|(_, number)| *number == 835_769);
+    assert_eq!(found, []);
 }
 
 /// DC CVAC, CVAU, CVAP and CVADP may lose stores on Cortex-A53 r0p0 to r0p2 (819472, 824069,
@@ -64,7 +65,7 @@ fn no_line_is_cleaned_without_being_invalidated() {
 
 /// Checks that the scan finds erratum sequences.
 #[test]
-fn a_sequence_put_in_is_found() {
+fn planted_sequence_is_found() {
     const LDR_X1: u32 = 0xf940_0041; // ldr x1, [x2]
     const ADRP_X0: u32 = 0x9000_0000;
     const LDR_X3_X0: u32 = 0xf940_0403; // ldr x3, [x0, #8]

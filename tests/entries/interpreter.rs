@@ -46,16 +46,29 @@ pub struct Cpu<'c> {
 
 /// Returns the mask of a 64-bit logical immediate (Arm ARM, DecodeBitMasks).
 fn bit_mask(word: u32) -> u64 {
-    let (n, rotate, ones) = (word >> 22 & 1, word >> 16 & 0x3f, word >> 10 & 0x3f);
-    let len = 31 - (n << 6 | !ones & 0x3f).leading_zeros();
+    let n = word >> 22 & 1;
+    let immr = word >> 16 & 0x3f;
+    let imms = word >> 10 & 0x3f;
+    let len = 31 - (n << 6 | !imms & 0x3f).leading_zeros();
     let size = 1 << len;
-    let (ones, rotate) = (ones & (size - 1), rotate & (size - 1));
-    let element = u64::MAX >> (63 - ones);
+    let rotate = immr & (size - 1);
+    let ones = u64::MAX >> (63 - (imms & (size - 1)));
     let mask = u64::MAX >> (64 - size);
-    let element = (element >> rotate | element.checked_shl(size - rotate).unwrap_or(0)) & mask;
+    let element = (ones >> rotate | ones.checked_shl(size - rotate).unwrap_or(0)) & mask;
     (0..64)
         .step_by(size as usize)
         .fold(0, |all, at| all | element << at)
+}
+
+/// Returns the result of UBFM, which moves a range of bits of `value` and clears all other bits.
+fn moved_bits(word: u32, value: u64) -> u64 {
+    let rotate = word >> 16 & 0x3f;
+    let last = word >> 10 & 0x3f;
+    if last >= rotate {
+        value >> rotate & u64::MAX >> (63 - (last - rotate))
+    } else {
+        (value & u64::MAX >> (63 - last)) << (64 - rotate)
+    }
 }
 
 impl<'c> Cpu<'c> {
@@ -91,8 +104,8 @@ impl<'c> Cpu<'c> {
     fn actor(&self) -> CacheActor {
         let control = SCTLR
             .get(self.el as usize)
-            .and_then(|it| self.system.get(it));
-        let is_on = control.is_some_and(|it| it & ENABLES == ENABLES);
+            .and_then(|register| self.system.get(register));
+        let is_on = control.is_some_and(|value| value & ENABLES == ENABLES);
         let way = if is_on { Way::Cached } else { Way::Uncached };
         CacheActor {
             cpu: CPU,
@@ -175,16 +188,18 @@ impl<'c> Cpu<'c> {
 
     fn step(&mut self, word: u32) {
         let register = |shift: u32| (word >> shift & 0x1f) as usize;
-        let (d, n, m) = (register(0), register(5), register(16));
+        let d = register(0);
+        let n = register(5);
+        let m = register(16);
         self.x[31] = 0;
         let next = self.pc + 4;
         let target = |offset: i64| self.pc.wrapping_add_signed(offset);
         self.pc = match flow(word) {
             Flow::Jump(offset) => target(offset),
             Flow::Call(offset) => {
-                let target = target(offset);
+                let called = target(offset);
                 self.x[30] = next;
-                target
+                called
             }
             Flow::Return => self.x[n],
             Flow::Either(offset) => {
@@ -209,7 +224,7 @@ impl<'c> Cpu<'c> {
                 if is_taken { target(offset) } else { next }
             }
             Flow::On if word == 0xd69f_03e0 => {
-                self.el = self.system.get(&SPSR_EL3).map_or(0, |it| it >> 2 & 3);
+                self.el = self.system.get(&SPSR_EL3).map_or(0, |spsr| spsr >> 2 & 3);
                 self.system.get(&ELR_EL3).copied().unwrap_or(0)
             }
             Flow::On => {
@@ -220,7 +235,8 @@ impl<'c> Cpu<'c> {
     }
 
     fn compute(&mut self, word: u32, d: usize, n: usize, m: usize) {
-        let (first, second) = (self.x[n], self.x[m]);
+        let first = self.x[n];
+        let second = self.x[m];
         let amount = word >> 10 & 0x3f;
         match word >> 23 {
             // ADR, ADRP.
@@ -243,8 +259,9 @@ impl<'c> Cpu<'c> {
             // AND, ORR, EOR, ANDS: immediates, then registers.
             0x124 | 0x164 | 0x1a4 | 0x1e4 => self.logic(word, d, first, bit_mask(word)),
             0x114 | 0x154 | 0x1d4 if word >> 22 & 1 == 0 => {
-                let value = second << amount;
-                let value = if word >> 21 & 1 == 1 { !value } else { value };
+                let shifted = second << amount;
+                let is_inverted = word >> 21 & 1 == 1;
+                let value = if is_inverted { !shifted } else { shifted };
                 self.logic(word, d, first, value);
             }
             // MOVZ, MOVK.
@@ -255,13 +272,7 @@ impl<'c> Cpu<'c> {
                 self.x[d] = self.x[d] & !(0xffff << shift) | value;
             }
             // UBFM: LSL, LSR, UBFX.
-            0x1a6 => {
-                let (rotate, last) = (word >> 16 & 0x3f, word >> 10 & 0x3f);
-                self.x[d] = match last >= rotate {
-                    true => first >> rotate & u64::MAX >> (63 - (last - rotate)),
-                    false => (first & u64::MAX >> (63 - last)) << (64 - rotate),
-                };
-            }
+            0x1a6 => self.x[d] = moved_bits(word, first),
             // CSEL, CSINC.
             0x135 if word >> 21 & 3 == 0 => {
                 let other = second + u64::from(word >> 10 & 1);
@@ -273,11 +284,10 @@ impl<'c> Cpu<'c> {
             }
             // LSLV, LSRV.
             0x135 if word >> 11 & 0x1f == 4 => {
-                let amount = second & 63;
                 self.x[d] = if is_right_shift(word) {
-                    first >> amount
+                    first >> (second & 63)
                 } else {
-                    first << amount
+                    first << (second & 63)
                 };
             }
             _ if word >> 24 == 0xd5 => self.system(word, d),
@@ -294,12 +304,10 @@ impl<'c> Cpu<'c> {
 
     fn add(&mut self, word: u32, d: usize, first: u64, second: u64) {
         let is_sub = word >> 30 & 1 == 1;
-        let (value, carry) = match is_sub {
-            true => (first.wrapping_sub(second), first >= second),
-            false => (
-                first.wrapping_add(second),
-                first.checked_add(second).is_none(),
-            ),
+        let (value, carry) = if is_sub {
+            (first.wrapping_sub(second), first >= second)
+        } else {
+            first.overflowing_add(second)
         };
         if word >> 29 & 1 == 1 {
             let other = if is_sub { !second } else { second };
@@ -322,7 +330,8 @@ impl<'c> Cpu<'c> {
     }
 
     fn system(&mut self, word: u32, d: usize) {
-        let (is_read, key) = (word >> 21 & 1 == 1, word & !0x1f | 0x0020_0000);
+        let is_read = word >> 21 & 1 == 1;
+        let key = word & !0x1f | 0x0020_0000;
         match word {
             // DSB ISH and SY; other DSBs do not complete maintenance.
             0xd503_3b9f | 0xd503_3f9f => self.model.barrier(CPU),
@@ -359,11 +368,11 @@ impl<'c> Cpu<'c> {
             0x7c1 | 0x7c3 if word >> 12 & 0xf == 7 => (base + 8 * index, base, None),
             0x544..=0x54b => {
                 let offset = 8 * super::code::signed(word >> 15 & 0x7f, 7);
-                let second = Some((word >> 10 & 0x1f) as usize);
+                let pair = Some((word >> 10 & 0x1f) as usize);
                 let moved = base.wrapping_add_signed(offset);
                 match word >> 23 & 3 {
-                    1 => (base, moved, second),
-                    _ => (moved, base, second),
+                    1 => (base, moved, pair),
+                    _ => (moved, base, pair),
                 }
             }
             _ => panic!(

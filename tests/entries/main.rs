@@ -79,27 +79,31 @@ fn without_offset(code: &Code, word: u32) -> u32 {
     let offset = (code.symbol("root_table") & 0xfff) as u32 / 8;
     let is_root = |plain: u32| word == plain | offset << 10;
     let known = [LOAD_ROOT.1, STORE_ROOT];
-    known.into_iter().find(|w| is_root(*w)).unwrap_or(word)
+    known
+        .into_iter()
+        .find(|known| is_root(*known))
+        .unwrap_or(word)
 }
 
 /// Compares the accesses before the SCTLR write against a list. The code must contain all accesses
 /// in the list and no others.
 fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
-    let (mut accesses, mut met) = (BTreeMap::new(), false);
+    let mut accesses = BTreeMap::new();
+    let mut turns_on = false;
     code.follow(entry, (), |at, word, ()| {
         let is_end = turns_caches_on(code, at, word);
-        met |= is_end;
+        turns_on |= is_end;
         if accesses_memory(word) {
             accesses.insert(at, word);
         }
         Ok((!is_end).then_some(()))
     })?;
-    if !met {
+    if !turns_on {
         bail!("SCTLR is never written");
     }
     let mut left: Vec<u32> = may.iter().map(|(_, word)| *word).collect();
-    for (at, word) in accesses {
-        let word = without_offset(code, word);
+    for (at, found) in accesses {
+        let word = without_offset(code, found);
         match left.iter().position(|allowed| *allowed == word) {
             Some(place) => left.swap_remove(place),
             None => bail!("{word:08x} at {at:#x} is not on the list"),
@@ -193,7 +197,8 @@ fn leaving_el3_keeps_them_off() {
     let leaving = code.between("leave_el3", "left_el3");
     let first = leaving.iter().position(|word| *word == ERET);
     assert_eq!(first, Some(leaving.len() - 1));
-    let (mut value, mut written) = (0, 0);
+    let mut value = 0;
+    let mut written = 0;
     for word in leaving {
         // MOVZ and MOVK, each of which moves 16 bits into X9 (Arm ARM, C6.2).
         let bits = u64::from(word >> 5 & 0xffff);
@@ -232,7 +237,8 @@ fn a_timers_handler_begins_with_the_counter() {
     let code = Code::load();
     let begin = code.symbol("timer_vector");
     assert_eq!(begin, code.symbol("vectors") + 0x80, "an IRQ on SP_EL0");
-    let words: Vec<u32> = code.words.range(begin..).take(7).map(|it| *it.1).collect();
+    let first_seven = code.words.range(begin..).take(7);
+    let words: Vec<u32> = first_seven.map(|(_, word)| *word).collect();
     let reads = [words[0], words[1], words[2], words[4], words[5]];
     let expected = [TBNZ_X28, CNTPCT | 16, CNTPCT | 17, CNTVCT | 16, COPY];
     assert_eq!(reads, expected);

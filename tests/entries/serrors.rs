@@ -46,11 +46,11 @@ fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
 /// to the channel, where vectors.S looks up the stack. At reset, unmasking is left to the Rust
 /// code, which can report SErrors on a console.
 #[test]
-fn serrors_are_let_in_when_there_is_a_stack() {
+fn serrors_are_unmasked_once_there_is_a_stack() {
     let code = Code::load();
     for entry in ["secondary_entry", "wake_entry"] {
-        let found = stacks(&code, entry).expect("a stack first");
-        let found: Vec<_> = found.into_iter().collect();
+        let stacks = stacks(&code, entry).expect("a stack first");
+        let found: Vec<_> = stacks.into_iter().collect();
         let [(at, true)] = found[..] else {
             panic!("{entry}: SP and TPIDR are written at {found:x?}");
         };

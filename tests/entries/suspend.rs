@@ -4,6 +4,8 @@
 //! interface is set up again. If a call is timed with the caller's cache lines evicted, the
 //! eviction happens just before the call.
 
+use std::collections::BTreeMap;
+
 use super::code::{Code, Flow, flow};
 
 /// `blr xN`: the timed call, or the call to the `start` closure if that call is indirect.
@@ -34,18 +36,21 @@ fn named(code: &Code, part: &str) -> u64 {
 /// Returns the calls of known kinds in the function whose symbol contains `function`, in address
 /// order.
 fn calls(code: &Code, function: &str) -> Vec<Call> {
-    let callees = [
+    let mut callees = BTreeMap::new();
+    for (name, at) in &code.symbols {
+        if name.contains("11Participant13execute_order28_") {
+            callees.insert(*at, Call::Indirect);
+        }
+    }
+    for (part, call) in [
         ("9GicDriver5drain17h", Call::Drain),
         ("8CallPath9time_call17h", Call::Timed),
         ("8CallPath12time_suspend17h", Call::Suspend),
         ("11cache_lines5evict17h", Call::Evict),
         ("11Participant12set_up_again17h", Call::SetUpAgain),
-    ];
-    let callees = callees.map(|(part, call)| (named(code, part), call));
-    let closures = code.symbols.iter();
-    let closures = closures.filter(|(name, _)| name.contains("11Participant13execute_order28_"));
-    let closures = closures.map(|(_, at)| (*at, Call::Indirect));
-    let callees: Vec<(u64, Call)> = closures.chain(callees).collect();
+    ] {
+        callees.insert(named(code, part), call);
+    }
     let begin = named(code, function);
     let end = code.symbols.values().filter(|at| **at > begin).min();
     let body = code.words.range(begin..*end.expect("a symbol after it"));
@@ -53,8 +58,7 @@ fn calls(code: &Code, function: &str) -> Vec<Call> {
         _ if is_indirect(*word) => Some(Call::Indirect),
         Flow::Call(offset) => {
             let target = at.wrapping_add_signed(offset);
-            let found = callees.iter().find(|callee| callee.0 == target);
-            found.map(|callee| callee.1)
+            callees.get(&target).copied()
         }
         _ => None,
     })

@@ -57,10 +57,12 @@ pub fn all() -> Vec<Frozen> {
 /// the same toolchain. Such figures were measured before a source change, but source changes must
 /// not affect the figures.
 pub fn find<'f>(frozen: &'f [Frozen], firmware: &FirmwareFingerprint) -> Option<&'f Frozen> {
-    let by_hash = frozen.iter().find(|it| it.firmware.bl31 == firmware.bl31);
+    let by_hash = frozen
+        .iter()
+        .find(|known| known.firmware.bl31 == firmware.bl31);
     by_hash.or_else(|| {
         let mut all = frozen.iter();
-        all.find(|it| it.firmware.toolchain == firmware.toolchain)
+        all.find(|known| known.firmware.toolchain == firmware.toolchain)
     })
 }
 
@@ -80,8 +82,8 @@ fn firmware_is_known_by_its_bl31_or_its_toolchain() {
     let frozen = [
         (["gcc 12", "ld 2.40"], ["2a", "3a"]),
         (["gcc 14", "ld 2.44"], ["2b", "3b"]),
-    ];
-    let frozen = frozen.map(|(toolchain, bl31)| Frozen {
+    ]
+    .map(|(toolchain, bl31)| Frozen {
         folder: PathBuf::from(toolchain[0]),
         firmware: firmware(toolchain, bl31),
     });
@@ -93,7 +95,7 @@ fn firmware_is_known_by_its_bl31_or_its_toolchain() {
         (["gcc 14", "ld 2.45"], ["2c", "3b"], None),
     ] {
         let found = find(&frozen, &firmware(toolchain, bl31));
-        let found = found.map(|it| it.folder.to_str().expect("a name"));
-        assert_eq!(found, expected, "{toolchain:?} {bl31:?}");
+        let folder = found.map(|found| found.folder.to_str().expect("a name"));
+        assert_eq!(folder, expected, "{toolchain:?} {bl31:?}");
     }
 }

@@ -101,7 +101,8 @@ fn differences(frozen: &Rows, found: &Rows) -> Vec<String> {
                 format!("{test}, CPU {place:?}: {:?}, not {row:?}", now[place])
             }));
         } else if rows.len() > CPUS_IN_ORDER {
-            let (before, after) = (last_men(rows), last_men(now));
+            let before = last_men(rows);
+            let after = last_men(now);
             if test.contains("deep") && before != after {
                 list.push(format!("{test}: last men in {after:?}, not {before:?}"));
             }

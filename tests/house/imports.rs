@@ -47,10 +47,12 @@ impl Crates {
 
     /// Reads a module whose child modules are in `folder`.
     fn read_file(&mut self, module: Names, file: &Path, folder: &Path) {
-        let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        let parsed = syn::parse_file(&text);
-        let parsed = parsed.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        self.read_items(module, file, folder, parsed.items);
+        let text =
+            fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        match syn::parse_file(&text) {
+            Ok(parsed) => self.read_items(module, file, folder, parsed.items),
+            Err(error) => panic!("{}: {error}", file.display()),
+        }
     }
 
     fn read_items(&mut self, module: Names, file: &Path, folder: &Path, items: Vec<Item>) {
@@ -62,14 +64,16 @@ impl Crates {
             match item {
                 Item::Mod(child) => {
                     let name = child.ident.to_string();
-                    let (path, folder) = (join(&module, &name), folder.join(&name));
-                    let flat = folder.with_extension("rs");
+                    let path = join(&module, &name);
+                    let inner = folder.join(&name);
+                    let flat = inner.with_extension("rs");
+                    let is_path = |attribute: &syn::Attribute| attribute.path().is_ident("path");
                     match child.content {
-                        Some((_, items)) => self.read_items(path, file, &folder, items),
-                        None if flat.exists() => self.read_file(path, &flat, &folder),
+                        Some((_, items)) => self.read_items(path, file, &inner, items),
+                        None if flat.exists() => self.read_file(path, &flat, &inner),
                         // The file of a module with a `path` attribute belongs to another crate.
-                        None if child.attrs.iter().any(|it| it.path().is_ident("path")) => {}
-                        None => self.read_file(path, &folder.join("mod.rs"), &folder),
+                        None if child.attrs.iter().any(is_path) => {}
+                        None => self.read_file(path, &inner.join("mod.rs"), &inner),
                     }
                 }
                 Item::Use(item) => {
@@ -109,12 +113,12 @@ impl Crates {
     /// Returns the file that defines `path` as used in `module`, or None if it is in another crate.
     fn resolve(&self, module: &Names, path: &[String], depth: usize) -> Option<&PathBuf> {
         let (first, rest) = path.split_first()?;
-        let child = join(module, first);
+        let first_child = join(module, first);
         let mut at = match first.as_str() {
             "crate" => vec![module[0].clone()],
             "self" => module.clone(),
             "super" => module[..module.len().checked_sub(1)?].to_vec(),
-            _ if self.modules.contains_key(&child) => child,
+            _ if self.modules.contains_key(&first_child) => first_child,
             name if self.modules.contains_key(&vec![name.to_string()]) => vec![name.into()],
             _ => return None,
         };
@@ -128,8 +132,8 @@ impl Crates {
             } else if let Some(passed_on) = source.uses.get(name)
                 && depth < 8
             {
-                let path = [passed_on, &rest[place + 1..]].concat();
-                return self.resolve(&at, &path, depth + 1).or(Some(&source.file));
+                let full = [passed_on, &rest[place + 1..]].concat();
+                return self.resolve(&at, &full, depth + 1).or(Some(&source.file));
             } else {
                 return Some(&source.file);
             }
@@ -151,14 +155,14 @@ fn is_for_tests(item: &Item) -> bool {
 fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
     let joined = |name: &syn::Ident| join(path, &name.to_string());
     match tree {
-        UseTree::Path(it) => paths_of_use(&it.tree, &joined(&it.ident), paths),
+        UseTree::Path(part) => paths_of_use(&part.tree, &joined(&part.ident), paths),
         UseTree::Group(group) => {
             let items = group.items.iter();
             items.for_each(|item| paths_of_use(item, path, paths));
         }
-        UseTree::Name(it) if it.ident == "self" => paths.push(path.to_vec()),
-        UseTree::Name(it) => paths.push(joined(&it.ident)),
-        UseTree::Rename(it) => paths.push(joined(&it.ident)),
+        UseTree::Name(name) if name.ident == "self" => paths.push(path.to_vec()),
+        UseTree::Name(name) => paths.push(joined(&name.ident)),
+        UseTree::Rename(renamed) => paths.push(joined(&renamed.ident)),
         UseTree::Glob(_) => paths.push(path.to_vec()),
     }
 }
@@ -170,8 +174,9 @@ fn paths_in(item: &Item) -> Vec<Names> {
         LazyLock::new(|| Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("it is good"));
     let text = item.to_token_stream().to_string();
     let found = PATH.find_iter(&text).filter_map(Result::ok);
-    let path = |it: fancy_regex::Match| it.as_str().split(" :: ").map(str::to_owned).collect();
-    found.map(path).collect()
+    found
+        .map(|path| path.as_str().split(" :: ").map(str::to_owned).collect())
+        .collect()
 }
 
 /// Returns the imports that are part of a cycle: the imported file directly or indirectly imports
@@ -182,7 +187,8 @@ pub fn circular(imports: &Imports) -> Imports {
         next.entry(from).or_default().push(to);
     }
     let comes_back = |(from, to): &&(PathBuf, PathBuf)| {
-        let (mut seen, mut pending) = (BTreeSet::new(), vec![to]);
+        let mut seen = BTreeSet::new();
+        let mut pending = vec![to];
         while let Some(at) = pending.pop() {
             let others = next.get(at).into_iter().flatten();
             pending.extend(others.filter(|to| seen.insert(**to)));
@@ -199,7 +205,7 @@ pub fn upward(imports: &Imports, root: &Path, order: &[String]) -> Imports {
         let inner = file.strip_prefix(root).ok()?;
         let first = inner.components().next()?.as_os_str().to_str()?;
         let name = first.strip_suffix(".rs").unwrap_or(first);
-        order.iter().position(|it| *it == name)
+        order.iter().position(|listed| *listed == name)
     };
     let is_upward = |(from, to): &&(PathBuf, PathBuf)| match (room(from), room(to)) {
         (Some(from), Some(to)) => to > from,

@@ -58,10 +58,12 @@ impl Ram {
     /// Returns all tables, starting with the DSDT.
     fn tables(&self) -> Vec<Vec<u8>> {
         let xsdt = self.table(self.number(self.rsdp() + 24, 8));
-        let addresses = xsdt[HEADER..].chunks(8);
-        let addresses = addresses.map(|it| u64::from_le_bytes(it.try_into().expect("8 bytes")));
-        let mut tables: Vec<_> = addresses.map(|address| self.table(address)).collect();
-        let fadt = tables.iter().find(|it| it.starts_with(b"FACP"));
+        let (addresses, _) = xsdt[HEADER..].as_chunks::<8>();
+        let mut tables = Vec::new();
+        for address in addresses {
+            tables.push(self.table(u64::from_le_bytes(*address)));
+        }
+        let fadt = tables.iter().find(|table| table.starts_with(b"FACP"));
         let dsdt = fadt.expect("a FADT")[140..148].try_into().expect("8 bytes");
         tables.insert(0, self.table(u64::from_le_bytes(dsdt)));
         tables
@@ -91,9 +93,8 @@ fn device_tree(properties: &str, more: &str) -> Vec<u8> {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("tree");
     let machine = format!("virt,{properties},acpi=on,dumpdtb={}", file.display());
-    let words = format!("-display none -nic none -M {machine} -cpu cortex-a57 -m 256 {more}");
-    let words = words.split_whitespace();
-    let words: Vec<_> = words.map(Into::into).collect();
+    let line = format!("-display none -nic none -M {machine} -cpu cortex-a57 -m 256 {more}");
+    let words: Vec<_> = line.split_whitespace().map(Into::into).collect();
     let status = qemu::command(&words).status().expect("QEMU runs");
     assert!(status.success());
     fs::read(file).expect("the tree")
@@ -130,10 +131,12 @@ fn with_memory(tables: &Tables<'_>, bootargs: &str) -> Vec<u8> {
 
 /// Returns a DSDT that declares four CPUs in two containers, with these states.
 fn states(core: u32, cluster: u32) -> Vec<u8> {
-    let source = workspace().root.join("tests/data/acpi/nested.asl");
-    let source = fs::read_to_string(source).expect("the source");
-    let source = source.replace("CORE,", &format!("{core:#x},"));
-    compile_asl(&source.replace("CLUSTER,", &format!("{cluster:#x},")))
+    let path = workspace().root.join("tests/data/acpi/nested.asl");
+    let template = fs::read_to_string(path).expect("the source");
+    let source = template
+        .replace("CORE,", &format!("{core:#x},"))
+        .replace("CLUSTER,", &format!("{cluster:#x},"));
+    compile_asl(&source)
 }
 
 /// The names of the fw_cfg files that contain the tables and the pointer to them.
@@ -150,12 +153,13 @@ impl Linker {
         let end = self.0.len() + 128;
         self.0.extend(number.to_le_bytes());
         for name in names {
-            let end = self.0.len() + 56;
+            let name_end = self.0.len() + 56;
             self.0.extend(name.as_bytes());
-            self.0.resize(end, 0);
+            self.0.resize(name_end, 0);
         }
-        let numbers = numbers.iter().map(|it| *it as u32);
-        self.0.extend(numbers.flat_map(u32::to_le_bytes));
+        for number in numbers {
+            self.0.extend((*number as u32).to_le_bytes());
+        }
         self.0.extend(last);
         self.0.resize(end, 0);
     }
@@ -176,7 +180,8 @@ impl Linker {
 
 /// Passes these tables, starting with the DSDT, to EDK2 through QEMU's fw_cfg.
 fn with_tables(machine: Machine, tables: &[Vec<u8>]) -> Machine {
-    let (mut blob, mut places) = (Vec::new(), Vec::new());
+    let mut blob = Vec::new();
+    let mut places = Vec::new();
     for table in tables {
         places.push(blob.len());
         blob.extend(table);
@@ -185,7 +190,8 @@ fn with_tables(machine: Machine, tables: &[Vec<u8>]) -> Machine {
     let mut linker = Linker::default();
     linker.allocate(FILE, 1);
     linker.allocate(RSDP, 2);
-    let (xsdt, others) = (blob.len(), &places[1..]);
+    let xsdt = blob.len();
+    let others = &places[1..];
     blob.extend(b"XSDT");
     blob.extend((HEADER as u32 + 8 * others.len() as u32).to_le_bytes());
     blob.resize(xsdt + HEADER, 1);
@@ -193,8 +199,10 @@ fn with_tables(machine: Machine, tables: &[Vec<u8>]) -> Machine {
         linker.pointer(FILE, blob.len());
         blob.extend((*place as u64).to_le_bytes());
     }
-    let fadt = tables.iter().position(|it| it.starts_with(b"FACP"));
-    if let Some((place, size)) = fadt.map(|index| (places[index], tables[index].len())) {
+    let fadt = tables.iter().position(|table| table.starts_with(b"FACP"));
+    if let Some(index) = fadt {
+        let place = places[index];
+        let size = tables[index].len();
         blob[place + 140..][..8].copy_from_slice(&(places[0] as u64).to_le_bytes());
         blob[place + 9] = 0;
         linker.pointer(FILE, place + 140);
@@ -218,7 +226,7 @@ fn changed_tables(dsdt: Vec<u8>) -> Vec<Vec<u8>> {
         LazyLock::new(|| ram_after_run("gic-version=3,virtualization=on", "").tables());
     let mut tables = TABLES.clone();
     tables[0] = dsdt;
-    tables.iter_mut().for_each(|table| mend_checksum(table));
+    tables.iter_mut().for_each(|table| update_checksum(table));
     tables
 }
 
@@ -238,8 +246,8 @@ fn nested_idle_states_are_found() {
 /// powers CPUs down.
 #[test]
 fn nested_idle_states_power_cpus_down() {
-    let tables = changed_tables(states(0x1_0002, 0x200_0220));
-    let files: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
+    let changed = changed_tables(states(0x1_0002, 0x200_0220));
+    let files: Vec<&[u8]> = changed.iter().map(Vec::as_slice).collect();
     let tables = Tables::of_files(&files).expect("tables");
     let image = with_tree(&with_memory(&tables, "iterations=2 warmup=0"));
     let application = efi::build(&workspace(), &image, None).expect("the application");
@@ -257,12 +265,12 @@ fn check_states(log: &Log, core: u32, deepest: u32) {
     ] {
         let states = log
             .scenarios(id)
-            .map(|it| it.conditions.as_ref()?.power_state);
+            .map(|scenario| scenario.conditions.as_ref()?.power_state);
         assert_eq!(states.collect::<Vec<_>>(), [Some(expected)]);
     }
 }
 
-fn mend_checksum(table: &mut [u8]) {
+fn update_checksum(table: &mut [u8]) {
     let sum = table.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     table[9] = table[9].wrapping_sub(sum);
 }
@@ -279,10 +287,12 @@ fn the_shell_comes_back_from_bad_tables() {
     };
     let changed = |name: &[u8], at: usize, byte: u8| {
         let mut tables = good.clone();
-        let table = tables.iter_mut().find(|table| table.starts_with(name));
-        let table = table.expect("the table");
+        let table = tables
+            .iter_mut()
+            .find(|table| table.starts_with(name))
+            .expect("the table");
         table[at] = byte;
-        mend_checksum(table);
+        update_checksum(table);
         tables
     };
     let rows = [

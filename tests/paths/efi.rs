@@ -62,7 +62,7 @@ fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
     // The kernel and the stick are each tested with every description, GIC version and exception
     // level.
     for (at, (acpi, gic, el2, el, conduit)) in MACHINES.into_iter().enumerate() {
-        let machine = edk2(&format!(
+        let bare = edk2(&format!(
             "acpi={acpi},gic-version={gic},virtualization={el2}"
         ));
         let source = match acpi {
@@ -70,10 +70,10 @@ fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
             _ => "with EFI's device tree at ",
         };
         let machine = if at % 2 == 0 {
-            let machine = machine.file("-kernel", "BOOTAA64.EFI", &kernel);
-            machine.option("-append", STATES)
+            bare.file("-kernel", "BOOTAA64.EFI", &kernel)
+                .option("-append", STATES)
         } else {
-            machine.drive("stick", &stick, "format=raw,if=virtio")
+            bare.drive("stick", &stick, "format=raw,if=virtio")
         };
         let log = machine.run().passes(&[source, ", EFI application", ALL]);
         assert_eq!(log.machine(), (el, conduit, gic));
@@ -159,10 +159,14 @@ fn secure_boot_starts_the_signed_application_alone() {
     let key = dir.path().join("key.pem");
     let certificate = format!("{EXAMPLE}.pem");
     setup::ensure(&workspace(), &[Need::Aavmf, Need::Openssl]).expect("keys and openssl");
-    let mut openssl = Command::new("openssl");
-    openssl.args(["rsa", "-passin", "pass:snakeoil", "-in"]);
-    let openssl = openssl.arg(format!("{EXAMPLE}.key")).arg("-out").arg(&key);
-    assert!(openssl.status().expect("openssl runs").success());
+    let status = Command::new("openssl")
+        .args(["rsa", "-passin", "pass:snakeoil", "-in"])
+        .arg(format!("{EXAMPLE}.key"))
+        .arg("-out")
+        .arg(&key)
+        .status()
+        .expect("openssl runs");
+    assert!(status.success());
     let unsigned = application(Some(STATES));
     let denied = "\"UEFI Misc Device\" from PciRoot(0x0)/Pci(0x1,0x0): Access Denied";
     secure(&unsigned).run_until(Some(denied)).stops();

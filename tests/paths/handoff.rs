@@ -68,7 +68,7 @@ fn a_tree_that_reserves_itself_is_found() {
 }
 
 #[test]
-fn x1_is_a_promise_and_x3_is_no_address_until_proven() {
+fn x3_is_used_only_if_x1_announces_a_list() {
     let at = |x3: u64, list: &[u8], why: &str| {
         let why = format!("device tree in the transfer list at {x3:#x} (X3): {why}");
         let place = if x3 == NOWHERE { THERE } else { x3 };
@@ -88,7 +88,7 @@ fn x1_is_a_promise_and_x3_is_no_address_until_proven() {
 }
 
 #[test]
-fn a_tree_that_goes_on_behind_memory() {
+fn tree_that_extends_past_memory() {
     let why = "device tree at 0x4ffff000 (X0): there is no memory at 0x50000000";
     let mut tree = tree();
     tree[4..8].copy_from_slice(&0x2000u32.to_be_bytes());

@@ -134,8 +134,8 @@ impl Machine {
         };
         let mut watcher = RunWatcher::with_output(&mut uart);
         let limits = TimeLimits::from(TIMEOUT);
-        let outcome = stream::run(&mut command, limits, &is_seen, &mut watcher, &mut || {});
-        let outcome = outcome.expect("QEMU runs");
+        let outcome = stream::run(&mut command, limits, &is_seen, &mut watcher, &mut || {})
+            .expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
         common::fits_terminal(&text);
         let record = fs::read_to_string(self.dir.path().join(RECORD)).ok();

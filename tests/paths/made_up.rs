@@ -24,11 +24,11 @@ fn by_its_tree_alone() {
     let stock = stock("qemu_sbsa", 0x1_2000, true);
     let firmware = built(&Platform::stock(&stock, LOADED_AT, GicVersion::V3));
     let image = with_tree(&compiled("made-up.dts"));
-    let (flash, image) = flash::build(&firmware, Some(&stock), image).expect("a flash");
+    let (flash, bl33) = flash::build(&firmware, Some(&stock), image).expect("a flash");
     let log = Machine::new("sbsa-ref")
         .with("-cpu cortex-a57 -smp 10 -m 1024 -global pci-device.romfile=")
         .file("-bios", "flash.bin", &flash)
-        .loaded("Image", &image.expect("BL33"), LOADED_AT, "")
+        .loaded("Image", &bl33.expect("BL33"), LOADED_AT, "")
         .run()
         .passes(&[
             "Image at 0x10020000000, device tree appended to the image",

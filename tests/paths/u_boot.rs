@@ -56,8 +56,8 @@ fn standalone(program: &[u8], address: u32) -> Vec<u8> {
             address,
             CRC_32.checksum(program),
         ];
-        let words = words.iter().flat_map(|word| word.to_be_bytes());
-        words.chain(KIND).chain([0; 32]).collect::<Vec<u8>>()
+        let bytes = words.iter().flat_map(|word| word.to_be_bytes());
+        bytes.chain(KIND).chain([0; 32]).collect::<Vec<u8>>()
     };
     [&header(CRC_32.checksum(&header(0))), program].concat()
 }

@@ -1,7 +1,7 @@
 //! Checks a real log with the regular expressions that other log readers use: TF-A's LAVA monitor,
 //! its RT_INSTR parsers and its expect script.
 
-use fancy_regex::{Captures, Regex};
+use fancy_regex::Regex;
 use report::log::read_bytes;
 use suite::model::Verdict;
 use suite::plan::ScenarioId;
@@ -18,17 +18,18 @@ fn suite() -> [ScenarioId; 6] {
 
 /// Returns the capture groups of each match of an expression.
 fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {
-    let expression = Regex::new(expression).expect("a valid expression");
-    let groups = |found: Captures<'_, str>| {
-        let groups = found.iter().skip(1);
-        groups
-            .map(|it| it.map(|it| it.as_str().to_owned()))
-            .collect()
-    };
-    let found = expression.captures_iter(text);
-    found
-        .map(|it| groups(it.expect("within the step limit")))
-        .collect()
+    let regex = Regex::new(expression).expect("a valid expression");
+    let mut matches = Vec::new();
+    for captures in regex.captures_iter(text) {
+        let captures = captures.expect("within the step limit");
+        let groups = captures.iter().skip(1);
+        matches.push(
+            groups
+                .map(|group| Some(group?.as_str().to_owned()))
+                .collect(),
+        );
+    }
+    matches
 }
 
 /// The LAVA monitor reads the log as it grows, so it processes one test at a time.
@@ -42,8 +43,11 @@ fn check_monitor(text: &str) {
             (found[0].clone(), found[2].clone())
         })
         .collect();
-    let expected = suite().map(|it| (Some(it.name().to_owned()), Some("Passed".to_owned())));
-    assert_eq!(cases, expected);
+    let passed = |scenario: ScenarioId| {
+        let name = scenario.name().to_owned();
+        (Some(name), Some("Passed".to_owned()))
+    };
+    assert_eq!(cases, suite().map(passed));
 }
 
 /// As TF-A's awk scripts require, there is one line per CPU and test, in a stable order, with tabs
@@ -57,8 +61,13 @@ fn check_rows(text: &str) {
     for scenario in suite() {
         let is_call = scenario == ScenarioId::PSCI_VERSION_PARALLEL;
         for cpu in 0..8 {
-            let [cluster, core] = [cpu / 4, cpu % 4].map(|it| it.to_string());
-            let expected = vec![scenario.tag().to_owned(), cluster, core];
+            let cluster = cpu / 4;
+            let core = cpu % 4;
+            let expected = vec![
+                scenario.tag().to_owned(),
+                cluster.to_string(),
+                core.to_string(),
+            ];
             assert_eq!(rows.next(), Some((expected, if is_call { 1 } else { 3 })));
         }
     }
@@ -74,11 +83,11 @@ fn check_rows(text: &str) {
 fn check_order(text: &str) {
     let parts = text.split("> Executing ");
     for part in parts.map(|part| part.split("******").next().expect("the first part")) {
-        let (text, records) = part.split_at(part.find("@PB ").expect("records"));
-        let is_header = text.contains("\r\npsci-bench ") && text.contains("\r\n  Plan       : ");
-        assert!(is_header || text.contains("  TEST COMPLETE"), "{part}");
-        let mut records = records.lines();
-        assert!(records.all(|line| line.starts_with("@PB ")), "{part}");
+        let (prose, records) = part.split_at(part.find("@PB ").expect("records"));
+        let is_header = prose.contains("\r\npsci-bench ") && prose.contains("\r\n  Plan       : ");
+        assert!(is_header || prose.contains("  TEST COMPLETE"), "{part}");
+        let mut lines = records.lines();
+        assert!(lines.all(|line| line.starts_with("@PB ")), "{part}");
     }
     let (_, end) = text.split_once("{\"end\":{\"records\":").expect("the end");
     let (_, screen) = end.split_once(".. table:: Summary: ").expect("the summary");
@@ -122,7 +131,7 @@ fn other_programs_find_their_marks() {
 
 /// Records from two runs are never read as one run, even if everything else is the same.
 #[test]
-fn each_start_has_an_identity_of_its_own() {
+fn each_run_has_its_own_identity() {
     let args = "only=psci_version_parallel iterations=1 warmup=0";
     let spec = common::spec("--smp 2", args);
     let [first, second] = [(); 2].map(|()| {

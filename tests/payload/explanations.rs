@@ -12,8 +12,12 @@ fn explained(variant: &str) -> String {
     let options = format!("--icount --variant {variant}");
     let ran = common::ends(&spec(&options, "iterations=2 warmup=1"), Verdict::Pass);
     let runs = read_bytes("log", ran.log().text.as_bytes()).expect("a run");
-    let all = explanations(&runs[0]).into_iter();
-    all.map(|it| it.sentence + "\n").collect()
+    let mut text = String::new();
+    for explanation in explanations(&runs[0]) {
+        text += &explanation.sentence;
+        text.push('\n');
+    }
+    text
 }
 
 #[test]

@@ -82,8 +82,9 @@ fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let name = fault.split(',').next().expect("the fault has a name");
     let struck = format!("psci-bench fault: {name} struck ");
     let text = seen.result.text();
-    let times = text.split_once(&struck).map(|(_, rest)| rest);
-    let times = times.and_then(|rest| rest.split(' ').next()?.parse().ok());
+    let times: Option<u32> = text
+        .split_once(&struck)
+        .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
     assert!(times.unwrap_or(0) > 0, "fault {name} did not occur\n{text}");
     seen
 }
@@ -96,17 +97,23 @@ impl Ran {
             let complete = log.cells(*t).filter(|(_, cell)| cell.valid() == N);
             let all = (0..CPUS).map(Mpidr::new);
             let rest = all.filter(|cpu| !but.contains(cpu));
-            assert!(complete.map(|it| it.0).eq(rest), "{t:?}\n{}", log.text);
+            let complete_cpus = complete.map(|(cpu, _)| cpu);
+            assert!(complete_cpus.eq(rest), "{t:?}\n{}", log.text);
         }
         self
     }
 
     /// Counts the attempts at scenario `t` on `cpu` that were rejected for `reason`.
     fn rejected(&self, t: ScenarioId, reason: Reason, cpu: Mpidr) -> u32 {
-        let log = self.log();
-        let cells = log.cells(t).filter(|(mpidr, _)| *mpidr == cpu);
-        let counts = cells.flat_map(|(_, cell)| cell.counts.iter().flat_map(|it| &it.rejected));
-        counts.filter(|it| it.0 == reason).map(|it| it.1).sum()
+        let mut sum = 0;
+        for (mpidr, cell) in self.log().cells(t) {
+            for counts in cell.counts.iter().filter(|_| mpidr == cpu) {
+                for (_, count) in counts.rejected.iter().filter(|(own, _)| *own == reason) {
+                    sum += count;
+                }
+            }
+        }
+        sum
     }
 }
 
@@ -131,11 +138,11 @@ fn loses_victim_in_suspend(spec: &RunSpec, words: &[&str]) -> Ran {
 /// report must be on its own line, before the scenario ends.
 fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     let lost = format!("CPU 1.1 was lost: {}", words[0]);
-    let words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();
-    let seen = run(spec, Fail, &words);
+    let all_words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();
+    let seen = run(spec, Fail, &all_words);
     let text = seen.result.text();
     let place = text.find("was lost").expect("a loss");
-    let begin = text[..place].rfind('\n').map_or(0, |it| it + 1);
+    let begin = text[..place].rfind('\n').map_or(0, |newline| newline + 1);
     let first = common::one_line(&text[begin..]);
     assert!(first.starts_with(&lost), "{text}");
     seen
@@ -151,8 +158,8 @@ fn loses_all_but_lead(spec: &RunSpec, _: &[&str]) {
 /// Expects every CPU_SUSPEND on the victim to fail. The parallel scenarios have no valid rounds and
 /// report the reason. The serial scenarios have results for all other CPUs.
 fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
-    let words = [words, &["2 passed, 0 skipped, 4 failed", "0 CPUs lost"]].concat();
-    run(spec, Fail, &words)
+    let all_words = [words, &["2 passed, 0 skipped, 4 failed", "0 CPUs lost"]].concat();
+    run(spec, Fail, &all_words)
         .complete_but(&SERIAL, &[VICTIM])
         .complete_but(&UNTOUCHED, &[]);
 }
@@ -169,7 +176,7 @@ fn leaves_callers_side(spec: &RunSpec, words: &[&str]) {
     // The lead cannot turn itself on.
     let but_off: Vec<_> = ALL
         .into_iter()
-        .filter(|it| *it != ScenarioId::CPU_OFF_SERIAL)
+        .filter(|id| *id != ScenarioId::CPU_OFF_SERIAL)
         .collect();
     run(spec, Pass, &[&reason])
         .lacks(&["<RT_INSTR:"])
@@ -181,10 +188,9 @@ fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
     let reason = format!("on CPU 1.1: {}", words[0]);
     let seen = run(spec, Fail, &[&reason]).complete_but(&SERIAL, &[VICTIM]);
     let log = seen.log();
-    let cell = log
-        .cells(ScenarioId::SUSPEND_DEEP_SERIAL)
-        .find(|it| it.0 == VICTIM);
-    assert_eq!(cell.expect("a cell").1.valid(), 0, "{}", seen.plain);
+    let mut cells = log.cells(ScenarioId::SUSPEND_DEEP_SERIAL);
+    let (_, cell) = cells.find(|(cpu, _)| *cpu == VICTIM).expect("a cell");
+    assert_eq!(cell.valid(), 0, "{}", seen.plain);
 }
 
 /// Expects the lead to be lost. Another CPU reports the loss and ends the run.

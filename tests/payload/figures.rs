@@ -18,12 +18,13 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
     let log = common::pass(&spec("--smp 8 --icount", "iterations=12"));
     let cells: Vec<(Mpidr, &Cell)> = log.cells(ScenarioId::SUSPEND_DEEP_PARALLEL).collect();
     let flush = |cell: &Cell| cell.figure(Metric::CacheFlush).expect("a figure");
-    let longest = cells.iter().map(|it| flush(it.1)).max().expect("cells");
+    let flushes = cells.iter().map(|(_, cell)| flush(cell));
+    let longest = flushes.max().expect("cells");
     let clusters = log.clusters();
     for cluster in 0..2 {
-        let mates = || cells.iter().filter(|it| clusters[&it.0] == cluster);
-        let payers = mates().filter(|it| flush(it.1) > longest / 2);
-        let last = mates().max_by_key(|it| it.1.went_down());
+        let mates = || cells.iter().filter(|(cpu, _)| clusters[cpu] == cluster);
+        let payers = mates().filter(|(_, cell)| flush(cell) > longest / 2);
+        let last = mates().max_by_key(|(_, cell)| cell.went_down());
         assert!(payers.eq(last), "{cells:?}");
     }
     // The interval between the two reads contains an isb and an mrs. Anything beyond that is due to
@@ -33,7 +34,9 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
     // are the same on every CPU and in every sample.
     let calls = log.metric(ScenarioId::PSCI_VERSION_PARALLEL, Metric::Call);
     assert_eq!(calls.len(), 8);
-    let costs = calls.values().flat_map(|it| [it.min, it.max]);
+    let costs = calls
+        .values()
+        .flat_map(|summary| [summary.min, summary.max]);
     assert_eq!(BTreeSet::from_iter(costs).len(), 1, "{calls:?}");
 }
 
@@ -49,7 +52,9 @@ fn two_runs_of_32_are_the_same_to_the_byte() {
         if seen.contains(&text) {
             return;
         }
-        let mut pairs = seen.iter().flat_map(|it| it.lines().zip(text.lines()));
+        let mut pairs = seen
+            .iter()
+            .flat_map(|earlier| earlier.lines().zip(text.lines()));
         eprintln!("two runs differ: {:#?}", pairs.find(|(a, b)| a != b));
         seen.push(text);
     }
@@ -66,7 +71,8 @@ fn no_figure_depends_on_how_often_the_lead_looks() {
         let options = format!("--smp 8 --icount --fault cntfrq,arg={hz}");
         common::pass(&spec(&options, "iterations=3 warmup=1"))
     };
-    let (seldom, often) = (run(62_500_000), run(31_250_000));
+    let seldom = run(62_500_000);
+    let often = run(31_250_000);
     for t in [
         ScenarioId::SUSPEND_DEEP_SERIAL,
         ScenarioId::CPU_SUSPEND_SERIAL,

@@ -43,9 +43,12 @@ fn built() -> FirmwareBuild {
 /// Returns the exit code of `cargo xtask` when run with the arguments in `line`, and with `args` as
 /// the value of `--args`.
 fn xtask(line: &str, args: Option<&str>) -> u8 {
-    let args = args.into_iter().flat_map(|args| ["--args", args]);
-    let words = ["xtask"].into_iter().chain(line.split_whitespace());
-    xtask::cli::main(words.chain(args).map(OsString::from))
+    let mut words = vec!["xtask"];
+    words.extend(line.split_whitespace());
+    if let Some(args) = args {
+        words.extend(["--args", args]);
+    }
+    xtask::cli::main(words.into_iter().map(OsString::from))
 }
 
 /// Discards the UART output and sets a flag when the output contains `what`.
@@ -83,8 +86,8 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
         spec: &RunSpec::default(),
     };
     let bl1 = firmware.read("bl1").expect("BL1");
-    let fip = fs::read(fip).expect("a FIP");
-    let flash = flash::flash(&bl1, &fip, FIP_BASE).expect("they fit");
+    let package = fs::read(fip).expect("a FIP");
+    let flash = flash::flash(&bl1, &package, FIP_BASE).expect("they fit");
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("flash.bin");
     fs::write(&path, flash).expect("written");
@@ -109,10 +112,10 @@ fn in_a_fip_with_certificates() {
     let path = |name: &str| dir.path().join(name).display().to_string();
     let [payload, image] = ["payload.bin", "image.bin"].map(path);
     assert_eq!(xtask(&format!("payload -o {payload}"), None), 0);
-    let line = format!("image --smp {CPUS} -o {image}");
-    assert_eq!(xtask(&line, Some(ARGS)), 0);
-    let (base, new) = (firmware.dir.join("fip.bin"), path("new.bin"));
-    let base = base.display();
+    let make_image = format!("image --smp {CPUS} -o {image}");
+    assert_eq!(xtask(&make_image, Some(ARGS)), 0);
+    let base = firmware.dir.join("fip.bin").display().to_string();
+    let new = path("new.bin");
     let build = |key: &str| {
         let given = format!("--board qemu --base {base} --payload {payload} --smp {CPUS}");
         xtask(&format!("fip pack {given} {key} -o {new}"), Some(ARGS))
@@ -127,21 +130,25 @@ fn in_a_fip_with_certificates() {
     // With the key, the new FIP boots.
     let key = firmware.dir.join(NT_FW_KEY);
     assert_eq!(build(&format!("--nt-fw-key {}", key.display())), 0);
-    let outcome = boot(&firmware, &new, "no such words");
-    let log = String::from_utf8_lossy(&outcome.log);
-    assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{log}");
+    let passed = boot(&firmware, &new, "no such words");
+    let passed_log = String::from_utf8_lossy(&passed.log);
     assert_eq!(
-        outcome.ending,
+        stream::closing(&passed.log),
+        Some(Verdict::Pass),
+        "{passed_log}"
+    );
+    assert_eq!(
+        passed.ending,
         MachineEnding::Exited { success: true },
-        "{log}"
+        "{passed_log}"
     );
     // If BL33 is forcibly replaced but the old certificate is kept, the FIP does not boot. This
     // shows that the firmware really checks the certificate.
-    let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
-    assert_eq!(xtask(&line, None), 0);
+    let replace_bl33 = format!("fip update {base} --nt-fw {image} --force --out {new}");
+    assert_eq!(xtask(&replace_bl33, None), 0);
     let refusal = "BL2: Failed to load image id 5";
-    let outcome = boot(&firmware, &new, refusal);
-    let log = String::from_utf8_lossy(&outcome.log);
-    assert_eq!(outcome.ending, MachineEnding::Interrupted, "{log}");
+    let refused = boot(&firmware, &new, refusal);
+    let log = String::from_utf8_lossy(&refused.log);
+    assert_eq!(refused.ending, MachineEnding::Interrupted, "{log}");
     assert!(log.contains(refusal) && !log.contains("BL31:"), "{log}");
 }

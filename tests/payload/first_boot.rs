@@ -32,7 +32,10 @@ fn stops_at(image: Vec<u8>, options: &str, last: BootStage) {
     assert_eq!(BootStage::last_in(&text), Some(last), "{options}: {text}");
     let named = format!("the last boot mark is <{}>", last.letter());
     let said = result.diagnosis.or_else(|| explain_marks(&text));
-    assert!(said.is_some_and(|it| it.contains(&named)), "{text}");
+    assert!(
+        said.is_some_and(|diagnosis| diagnosis.contains(&named)),
+        "{text}"
+    );
 }
 
 fn patched(symbol: &str) -> Vec<u8> {
@@ -48,7 +51,7 @@ fn the_entry_code_marks_its_stages() {
 }
 
 #[test]
-fn a_boot_that_is_refused_stops_at_its_stage() {
+fn rejected_boot_stops_at_its_stage() {
     let bare = marking(common::image_of(None, 2));
     stops_at(bare, "--smp 2", Mmu);
     let unknown = marking(common::image(2, "nosuchkey=1"));
@@ -59,7 +62,7 @@ fn a_boot_that_is_refused_stops_at_its_stage() {
 }
 
 #[test]
-fn a_query_from_which_firmware_does_not_return_is_not_taken_for_the_gic() {
+fn query_that_never_returns_is_not_blamed_on_the_gic() {
     let image = marking(common::image(2, "iterations=1"));
     // PSCI_FEATURES.
     stops_at(image, "--smp 2 --fault smc-hang,arg=0xa", Board);
@@ -82,7 +85,8 @@ fn a_good_boot_has_all_marks_in_order() {
             ..common::spec("--smp 2 --icount", "")
         })
     };
-    let (marked, unmarked) = (run(marking(plain.clone())), run(plain));
+    let marked = run(marking(plain.clone()));
+    let unmarked = run(plain);
     let marks = BootStage::ALL.map(|stage| marked.text.find(&format!("<{}>", stage.letter())));
     assert!(marks.is_sorted() && marks[0].is_some(), "{marks:?}");
     assert_eq!(BootStage::last_in(&marked.text), Some(Suspend));

@@ -28,15 +28,18 @@ impl Ran {
 
 fn checks(log: &Log) -> Vec<Check> {
     let scenarios = log.scenarios(ScenarioId::named("fitness"));
-    scenarios.flat_map(|it| it.checks.clone()).collect()
+    scenarios
+        .flat_map(|scenario| scenario.checks.clone())
+        .collect()
 }
 
 /// Returns the number of CPUs in the first check of this kind. Panics if there is no such check, or
 /// if its result is not [`CheckEnd::Works`].
 fn working(checks: &[Check], function: Function, probe: Probe) -> usize {
-    let mut checks = checks.iter();
-    let found = checks.find(|it| (it.function, it.probe) == (function, probe));
-    let found = found.unwrap_or_else(|| panic!("no {function:?} {probe:?}"));
+    let found = checks
+        .iter()
+        .find(|check| (check.function, check.probe) == (function, probe))
+        .unwrap_or_else(|| panic!("no {function:?} {probe:?}"));
     assert_eq!(found.end, CheckEnd::Works, "{found:?}");
     found.cpus.iter().count()
 }
@@ -77,13 +80,17 @@ fn wrong_arguments_are_accepted_by_tf_a_2_12() {
     let checks = ran.checks();
     let failed = checks.iter().filter(|check| check.has_failed());
     let kinds: Vec<_> = failed
-        .map(|it| (it.function, it.probe, it.answer))
+        .map(|check| (check.function, check.probe, check.answer))
         .collect();
     let expected = (Function::SetSuspendMode, Probe::WrongMode, Some(0));
     assert_eq!(kinds, [expected]);
     working(&checks, CpuOn, Probe::WrongMpidr);
-    let tolerated = checks.iter().filter(|it| it.end == CheckEnd::Tolerated);
-    let tolerated: Vec<_> = tolerated.map(|it| (it.function, it.probe)).collect();
+    let mut tolerated = Vec::new();
+    for check in &checks {
+        if check.end == CheckEnd::Tolerated {
+            tolerated.push((check.function, check.probe));
+        }
+    }
     assert_eq!(tolerated, [(CpuOn, Probe::WrongAddress)]);
 }
 
@@ -191,14 +198,17 @@ fn each_fault_fails_its_own_check() {
 fn lead_is_not_suspended_if_all_other_cpus_are_lost() {
     let spec = common::spec("--icount --smp 3 --fault cpu-on-lost", "only=fitness");
     let checks = common::ends(&spec, Fail).checks();
-    let is_arrival = |it: &&Check| (it.function, it.probe) == (CpuOn, Arrives);
-    let arrivals: Vec<&Check> = checks.iter().filter(is_arrival).collect();
-    assert!(arrivals.iter().all(|it| it.has_failed()), "{arrivals:?}");
-    let lost: usize = arrivals.iter().map(|it| it.cpus.iter().count()).sum();
-    assert_eq!(lost, 2, "{arrivals:?}");
-    let is_tried = |it: &&Check| !matches!(it.end, CheckEnd::NotTried(_));
-    let mut suspends = checks.iter().filter(|it| it.function == CpuSuspend);
-    assert_eq!(suspends.find(is_tried), None);
+    let mut lost = 0;
+    for check in &checks {
+        if (check.function, check.probe) == (CpuOn, Arrives) {
+            assert!(check.has_failed(), "{check:?}");
+            lost += check.cpus.iter().count();
+        }
+        if check.function == CpuSuspend {
+            assert!(matches!(check.end, CheckEnd::NotTried(_)), "{check:?}");
+        }
+    }
+    assert_eq!(lost, 2, "{checks:?}");
 }
 
 /// Reads the firmware's list of faults, which is otherwise used only by C code.
@@ -207,11 +217,11 @@ fn each_fault_of_the_firmware_is_tried() {
     let list = include_str!(
         "../../platforms/qemu/tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h"
     );
-    let names = list.lines().filter_map(|line| {
+    let name_in = |line: &'static str| {
         let row = line.trim().strip_prefix("FAULT(")?;
         row.split('"').nth(1)
-    });
-    let mut names: Vec<&str> = names.collect();
+    };
+    let mut names: Vec<&str> = list.lines().filter_map(name_in).collect();
     let faults = FAULTS
         .iter()
         .filter_map(|(fault, _)| fault.split(',').next());
@@ -229,7 +239,8 @@ fn harmless_fault_passes() {
     for fault in HARMLESS {
         let options = format!("--icount --fault {fault},cpu={VICTIM:#x}");
         let checks = common::ends(&common::spec(&options, "only=fitness"), Pass).checks();
-        let is_lost = |it: &&Check| it.probe == InterruptsKept && it.end == CheckEnd::Tolerated;
+        let is_lost =
+            |check: &&Check| check.probe == InterruptsKept && check.end == CheckEnd::Tolerated;
         let lost = checks.iter().filter(is_lost).count();
         // The firmware has three power-down states.
         assert_eq!(
@@ -248,7 +259,7 @@ fn cpu_that_resumes_at_a_wrong_address_is_lost() {
     for how in [0, 1] {
         let options = format!("--fault suspend-bad-return,cpu={VICTIM:#x},arg={how}");
         let checks = common::ends(&common::spec(&options, "only=fitness"), Fail).checks();
-        let failed: Vec<&Check> = checks.iter().filter(|it| it.has_failed()).collect();
+        let failed: Vec<&Check> = checks.iter().filter(|check| check.has_failed()).collect();
         let [check] = failed[..] else {
             panic!("{how}: {failed:?}");
         };

@@ -20,9 +20,8 @@ fn ends(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
 }
 
 fn with_tree(options: &str, tree: Vec<u8>) -> RunSpec {
-    let tree = TreeSource::Raw(tree);
     RunSpec {
-        tree,
+        tree: TreeSource::Raw(tree),
         ..spec(options, "")
     }
 }
@@ -66,11 +65,12 @@ fn arguments_of_another_program_in_an_appended_tree_are_refused() {
 fn a_broken_device_tree_and_too_many_iterations_are_refused() {
     let mut tree = common::good_tree(4, "");
     tree.truncate(tree.len() / 2);
-    let words = ["device tree appended to the image"];
-    ends(&with_tree("--smp 4", tree), Verdict::BadInput, &words);
+    let broken = with_tree("--smp 4", tree);
+    let refusal = ["device tree appended to the image"];
+    ends(&broken, Verdict::BadInput, &refusal);
     let much = spec("--smp 4", "iterations=1000000 samples=all");
-    let words = ["not enough memory", "KiB short"];
-    ends(&much, Verdict::BadInput, &words);
+    let shortage = ["not enough memory", "KiB short"];
+    ends(&much, Verdict::BadInput, &shortage);
 }
 
 /// The entry code places its translation tables after the tree that the parameter block points to.
@@ -117,10 +117,11 @@ fn a_state_that_is_left_out_is_named_and_the_deepest_is_skipped() {
 #[test]
 fn the_trees_frequency_overrides_cntfrq() {
     let mut spec = changed(|tree| {
-        let timer = |token: &BlobToken| *token == BlobToken::Begin("timer".to_owned());
-        let timer = tree.tokens.iter().position(timer).expect("a timer");
+        let begin = BlobToken::Begin("timer".to_owned());
+        let mut tokens = tree.tokens.iter();
+        let place = tokens.position(|token| *token == begin).expect("a timer");
         let frequency = BlobToken::Property("clock-frequency".to_owned(), cells(&[31_250_000]));
-        tree.tokens.insert(timer + 1, frequency);
+        tree.tokens.insert(place + 1, frequency);
     });
     spec.fault = Some("cntfrq,arg=24000000".to_owned());
     let words = [
@@ -143,24 +144,24 @@ fn arguments_of_linux_in_an_appended_tree_specify_the_console() {
         rename(&mut tree, "stdout-path", "other-path");
         with_tree("--smp 2 --icount", tree.write())
     };
-    let words = [
+    let passed = [
         "Console pl011 at 0x9000000, set by earlycon in /chosen/bootargs",
         "Ignored boot arguments for another program: earlycon=pl011,mmio32,0x9000000 \
          console=ttyAMA2 rw",
         "psci-bench: PASS (1 passed",
     ];
     let own = "only=psci_version_parallel iterations=1";
-    ends(&bootargs(own), Verdict::Pass, &words);
-    let words = ["bootargs word 2 \"iteration=5\": unknown key"];
-    ends(&bootargs("iteration=5"), Verdict::BadInput, &words);
+    ends(&bootargs(own), Verdict::Pass, &passed);
+    let refused = ["bootargs word 2 \"iteration=5\": unknown key"];
+    ends(&bootargs("iteration=5"), Verdict::BadInput, &refused);
 }
 
 #[test]
 fn reserved_memory_or_a_hole_at_the_image_is_refused() {
     let mut reserved = Blob::read(&common::good_tree(2, ""));
     reserved.reservations.push((0x6001_0000, 0x1000));
-    let hole = cells(&[0, 0x6000_1000, 0, 0x1000_0000]);
-    let hole = changed(|tree| set(tree, "memory@40000000", "reg", &hole));
+    let above = cells(&[0, 0x6000_1000, 0, 0x1000_0000]);
+    let hole = changed(|tree| set(tree, "memory@40000000", "reg", &above));
     for (spec, words) in [
         (
             with_tree("--smp 2", reserved.write()),
@@ -220,7 +221,8 @@ fn changed_tree_is_measured() {
 /// Changes that make a tree unusable.
 #[test]
 fn changed_tree_is_rejected_by_node_and_property() {
-    let (gic, uart) = ("interrupt-controller@8000000", "pl011@9000000");
+    let gic = "interrupt-controller@8000000";
+    let uart = "pl011@9000000";
     let twice = changed(|tree| repeat(tree, "cpu@1"));
     ends(&twice, Verdict::BadInput, &["cpu@1"]);
     let exchanged = changed(|tree| {
@@ -254,7 +256,7 @@ fn with_console(base: u32) -> RunSpec {
 
 /// The RTC is not a UART, but nothing in the tree shows this.
 #[test]
-fn a_console_that_moves_says_where_to() {
+fn console_that_moves_announces_its_new_place() {
     let result = common::run(&with_console(0x901_0000));
     let text = result.text();
     let line = "console moves to pl011 at 0x9010000, set by /chosen/stdout-path\r\n";
@@ -267,17 +269,18 @@ fn a_console_that_moves_says_where_to() {
 
 #[test]
 fn a_console_in_memory_or_nowhere_does_not_move() {
-    let words = ["the console at 0x70000000 overlaps memory at 0x40000000"];
-    ends(&with_console(0x7000_0000), Verdict::BadInput, &words);
-    let words = ["console stays: cannot read 0xf000000, set by /chosen/stdout-path"];
-    ends(&with_console(0xf00_0000), Verdict::Pass, &words);
+    let in_memory = ["the console at 0x70000000 overlaps memory at 0x40000000"];
+    ends(&with_console(0x7000_0000), Verdict::BadInput, &in_memory);
+    let nowhere = ["console stays: cannot read 0xf000000, set by /chosen/stdout-path"];
+    ends(&with_console(0xf00_0000), Verdict::Pass, &nowhere);
     let spec = changed(|tree| {
         let node = "pl011@9000000";
         set(tree, node, "compatible", b"fsl,imx7ulp-lpuart\0");
         set(tree, node, "reg", &page(0x901_0000));
     });
-    let words = ["console stays: 0x9010000, set by /chosen/stdout-path, does not accept bytes as"];
-    ends(&spec, Verdict::Pass, &words);
+    let no_uart =
+        ["console stays: 0x9010000, set by /chosen/stdout-path, does not accept bytes as"];
+    ends(&spec, Verdict::Pass, &no_uart);
 }
 
 /// Sets the UART address in the parameter block of `image`.
@@ -286,7 +289,7 @@ fn set_emergency_uart(image: &mut [u8], base: u64) {
 }
 
 #[test]
-fn an_emergency_uart_that_is_not_there_is_passed_over() {
+fn missing_emergency_uart_is_skipped() {
     let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
     // No device is present at the first address. At the second address, the UART status register
     // would be on a different page.
@@ -299,7 +302,7 @@ fn an_emergency_uart_that_is_not_there_is_passed_over() {
 
 /// Nothing can be printed, but the diagnosis shows where the output was sent.
 #[test]
-fn of_a_mute_end_both_uarts_are_named() {
+fn both_uarts_are_named_if_the_end_is_not_visible() {
     let mut tree = Blob::read(&common::good_tree(2, ""));
     set(&mut tree, "pl011@9000000", "reg", &page(0xf00_0000));
     let mut image = common::image_of(Some(&tree.write()), 2);
@@ -364,7 +367,8 @@ fn boots_damaged(good: &[u8], at: usize, value: u8) {
         ..of_image(image)
     };
     let result = common::run(&run);
-    let (text, said) = (result.text(), result.diagnosis.unwrap_or_default());
+    let text = result.text();
+    let said = result.diagnosis.unwrap_or_default();
     let field = FIELDS.iter().find(|(_, end)| at < *end);
     let (name, _) = field.expect("the block ends with its last field");
     match result.verdict {
@@ -395,33 +399,34 @@ fn a_damaged_parameter_block_is_refused_by_field_or_harmless() {
 fn a_parameter_block_without_magic_or_conduit_is_refused() {
     let mut image = common::image(2, "");
     image[PARAMETER_BLOCK + 0x39] = 0xff;
-    let words = [
+    let no_conduit = [
         "conduit at offset 0x78: 0xff01, expected 0 to 2",
         "the parameter block is damaged; rebuild the image",
     ];
-    ends(&of_image(image.clone()), Verdict::BadInput, &words);
+    ends(&of_image(image.clone()), Verdict::BadInput, &no_conduit);
     image[PARAMETER_BLOCK] ^= 1;
-    let words = ["no psci-bench parameter block at offset 0x40"];
-    ends(&of_image(image), Verdict::BadInput, &words);
+    let no_magic = ["no psci-bench parameter block at offset 0x40"];
+    ends(&of_image(image), Verdict::BadInput, &no_magic);
 }
 
 #[test]
 fn an_exception_names_its_place() {
-    let (gic, memory) = ("interrupt-controller@8000000", "memory@40000000");
+    let gic = "interrupt-controller@8000000";
+    let memory = "memory@40000000";
     let absent = cells(&[0, 0xf00_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0xf6_0000]);
     let beyond = cells(&[1, 0, 0, 0x4000_0000]);
     let in_gic = "data abort, in the GIC's distributor, at offset 0x";
     let no_memory = "data abort, no memory at 0x100000000";
     let hvc = "HVC from EL2: is the conduit smc?";
-    for (node, name, value, words) in [
+    for (node, name, value, reason) in [
         (gic, "reg", absent, in_gic),
         (memory, "reg", beyond, no_memory),
         ("psci", "method", b"hvc\0".to_vec(), hvc),
     ] {
         let spec = changed(|tree| set(tree, node, name, &value));
         let last = "psci-bench: INCOMPLETE: exception on the lead CPU: ";
-        let words = format!("exception on the lead CPU: {words}");
-        let result = ends(&spec, Verdict::Incomplete, &[last, &words]).result;
+        let sentence = format!("exception on the lead CPU: {reason}");
+        let result = ends(&spec, Verdict::Incomplete, &[last, &sentence]).result;
         assert_eq!(result.ending, MachineEnding::Exited { success: true });
     }
 }

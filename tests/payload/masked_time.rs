@@ -17,17 +17,16 @@ type Figures = BTreeMap<(Variant, Mpidr), u64>;
 
 /// Returns the medians for a metric. All samples of a cell are equal, and each cell has samples.
 fn figures(log: &Log, metric: Metric) -> Figures {
-    let series = log.series(ScenarioId::named("masked_time"));
-    let own = series.filter(|(_, it)| it.series.metric == metric);
-    let figures = own.map(|(mpidr, it)| {
-        let summary = &it.series.summary;
+    let mut figures = BTreeMap::new();
+    for (mpidr, of_cell) in log.of_metric(ScenarioId::named("masked_time"), metric) {
+        let summary = &of_cell.series.summary;
         assert!(
             summary.n > 0 && summary.min == summary.max,
-            "{mpidr} {it:?}"
+            "{mpidr} {of_cell:?}"
         );
-        ((it.cell.step.variant, mpidr), summary.median)
-    });
-    figures.collect()
+        figures.insert((of_cell.cell.step.variant, mpidr), summary.median);
+    }
+    figures
 }
 
 /// Two runs whose seeded stalls differ by 100 us, or 6,250 ticks, differ in the figures for the
@@ -46,7 +45,8 @@ fn a_stall_is_found_in_its_function_and_on_its_cpu() {
     ] {
         let victim = Mpidr::new(5);
         let stall = |us| seeded(&format!("stall,function={function},cpu={victim},arg={us}"));
-        let (long, short) = (stall(200), stall(100));
+        let long = stall(200);
+        let short = stall(100);
         assert!(long.keys().eq(short.keys()));
         for (key, ticks) in &long {
             let expected: u64 = if *key == (variant, victim) { 6_250 } else { 0 };
@@ -71,17 +71,19 @@ fn a_call_to_tf_a_masks_interrupts_throughout() {
     ] {
         let log = common::pass(&spec(&format!("--icount {options}"), args));
         let cpus = log.clusters().len();
-        let (masked, calls) = (figures(&log, Metric::Masked), figures(&log, Metric::Call));
+        let masked = figures(&log, Metric::Masked);
+        let calls = figures(&log, Metric::Call);
         assert!(masked.keys().eq(calls.keys()));
         // Each of six functions on each CPU.
         assert_eq!(masked.len(), 6 * cpus, "{options}");
-        for (key, masked) in &masked {
-            let outside = calls[key] - masked;
+        for (key, ticks) in &masked {
+            let outside = calls[key] - ticks;
+            let (variant, _) = key;
             // The CPU that is turned on runs during the call.
-            let is_alone = key.0 != Variant::new("cpu_on");
+            let is_alone = *variant != Variant::new("cpu_on");
             assert!(
                 !is_alone || outside <= 4,
-                "{options}: {key:?} {masked} {outside}"
+                "{options}: {key:?} {ticks} {outside}"
             );
         }
         let baseline = figures(&log, Metric::Entry);

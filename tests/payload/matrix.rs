@@ -20,7 +20,7 @@ fn count_rows(log: &common::Log) -> usize {
     log.run
         .scenarios
         .iter()
-        .map(|it| it.suite_cells().len())
+        .map(|scenario| scenario.suite_cells().len())
         .sum()
 }
 
@@ -83,9 +83,10 @@ fn loops_and_timers_on_every_machine() {
         });
         let machine = format!("{firmware:?} {level:?} {gic:?}\n{}", log.text);
         let is_guest = firmware == FirmwareKind::Builtin && level == Level::El1;
-        let (conduit, counter) = match is_guest {
-            true => (Conduit::Hvc, Counter::Virtual),
-            false => (Conduit::Smc, Counter::Physical),
+        let (conduit, counter) = if is_guest {
+            (Conduit::Hvc, Counter::Virtual)
+        } else {
+            (Conduit::Smc, Counter::Physical)
         };
         let facts = log.facts();
         let found = (facts.conduit, facts.counter, facts.exception_level);
@@ -97,39 +98,39 @@ fn loops_and_timers_on_every_machine() {
         for said in ["SMCCC_VERSION.", lacks] {
             assert_eq!(log.text.contains(said), !has_pmf, "{machine}");
         }
-        let series = log.series(ScenarioId::named("cpu_on"));
-        let on = series.filter(|(_, it)| it.series.metric == Metric::TurnOn);
-        assert_eq!(on.count(), 2, "{machine}");
-        let (hows, loads) = (
-            [ActiveCpus::Alone, ActiveCpus::All],
-            [Variant::new("idle"), Variant::new("mixed")],
-        );
+        let turn_on = log.of_metric(ScenarioId::named("cpu_on"), Metric::TurnOn);
+        assert_eq!(turn_on.count(), 2, "{machine}");
+        let hows = [ActiveCpus::Alone, ActiveCpus::All];
+        let loads = [Variant::new("idle"), Variant::new("mixed")];
         assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
         // This interval consists of the branch and the counter read. Instructions executed by idle
         // CPUs are also counted.
         let lead = Mpidr::new(0);
-        let entry = log.alone(
-            ScenarioId::named("timer_latency"),
-            Variant::new("idle"),
-            Metric::Entry,
-            lead,
-        );
-        let entry = entry.expect("samples");
+        let entry = log
+            .alone(
+                ScenarioId::named("timer_latency"),
+                Variant::new("idle"),
+                Metric::Entry,
+                lead,
+            )
+            .expect("samples");
         assert!(entry.min <= 2 && entry.median <= 2, "{entry:?} {machine}");
     }
 }
 
 /// Checks the figures of the loops, in instructions.
 fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
-    let figures = |t, variant| {
-        let summary = log.alone(t, variant, Metric::Time, Mpidr::new(0));
-        let it = summary.expect("samples");
-        let figures = [it.min, it.median, it.p99.expect("enough"), it.max];
+    let least = |t, variant| {
+        let summary = log
+            .alone(t, variant, Metric::Time, Mpidr::new(0))
+            .expect("samples");
+        let p99 = summary.p99.expect("enough samples");
+        let figures = [summary.min, summary.median, p99, summary.max];
         assert!(figures.is_sorted(), "{figures:?} {machine}");
-        it.min
+        summary.min
     };
     for variant in [Variant::new("psci_version"), Variant::new("unknown")] {
-        assert!(figures(ScenarioId::named("null_call"), variant) > 3 * 64);
+        assert!(least(ScenarioId::named("null_call"), variant) > 3 * 64);
     }
     // One tick is one instruction. Each iteration consists of the operation and two loop
     // instructions, and a few more instructions surround the 64 iterations.
@@ -146,7 +147,7 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
         (ScenarioId::named("self_sgi"), Variant::new("sgi"), an_sgi),
     ] {
         let own = instructions * 64;
-        let found = figures(scenario, variant);
+        let found = least(scenario, variant);
         assert!(
             (own..own + 16).contains(&found),
             "{variant:?}: {found} {machine}"
@@ -159,21 +160,23 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
         !has_its
     );
     if has_its {
-        let found = figures(ScenarioId::named("lpi"), Variant::new("lpi"));
+        let found = least(ScenarioId::named("lpi"), Variant::new("lpi"));
         assert!(
             (10 * 64..10 * 64 + 16).contains(&found),
             "LPI: {found} {machine}"
         );
     }
     // Each CPU sends and receives an SGI, and polls while the other one does.
-    let ipis = log.series(ScenarioId::named("ipi"));
-    let near = ipis.filter(|(_, it)| it.cell.step.how == ActiveCpus::Near);
-    let near = near.filter(|(_, it)| it.series.metric == Metric::Time);
-    let round_trips: Vec<u64> = near.map(|(_, it)| it.series.summary.min).collect();
+    let mut round_trips = Vec::new();
+    for (_, of_cell) in log.of_metric(ScenarioId::named("ipi"), Metric::Time) {
+        if of_cell.cell.step.how == ActiveCpus::Near {
+            round_trips.push(of_cell.series.summary.min);
+        }
+    }
     assert_eq!(round_trips.len(), 2, "{machine}");
-    let least = 2 * an_sgi * 64;
+    let two_sgis = 2 * an_sgi * 64;
     assert!(
-        round_trips.iter().all(|it| *it > least),
+        round_trips.iter().all(|ticks| *ticks > two_sgis),
         "{round_trips:?} {machine}"
     );
 }
@@ -185,14 +188,15 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
 fn off_is_seen_when_it_is() {
     let args = "only=cpu_off_serial,cpu_on,cpu_on_flood iterations=2 warmup=1";
     let log = common::pass(&common::spec("--smp 4 --icount", args));
-    let told = log.metric(ScenarioId::CPU_OFF_SERIAL, Metric::Powerdown);
+    let by_firmware = log.metric(ScenarioId::CPU_OFF_SERIAL, Metric::Powerdown);
     for cpu in (1..4).map(Mpidr::new) {
+        let told = by_firmware[&cpu].median;
         for scenario in [
             ScenarioId::named("cpu_on"),
             ScenarioId::named("cpu_on_flood"),
         ] {
-            let seen = log.alone(scenario, Variant::new("joins"), Metric::TurnOff, cpu);
-            let (seen, told) = (seen.expect("samples").median, told[&cpu].median);
+            let by_lead = log.alone(scenario, Variant::new("joins"), Metric::TurnOff, cpu);
+            let seen = by_lead.expect("samples").median;
             // With this clock, the lead polls without pausing and takes every other turn. During
             // the firmware's measurement, the lead sleeps.
             let is_soon = seen < 2 * told + 1_000 && seen > told;

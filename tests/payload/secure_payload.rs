@@ -41,15 +41,17 @@ const CALLS: [u32; 2] = [0xbf00_0000, 0x8600_0000];
 
 /// Returns the time that calls to [`CALLS`] hold back an interrupt on the last CPU, in ticks.
 fn masked(log: &Log) -> [u64; 2] {
-    let series = || log.series(ScenarioId::named("masked_time"));
     CALLS.map(|function| {
-        let mut own = series().filter(|(mpidr, it)| {
-            *mpidr == Mpidr::new(2)
-                && it.series.metric == Metric::Masked
-                && it.cell.step.variant == Variant::new("call")
-                && it.cell.step.x == Some(function.into())
-        });
-        own.next().expect("a figure").1.series.summary.median
+        let (_, of_cell) = log
+            .of_metric(ScenarioId::named("masked_time"), Metric::Masked)
+            .find(|(mpidr, of_cell)| {
+                let step = of_cell.cell.step;
+                *mpidr == Mpidr::new(2)
+                    && step.variant == Variant::new("call")
+                    && step.x == Some(function.into())
+            })
+            .expect("a figure");
+        of_cell.series.summary.median
     })
 }
 

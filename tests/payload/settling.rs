@@ -10,12 +10,12 @@ use crate::common::{self, Ran, rt_instr, spec};
 /// Runs four CPUs under this firmware variant.
 fn run(variant: &str, args: &str, verdict: Verdict) -> Ran {
     let options = format!("--smp 4 --icount --variant {variant}");
-    let args = format!("iterations=2 warmup=1 {args}");
-    common::ends(&spec(&options, &args), verdict)
+    let all_args = format!("iterations=2 warmup=1 {args}");
+    common::ends(&spec(&options, &all_args), verdict)
 }
 
 #[test]
-fn a_cpu_that_has_been_off_for_a_millisecond_arrives_and_costs_what_it_did() {
+fn cpu_off_for_a_millisecond_arrives_at_the_same_cost() {
     let args = "only=suite,cpu_on method=tftf,warm";
     let [usual, races] = ["cpu-on-race=0", "cpu-on-race=500"].map(|variant| {
         let ran = run(variant, args, Verdict::Pass);
@@ -46,7 +46,7 @@ fn an_internal_failure_that_passes_loses_no_cpu() {
     // The time during which the firmware rejected the call is not included in the power-up time.
     let cells = log.cells(ScenarioId::named("cpu_on"));
     let ways_up = cells.filter_map(|(_, cell)| cell.series_of(Metric::TurnOn));
-    let longest = ways_up.map(|it| it.summary.max).max();
+    let longest = ways_up.map(|series| series.summary.max).max();
     assert!(
         longest.is_some_and(|ticks| ticks < log.facts().ticks(500)),
         "{longest:?}"

@@ -22,11 +22,11 @@ fn medians(
     metric: Metric,
 ) -> BTreeMap<u64, BTreeMap<Mpidr, u64>> {
     let mut found: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-    for (mpidr, it) in log.series(scenario) {
-        let own = it.cell.step;
-        if (it.series.metric, own.variant) == (metric, variant) {
-            let step = found.entry(own.x.unwrap_or(0)).or_default();
-            step.insert(mpidr, it.series.summary.median);
+    for (mpidr, of_cell) in log.of_metric(scenario, metric) {
+        let step = of_cell.cell.step;
+        if step.variant == variant {
+            let at_x = found.entry(step.x.unwrap_or(0)).or_default();
+            at_x.insert(mpidr, of_cell.series.summary.median);
         }
     }
     found
@@ -59,7 +59,7 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
 /// The caller-side time does not include making the cache lines dirty, even on the lead, because
 /// the start time is set afterwards.
 #[test]
-fn what_is_made_dirty_is_so_before_the_start() {
+fn lines_are_dirty_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
     let log = common::pass(&spec("--smp 2 --icount --variant pmf=off", args));
     for variant in [Variant::new("deepest"), Variant::new("core")] {
@@ -69,7 +69,8 @@ fn what_is_made_dirty_is_so_before_the_start() {
             variant,
             Metric::Call,
         );
-        let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
+        let clean = &calls[&0];
+        let dirty = &calls[&(4 << 20)];
         assert_eq!(clean.len(), 2);
         // QEMU does not model caches, so both calls execute the same instructions and sleep for the
         // same amount of time.
@@ -122,7 +123,8 @@ fn every_idle_state_also_in_os_initiated_mode() {
     // All CPUs are powered down, so every requested state is reached.
     for variant in [Variant::new("parallel"), Variant::OS_INITIATED] {
         let counts = of(variant, Count);
-        assert!(counts.values().flat_map(|c| c.values()).all(|c| *c == 1));
+        let mut all = counts.values().flat_map(|by_cpu| by_cpu.values());
+        assert!(all.all(|count| *count == 1));
     }
     // The lead is awake while another CPU suspends on its own, so the system stays up.
     let serial = &of(Variant::new("serial"), Count)[&SYSTEM];
@@ -205,7 +207,7 @@ fn cold_calls_without_pmf_and_power_down() {
 
 /// QEMU's built-in PSCI has no power-down state, so suspends are measured on the caller side.
 #[test]
-fn what_the_firmware_does_not_have_is_said() {
+fn missing_firmware_functions_are_named() {
     let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
                 warmup=0 dirty=0,64K contend=1-3";
     let spec = spec("--smp 3 --icount --firmware builtin", args);
@@ -249,7 +251,7 @@ fn what_the_firmware_does_not_have_is_said() {
     }
     let skipped = Status::Skipped(Skip::NotSupported(0xc400_000e));
     let suspend = log.scenarios(ScenarioId::named("system_suspend"));
-    assert!(suspend.map(|it| it.status).eq([skipped]));
+    assert!(suspend.map(|scenario| scenario.status).eq([skipped]));
 }
 
 /// SYSTEM_SUSPEND also works if the GIC loses its state, and if the firmware keeps caches coherent.
@@ -259,12 +261,12 @@ fn system_suspend_comes_back() {
         let options = format!("--smp 3 --icount --variant {variant}");
         let args = "only=system_suspend,susp_deep_serial iterations=3 warmup=0";
         let log = common::pass(&spec(&options, args));
-        let series = log.series(ScenarioId::named("system_suspend"));
-        let series = series.map(|(mpidr, it)| (mpidr, it.series.metric, it.series.summary.n));
+        let mut found = Vec::new();
+        for (mpidr, of_cell) in log.series(ScenarioId::named("system_suspend")) {
+            let series = of_cell.series;
+            found.push((mpidr, series.metric, series.summary.n));
+        }
         let all = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
-        assert!(
-            series.eq(all.map(|metric| (CPUS[0], metric, 3))),
-            "{variant}"
-        );
+        assert_eq!(found, all.map(|metric| (CPUS[0], metric, 3)), "{variant}");
     }
 }

@@ -26,22 +26,24 @@ fn spec(options: &str, args: &str) -> RunSpec {
 /// Checks that every expiry in each series is accounted for, and that the series matches its
 /// histogram. Returns the total number of overruns in all series.
 pub fn check(log: &Log, cpus: usize, hows: &[ActiveCpus], loads: &[Variant], expiries: u64) -> u64 {
-    let all = log.series(ScenarioId::named("timer_latency"));
-    let all = all.map(|(mpidr, it)| {
-        let step = it.cell.step;
-        ((mpidr, step.how, step.variant, it.series.metric), it)
-    });
-    let all: BTreeMap<_, _> = all.collect();
+    let mut all = BTreeMap::new();
+    for (mpidr, of_cell) in log.series(ScenarioId::named("timer_latency")) {
+        let step = of_cell.cell.step;
+        let key = (mpidr, step.how, step.variant, of_cell.series.metric);
+        all.insert(key, of_cell);
+    }
     assert_eq!(all.len(), 2 * cpus * hows.len() * loads.len());
-    let overruns = |it: &CellSeries<'_>| u64::from(it.cell.not_counted(it.series.metric));
-    for ((mpidr, how, load, metric), it) in &all {
+    let overruns =
+        |of_cell: &CellSeries<'_>| u64::from(of_cell.cell.not_counted(of_cell.series.metric));
+    for ((mpidr, how, load, metric), of_cell) in &all {
         let at = format!("{mpidr} {how:?} {load:?} {metric:?}");
         assert!(hows.contains(how) && loads.contains(load), "{at}");
-        let summary = it.series.summary;
-        assert_eq!(u64::from(summary.n) + overruns(it), expiries, "{at}");
+        let summary = of_cell.series.summary;
+        assert_eq!(u64::from(summary.n) + overruns(of_cell), expiries, "{at}");
         let is_handler = *metric == Metric::Handler;
         let counted = if is_handler { summary.n } else { 0 };
-        let counts = it.series.histogram.iter().flat_map(|it| &it.counts);
+        let histograms = of_cell.series.histogram.iter();
+        let counts = histograms.flat_map(|histogram| &histogram.counts);
         assert_eq!(counts.sum::<u32>(), counted, "{at}");
         let entry = all[&(*mpidr, *how, *load, Metric::Entry)];
         assert!(entry.series.summary.max <= summary.max, "{at}");
@@ -75,16 +77,13 @@ fn other_cpus_call_the_firmware_meanwhile() {
     ] {
         let args = format!("stress=smc,suspend timers={timers} period=10000");
         let log = common::pass(&spec(&format!("{options} --icount"), &args));
-        let all = log.series(ScenarioId::named("timer_latency"));
-        let own = all.filter(|(_, it)| it.series.metric == Metric::Entry);
-        let own: Vec<_> = own.map(|(_, it)| it).collect();
-        assert_eq!(own.len(), 2 * pairs, "{options}");
-        for it in &own {
-            assert_eq!(
-                (it.series.summary.n, it.cell.not_counted(Metric::Entry)),
-                (100, 0)
-            );
+        let mut count = 0;
+        for (_, of_cell) in log.of_metric(ScenarioId::named("timer_latency"), Metric::Entry) {
+            assert_eq!(of_cell.series.summary.n, 100);
+            assert_eq!(of_cell.cell.not_counted(Metric::Entry), 0);
+            count += 1;
         }
+        assert_eq!(count, 2 * pairs, "{options}");
     }
 }
 

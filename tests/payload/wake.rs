@@ -22,14 +22,14 @@ const CPUS: usize = 8;
 
 /// Returns a run in which power-downs stop the timers.
 fn spec(options: &str, args: &str) -> RunSpec {
-    let options = format!("--icount --variant timer-stop=1 {options}");
-    common::spec(&options, &format!("iterations={N} warmup=1 {args}"))
+    let all_options = format!("--icount --variant timer-stop=1 {options}");
+    common::spec(&all_options, &format!("iterations={N} warmup=1 {args}"))
 }
 
 /// Returns true if a cell has a Powerdown or Latency value.
 fn has_first_figure(cell: &Cell) -> bool {
     let metrics = [Metric::Powerdown, Metric::Latency];
-    metrics.iter().any(|it| cell.figure(*it).is_some())
+    metrics.iter().any(|metric| cell.figure(*metric).is_some())
 }
 
 /// Checks that all scenarios have all rows (in parallel scenarios, all except the helper's, for
@@ -42,8 +42,10 @@ fn has_all_rows(log: &common::Log) {
         ScenarioId::CPU_SUSPEND_PARALLEL,
     ] {
         for helper in [0, 4] {
-            let part = log.scenarios(t).find(|it| it.helper == Some(helper.into()));
-            let cells = part.iter().flat_map(|it| &it.cells);
+            let part = log
+                .scenarios(t)
+                .find(|scenario| scenario.helper == Some(helper.into()));
+            let cells = part.iter().flat_map(|scenario| &scenario.cells);
             let valid: Vec<u32> = cells.map(Cell::valid).collect();
             assert_eq!(valid, [N; 7], "{t:?}, helper {helper}\n{text}");
         }
@@ -57,18 +59,18 @@ fn has_all_rows(log: &common::Log) {
 
 #[test]
 fn an_awake_cpu_wakes_the_others() {
-    let words = ["one from CPU 1.0 woke the lead, because the device"];
+    let woken = ["one from CPU 1.0 woke the lead, because the device"];
     for (options, args) in [
         ("", "wake=together"),
         ("", "wake=staggered"),
         ("--gic 2", "wake=chain"),
     ] {
         let ran = common::ends(&spec(options, args), Verdict::Pass);
-        has_all_rows(&ran.says(&words).log());
+        has_all_rows(&ran.says(&woken).log());
     }
     let args = "only=idle_states,contend_sweep,dirty_sweep dirty=0,64K contend=1-8";
-    let words = ["3 passed, 0 skipped, 0 failed;"];
-    common::ends(&spec("", args), Verdict::Pass).says(&words);
+    let passed = ["3 passed, 0 skipped, 0 failed;"];
+    common::ends(&spec("", args), Verdict::Pass).says(&passed);
 }
 
 #[test]
@@ -144,7 +146,7 @@ fn a_timer_that_stops_undeclared_costs_no_row() {
 
 /// The last CPU's second suspend, which is its trial for the deepest state, never returns.
 #[test]
-fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
+fn state_without_wake_up_loses_one_cpu_and_its_rows() {
     let words = [
         "Skipped: neither its timer nor an SGI woke CPU 0x3 from 0x02010222 ",
         "Failed: CPU 0.3 was lost: timed out waiting for return from the call ",
@@ -179,7 +181,7 @@ const QEMU_TREE: u64 = 0x4000_0000;
 const MEMORY: u64 = 0x7fff_0000;
 
 #[test]
-fn a_frame_that_can_not_be_used_is_named() {
+fn unusable_frame_is_named() {
     for (control, base, number, why) in [
         (NOTHING, NOTHING + 0x1000, 0, "frame is not implemented"),
         (
@@ -192,11 +194,12 @@ fn a_frame_that_can_not_be_used_is_named() {
         // The payload must not use the memory that imitates a frame.
         let board = common::changed_board(|text| {
             let all = "base = 0x4000_0000\nsize = 0x4000_0000";
-            let text = text.replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000");
-            let text = text.replace("memory-mib = 1024", "memory-mib = 1021");
+            let less = "base = 0x4020_0000\nsize = 0x3fd0_0000";
             // All of the firmware's power-down states stop the timers.
             let stops = "local-timer-stop = true\npower-state = 0x0";
-            text.replace("power-state = 0x0", stops)
+            text.replace(all, less)
+                .replace("memory-mib = 1024", "memory-mib = 1021")
+                .replace("power-state = 0x0", stops)
                 + &format!(
                     "[timer.frame]\nbase = {base}\nsize = 0x1000\ninterrupt = 92\n\
                      number = {number}\ncontrol = {{ base = {control}, size = 0x1000 }}\n"

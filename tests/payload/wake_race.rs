@@ -15,12 +15,13 @@ use crate::common::{self, Log, spec};
 type Intervals = BTreeMap<(Mpidr, Variant), (u64, u64)>;
 
 fn intervals(log: &Log) -> Intervals {
-    let cells = log.cells(ScenarioId::named("wake_race"));
-    let intervals = cells.filter_map(|(mpidr, cell)| {
-        let last = cell.figure(Metric::LastOffset)?;
-        Some(((mpidr, cell.step.variant), (cell.step.x?, last)))
-    });
-    intervals.collect()
+    let mut intervals = BTreeMap::new();
+    for (mpidr, cell) in log.cells(ScenarioId::named("wake_race")) {
+        if let (Some(first), Some(last)) = (cell.step.x, cell.figure(Metric::LastOffset)) {
+            intervals.insert((mpidr, cell.step.variant), (first, last));
+        }
+    }
+    intervals
 }
 
 /// On correct firmware, the three intervals follow each other without a gap, and no CPU is lost.
@@ -47,13 +48,11 @@ fn each_border_is_found_on_every_machine() {
                     Variant::new("deepest_slept"),
                 ],
             ] {
-                let [returned, woken, slept] = variants.map(|variant| all[&(cpu, variant)]);
-                assert_eq!(
-                    (returned.0, returned.1 + 1),
-                    (0, woken.0),
-                    "{options} {cpu}"
-                );
-                assert_eq!(woken.1 + 1, slept.0, "{options} {cpu}");
+                let mut next = 0;
+                for (first, last) in variants.map(|variant| all[&(cpu, variant)]) {
+                    assert_eq!(first, next, "{options} {cpu}");
+                    next = last + 1;
+                }
             }
         }
     }
@@ -68,20 +67,19 @@ fn outcomes_lie_at_true_offsets_if_all_cpus_suspend_at_once() {
     let all = intervals(&log);
     for cpu in (0..16).map(Mpidr::new) {
         // A short interval may lie between two offsets.
-        let own = [
+        let mut own = Vec::new();
+        for variant in [
             Variant::new("core_returned"),
             Variant::new("core_woken"),
             Variant::new("core_slept"),
-        ];
-        let own = own
-            .into_iter()
-            .filter_map(|variant| all.get(&(cpu, variant)));
-        let own: Vec<_> = own.collect();
-        assert!(own.len() >= 2 && own[0].0 == 0, "{cpu}: {own:?}");
-        assert!(
-            own.is_sorted_by(|one, next| one.1 < next.0),
-            "{cpu}: {own:?}"
-        );
+        ] {
+            own.extend(all.get(&(cpu, variant)).copied());
+        }
+        assert!(own.len() >= 2, "{cpu}: {own:?}");
+        let (earliest, _) = own[0];
+        assert_eq!(earliest, 0, "{cpu}: {own:?}");
+        let is_before = |(_, last): &(u64, u64), (first, _): &(u64, u64)| last < first;
+        assert!(own.is_sorted_by(is_before), "{cpu}: {own:?}");
     }
 }
 
@@ -106,7 +104,8 @@ fn the_last_border_is_the_end_of_the_powerdown() {
 /// the CPUs in turn, so the CPU that waits may notice the release as late as its next turn.
 #[test]
 fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
-    let (victim, neighbor) = (Mpidr::new(1), Mpidr::new(3));
+    let victim = Mpidr::new(1);
+    let neighbor = Mpidr::new(3);
     let seeded = |us: u32| {
         let options = format!("--smp 4 --icount --fault stall-locked,cpu={victim},arg={us}");
         let log = common::pass(&spec(&options, "only=wake_race beside=alone,near"));
@@ -118,12 +117,14 @@ fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
         });
         longest.collect::<BTreeMap<_, _>>()
     };
-    let (long, short) = (seeded(200), seeded(100));
+    let long = seeded(200);
+    let short = seeded(100);
     assert_eq!(long.len(), 2 * 4);
     for (key, ticks) in &long {
-        let (expected, a_turn): (u64, u64) = match *key == (neighbor, ActiveCpus::Near) {
-            true => (6_250, 1_000),
-            false => (0, 2),
+        let (expected, a_turn): (u64, u64) = if *key == (neighbor, ActiveCpus::Near) {
+            (6_250, 1_000)
+        } else {
+            (0, 2)
         };
         let more = ticks - short[key];
         assert!(expected.abs_diff(more) <= a_turn, "{key:?}: {more}");
@@ -134,21 +135,23 @@ fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
 /// offsets and CPUs are measured.
 #[test]
 fn a_window_that_loses_wake_ups_is_named() {
-    let (victim, other) = (Mpidr::new(2), Mpidr::new(1));
+    let victim = Mpidr::new(2);
+    let other = Mpidr::new(1);
     let options = format!("--smp 4 --icount --fault wake-lost,cpu={victim}");
     let ran = common::ends(&spec(&options, "only=wake_race"), Verdict::Pass);
     let all = intervals(&ran.log());
     let (first, last) = all[&(victim, Variant::new("core_lost"))];
-    assert_eq!(all[&(victim, Variant::new("core_returned"))].1 + 1, first);
-    assert_eq!(last + 1, all[&(victim, Variant::new("core_slept"))].0);
+    let (_, last_returned) = all[&(victim, Variant::new("core_returned"))];
+    assert_eq!(last_returned + 1, first);
+    let (first_slept, _) = all[&(victim, Variant::new("core_slept"))];
+    assert_eq!(last + 1, first_slept);
     assert!(!all.contains_key(&(victim, Variant::new("core_woken"))));
     assert!(!all.contains_key(&(other, Variant::new("core_lost"))));
     // The window ends when the CPU waits, shortly after PMF's last timestamp.
-    let (woken, slept) = (
-        all[&(other, Variant::new("core_woken"))],
-        all[&(other, Variant::new("core_slept"))],
-    );
-    assert!(first.abs_diff(woken.0) < 100 && last > woken.1 && last < slept.0 + 500);
+    let (others_first_woken, others_last_woken) = all[&(other, Variant::new("core_woken"))];
+    let (others_first_slept, _) = all[&(other, Variant::new("core_slept"))];
+    assert!(first.abs_diff(others_first_woken) < 100);
+    assert!(last > others_last_woken && last < others_first_slept + 500);
     // The other CPUs have equal maps.
     let page = page(&ran.result.log);
     for words in [

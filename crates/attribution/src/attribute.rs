@@ -34,7 +34,8 @@ pub fn attribute(
     record::read(record, |block| builder.take(block))?;
     let mut samples = samples::read(&run.run, instruction_ns);
     samples::find_calls(&mut samples, &run.run, &builder.calls)?;
-    let mut profile = of_samples(run, log, &samples, |it| builder.stacks.name(code, it))?;
+    let name = |stack| builder.stacks.name(code, stack);
+    let mut profile = of_samples(run, log, &samples, name)?;
     for instructions in builder.calls.iter().filter_map(Call::instructions) {
         *profile.whole_calls.entry(instructions).or_default() += 1;
     }
@@ -71,7 +72,7 @@ fn of_samples(
         );
     }
     let mut profile = Profile::new(run, log);
-    for sample in samples.iter().sorted_by_key(|it| it.scenario) {
+    for sample in samples.iter().sorted_by_key(|sample| sample.scenario) {
         let scenario = &run.run.scenarios[sample.scenario];
         let mut add_phase = |phase_name: &str, elapsed, stacks| {
             profile.add(ProfilePhase {
@@ -89,8 +90,8 @@ fn of_samples(
             {
                 add_phase(RESET, elapsed, name_stacks(costs, &name));
             }
-            let costs = sample.call.iter();
-            let costs = costs.flat_map(|call| call.costs(span.from, span.to));
+            let calls = sample.call.iter();
+            let costs = calls.flat_map(|call| call.costs(span.from, span.to));
             let stacks = name_stacks(costs, &name);
             add_phase(span.phase.name, span.instructions, stacks);
         }

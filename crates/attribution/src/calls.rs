@@ -40,7 +40,7 @@ impl CostTally {
         let costs = &mut self.costs;
         let stacks = self.stacks.drain(..);
         stacks
-            .map(|it| (it, mem::take(&mut costs[it as usize])))
+            .map(|stack| (stack, mem::take(&mut costs[stack as usize])))
             .collect()
     }
 }
@@ -99,15 +99,15 @@ impl Call {
     /// been executed across all CPUs.
     fn name_part(&mut self, at: u64, stamp: Option<Stamp>) {
         let mut parts = self.parts.iter_mut().skip(1);
-        let part = parts.rfind(|it| it.at < at && it.start != PartStart::WarmEntry);
-        if let (Some(part), Some(stamp)) = (part, stamp) {
+        let unnamed = parts.rfind(|part| part.at < at && part.start != PartStart::WarmEntry);
+        if let (Some(part), Some(stamp)) = (unnamed, stamp) {
             part.start = PartStart::Stamp(stamp);
         }
     }
 
     fn place(&self, stamp: Stamp) -> Option<usize> {
         let start = PartStart::Stamp(stamp);
-        self.parts.iter().rposition(|it| it.start == start)
+        self.parts.iter().rposition(|part| part.start == start)
     }
 
     /// Returns the number of instructions that all CPUs had executed by the time of `stamp`.
@@ -134,16 +134,16 @@ impl Call {
     /// timestamp after it, and the costs of this CPU. None for a call without a power-down.
     pub fn reset(&self) -> Option<(u64, impl Iterator<Item = (u32, Cost)>)> {
         let end = self.place(Stamp::ExitHwLowPwr)?;
-        let mut starts = self.parts[..end].iter();
-        let start = starts.rposition(|it| it.start == PartStart::WarmEntry)?;
+        let mut before = self.parts[..end].iter();
+        let start = before.rposition(|part| part.start == PartStart::WarmEntry)?;
         let parts = &self.parts[start..end];
         Some((self.parts[end].at - parts[0].at, costs_of(parts)))
     }
 }
 
 fn costs_of(parts: &[CallPart]) -> impl Iterator<Item = (u32, Cost)> {
-    let parts = parts.iter();
-    parts.flat_map(|part| part.costs.iter().copied())
+    let costs = parts.iter().flat_map(|part| &part.costs);
+    costs.copied()
 }
 
 /// Stacks, each stored as the number of the stack below it and its innermost function.
@@ -164,8 +164,11 @@ impl Stacks {
     /// Returns the names of a stack's functions, outermost first, separated by semicolons.
     pub fn name(&self, code: &Code, stack: u32) -> String {
         let (below, function) = self.all[stack as usize];
-        let below = below.map_or_else(String::new, |it| self.name(code, it) + ";");
-        below + code.name(function)
+        let own = code.name(function);
+        match below {
+            Some(below) => self.name(code, below) + ";" + own,
+            None => own.to_owned(),
+        }
     }
 }
 
@@ -191,7 +194,8 @@ struct CpuCalls {
 impl CpuCalls {
     /// Enters a function that will return to `back`.
     fn push(&mut self, function: u32, back: Option<u64>, stacks: &mut Stacks) -> u32 {
-        let stack = stacks.number(self.frames.last().map(|it| it.stack), function);
+        let below = self.frames.last().map(|frame| frame.stack);
+        let stack = stacks.number(below, function);
         self.frames.push(CallFrame {
             function,
             stack,
@@ -214,7 +218,7 @@ impl CpuCalls {
         {
             return top.stack;
         }
-        let back = self.frames.pop().and_then(|it| it.back);
+        let back = self.frames.pop().and_then(|frame| frame.back);
         self.push(function, back, stacks)
     }
 }
@@ -245,10 +249,11 @@ impl<'c> Builder<'c> {
     }
 
     fn select_cpu(&mut self, id: u32) {
-        if self.cpus.get(self.last).is_some_and(|cpu| cpu.0 == id) {
+        let is_it = |(own, _): &(u32, CpuCalls)| *own == id;
+        if self.cpus.get(self.last).is_some_and(is_it) {
             return;
         }
-        let found = self.cpus.iter().position(|cpu| cpu.0 == id);
+        let found = self.cpus.iter().position(is_it);
         self.last = found.unwrap_or_else(|| {
             self.cpus.push((id, CpuCalls::default()));
             self.cpus.len() - 1
@@ -381,7 +386,7 @@ impl<'c> Builder<'c> {
     /// of instructions that all CPUs have executed, and `branch` contains the events of the branch
     /// that leads to the block.
     fn continue_call(&mut self, block: &Execution, at: u64, branch: EventCounts) -> Call {
-        let cpu = &mut self.cpus[self.last].1;
+        let (_, cpu) = &mut self.cpus[self.last];
         if let Some(top) = cpu.frames.last().filter(|_| cpu.call.is_some()) {
             let cost = Cost {
                 events: branch,
@@ -412,8 +417,9 @@ impl<'c> Builder<'c> {
             cpu.push(function.number, Some(back), &mut self.stacks);
         } else if self.code.is_call(block.address.wrapping_sub(4)) {
             // Most blocks do not follow a call, so there is no need to search the frames for them.
-            let back = Some(block.address);
-            if let Some(place) = cpu.frames.iter().rposition(|it| it.back == back) {
+            let mut frames = cpu.frames.iter();
+            let returned = frames.rposition(|frame| frame.back == Some(block.address));
+            if let Some(place) = returned {
                 cpu.frames.truncate(place);
             }
         }
@@ -547,9 +553,9 @@ mod tests {
             panic!("one call");
         };
         let (elapsed, costs) = call.reset().expect("a power-down");
-        let costs: Vec<(String, u64)> = costs
+        let named: Vec<(String, u64)> = costs
             .map(|(stack, cost)| (builder.stacks.name(&code, stack), cost.instructions))
             .collect();
-        assert_eq!((elapsed, costs), (2, vec![("warm".to_owned(), 2)]));
+        assert_eq!((elapsed, named), (2, vec![("warm".to_owned(), 2)]));
     }
 }

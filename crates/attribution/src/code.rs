@@ -70,10 +70,11 @@ impl Code {
         if symbols.is_empty() {
             bail!("no symbols; build it without -s, and do not strip it");
         }
-        let address = |name: &str| {
-            let found = symbols.iter().find(|it| it.2 == name);
-            let without = || format!("no {name} symbol; build it with ENABLE_PMF=1");
-            found.map(|it| it.0).with_context(without)
+        let address = |wanted: &str| {
+            let without = || format!("no {wanted} symbol; build it with ENABLE_PMF=1");
+            let mut all = symbols.iter();
+            let found = all.find(|(_, _, name)| *name == wanted);
+            found.map(|(address, ..)| *address).with_context(without)
         };
         let timestamps = address("__PMF_TIMESTAMP_START__")?..address("__PMF_TIMESTAMP_END__")?;
         let slot = address("pmf_ts_mem_rt_instr_svc")? - timestamps.start;
@@ -82,19 +83,23 @@ impl Code {
         // TF-A 2.13 renamed the function.
         let power_down =
             address("psci_pwrdown_cpu_start").or_else(|_| address("psci_pwrdown_cpu"))?;
-        let mut sections = file.sections();
-        let text = sections.find(|it| it.kind() == SectionKind::Text);
-        let text = text.context("no code section")?;
-        let (base, bytes) = (text.address(), text.data()?);
-        let code = base..base + bytes.len() as u64;
+        let text = file
+            .sections()
+            .find(|section| section.kind() == SectionKind::Text)
+            .context("no code section")?;
+        let base = text.address();
+        let bytes = text.data()?;
+        let addresses = base..base + bytes.len() as u64;
         // If an address has several names, sort the function names first.
-        symbols.sort_by_key(|it| (it.0, !it.1, it.2));
-        symbols.dedup_by_key(|it| it.0);
-        let functions = symbols.iter().filter(|it| code.contains(&it.0));
-        let words = bytes
-            .chunks_exact(4)
-            .map(|it| u32::from_le_bytes([it[0], it[1], it[2], it[3]]));
-        let functions: Vec<_> = functions.map(|it| (it.0, plain(it.2).to_owned())).collect();
+        symbols.sort_by_key(|&(address, is_function, name)| (address, !is_function, name));
+        symbols.dedup_by_key(|(address, ..)| *address);
+        let mut functions = Vec::new();
+        for (address, _, name) in symbols {
+            if addresses.contains(&address) {
+                functions.push((address, plain(name).to_owned()));
+            }
+        }
+        let (words, _) = bytes.as_chunks::<4>();
         let mut first = HashMap::new();
         let names = functions.iter().zip(0..);
         let numbers = names.map(|((_, name), place)| *first.entry(name.clone()).or_insert(place));
@@ -108,7 +113,7 @@ impl Code {
             warm_entry,
             power_down,
         };
-        code.set_instructions(words);
+        code.set_instructions(words.iter().map(|word| u32::from_le_bytes(*word)));
         Ok(code)
     }
 
@@ -121,7 +126,9 @@ impl Code {
         functions: &[(u64, &str)],
         timestamps: Range<u64>,
     ) -> Self {
-        let named = functions.iter().map(|it| (it.0, it.1.to_owned()));
+        let named = functions
+            .iter()
+            .map(|(address, name)| (*address, (*name).to_owned()));
         let stride = timestamps.end - timestamps.start;
         let mut code = Self {
             base,
@@ -142,7 +149,8 @@ impl Code {
         &mut self,
         words: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator,
     ) {
-        let (mut counter_read, mut event) = (None, None);
+        let mut counter_read = None;
+        let mut event = None;
         let mut address = self.base + 4 * words.len() as u64;
         for word in words.rev() {
             address -= 4;
@@ -185,19 +193,20 @@ impl Code {
     }
 
     fn find_function(&self, address: u64) -> FunctionRange {
-        let next = self.functions.partition_point(|it| it.0 <= address);
+        let functions = &self.functions;
+        let next = functions.partition_point(|(start, _)| *start <= address);
         let place = next.saturating_sub(1);
         FunctionRange {
             number: self.numbers.get(place).copied().unwrap_or(0),
-            start: self.functions.get(place).map_or(0, |it| it.0),
-            end: self.functions.get(next).map_or(u64::MAX, |it| it.0),
+            start: functions.get(place).map_or(0, |(start, _)| *start),
+            end: functions.get(next).map_or(u64::MAX, |(start, _)| *start),
         }
     }
 
     /// Returns a function's name.
     pub(crate) fn name(&self, function: u32) -> &str {
         let found = self.functions.get(function as usize);
-        found.map_or("?", |it| &it.1)
+        found.map_or("?", |(_, name)| name)
     }
 
     /// Returns true for BL, BLR, and the pointer authentication variants of BLR.
@@ -220,7 +229,8 @@ impl Code {
     pub(crate) fn events(&self, addresses: Range<u64>) -> EventCounts {
         let mut counts = EventCounts::default();
         let mut address = addresses.start;
-        while let Some((at, event)) = self.instruction(address).and_then(|it| it.event)
+        while let Some(instruction) = self.instruction(address)
+            && let Some((at, event)) = instruction.event
             && at < addresses.end
         {
             counts[event] += 1;
@@ -233,8 +243,9 @@ impl Code {
     /// blocks do not read the counter, and do not start or end where the call stack changes.
     pub(crate) fn is_plain(&self, address: u64, len: u64) -> bool {
         let end = address + 4 * len;
+        let counter_read = self.counter_read_from(address);
         end <= self.function(address).end
-            && self.counter_read_from(address).is_none_or(|it| end <= it)
+            && counter_read.is_none_or(|read_at| end <= read_at)
             && address != self.warm_entry
             && !self.is_call(address.wrapping_sub(4))
             && !self.is_call(end - 4)
@@ -249,14 +260,14 @@ impl Code {
         let (slot, stride) = self.slots;
         let offset = address - self.timestamps.start;
         let place = offset.checked_sub(slot)? % stride / 8;
-        let is_it = |it: &Stamp| *it as u64 == place;
-        Stamp::IN_TIME.into_iter().find(is_it)
+        let mut stamps = Stamp::IN_TIME.into_iter();
+        stamps.find(|stamp| *stamp as u64 == place)
     }
 }
 
 /// Returns a function's name without the suffixes that compilers add to clones.
 fn plain(name: &str) -> &str {
     let clones = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."];
-    let ends = clones.iter().filter_map(|it| name.find(it));
+    let ends = clones.iter().filter_map(|suffix| name.find(suffix));
     &name[..ends.min().unwrap_or(name.len())]
 }

@@ -1,15 +1,22 @@
 //! Attributes the instructions and events in PSCI calls to firmware functions.
 //!
-//! ```text
-//! crates/plugins/profile ─ QEMU's plugin: executed blocks, memory accesses -> record
-//! record ────────── record -> executions
-//! code ──────────── bl31.elf -> functions, timestamps
-//! decode ────────── instruction -> event, such as a barrier
-//! memory_events ─── fetches and accesses -> events that depend on the caches
-//! calls ─────────── executions -> calls: stacks between timestamps
-//! samples ───────── the calls that are a run's samples
-//! attribute ─────── samples -> report's Profile: scenario, phase, CPU, stack
-//! ```
+//! The crate promises that a profile contains every instruction that the firmware executed between
+//! a sample's timestamps, exactly once. A record that is damaged or incomplete, or that does not
+//! match the log, is an error, never a profile with gaps.
+//!
+//! The record is written by a QEMU plugin (`crates/plugins/profile`).
+//!
+//! | file | task |
+//! |---|---|
+//! | `record` | reads a record: executed blocks and their memory accesses |
+//! | `decode` | finds the event that an instruction causes, such as a barrier |
+//! | `code` | reads `bl31.elf`: functions and the addresses of timestamps |
+//! | `memory_events` | finds the events that depend on the caches |
+//! | `calls` | divides executions into calls, with stacks between timestamps |
+//! | `samples` | finds the calls that are a run's samples |
+//! | `attribute` | builds the report's profile: scenario, phase, CPU, stack |
+//!
+//! Each file imports only from the files above it.
 
 #![forbid(unsafe_code)]
 

@@ -157,9 +157,10 @@ impl MemoryEvents {
     }
 
     fn access_line(&mut self, cpu: u32, line: u64, counts: &mut EventCounts) {
-        let store = self.stores.get(&line).copied();
+        let last_store = self.stores.get(&line).copied();
         let (caches, clusters) = self.caches(cpu);
-        if let Some(store) = store.filter(|store| store.cpu != cpu)
+        if let Some(store) = last_store
+            && store.cpu != cpu
             && caches.seen.insert(line, store.number) != Some(store.number)
         {
             counts.count(Event::Shared);

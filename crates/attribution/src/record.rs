@@ -88,8 +88,9 @@ impl Last {
     fn new(event: [u64; 3], blocks: &[(u64, u64)], controls: &HashMap<u32, u64>) -> Result<Self> {
         let [first, inside, outside] = event;
         let cpu = cpu_of(first);
-        let control = controls.get(&cpu).copied();
-        let control = control.context("the record is damaged: no SCTLR_EL3")?;
+        let control = *controls
+            .get(&cpu)
+            .context("the record is damaged: no SCTLR_EL3")?;
         let block = blocks.get((first >> 32) as usize);
         let &(address, len) = block.context("the record is damaged: unknown block")?;
         let execution = Execution {
@@ -137,8 +138,9 @@ impl Last {
     /// Returns the executions. `inside` is the number of firmware instructions that all CPUs had
     /// executed when the last execution ended.
     fn end(mut self, inside: u64) -> Result<Execution> {
-        let ran = inside.checked_sub(self.event[1]);
-        let ran = ran.context("the record is damaged: inconsistent counts")?;
+        let ran = inside
+            .checked_sub(self.event[1])
+            .context("the record is damaged: inconsistent counts")?;
         if ran > self.execution.len {
             bail!(LACKS_BLOCK);
         }
@@ -158,7 +160,7 @@ fn cpu_of(first: u64) -> u32 {
 pub(crate) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     let mut controls = HashMap::new();
-    let mut last: Option<Last> = None;
+    let mut current: Option<Last> = None;
     let mut chunk = Vec::new();
     loop {
         chunk.clear();
@@ -173,7 +175,7 @@ pub(crate) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
             let a = u64::from_le_bytes(*a);
             let b = u64::from_le_bytes(*b);
             let event = [first, a, b];
-            if let Some(last) = &mut last
+            if let Some(last) = &mut current
                 && last.is_repeated_by(event)
             {
                 last.execution.ran += last.execution.len;
@@ -183,7 +185,7 @@ pub(crate) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
             match first as u8 {
                 BLOCK if first >> 32 == blocks.len() as u64 => blocks.push((a, b)),
                 kind @ (EXECUTION | END) => {
-                    match last.take() {
+                    match current.take() {
                         Some(last) => take(&last.end(a)?),
                         None if a > 0 => bail!(LACKS_BLOCK),
                         None => {}
@@ -191,14 +193,14 @@ pub(crate) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
                     if kind == END {
                         return Ok(());
                     }
-                    last = Some(Last::new(event, &blocks, &controls)?);
+                    current = Some(Last::new(event, &blocks, &controls)?);
                 }
-                ACCESS => last.as_mut().context(NO_BLOCK)?.add_access(event)?,
+                ACCESS => current.as_mut().context(NO_BLOCK)?.add_access(event)?,
                 CONTROL => {
                     controls.insert(cpu_of(first), a);
                 }
                 POWER_LEVEL => {
-                    let last = last.as_mut().context(NO_BLOCK)?;
+                    let last = current.as_mut().context(NO_BLOCK)?;
                     last.execution.power_level = Some(a);
                 }
                 _ => bail!("the record is damaged: unknown event"),
@@ -213,11 +215,12 @@ mod tests {
 
     /// Returns the address, instruction count, start and number of accesses of each execution.
     fn read_events(events: &[[u64; 3]]) -> Result<Vec<(u64, u64, u64, usize)>> {
-        let bytes = events.as_flattened().iter().flat_map(|it| it.to_le_bytes());
-        let bytes: Vec<u8> = bytes.collect();
+        let words = events.as_flattened().iter();
+        let bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
         let mut executions = Vec::new();
-        read(&bytes[..], |it| {
-            executions.push((it.address, it.ran, it.at, it.accesses.len()));
+        read(&bytes[..], |execution| {
+            let accesses = execution.accesses.len();
+            executions.push((execution.address, execution.ran, execution.at, accesses));
         })?;
         Ok(executions)
     }

@@ -61,21 +61,19 @@ impl InstructionClock {
 /// Returns the phases of a sample that are bounded by timestamps, except the one spent in low
 /// power.
 fn spans(instants: &Instants, clock: InstructionClock) -> Vec<PhaseSpan> {
-    let path = Stamp::IN_TIME.into_iter();
-    let path = path.filter(|it| instants.at(Instant::Stamp(*it)).is_some());
+    let stamps = Stamp::IN_TIME.into_iter();
+    let recorded = stamps.filter(|stamp| instants.at(Instant::Stamp(*stamp)).is_some());
     let span = |(from, to)| {
-        let ends = (Instant::Stamp(from), Instant::Stamp(to));
-        let phase = phase_between(ends.0, ends.1)?;
-        let ticks = instants.span(ends.0, ends.1)?;
-        Some(PhaseSpan {
+        let phase = phase_between(Instant::Stamp(from), Instant::Stamp(to))?;
+        let ticks = instants.span(Instant::Stamp(from), Instant::Stamp(to))?;
+        (phase.side != PowerSide::Between).then(|| PhaseSpan {
             phase,
             from,
             to,
             instructions: clock.instructions(ticks),
         })
-        .filter(|it| it.phase.side != PowerSide::Between)
     };
-    path.tuple_windows().filter_map(span).collect()
+    recorded.tuple_windows().filter_map(span).collect()
 }
 
 fn is_of(call: &Call, spans: &[PhaseSpan]) -> bool {
@@ -94,10 +92,10 @@ pub(crate) fn read<'c>(run: &Run, instruction_ns: u32) -> Vec<ProfiledSample<'c>
         counter: run.clock(),
     };
     let mut all = Vec::new();
-    for (scenario, it) in run.scenarios.iter().enumerate() {
-        for cell in &it.cells {
+    for (place, scenario) in run.scenarios.iter().enumerate() {
+        for cell in &scenario.cells {
             all.extend(cell.samples.iter().map(|sample| ProfiledSample {
-                scenario,
+                scenario: place,
                 step: cell.step,
                 cpu: cell.cpu,
                 base: sample.instants.base,
@@ -106,32 +104,35 @@ pub(crate) fn read<'c>(run: &Run, instruction_ns: u32) -> Vec<ProfiledSample<'c>
             }));
         }
     }
-    all.retain(|it| !it.spans.is_empty());
-    all.sort_by_key(|it| (it.cpu, it.base));
+    all.retain(|sample| !sample.spans.is_empty());
+    all.sort_by_key(|sample| (sample.cpu, sample.base));
     all
 }
 
 /// Returns a serial scenario in which most CPUs have samples with different phases. With the
 /// instruction clock, a CPU running on its own takes the same number of ticks each time.
 pub(crate) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
-    let is_alone = |it: &&ProfiledSample<'_>| {
-        let id = run.scenarios[it.scenario].id;
-        !id.is_parallel() && it.step.how == ActiveCpus::Alone && it.spans.len() > 1
+    let is_alone = |sample: &&ProfiledSample<'_>| {
+        let id = run.scenarios[sample.scenario].id;
+        !id.is_parallel() && sample.step.how == ActiveCpus::Alone && sample.spans.len() > 1
     };
-    let key = |it: &&ProfiledSample<'_>| (it.scenario, it.step, it.cpu);
+    let key = |sample: &&ProfiledSample<'_>| (sample.scenario, sample.step, sample.cpu);
+    let instructions = |sample: &ProfiledSample<'_>| {
+        let spans = sample.spans.iter();
+        spans.map(|span| span.instructions).collect_vec()
+    };
     let alone = samples.iter().filter(is_alone);
-    let mut varying = BTreeMap::new();
-    for (key, own) in &alone.chunk_by(key) {
-        let ticks = own.map(|it| it.spans.iter().map(|it| it.instructions).collect_vec());
-        let ticks = ticks.collect_vec();
-        if ticks.len() > 1 {
-            let [all, different] = varying.entry(key.0).or_insert([0, 0]);
+    let mut cells_by_scenario = BTreeMap::new();
+    for ((scenario, ..), own) in &alone.chunk_by(key) {
+        let counts = own.map(instructions).collect_vec();
+        if counts.len() > 1 {
+            let [all, different] = cells_by_scenario.entry(scenario).or_insert([0, 0]);
             *all += 1;
-            *different += usize::from(!ticks.iter().all_equal());
+            *different += usize::from(!counts.iter().all_equal());
         }
     }
-    let mut varying = varying.into_iter();
-    let (scenario, _) = varying.find(|(_, [all, different])| 2 * different > *all)?;
+    let mut scenarios = cells_by_scenario.into_iter();
+    let (scenario, _) = scenarios.find(|(_, [all, different])| 2 * different > *all)?;
     Some(run.scenarios[scenario].id)
 }
 
@@ -144,23 +145,25 @@ pub(crate) fn find_calls<'c>(
     run: &Run,
     calls: &'c [Call],
 ) -> Result<()> {
-    let ids: BTreeSet<u32> = calls.iter().map(|it| it.cpu).collect();
+    let ids: BTreeSet<u32> = calls.iter().map(|call| call.cpu).collect();
     if ids.len() != run.cpus.len() {
-        let (found, all) = (ids.len(), run.cpus.len());
         bail!(
-            "the record contains calls from {found} CPUs, but the run has {all}; a profile needs a \
-             PSCI call with timestamps from each CPU: add a scenario from the suite"
+            "the record contains calls from {} CPUs, but the run has {}; a profile needs a \
+             PSCI call with timestamps from each CPU: add a scenario from the suite",
+            ids.len(),
+            run.cpus.len()
         );
     }
     for (cpu, id) in (0u16..).zip(ids) {
         // Search backwards, because warm-up calls come before samples. Calls with the same
         // instruction counts in all phases are interchangeable.
-        let mut calls = calls.iter().rev().filter(|it| it.cpu == id);
-        for sample in samples.iter_mut().rev().filter(|it| it.cpu == cpu.into()) {
-            sample.call = calls.find(|call| is_of(call, &sample.spans));
+        let mut own_calls = calls.iter().rev().filter(|call| call.cpu == id);
+        let own_samples = samples.iter_mut().rev();
+        for sample in own_samples.filter(|sample| sample.cpu == cpu.into()) {
+            sample.call = own_calls.find(|call| is_of(call, &sample.spans));
             if sample.call.is_none() {
-                let ticks = sample.spans.iter();
-                let ticks = ticks.map(|it| format!("{} {}", it.phase.name, it.instructions));
+                let spans = sample.spans.iter();
+                let ticks = spans.map(|span| format!("{} {}", span.phase.name, span.instructions));
                 bail!(
                     "a sample from CPU {} in {}: no firmware call has instruction \
                      counts that match the PMF ticks: {}",
@@ -187,10 +190,13 @@ mod tests {
         let serial = Some(ScenarioId::CPU_SUSPEND_SERIAL);
         assert_eq!(varying(&samples, &run), serial);
         let mut single = read(&run, 16);
-        single.dedup_by_key(|it| (it.scenario, it.cpu));
+        single.dedup_by_key(|sample| (sample.scenario, sample.cpu));
         assert_eq!(varying(&single, &run), None);
-        let spans = samples.iter_mut().flat_map(|it| &mut it.spans);
-        spans.for_each(|it| it.instructions = 7);
+        for sample in &mut samples {
+            for span in &mut sample.spans {
+                span.instructions = 7;
+            }
+        }
         assert_eq!(varying(&samples, &run), None);
     }
 }

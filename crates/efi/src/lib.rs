@@ -2,7 +2,8 @@
 //! application itself is in `main.rs`; its `start` and `machine` modules exist only for
 //! `aarch64-unknown-uefi`.
 //!
-//! The library does not call EFI services and contains no unsafe code.
+//! The library promises to accept any bytes that EFI passes to it, and to classify them without
+//! panicking. It does not call EFI services and contains no unsafe code.
 //!
 //! ```
 //! use psci_bench_efi::load_options::{LoadOptions, parse};

@@ -17,12 +17,16 @@ pub enum LoadOptions {
 /// Reads load options: UCS-2 text, optionally NUL-terminated. If the first word ends with `.efi`,
 /// that word is treated as the program name, which some shells include.
 pub fn parse(bytes: &[u8]) -> LoadOptions {
-    let (units, rest) = bytes.as_chunks::<2>();
-    let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let units: Vec<u16> = pairs.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
     let end = units.iter().position(|unit| *unit == 0);
-    let (text, after) = units.split_at(end.unwrap_or(units.len()));
-    let text: Option<String> = char::decode_utf16(text.iter().copied())
-        .map(|unit| unit.ok().filter(|c| !c.is_control() || c.is_whitespace()))
+    let (before, after) = units.split_at(end.unwrap_or(units.len()));
+    let text: Option<String> = char::decode_utf16(before.iter().copied())
+        .map(|decoded| {
+            decoded
+                .ok()
+                .filter(|c| !c.is_control() || c.is_whitespace())
+        })
         .collect();
     let is_whole = rest.is_empty() && after.iter().all(|unit| *unit == 0);
     match text {
@@ -39,10 +43,11 @@ pub fn parse(bytes: &[u8]) -> LoadOptions {
 fn arguments(text: &str) -> LoadOptions {
     let mut words = text.split_whitespace().peekable();
     words.next_if(|word| is_program(word));
-    let words: Vec<&str> = words.collect();
-    match words.is_empty() {
-        true => LoadOptions::None,
-        false => LoadOptions::Arguments(words.join(" ")),
+    let arguments: Vec<&str> = words.collect();
+    if arguments.is_empty() {
+        LoadOptions::None
+    } else {
+        LoadOptions::Arguments(arguments.join(" "))
     }
 }
 
@@ -60,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_arguments_and_a_program_is_not() {
+    fn program_name_is_not_an_argument() {
         let arguments = |text: &str| LoadOptions::Arguments(text.into());
         for (text, expected) in [
             ("", LoadOptions::None),

@@ -1,5 +1,8 @@
 //! `BOOTAA64.EFI`: starts the payload on the machine that the application runs on.
 //!
+//! It promises that it either starts the payload with a device tree that the payload accepts, or
+//! prints the reason and returns to EFI with its memory freed.
+//!
 //! Every step that can fail happens while EFI can still print the reason and continue: `start`
 //! finds a device tree, or builds one from the ACPI tables, and reads the board and the plan as the
 //! payload does. Then the application exits boot services, and `machine` jumps to the payload. All

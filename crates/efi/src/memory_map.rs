@@ -23,12 +23,10 @@ const READABLE: [MemoryType; 8] = [
 /// Adjacent regions are merged, and the [`MEMORY_MAX`] largest are returned in ascending address
 /// order.
 pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
-    let (cached, special) = (
-        MemoryAttribute::WRITE_BACK,
-        MemoryAttribute::SPECIAL_PURPOSE,
-    );
-    let is_free = |it: &&MemoryDescriptor| {
-        it.ty == MemoryType::CONVENTIONAL && it.att & (cached | special) == cached
+    const CACHED: MemoryAttribute = MemoryAttribute::WRITE_BACK;
+    const SPECIAL: MemoryAttribute = MemoryAttribute::SPECIAL_PURPOSE;
+    let is_free = |memory: &&MemoryDescriptor| {
+        memory.ty == MemoryType::CONVENTIONAL && memory.att & (CACHED | SPECIAL) == CACHED
     };
     let mut regions = regions(map.iter().filter(is_free));
     regions.sort_by_key(|region| core::cmp::Reverse(region.size));
@@ -39,17 +37,18 @@ pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
 
 /// Returns the memory that may contain a device tree or ACPI tables, in ascending address order.
 pub fn readable(map: &[MemoryDescriptor]) -> Vec<Region> {
-    regions(map.iter().filter(|it| READABLE.contains(&it.ty)))
+    regions(map.iter().filter(|memory| READABLE.contains(&memory.ty)))
 }
 
 /// Returns the merged regions of `descriptors`; regions that extend past the 64-bit address space
 /// are omitted.
 fn regions<'d>(descriptors: impl Iterator<Item = &'d MemoryDescriptor>) -> Vec<Region> {
-    let regions = descriptors.map(|it| Region {
-        base: it.phys_start,
-        size: it.page_count.saturating_mul(PAGE_SIZE as u64),
+    let regions = descriptors.map(|memory| Region {
+        base: memory.phys_start,
+        size: memory.page_count.saturating_mul(PAGE_SIZE as u64),
     });
-    let is_possible = |it: &Region| it.size > 0 && it.base.checked_add(it.size).is_some();
+    let is_possible =
+        |region: &Region| region.size > 0 && region.base.checked_add(region.size).is_some();
     merge(regions.filter(is_possible).collect())
 }
 
@@ -100,7 +99,10 @@ mod tests {
             descriptor(FREE, 0x3000, 1, 8),
             descriptor(MemoryType::MMIO, 0x4000, 1, 0),
         ];
-        let (base, size) = (0x1000, 0x2000);
-        assert_eq!(readable(&map), [Region { base, size }]);
+        let expected = Region {
+            base: 0x1000,
+            size: 0x2000,
+        };
+        assert_eq!(readable(&map), [expected]);
     }
 }

@@ -114,7 +114,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     let map = services.memory_map().map_err(StartError::NoMemoryMap)?;
     let memory = free(&map.descriptors);
     let arguments = arguments(services);
-    let (tree, name) = find_tree(services, &block, &services.readable(&map))?;
+    let (found, name) = find_tree(services, &block, &services.readable(&map))?;
     let of_tree = |reason| StartError::Tree {
         name: name.clone(),
         reason,
@@ -125,7 +125,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
         (None, "") if block.tree_size > 0 => None,
         (None, built_in) => Some(built_in),
     };
-    let tree = adapt(&tree, bootargs, Some(&memory)).map_err(|error| of_tree(error.into()))?;
+    let tree = adapt(&found, bootargs, Some(&memory)).map_err(|error| of_tree(error.into()))?;
     let cpus = check(&tree, bootargs).map_err(of_tree)?;
     let mut loaded = place(services, block, cpus)?;
     loaded.write(tree).map_err(of_tree)?;
@@ -138,12 +138,12 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
 
 /// Returns the boot arguments that the application was started with.
 fn arguments(services: &EfiServices) -> Option<String> {
-    if let Some(words) = services.shell_arguments() {
-        let words: Vec<String> = words
+    if let Some(arguments) = services.shell_arguments() {
+        let words: Vec<String> = arguments
             .iter()
-            .map(|it| String::from_utf16_lossy(it))
+            .map(|word| String::from_utf16_lossy(word))
             .collect();
-        return Some(words.join(" ")).filter(|words| !words.is_empty());
+        return Some(words.join(" ")).filter(|text| !text.is_empty());
     }
     match load_options::parse(services.load_options()) {
         LoadOptions::None => None,
@@ -162,10 +162,11 @@ fn find_tree(
     block: &ParameterBlock,
     readable: &Readable,
 ) -> Result<NamedTree, StartError> {
-    let (offset, size) = (block.tree_offset as usize, block.tree_size as usize);
-    if size > 0 {
-        let tree = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
-        let tree = tree.ok_or(StartError::TreeNotInImage)?;
+    if block.tree_size > 0 {
+        let tree = IMAGE
+            .get(block.tree_offset as usize..)
+            .and_then(|rest| rest.get(..block.tree_size as usize))
+            .ok_or(StartError::TreeNotInImage)?;
         return Ok((tree.into(), "the application's device tree".into()));
     }
     if let Some(base) = services.configuration_table(DEVICE_TREE) {
@@ -180,8 +181,9 @@ fn find_tree(
         let tree = readable.bytes(base, size as u64).ok_or_else(missing)?;
         return Ok((tree.into(), name));
     }
-    let base = services.configuration_table(RSDP);
-    let base = base.ok_or(StartError::NoTree)?;
+    let base = services
+        .configuration_table(RSDP)
+        .ok_or(StartError::NoTree)?;
     let name = format!("the device tree built from ACPI tables at {base:#x}");
     let cpu = registers::cpu_compatible();
     let made = Tables::find(readable, base).and_then(|tables| acpi::to_tree(&tables, cpu));
@@ -219,9 +221,12 @@ fn check(tree: &[u8], bootargs: Option<&str>) -> Result<usize, UnfitTree> {
         None => Plan::parse_from_tree(board.bootargs),
     };
     plan.map_err(|error| UnfitTree::BootArguments(error.to_string()))?;
-    let (kind, base) = (board.uart.kind.name(), board.uart.base);
     print_line!("Boot arguments: {:?}", board.bootargs);
-    print_line!("Results are printed only on the UART: {kind} at {base:#x}");
+    print_line!(
+        "Results are printed only on the UART: {} at {:#x}",
+        board.uart.kind.name(),
+        board.uart.base
+    );
     Ok(cpus.len())
 }
 
@@ -231,13 +236,15 @@ fn place(
     mut block: ParameterBlock,
     cpus: usize,
 ) -> Result<Loaded, StartError> {
-    let base = IMAGE.get(..block.base_size as usize);
-    let base = base.ok_or(StartError::CutImage)?;
+    let base = IMAGE
+        .get(..block.base_size as usize)
+        .ok_or(StartError::CutImage)?;
     let offset = base.len().next_multiple_of(TREE_ALIGN);
     block.tree_offset = offset as u64;
     let size = offset + TREE_MAX + PAGE_SIZE + working_memory(cpus as u32) as usize;
-    let memory = services.take(size);
-    let memory = memory.map_err(|status| StartError::NoMemory { size, status })?;
+    let memory = services
+        .take(size)
+        .map_err(|status| StartError::NoMemory { size, status })?;
     memory[..base.len()].copy_from_slice(base);
     Ok(Loaded {
         memory,
@@ -249,7 +256,7 @@ fn place(
 impl Loaded {
     /// Writes `tree` after the image and records its location in the parameter block.
     fn write(&mut self, tree: Vec<u8>) -> Result<(), UnfitTree> {
-        let (offset, size) = (self.block.tree_offset as usize, tree.len());
+        let size = tree.len();
         if size > TREE_MAX {
             return Err(UnfitTree::TooLarge { size });
         }
@@ -262,6 +269,7 @@ impl Loaded {
         };
         let needs = self.memory.len() as u64;
         block.write(self.memory, needs).map_err(UnfitTree::Image)?;
+        let offset = self.block.tree_offset as usize;
         self.memory[offset..][..size].copy_from_slice(&tree);
         self.tree = tree;
         Ok(())
@@ -271,8 +279,8 @@ impl Loaded {
 /// Exits boot services and starts the payload. Returns only if boot services cannot be exited.
 fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     payload::keep(loaded.memory);
-    let left = match services.leave() {
-        Ok(left) => left,
+    let exited = match services.exit_boot_services() {
+        Ok(exited) => exited,
         Err(status) => {
             let reason = format_args!("cannot exit boot services: status {:#x}", status.0);
             print_closing(&ClosingLine::Incomplete(&reason));
@@ -281,9 +289,9 @@ fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     };
     // Updating the tree cannot cause a new failure, because the tree in memory is kept if the new
     // tree is unusable.
-    let memory = free(&left.0);
+    let memory = free(&exited.0);
     if let Ok(tree) = adapt(&loaded.tree, None, Some(&memory)) {
         let _ = loaded.write(tree);
     }
-    payload::jump(&left)
+    payload::jump(&exited)
 }

@@ -1,6 +1,10 @@
 //! Hardware descriptions: definitions from the specifications, the image header, device drivers,
 //! and boards described by device trees.
 //!
+//! The crate promises to read any device tree, parameter block or transfer list without panicking,
+//! in bounded time and memory, and to name the node, property or field in an error. Its drivers
+//! never wait forever.
+//!
 //! This crate does not access registers or call firmware; the payload does both, using the crate's
 //! definitions. The device-tree crate builds device trees.
 //!

@@ -20,15 +20,15 @@ type Staged = Option<(TempPath, PathBuf)>;
 
 /// Returns an error if the output would overwrite an input file or be written to an input folder.
 pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) -> Result<()> {
-    let ((option, path), (reader, Some(input))) = (output, input) else {
-        return Ok(());
-    };
-    let input = match input == Path::new("-") {
-        true => Path::new("/dev/stdin"),
-        false => input,
+    let (option, path) = output;
+    let (reader, given) = input;
+    let input = match given {
+        None => return Ok(()),
+        Some(dash) if dash == Path::new("-") => Path::new("/dev/stdin"),
+        Some(input) => input,
     };
     let shown = path.display();
-    if same(path, input) {
+    if is_same_file(path, input) {
         bail!("{option} {shown}: this is the input file for {reader}");
     }
     if input.is_dir() && is_below(path, input) {
@@ -42,21 +42,23 @@ pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) 
 /// Returns true if the file at `path`, or the target of a link at `path`, is inside `folder`, at
 /// any depth.
 fn is_below(path: &Path, folder: &Path) -> bool {
-    let folder = fs::canonicalize(folder).ok();
-    let places = [path, directory(path)].map(|it| fs::canonicalize(it).ok());
-    let mut places = places.iter().flatten();
-    folder.is_some_and(|folder| places.any(|place| place.starts_with(&folder)))
+    let Ok(outer) = fs::canonicalize(folder) else {
+        return false;
+    };
+    let is_inside =
+        |path: &Path| fs::canonicalize(path).is_ok_and(|target| target.starts_with(&outer));
+    is_inside(path) || is_inside(directory(path))
 }
 
 /// Rejects an output path that cannot be a file or is also an input.
 pub fn check(output: NamedPath<'_, &Path>, inputs: &[NamedPath<'_, Option<&Path>>]) -> Result<()> {
-    writable(output)?;
+    check_writable(output)?;
     inputs.iter().try_for_each(|input| apart(output, *input))
 }
 
 /// Returns true if both paths refer to the same file. A file can have two paths because of links or
 /// `./`, even if it does not exist yet.
-fn same(one: &Path, other: &Path) -> bool {
+fn is_same_file(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| {
         let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         Some((meta.dev(), meta.ino()))
@@ -67,7 +69,7 @@ fn same(one: &Path, other: &Path) -> bool {
         Some((dir, path.file_name().filter(|_| !path.exists())?.to_owned()))
     };
     match (identity(one), identity(other)) {
-        (None, None) => place(one).is_some_and(|it| Some(it) == place(other)),
+        (None, None) => place(one).is_some() && place(one) == place(other),
         (one, other) => one == other,
     }
 }
@@ -79,7 +81,7 @@ fn directory(path: &Path) -> &Path {
 }
 
 /// Rejects a path that cannot be written to. The work before the output may take minutes.
-fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
+fn check_writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     let at = format!("{option} {}", path.display());
     if path.is_dir() {
         bail!("{at}: is a directory");
@@ -104,7 +106,7 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     }
     let dir = directory(path);
     match (dir.is_dir(), dir.exists()) {
-        (true, _) => creatable(path).with_context(|| format!("{at}: cannot create this file")),
+        (true, _) => try_create(path).with_context(|| format!("{at}: cannot create this file")),
         (_, true) => bail!("{at}: {} is not a directory", dir.display()),
         _ => bail!("{at}: no such directory: {}", dir.display()),
     }
@@ -112,7 +114,7 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
 
 /// Creates and removes a file at `path`, unless there is one. Permissions alone do not show whether
 /// the file system accepts the file and its name.
-fn creatable(path: &Path) -> io::Result<()> {
+fn try_create(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(_) => fs::remove_file(path),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -123,11 +125,14 @@ fn creatable(path: &Path) -> io::Result<()> {
 /// Writes the files and prints a message. At any time, each file contains either its complete old
 /// contents or its complete new contents. No file is replaced until all the new files are complete.
 pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
-    let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
-    let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
-    for ((named, data), staged) in files.iter().zip(staged) {
-        put(*named, staged)?;
-        say(&format!("{}: {} bytes", named.1.display(), data.len()));
+    let mut all_staged = Vec::new();
+    for (named, data) in files {
+        all_staged.push(stage(*named, |out| Ok(out.write_all(data)?))?);
+    }
+    for ((named, data), staged) in files.iter().zip(all_staged) {
+        replace(*named, staged)?;
+        let (_, path) = named;
+        say(&format!("{}: {} bytes", path.display(), data.len()));
     }
     Ok(())
 }
@@ -138,7 +143,7 @@ pub fn write_by(
     named: NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
-    put(named, stage(named, fill)?)
+    replace(named, stage(named, fill)?)
 }
 
 /// Writes to the file specified with `-o`, as `write_by` does, or to standard output by default.
@@ -170,9 +175,13 @@ pub fn write_or_print_text(
 }
 
 /// Renames a file to its final path.
-fn put((option, path): NamedPath<'_, &Path>, staged: Staged) -> Result<()> {
-    let put = staged.map_or(Ok(()), |(file, target)| file.persist(target));
-    put.with_context(|| format!("{option} {}", path.display()))
+fn replace((option, path): NamedPath<'_, &Path>, staged: Staged) -> Result<()> {
+    match staged {
+        Some((file, target)) => file
+            .persist(target)
+            .with_context(|| format!("{option} {}", path.display())),
+        None => Ok(()),
+    }
 }
 
 /// Calls `fill` to write a temporary file in the directory of the file that it will replace.
@@ -180,7 +189,7 @@ fn stage(
     (option, path): NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<Staged> {
-    writable((option, path))?;
+    check_writable((option, path))?;
     fill_beside(path, fill).with_context(|| format!("{option} {}", path.display()))
 }
 
@@ -230,9 +239,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_and_stays_what_it_was() {
+    fn replaced_file_keeps_its_mode_and_link() {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        let file = dir.path().join("file");
+        let link = dir.path().join("link");
         fs::write(&file, "old").expect("written");
         fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("set");
         symlink("file", &link).expect("made");
@@ -268,13 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn one_place_by_two_names() {
+    fn two_paths_to_one_file_are_recognized() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let new = dir.path().join("new");
         let detour = dir.path().join(".").join("new");
-        assert!(same(&new, &detour) && !same(&new, &dir.path().join("other")));
+        let other = dir.path().join("other");
+        assert!(is_same_file(&new, &detour) && !is_same_file(&new, &other));
         fs::write(&new, "").expect("written");
         let null = Path::new("/dev/null");
-        assert!(same(&new, &detour) && !same(null, null));
+        assert!(is_same_file(&new, &detour) && !is_same_file(null, null));
     }
 }

@@ -29,7 +29,9 @@ impl FolderFile {
     }
 }
 
-/// An output folder that does not exist yet, is empty, or may be replaced.
+/// An output folder. Holding a value proves that, when it was created, the folder did not exist,
+/// was empty, or contained only files written by this tool. This is checked again before the folder
+/// is replaced.
 #[derive(Clone, Debug)]
 pub struct OutputFolder {
     /// The name used for the folder in messages.
@@ -51,17 +53,20 @@ impl OutputFolder {
     pub fn new(option: &str, given: &Path, mark: &'static str) -> Result<Self> {
         let named = format!("{option} {}", given.display());
         let at = || named.clone();
-        let path = match given.exists() {
-            true => fs::canonicalize(given),
-            false => std::path::absolute(given),
+        let resolved = if given.exists() {
+            fs::canonicalize(given)
+        } else {
+            std::path::absolute(given)
         };
-        let path = path.with_context(at)?;
+        let path = resolved.with_context(at)?;
         let Some(parent) = path.parent().map(Path::to_path_buf) else {
             bail!("{named}: is a mount point; specify a new directory in it");
         };
         if !parent.is_dir() {
-            let parent = parent.display();
-            bail!("{named}: no such directory: {parent}; create it first");
+            bail!(
+                "{named}: no such directory: {}; create it first",
+                parent.display()
+            );
         }
         let folder = Self {
             named,
@@ -78,9 +83,10 @@ impl OutputFolder {
     /// Creates a temporary folder next to the output folder, and removes it on drop.
     fn scratch(&self) -> Result<TempDir> {
         // Like any new folder, the output folder may be readable by other users.
-        let mut builder = tempfile::Builder::new();
-        let builder = builder.permissions(Permissions::from_mode(0o777));
-        let scratch = builder.prefix(".psci-bench-").tempdir_in(&self.parent);
+        let scratch = tempfile::Builder::new()
+            .permissions(Permissions::from_mode(0o777))
+            .prefix(".psci-bench-")
+            .tempdir_in(&self.parent);
         scratch.with_context(|| self.named.clone())
     }
 
@@ -92,12 +98,12 @@ impl OutputFolder {
     pub fn write(&self, files: &[FolderFile]) -> Result<()> {
         let written = self.write_beside(files);
         if written.as_ref().is_err_and(process::is_storage_full) {
-            let size: usize = files.iter().map(|file| file.data.len()).sum();
-            let size = size.div_ceil(1 << 20);
+            let bytes: usize = files.iter().map(|file| file.data.len()).sum();
             bail!(
-                "{}: the file system is full, and {size} MiB are needed; free up some space, or \
+                "{}: the file system is full, and {} MiB are needed; free up some space, or \
                  specify a directory elsewhere",
-                self.named
+                self.named,
+                bytes.div_ceil(1 << 20)
             );
         }
         written
@@ -136,7 +142,7 @@ impl OutputFolder {
     fn foreign_file(&self) -> Result<Option<PathBuf>> {
         let list = fs::read_to_string(self.path.join(self.mark))?;
         let ours = list.lines().chain([self.mark]);
-        let is_ours = |path: &Path| ours.clone().any(|it| path == Path::new(it));
+        let is_ours = |path: &Path| ours.clone().any(|name| path == Path::new(name));
         let mut folders = vec![self.path.clone()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder)? {
@@ -155,7 +161,7 @@ impl OutputFolder {
 
     /// Rejects a folder that must not be replaced.
     fn check_free(&self) -> Result<()> {
-        let (named, path) = (&self.named, &self.path);
+        let Self { named, path, .. } = self;
         let Ok(there) = fs::symlink_metadata(path) else {
             return Ok(());
         };
@@ -207,9 +213,11 @@ mod tests {
     }
 
     fn names(folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(folder).expect("a directory");
-        let names = entries.map(|entry| entry.expect("an entry").file_name());
-        let mut names: Vec<String> = names.map(|it| it.display().to_string()).collect();
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder).expect("a directory") {
+            let name = entry.expect("an entry").file_name();
+            names.push(name.display().to_string());
+        }
         names.sort();
         names
     }
@@ -251,15 +259,14 @@ mod tests {
         }
         assert_eq!(names(dir.path()), ["out"]);
         fs::write(path.join("a/run.log"), "").expect("written");
-        let error = OutputFolder::new("-o", &path, MARK).expect_err("a user's file");
-        assert!(
-            error.to_string().contains("a/run.log, which this tool"),
-            "{error}"
-        );
+        let refused = |expected: &str| {
+            let error = OutputFolder::new("-o", &path, MARK).expect_err("not ours");
+            assert!(error.to_string().contains(expected), "{error}");
+        };
+        refused("a/run.log, which this tool");
         fs::remove_file(path.join("a/run.log")).expect("removed");
         fs::remove_file(path.join(MARK)).expect("removed");
-        let error = OutputFolder::new("-o", &path, MARK).expect_err("not ours");
-        assert!(error.to_string().contains("is not empty"), "{error}");
+        refused("is not empty");
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! Functions needed by every program on the host: progress, child processes, files and interrupts.
 //!
+//! The crate promises that a command that fails or is interrupted does not replace any file or
+//! directory with an incomplete one, and leaves no child process running. Its exit code tells
+//! failures, bad input and incomplete results apart.
+//!
 //! The crate imports nothing from the other crates, and does not parse command lines.
 //!
 //! ```

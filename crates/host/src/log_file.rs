@@ -47,13 +47,13 @@ impl LogFile {
     /// Returns an error if another run is writing to it.
     pub fn at(path: &Path) -> Result<Self> {
         let mut options = OpenOptions::new();
-        let file = options.write(true).create(true).truncate(false).open(path);
-        if let Ok(file) = &file {
+        let opened = options.write(true).create(true).truncate(false).open(path);
+        if let Ok(file) = &opened {
             lock(file, path)?;
         }
         Ok(Self {
             path: path.to_path_buf(),
-            file,
+            file: opened,
             has_old: true,
         })
     }
@@ -74,9 +74,10 @@ impl LogFile {
         let Ok(file) = &mut self.file else {
             return;
         };
-        let emptied = match std::mem::take(&mut self.has_old) && is_regular(file) {
-            true => file.set_len(0),
-            false => Ok(()),
+        let emptied = if std::mem::take(&mut self.has_old) && is_regular(file) {
+            file.set_len(0)
+        } else {
+            Ok(())
         };
         if let Err(error) = emptied.and_then(|()| file.write_all(bytes)) {
             self.file = Err(error);
@@ -117,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn log_that_another_run_writes_is_refused_and_stays() {
+    fn log_of_another_run_is_rejected_and_unchanged() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let path = dir.path().join("run.log");
         fs::write(&path, "a previous run that was longer").expect("written");

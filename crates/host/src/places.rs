@@ -26,8 +26,8 @@ pub fn unless(
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
-    let lock = beside("lock");
-    let lock = File::create(&lock).with_context(|| lock.display().to_string())?;
+    let lock_path = beside("lock");
+    let lock = File::create(&lock_path).with_context(|| lock_path.display().to_string())?;
     lock.lock().context("cannot lock the build directory")?;
     if usable(place) {
         return Ok(());
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_half_made_is_left() {
+    fn no_partial_directory_is_left() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let place = dir.path().join("a").join("thing");
         // A `.partial` folder left by a killed process is replaced.

@@ -44,9 +44,9 @@ pub struct ProgramFailure {
 impl ProgramFailure {
     fn new(message: String, output: &str) -> Self {
         // The output is searched because the exit code is the same for every failure.
-        let full = io::Error::from(Errno::NOSPC).to_string();
-        let full = full.split(" (os error").next().unwrap_or(&full);
-        let kind = output.contains(full).then_some(ErrorKind::StorageFull);
+        let disk_full = io::Error::from(Errno::NOSPC).to_string();
+        let words = disk_full.split(" (os error").next().unwrap_or(&disk_full);
+        let kind = output.contains(words).then_some(ErrorKind::StorageFull);
         Self { message, kind }
     }
 }
@@ -54,9 +54,13 @@ impl ProgramFailure {
 /// Returns true if `error` was caused by a full disk, in this program or in one that it ran.
 pub fn is_storage_full(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        let own = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        let program = cause.downcast_ref::<ProgramFailure>();
-        own.or(program.and_then(|it| it.kind)) == Some(ErrorKind::StorageFull)
+        let kind = match cause.downcast_ref::<io::Error>() {
+            Some(error) => Some(error.kind()),
+            None => cause
+                .downcast_ref::<ProgramFailure>()
+                .and_then(|failure| failure.kind),
+        };
+        kind == Some(ErrorKind::StorageFull)
     })
 }
 
@@ -107,8 +111,8 @@ pub fn output_once(command: &mut Command) -> Result<String> {
         .lock()
         .expect("nothing panics while the map is locked");
     let line = display(command);
-    if let Some(text) = outputs.get(&line) {
-        return Ok(text.clone());
+    if let Some(known) = outputs.get(&line) {
+        return Ok(known.clone());
     }
     let text = output(command)?;
     outputs.insert(line, text.clone());
@@ -126,10 +130,10 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     if status.success() {
         return Ok(());
     }
-    let mut text = Vec::new();
+    let mut bytes = Vec::new();
     file.rewind()?;
-    file.read_to_end(&mut text)?;
-    let text = String::from_utf8_lossy(&text);
+    file.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();
     let tail = lines[lines.len().saturating_sub(TAIL)..].join("\n");
     let at = log.display();
@@ -143,17 +147,19 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
 /// its whole process group if it runs in a separate one. A command that does not exit in time is
 /// killed.
 pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
-    let child = command.stdin(Stdio::null()).spawn();
-    let mut child =
-        child.with_context(|| format!("cannot run `{}`", command.get_program().display()))?;
-    let (started, mut progress) = (Instant::now(), None);
+    let mut child = command
+        .stdin(Stdio::null())
+        .spawn()
+        .with_context(|| format!("cannot run `{}`", command.get_program().display()))?;
+    let started = Instant::now();
+    let mut progress = None;
     while interrupt::check().is_ok() {
-        let status = child.try_wait()?;
-        if !status.is_some_and(|status| status.success()) {
+        let exited = child.try_wait()?;
+        if !exited.is_some_and(|status| status.success()) {
             // On a terminal, Ctrl-C also ends the child, possibly before the flag is set.
             thread::sleep(TICK);
         }
-        if let Some(status) = status {
+        if let Some(status) = exited {
             return Ok(status);
         }
         if !what.is_empty() && progress.is_none() && started.elapsed() > LATE {
@@ -164,11 +170,11 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let end = |signal| kill_process_group(pid, signal).or_else(|_| kill_process(pid, signal));
     let interrupted = Instant::now();
     // A child that runs as root cannot be signaled, so just wait for it to exit.
-    let mut signalled = end(Signal::TERM);
+    let mut signaled = end(Signal::TERM);
     while child.try_wait()?.is_none() {
         thread::sleep(TICK);
-        if interrupted.elapsed() > GRACE && signalled.is_ok() {
-            signalled = end(Signal::KILL);
+        if interrupted.elapsed() > GRACE && signaled.is_ok() {
+            signaled = end(Signal::KILL);
         }
     }
     bail!("interrupted")
@@ -198,20 +204,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_shows_the_end_of_what_was_said() {
+    fn failure_shows_the_end_of_the_output() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let log = dir.path().join("logs/log");
         let sh = |script: &str| run("", Command::new("sh").args(["-c", script]), &log);
         sh("echo out").expect("it succeeds");
         assert!(!log.exists());
         let error = sh("seq 100; echo err >&2; exit 7").expect_err("it failed");
-        let error = error.to_string();
+        let message = error.to_string();
         for part in [
             "`sh` failed (exit status: 7):\n62\n63\n",
             "\n100\nerr\nits full",
             "logs/log",
         ] {
-            assert!(error.contains(part), "{part}: {error}");
+            assert!(message.contains(part), "{part}: {message}");
         }
         let kept = fs::read_to_string(log).expect("kept");
         assert!(kept.starts_with("$ sh -c seq") && kept.contains("\n1\n2\n"));

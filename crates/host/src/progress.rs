@@ -132,13 +132,13 @@ static PROGRAM: LazyLock<String> = LazyLock::new(|| {
 /// Prints a line to stderr, prefixed with the program name, above the displays for steps in
 /// progress.
 pub fn say(text: &str) {
-    let text = format!("{}: {text}", *PROGRAM);
-    let text = match stderr().is_terminal() {
-        true => fitted(&text, Term::stderr().size().1.into()),
-        false => text,
-    };
+    let mut line = format!("{}: {text}", *PROGRAM);
+    if stderr().is_terminal() {
+        let (_, columns) = Term::stderr().size();
+        line = fitted(&line, columns.into());
+    }
     // A closed stderr does not stop the command.
-    let _ = above_steps(|| writeln!(stderr(), "{text}"));
+    let _ = above_steps(|| writeln!(stderr(), "{line}"));
 }
 
 /// Like [`say`], but prints each text only once. A command that prepares many runs would otherwise
@@ -154,9 +154,12 @@ pub fn say_once(text: &str) {
 /// Wraps the lines of `text` that are not indented; indented lines are commands for the user to
 /// copy.
 fn fitted(text: &str, width: usize) -> String {
-    let lines = text.lines().map(|line| match line.starts_with(' ') {
-        true => line.to_owned(),
-        false => wrapped(line, width),
+    let lines = text.lines().map(|line| {
+        if line.starts_with(' ') {
+            line.to_owned()
+        } else {
+            wrapped(line, width)
+        }
     });
     lines.collect::<Vec<_>>().join("\n")
 }

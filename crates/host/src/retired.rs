@@ -38,8 +38,7 @@ const FORMATS: &[(&str, &str)] = &[
 /// # Errors
 /// Returns an error that names the successor if the verb no longer exists.
 pub fn check_verb(arguments: &[OsString]) -> Result<()> {
-    let verb = arguments.get(1).and_then(|word| word.to_str());
-    let Some(verb) = verb else {
+    let Some(verb) = arguments.get(1).and_then(|word| word.to_str()) else {
         return Ok(());
     };
     match successor(VERBS, verb) {

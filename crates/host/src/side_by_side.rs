@@ -35,13 +35,15 @@ pub fn side_by_side<A, B: Send>(
         outer: outer.clone(),
     });
     let failure = OnceLock::new();
-    let (first, second) = thread::scope(|scope| {
-        let second = scope.spawn(|| run_step(&pair, &failure, second));
-        let first = run_step(&pair, &failure, first);
-        (first, second.join().expect("a panic ends the program"))
+    let results = thread::scope(|scope| {
+        let other_thread = scope.spawn(|| run_step(&pair, &failure, second));
+        let from_first = run_step(&pair, &failure, first);
+        let from_second = other_thread.join().expect("a panic ends the program");
+        (from_first, from_second)
     });
     PAIR.set(outer);
-    match (first, second, failure.into_inner()) {
+    let (from_first, from_second) = results;
+    match (from_first, from_second, failure.into_inner()) {
         (Some(first), Some(second), None) => Ok((first, second)),
         (.., failure) => Err(failure.expect("a step that has no result has stored its error")),
     }

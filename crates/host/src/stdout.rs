@@ -15,7 +15,8 @@ impl Out {
                 self.closed = true;
                 Ok(())
             }
-            other => other.map_err(|it| io::Error::new(it.kind(), format!("stdout: {it}"))),
+            Err(error) => Err(io::Error::new(error.kind(), format!("stdout: {error}"))),
+            Ok(()) => Ok(()),
         }
     }
 }

@@ -91,14 +91,14 @@ mod tests {
 
     #[test]
     fn only_lines_that_are_too_wide_are_wrapped() {
-        let mut text = TerminalText {
+        let mut terminal = TerminalText {
             out: Vec::new(),
             width: Some(10),
             line: Vec::new(),
         };
-        write!(text, "a  b\n  * one two three\n\u{e4}\nend").expect("memory");
-        text.flush().expect("memory");
-        let text = String::from_utf8(text.out).expect("UTF-8");
+        write!(terminal, "a  b\n  * one two three\n\u{e4}\nend").expect("memory");
+        terminal.flush().expect("memory");
+        let text = String::from_utf8(terminal.out).expect("UTF-8");
         assert_eq!(text, "a  b\n  * one\n    two\n    three\n\u{e4}\nend");
     }
 }

@@ -4,6 +4,9 @@
 //! `/vmm`, prints how the VMM ended, and powers off the machine. When called as `/init vmm …`, it
 //! acts as a VMM that uses the kvmtool layout ([`vmm`]).
 //!
+//! It promises that the machine always powers off, and that the last line tells whether the guest
+//! was run.
+//!
 //! The program's own messages start with `kvm-host: `. The last message is `kvm-host: the VMM ended
 //! with exit code N`. `cargo xtask` reads these lines.
 

@@ -90,8 +90,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
                 .with_context(|| format!("register {register:#x}"))?;
         }
     }
-    let uart = Mutex::new(Serial::new(Unconnected, io::stdout()));
-    let uart = &uart;
+    let uart = &Mutex::new(Serial::new(Unconnected, io::stdout()));
     thread::scope(|scope| {
         for mut cpu in cpus {
             scope.spawn(move || {
@@ -134,11 +133,11 @@ impl GuestWish {
 /// addresses.
 fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
     // The memory is leaked on purpose, because the guest uses it until the process exits.
-    let memory = vec![0u8; (wish.memory + ALIGN) as usize].leak();
-    let skip = memory.as_ptr().align_offset(ALIGN as usize);
-    let memory = &mut memory[skip..];
-    let offset = wish.image.get(8..).and_then(|rest| rest.first_chunk());
-    let offset = u64::from_le_bytes(*offset.context("the image has no header")?);
+    let allocated = vec![0u8; (wish.memory + ALIGN) as usize].leak();
+    let skip = allocated.as_ptr().align_offset(ALIGN as usize);
+    let memory = &mut allocated[skip..];
+    let field = wish.image.get(8..).and_then(|rest| rest.first_chunk());
+    let offset = u64::from_le_bytes(*field.context("the image has no header")?);
     let low = wish.memory.min(LOW_MEMORY);
     let room = ALIGN.max(wish.tree.len() as u64);
     let tree = low.checked_sub(room).context("not enough memory")? & !(ALIGN - 1);
@@ -212,24 +211,23 @@ fn gic(vm: &VmFd, wish: &GuestWish) -> Result<DeviceFd> {
 
 /// Runs one CPU until the guest turns itself off or resets.
 fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<GuestUart>) -> Result<()> {
-    let register = |address: u64, length: usize| {
-        let offset = address.checked_sub(base).filter(|it| *it < UART_SIZE);
-        let offset = offset.filter(|_| length == 1).map(|it| it as u8);
-        let place = || format!("{length} bytes at {address:#x}, where there is no device");
-        offset.with_context(|| format!("the guest accesses {}", place()))
+    let register = |address: u64, length: usize| match address.checked_sub(base) {
+        Some(offset) if offset < UART_SIZE && length == 1 => Ok(offset as u8),
+        _ => bail!("the guest accesses {length} bytes at {address:#x}, where there is no device"),
     };
+    let lock = || uart.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
-        let uart = || uart.lock().unwrap_or_else(PoisonError::into_inner);
         match cpu.run() {
             Ok(VcpuExit::MmioRead(address, data)) => {
-                let value = uart().read(register(address, data.len())?);
+                let value = lock().read(register(address, data.len())?);
                 data.fill(value);
             }
             Ok(VcpuExit::MmioWrite(address, data)) => {
                 let offset = register(address, data.len())?;
-                // Ignore write errors, because they must not affect the guest.
-                data.iter()
-                    .for_each(|value| drop(uart().write(offset, *value)));
+                for value in data {
+                    // Ignore write errors, because they must not affect the guest.
+                    let _ = lock().write(offset, *value);
+                }
             }
             Ok(VcpuExit::SystemEvent(KVM_SYSTEM_EVENT_SHUTDOWN | KVM_SYSTEM_EVENT_RESET, _)) => {
                 return Ok(());

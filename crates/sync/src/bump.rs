@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_back_from_the_end_or_when_no_block_is_in_use() {
+    fn bytes_are_reclaimed_at_the_end_or_when_no_block_is_in_use() {
         let mut bump = Bump::new(0, 0x100);
         take(&mut bump, [0, 0x10, 0x20]);
         free(&mut bump, [0x20]);

@@ -164,8 +164,8 @@ impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
 
     /// Reports that CPU_OFF has returned, with its return code.
     pub fn report_cpu_off_failure(&self, code: i32) {
-        let code = RETURNED | u64::from(code as u32);
-        self.cpu_off_return.store(code, Ordering::Release);
+        let returned = RETURNED | u64::from(code as u32);
+        self.cpu_off_return.store(returned, Ordering::Release);
     }
 
     /// Reports that the CPU has stopped.
@@ -218,10 +218,10 @@ impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
     /// Records the instant just before a wake-up SGI to this CPU. Only the first SGI in a round
     /// counts.
     pub fn record_sgi_sent(&self, instant: u64) {
-        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
         // A second SGI does not overwrite the instant of the first.
-        let at = &self.sgi_sent_at;
-        let _ = at.compare_exchange(0, instant, success, failure);
+        let _ = self
+            .sgi_sent_at
+            .compare_exchange(0, instant, Ordering::Release, Ordering::Relaxed);
     }
 
     /// Returns the tally, if any.

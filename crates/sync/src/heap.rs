@@ -90,7 +90,8 @@ impl Heap {
     }
 
     fn take(&self, layout: Layout) -> *mut u8 {
-        let (size, align) = (layout.size(), layout.align());
+        let size = layout.size();
+        let align = layout.align();
         let taken = self.with_region(|region| (region.take(size, align), region.free_bytes()));
         match taken {
             (Some(at), _) => ptr::with_exposed_provenance_mut(at),

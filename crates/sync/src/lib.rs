@@ -1,6 +1,10 @@
 //! State that CPUs share: the hand-over of orders and outcomes between two CPUs, and the heap,
 //! which only one CPU uses.
 //!
+//! The crate promises that an order and its outcome arrive complete or not at all, in any
+//! interleaving of the two CPUs' steps, and that no second CPU can allocate memory from the heap,
+//! and no CPU during a round.
+//!
 //! The crate does not define orders or outcomes, because the messages are type parameters. It does
 //! not start or stop CPUs. It is compiled for the target, for the host, and with `--cfg loom` for
 //! the model checker (`crates/verify`).

@@ -42,9 +42,9 @@ fn view(handover: &Handover) -> View {
 }
 
 #[test]
-fn each_step_changes_its_own_answers_alone() {
-    let it = Handover::new(None);
-    let check = |expected: &View, step: &str| assert_eq!(view(&it), *expected, "{step}");
+fn each_step_changes_only_its_own_state() {
+    let handover = Handover::new(None);
+    let check = |expected: &View, step: &str| assert_eq!(view(&handover), *expected, "{step}");
     let mut expected = View {
         is_ready: true,
         is_done: true,
@@ -53,7 +53,7 @@ fn each_step_changes_its_own_answers_alone() {
         ..View::default()
     };
     check(&expected, "at first");
-    it.give_order(7);
+    handover.give_order(7);
     let given = View {
         order: Some(7),
         is_busy: true,
@@ -61,49 +61,49 @@ fn each_step_changes_its_own_answers_alone() {
     };
     expected = given;
     check(&expected, "an order");
-    it.report_ready();
+    handover.report_ready();
     expected.is_ready = true;
     check(&expected, "ready");
-    it.publish_start(50);
+    handover.publish_start(50);
     expected.start = Some(50);
     check(&expected, "start");
-    it.record_sgi_sent(60);
-    it.record_sgi_sent(70);
+    handover.record_sgi_sent(60);
+    handover.record_sgi_sent(70);
     expected.sgi_sent_at = Some(60);
     check(&expected, "the first of two SGIs");
-    it.clear_sgi_sent();
+    handover.clear_sgi_sent();
     expected.sgi_sent_at = None;
     check(&expected, "no SGI");
-    it.finish(9);
+    handover.finish(9);
     (expected.order, expected.outcome) = (None, Some(9));
     (expected.is_done, expected.is_busy) = (true, false);
     check(&expected, "finish");
-    it.release();
+    handover.release();
     expected.is_released = true;
     check(&expected, "release");
     for code in [-3, 0] {
-        it.report_cpu_off_failure(code);
+        handover.report_cpu_off_failure(code);
         expected.cpu_off_failure = Some(code);
         check(&expected, "CPU_OFF returned");
     }
-    it.give_order(8);
+    handover.give_order(8);
     expected = View {
         order: Some(8),
         ..given
     };
     check(&expected, "the next order");
     for stop in [Stop::WrongContext, Stop::Exception] {
-        it.report_stop(stop);
+        handover.report_stop(stop);
         (expected.stop, expected.is_busy) = (Some(stop), false);
         check(&expected, "stop");
     }
-    it.dismiss();
+    handover.dismiss();
     expected.is_dismissed = true;
     check(&expected, "dismiss");
 }
 
 #[test]
-fn an_order_before_the_last_is_done_and_an_outcome_without_one_panic() {
+fn early_order_and_outcome_without_order_panic() {
     let panics = |action: &dyn Fn()| catch_unwind(AssertUnwindSafe(action)).is_err();
     let handover = Handover::new(None);
     assert!(panics(&|| handover.finish(1)));
@@ -115,7 +115,7 @@ fn an_order_before_the_last_is_done_and_an_outcome_without_one_panic() {
 }
 
 #[test]
-fn the_tally_is_the_one_of_the_cpu() {
+fn tally_belongs_to_the_cpu() {
     let handover = Handover::new(Some(Box::leak(Box::default())));
     // SAFETY: no order was given, so the tally belongs to the lead, which is this thread.
     assert!(unsafe { handover.tally_mut() }.is_some());

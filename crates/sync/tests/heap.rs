@@ -10,9 +10,13 @@ use sync::Heap;
 
 fn panic_of<T: std::fmt::Debug>(act: impl FnOnce() -> T) -> String {
     let caught = catch_unwind(AssertUnwindSafe(act)).expect_err("a panic");
-    let text = caught.downcast_ref::<&str>().map(|it| it.to_string());
-    text.or(caught.downcast_ref::<String>().cloned())
-        .expect("a panic's message")
+    match caught.downcast_ref::<&str>() {
+        Some(text) => (*text).to_owned(),
+        None => caught
+            .downcast_ref::<String>()
+            .expect("a panic's message")
+            .clone(),
+    }
 }
 
 fn block_of(heap: &Heap) -> *mut u8 {
@@ -28,7 +32,7 @@ fn free(heap: &Heap, block: *mut u8) {
 const LAYOUT: Layout = Layout::new::<[u64; 8]>();
 
 #[test]
-fn each_use_that_is_not_allowed_ends_by_name() {
+fn forbidden_uses_panic_with_a_message() {
     let heap = Heap::new(|| true);
     let memory = vec![MaybeUninit::uninit(); 160].leak();
     let addresses = memory.as_ptr_range();

@@ -1,6 +1,9 @@
 //! Tests the hand-over between CPUs (`crates/sync/src/handover.rs`) under loom, with every
 //! interleaving of two CPUs' steps and every value that the memory model allows a load to return.
 //!
+//! The crate promises to find any ordering in `handover.rs` that is too weak for the message
+//! exchange, and to list the orderings that the exchange depends on.
+//!
 //! Each non-relaxed ordering in `handover.rs` is then weakened, one at a time. The tests must
 //! detect this if the message exchange depends on that ordering.
 //!
@@ -54,7 +57,7 @@ fn explore(scenario: fn()) {
 fn exchange() {
     let lead = Arc::new(ModelHandover::new(None));
     let cpu = lead.clone();
-    let cpu = thread::spawn(move || {
+    let cpu_thread = thread::spawn(move || {
         for number in 1..=ORDERS {
             assert_eq!(wait_for(|| cpu.order()), number);
             cpu.finish(10 * number);
@@ -68,7 +71,7 @@ fn exchange() {
         }
         assert_eq!(wait_for(|| lead.outcome()), 10 * number);
     }
-    cpu.join().expect("the CPU");
+    cpu_thread.join().expect("the CPU");
 }
 
 /// If the lead gives up on a CPU, that CPU has either completed its order or finds that the lead
@@ -77,7 +80,7 @@ fn dismissal() {
     let lead = Arc::new(ModelHandover::new(None));
     let cpu = lead.clone();
     lead.give_order(1);
-    let cpu = thread::spawn(move || {
+    let cpu_thread = thread::spawn(move || {
         let is_on = !cpu.is_dismissed();
         if is_on {
             let order = cpu.order().expect("an order");
@@ -91,12 +94,12 @@ fn dismissal() {
         lead.publish_start(7);
     }
     lead.dismiss();
-    let is_done = cpu.join().expect("the CPU");
+    let is_done = cpu_thread.join().expect("the CPU");
     assert_eq!(lead.outcome(), is_done.then_some(1));
 }
 
 #[test]
-fn orders_and_outcomes_are_exchanged_whole() {
+fn orders_and_outcomes_arrive_intact() {
     explore(exchange);
 }
 
@@ -131,10 +134,9 @@ fn tests_notice_each_ordering_that_messages_need() {
     assert!(!is_noticed((0, 0)));
 
     let source: Vec<&str> = include_str!("../../sync/src/handover.rs").lines().collect();
-    let noticed = cells::ordered_places()
+    let noticed: BTreeSet<&str> = cells::ordered_places()
         .into_iter()
-        .filter(|place| is_noticed(*place));
-    let noticed: BTreeSet<&str> = noticed
+        .filter(|place| is_noticed(*place))
         .map(|(line, _)| source[line as usize - 1].trim())
         .collect();
     assert_eq!(noticed, BTreeSet::from(NEEDED));

@@ -115,6 +115,7 @@ unsafe extern "Rust" {
     safe fn payload_main(state: BootState) -> !;
 }
 
+/// What the entry code passes to the payload's main function.
 pub struct BootState {
     pub loader_registers: [u64; 4],
     /// Tables that map the image, the appended tree and the boot area.

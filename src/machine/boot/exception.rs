@@ -92,9 +92,9 @@ impl fmt::Display for LeadException<'_> {
             return Ok(());
         }
         let at = Region { base: far, size: 1 };
-        let devices = DEVICES.try_lock();
-        let mut devices = devices.iter().flat_map(|devices| devices.iter());
-        if let Some((name, region)) = devices.find(|it| it.1.contains(&at)) {
+        if let Some(devices) = DEVICES.try_lock()
+            && let Some((name, region)) = devices.iter().find(|(_, region)| region.contains(&at))
+        {
             return write!(f, ", in the {name}, at offset {:#x}", far - region.base);
         }
         match esr & 0x3f {
@@ -107,15 +107,16 @@ impl fmt::Display for LeadException<'_> {
 }
 
 fn dump(saved: &SavedFrame) {
-    let (kind, class) = (saved.kind(), saved.class());
+    let class = saved.class();
     let image = layout::image().base;
     print_line!(
-        "\nUnhandled exception on CPU {} ({kind}, vector {})\n\
+        "\nUnhandled exception on CPU {} ({}, vector {})\n\
          ESR  {:016x}  EC {class:#04x}: {}\n\
          ELR  {:016x}  SPSR {:016x}\n\
          FAR  {:016x}  SP   {:016x}\n\
          image loaded at {image:#x}: ELR is image offset {:#x}",
         registers::mpidr(),
+        saved.kind(),
         saved.vector,
         saved.esr,
         class_name(class),

@@ -26,6 +26,7 @@ global_asm!(
     ITS_QUEUE_MASK = const its::QUEUE - 1,
 );
 
+/// The results of a timed call, as `timed.S` stores them.
 #[repr(C)]
 #[derive(Default)]
 struct RawCall {
@@ -67,6 +68,7 @@ impl FirmwareFunction {
     };
 }
 
+/// The counter around a timed call, and how the call returned.
 #[derive(Clone, Copy)]
 pub struct TimedCall {
     /// The counter before the call; None if an erratum spoiled the read.
@@ -79,9 +81,12 @@ pub struct TimedCall {
     pub back: Return,
 }
 
+/// How a call returned to the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Return {
+    /// At the instruction after the call.
     FellThrough,
+    /// Through the entry point, after a power-down.
     Resumed,
     /// The call returned through the entry point with a context ID other than the one passed.
     WrongContext,
@@ -108,7 +113,8 @@ macro_rules! counter {
 const PAIRS: u32 = 200;
 
 fn read_twice() -> [u64; 2] {
-    let (first, second): (u64, u64);
+    let first: u64;
+    let second: u64;
     // SAFETY: as in counter!.
     unsafe {
         asm!(
@@ -215,7 +221,8 @@ impl CallPath {
 
     #[inline(always)]
     fn time_into(self, raw: &mut RawCall, function: &FirmwareFunction) -> TimedCall {
-        let (timed, [x1, x2, x3]) = (self.timed_function(), function.arguments);
+        let timed = self.timed_function();
+        let [x1, x2, x3] = function.arguments;
         // SAFETY: timed.S writes only the six words of RawCall, and preserves the callee-saved
         // registers; the conduit is the one specified in the device tree. None of the timed
         // functions changes the payload's memory.
@@ -259,7 +266,7 @@ impl CallPath {
     /// `tests/entries` can find it.
     #[inline(never)]
     pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
-        let (function, power_state) = match power_state {
+        let (function, argument) = match power_state {
             Some(power_state) => (PSCI_CPU_SUSPEND_64, power_state),
             None => (PSCI_SYSTEM_SUSPEND_64, 0),
         };
@@ -272,7 +279,7 @@ impl CallPath {
         // SAFETY: as above; in addition, timed.S stores the context ID in `context`. The firmware
         // resumes this CPU at wake_entry, which uses the context ID to return to this stack. No
         // other CPU uses this stack.
-        unsafe { suspend(function, power_state, &mut raw, context) };
+        unsafe { suspend(function, argument, &mut raw, context) };
         self.read(&raw)
     }
 

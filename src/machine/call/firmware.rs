@@ -112,7 +112,7 @@ const ARCH_FUNCTIONS: [u32; 4] = [
 
 pub fn has_statistics() -> bool {
     let functions = [psci::PSCI_STAT_COUNT_64, psci::PSCI_STAT_RESIDENCY_64];
-    functions.iter().all(|f| features(*f).is_ok())
+    functions.iter().all(|function| features(*function).is_ok())
 }
 
 /// Reads the statistics for each state in `ladder`, for the nodes that this CPU's requests power

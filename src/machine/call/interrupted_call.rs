@@ -55,6 +55,7 @@ fn load([first, second]: &[AtomicU64; 2]) -> [u64; 2] {
     ]
 }
 
+/// The handler for interrupts during the call, with the data that it uses.
 #[repr(C)]
 struct CallHandler<'r> {
     handle: TakenInterrupt<CallHandler<'r>>,
@@ -84,7 +85,8 @@ extern "C" fn handle_interrupt(handler: &mut CallHandler<'_>, first: u64, second
 /// counter, so the same instructions always lie between that instant and the call.
 #[inline(never)]
 pub fn take_interrupt(waiter: &'static Waiter, function: [u64; 4], after: u64) -> Outcome {
-    let (path, timer) = (waiter.path, waiter.timer);
+    let path = waiter.path;
+    let timer = waiter.timer;
     let call: Call = match path {
         CallPath::Smc => interrupted_smc,
         CallPath::SmcTwice(_) => interrupted_smc_twice,

@@ -24,6 +24,7 @@ const PATIENCE_US: u64 = 5_000_000;
 /// The maximum number of polls in one batch that find no pending interrupt.
 const POLLS: u64 = 1 << 24;
 
+/// A loop's arguments, and the results that `operation_loop.S` stores.
 #[repr(C)]
 #[derive(Default)]
 struct RawLoop {
@@ -46,15 +47,7 @@ impl RawLoop {
             _ if self.left != 0 => (ActionEnd::GaveUp, None),
             Operation::Call(_) | Operation::CallWith(..) => (ActionEnd::Returned, Some(last)),
             Operation::ReadStamp if last != SUCCESS => (ActionEnd::GaveUp, None),
-            Operation::Nothing
-            | Operation::SelfSgi
-            | Operation::RoundTrip
-            | Operation::Eoi
-            | Operation::Lpi
-            | Operation::DistributorRead
-            | Operation::UartRead
-            | Operation::SysregRead
-            | Operation::ReadStamp => (ActionEnd::Returned, None),
+            _ => (ActionEnd::Returned, None),
         }
     }
 }
@@ -176,7 +169,8 @@ pub fn repeat(
     (start, outcome): (u64, Outcome),
 ) -> Outcome {
     let waiter = parts.waiter;
-    let (path, timer) = (waiter.path, waiter.timer);
+    let path = waiter.path;
+    let timer = waiter.timer;
     let Some((body, arguments)) = find_loop(operation, parts) else {
         let now = CounterValue::new(waiter.now());
         return Outcome {

@@ -16,6 +16,7 @@ const CLOCK_US: u64 = 200;
 /// The number of reads after which the counter is assumed to have stopped.
 const STILL: u32 = 16;
 
+/// The running cycle counter, and the register values to restore when it stops.
 pub struct CycleCounter {
     control: u64,
     filter: u64,
@@ -67,11 +68,15 @@ impl CycleCounter {
 pub fn measure_clock_mhz(waiter: &Waiter) -> Option<u64> {
     let frequency = waiter.clock.is_known().then_some(waiter.clock.hz)?;
     let cycle_counter = CycleCounter::start()?;
-    let (start, first) = (waiter.now(), now());
+    let start = waiter.now();
+    let first_cycle = now();
     waiter.path.spin_until(start + waiter.ticks_of_us(CLOCK_US));
-    let (end, last) = (waiter.now(), now());
+    let end = waiter.now();
+    let last_cycle = now();
     cycle_counter.stop();
-    let cycles = last.wrapping_sub(first).checked_mul(frequency)?;
+    let cycles = last_cycle
+        .wrapping_sub(first_cycle)
+        .checked_mul(frequency)?;
     let ticks = (end - start).checked_mul(1_000_000)?;
     cycles.checked_add(ticks / 2)?.checked_div(ticks)
 }

@@ -1,4 +1,4 @@
-//! The executing CPU: registers, single instructions, cycle counter.
+//! The executing CPU: registers, single instructions, cache lines, cycle counter.
 
 pub mod cache_lines;
 pub mod cycle_counter;

@@ -47,10 +47,7 @@ pub fn midr() -> u64 {
 /// between its write and the read of CCSIDR_EL1.
 pub fn read_identity(is_kvm_guest: bool) -> Identity {
     let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);
-    let levels = match is_kvm_guest {
-        true => 0,
-        false => CLIDR_EL1.get(),
-    };
+    let levels = if is_kvm_guest { 0 } else { CLIDR_EL1.get() };
     let caches = Caches::read(levels, wide, &mut |selector| {
         CSSELR_EL1.set(selector);
         // After an ISB, CCSIDR_EL1 describes the selected cache.

@@ -97,7 +97,7 @@ impl GicDriver {
 
     /// Checks that the GIC in the device tree has a redistributor for this CPU (if it is a GICv3).
     /// The CPU may be off.
-    pub fn find_part_of(&self, cpu: &GicCpu) -> Result<(), GicError> {
+    pub fn check_redistributor(&self, cpu: &GicCpu) -> Result<(), GicError> {
         match self {
             Self::Absent | Self::V2(_) => Ok(()),
             Self::V3(gic) => gic.locate(cpu).map(drop),
@@ -107,19 +107,19 @@ impl GicDriver {
     /// Disables SPIs that an earlier stage left enabled. The lead calls this function once, before
     /// it enables any SPI.
     pub fn silence_spis(&self) -> Result<(), GicError> {
-        let is_silent = |mut bus| {
-            spi::silence_all(&mut bus)
-                && (!matches!(self, Self::V3(_)) || spi::silence_extended(&mut bus))
+        let Some(mut distributor) = self.distributor() else {
+            return Ok(());
         };
-        let is_silent = self.distributor().is_none_or(is_silent);
+        let is_silent = spi::silence_all(&mut distributor)
+            && (!matches!(self, Self::V3(_)) || spi::silence_extended(&mut distributor));
         is_silent.then_some(()).ok_or(GicError::Timeout)
     }
 
     /// Sets up this CPU's part of the GIC, regardless of its state, for the wake-up SGI and the
     /// PPIs of these timers. Called on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
-        let timers = timers.iter().map(|intid| 1 << intid.number());
-        let enabled = timers.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);
+        let bits = timers.iter().map(|intid| 1 << intid.number());
+        let enabled = bits.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);
         with_gic!(self, gic => gic.init_cpu(own, enabled), Ok(()))
     }
 

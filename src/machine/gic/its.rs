@@ -16,6 +16,8 @@ use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
 
+/// The ITS and the memory for its tables. Holding one proves that its registers are mapped, not
+/// that it responds: [`Self::enable`] finds that out.
 pub struct ItsDriver {
     registers: MappedRegisters,
     tables: ItsTables<'static>,
@@ -30,14 +32,11 @@ impl ItsDriver {
         words: &'static [AtomicU64],
     ) -> Result<Self, NoLpi> {
         let region = region.ok_or(NoLpi::NotInTree)?;
-        let registers = MappedRegisters::map(tables, region).ok();
-        let registers = registers.and_then(|it| it.with_at_least(FRAME).ok());
-        let (registers, tables) = registers
-            .zip(ItsTables::new(words))
-            .ok_or(NoLpi::NotInTree)?;
+        let unusable = |_| NoLpi::NotInTree;
+        let mapped = MappedRegisters::map(tables, region).map_err(unusable)?;
         Ok(Self {
-            registers,
-            tables,
+            registers: mapped.require_size(FRAME).map_err(unusable)?,
+            tables: ItsTables::new(words).ok_or(NoLpi::NotInTree)?,
             enabled: Once::new(),
         })
     }

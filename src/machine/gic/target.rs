@@ -9,6 +9,7 @@ pub const WAKE_SGI: IntId = IntId::sgi(0);
 /// The priority of all interrupts, in the middle of the non-secure range.
 pub const PRIORITY: u8 = 0xa0;
 
+/// A CPU as a target of interrupts.
 pub struct GicCpu {
     pub mpidr: Mpidr,
     /// GICv3: the address of the CPU's redistributor, or 0 until it is found. GICv2: the CPU's bit
@@ -19,6 +20,7 @@ pub struct GicCpu {
     pub awaits_sgi: AtomicBool,
 }
 
+/// An interrupt that has been acknowledged and not yet completed.
 pub struct Acknowledged {
     pub intid: IntId,
     /// The GICC_IAR value, which is written back to complete the interrupt.

@@ -26,8 +26,8 @@ impl GicV2Driver {
         cpu_interface: MappedRegisters,
     ) -> Result<Self, MapError> {
         Ok(Self {
-            distributor: distributor.with_at_least(DISTRIBUTOR_SIZE)?,
-            cpu_interface: cpu_interface.with_at_least(CPU_INTERFACE_SIZE)?,
+            distributor: distributor.require_size(DISTRIBUTOR_SIZE)?,
+            cpu_interface: cpu_interface.require_size(CPU_INTERFACE_SIZE)?,
         })
     }
 

@@ -44,7 +44,7 @@ impl GicV3Driver {
         stride: Option<u64>,
     ) -> Result<Self, MapError> {
         Ok(Self {
-            distributor: distributor.with_at_least(gicv3::DISTRIBUTOR_SIZE)?,
+            distributor: distributor.require_size(gicv3::DISTRIBUTOR_SIZE)?,
             redistributors,
             stride,
         })
@@ -126,7 +126,7 @@ impl GicV3Driver {
             let registers = self.registers(base)?;
             Some(redistributor::read_type(&mut Mmio::new(registers)))
         };
-        let regions = self.redistributors.iter().map(|r| r.region());
+        let regions = self.redistributors.iter().map(|frames| frames.region());
         let found = redistributor::find_redistributor(regions, self.stride, cpu, typer);
         found.ok_or(GicError::NoRedistributor)
     }
@@ -152,9 +152,12 @@ impl GicV3Driver {
     }
 
     pub fn acknowledge(&self) -> Option<Acknowledged> {
-        let intid = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?;
+        let acknowledged = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?;
+        let intid = IntId::new(acknowledged.into());
         // The crate recognizes only one of the special INTIDs.
-        let intid = Some(IntId::new(intid.into())).filter(|intid| !intid.is_special())?;
+        if intid.is_special() {
+            return None;
+        }
         let register = intid.number();
         Some(Acknowledged { intid, register })
     }

@@ -14,8 +14,12 @@ use hardware::devices::{Bus, Width};
 use crate::machine::cpu::instructions::relax;
 use crate::machine::memory::tables::{MapError, Mapping, TranslationTables};
 
-/// A device's registers, permanently mapped as device memory. Device registers never contain
-/// program data, and an access affects only the device.
+/// A device's registers.
+///
+/// Holding a value proves that the region is permanently mapped as device memory, that it never
+/// contains program data, and that an access affects only the device. It does not prove that a
+/// device is there, that it has registers everywhere in the region, or that no other driver uses
+/// it: the value can be copied.
 #[derive(Clone, Copy)]
 pub struct MappedRegisters(Region);
 
@@ -38,13 +42,17 @@ impl MappedRegisters {
     }
 
     /// Returns an error if the region is misaligned or too small for a driver.
-    pub fn with_at_least(self, size: u64) -> Result<Self, MapError> {
-        let Region { base, .. } = self.0;
-        let suffices = self.0.size >= size && base.is_multiple_of(4);
-        suffices.then_some(self).ok_or(MapError::TooFew(base))
+    pub fn require_size(self, size: u64) -> Result<Self, MapError> {
+        let region = self.0;
+        if region.size >= size && region.base.is_multiple_of(4) {
+            Ok(self)
+        } else {
+            Err(MapError::RegionTooSmall(region.base))
+        }
     }
 }
 
+/// Accesses to a device's registers. Panics if an offset is outside the mapped region.
 pub struct Mmio(MappedRegisters);
 
 impl Mmio {
@@ -55,8 +63,11 @@ impl Mmio {
     /// Returns the address of a register of `size` bytes.
     #[inline(always)]
     fn address(&self, offset: u64, size: u64) -> u64 {
-        let Region { base, size: all } = self.0.0;
-        let is_inside = offset.saturating_add(size) <= all;
+        let Region {
+            base,
+            size: region_size,
+        } = self.0.0;
+        let is_inside = offset.saturating_add(size) <= region_size;
         let is_aligned = (base + offset).is_multiple_of(size);
         assert!(is_inside && is_aligned, "register outside its device");
         base + offset

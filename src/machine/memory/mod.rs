@@ -1,6 +1,5 @@
 //! Mapped memory: translation tables, stacks, working memory, device registers.
 
-pub mod dirty_lines;
 pub mod loader_data;
 pub mod mmio;
 pub mod probe;

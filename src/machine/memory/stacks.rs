@@ -10,6 +10,9 @@ const STACK: u64 = 2 * PAGE;
 
 pub const BYTES_PER_CPU: u64 = PAGE + STACK + layout::EMERGENCY_STACK;
 
+/// A CPU's stack and emergency stack. Holding a value proves that both are mapped and owned by
+/// nothing else, and that the page below the stack is unmapped. It does not prove that a CPU uses
+/// them.
 pub struct CpuStack(Pages);
 
 impl CpuStack {

@@ -45,6 +45,8 @@ pub fn functions_of_load(load: Load, zero: bool, conduit: Conduit) -> [Function;
     }
 }
 
+/// The memory that a CPU's load writes to. Holding a value proves that the pages are mapped, have
+/// been written to once, and have no other owner. The buffer may be empty.
 pub struct StressBuffer(Pages);
 
 impl StressBuffer {

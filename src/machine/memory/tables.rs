@@ -69,7 +69,7 @@ pub enum MapError {
     Unreadable(u64),
     /// The device at this address has more registers than the device tree lists.
     #[error("the device at {0:#x} has more registers than the tree lists")]
-    TooFew(u64),
+    RegionTooSmall(u64),
 }
 
 /// The tables, and the pool that new tables are allocated from.
@@ -91,9 +91,10 @@ impl TranslationTables {
             root,
             next,
             end,
-            data_bits: match el1_layout {
-                true => NEVER_EXECUTE_EL1,
-                false => NEVER_EXECUTE_EL2 | ONE_LEVEL,
+            data_bits: if el1_layout {
+                NEVER_EXECUTE_EL1
+            } else {
+                NEVER_EXECUTE_EL2 | ONE_LEVEL
             },
         }
     }
@@ -211,21 +212,26 @@ impl TranslationTables {
             self.next += PAGE;
             (entry, level) = self.walk(page);
         }
-        let (size, bits) = match level {
+        let (size, low_bits) = match level {
             3 => (PAGE, bits),
             _ => (BLOCK, bits & !NO_BLOCK),
         };
         let offset = page % size;
-        match (read(entry), (page - offset) | bits) {
-            (old, new) if old & 1 == 0 => write(entry, new),
-            (old, new) if old == new => {}
-            _ => return Err(MapError::Conflict(page)),
+        let old = read(entry);
+        let new = (page - offset) | low_bits;
+        if old & 1 == 0 {
+            write(entry, new);
+        } else if old != new {
+            return Err(MapError::Conflict(page));
         }
         Ok(size - offset)
     }
 }
 
-/// Permanently mapped memory, in whole pages. This value is the only owner of those pages.
+/// Memory in whole pages.
+///
+/// Holding a value proves that the pages are permanently mapped as [`Mapping::Memory`] and that
+/// nothing else owns them. It does not prove anything about their contents.
 pub struct Pages(Region);
 
 impl Pages {

@@ -1,18 +1,30 @@
-//! The memory that a CPU shares with the others.
+//! The memory that a CPU shares with the others, and the messages that it and the lead exchange.
 
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use aarch64_cpu::registers::{TPIDR_EL1, TPIDR_EL2, Writeable};
 use hardware::board::{CpuIndex, Mpidr};
 use spin::Once;
-use suite::measure::{Identity, Tally};
+use suite::measure::order::Order;
+use suite::measure::{Cause, Identity, Outcome, Tally};
+use sync::Stop;
 
 use crate::machine::boot::layout::{EntryRecord, set_channel_directory};
 use crate::machine::cpu::registers;
 use crate::machine::gic::target::GicCpu;
 use crate::machine::memory::stacks::CpuStack;
 use crate::machine::memory::stress::StressBuffer;
-use crate::machine::round::handover::CpuHandover;
+
+/// The state shared by the lead and one other CPU.
+pub type CpuHandover = sync::Handover<Order, Outcome, Tally>;
+
+/// Returns the cause to report for a CPU that stopped.
+pub const fn cause_of(stop: Stop) -> Cause {
+    match stop {
+        Stop::Exception => Cause::Exception,
+        Stop::WrongContext => Cause::Context,
+    }
+}
 
 /// A CPU's channel. No two channels share a cache line.
 #[repr(C, align(128))]

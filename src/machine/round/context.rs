@@ -8,6 +8,7 @@ use crate::machine::cpu::registers;
 use crate::machine::gic::target::GicCpu;
 use crate::machine::time::waiter::Waiter;
 
+/// The values of these registers at one instant.
 pub struct Context {
     vectors: u64,
     timer: Option<u64>,

@@ -14,14 +14,14 @@ use crate::machine::time::waiter::Waiter;
 /// How long to wait until a CPU that was turned on is off again, in microseconds.
 const OFF_US: u64 = 5_000_000;
 
-/// Makes the call in `interrupt` at the instant returned by `start`, and takes the interrupt.
+/// Makes the call in `interrupt` at the instant returned by `await_start`, and takes the interrupt.
 pub fn observe_call(
     channels: &'static [CpuChannel],
     waiter: &'static Waiter,
     interrupt: &Interrupt,
-    start: &mut dyn FnMut() -> Option<u64>,
+    await_start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
-    let Some(start) = start() else {
+    let Some(start) = await_start() else {
         return Outcome::default();
     };
     if !waiter.gic.drain() {
@@ -36,19 +36,14 @@ pub fn observe_call(
             arguments: [x1, x2, x3],
         } => [id.into(), x1, x2, x3],
         InterruptedCall::CpuOn { target, .. } => {
-            let target = &channels[target.place()];
+            let cpu = &channels[target.place()];
             // The lead does not use this CPU in the round, so its order is given here. It powers
             // off again. The order must be in memory before CPU_ON.
-            target.handover.give_order(Order::default());
+            cpu.handover.give_order(Order::default());
             instructions::complete_accesses();
-            let context = core::ptr::from_ref(target) as u64 | waiter.path.context_flag();
+            let context = core::ptr::from_ref(cpu) as u64 | waiter.path.context_flag();
             let entry = layout::secondary_entry_address();
-            [
-                PSCI_CPU_ON_64.into(),
-                target.mpidr().number(),
-                entry,
-                context,
-            ]
+            [PSCI_CPU_ON_64.into(), cpu.mpidr().number(), entry, context]
         }
     };
     waiter.path.spin_until(start);

@@ -22,9 +22,8 @@ use crate::machine::boot_marks;
 use crate::machine::call::{conduit, firmware};
 use crate::machine::console;
 use crate::machine::cpu::instructions;
-use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::channel::{CpuChannel, CpuHandover, cause_of};
 use crate::machine::round::cpu_states::{CpuState, CpuStates};
-use crate::machine::round::handover::{CpuHandover, cause_of};
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 
@@ -41,6 +40,7 @@ const OFF_TOO_EARLY: Loss = Loss {
     cause: Cause::OffTooEarly,
 };
 
+/// The lead CPU, which gives the other CPUs their orders and collects the outcomes.
 pub struct Lead {
     own: Participant,
     channels: &'static [CpuChannel],
@@ -118,7 +118,8 @@ impl Lead {
     ) -> Result<u64, Loss> {
         let step = Step::TurnOn;
         self.begin_step(step, deadline);
-        let (entry, context) = (layout::secondary_entry_address(), self.context(cpu));
+        let entry = layout::secondary_entry_address();
+        let context = self.context(cpu);
         // If no call is accepted before the deadline, the last return value is the loss cause.
         let mut cause = Cause::Timeout;
         cpu.handover.give_order(order);
@@ -139,8 +140,8 @@ impl Lead {
                 Err(error) => Some(Err(Cause::Firmware(error.into()))),
             }
         });
-        let accepted = accepted.unwrap_or(Err(cause));
-        accepted.map_err(|cause| Loss { step, cause })
+        let result = accepted.unwrap_or(Err(cause));
+        result.map_err(|cause| Loss { step, cause })
     }
 
     /// Calls CPU_ON for a CPU that is already on or powering up, and returns the return code.
@@ -165,8 +166,8 @@ impl Lead {
     ) -> Result<T, Loss> {
         self.begin_step(step, deadline);
         let polled = self.waiter().poll_every(nap_us, deadline, condition);
-        let polled = polled.unwrap_or(Err(Cause::Timeout));
-        polled.map_err(|cause| Loss { step, cause })
+        let result = polled.unwrap_or(Err(Cause::Timeout));
+        result.map_err(|cause| Loss { step, cause })
     }
 
     /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter value at the
@@ -202,9 +203,12 @@ impl Lead {
         deadline: u64,
         condition: fn(&CpuHandover) -> bool,
     ) -> Result<(), Loss> {
-        self.poll_step(step, NAP_US, deadline, || match condition(&cpu.handover) {
-            true => Some(Ok(())),
-            false => cpu.handover.stop().map(|stop| Err(cause_of(stop))),
+        self.poll_step(step, NAP_US, deadline, || {
+            if condition(&cpu.handover) {
+                Some(Ok(()))
+            } else {
+                cpu.handover.stop().map(|stop| Err(cause_of(stop)))
+            }
         })
     }
 
@@ -273,7 +277,7 @@ impl Lead {
     /// all of them are ready.
     fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         self.let_settle(orders);
-        let deadline = self.deadline_of(Step::TurnOn);
+        let turn_on_by = self.deadline_of(Step::TurnOn);
         for cpu in self.participants(orders) {
             let order = orders.order_for(cpu.index);
             let outcome = &mut outcomes[cpu.index.place()];
@@ -282,7 +286,7 @@ impl Lead {
                 cpu.handover.give_order(order);
                 continue;
             }
-            match self.turn_on(cpu, order, NAP_US, deadline) {
+            match self.turn_on(cpu, order, NAP_US, turn_on_by) {
                 Ok(turned_on) => {
                     outcome.turned_on = CounterValue::new(turned_on);
                     if orders.round.repeats_cpu_on {
@@ -296,13 +300,13 @@ impl Lead {
             let until = self.waiter().now() + orders.round.quiet;
             self.waiter().sleep_until(until);
         }
-        let deadline = self.deadline_of(Step::Arrive);
+        let arrive_by = self.deadline_of(Step::Arrive);
         for cpu in self.participants(orders) {
             let step = match self.states.get(cpu.index) {
                 CpuState::On => Step::Begin,
                 _ => Step::Arrive,
             };
-            let ready = self.wait(cpu, step, deadline, CpuHandover::is_ready);
+            let ready = self.wait(cpu, step, arrive_by, CpuHandover::is_ready);
             self.note(&orders.round, cpu, ready.map(|()| CpuState::On), outcomes);
         }
     }
@@ -337,7 +341,8 @@ impl Lead {
 
     /// Collects the other CPUs' outcomes, and waits until those that power off are off.
     fn collect_outcomes(&self, orders: &OrderBook<'_>, start: u64, outcomes: &mut [Outcome]) {
-        let (round, helper) = (&orders.round, orders.helper());
+        let round = &orders.round;
+        let helper = orders.helper();
         // No CPU finishes before the quiet time ends, and polling would disturb CPUs that are
         // powering down or up.
         if round.action != Action::OnOff {
@@ -357,9 +362,13 @@ impl Lead {
             let deadline = self.last_finish(orders, start);
             for cpu in measured().chain(self.participants(orders).filter(is_helper)) {
                 cpu.handover.release();
-                let done = self.wait(cpu, Step::Finish, deadline, CpuHandover::is_done);
-                let done = done.map(|()| take_outcome(cpu, round, outcomes));
-                self.note(round, cpu, done.map(|_| CpuState::On), outcomes);
+                let finished = self
+                    .wait(cpu, Step::Finish, deadline, CpuHandover::is_done)
+                    .map(|()| {
+                        take_outcome(cpu, round, outcomes);
+                        CpuState::On
+                    });
+                self.note(round, cpu, finished, outcomes);
             }
         }
         if round.after != After::Off && !round.action.turns_off() {
@@ -372,18 +381,14 @@ impl Lead {
                 self.note(round, cpu, off, outcomes);
                 continue;
             }
-            let off = self.wait_off(cpu, round.action, deadline);
-            let off = off.and_then(|seen_off| {
-                let taken = take_outcome(cpu, round, outcomes);
-                taken.ok_or(OFF_TOO_EARLY)?.seen_off = CounterValue::new(seen_off);
-                Ok(seen_off)
-            });
-            self.note(
-                round,
-                cpu,
-                off.map(|seen_at| CpuState::Off { seen_at }),
-                outcomes,
-            );
+            let off = self
+                .wait_off(cpu, round.action, deadline)
+                .and_then(|seen_at| {
+                    let taken = take_outcome(cpu, round, outcomes);
+                    taken.ok_or(OFF_TOO_EARLY)?.seen_off = CounterValue::new(seen_at);
+                    Ok(CpuState::Off { seen_at })
+                });
+            self.note(round, cpu, off, outcomes);
         }
     }
 
@@ -395,16 +400,16 @@ impl Lead {
         round: &Round,
         outcomes: &mut [Outcome],
     ) -> Result<CpuState, Loss> {
-        let done = CpuHandover::is_done;
-        let deadline = self.deadline_of(Step::Finish);
+        let finish_by = self.deadline_of(Step::Finish);
         // Without naps, so that the first call comes before the CPU is off.
-        let is_done = || done(&cpu.handover).then_some(());
-        self.waiter().poll_every(0, deadline, is_done);
+        let is_done = || cpu.handover.is_done().then_some(());
+        self.waiter().poll_every(0, finish_by, is_done);
         let outcome = take_outcome(cpu, round, outcomes).ok_or(OFF_TOO_EARLY)?;
-        let deadline = self.deadline_of(Step::TurnOff);
-        let accepted = self.turn_on(cpu, Order::default(), 0, deadline)?;
+        let turn_on_by = self.deadline_of(Step::TurnOff);
+        let accepted = self.turn_on(cpu, Order::default(), 0, turn_on_by)?;
         outcome.seen_off = CounterValue::new(accepted);
-        self.wait(cpu, Step::Arrive, self.deadline_of(Step::Arrive), done)?;
+        let arrive_by = self.deadline_of(Step::Arrive);
+        self.wait(cpu, Step::Arrive, arrive_by, CpuHandover::is_done)?;
         let seen_at = self.wait_off(cpu, Action::None, self.deadline_of(Step::TurnOff))?;
         Ok(CpuState::Off { seen_at })
     }
@@ -437,9 +442,10 @@ fn take_outcome<'o>(
     let outcome = cpu.handover.outcome()?;
     *own = Outcome {
         turned_on,
-        quiet_until: match round.action.measures_arrival() {
-            true => turned_on.map(|turned_on| turned_on + round.quiet),
-            false => outcome.quiet_until,
+        quiet_until: if round.action.measures_arrival() {
+            turned_on.map(|turned_on| turned_on + round.quiet)
+        } else {
+            outcome.quiet_until
         },
         ..outcome
     };

@@ -13,7 +13,7 @@ use suite::measure::{Cause, FINISH_US, Loss, Step};
 use crate::machine::console;
 use crate::machine::cpu::registers;
 use crate::machine::ending;
-use crate::machine::round::handover::CpuHandover;
+use crate::machine::round::channel::CpuHandover;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::watchdog::WatchdogDriver;
 
@@ -32,6 +32,7 @@ pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US).div_ceil(1_000_00
 /// The deadline while no CPU is waiting for the lead.
 const NEVER: u64 = u64::MAX;
 
+/// The lead's current step and its deadline, as the other CPUs see them.
 pub struct LeadWatch {
     until: AtomicU64,
     step: AtomicU32,

@@ -3,7 +3,6 @@
 pub mod channel;
 mod context;
 pub mod cpu_states;
-pub mod handover;
 mod interrupted;
 pub mod lead;
 pub mod lead_watch;

@@ -18,11 +18,11 @@ use sync::Stop;
 use crate::machine::call::call_path::{CallPath, FirmwareFunction, Return, TimedCall};
 use crate::machine::call::firmware;
 use crate::machine::call::operation_loop::{self, LoopParts};
+use crate::machine::cpu::cache_lines::DirtyLines;
 use crate::machine::cpu::{cycle_counter, instructions, registers};
 use crate::machine::ending;
 use crate::machine::gic::its::ItsDriver;
 use crate::machine::gic::target::GicError;
-use crate::machine::memory::dirty_lines::DirtyLines;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::context::Context;
 use crate::machine::round::interrupted;
@@ -38,6 +38,7 @@ const SPIN_US: u64 = 100;
 /// How much earlier than the other CPUs the lead wakes up, in microseconds.
 const AHEAD_US: u64 = 30;
 
+/// What all CPUs use in a round. It does not change while other CPUs are on.
 pub struct RoundParts {
     pub channels: &'static [CpuChannel],
     pub lead: CpuIndex,
@@ -61,7 +62,7 @@ pub static PARTS: Once<RoundParts> = Once::new();
 
 /// Called when the CPU is ready. Waits for the agreed instant and returns it. Returns None if the
 /// round is canceled.
-type Start<'s> = dyn FnMut() -> Option<u64> + 's;
+type AwaitStart<'s> = dyn FnMut() -> Option<u64> + 's;
 
 /// A suspend and the measured call, which is the suspend itself or the first call after it.
 struct SuspendCalls<'c> {
@@ -69,6 +70,7 @@ struct SuspendCalls<'c> {
     measured: &'c TimedCall,
 }
 
+/// The calling CPU as a participant in rounds: its own channel, and what all CPUs use.
 #[derive(Clone, Copy)]
 pub struct Participant {
     pub channel: &'static CpuChannel,
@@ -88,7 +90,7 @@ impl Participant {
         gic.init_cpu(&self.channel.gic, &[timer.intid])?;
         let is_proven = &self.channel.timer_is_proven;
         if gic.version().is_some() && !is_proven.load(Ordering::Relaxed) {
-            if !self.parts.waiter.proves_timer() {
+            if !self.parts.waiter.timer_interrupt_arrives() {
                 return Err(match gic.version() {
                     Some(GicVersion::V2) if registers::has_gic_registers() => {
                         GicError::OtherGic(timer.intid)
@@ -116,8 +118,8 @@ impl Participant {
         watch.wait_for_lead(waiter, &self.channel.handover, given)
     }
 
-    /// Executes `order`. Calls `start` once this CPU is ready.
-    pub fn execute_order(&self, order: &Order, start: &mut Start) -> Outcome {
+    /// Executes `order`. Calls `agree_on_start` once this CPU is ready.
+    pub fn execute_order(&self, order: &Order, agree_on_start: &mut AwaitStart) -> Outcome {
         let outcome = Outcome {
             action: order.action,
             ..Outcome::default()
@@ -125,33 +127,37 @@ impl Participant {
         if order.action.goes_down() {
             self.parts.dirty_lines.dirty(order.round.dirty);
         }
-        let start = &mut || self.wait_for_start(start);
+        let await_start = &mut || self.wait_for_start(agree_on_start);
         match order.action {
             Action::None => outcome,
-            Action::Suspend { .. } | Action::SystemSuspend => self.suspend(order, None, start),
+            Action::Suspend { .. } | Action::SystemSuspend => {
+                self.suspend(order, None, await_start)
+            }
             Action::ColdCall { call, after } => match (&self.function(call), after) {
                 (None, _) => Outcome {
                     end: ActionEnd::GaveUp,
                     ..outcome
                 },
-                (Some(call), Preparation::Suspend { .. }) => self.suspend(order, Some(call), start),
+                (Some(call), Preparation::Suspend { .. }) => {
+                    self.suspend(order, Some(call), await_start)
+                }
                 (Some(call), Preparation::Warm) => {
-                    self.call_twice(order, call, CallPath::time_call, start)
+                    self.call_twice(order, call, CallPath::time_call, await_start)
                 }
                 (Some(call), Preparation::Evict) => {
-                    self.call_twice(order, call, CallPath::time_call_evicted, start)
+                    self.call_twice(order, call, CallPath::time_call_evicted, await_start)
                 }
             },
-            Action::Help => self.help_others(order, start),
-            Action::Interrupt => self.observe_call(order, start),
-            Action::Expire => self.observe_timer(order, start),
+            Action::Help => self.help_others(order, await_start),
+            Action::Interrupt => self.observe_call(order, await_start),
+            Action::Expire => self.observe_timer(order, await_start),
             Action::ReadBack => self.add_timestamps(Outcome {
                 end: ActionEnd::ReadBack,
                 after: CounterValue::new(self.parts.waiter.now()),
                 ..outcome
             }),
             Action::Version | Action::Repeat { .. } | Action::Off | Action::OnOff => {
-                match start() {
+                match await_start() {
                     Some(at) => {
                         let start = CounterValue::new(at);
                         self.call_at(order, at, Outcome { start, ..outcome })
@@ -230,14 +236,14 @@ impl Participant {
         order: &Order,
         function: &FirmwareFunction,
         time_call: fn(CallPath, &FirmwareFunction) -> TimedCall,
-        start: &mut Start,
+        await_start: &mut AwaitStart,
     ) -> Outcome {
         let path = self.parts.waiter.path;
         let outcome = Outcome {
             action: order.action,
             ..Outcome::default()
         };
-        let Some(at) = start() else {
+        let Some(at) = await_start() else {
             return outcome;
         };
         path.spin_until(at);
@@ -251,8 +257,8 @@ impl Participant {
     /// All CPUs start spinning at the same instant, regardless of how they waited before. The lead
     /// wakes up shortly before the others, so that an emulator that runs CPUs in turn starts each
     /// round with the same CPU.
-    fn wait_for_start(&self, start: &mut Start) -> Option<u64> {
-        let start = start()?;
+    fn wait_for_start(&self, agree_on_start: &mut AwaitStart) -> Option<u64> {
+        let start = agree_on_start()?;
         let waiter = &self.parts.waiter;
         let spin = start.saturating_sub(waiter.ticks_of_us(SPIN_US));
         if self.is_lead() {
@@ -272,7 +278,7 @@ impl Participant {
         &self,
         order: &Order,
         first_call: Option<&FirmwareFunction>,
-        start: &mut Start,
+        await_start: &mut AwaitStart,
     ) -> Outcome {
         let waiter = &self.parts.waiter;
         let power_state = order.action.power_state();
@@ -282,7 +288,7 @@ impl Participant {
         };
         let statistics = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
         self.channel.handover.clear_sgi_sent();
-        let Some(start) = start() else {
+        let Some(start) = await_start() else {
             return outcome;
         };
         let call_at = start + order.times.call_after;
@@ -296,21 +302,21 @@ impl Participant {
         let context = order.round.checks_context.then(|| self.read_context());
         waiter.path.spin_until(call_at);
         if let Some(after) = order.race {
-            let due = waiter.now() + after;
-            waiter.timer.arm(due);
-            outcome.due = CounterValue::new(due);
+            let expires_at = waiter.now() + after;
+            waiter.timer.arm(expires_at);
+            outcome.due = CounterValue::new(expires_at);
         }
         let context_id = &self.channel.entry.suspend_context;
         let call = waiter.path.time_suspend(power_state, context_id);
         // This call must come before any other firmware call on the wake-up path.
-        let first_call = first_call.map(|function| waiter.path.time_call(function));
+        let timed_first_call = first_call.map(|function| waiter.path.time_call(function));
         outcome.kept = context.map(|before| before.compare(&self.read_context(), call.back));
 
         self.disarm_timer_frame(order);
         if power_state.is_none() && call.back != Return::FellThrough {
             // The entire GIC may have lost power.
-            let gic = waiter.gic.init_distributor();
-            gic.unwrap_or_else(|error| panic!("GIC: {error}"));
+            let result = waiter.gic.init_distributor();
+            result.unwrap_or_else(|error| panic!("GIC: {error}"));
         }
         // This is necessary after either kind of return, because firmware disables the GIC CPU
         // interface during power-down, even if the call then returns because of a pending
@@ -318,7 +324,7 @@ impl Participant {
         self.set_up_again();
         let calls = SuspendCalls {
             suspend: &call,
-            measured: first_call.as_ref().unwrap_or(&call),
+            measured: timed_first_call.as_ref().unwrap_or(&call),
         };
         self.finish_suspend(order, start, &calls, &statistics, outcome)
     }
@@ -411,14 +417,14 @@ impl Participant {
     /// Stays awake and wakes the other CPUs. Waits for the deadline in WFI, using its own timer and
     /// no firmware calls, and stays on until the lead reports that all other CPUs have returned. If
     /// the lead is the helper, it waits for these CPUs when it collects their outcomes.
-    fn help_others(&self, order: &Order, start: &mut Start) -> Outcome {
+    fn help_others(&self, order: &Order, await_start: &mut AwaitStart) -> Outcome {
         let waiter = &self.parts.waiter;
         let outcome = Outcome {
             action: Action::Help,
             end: ActionEnd::Returned,
             ..Outcome::default()
         };
-        let Some(start) = start() else {
+        let Some(start) = await_start() else {
             return outcome;
         };
         waiter.sleep_until(start + order.times.wake_due_after);
@@ -440,19 +446,19 @@ impl Participant {
     }
 
     /// Makes a call while this CPU takes its timer's interrupt.
-    fn observe_call(&self, order: &Order, start: &mut Start) -> Outcome {
+    fn observe_call(&self, order: &Order, await_start: &mut AwaitStart) -> Outcome {
         let RoundParts {
             channels, waiter, ..
         } = self.parts;
         let mut outcome = Outcome::default();
         if let Some(interrupt) = &order.round.interrupt {
-            let mut started = 0;
-            let start = &mut || {
-                started = start()?;
-                Some(started)
+            let mut start = 0;
+            let note_start = &mut || {
+                start = await_start()?;
+                Some(start)
             };
-            outcome = interrupted::observe_call(channels, waiter, interrupt, start);
-            let quiet_until = started + order.times.quiet_until;
+            outcome = interrupted::observe_call(channels, waiter, interrupt, note_start);
+            let quiet_until = start + order.times.quiet_until;
             outcome.quiet_until = CounterValue::new(quiet_until);
         }
         Outcome {
@@ -461,13 +467,14 @@ impl Participant {
         }
     }
 
-    fn observe_timer(&self, order: &Order, start: &mut Start) -> Outcome {
-        let (waiter, guard) = (&self.parts.waiter, self.parts.guard_timer);
+    fn observe_timer(&self, order: &Order, await_start: &mut AwaitStart) -> Outcome {
+        let waiter = &self.parts.waiter;
+        let guard = self.parts.guard_timer;
         let outcome = order.round.window.as_ref().map(|window| {
             if window.load_of(self.channel.index) == Load::Suspend {
-                self.suspend_repeatedly(window, start)
+                self.suspend_repeatedly(window, await_start)
             } else {
-                timer_load::observe_timer(self.channel, waiter, guard, window, start)
+                timer_load::observe_timer(self.channel, waiter, guard, window, await_start)
             }
         });
         Outcome {
@@ -476,8 +483,8 @@ impl Participant {
         }
     }
 
-    fn suspend_repeatedly(&self, window: &Window, start: &mut Start) -> Outcome {
-        let Some(start) = start() else {
+    fn suspend_repeatedly(&self, window: &Window, await_start: &mut AwaitStart) -> Outcome {
+        let Some(start) = await_start() else {
             return Outcome::default();
         };
         Outcome {
@@ -516,7 +523,9 @@ pub fn stop_after_fault() -> ! {
         // If sending the SGIs causes a second exception, they must not be sent again.
         let is_first = handover.stop().is_none();
         handover.report_stop(Stop::Exception);
-        let helps = handover.order().is_some_and(|it| it.action == Action::Help);
+        let helps = handover
+            .order()
+            .is_some_and(|order| order.action == Action::Help);
         if is_first && helps {
             Participant { channel, parts }.wake_again(true);
         }

@@ -67,8 +67,10 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
 
 fn power_off(own: Participant) {
     // If CPU_OFF returns, even with SUCCESS, it has not turned the CPU off.
-    let returned = firmware::cpu_off().map_err(ReturnCode::from);
-    let code = returned.map_or_else(|code| code.0, |()| SUCCESS);
+    let code = match firmware::cpu_off() {
+        Ok(()) => SUCCESS,
+        Err(error) => ReturnCode::from(error).0,
+    };
     own.channel.handover.report_cpu_off_failure(code);
 }
 

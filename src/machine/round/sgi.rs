@@ -45,10 +45,14 @@ impl Participant {
                 }
             }
             SgiTargets::AllAtOnce { includes_lead } => {
-                let (targets, now) = (self.sleeping_cpus(includes_lead), waiter.now());
-                let record = |target: &CpuChannel| target.handover.record_sgi_sent(now);
-                targets.clone().for_each(record);
-                waiter.gic.send_wake_sgis(targets.map(|target| &target.gic));
+                let sleeping = self.sleeping_cpus(includes_lead);
+                let now = waiter.now();
+                for target in sleeping.clone() {
+                    target.handover.record_sgi_sent(now);
+                }
+                waiter
+                    .gic
+                    .send_wake_sgis(sleeping.map(|target| &target.gic));
             }
         }
     }

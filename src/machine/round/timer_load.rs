@@ -46,6 +46,7 @@ struct LoadLoop {
     block: u64,
 }
 
+/// The handler for timer interrupts, with the data that it uses.
 #[repr(C)]
 struct TimerHandler {
     handle: TakenInterrupt<Self>,
@@ -59,12 +60,15 @@ struct TimerHandler {
 /// Handles the timer interrupt; the rest of the handler is in `timer_load.S`. Returns true for
 /// the last interrupt.
 extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
-    let (timer, tally) = (handler.timer, &mut *handler.tally);
+    let timer = handler.timer;
+    let tally = &mut *handler.tally;
     let now = handler.path.now();
     // If an erratum corrupted both reads, the handler's later read is used instead. The measured
     // latency then includes the instructions in between.
-    let entry = handler.path.select_read([first, second]);
-    let entry = entry.map_or(now, CounterValue::number);
+    let entry = handler
+        .path
+        .select_read([first, second])
+        .map_or(now, CounterValue::number);
     let Some(acknowledged) = handler.gic.acknowledge() else {
         return tally.spurious().is_none();
     };
@@ -85,22 +89,22 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
     next.is_none()
 }
 
-/// Executes a CPU's part in `window`, starting at the instant returned by `start`.
+/// Executes a CPU's part in `window`, starting at the instant returned by `await_start`.
 pub fn observe_timer(
     channel: &'static CpuChannel,
     waiter: &'static Waiter,
     guard: Option<CpuTimer>,
     window: &Window,
-    start: &mut dyn FnMut() -> Option<u64>,
+    await_start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
     if !window.measures(channel.index) {
-        return make_load(channel, waiter, window, start);
+        return make_load(channel, waiter, window, await_start);
     }
     if let Some(guard) = guard {
         guard.disarm();
         enable_timers(waiter, channel, &[waiter.timer.intid, guard.intid]);
     }
-    let outcome = measure_timer(channel, waiter, guard, window, start);
+    let outcome = measure_timer(channel, waiter, guard, window, await_start);
     if guard.is_some() {
         enable_timers(waiter, channel, &[waiter.timer.intid]);
     }
@@ -113,11 +117,11 @@ fn make_load(
     channel: &'static CpuChannel,
     waiter: &'static Waiter,
     window: &Window,
-    start: &mut dyn FnMut() -> Option<u64>,
+    await_start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
     let load = window.load_of(channel.index);
     let work = load_loop(waiter, channel, load);
-    let Some(start) = start() else {
+    let Some(start) = await_start() else {
         return Outcome::default();
     };
     load_until(waiter, channel, load, &work, window.load_end(start));
@@ -134,10 +138,10 @@ fn measure_timer(
     waiter: &'static Waiter,
     guard: Option<CpuTimer>,
     window: &Window,
-    start: &mut dyn FnMut() -> Option<u64>,
+    await_start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
     let work = load_loop(waiter, channel, window.load_of(channel.index));
-    let Some(start) = start() else {
+    let Some(start) = await_start() else {
         return Outcome::default();
     };
     let outcome = Outcome {
@@ -184,7 +188,8 @@ fn take_interrupts(
     first_expiry: u64,
     give_up_at: u64,
 ) {
-    let (timer, guard) = (waiter.timer, handler.guard);
+    let timer = waiter.timer;
+    let guard = handler.guard;
     timer.arm(first_expiry);
     if let Some(guard) = guard {
         guard.arm_after_ticks(give_up_at.saturating_sub(waiter.now()));

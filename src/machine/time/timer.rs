@@ -7,7 +7,7 @@ use aarch64_cpu::registers::{
     Readable, Writeable,
 };
 use hardware::board::{IntId, TimerPpis};
-use hardware::spec::timer::TimerName;
+use hardware::spec::counter::TimerName;
 use spin::Once;
 use suite::measure::Counter;
 
@@ -20,6 +20,7 @@ const OFF: u64 = 0;
 /// The fields of CTL that only software changes: ENABLE and IMASK.
 const SETTINGS: u64 = CNTP_CTL_EL0::ENABLE::SET.value | CNTP_CTL_EL0::IMASK::SET.value;
 
+/// A timer that every CPU has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuTimer {
     kind: TimerKind,
@@ -69,10 +70,10 @@ impl CpuTimer {
     /// offset from CNTPCT (CNTVOFF_EL2).
     pub fn arm_after_ticks(self, ticks: u64) {
         // TVAL has 31 bits, enough for more than two seconds with any counter (up to 1 GHz).
-        let ticks = ticks.min(i32::MAX as u64);
+        let value = ticks.min(i32::MAX as u64);
         match self.kind {
-            TimerKind::VirtualEl02 => CNTV_TVAL_EL02.set(ticks),
-            _ => CNTV_TVAL_EL0.set(ticks),
+            TimerKind::VirtualEl02 => CNTV_TVAL_EL02.set(value),
+            _ => CNTV_TVAL_EL0.set(value),
         }
         self.set_control(ON);
     }

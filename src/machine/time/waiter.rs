@@ -22,6 +22,7 @@ const LATE_PART: u64 = 64;
 /// The longest time until the timer interrupt becomes pending, in microseconds.
 const TIMER_PATIENCE_US: u64 = 10_000;
 
+/// What a CPU needs to wait: the counter, its timer and its interrupts.
 pub struct Waiter {
     pub path: CallPath,
     /// The counter frequency, from the device tree or the lead's CNTFRQ_EL0.
@@ -108,7 +109,7 @@ impl Waiter {
 
     /// Returns true if the timer interrupt reaches this CPU. If the interrupt did not arrive, a nap
     /// or even a suspend would last forever. Acknowledges any other pending interrupts.
-    pub fn proves_timer(&self) -> bool {
+    pub fn timer_interrupt_arrives(&self) -> bool {
         let intid = Some(self.timer.intid);
         let arrives = || {
             let pending = instructions::is_interrupt_pending();

@@ -49,7 +49,7 @@ fn absent() {
     let spec = only("suite,cpu_on", "cpu-off-absent");
     let but_off: Vec<_> = ALL
         .into_iter()
-        .filter(|it| *it != ScenarioId::CPU_OFF_SERIAL)
+        .filter(|id| *id != ScenarioId::CPU_OFF_SERIAL)
         .collect();
     run(&spec, Pass, &words)
         .lacks(&["<RT_INSTR:", "Warning: CPU"])

@@ -168,9 +168,10 @@ fn e2h_stays_set() {
         let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {
-            let (stuck, plain) = (stuck.metric(t, metric), plain.metric(t, metric));
-            assert_eq!((stuck.len(), plain.len()), (8, 8));
-            for (a, b) in stuck.values().zip(plain.values()) {
+            let with_fixed = stuck.metric(t, metric);
+            let with_cleared = plain.metric(t, metric);
+            assert_eq!((with_fixed.len(), with_cleared.len()), (8, 8));
+            for (a, b) in with_fixed.values().zip(with_cleared.values()) {
                 let is_near = a.median.abs_diff(b.median) * 100 <= b.median;
                 assert!(is_near, "{gic:?} {t:?} {metric:?}: {a:?} {b:?}");
             }

@@ -1,4 +1,5 @@
-//! EFI boot services and tables (UEFI specification 2.10).
+//! EFI boot services and tables (UEFI specification 2.10), and the heap. All heap pages are
+//! allocated from EFI once, so that later heap allocations do not change the memory map.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,13 +14,12 @@ use device_tree::acpi::Memory;
 use hardware::board::Region;
 use psci_bench_efi::memory_map::readable;
 use suite::model::ClosingLine;
+use sync::Heap;
 use uefi_raw::protocol::loaded_image::LoadedImageProtocol;
 use uefi_raw::protocol::shell_params::ShellParametersProtocol;
 use uefi_raw::table::boot::{AllocateType, BootServices, MemoryDescriptor, MemoryType, PAGE_SIZE};
 use uefi_raw::table::system::SystemTable;
 use uefi_raw::{Guid, Handle, Status, guid};
-
-use super::heap::{self, HEAP_SIZE};
 
 /// The configuration table that contains a flattened device tree.
 pub const DEVICE_TREE: Guid = guid!("b1b621d5-f19c-41a5-830b-d9152c69aae0");
@@ -35,11 +35,18 @@ const MESSAGE_US: usize = 5_000_000;
 /// changed since it was read.
 const EXITS: usize = 8;
 
+/// The heap size: enough for two modified copies of a maximum-size device tree with
+/// [`device_tree::ITEMS_MAX`] nodes and properties.
+const HEAP_SIZE: usize = 48 << 20;
+
+#[global_allocator]
+static HEAP: Heap = Heap::new(|| true);
+
 /// The system table, which is null after ExitBootServices, and this image's handle.
 static SYSTEM: AtomicPtr<SystemTable> = AtomicPtr::new(ptr::null_mut());
 static IMAGE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Access to EFI while its boot services are available.
+/// Access to EFI. Holding a value proves that boot services have not been exited.
 pub struct EfiServices {
     boot: &'static BootServices,
     /// The address and page count of each allocation that is freed if the payload is not started:
@@ -56,7 +63,7 @@ pub enum MainResult {
 }
 
 /// Memory that, according to the EFI memory map, may contain a device tree or ACPI tables. Excludes
-/// this application's heap.
+/// this application's heap. Does not prove that the bytes at an address are such a table.
 pub struct Readable {
     parts: Vec<Region>,
     heap: Region,
@@ -84,9 +91,9 @@ pub struct MemoryMap {
 }
 
 /// Proof that boot services have been exited, together with the last memory map.
-pub struct Left(pub Vec<MemoryDescriptor>);
+pub struct BootServicesExited(pub Vec<MemoryDescriptor>);
 
-fn done(status: Status) -> Result<(), Status> {
+fn check_status(status: Status) -> Result<(), Status> {
     match status {
         Status::SUCCESS => Ok(()),
         status => Err(status),
@@ -102,9 +109,9 @@ impl EfiServices {
         SYSTEM.store(system.cast_mut(), Ordering::Relaxed);
         IMAGE.store(image, Ordering::Relaxed);
         // SAFETY: the caller guarantees that the table is valid until ExitBootServices.
-        let system = unsafe { &*system };
+        let table = unsafe { &*system };
         // SAFETY: the table's boot services pointer is valid for as long as the table is.
-        let boot = unsafe { &*system.boot_services };
+        let boot = unsafe { &*table.boot_services };
         let pages = [(0, 0); 2];
         Self { boot, pages }
     }
@@ -114,16 +121,23 @@ impl EfiServices {
         let base = self.allocate(0, HEAP_SIZE)? as usize;
         let first: *mut MaybeUninit<u8> = ptr::with_exposed_provenance_mut(base);
         // SAFETY: only this application uses the pages, and EFI identity-maps memory.
-        heap::add(unsafe { slice::from_raw_parts_mut(first, HEAP_SIZE) });
+        HEAP.add(unsafe { slice::from_raw_parts_mut(first, HEAP_SIZE) });
         Ok(())
     }
 
     /// Allocates pages for `size` bytes at any address, and returns that address.
     fn allocate(&mut self, slot: usize, size: usize) -> Result<u64, Status> {
-        let (mut base, count) = (0, size.div_ceil(PAGE_SIZE));
-        let (kind, ty) = (AllocateType::ANY_PAGES, MemoryType::LOADER_DATA);
+        let mut base = 0;
+        let count = size.div_ceil(PAGE_SIZE);
         // SAFETY: the last argument points to valid storage for the address.
-        done(unsafe { (self.boot.allocate_pages)(kind, ty, count, &raw mut base) })?;
+        check_status(unsafe {
+            (self.boot.allocate_pages)(
+                AllocateType::ANY_PAGES,
+                MemoryType::LOADER_DATA,
+                count,
+                &raw mut base,
+            )
+        })?;
         self.pages[slot] = (base, count);
         Ok(base)
     }
@@ -132,12 +146,13 @@ impl EfiServices {
     /// are freed if the payload is not started.
     pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
         let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
-        let size = self.pages[1].1 * PAGE_SIZE;
-        // SAFETY: the allocation is `size` bytes long and has no other user, and EFI identity-maps
-        // memory.
-        unsafe { ptr::write_bytes(bytes, 0, size) };
-        // SAFETY: as above, and all `size` bytes are initialized.
-        Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
+        let (_, count) = self.pages[1];
+        let allocated = count * PAGE_SIZE;
+        // SAFETY: the allocation is `allocated` bytes long and has no other user, and EFI
+        // identity-maps memory.
+        unsafe { ptr::write_bytes(bytes, 0, allocated) };
+        // SAFETY: as above, and all `allocated` bytes are initialized.
+        Ok(unsafe { slice::from_raw_parts_mut(bytes, allocated) })
     }
 
     /// Frees all pages, which returns all memory to EFI.
@@ -146,20 +161,25 @@ impl EfiServices {
     /// After this call, values on the heap and memory returned by [`EfiServices::take`] must not be
     /// used, and nothing may be allocated.
     pub unsafe fn give_back(self) {
-        for (base, count) in self.pages.into_iter().filter(|pages| pages.1 > 0) {
-            // SAFETY: `allocate` returned these pages, and the caller guarantees that they are no
-            // longer in use.
-            let _ = unsafe { (self.boot.free_pages)(base, count) };
+        for (base, count) in self.pages {
+            if count > 0 {
+                // SAFETY: `allocate` returned these pages, and the caller guarantees that they are
+                // no longer in use.
+                let _ = unsafe { (self.boot.free_pages)(base, count) };
+            }
         }
     }
 
     /// Returns the memory in `map` that may contain a device tree or ACPI tables. The image's pages
     /// must not have been allocated yet.
     pub fn readable(&self, map: &MemoryMap) -> Readable {
-        let (base, size) = (self.pages[0].0, HEAP_SIZE as u64);
+        let (base, _) = self.pages[0];
         Readable {
             parts: readable(&map.descriptors),
-            heap: Region { base, size },
+            heap: Region {
+                base,
+                size: HEAP_SIZE as u64,
+            },
         }
     }
 
@@ -183,7 +203,8 @@ impl EfiServices {
         let mut interface: *mut c_void = ptr::null_mut();
         let image = IMAGE.load(Ordering::Relaxed);
         // SAFETY: the last argument points to valid storage for the interface address.
-        done(unsafe { (self.boot.handle_protocol)(image, wanted, &raw mut interface) }).ok()?;
+        check_status(unsafe { (self.boot.handle_protocol)(image, wanted, &raw mut interface) })
+            .ok()?;
         // SAFETY: the caller guarantees that the type is correct, and the interface exists for as
         // long as the image does.
         unsafe { interface.cast::<T>().as_ref() }
@@ -193,12 +214,14 @@ impl EfiServices {
     pub fn load_options(&self) -> &[u8] {
         // SAFETY: the GUID matches the type.
         let image = unsafe { self.protocol::<LoadedImageProtocol>(&LoadedImageProtocol::GUID) };
-        let options = image.map(|it| (it.load_options.cast::<u8>(), it.load_options_size));
-        match options.filter(|options| !options.0.is_null()) {
-            // SAFETY: the load options are `size` bytes long and exist for as long as the image
-            // does.
-            Some((first, size)) => unsafe { slice::from_raw_parts(first, size as usize) },
-            None => &[],
+        match image {
+            Some(image) if !image.load_options.is_null() => {
+                let first = image.load_options.cast::<u8>();
+                // SAFETY: the load options are this many bytes long and exist for as long as the
+                // image does.
+                unsafe { slice::from_raw_parts(first, image.load_options_size as usize) }
+            }
+            _ => &[],
         }
     }
 
@@ -232,7 +255,9 @@ impl EfiServices {
     /// Reads the memory map into heap memory, so that reading the map does not change it.
     pub fn memory_map(&self) -> Result<MemoryMap, Status> {
         let mut buffer: Vec<u64> = Vec::new();
-        let (mut key, mut step, mut version) = (0, 0, 0);
+        let mut key = 0;
+        let mut step = 0;
+        let mut version = 0;
         // The first call returns the sizes. More descriptors may be added before the second call.
         for is_last in [false, true] {
             let mut size = buffer.len() * size_of::<u64>();
@@ -271,16 +296,16 @@ impl EfiServices {
 
     /// Exits boot services. After an error, boot services may be partly shut down and can no longer
     /// be called.
-    pub fn leave(self) -> Result<Left, Status> {
+    pub fn exit_boot_services(self) -> Result<BootServicesExited, Status> {
         let mut last = Status::SUCCESS;
         for _ in 0..EXITS {
             let map = self.memory_map()?;
             let image = IMAGE.load(Ordering::Relaxed);
             // SAFETY: only this application runs on this CPU, and `self` is consumed here.
-            match done(unsafe { (self.boot.exit_boot_services)(image, map.key) }) {
+            match check_status(unsafe { (self.boot.exit_boot_services)(image, map.key) }) {
                 Ok(()) => {
                     SYSTEM.store(ptr::null_mut(), Ordering::Relaxed);
-                    return Ok(Left(map.descriptors));
+                    return Ok(BootServicesExited(map.descriptors));
                 }
                 Err(status) => last = status,
             }
@@ -330,9 +355,9 @@ impl fmt::Write for EfiConsole {
             return Ok(());
         };
         let put = |unit: u16| {
-            let text = [unit, 0];
+            let terminated = [unit, 0];
             // SAFETY: the function belongs to this console, and the string ends with a NUL.
-            let _ = unsafe { (output.output_string)(console, text.as_ptr()) };
+            let _ = unsafe { (output.output_string)(console, terminated.as_ptr()) };
         };
         for unit in text.encode_utf16() {
             if unit == u16::from(b'\n') {

@@ -2,14 +2,12 @@
 //!
 //! | part | task |
 //! |---|---|
-//! | `efi_services` | EFI boot services and tables |
-//! | `heap` | the application's heap, in pages allocated from EFI once |
+//! | `efi_services` | EFI boot services and tables, and the heap |
 //! | `panic` | ends a run after a panic |
 //! | `payload` | the payload's location in memory, and the jump to it |
 //! | `registers` | this CPU's registers |
 
 pub mod efi_services;
-mod heap;
 mod panic;
 pub mod payload;
 pub mod registers;

@@ -3,7 +3,7 @@
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use super::efi_services::Left;
+use super::efi_services::BootServicesExited;
 
 /// The start address of the image, and the address just past its boot area.
 static PLACE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
@@ -17,7 +17,7 @@ pub fn keep(memory: &[u8]) {
 }
 
 /// Jumps to the stored image.
-pub fn jump(_: &Left) -> ! {
+pub fn jump(_: &BootServicesExited) -> ! {
     enter_kept()
 }
 
@@ -27,10 +27,10 @@ pub(super) fn enter_kept() -> ! {
     while PLACE[0].load(Ordering::Relaxed) == 0 {
         core::hint::spin_loop();
     }
-    let [base, end] = PLACE.each_ref().map(|it| it.load(Ordering::Relaxed));
+    let [base, end] = PLACE.each_ref().map(|word| word.load(Ordering::Relaxed));
     // SAFETY: `keep` received a complete image, including its boot area. Boot services have been
-    // exited, because `jump` takes a `Left` as proof and `abort` returns only in that case. EFI's
-    // identity mapping is still in use.
+    // exited, because `jump` takes a `BootServicesExited` as proof and `abort` returns only in that
+    // case. EFI's identity mapping is still in use.
     unsafe { enter(base, end) }
 }
 

@@ -10,7 +10,7 @@ use crate::image::{Conduit, Uart};
 use crate::spec::counter::CounterErratum;
 
 use super::fdt::Fdt;
-use super::gic::{self, Controller, Gic};
+use super::gic::{self, Gic};
 use super::idle::IdleStates;
 use super::labels::{Cpu, LabelSource};
 use super::memory::MemorySource;
@@ -72,30 +72,36 @@ pub struct Board<'t> {
 }
 
 impl<'t> Board<'t> {
-    /// Reads the device tree at the start of `tree`. Bytes after `totalsize` are ignored.
+    /// Reads the device tree at the start of `blob`. Bytes after `totalsize` are ignored.
     ///
     /// # Errors
     /// Returns an error that identifies the first unusable node or property.
     /// [`super::TreeConsole::find`] finds a UART for printing the error.
     // Not inlined because the caller's stack frame stays in use during the entire run.
     #[inline(never)]
-    pub fn read(tree: &'t [u8]) -> Result<Self, FormatError> {
-        let tree = super::fdt::open(tree)?;
+    pub fn read(blob: &'t [u8]) -> Result<Self, FormatError> {
+        let tree = super::fdt::open(blob)?;
         check_status(tree)?;
         // Check for PSCI first, because nothing can be measured without it.
         let conduit = super::psci_node::conduit(tree)?;
         let (uart, uart_by) = super::tree_console::console(tree)?;
-        let controller = find_compatible(tree, gic::COMPATIBLE).map(gic::read);
-        let controller = controller.transpose()?;
+        let controller = find_compatible(tree, gic::COMPATIBLE)
+            .map(gic::read)
+            .transpose()?;
         let timer = find_compatible(tree, timers::COMPATIBLE);
         let timers = controller.as_ref().map(|gic| timers::read(timer, gic));
-        // Without a GIC, no CPU receives the frame's interrupt.
         let frames = find_compatible(tree, timers::FRAMES_COMPATIBLE);
         let counter_frequency = CounterFrequency::read(timer, frames)?;
-        let frames = frames.filter(|_| controller.is_some());
+        // Without a GIC, no CPU receives the frame's interrupt.
+        let timer_frame = match (frames, &controller) {
+            (Some(frames), Some(_)) => timers::read_frame(frames),
+            _ => Err(NoFrame::NotInTree),
+        };
         let (cpu_count, has_cortex_a73) = super::cpus::count(tree)?;
-        let its = find_compatible(tree, gic::ITS_COMPATIBLE);
-        let its = its.filter(|_| controller.as_ref().is_some_and(Controller::has_its));
+        let its = match &controller {
+            Some(controller) if controller.has_its() => find_compatible(tree, gic::ITS_COMPATIBLE),
+            _ => None,
+        };
         let (memory_source, memory) = super::memory::read(tree)?;
         let board = Self {
             model: model(Node::root(tree)),
@@ -105,7 +111,7 @@ impl<'t> Board<'t> {
             gic: controller.map(|controller| controller.gic),
             its: its.and_then(gic::read_its),
             counter_frequency,
-            timer_frame: frames.map_or(Err(NoFrame::NotInTree), timers::read_frame),
+            timer_frame,
             watchdog: find_compatible(tree, watchdog::COMPATIBLE).and_then(watchdog::read),
             conduit,
             forbids_cpu_off: super::psci_node::forbids_cpu_off(tree),
@@ -163,8 +169,9 @@ impl<'t> Board<'t> {
         let frames = self.timer_frame.iter().flat_map(TimerFrame::registers);
         let names = ["timer's control frame", "timer frame"];
         devices.extend(names.into_iter().zip(frames));
-        let watchdog = self.watchdog.iter();
-        devices.extend(watchdog.map(|it| ("watchdog", it.registers())));
+        if let Some(watchdog) = &self.watchdog {
+            devices.push(("watchdog", watchdog.registers()));
+        }
         devices
     }
 
@@ -174,12 +181,12 @@ impl<'t> Board<'t> {
         let mut devices = self.devices();
         devices.push(("console", registers(&self.uart)));
         for (index, (name, region)) in devices.iter().enumerate() {
-            let overlaps = |it: &&(&str, Region)| it.1.overlaps(region);
-            if let Some((other, there)) = devices.iter().take(index).find(overlaps) {
-                let (at, there) = (region.base, there.base);
-                let message =
-                    format_args!("the {name} at {at:#x} overlaps the {other} at {there:#x}");
-                return Err(FormatError::new(message));
+            let mut earlier = devices.iter().take(index);
+            if let Some((other, there)) = earlier.find(|(_, other)| other.overlaps(region)) {
+                return Err(FormatError::new(format_args!(
+                    "the {name} at {:#x} overlaps the {other} at {:#x}",
+                    region.base, there.base
+                )));
             }
             // Registers may be in reserved memory because the payload never uses reserved memory.
             let is_reserved = self.reserved.iter().any(|part| part.contains(region));
@@ -199,7 +206,10 @@ impl<'t> Board<'t> {
 /// Rejects a `status` that is not a string, because it is unclear whether the node is enabled.
 fn check_status(tree: Fdt<'_>) -> Result<()> {
     let mut nodes = Node::root(tree).subtree().map(|(_, node)| node);
-    let is_cut = |node: &Node<'_>| node.value("status").is_some_and(|it| it.last() != Some(&0));
+    let is_cut = |node: &Node<'_>| {
+        let status = node.value("status");
+        status.is_some_and(|text| text.last() != Some(&0))
+    };
     match nodes.find(is_cut) {
         Some(node) => Err(node.error("status", format_args!("the string has no final NUL"))),
         None => Ok(()),

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub const CPU_MAX: usize = 512;
 
 /// A CPU's index in the board's list of CPUs, which is in MPIDR order.
+///
+/// An index does not prove that the board has such a CPU. It is less than [`CPU_MAX`] unless it was
+/// converted from an untrusted number.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

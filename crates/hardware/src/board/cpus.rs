@@ -27,9 +27,9 @@ impl<'t> CpuNode<'t> {
             let expected = "as many cells as #address-cells";
             return Err(node.wrong_length("reg", reg.len(), expected));
         }
-        let reg = number(reg);
-        let mpidr = Mpidr::try_from(reg);
-        let mpidr = mpidr.map_err(|_| node.wrong_value("reg", reg, Mpidr::EXPECTED))?;
+        let affinity = number(reg);
+        let mpidr = Mpidr::try_from(affinity)
+            .map_err(|_| node.wrong_value("reg", affinity, Mpidr::EXPECTED))?;
         let is_available = node.is_available();
         // Treat a missing enable-method as PSCI, because the caller has already found the psci
         // node. Some trees leave the property to the boot loader or omit it for the first CPU, and
@@ -80,7 +80,8 @@ pub(crate) fn enabled_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Re
 
 /// Counts the usable CPUs. The returned bool is true if any CPU is a Cortex-A73.
 pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
-    let (mut count, mut has_a73) = (0, false);
+    let mut count = 0;
+    let mut has_a73 = false;
     for cpu in cpu_nodes(tree)? {
         let cpu = cpu?;
         if cpu.is_available {
@@ -98,7 +99,8 @@ pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
 /// Reads the `count` usable CPUs, in MPIDR order.
 pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource, Vec<Cpu>)> {
     let map = Node::find(tree, "/cpus/cpu-map");
-    let (mut all, mut handles) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    let mut all = Vec::with_capacity(count);
+    let mut handles = Vec::with_capacity(count);
     for cpu in cpu_nodes(tree)? {
         let CpuNode {
             node,
@@ -107,12 +109,12 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
         } = cpu?;
         let index = is_available.then_some(CpuIndex::new(all.len()));
         if is_available {
-            let labelled = match map {
-                Some(_) => Some(labels::unlabelled(mpidr)),
+            let labeled = match map {
+                Some(_) => Some(labels::unlabeled(mpidr)),
                 None => labels::from_mpidr(mpidr, mt),
             };
             let expected = "Aff3 = 0 if there is no cpu-map";
-            all.push(labelled.ok_or_else(|| node.wrong_value("reg", mpidr.number(), expected))?);
+            all.push(labeled.ok_or_else(|| node.wrong_value("reg", mpidr.number(), expected))?);
         }
         if let (Some(phandle), Some(_)) = (node.phandle()?, map) {
             if handles
@@ -141,7 +143,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
         let message = format_args!("MPIDR {mpidr} is used twice");
         return Err(cpus.error("reg (of the CPUs)", message));
     }
-    if let Some(Cpu { mpidr, .. }) = all.iter().find(|cpu| !labels::is_labelled(cpu)) {
+    if let Some(Cpu { mpidr, .. }) = all.iter().find(|cpu| !labels::is_labeled(cpu)) {
         let message = format_args!("the CPU with MPIDR {mpidr} is missing");
         return Err(cpus.error("cpu-map", message));
     }
@@ -154,7 +156,10 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
 pub(crate) fn second_level_cache(tree: Fdt<'_>) -> Option<u64> {
     let caches = usable_nodes(tree).filter(|node| node.compatible_with("cache").is_some());
     let sizes = caches.filter_map(|cache| {
-        let cell = |name| cache.value(name).filter(|it| it.len() == 4).map(number);
+        let cell = |name| {
+            let value = cache.value(name)?;
+            (value.len() == 4).then(|| number(value))
+        };
         cell("cache-size").filter(|bytes| *bytes != 0 && cell("cache-level") == Some(2))
     });
     sizes.max()

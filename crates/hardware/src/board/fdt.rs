@@ -71,7 +71,11 @@ pub(crate) fn until(bytes: &[u8], end: u8) -> &[u8] {
     length.and_then(|n| bytes.get(..n)).unwrap_or(bytes)
 }
 
-/// A valid tree.
+/// A device tree whose structure has been checked.
+///
+/// Holding a value proves that the blocks are within the blob, that all tokens up to the end token
+/// are valid, and that nodes are properly nested, with properties before children. It does not
+/// prove anything about the values of properties.
 #[derive(Clone, Copy)]
 pub(crate) struct Fdt<'t> {
     blob: &'t [u8],
@@ -94,8 +98,8 @@ impl<'t> Fdt<'t> {
 
     /// Returns the address and size of each entry in the memory reservation block.
     pub fn reservations(self) -> impl Iterator<Item = (u64, u64)> {
-        let block = self.header.reservations.get() as usize;
-        let block = self.blob.get(block..).unwrap_or(&[]);
+        let start = self.header.reservations.get() as usize;
+        let block = self.blob.get(start..).unwrap_or(&[]);
         let entries = block.chunks_exact(RESERVATION_SIZE).map(|entry| {
             let (address, size) = entry.split_at(RESERVATION_SIZE / 2);
             (number(address), number(size))
@@ -105,19 +109,18 @@ impl<'t> Fdt<'t> {
 
     /// Returns the token at an offset, and the offset of the next token.
     pub fn token(self, at: usize) -> Option<(Token<'t>, usize)> {
-        let (at, token) = (at + 4, word(self.blob, at)?);
-        let (end, token) = match token {
-            BEGIN_NODE => (at + self.string(at)?.len() + 1, Token::Begin),
+        let content = at + 4;
+        let (token, end) = match word(self.blob, at)? {
+            BEGIN_NODE => (Token::Begin, content + self.string(content)?.len() + 1),
             PROP => {
-                let (length, name) = (
-                    word(self.blob, at)? as usize,
-                    word(self.blob, at + 4)? as usize,
-                );
-                let name = self.string(self.header.strings.get() as usize + name)?;
-                let (at, end) = (at + 8, at + 8 + length);
-                (end, Token::Property(name, self.blob.get(at..end)?))
+                let length = word(self.blob, content)? as usize;
+                let name_offset = word(self.blob, content + 4)? as usize;
+                let name = self.string(self.header.strings.get() as usize + name_offset)?;
+                let value = content + 8;
+                let end = value + length;
+                (Token::Property(name, self.blob.get(value..end)?), end)
             }
-            END_NODE => (at, Token::End),
+            END_NODE => (Token::End, content),
             _ => return None,
         };
         let mut next = end.next_multiple_of(4);
@@ -171,9 +174,9 @@ pub fn total_size(header: &[u8]) -> Result<usize> {
 /// # Errors
 /// Returns an error if [`total_size`] does, or if the tree is truncated.
 pub fn whole_tree(bytes: &[u8]) -> Result<&[u8]> {
-    let (size, have) = (total_size(bytes)?, bytes.len());
-    let message = format_args!("truncated: {have} of {size} bytes");
-    bytes.get(..size).ok_or_else(|| FormatError::new(message))
+    let size = total_size(bytes)?;
+    let cut = || FormatError::new(format_args!("truncated: {} of {size} bytes", bytes.len()));
+    bytes.get(..size).ok_or_else(cut)
 }
 
 /// Checks the tree at the start of `tree` (sections 5.2 to 5.5).
@@ -200,9 +203,9 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
     }
     // Each block must start after the header and end within the blob.
     let block = |at, start: U32, size: u32| {
-        let (start, size) = (start.get() as usize, size as usize);
-        match start.checked_add(size) {
-            Some(end) if start >= size_of::<Header>() && end <= blob.len() => Ok((start, end)),
+        let first = start.get() as usize;
+        match first.checked_add(size as usize) {
+            Some(end) if first >= size_of::<Header>() && end <= blob.len() => Ok((first, end)),
             _ => Err((at, "the block is outside the tree")),
         }
     };
@@ -210,14 +213,17 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
     let (nodes, end) = block(at, header.structure, header.structure_size.get())?;
     let strings = offset_of!(Header, strings);
     block(strings, header.strings, header.strings_size.get())?;
-    let reservations = offset_of!(Header, reservations);
-    let (reserved, _) = block(reservations, header.reservations, 0)?;
+    let at_reservations = offset_of!(Header, reservations);
+    let (reserved, _) = block(at_reservations, header.reservations, 0)?;
     if !nodes.is_multiple_of(4) {
         return Err((at, "the structure block is not aligned"));
     }
-    let entries = blob.get(reserved..).unwrap_or(&[]);
-    let mut entries = entries.chunks_exact(RESERVATION_SIZE);
-    if !entries.any(|entry| entry.iter().all(|byte| *byte == 0)) {
+    let reservations = blob.get(reserved..).unwrap_or(&[]);
+    let is_terminator = |entry: &[u8]| entry.iter().all(|byte| *byte == 0);
+    if !reservations
+        .chunks_exact(RESERVATION_SIZE)
+        .any(is_terminator)
+    {
         return Err((reserved, "the memory reservations have no terminator"));
     }
     check_structure(tree, nodes, end)?;
@@ -227,7 +233,9 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
 /// Checks the structure block up to but not including `end`.
 fn check_structure(tree: Fdt<'_>, root: usize, end: usize) -> Checked<()> {
     // Properties come before a node's children (section 5.4.2).
-    let (mut at, mut depth, mut property_allowed) = (root, 0usize, false);
+    let mut at = root;
+    let mut depth = 0usize;
+    let mut property_allowed = false;
     loop {
         if at >= end {
             return Err((at, "the structure block has no end token"));

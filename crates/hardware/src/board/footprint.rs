@@ -20,12 +20,12 @@ impl Footprint {
     /// Returns the footprint of an image with this parameter block that is loaded at `base`, or
     /// `None` if the addresses do not fit in 64 bits.
     pub fn of_image(block: &ParameterBlock, base: u64) -> Option<Self> {
-        let end = block.tree_offset.checked_add(block.tree_size)?;
+        let tree_end = block.tree_offset.checked_add(block.tree_size)?;
         let tree = (block.tree_size > 0).then_some(Region {
             base: base.checked_add(block.tree_offset)?,
             size: block.tree_size,
         });
-        let end = base.checked_add(end.max(block.base_size))?;
+        let end = base.checked_add(tree_end.max(block.base_size))?;
         let boot_area = end.checked_next_multiple_of(PAGE)?;
         boot_area.checked_add(working_memory(1))?;
         Some(Self {

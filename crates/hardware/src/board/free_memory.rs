@@ -6,8 +6,12 @@ pub use super::ranges::PAGE;
 use super::ranges::Region;
 use crate::text::format_error::{FormatError, Result};
 
-/// Free memory on the board. Consists of whole pages, never includes page 0, and has a single
-/// owner.
+/// Free memory on the board.
+///
+/// Holding a value proves that the region consists of whole pages, does not include page 0, is in
+/// one of the board's memory regions, overlaps none of the regions that [`find`] was told to avoid,
+/// and has no other owner. It does not prove that the pages are mapped, or that the device tree is
+/// right about them.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Room(Region);
 
@@ -36,13 +40,13 @@ pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     Region { base, size: first }
 }
 
-/// Finds `need` bytes of `memory` that do not overlap any region in `taken`, as close as possible
+/// Finds `bytes` bytes of `memory` that do not overlap any region in `taken`, as close as possible
 /// to `near`. The result starts and ends on a page boundary.
 ///
 /// # Errors
 /// Returns an error if no gap is large enough.
-pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result<Room> {
-    let need = need.next_multiple_of(PAGE);
+pub fn find(memory: &[Region], taken: &[Region], near: u64, bytes: u64) -> Result<Room> {
+    let need = bytes.next_multiple_of(PAGE);
     let mut nearest: Option<Region> = None;
     let mut largest = 0;
     for gap in memory.iter().flat_map(|region| gaps(*region, taken)) {
@@ -58,11 +62,11 @@ pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result
 }
 
 fn too_little(need: u64, largest: u64) -> FormatError {
-    let [kib, missing] = [need, need - largest].map(|bytes| bytes.div_ceil(1024));
-    let largest = largest / 1024;
+    let [kib, missing_kib] = [need, need - largest].map(|bytes| bytes.div_ceil(1024));
+    let largest_kib = largest / 1024;
     FormatError::new(format_args!(
         "not enough memory: one block of {kib} KiB is needed, but the largest free block has \
-         {largest} KiB ({missing} KiB short); reduce iterations=, loops= or footprint=, \
+         {largest_kib} KiB ({missing_kib} KiB short); reduce iterations=, loops= or footprint=, \
          or leave out lpi"
     ))
 }
@@ -72,18 +76,19 @@ fn gaps(region: Region, taken: &[Region]) -> impl Iterator<Item = Region> {
     let end = region.end() & !(PAGE - 1);
     // `min` prevents overflow when rounding up at the last page.
     let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
-    let used = taken.iter().filter(|it| it.size > 0);
+    let used = taken.iter().filter(|region| region.size > 0);
     from_fn(move || {
         while at < end {
             // If a region starts in this page, the page is not free.
-            let (base, size) = (at, PAGE);
-            let page = Region { base, size };
-            if let Some(holder) = used.clone().find(|it| it.overlaps(&page)) {
+            let base = at;
+            let page = Region { base, size: PAGE };
+            if let Some(holder) = used.clone().find(|region| region.overlaps(&page)) {
                 at = holder.end().checked_next_multiple_of(PAGE)?;
                 continue;
             }
-            let later = used.clone().filter(|it| it.base > at);
-            at = later.map(|it| it.base & !(PAGE - 1)).fold(end, u64::min);
+            let later = used.clone().filter(|region| region.base > base);
+            let pages = later.map(|region| region.base & !(PAGE - 1));
+            at = pages.fold(end, u64::min);
             let size = at - base;
             return Some(Region { base, size });
         }
@@ -101,9 +106,14 @@ mod tests {
     /// Parses regions written as `base+size` in hexadecimal.
     fn regions(text: &str) -> Vec<Region> {
         let number = |digits| u64::from_str_radix(digits, 16).expect(text);
-        let pairs = text.split_whitespace().filter_map(|it| it.split_once('+'));
-        let pairs = pairs.map(|(base, size)| (number(base), number(size)));
-        pairs.map(|(base, size)| Region { base, size }).collect()
+        let words = text.split_whitespace();
+        words
+            .filter_map(|word| word.split_once('+'))
+            .map(|(base, size)| Region {
+                base: number(base),
+                size: number(size),
+            })
+            .collect()
     }
 
     #[test]
@@ -115,8 +125,10 @@ mod tests {
                  footprint=, or leave out lpi"
             )
         };
-        let (holes, taken) = ("1000+9000 100000+2000", "1000+1000 4800+10 6000+800");
-        let (ends, last) = ("0+2000 ffffffffffffd000+2fff", "fffffffffffff000+fff");
+        let holes = "1000+9000 100000+2000";
+        let taken = "1000+1000 4800+10 6000+800";
+        let ends = "0+2000 ffffffffffffd000+2fff";
+        let last = "fffffffffffff000+fff";
         let ram = "40000000+40000000";
         let image = "60000000+20000 40000000+100000";
         for (memory, taken, near, need, expected) in [
@@ -129,15 +141,16 @@ mod tests {
             (ends, last, u64::MAX, 0x3000, little(12, 8, 4)),
             ("fffffffffffffff0+f", "", 0, 1, little(4, 0, 4)),
         ] {
-            let found = find(&regions(memory), &regions(taken), near, need);
-            let found = found.map(|Room(Region { base, size })| format!("{base:x}+{size:x}"));
-            let found = found.unwrap_or_else(|error| error.to_string());
+            let found = match find(&regions(memory), &regions(taken), near, need) {
+                Ok(Room(Region { base, size })) => format!("{base:x}+{size:x}"),
+                Err(error) => error.to_string(),
+            };
             assert_eq!(found, expected);
         }
     }
 
     #[test]
-    fn pages_are_split_off_as_far_as_there_are_some() {
+    fn at_most_all_pages_are_split_off() {
         let mut room = find(&regions("100000+5000"), &[], 0, 0x3000).expect("room");
         for (bytes, base, size) in [
             (1, 0x10_0000, 0x1000),

@@ -57,14 +57,7 @@ pub struct LeftOutState<'t> {
 impl LeftOutState<'_> {
     /// Returns true if CPUs would enter the state if its node were correct.
     pub fn is_meant(&self) -> bool {
-        match self.reason {
-            LeftOut::NoParameter
-            | LeftOut::NotCompatible
-            | LeftOut::NoNode(_)
-            | LeftOut::NoDomain(_)
-            | LeftOut::OtherFormat(_) => true,
-            LeftOut::Disabled | LeftOut::NotListed => false,
-        }
+        !matches!(self.reason, LeftOut::Disabled | LeftOut::NotListed)
     }
 }
 
@@ -159,7 +152,8 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<usize> {
     let power_state = node
         .u32(PARAMETER)?
         .ok_or_else(|| node.missing(PARAMETER))?;
-    if !StateFormat::ALL.iter().any(|it| it.accepts(power_state)) {
+    let mut formats = StateFormat::ALL.iter();
+    if !formats.any(|format| format.accepts(power_state)) {
         let expected = "a power_state that is valid in one of the two formats";
         return Err(node.wrong_value(PARAMETER, power_state.into(), expected));
     }
@@ -169,7 +163,9 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<usize> {
     };
     let wrong = |expected| Err(node.wrong_value(LEVEL, level.unwrap_or(0).into(), expected));
     let local_timer_stop = node.value("local-timer-stop").is_some();
-    let same = states.iter().position(|it| it.power_state == power_state);
+    let same = states
+        .iter()
+        .position(|state| state.power_state == power_state);
     let before = same.and_then(|index| states[index].level);
     if let (Some(one), Some(other)) = (before, level)
         && one != other

@@ -102,8 +102,8 @@ pub(super) struct Depth {
 /// cluster's retention state can be faster than a core's power-down state.
 pub(super) fn check_levels(nodes: &[StateNode<'_>], depths: &[Option<Depth>]) -> Result<()> {
     let known = || {
-        let known = depths.iter().enumerate();
-        known.filter_map(|(place, depth)| Some((place, (*depth)?)))
+        let places = depths.iter().enumerate();
+        places.filter_map(|(place, depth)| Some((place, (*depth)?)))
     };
     for (low, low_depth) in known() {
         for (high, high_depth) in known() {
@@ -137,8 +137,10 @@ fn comparable(
     first: NodeSet,
     second: NodeSet,
 ) -> impl Iterator<Item = (usize, usize)> {
-    let pairs =
-        move || members(first).flat_map(move |one| members(second).map(move |it| (one, it)));
+    let pairs = move || {
+        let pairs_with = move |one| members(second).map(move |other| (one, other));
+        members(first).flat_map(pairs_with)
+    };
     let are_listed = |(one, other): &(usize, usize)| by_lists(nodes, *one, *other).is_some();
     let any_listed = pairs().any(|pair| are_listed(&pair));
     pairs().filter(move |pair| !any_listed || are_listed(pair))

@@ -51,7 +51,7 @@ pub(crate) struct Handle {
 /// core, cluster and socket. The limit bounds the scans in [`sibling`].
 const MAP_NODES_MAX: usize = 4 * CPU_MAX;
 /// The thread number of an unlabeled CPU. No label uses this number.
-const UNLABELLED: u16 = u16::MAX;
+const UNLABELED: u16 = u16::MAX;
 
 /// Labels a CPU based on its affinity fields. If `mt` (the MT bit in MPIDR_EL1) is set, Aff0 is the
 /// thread, and the other numbers move up by one field. Otherwise Aff3 is not used, and the function
@@ -74,17 +74,17 @@ pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
 }
 
 /// Returns an unlabeled CPU. [`from_map`] labels it later.
-pub(crate) fn unlabelled(mpidr: Mpidr) -> Cpu {
+pub(crate) fn unlabeled(mpidr: Mpidr) -> Cpu {
     Cpu {
         mpidr,
-        thread: UNLABELLED,
+        thread: UNLABELED,
         ..Cpu::default()
     }
 }
 
 /// Returns true if the CPU has a label.
-pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
-    cpu.thread != UNLABELLED
+pub(crate) fn is_labeled(cpu: &Cpu) -> bool {
+    cpu.thread != UNLABELED
 }
 
 /// Labels the unlabeled CPUs in `cpus` using the map. A CPU that is not in the map stays unlabeled.
@@ -138,11 +138,13 @@ impl Labeller<'_> {
             let message = format_args!("no CPU has the phandle {phandle:#x}");
             return Err(leaf.error("cpu", message));
         };
-        let cpu = handle.index.and_then(|i| self.cpus.get_mut(i.place()));
-        let Some(cpu) = cpu else {
+        let Some(cpu) = handle
+            .index
+            .and_then(|index| self.cpus.get_mut(index.place()))
+        else {
             return Ok(());
         };
-        if is_labelled(cpu) {
+        if is_labeled(cpu) {
             let message = format_args!("phandle {phandle:#x} is used twice");
             return Err(leaf.error("cpu", message));
         }
@@ -174,15 +176,19 @@ fn for_each<'t>(
 /// # Errors
 /// Returns an error if two children have that number.
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
-    let (mut found, mut is_twice) = (None, false);
+    let mut found = None;
+    let mut is_twice = false;
     for node in parent.children() {
-        let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from) else {
+        let Some(number) = number_in(node, kind, parent)?.filter(|number| *number >= from) else {
             continue;
         };
         match found {
             Some((least, _)) if number > least => {}
             Some((least, _)) if number == least => is_twice = true,
-            _ => (found, is_twice) = (Some((number, node)), false),
+            _ => {
+                found = Some((number, node));
+                is_twice = false;
+            }
         }
     }
     match found {
@@ -207,8 +213,11 @@ fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>
         [b'0', _, ..] => None,
         digits => outside::number(digits, 10),
     };
-    let number = number.filter(|number| *number < UNLABELLED.into());
-    let expected = "a kind and a number, such as core0";
-    let wrong = || parent.wrong_text("", node.name_text(), expected);
-    number.map(|number| Some(number as u16)).ok_or_else(wrong)
+    match number {
+        Some(number) if number < UNLABELED.into() => Ok(Some(number as u16)),
+        _ => {
+            let expected = "a kind and a number, such as core0";
+            Err(parent.wrong_text("", node.name_text(), expected))
+        }
+    }
 }

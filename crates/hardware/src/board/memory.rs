@@ -65,7 +65,8 @@ fn append<'t>(
 ) -> Result<usize> {
     // Count all nodes and entries. The limit bounds the time spent on a tree with only empty
     // entries.
-    let (mut count, mut seen) = (0, 0);
+    let mut count = 0;
+    let mut seen = 0;
     for node in nodes {
         let regions = ranges::regions(node)?;
         count += 1;
@@ -105,9 +106,10 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<(MemorySource, Vec<Region>)> {
         return Err(node.wrong_text("status", value, "okay, because no other memory is enabled"));
     }
     let is_sram = |node: Node<'_>| node.compatible_with("mmio-sram").is_some();
-    let why = match usable_nodes(tree).any(is_sram) {
-        true => "; mmio-sram is used only if /chosen/zephyr,sram refers to it",
-        false => "",
+    let why = if usable_nodes(tree).any(is_sram) {
+        "; mmio-sram is used only if /chosen/zephyr,sram refers to it"
+    } else {
+        ""
     };
     Err(FormatError::new(format_args!(
         "no enabled memory node: none has device_type = \"memory\", and no child of the root is \
@@ -169,7 +171,8 @@ fn append_memory(list: &mut Vec<Region>, tree: Fdt<'_>, source: MemorySource) ->
 /// ignored, because the operating system chooses where to allocate them.
 pub(crate) fn reserved(tree: Fdt<'_>) -> Result<Vec<Region>> {
     let mut list = Vec::with_capacity(RESERVED_MAX);
-    let (root, block) = (Node::root(tree), "(memory reservation block)");
+    let root = Node::root(tree);
+    let block = "(memory reservation block)";
     for (base, size) in tree.reservations().filter(|(_, size)| *size > 0) {
         let region = Region { base, size };
         if base.checked_add(size).is_none() {
@@ -180,9 +183,9 @@ pub(crate) fn reserved(tree: Fdt<'_>) -> Result<Vec<Region>> {
         }
         list.push(region);
     }
-    let parent = Node::find(tree, "/reserved-memory");
-    let nodes = parent.into_iter().flat_map(Node::children);
-    let mut nodes = nodes.filter(|node| node.is_available());
-    append(&mut list, &mut nodes, RESERVED_MAX)?;
+    if let Some(parent) = Node::find(tree, "/reserved-memory") {
+        let mut nodes = parent.children().filter(|node| node.is_available());
+        append(&mut list, &mut nodes, RESERVED_MAX)?;
+    }
     Ok(list)
 }

@@ -91,7 +91,8 @@ impl<'t> Node<'t> {
 
     /// Returns this node and all its descendants with their depths, in tree order.
     pub fn subtree(self) -> impl Iterator<Item = (usize, Self)> + use<'t> {
-        let (mut tokens, mut depth) = (self.tokens(), 0);
+        let mut tokens = self.tokens();
+        let mut depth = 0;
         let next = move || {
             loop {
                 match tokens.next()? {
@@ -175,8 +176,8 @@ impl<'t> Node<'t> {
     /// *power/power-domain.yaml*): the one named "psci" or, without names, the first one. Returns
     /// its phandle, and its node if there is one.
     pub fn power_domain(self) -> Result<Option<(u32, Option<Self>)>> {
-        let names = self.value("power-domain-names").unwrap_or_default();
-        let mut names = names.split(|byte| *byte == 0);
+        let list = self.value("power-domain-names").unwrap_or_default();
+        let mut names = list.split(|byte| *byte == 0);
         let wanted = names.position(|name| name == b"psci").unwrap_or(0);
         let mut cells = self.cells("power-domains")?;
         for _ in 0..wanted {
@@ -212,16 +213,18 @@ impl<'t> Node<'t> {
     /// Returns the index of the first `compatible` string that appears in `names`, a
     /// space-separated list.
     pub fn compatible_with(self, names: &str) -> Option<usize> {
-        self.compatible().find_map(|string| {
-            let mut names = names.split(' ');
-            names.position(|name| name.as_bytes() == string)
-        })
+        let place = |string: &[u8]| {
+            let mut known = names.split(' ');
+            known.position(|name| name.as_bytes() == string)
+        };
+        self.compatible().find_map(place)
     }
 
     /// Returns the path, or "..." and the end of the path if it is longer than [`PATH_MAX`] bytes.
     pub fn path(self) -> String {
         let length: usize = self.way().map(|node| 1 + node.name().len()).sum();
-        let (mut path, mut skipped) = (String::with_capacity(PATH_MAX), 0);
+        let mut path = String::with_capacity(PATH_MAX);
+        let mut skipped = 0;
         if length > PATH_MAX {
             // Allocate only the end of the path, because a path can be 4 KiB long.
             path.push_str("...");
@@ -268,8 +271,8 @@ impl<'t> Node<'t> {
     }
 
     pub fn wrong_text(self, name: &'static str, value: &str, expected: &str) -> FormatError {
-        let value = Shown(value, VALUE_MAX);
-        self.error(name, format_args!("\"{value}\", expected {expected}"))
+        let shown = Shown(value, VALUE_MAX);
+        self.error(name, format_args!("\"{shown}\", expected {expected}"))
     }
 }
 
@@ -299,7 +302,10 @@ pub(crate) fn find_compatible<'t>(tree: Fdt<'t>, names: &str) -> Option<Node<'t>
 pub(crate) fn first_text(value: &[u8]) -> Option<&str> {
     let end = value.iter().position(|byte| *byte == 0)?;
     let text = value.get(..end)?;
-    let plain = |b: &u8| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~');
-    let text = text.iter().all(plain).then_some(text)?;
-    core::str::from_utf8(text).ok()
+    let is_plain = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
+    if text.iter().all(is_plain) {
+        core::str::from_utf8(text).ok()
+    } else {
+        None
+    }
 }

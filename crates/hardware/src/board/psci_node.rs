@@ -1,7 +1,7 @@
 //! The PSCI node (Linux binding *arm/psci.yaml*). Some boards have /firmware/psci instead of /psci.
 //!
-//! `compatible` names the version: `arm,psci-0.2`, `arm,psci-1.0` or, in the trees of Zephyr and
-//! lopper, a later one alone. From 0.2 on, all versions have the same function IDs and the same
+//! `compatible` names the version: `arm,psci-0.2` or `arm,psci-1.0`. Trees from Zephyr and lopper
+//! may name only a later version. Since 0.2, all versions have the same function IDs and the same
 //! properties. `arm,psci` is PSCI 0.1, whose function IDs are properties of the node.
 
 use alloc::string::{String, ToString as _};
@@ -64,27 +64,30 @@ fn version(name: &[u8]) -> Option<(u32, u32)> {
     Some((number(major, 10)?, number(minor, 10)?))
 }
 
-fn lack_of_psci(tree: Fdt<'_>) -> FormatError {
-    let is_old =
-        |name: &[u8]| name == NAME.as_bytes() || version(name).is_some_and(|it| it < FIRST);
+fn lack_of_psci<'t>(tree: Fdt<'t>) -> FormatError {
+    let is_old = |name: &[u8]| {
+        name == NAME.as_bytes() || version(name).is_some_and(|version| version < FIRST)
+    };
     let is_similar = |name: &[u8]| {
         name.windows(4)
             .any(|part| part.eq_ignore_ascii_case(b"psci"))
     };
-    let nodes = || usable_nodes(tree).flat_map(|node| node.compatible().map(move |it| (node, it)));
-    if let Some((old, _)) = nodes().find(|(_, name)| is_old(name)) {
+    let names_of = |node: Node<'t>| node.compatible().map(move |name| (node, name));
+    let names = || usable_nodes(tree).flat_map(names_of);
+    if let Some((old, _)) = names().find(|(_, name)| is_old(name)) {
         return old_psci(old);
     }
     let needed = "arm,psci-0.2 or later";
-    if let Some((node, name)) = nodes().find(|(_, name)| is_similar(name)) {
-        let name = Shown(&String::from_utf8_lossy(name), VALUE_MAX).to_string();
-        return node.wrong_text("compatible", &name, needed);
+    if let Some((node, name)) = names().find(|(_, name)| is_similar(name)) {
+        let shown = Shown(&String::from_utf8_lossy(name), VALUE_MAX).to_string();
+        return node.wrong_text("compatible", &shown, needed);
     }
     let by_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");
     let cpus = Node::find(tree, "/cpus");
-    let found = match cpus.is_some_and(|cpus| cpus.children().any(by_spin_table)) {
-        true => ", and CPUs with enable-method = \"spin-table\"",
-        false => "",
+    let found = if cpus.is_some_and(|cpus| cpus.children().any(by_spin_table)) {
+        ", and CPUs with enable-method = \"spin-table\""
+    } else {
+        ""
     };
     FormatError::new(format_args!(
         "no enabled node compatible with {needed}{found}: use the running board's tree if the boot \

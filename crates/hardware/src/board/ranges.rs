@@ -37,17 +37,18 @@ pub(crate) fn regions<'t>(
     let buses = node.parents();
     let parent = buses.last().copied().unwrap_or(node);
     let value = node.value("reg").unwrap_or(&[]);
-    let (address, size) = match value {
+    let (address_bytes, size_bytes) = match value {
         [] => (4, 4),
         _ => cells(parent)?,
     };
-    if !value.len().is_multiple_of(address + size) {
+    let entry_bytes = address_bytes + size_bytes;
+    if !value.len().is_multiple_of(entry_bytes) {
         let expected = "complete pairs of address and size";
         return Err(node.wrong_length("reg", value.len(), expected));
     }
-    Ok(value.chunks_exact(address + size).map(move |mut entry| {
-        let base = take(&mut entry, address);
-        let size = take(&mut entry, size);
+    Ok(value.chunks_exact(entry_bytes).map(move |mut entry| {
+        let base = take(&mut entry, address_bytes);
+        let size = take(&mut entry, size_bytes);
         translate(node, &buses, Region { base, size })
     }))
 }
@@ -103,7 +104,8 @@ fn translate_base(bus: Node<'_>, parent: Node<'_>, region: Region) -> Result<u64
     if ranges.is_empty() {
         return Ok(region.base);
     }
-    let ((child_address, child_size), (parent_address, _)) = (cells(bus)?, cells(parent)?);
+    let (child_address, child_size) = cells(bus)?;
+    let (parent_address, _) = cells(parent)?;
     let entry = child_address + parent_address + child_size;
     if !ranges.len().is_multiple_of(entry) {
         let expected = "complete entries of two addresses and a size";
@@ -113,9 +115,10 @@ fn translate_base(bus: Node<'_>, parent: Node<'_>, region: Region) -> Result<u64
         let from = take(&mut ranges, child_address);
         let to = take(&mut ranges, parent_address);
         let size = take(&mut ranges, child_size);
-        let offset = region.base.checked_sub(from);
-        let holds = |offset: &u64| *offset <= size && region.size <= size - *offset;
-        if let Some(offset) = offset.filter(holds) {
+        if let Some(offset) = region.base.checked_sub(from)
+            && offset <= size
+            && region.size <= size - offset
+        {
             let base = to.checked_add(offset);
             return base.ok_or_else(|| wraps(bus, "ranges", Region { base: to, size }));
         }

@@ -27,8 +27,8 @@ pub(crate) fn in_chosen<'t>(tree: Fdt<'t>, name: &'static str) -> Result<Option<
     let text = chosen.text(name)?.unwrap_or("");
     let path = text.split(':').next().unwrap_or(text);
     let missing = || {
-        let path = Shown(path, VALUE_MAX);
-        chosen.error(name, format_args!("no node has the path \"{path}\""))
+        let shown = Shown(path, VALUE_MAX);
+        chosen.error(name, format_args!("no node has the path \"{shown}\""))
     };
     resolve(tree, path)?.ok_or_else(missing).map(Some)
 }
@@ -43,15 +43,19 @@ pub(crate) fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>>
         return Ok(Node::find(tree, path));
     }
     let (alias, below) = path.split_once('/').unwrap_or((path, ""));
-    let aliases = Node::find(tree, "/aliases");
-    let Some((aliases, value)) = aliases.and_then(|it| Some((it, it.value(alias)?))) else {
+    let Some(aliases) = Node::find(tree, "/aliases") else {
+        return Ok(None);
+    };
+    let Some(value) = aliases.value(alias) else {
         return Ok(None);
     };
     let target = first_text(value).ok_or_else(|| aliases.not_text("(an alias)"))?;
     let Some(node) = Node::find(tree, target) else {
-        let alias = Shown(alias, VALUE_MAX);
-        let path = Shown(target, VALUE_MAX);
-        let message = format_args!("the path of {alias} is \"{path}\", which no node has");
+        let message = format_args!(
+            "the path of {} is \"{}\", which no node has",
+            Shown(alias, VALUE_MAX),
+            Shown(target, VALUE_MAX)
+        );
         return Err(aliases.error("", message));
     };
     Ok(node.below(below.as_bytes()))

@@ -102,7 +102,8 @@ pub(super) struct StateNodes<'t> {
 
 /// Finds the idle states in a tree, and reads the lists of all enabled CPUs.
 pub(super) fn read<'t>(tree: Fdt<'t>) -> Result<StateNodes<'t>> {
-    let (mut nodes, mut lists) = (find(tree)?, Vec::new());
+    let mut nodes = find(tree)?;
+    let mut lists = Vec::new();
     for cpu in super::cpus::enabled_nodes(tree)? {
         let list = note_list(&mut nodes, cpu?)?;
         if !lists.contains(&list) {
@@ -186,7 +187,9 @@ fn note_entry<'t>(
     missing: fn(u32) -> LeftOut,
     before: &mut NodeSet,
 ) -> Result<()> {
-    let known = nodes.iter().position(|it| it.phandle == Some(phandle));
+    let known = nodes
+        .iter()
+        .position(|state| state.phandle == Some(phandle));
     let place = match known {
         Some(place) => place,
         None => {

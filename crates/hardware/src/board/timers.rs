@@ -93,8 +93,9 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
     if value.is_empty() || !value.len().is_multiple_of(entry) {
         return Err(node.wrong_length(name, value.len(), "complete GIC interrupt specifiers"));
     }
-    let names = node.value("interrupt-names");
-    let mut names = names.map(|names| names.split(|byte| *byte == 0));
+    let mut names = node
+        .value("interrupt-names")
+        .map(|list| list.split(|byte| *byte == 0));
     for index in 0..TIMERS_MAX {
         let Some(specifier) = value.get(index * entry..).filter(|rest| !rest.is_empty()) else {
             break;
@@ -111,8 +112,10 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
             _ => continue,
         };
         let cell = |index| word(specifier, index * 4).unwrap_or(u32::MAX);
-        let (number, kind, phandle) = (cell(extra + 1), cell(extra), cell(0));
-        let (value, expected) = if extra == 1 && Some(phandle) != controller.phandle {
+        let phandle = cell(0);
+        let kind = cell(extra);
+        let number = cell(extra + 1);
+        let (wrong, expected) = if extra == 1 && Some(phandle) != controller.phandle {
             (phandle, "the GIC's phandle")
         } else if kind != IntId::TYPE_PPI {
             (kind, "interrupt type 1 (PPI)")
@@ -122,7 +125,7 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
         } else {
             (number, "a PPI from 0 to 15")
         };
-        return Err(node.wrong_value(name, value.into(), expected));
+        return Err(node.wrong_value(name, wrong.into(), expected));
     }
     if ppis == TimerPpis::default() {
         return Err(node.wrong_length(name, value.len(), "a non-secure timer"));
@@ -152,7 +155,7 @@ impl TimerFrame {
 
 impl fmt::Display for TimerFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (base, intid) = (self.base, self.intid);
+        let Self { base, intid, .. } = self;
         write!(f, "timer frame at {base:#x}, interrupt {intid}")
     }
 }
@@ -164,16 +167,20 @@ pub const FRAMES: u32 = 8;
 
 /// Reads the timer's first enabled frame.
 pub(crate) fn read_frame(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
+    let wrong = NoFrame::Property;
     let is_frame = |child: &Node<'_>| child.value("frame-number").is_some();
     let mut frames = node.children().filter(is_frame);
-    let frame = frames.find(|frame| frame.is_available());
-    let frame = frame.ok_or(NoFrame::NotInTree)?;
-    let number = frame.u32("frame-number").ok().flatten();
-    let number = number.filter(|number| *number < FRAMES);
-    let wrong = NoFrame::Property;
+    let frame = frames
+        .find(|frame| frame.is_available())
+        .ok_or(NoFrame::NotInTree)?;
+    let control = page(node).ok_or(wrong(FrameProperty::Reg))?;
+    let number = match frame.u32("frame-number") {
+        Ok(Some(number)) if number < FRAMES => number as u8,
+        _ => return Err(wrong(FrameProperty::FrameNumber)),
+    };
     Ok(TimerFrame {
-        control: page(node).ok_or(wrong(FrameProperty::Reg))?,
-        number: number.ok_or(wrong(FrameProperty::FrameNumber))? as u8,
+        control,
+        number,
         base: page(frame).ok_or(wrong(FrameProperty::Reg))?,
         intid: interrupt(frame).ok_or(wrong(FrameProperty::Interrupts))?,
     })

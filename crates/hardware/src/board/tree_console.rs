@@ -94,8 +94,8 @@ impl TreeConsole {
     ///
     /// # Errors
     /// Returns an error if `tree` is not a valid flattened device tree.
-    pub fn find(tree: &[u8]) -> Result<Self, FormatError> {
-        let tree = super::fdt::open(tree)?;
+    pub fn find(blob: &[u8]) -> Result<Self, FormatError> {
+        let tree = super::fdt::open(blob)?;
         let located = locate(tree);
         Ok(Self {
             by: located.as_ref().ok().map(|(_, by)| *by),
@@ -292,9 +292,9 @@ fn bootargs<'t>(tree: Fdt<'t>, key: &'static str) -> impl Iterator<Item = &'t st
 
 /// Builds the error for a word in `/chosen/bootargs`.
 fn wrong_word(tree: Fdt<'_>, key: &str, value: &str, what: &str) -> FormatError {
-    let value = Shown(value, VALUE_MAX);
+    let shown = Shown(value, VALUE_MAX);
     let chosen = Node::find(tree, "/chosen").unwrap_or(Node::root(tree));
-    chosen.error("bootargs", format_args!("{key}={value}: {what}"))
+    chosen.error("bootargs", format_args!("{key}={shown}: {what}"))
 }
 
 /// Splits `ttyS2,1500000n8` into `ttyS` and 2. Returns `None` for anything but a terminal that may
@@ -310,8 +310,9 @@ fn terminal(value: &str) -> Option<(&str, u32)> {
 /// Finds the UART of a terminal: Linux numbers UARTs by their aliases.
 fn by_alias<'t>(tree: Fdt<'t>, value: &str, driver: &str, line: u32) -> Result<Place<'t>> {
     let wrong = |what: &str| wrong_word(tree, "console", value, what);
-    let node = reference::resolve(tree, &format!("serial{line}"))?;
-    let node = node.ok_or_else(|| wrong(&format!("no UART has the alias serial{line}")))?;
+    let Some(node) = reference::resolve(tree, &format!("serial{line}"))? else {
+        return Err(wrong(&format!("no UART has the alias serial{line}")));
+    };
     let kind = node.compatible().find_map(UartKind::from_compatible);
     if kind.is_some_and(|(kind, _)| kind.descriptor().terminal != driver) {
         return Err(wrong(&format!(
@@ -351,14 +352,11 @@ fn by_address<'t>(tree: Fdt<'t>, key: &str, value: &str) -> Result<Option<Place<
     let Some(kind) = UartKind::from_earlycon(name) else {
         return wrong("no UART node has this address");
     };
-    let layout = match kind.descriptor().is_numbered {
-        true => layout,
-        false => Layout::WORDS,
-    };
     let uart = Uart::new(kind, base, layout);
-    match uart.is_aligned() {
-        true => Ok(Some(Place::Registers(uart))),
-        false => wrong("the address is not aligned"),
+    if uart.is_aligned() {
+        Ok(Some(Place::Registers(uart)))
+    } else {
+        wrong("the address is not aligned")
     }
 }
 

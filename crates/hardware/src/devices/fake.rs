@@ -51,8 +51,9 @@ impl FakeDevice {
 /// Parses offsets and values in hexadecimal, such as `45c=a0`.
 pub fn pairs(text: &str) -> Vec<(u32, u32)> {
     let number = |digits| u32::from_str_radix(digits, 16).expect(digits);
-    let pairs = text.split_whitespace().flat_map(|it| it.split_once('='));
-    pairs
+    let words = text.split_whitespace();
+    words
+        .filter_map(|word| word.split_once('='))
         .map(|(at, value)| (number(at), number(value)))
         .collect()
 }

@@ -69,8 +69,8 @@ pub fn enable_cpu_interface(gicc: &mut impl Bus) {
         Register::<()>::at(APR + 4 * word).set(gicc, 0);
     }
     PMR.set(gicc, 0xff);
-    let kept = CTLR.read(gicc).read(GICC_CTLR::BYPASS_DISABLES);
-    let kept = GICC_CTLR::BYPASS_DISABLES.val(kept);
+    let bypass = CTLR.read(gicc).read(GICC_CTLR::BYPASS_DISABLES);
+    let kept = GICC_CTLR::BYPASS_DISABLES.val(bypass);
     CTLR.write(gicc, kept + GICC_CTLR::ENABLE::SET);
 }
 
@@ -104,8 +104,6 @@ pub fn end(gicc: &mut impl Bus, register: u32) {
 
 #[cfg(test)]
 mod tests {
-    use std::vec::Vec;
-
     use super::*;
     use crate::devices::fake::{FakeDevice, pairs};
 
@@ -114,12 +112,14 @@ mod tests {
         for (before, after) in [(0, 1), (0x60, 0x61), (0x1e0, 0x1e1), (0x261, 0x61)] {
             let mut gicc = FakeDevice::new(&[(0, before), (0xd0, 0x10_0000)]);
             enable_cpu_interface(&mut gicc);
-            let (priorities, enabling) = ([0xd0, 0xd4, 0xd8, 0xdc], [(4, 0xff), (0, after)]);
-            let expected: Vec<_> = priorities
-                .map(|at| (at, 0))
-                .into_iter()
-                .chain(enabling)
-                .collect();
+            let expected = [
+                (0xd0, 0),
+                (0xd4, 0),
+                (0xd8, 0),
+                (0xdc, 0),
+                (4, 0xff),
+                (0, after),
+            ];
             assert_eq!(gicc.writes(), expected, "{before:#x}");
         }
     }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_is_ended_by_what_acknowledged_it() {
+    fn interrupt_is_completed_with_the_acknowledged_value() {
         for (register, found) in [(0x803, Some((3, 0x803))), (0x3fb, Some((0x3fb, 0x3fb)))] {
             let found = found.map(|(intid, register)| (IntId::new(intid), register));
             assert_eq!(acknowledge(&mut FakeDevice::new(&[(0xc, register)])), found);

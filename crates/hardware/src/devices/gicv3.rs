@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_stays_pending_is_given_up() {
+    fn write_that_stays_pending_times_out() {
         let stuck = |bit: u32| {
             FakeDevice::with(&[], move |registers, access| match access {
                 Access::Read(0) => bit | plain(registers, access),

@@ -106,6 +106,9 @@ impl fmt::Display for NoLpi {
 }
 
 /// The memory in which the ITS and a redistributor keep their tables, and the ITS its commands.
+///
+/// Holding a value proves that the tables are aligned as the registers require and are inside the
+/// borrowed words. It does not prove that the words are zero, or that the ITS can access them.
 pub struct ItsTables<'m>(&'m [AtomicU64]);
 
 impl<'m> ItsTables<'m> {
@@ -115,8 +118,8 @@ impl<'m> ItsTables<'m> {
     /// Uses the aligned part of `words`, which must be zero. Returns None if there are too few.
     pub fn new(words: &'m [AtomicU64]) -> Option<Self> {
         let skipped = words.as_ptr().addr().wrapping_neg() % BLOCK;
-        let words = words.get(skipped / size_of::<u64>()..)?;
-        words.get(..END / size_of::<u64>()).map(Self)
+        let aligned = words.get(skipped / size_of::<u64>()..)?;
+        aligned.get(..END / size_of::<u64>()).map(Self)
     }
 
     /// Returns the addresses of the tables.
@@ -193,9 +196,10 @@ pub fn enable_lpi(
     }
     stop(its)?;
     let is_by_address = read::<ITS_TYPE::Register>(its, GITS_TYPER).is_set(ITS_TYPE::PTA);
-    let target = match is_by_address {
-        true => address,
-        false => redistributor::read_number(redistributor) << 16,
+    let target = if is_by_address {
+        address
+    } else {
+        redistributor::read_number(redistributor) << 16
     };
     // One byte for each LPI: priority 0xa0, like all interrupts; bit 1 is RES1; enabled.
     tables.set(PRIORITIES, 0xa3);
@@ -347,7 +351,8 @@ mod tests {
     fn tables_are_aligned_and_inside_their_words() {
         let words = words();
         let tables = ItsTables::new(&words).expect("enough words");
-        let (all, used) = (words.as_ptr_range(), tables.addresses());
+        let all = words.as_ptr_range();
+        let used = tables.addresses();
         assert!(used.start.is_multiple_of(0x1_0000) && used.end - used.start == 0x4_0000);
         assert!(all.start.addr() as u64 <= used.start && used.end <= all.end.addr() as u64);
         assert!(ItsTables::new(&words[..words.len() - 8192]).is_none());
@@ -366,15 +371,15 @@ mod tests {
             // Before the ITS reads them, the commands map the event.
             let clean = |_: &ItsTables<'_>| {
                 let is_first = cleaned.replace(cleaned.get() + 1) == 0;
-                let (first, fourth) = (command(0), command(3));
                 if is_first {
-                    assert_eq!(first, [0x08, 0, VALID + base + 0x1000, 0]);
+                    assert_eq!(command(0), [0x08, 0, VALID + base + 0x1000, 0]);
                     assert_eq!(command(1), [0x09, 0, VALID | target, 0]);
                     assert_eq!(command(2), [0x0a, 8192 << 32, 0, 0]);
-                    assert_eq!(fourth, [0x05, 0, target, 0]);
+                    assert_eq!(command(3), [0x05, 0, target, 0]);
                 }
             };
-            let (mut its, mut gicr) = (its(typer, 2), redistributor());
+            let mut its = its(typer, 2);
+            let mut gicr = redistributor();
             let done = enable_lpi(&mut its, &mut gicr, ADDRESS, &tables, &clean);
             assert_eq!((done, cleaned.get()), (Ok(()), 2));
             for slot in 0..128 {
@@ -399,7 +404,8 @@ mod tests {
         for (page_size, last_page) in [(2, 0), (1, 3), (0, 15)] {
             let words = words();
             let tables = ItsTables::new(&words).expect("enough words");
-            let (mut its, mut gicr) = (its(0, page_size), redistributor());
+            let mut its = its(0, page_size);
+            let mut gicr = redistributor();
             enable_lpi(&mut its, &mut gicr, ADDRESS, &tables, &|_| ()).expect("enabled");
             let low = tables.addresses().start as u32;
             let mut found = |register: u64| its.read_double(register) as u32;
@@ -414,7 +420,8 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_left_alone() {
         // LPIs that an earlier stage enabled.
-        let (mut good, mut enabled) = (its(0, 2), FakeDevice::new(&[(0x0, 1)]));
+        let mut good = its(0, 2);
+        let mut enabled = FakeDevice::new(&[(0x0, 1)]);
         assert_eq!(enable(&mut good, &mut enabled), Err(NoLpi::InUse));
         assert_eq!((good.writes(), enabled.writes()), (Vec::new(), Vec::new()));
         // Another device.

@@ -76,7 +76,7 @@ pub fn find_redistributor(
     regions: impl Iterator<Item = Region>,
     stride: Option<u64>,
     cpu: Mpidr,
-    typer: &mut dyn FnMut(u64) -> Option<u64>,
+    read_typer: &mut dyn FnMut(u64) -> Option<u64>,
 ) -> Option<u64> {
     // Unlike in MPIDR_EL1, Aff3 is adjacent to Aff2.
     let fields = [cpu.aff3(), cpu.aff2(), cpu.aff1(), cpu.aff0()];
@@ -85,8 +85,8 @@ pub fn find_redistributor(
         let mut base = region.base;
         while region.end().saturating_sub(base) >= STRIDE {
             let mut step = STRIDE;
-            if let Some(typer) = typer(base) {
-                let typer = LocalRegisterCopy::<u64, TYPER::Register>::new(typer);
+            if let Some(value) = read_typer(base) {
+                let typer = LocalRegisterCopy::<u64, TYPER::Register>::new(value);
                 if typer.read(TYPER::AFFINITY) == wanted {
                     return Some(base);
                 }
@@ -143,8 +143,9 @@ pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
     let awake = WAKER::PROCESSOR_SLEEP::CLEAR.modify(waker.get());
     GICR_WAKER.set(redistributor, awake);
     (0..POLLS).any(|_| {
-        let waker = GICR_WAKER.read(redistributor);
-        !waker.is_set(WAKER::CHILDREN_ASLEEP)
+        !GICR_WAKER
+            .read(redistributor)
+            .is_set(WAKER::CHILDREN_ASLEEP)
     })
 }
 
@@ -161,7 +162,8 @@ mod tests {
         let eight = &[(0, 0x10_0000)][..];
         let high = &[(u64::MAX - 0x6_0000, 0x6_0000)][..];
         let named = &[(0x10_0000, 0x201 << 32), (0x12_0000, 0x100_0003 << 32)][..];
-        let (first, last) = ((0x10_0000, 0), (0x12_0000, 1 << 32 | LAST));
+        let first = (0x10_0000, 0);
+        let last = (0x12_0000, 1 << 32 | LAST);
         let both = &[first, last, (0x14_0000, 9 << 32), (0x80_0000, 2 << 32)][..];
         let wide = &[(0, 1 << 1), (0x2_0000, 2 << 32), (0x4_0000, 1 << 32)][..];
         let gaps = &[(0x2_0000, 1 << 32), (0x6_0000, 4 << 32 | LAST)][..];
@@ -184,15 +186,16 @@ mod tests {
             (high, Some(u64::MAX / 2), &[], 0, None),
         ] {
             let has_room = |base: u64| {
-                let mut regions = regions.iter();
-                regions.any(|it| base >= it.0 && base - it.0 + STRIDE <= it.1)
+                let mut starts = regions.iter();
+                starts.any(|&(start, size)| base >= start && base - start + STRIDE <= size)
             };
-            let mut typer = |base| {
+            let mut read_typer = |base| {
                 assert!(has_room(base), "{base:#x}");
-                frames.iter().find(|it| it.0 == base).map(|it| it.1)
+                let frame = frames.iter().find(|(address, _)| *address == base);
+                frame.map(|(_, typer)| *typer)
             };
-            let regions = regions.iter().map(|&(base, size)| Region { base, size });
-            let found = find_redistributor(regions, stride, Mpidr::new(affinity), &mut typer);
+            let search = regions.iter().map(|&(base, size)| Region { base, size });
+            let found = find_redistributor(search, stride, Mpidr::new(affinity), &mut read_typer);
             assert_eq!(found, expected, "{affinity:#x} in {frames:x?}");
         }
         let are = [0, !0, 0x2b, 0x3b, 0x4b].map(is_redistributor);
@@ -245,7 +248,8 @@ mod tests {
             assert!(power_on_and_wake(&mut gic), "{iidr:#x}");
             assert_eq!(gic.writes(), writes, "{iidr:#x}");
         }
-        let (iidr, gic_700) = (GICR_IIDR.offset(), 0x0400_043b);
+        let iidr = GICR_IIDR.offset();
+        let gic_700 = 0x0400_043b;
         // Three redistributors: one that is awake or controlled by firmware, one in a power
         // transition, and one that is asleep.
         for (registers, is_awake, writes) in [

@@ -162,11 +162,12 @@ mod tests {
                 "1fc=8000000 7f8=a0000000 cfc=0 bf8=8000000 17c=8000000",
             ),
         ] {
-            let (mut gicd, writes) = (FakeDevice::new(&pairs(before)), pairs(writes));
+            let mut gicd = FakeDevice::new(&pairs(before));
+            let expected = pairs(writes);
             assert!(enable(&mut gicd, intid, target, 0xa0));
-            assert_eq!(gicd.writes(), writes, "{intid} {target:x?}");
+            assert_eq!(gicd.writes(), expected, "{intid} {target:x?}");
             assert!(disable(&mut gicd, intid));
-            assert_eq!(gicd.writes(), writes[..1], "{intid} {target:x?}");
+            assert_eq!(gicd.writes(), expected[..1], "{intid} {target:x?}");
         }
     }
 
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn pending_write_is_polled_and_given_up() {
+    fn pending_write_is_polled_until_it_times_out() {
         for (polls, is_enabled) in [(5, true), (u32::MAX, false)] {
             let mut left = polls;
             let mut gicd = FakeDevice::with(&[], move |_, access| match access {

@@ -94,11 +94,12 @@ impl fmt::Display for NoFrame {
 /// Enables access to frame `number` (0 to 7) and turns its timer off. Returns an error if the frame
 /// is not implemented or if its counter or timer cannot be accessed.
 pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<(), NoFrame> {
-    let number = u32::from(number & 7);
-    if CNTTIDR.get(control) >> (4 * number) & 1 == 0 {
+    // Each frame has a 4-bit field in CNTTIDR and a 4-byte register CNTACR.
+    let step = 4 * u32::from(number & 7);
+    if CNTTIDR.get(control) >> step & 1 == 0 {
         return Err(NoFrame::NotThere);
     }
-    let access = Register::<CNTACR::Register>::at(CNTACR0 + 4 * number);
+    let access = Register::<CNTACR::Register>::at(CNTACR0 + step);
     let needed = CNTACR::RPCT::SET + CNTACR::RWPT::SET;
     access.modify(control, needed);
     if !access.read(control).matches_all(needed) {
@@ -178,13 +179,14 @@ mod tests {
 
     #[test]
     fn usable_frame_is_opened_with_its_timer_off() {
-        let (mut control, mut frame) = (control(), FakeDevice::new(&[(CTL, 1)]));
+        let mut control = control();
+        let mut frame = FakeDevice::new(&[(CTL, 1)]);
         assert_eq!(open(&mut control, &mut frame, 2), Ok(()));
         // Existing access rights are kept.
         assert_eq!(control.writes(), [(0x48, 0x23)]);
         let stopped = frame.writes();
         assert_eq!(stopped[0], (CTL, 0));
-        assert!(stopped[1..].iter().all(|write| write.0 != CTL));
+        assert!(stopped[1..].iter().all(|(offset, _)| *offset != CTL));
         arm(&mut frame, 0x0123_4567_89ab_cdef);
         let halves = [(CVAL, 0x89ab_cdef), (CVAL + 4, 0x0123_4567)];
         assert_eq!(frame.writes(), [(CTL, 0), halves[0], halves[1], (CTL, 1)]);

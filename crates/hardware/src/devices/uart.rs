@@ -50,9 +50,10 @@ pub const fn mark_register(kind: UartKind) -> Option<u16> {
     let descriptor = kind.descriptor();
     // Register 0 has the same offset in every layout.
     assert!(!descriptor.is_numbered || descriptor.model.data == 0);
-    match descriptor.model.before_byte.is_empty() {
-        true => Some(descriptor.model.data),
-        false => None,
+    if descriptor.model.before_byte.is_empty() {
+        Some(descriptor.model.data)
+    } else {
+        None
     }
 }
 
@@ -71,12 +72,12 @@ pub struct Uart<B> {
 impl<B: Bus> Uart<B> {
     /// Takes over a UART without changing its settings. If its transmitter is off, turns it on at
     /// the configured baud rate.
-    pub fn new(bus: B, uart: &Description) -> Self {
+    pub fn new(bus: B, description: &Description) -> Self {
         let mut uart = Self {
             bus,
-            model: &uart.kind.descriptor().model,
-            shift: uart.shift(),
-            width: Width::from_bytes(uart.io_width).unwrap_or(Width::Word),
+            model: &description.kind.descriptor().model,
+            shift: description.shift(),
+            width: Width::from_bytes(description.io_width).unwrap_or(Width::Word),
             kept: [0; KEPT_MAX],
             patience: [PATIENCE; 2],
         };

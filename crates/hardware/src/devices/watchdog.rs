@@ -207,29 +207,32 @@ impl<B: Bus> Driver<B> {
         let Some(clock) = self.clock() else {
             return ticks;
         };
-        let hz = hz.max(1);
+        let per_second = hz.max(1);
         // Convert whole seconds separately to avoid overflow.
-        let seconds = (ticks / hz).saturating_mul(clock);
-        seconds.saturating_add((ticks % hz).saturating_mul(clock) / hz)
+        let seconds = (ticks / per_second).saturating_mul(clock);
+        let rest = (ticks % per_second).saturating_mul(clock) / per_second;
+        seconds.saturating_add(rest)
     }
 
     fn setting(&mut self) -> WatchdogSetting {
         let bus = &mut self.bus;
-        let (control, count) = match self.kind {
+        let (status, count) = match self.kind {
             WatchdogKind::Sbsa => {
-                let count = u64::from(WOR_HIGH.get(bus)) << 32 | u64::from(WOR_LOW.get(bus));
-                (WCS.get(bus), count & self.longest)
+                let offset = u64::from(WOR_HIGH.get(bus)) << 32 | u64::from(WOR_LOW.get(bus));
+                (WCS.get(bus), offset & self.longest)
             }
             WatchdogKind::Sp805 { .. } => (WDOGCONTROL.get(bus), WDOGLOAD.get(bus).into()),
         };
         // Leave out the WS0 and WS1 bits in WCS, which must not be written.
-        let control = control & self.kind.on();
+        let control = status & self.kind.on();
         WatchdogSetting { control, count }
     }
 
     /// Writes the setting, which restarts the countdown.
     fn set(&mut self, WatchdogSetting { control, count }: WatchdogSetting) {
-        let (bus, low, high) = (&mut self.bus, count as u32, (count >> 32) as u32);
+        let bus = &mut self.bus;
+        let low = count as u32;
+        let high = (count >> 32) as u32;
         match self.kind {
             WatchdogKind::Sbsa => {
                 // Stop the watchdog while only half of WOR is valid.
@@ -261,8 +264,8 @@ mod tests {
     const MHZ: u64 = 1_000_000;
     const SBSA: WatchdogKind = WatchdogKind::Sbsa;
 
-    fn sp805(clock: u64) -> WatchdogKind {
-        let clock = NonZeroU64::new(clock).expect("a clock");
+    fn sp805(hz: u64) -> WatchdogKind {
+        let clock = NonZeroU64::new(hz).expect("a clock");
         WatchdogKind::Sp805 { clock }
     }
 
@@ -277,7 +280,7 @@ mod tests {
     /// Each count is half the timeout because the watchdog counts down twice. The timeout is at
     /// least 20 s, ideally 30 s.
     #[test]
-    fn count_is_half_of_the_time_in_ticks_of_the_watchdog() {
+    fn count_is_half_the_timeout_in_watchdog_ticks() {
         const LOW: u64 = u32::MAX as u64;
         const HIGH: u64 = (1 << 48) - 1;
         for (kind, longest, mhz, count, seconds) in [
@@ -298,7 +301,8 @@ mod tests {
                 562_949,
             ),
         ] {
-            let (driver, hz) = (driver(kind, longest), mhz * MHZ);
+            let driver = driver(kind, longest);
+            let hz = mhz * MHZ;
             let found = (driver.count(20 * hz, 30 * hz, hz), driver.seconds(hz));
             assert_eq!(found, (count, seconds), "{kind:?} {longest} {mhz}");
         }
@@ -318,10 +322,10 @@ mod tests {
     }
 
     #[test]
-    fn setting_is_read_written_and_given_back() {
+    fn setting_is_read_written_and_restored() {
         // Columns: the initial register values, the writes that arm the watchdog for 10 ticks, and
         // the writes that restore the setting.
-        for (kind, id, registers, armed, given_back) in [
+        for (kind, id, registers, armed, restored) in [
             (
                 SBSA,
                 0x43b,
@@ -344,26 +348,26 @@ mod tests {
                 "c00=1acce551 8=0 0=1234 c=1 8=3 c00=1",
             ),
         ] {
-            let driver = Driver::new(FakeDevice::new(&pairs(registers)), kind, id, (1, 1));
-            let mut driver = driver.expect("a watchdog");
+            let device = FakeDevice::new(&pairs(registers));
+            let mut driver = Driver::new(device, kind, id, (1, 1)).expect("a watchdog");
             assert_eq!(driver.bus.writes(), []);
             driver.arm(1, 10, 1);
             assert_eq!(driver.bus.writes(), pairs(armed), "{kind:?}");
             driver.disarm();
-            assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
+            assert_eq!(driver.bus.writes(), pairs(restored), "{kind:?}");
             // The minimum timeout cannot be met, so the original setting is restored.
             driver.arm(u64::MAX, u64::MAX, 1);
-            assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
+            assert_eq!(driver.bus.writes(), pairs(restored), "{kind:?}");
         }
     }
 
     #[test]
-    fn another_device_and_a_short_reach_are_refused() {
+    fn other_device_and_short_timeout_are_rejected() {
         let fails =
             |kind, id, least| Driver::new(FakeDevice::new(&[]), kind, id, (least, MHZ)).err();
         assert_eq!(fails(sp805(1), 0x11, 1), Some(NoWatchdog::NotThere));
-        let (most, least) = (8589, 8590);
-        let too_soon = NoWatchdog::TooSoon { most, least };
+        let least = 8590;
+        let too_soon = NoWatchdog::TooSoon { most: 8589, least };
         assert_eq!(fails(SBSA, 0, least), Some(too_soon));
     }
 }

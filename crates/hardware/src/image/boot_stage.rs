@@ -42,7 +42,9 @@ impl BootStage {
     }
 
     fn last_on(line: &str) -> Option<Self> {
-        let (mut rest, mut first, mut last) = (line.trim(), None, None);
+        let mut rest = line.trim();
+        let mut first = None;
+        let mut last = None;
         while let Some((before, stage)) = Self::split_mark(rest) {
             first = Some(stage);
             last = last.or(first);
@@ -54,7 +56,8 @@ impl BootStage {
     /// Returns the text before the mark at the end of `line`, and the mark's stage.
     fn split_mark(line: &str) -> Option<(&str, Self)> {
         let (before, letter) = line.strip_suffix('>')?.rsplit_once('<')?;
-        let stage = Self::ALL.into_iter().find(|it| it.letter() == letter)?;
+        let mut stages = Self::ALL.into_iter();
+        let stage = stages.find(|stage| stage.letter() == letter)?;
         Some((before, stage))
     }
 }

@@ -45,8 +45,9 @@ fn field(list: &[u8], at: usize, size: usize) -> usize {
 
 /// Returns the number of bytes in use in the list that starts with `header`.
 pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
-    let (used, all) = (field(header, 8, 4), field(header, 12, 4));
     let own = field(header, 6, 1);
+    let used = field(header, 8, 4);
+    let all = field(header, 12, 4);
     for (is_wrong, what, at) in [
         (field(header, 0, 4) != SIGNATURE as usize, "no signature", 0),
         (field(header, 5, 1) == 0, "version 0", 5),
@@ -65,9 +66,9 @@ pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
 }
 
 /// Returns the location of the device tree in `list`, if any.
-pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, FormatError> {
-    let used = used_size(list)?;
-    let Some(list) = list.get(..used) else {
+pub fn device_tree(bytes: &[u8]) -> Result<Option<Range<usize>>, FormatError> {
+    let used = used_size(bytes)?;
+    let Some(list) = bytes.get(..used) else {
         return wrong("invalid size", 8);
     };
     let sum = list.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));

@@ -133,29 +133,28 @@ const _: () = {
 
 /// Returns an error for the field `name` at offset `at` in the block.
 fn invalid(name: &str, at: usize, reason: fmt::Arguments<'_>) -> FormatError {
-    let at = PARAMETER_BLOCK + at;
-    FormatError::new(format_args!("{name} at offset {at:#x}: {reason}"))
+    let offset = PARAMETER_BLOCK + at;
+    FormatError::new(format_args!("{name} at offset {offset:#x}: {reason}"))
 }
 
 /// Returns the element of `all` selected by the field `name` at `at`, which is a 1-based index.
 /// Returns None for 0.
 fn choice<T: Copy>(all: &[T], field: U32, name: &str, at: usize) -> Result<Option<T>, FormatError> {
-    let (number, count) = (field.get(), all.len());
+    let number = field.get();
     let Some(place) = number.checked_sub(1) else {
         return Ok(None);
     };
-    let reason = format_args!("{number:#x}, expected 0 to {count}");
+    let reason = format_args!("{number:#x}, expected 0 to {}", all.len());
     let chosen = all.get(place as usize).copied();
     chosen.map(Some).ok_or_else(|| invalid(name, at, reason))
 }
 
 fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError> {
-    match is_right {
-        true => Ok(()),
-        false => Err(FormatError::new(format_args!(
-            "no {what} at offset {at:#x}"
-        ))),
+    if is_right {
+        return Ok(());
     }
+    let message = format_args!("no {what} at offset {at:#x}");
+    Err(FormatError::new(message))
 }
 
 /// Returns the block at the start of `bytes`.
@@ -175,14 +174,15 @@ impl BlockFields {
     fn check_format(&self) -> Result<(), FormatError> {
         let what = "psci-bench parameter block";
         check_magic(what, self.magic == PARAMETER_MAGIC, PARAMETER_BLOCK)?;
-        let (version, expected) = (self.version.get(), PARAMETER_VERSION);
-        if version != expected {
-            let message = format_args!("parameter block version {version}, expected {expected}");
-            return Err(FormatError::new(message));
+        let version = self.version.get();
+        if version != PARAMETER_VERSION {
+            return Err(FormatError::new(format_args!(
+                "parameter block version {version}, expected {PARAMETER_VERSION}"
+            )));
         }
-        let (length, expected) = (self.length.get(), PARAMETER_BLOCK_SIZE);
-        if length as usize != expected {
-            let reason = format_args!("{length:#x}, expected {expected:#x}");
+        let length = self.length.get();
+        if length as usize != PARAMETER_BLOCK_SIZE {
+            let reason = format_args!("{length:#x}, expected {PARAMETER_BLOCK_SIZE:#x}");
             return Err(invalid("length", offset_of!(Self, length), reason));
         }
         Ok(())
@@ -194,11 +194,12 @@ impl BlockFields {
         let Some(kind) = choice(&UartKind::ALL, self.uart_kind, "uart_kind", at)? else {
             return Ok(None);
         };
-        let (shift, width) = (self.uart_shift, self.uart_width);
+        let shift = self.uart_shift;
         if shift > 4 {
             let reason = format_args!("{shift:#x}, expected 0 to 4");
             return Err(invalid("uart_shift", offset_of!(Self, uart_shift), reason));
         }
+        let width = self.uart_width;
         if !matches!(width, 1 | 2 | 4) {
             let reason = format_args!("{width:#x}, expected 1, 2 or 4");
             return Err(invalid("uart_width", offset_of!(Self, uart_width), reason));
@@ -249,12 +250,14 @@ impl ParameterBlock {
     /// Decodes the valid fields of `block`. Invalid ones have their default values, and the first of
     /// them is returned as an error. The running image passes only the block, without the header,
     /// because Rust cannot create a reference to the header if the image is at address 0.
-    pub fn salvage(block: &[u8]) -> (Self, Option<FormatError>) {
-        let block = match fields(block) {
+    pub fn salvage(bytes: &[u8]) -> (Self, Option<FormatError>) {
+        let block = match fields(bytes) {
             Ok(block) => block,
             Err(error) => return (Self::default(), Some(error)),
         };
-        let (format, uart, conduit) = (block.check_format(), block.uart(), block.conduit());
+        let format = block.check_format();
+        let uart = block.uart();
+        let conduit = block.conduit();
         let marks = block.marks(uart.as_ref().ok().and_then(Option::as_ref));
         let salvaged = Self {
             uart: uart.as_ref().ok().copied().flatten(),
@@ -302,7 +305,12 @@ impl ParameterBlock {
         Self::read(file)?;
         let (kind, shift, width, base) = match self.uart {
             None => (0, 0, 0, 0),
-            Some(it) => (it.kind as u32 + 1, it.reg_shift, it.io_width, it.base),
+            Some(uart) => (
+                uart.kind as u32 + 1,
+                uart.reg_shift,
+                uart.io_width,
+                uart.base,
+            ),
         };
         let block = BlockFields {
             magic: PARAMETER_MAGIC,
@@ -452,7 +460,7 @@ mod tests {
 
     /// A damaged byte leaves at least the UART or the tree for the message about it.
     #[test]
-    fn fields_beside_the_wrong_one_are_kept() {
+    fn valid_fields_are_kept_if_one_is_invalid() {
         let block = ParameterBlock {
             uart: Some(Uart::new(UartKind::Pl011, 0x900_0000, Layout::WORDS)),
             conduit: Some(Conduit::Smc),

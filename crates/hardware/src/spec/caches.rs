@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Caches {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut caches = Self::default();
         for (name, bytes) in BTreeMap::<String, u64>::deserialize(from)? {
-            let place = NAMES.iter().position(|it| *it == name);
+            let place = NAMES.iter().position(|known| *known == name);
             caches.0[place.ok_or_else(|| de::Error::custom("no cache"))?] = bytes;
         }
         Ok(caches)
@@ -154,9 +154,9 @@ mod tests {
     }
 
     #[test]
-    fn sizes_by_either_layout() {
+    fn cache_sizes_are_read_in_both_layouts() {
         for (wide, most) in [(false, 1 << 36), (true, 1 << 56)] {
-            let caches = Caches::read(0x0a20_0023, wide, &mut |it| a72(it, wide));
+            let caches = Caches::read(0x0a20_0023, wide, &mut |selector| a72(selector, wide));
             assert_eq!(caches.to_string(), "L1i 48 KiB, L1d 32 KiB, L2 1 MiB");
             let largest = Caches::read(0o4_444_444, wide, &mut |_| u64::MAX);
             assert_eq!(largest.data(7), most);
@@ -185,8 +185,9 @@ mod tests {
 
     #[test]
     fn the_outer_cache_is_the_second_level_if_there_is_one() {
-        let of = |clidr| Caches::read(clidr, false, &mut |it| a72(it, false));
-        let (both, one) = (of(0x0a20_0023), of(0o2));
+        let read = |clidr| Caches::read(clidr, false, &mut |selector| a72(selector, false));
+        let both = read(0x0a20_0023);
+        let one = read(0o2);
         // The values in a guest may be nonsensical.
         let nonsense = Caches::read(0o4_4, true, &mut |_| u64::MAX);
         for (caches, tree, outer) in [

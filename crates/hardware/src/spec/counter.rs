@@ -1,6 +1,21 @@
-//! Errata that can cause wrong system counter reads.
+//! The system counter and the per-CPU timers that use it (DDI 0487, chapter D12), and errata that
+//! can cause wrong counter reads.
 
 use serde::{Deserialize, Serialize};
+
+use crate::words;
+
+words! {
+    /// A per-CPU timer, named after its register prefix.
+    pub enum TimerName, word {
+        /// The EL1 physical timer.
+        Cntp = "CNTP",
+        /// The EL2 physical timer.
+        Cnthp = "CNTHP",
+        /// The EL1 virtual timer.
+        Cntv = "CNTV",
+    }
+}
 
 /// A counter erratum in a CPU or SoC. On affected hardware, the counter is read twice in a row.
 /// Linux repeats the two reads until their values are plausible. Such a loop would take too long

@@ -25,9 +25,11 @@ impl TryFrom<u32> for GicVersion {
     type Error = &'static str;
 
     fn try_from(number: u32) -> Result<Self, Self::Error> {
-        let mut all = [Self::V2, Self::V3].into_iter();
-        all.find(|it| it.number() == number)
-            .ok_or("expected 2 or 3")
+        match number {
+            2 => Ok(Self::V2),
+            3 => Ok(Self::V3),
+            _ => Err("expected 2 or 3"),
+        }
     }
 }
 

@@ -13,4 +13,3 @@ pub mod region;
 pub mod smccc;
 pub mod stat;
 pub mod ticks;
-pub mod timer;

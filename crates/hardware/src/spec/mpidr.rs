@@ -6,7 +6,8 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The affinity fields from a CPU's MPIDR_EL1, with Aff3 in bits 39:32 and Aff2 to Aff0 in bits
-/// 23:0. All other bits are 0, as in the PSCI `target_cpu` parameter (DEN0022F, section 5.6).
+/// 23:0. All other bits are 0, as in the PSCI `target_cpu` parameter (DEN0022F, section 5.6). There
+/// may be no CPU with this affinity.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 #[repr(transparent)]
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_from_outside_has_affinity_fields_only() {
+    fn untrusted_number_has_only_affinity_fields() {
         for number in [0, 0x101, 0xff_00ff_ffff] {
             assert_eq!(Mpidr::try_from(number), Ok(Mpidr::new(number)));
         }

@@ -211,7 +211,8 @@ mod tests {
         const UNKNOWN: [u32; 4] = [u32::MAX, 0, 0, 0];
         // The ZynqMP SiP service: 5c9b1b2a-0586-2340-a61b-b925822de3a5.
         const ZYNQMP: [u32; 4] = [0x2a1b_9b5c, 0x4023_8605, 0x25b9_1ba6, 0xa5e3_2d82];
-        let (new, old) = (0xc700_0020, 0xc200_0010);
+        let new = 0xc700_0020;
+        let old = 0xc200_0010;
         for (vendor_el3, sip, interface, called) in [
             (VENDOR_EL3, ARM_SIP, Some(VendorEl3), &[new][..]),
             (UNKNOWN, ARM_SIP, Some(ArmSip), &[old]),
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_that_fails_gives_way_to_the_next() {
+    fn next_interface_is_used_if_one_fails() {
         use ReadError::{BadTimestamp, NotImplemented};
         let both = |function| match function {
             0x8700_ff01 => VENDOR_EL3.map(u64::from),

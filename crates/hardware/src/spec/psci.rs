@@ -83,9 +83,10 @@ impl StateFormat {
     /// state in the original format rarely occurs as a standby state in the extended format.
     pub fn of(power_state: u32) -> Self {
         let original = Self::Original;
-        match original.accepts(power_state) && original.is_powerdown(power_state) {
-            true => original,
-            false => Self::Extended,
+        if original.accepts(power_state) && original.is_powerdown(power_state) {
+            original
+        } else {
+            Self::Extended
         }
     }
 

@@ -56,9 +56,9 @@ pub struct Service {
 impl Service {
     /// Returns the service identified by X0 to X3 from the UID and revision queries, or None if the
     /// queries do not identify a service.
-    pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
-        let uid = uid.map(|x| x as u32);
-        let [major, minor, ..] = revision.map(|x| x as u32);
+    pub fn from_answers(uid_call: [u64; 4], revision_call: [u64; 4]) -> Option<Self> {
+        let uid = uid_call.map(|x| x as u32);
+        let [major, minor, ..] = revision_call.map(|x| x as u32);
         // The call is not implemented, left X0 unchanged, or returned no value.
         if [u32::MAX, SERVICE_UID, 0].contains(&uid[0]) {
             return None;
@@ -75,7 +75,8 @@ impl fmt::Display for Service {
     /// Writes the UID in RFC 9562 format.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, bc, de, rest] = self.uid.map(u32::swap_bytes);
-        let (b, c, d, e) = (bc >> 16, bc & 0xffff, de >> 16, de & 0xffff);
+        let [b, d] = [bc, de].map(|word| word >> 16);
+        let [c, e] = [bc, de].map(|word| word & 0xffff);
         write!(f, "{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:04x}{rest:08x}")
     }
 }
@@ -89,7 +90,8 @@ mod tests {
 
     #[test]
     fn status_alone_is_sign_extended() {
-        let (negative, signed) = (u64::from(-2i32 as u32), -2i64 as u64);
+        let negative = u64::from(-2i32 as u32);
+        let signed = -2i64 as u64;
         for (function, x0) in [
             (psci::PSCI_CPU_SUSPEND_64, signed),
             (psci::PSCI_SYSTEM_RESET2_64, signed),
@@ -107,10 +109,8 @@ mod tests {
     fn a_service_is_known_by_its_uid_if_there_is_one() {
         let refused = u64::from(u32::MAX);
         let kvm = KVM.map(u64::from);
-        let (tf_a, by_kvm) = (
-            "5b908d10-63f8-e847-ae2d-c0fb5641f6e2 Some([0, 1])",
-            "28b46fb6-2ec5-11e9-a9ca-4b564d003a74 None",
-        );
+        let tf_a = "5b908d10-63f8-e847-ae2d-c0fb5641f6e2 Some([0, 1])";
+        let by_kvm = "28b46fb6-2ec5-11e9-a9ca-4b564d003a74 None";
         for (uid, revision, expected) in [
             (TF_A, [0, 1, 7, 7], tf_a),
             (kvm, [u64::MAX, 0, 0, 0], by_kvm),

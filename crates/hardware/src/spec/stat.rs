@@ -124,9 +124,9 @@ pub enum Mismatch {
 impl Reached {
     /// Determines which state in `ladder` was reached, based on `rise`.
     pub fn read(ladder: &Ladder, rise: &Rise, due: u32, most_us: Option<u64>) -> Self {
+        let entered = ladder.rungs().filter(|(place, _)| rise.counts[*place] != 0);
         // The deepest state is last.
-        let deepest = ladder.rungs().filter(|(place, _)| rise.counts[*place] != 0);
-        let deepest = deepest.last();
+        let deepest = entered.last();
         Self {
             state: deepest.map(|(_, rung)| rung.state),
             due,
@@ -169,11 +169,11 @@ mod tests {
     #[test]
     fn the_state_that_is_due_depends_on_the_cpus_that_are_awake() {
         let all = Ladder::new(SYSTEM, [CLUSTER, CORE].into_iter());
-        let vague = Rung {
+        let without_level = Rung {
             level: None,
             ..CLUSTER
         };
-        let vague = Ladder::new(vague, [CORE].into_iter());
+        let vague = Ladder::new(without_level, [CORE].into_iter());
         for (ladder, most, due) in [
             (&all, None, Some(SYSTEM)),
             (&all, Some(1), Some(CLUSTER)),
@@ -201,11 +201,13 @@ mod tests {
         };
         let before = read([0, 0, 5, 2], [0, 0, 900, 400]);
         let after = read([0, 0, 6, 3], [0, 0, 1900, 1300]);
-        let rise = Rise::between(&before, &after);
-        assert_eq!((rise.counts, rise.residency_us), ([0, 0, 1, 1], 900));
+        let both = Rise::between(&before, &after);
+        assert_eq!((both.counts, both.residency_us), ([0, 0, 1, 1], 900));
         let ladder = Ladder::new(CLUSTER, [CORE].into_iter());
-        let (core, cluster) = (CORE.state, CLUSTER.state);
-        let (most, at_cluster) = (Some(1000), Some(cluster));
+        let core = CORE.state;
+        let cluster = CLUSTER.state;
+        let at_cluster = Some(cluster);
+        let most = Some(1000);
         // Columns: core and cluster counts, the residency and its limit in microseconds, the
         // expected state, and the results.
         for (core_count, cluster_count, us, most, due, state, mismatch) in [

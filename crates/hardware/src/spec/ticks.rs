@@ -33,10 +33,11 @@ impl Clock {
     /// Converts `microseconds` to ticks, rounding up and saturating.
     pub fn ticks(self, microseconds: u64) -> u64 {
         // Handle whole seconds separately, as in `scaled`.
-        let (hz, second) = (self.believed(), 1_000_000);
-        let (seconds, rest) = (microseconds / second, microseconds % second);
-        let rest = (rest * hz).div_ceil(second);
-        seconds.saturating_mul(hz).saturating_add(rest)
+        const SECOND: u64 = 1_000_000;
+        let hz = self.believed();
+        let seconds = (microseconds / SECOND).saturating_mul(hz);
+        let rest = (microseconds % SECOND * hz).div_ceil(SECOND);
+        seconds.saturating_add(rest)
     }
 
     /// Converts `ticks` to nanoseconds, rounding down.
@@ -76,9 +77,9 @@ impl Clock {
         }
         // Handle whole seconds separately, so that the rest fits in 64 bits at every plausible
         // frequency.
-        let (seconds, rest) = (ticks / self.hz, ticks % self.hz);
-        let rest = rest.checked_mul(per_second)? / self.hz;
-        seconds.checked_mul(per_second)?.checked_add(rest)
+        let seconds = (ticks / self.hz).checked_mul(per_second)?;
+        let rest = (ticks % self.hz).checked_mul(per_second)? / self.hz;
+        seconds.checked_add(rest)
     }
 }
 
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_go_by_what_is_believed() {
+    fn waits_use_the_assumed_frequency() {
         for (hz, us, ticks) in [
             // If the frequency is unknown, it is assumed to be 1 GHz, so that a 10 s wait is too
             // long rather than too short.

@@ -8,8 +8,8 @@ use core::fmt::{self, Write};
 pub fn number(digits: &[u8], radix: u32) -> Option<u32> {
     let mut number = 0u32;
     for digit in digits {
-        let digit = char::from(*digit).to_digit(36).filter(|d| *d < radix)?;
-        number = number.checked_mul(radix)?.checked_add(digit)?;
+        let value = char::from(*digit).to_digit(radix)?;
+        number = number.checked_mul(radix)?.checked_add(value)?;
     }
     (!digits.is_empty()).then_some(number)
 }

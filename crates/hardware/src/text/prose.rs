@@ -116,9 +116,9 @@ impl Write for Printable {
 /// second half of the line contains one.
 pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     const MOST: usize = COLUMNS - MORE.len();
-    let mut line = Printable(ArrayString::new());
-    write!(line, "{what}")?;
-    let mut line = line.0;
+    let mut printable = Printable(ArrayString::new());
+    write!(printable, "{what}")?;
+    let Printable(mut line) = printable;
     if line.len() <= COLUMNS {
         return writeln!(out, "{line}");
     }
@@ -170,10 +170,11 @@ mod tests {
         let long = prose("* ", 2, &"seven77 ".repeat(40));
         // The longest line holds nine seven-letter words, the spaces between them, and the indent.
         assert_eq!(long.lines().map(str::len).max(), Some(73));
-        assert!(long.lines().skip(1).all(|l| l.starts_with("  seven77")));
+        let mut others = long.lines().skip(1);
+        assert!(others.all(|line| line.starts_with("  seven77")));
         assert_eq!(long.matches("seven77").count(), 40);
         let endless = prose("  ", 4, &"x".repeat(400));
-        assert!(endless.lines().all(|l| l.len() <= COLUMNS));
+        assert!(endless.lines().all(|line| line.len() <= COLUMNS));
         assert_eq!(endless.matches('x').count(), 400);
         assert_eq!(prose("", 0, "a\u{1b}[31m \u{b5}s\0"), "a?[31m ?s?\n");
         assert_eq!(line("tab\there\nand \u{2026}"), "tab here and ?\n");

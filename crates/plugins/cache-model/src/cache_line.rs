@@ -79,7 +79,9 @@ impl CacheLine {
     }
 
     fn write(&mut self, bytes: u64, writer: u32, now: u64) {
-        self.lost.iter_mut().for_each(|it| it.1 &= !bytes);
+        for (_, lost) in &mut self.lost {
+            *lost &= !bytes;
+        }
         for (byte, place) in self.writers.iter_mut().enumerate() {
             if bytes >> byte & 1 == 1 {
                 *place = writer;
@@ -121,7 +123,7 @@ impl CacheLine {
             self.clusters |= owner.cluster;
         }
         let mut faults = self.lost.into_iter().chain([of_way]);
-        let (fault, mask) = faults.find(|it| it.1 & bytes != 0)?;
+        let (fault, mask) = faults.find(|(_, mask)| mask & bytes != 0)?;
         let byte = u64::from((mask & bytes).trailing_zeros());
         Some((fault, byte, self.writers[byte as usize]))
     }
@@ -140,10 +142,10 @@ impl CacheLine {
         self.lost[DISCARDED].1 |= self.dirty & stored;
     }
 
-    /// Completes maintenance that started at `begun`.
-    pub fn maintain(&mut self, operation: Maintenance, begun: u64, now: u64) {
+    /// Completes maintenance that started at `started`.
+    pub fn maintain(&mut self, operation: Maintenance, started: u64, now: u64) {
         // The maintenance does not cover later stores.
-        if self.stored > begun {
+        if self.stored > started {
             return;
         }
         self.clean();

@@ -138,11 +138,11 @@ impl CacheModel {
 
     /// Turns a CPU's caches on or off.
     pub fn set_caches(&mut self, cpu: u32, is_on: bool) {
-        let cpu = self.cpus.entry(cpu).or_default();
-        if cpu.is_on || is_on {
-            cpu.last_on = self.clock;
+        let state = self.cpus.entry(cpu).or_default();
+        if state.is_on || is_on {
+            state.last_on = self.clock;
         }
-        cpu.is_on = is_on;
+        state.is_on = is_on;
     }
 
     /// Marks all lines in `memory` as left dirty by an earlier stage. `is_data` is true if they
@@ -154,8 +154,8 @@ impl CacheModel {
 
     fn line(&mut self, line: u64) -> &mut CacheLine {
         self.lines.entry(line).or_insert_with(|| {
-            let soiled = self.soiled.iter().find(|it| it.0.contains(&line));
-            if let Some((_, is_data)) = soiled {
+            let mut soiled = self.soiled.iter();
+            if let Some((_, is_data)) = soiled.find(|(range, _)| range.contains(&line)) {
                 self.dirty.insert(line);
                 return CacheLine::soiled(*is_data);
             }
@@ -191,7 +191,8 @@ impl CacheModel {
     /// Records a store of `size` bytes.
     pub fn store(&mut self, actor: CacheActor, address: u64, size: u64) {
         self.clock += 1;
-        let (writer, now) = (self.writer(actor), self.clock);
+        let writer = self.writer(actor);
+        let now = self.clock;
         for (line, bytes) in Self::parts(address, size) {
             match actor.way {
                 Way::Cached => {
@@ -220,13 +221,13 @@ impl CacheModel {
             let Some((fault, byte, writer)) = loaded else {
                 continue;
             };
-            let writer = (writer as usize).checked_sub(1);
-            let writer = writer.and_then(|it| self.writers.get(it).copied());
+            // Writers are numbered from 1; 0 means that the byte was never written.
+            let place = (writer as usize).checked_sub(1);
             found = found.or(Some(CacheFinding {
                 fault,
                 address: line + byte,
                 reader: actor,
-                writer,
+                writer: place.and_then(|place| self.writers.get(place).copied()),
             }));
         }
         found
@@ -236,13 +237,14 @@ impl CacheModel {
     /// [`Self::barrier`].
     pub fn maintain(&mut self, cpu: u32, operation: Maintenance, address: u64) {
         self.clock += 1;
-        let (line, now) = (address & !(LINE - 1), self.clock);
+        let line = address & !(LINE - 1);
+        let now = self.clock;
         if operation == Maintenance::Invalidate {
             self.line(line).discard();
         }
-        let cpu = self.cpus.entry(cpu).or_default();
-        if !cpu.unordered.contains(&line) {
-            cpu.pending.push((operation, line, now));
+        let state = self.cpus.entry(cpu).or_default();
+        if !state.unordered.contains(&line) {
+            state.pending.push((operation, line, now));
         }
     }
 
@@ -256,9 +258,9 @@ impl CacheModel {
         self.clock += 1;
         self.order(cpu);
         let now = self.clock;
-        let cpu = self.cpus.entry(cpu).or_default();
-        for (operation, line, begun) in std::mem::take(&mut cpu.pending) {
-            self.line(line).maintain(operation, begun, now);
+        let state = self.cpus.entry(cpu).or_default();
+        for (operation, line, started) in std::mem::take(&mut state.pending) {
+            self.line(line).maintain(operation, started, now);
             self.settle(line);
         }
     }
@@ -267,20 +269,19 @@ impl CacheModel {
     /// cluster's cache (level 2).
     pub fn flush(&mut self, cpu: u32, level: u32) {
         self.clock += 1;
-        let (now, owner) = (self.clock, self.owner(cpu));
+        let now = self.clock;
+        let owner = self.owner(cpu);
         for line in self.dirty.iter().copied().collect::<Vec<_>>() {
             self.line(line).flush(owner, level);
             self.settle(line);
         }
-        let cluster = self.cluster.max(1);
-        let others = self
-            .cpus
-            .iter_mut()
-            .filter(|it| it.0 / cluster == cpu / cluster);
         if level == 2 {
-            others
-                .filter(|it| !it.1.is_on)
-                .for_each(|it| it.1.flushed = now);
+            let cluster = self.cluster.max(1);
+            for (other, state) in &mut self.cpus {
+                if other / cluster == cpu / cluster && !state.is_on {
+                    state.flushed = now;
+                }
+            }
         }
     }
 
@@ -295,16 +296,18 @@ impl CacheModel {
     }
 
     fn owner(&self, cpu: u32) -> Owner {
-        let cluster = cpu / self.cluster.max(1);
-        let [cpu, cluster] = [cpu, cluster].map(|it| 1 << (it % 64));
-        Owner { cpu, cluster }
+        let bit = |number: u32| 1 << (number % 64);
+        Owner {
+            cpu: bit(cpu),
+            cluster: bit(cpu / self.cluster.max(1)),
+        }
     }
 
     fn settle(&mut self, line: u64) {
         if self
             .lines
             .get(&line)
-            .is_some_and(|it| !it.may_be_written_back())
+            .is_some_and(|line| !line.may_be_written_back())
         {
             self.dirty.remove(&line);
         }

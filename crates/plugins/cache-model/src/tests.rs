@@ -30,7 +30,10 @@ fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
         let actor = |way| CacheActor { cpu, pc, way };
         match step {
             Store(way) => model.store(actor(way), AT, 8),
-            Load(way) => found.extend(model.load(actor(way), AT, 8).map(|it| it.fault)),
+            Load(way) => {
+                let finding = model.load(actor(way), AT, 8);
+                found.extend(finding.map(|finding| finding.fault));
+            }
             Do(operation) => model.maintain(cpu, operation, AT + 3),
             Barrier => model.barrier(cpu),
             Flush(level) => model.flush(cpu, level),
@@ -204,8 +207,11 @@ fn loads_that_may_be_wrong_are_found() {
 #[test]
 fn finding_names_byte_reader_and_writer() {
     let mut model = CacheModel::default();
-    let (cpu, way) = (0, Way::Cached);
-    let writer = CacheActor { cpu, pc: 4, way };
+    let writer = CacheActor {
+        cpu: 0,
+        pc: 4,
+        way: Way::Cached,
+    };
     model.store(writer, 0x103c, 8);
     model.store(CacheActor { pc: 8, ..writer }, 0x1038, 4);
     let reader = CacheActor {

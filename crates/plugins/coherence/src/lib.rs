@@ -1,6 +1,9 @@
 //! Finds loads that may return stale values on hardware with caches. Passes all CPUs' memory
 //! accesses and cache maintenance operations to a [`CacheModel`].
 //!
+//! The plugin promises to check every load from RAM, including those of table walks, and to end its
+//! output with a line that shows that the output is complete.
+//!
 //! Arguments: `out=FILE` is the output file for findings. `entry=A-B` is the address range of the
 //! payload image. At the payload's first instruction, all other memory is treated as possibly dirty
 //! in any cache, because an earlier stage may have left it that way. In `loss=A-B`, A is the
@@ -58,11 +61,13 @@ fn special(word: u32) -> Option<Special> {
         return Some(Special::Translations);
     }
     // SYS #op1, C7, Cm, #op2.
-    let (op1, line, op2) = (word >> 16 & 7, word >> 8 & 0xf, word >> 5 & 7);
     if word & 0xfff8_f000 != 0xd508_7000 {
         return None;
     }
-    match (op1, line, op2) {
+    let op1 = word >> 16 & 7;
+    let cm = word >> 8 & 0xf;
+    let op2 = word >> 5 & 7;
+    match (op1, cm, op2) {
         (0, 6, 1) => Some(Special::Line(Invalidate, register)),
         (3, 10 | 12 | 13, 1) => Some(Special::Line(Clean, register)),
         (3, 14, 1) => Some(Special::Line(CleanInvalidate, register)),
@@ -135,7 +140,7 @@ fn way(memory: MemoryType) -> Way {
 
 impl Coherence {
     fn is_ram(&self, address: u64) -> bool {
-        self.ram.iter().any(|it| it.contains(&address))
+        self.ram.iter().any(|range| range.contains(&address))
     }
 
     /// Returns the actor for an access to RAM, or None for other memory.
@@ -154,21 +159,26 @@ impl Coherence {
             });
         }
         let mut walks = Vec::new();
-        let memory = self.attributes.memory(level, address, |it| walks.push(it));
-        walks.retain(|it| self.is_ram(it.address));
+        let memory = self
+            .attributes
+            .memory(level, address, |walked| walks.push(walked));
         for Walked { address, memory } in walks {
-            let way = way(memory);
-            let found = self.model.load(CacheActor { cpu, pc, way }, address, 8);
-            self.note(found);
+            if self.is_ram(address) {
+                let way = way(memory);
+                let found = self.model.load(CacheActor { cpu, pc, way }, address, 8);
+                self.note(found);
+            }
         }
         let way = way(memory);
         Some(CacheActor { cpu, pc, way })
     }
 
     fn note(&mut self, finding: Option<CacheFinding>) {
-        if let Some(it) = finding {
-            let key = (it.fault, it.reader, it.writer);
-            self.findings.entry(key).or_insert((it.address, 0)).1 += 1;
+        if let Some(finding) = finding {
+            let key = (finding.fault, finding.reader, finding.writer);
+            let first = (finding.address, 0);
+            let (_, count) = self.findings.entry(key).or_insert(first);
+            *count += 1;
         }
     }
 }
@@ -191,8 +201,8 @@ impl Plugin for Coherence {
         let cpu = (affinity >> 8) * PER_AFF1 + (affinity & 0xff);
         let address = self.blocks[block as usize];
         let level = read_register("cpsr").unwrap_or(0) >> 2 & 3;
-        let control = ["SCTLR", "SCTLR", "SCTLR_EL2", "SCTLR_EL3"][level as usize];
-        let control = read_register(control).unwrap_or(0);
+        let name = ["SCTLR", "SCTLR", "SCTLR_EL2", "SCTLR_EL3"][level as usize];
+        let control = read_register(name).unwrap_or(0);
         let is_on = control & ENABLES == ENABLES;
         if address == self.power_loss {
             self.model.reset(cpu);
@@ -251,22 +261,26 @@ impl Plugin for Coherence {
     }
 
     fn end(&mut self, _: InstructionCounts) {
-        let text = |it: &CacheActor| {
-            let way = if it.way == Way::Cached {
+        let text = |actor: &CacheActor| {
+            let way = if actor.way == Way::Cached {
                 "cached"
             } else {
                 "uncached"
             };
-            let affinity = ((it.cpu / PER_AFF1) << 8) | (it.cpu % PER_AFF1);
-            format!("{affinity} {:#x} {way}", it.pc)
+            let affinity = ((actor.cpu / PER_AFF1) << 8) | (actor.cpu % PER_AFF1);
+            format!("{affinity} {:#x} {way}", actor.pc)
         };
         let mut all = String::new();
         for ((fault, reader, writer), (address, count)) in &self.findings {
             let writer = writer.as_ref().map_or("- - -".to_owned(), text);
             all += &format!("{fault:?} {} {writer} {address:#x} {count}\n", text(reader));
         }
-        let (executed, maintained) = (self.executed, self.maintained.len());
-        all += &format!("end {executed} {maintained} {}\n", self.losses);
+        all += &format!(
+            "end {} {} {}\n",
+            self.executed,
+            self.maintained.len(),
+            self.losses
+        );
         if let Err(error) = fs::write(&self.out, all) {
             eprintln!("plugin: {}: {error}", self.out);
         }

@@ -1,6 +1,9 @@
 //! Records the firmware blocks that CPUs execute, their memory accesses, and the state of the
 //! caches.
 //!
+//! The plugin promises that a record that ends with its end event is complete. If a write fails, it
+//! writes nothing more, so the end event is missing.
+//!
 //! Arguments: `out=FILE` is the output file for the record. `blocks=A-B` is the address range of
 //! the firmware code. In `level=A-B`, A is the address of the firmware function that starts a
 //! power-down, whose argument is the power level. `lose=N` omits the Nth block execution from the
@@ -87,7 +90,10 @@ fn make(arguments: &PluginArguments) -> Result<ProfilePlugin, ArgumentError> {
         error: None,
         defined: 0,
         executed: 0,
-        lose: arguments.get("lose").ok().and_then(|it| it.parse().ok()),
+        lose: arguments
+            .get("lose")
+            .ok()
+            .and_then(|number| number.parse().ok()),
         specials: Vec::new(),
         attributes: Attributes::default(),
         last: (u32::MAX, u32::MAX),
@@ -105,18 +111,22 @@ impl ProfilePlugin {
         }
         let first = kind | u64::from(cpu & 0xff_ffff) << 8 | u64::from(number) << 32;
         let words = [first, numbers[0], numbers[1]];
-        let mut written = words.iter().map(|it| self.out.write_all(&it.to_le_bytes()));
-        self.error = written.find_map(Result::err);
+        for word in words {
+            if let Err(error) = self.out.write_all(&word.to_le_bytes()) {
+                self.error = Some(error);
+                return;
+            }
+        }
     }
 
     /// Records SCTLR_EL3 if it has changed since the CPU's last block.
     fn update_control(&mut self, cpu: u32) {
         let control = read_register("SCTLR_EL3").unwrap_or(0);
         self.control = control;
-        let known = self.controls.iter_mut().find(|known| known.0 == cpu);
-        match known {
-            Some(known) if known.1 == control => return,
-            Some(known) => known.1 = control,
+        let mut controls = self.controls.iter_mut();
+        match controls.find(|(known, _)| *known == cpu) {
+            Some((_, old)) if *old == control => return,
+            Some((_, old)) => *old = control,
             None => self.controls.push((cpu, control)),
         }
         self.write(CONTROL, (cpu, 0), [control, 0]);
@@ -125,21 +135,23 @@ impl ProfilePlugin {
 
 impl Plugin for ProfilePlugin {
     fn translate(&mut self, block: &mut TranslatedBlock) {
-        let (address, len) = (block.address(), block.instruction_count());
+        let address = block.address();
         if !self.blocks.contains(&address) {
             return block.count();
         }
+        let len = block.instruction_count();
         self.write(BLOCK, (0, self.defined), [address, len as u64]);
         block.count_inside();
         block.report(self.defined);
         self.defined += 1;
         for place in 0..len {
             let pc = address + 4 * place as u64;
-            let special = match pc {
-                _ if pc == self.power_down => Some(Special::PowerDown),
-                _ => special(pc, block.word(place)),
+            let found = if pc == self.power_down {
+                Some(Special::PowerDown)
+            } else {
+                special(pc, block.word(place))
             };
-            if let Some(special) = special {
+            if let Some(special) = found {
                 block.report_instruction(place, self.specials.len() as u32);
                 self.specials.push(special);
             }

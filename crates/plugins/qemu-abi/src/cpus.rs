@@ -36,10 +36,10 @@ pub fn prepare(id: u64) {
         registers.bytes = unsafe { qemu::g_byte_array_new() };
     }
     // SAFETY: the plugin is being installed and has this ID.
-    unsafe { qemu::qemu_plugin_register_vcpu_init_cb(id, begun) };
+    unsafe { qemu::qemu_plugin_register_vcpu_init_cb(id, cpu_started) };
 }
 
-extern "C" fn begun(_: u64, _: u32) {
+extern "C" fn cpu_started(_: u64, _: u32) {
     let Ok(mut registers) = REGISTERS.lock() else {
         return;
     };
@@ -47,12 +47,11 @@ extern "C" fn begun(_: u64, _: u32) {
         return;
     }
     // SAFETY: QEMU is starting this CPU, so the registers can be listed at this point.
-    let list = unsafe { qemu::qemu_plugin_get_registers() };
+    let array = unsafe { qemu::qemu_plugin_get_registers() };
     // SAFETY: QEMU returns a new array, which is never freed.
-    let list = unsafe { &*list };
-    let len = list.len as usize;
+    let &qemu::Registers { data, len, .. } = unsafe { &*array };
     // SAFETY: this is the length of the array, and QEMU CPUs have at least one register.
-    let list = unsafe { slice::from_raw_parts(list.data, len) };
+    let list = unsafe { slice::from_raw_parts(data, len as usize) };
     let handle = |register: &qemu::Register| {
         // SAFETY: names are NUL-terminated.
         let name = unsafe { CStr::from_ptr(register.name) };
@@ -85,17 +84,16 @@ pub fn read_general_register(number: u32) -> u64 {
 }
 
 /// Returns the first 64 bits in a GLib array, or None if it is empty.
-fn word(bytes: *const qemu::Bytes) -> Option<u64> {
+fn word(array: *const qemu::Bytes) -> Option<u64> {
     // SAFETY: QEMU filled the array, and only this thread uses it.
-    let bytes = unsafe { &*bytes };
-    let len = bytes.len as usize;
+    let &qemu::Bytes { data, len, .. } = unsafe { &*array };
     if len == 0 {
         return None;
     }
     // SAFETY: this is the length of the array.
-    let bytes = unsafe { slice::from_raw_parts(bytes.data, len) };
-    let word = bytes.iter().take(8).rev();
-    Some(word.fold(0, |word, byte| word << 8 | u64::from(*byte)))
+    let bytes = unsafe { slice::from_raw_parts(data, len as usize) };
+    let from_highest = bytes.iter().take(8).rev();
+    Some(from_highest.fold(0, |word, byte| word << 8 | u64::from(*byte)))
 }
 
 /// Reads 64 bits of memory using the executing CPU's address mapping. Returns None if the

@@ -43,7 +43,7 @@ pub const LOADS_AND_STORES: c_int = 3;
 pub type Translated = extern "C" fn(u64, *mut RawBlock);
 pub type Executed = extern "C" fn(c_uint, *mut c_void);
 pub type Accessed = extern "C" fn(c_uint, u32, u64, *mut c_void);
-pub type Begun = extern "C" fn(u64, c_uint);
+pub type CpuStarted = extern "C" fn(u64, c_uint);
 pub type Ended = extern "C" fn(u64, *mut c_void);
 
 unsafe extern "C" {
@@ -80,7 +80,7 @@ unsafe extern "C" {
         len: usize,
     ) -> usize;
     pub fn qemu_plugin_read_memory_vaddr(address: u64, bytes: *mut Bytes, len: usize) -> bool;
-    pub fn qemu_plugin_register_vcpu_init_cb(id: u64, call: Begun);
+    pub fn qemu_plugin_register_vcpu_init_cb(id: u64, call: CpuStarted);
     pub fn qemu_plugin_get_registers() -> *const Registers;
     pub fn qemu_plugin_read_register(handle: *mut c_void, bytes: *mut Bytes) -> c_int;
     pub fn g_byte_array_new() -> *mut Bytes;

@@ -1,5 +1,6 @@
 //! The subset of the QEMU TCG plugin interface that this project's plugins use. A plugin implements
-//! [`Plugin`] and uses [`export!`] so that QEMU can load it.
+//! [`Plugin`] and uses [`export!`] so that QEMU can load it. All calls into QEMU are here: a plugin
+//! needs no unsafe code of its own.
 //!
 //! The declarations follow the interface documentation (docs/devel/tcg-plugins.rst in QEMU). They
 //! match version 4, which QEMU 9.2 and later can load. The plugins require QEMU's instruction
@@ -102,40 +103,44 @@ impl TranslatedBlock {
 
     /// Adds every executed instruction in the block to [`InstructionCounts::outside`].
     pub fn count(&mut self) {
-        self.instructions().for_each(|it| call(it, outside));
+        for instruction in self.instructions() {
+            call(instruction, outside);
+        }
     }
 
     /// Adds every executed instruction in the block to [`InstructionCounts::inside`].
     pub fn count_inside(&mut self) {
-        self.instructions().for_each(|it| call(it, inside));
+        for instruction in self.instructions() {
+            call(instruction, inside);
+        }
     }
 
     /// Reports `number` on each execution of the instruction at index `place`.
     pub fn report_instruction(&mut self, place: usize, number: u32) {
-        let number = ptr::without_provenance_mut(number as usize);
+        let data = ptr::without_provenance_mut(number as usize);
         let flags = qemu::READS_REGISTERS;
         for instruction in self.instructions().skip(place).take(1) {
             // SAFETY: the instruction belongs to this block. The callback uses the data only as a
             // number.
             unsafe {
-                qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, reached, flags, number);
+                qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, reached, flags, data);
             }
         }
     }
 
     /// Reports `number` on each execution of the block, and reports the block's memory accesses.
     pub fn report(&mut self, number: u32) {
-        let number = ptr::without_provenance_mut(number as usize);
+        let data = ptr::without_provenance_mut(number as usize);
         let flags = qemu::READS_REGISTERS;
+        let kinds = qemu::LOADS_AND_STORES;
         // SAFETY: as in `address`. The callback uses the data only as a number.
-        unsafe { qemu::qemu_plugin_register_vcpu_tb_exec_cb(self.0, executed, flags, number) };
+        unsafe { qemu::qemu_plugin_register_vcpu_tb_exec_cb(self.0, executed, flags, data) };
         for instruction in self.instructions() {
             // QEMU translates an instruction that accesses a device once more, into a block of its
             // own that reports only the access. So the access must identify its instruction.
             // SAFETY: the instruction belongs to this block.
-            let pc = unsafe { qemu::qemu_plugin_insn_vaddr(instruction) };
-            let pc = ptr::without_provenance_mut(pc as usize);
-            let (flags, kinds) = (qemu::READS_REGISTERS, qemu::LOADS_AND_STORES);
+            let address = unsafe { qemu::qemu_plugin_insn_vaddr(instruction) };
+            let pc = ptr::without_provenance_mut(address as usize);
             // SAFETY: the instruction belongs to this block. The callback uses the data only as a
             // number.
             unsafe {
@@ -152,7 +157,8 @@ static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 
 /// Registers a callback that runs before each execution of an instruction.
 fn call(instruction: *mut qemu::RawInstruction, call: qemu::Executed) {
-    let (flags, data) = (qemu::NO_REGISTERS, ptr::null_mut());
+    let flags = qemu::NO_REGISTERS;
+    let data = ptr::null_mut();
     // SAFETY: the instruction belongs to a block being translated. The callback does not use the
     // data.
     unsafe { qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, call, flags, data) };
@@ -172,8 +178,10 @@ extern "C" fn outside(_: c_uint, _: *mut c_void) {
 }
 
 fn counts() -> InstructionCounts {
-    let [inside, outside] = [&INSIDE, &OUTSIDE].map(|it| it.load(Ordering::Relaxed));
-    InstructionCounts { inside, outside }
+    InstructionCounts {
+        inside: INSIDE.load(Ordering::Relaxed),
+        outside: OUTSIDE.load(Ordering::Relaxed),
+    }
 }
 
 extern "C" fn translated(_: u64, block: *mut qemu::RawBlock) {
@@ -181,7 +189,8 @@ extern "C" fn translated(_: u64, block: *mut qemu::RawBlock) {
 }
 
 extern "C" fn executed(_: c_uint, number: *mut c_void) {
-    let (cpu, counts) = (cpus::identify(), counts());
+    let cpu = cpus::identify();
+    let counts = counts();
     with_plugin(|plugin| plugin.execute(number.addr() as u32, cpu, counts));
 }
 
@@ -189,11 +198,11 @@ extern "C" fn reached(_: c_uint, number: *mut c_void) {
     with_plugin(|plugin| plugin.instruction(number.addr() as u32));
 }
 
-extern "C" fn accessed(_: c_uint, access: u32, address: u64, pc: *mut c_void) {
+extern "C" fn accessed(_: c_uint, info: u32, address: u64, pc: *mut c_void) {
     // SAFETY: QEMU passed the descriptor for this access.
-    let is_store = unsafe { qemu::qemu_plugin_mem_is_store(access) };
+    let is_store = unsafe { qemu::qemu_plugin_mem_is_store(info) };
     // SAFETY: as above.
-    let size = 1 << unsafe { qemu::qemu_plugin_mem_size_shift(access) };
+    let size = 1 << unsafe { qemu::qemu_plugin_mem_size_shift(info) };
     let access = MemoryAccess {
         is_store,
         size,
@@ -247,10 +256,10 @@ impl PluginArguments {
     /// # Errors
     /// Returns an error if the argument is missing.
     pub fn get(&self, name: &str) -> Result<&str, ArgumentError> {
-        let mut pairs = self.0.iter().filter_map(|it| it.split_once('='));
-        let found = pairs.find(|it| it.0 == name);
+        let mut pairs = self.0.iter().filter_map(|pair| pair.split_once('='));
+        let found = pairs.find(|(known, _)| *known == name);
         found
-            .map(|it| it.1)
+            .map(|(_, value)| value)
             .ok_or_else(|| ArgumentError::Missing(name.to_owned()))
     }
 

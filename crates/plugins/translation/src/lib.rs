@@ -1,5 +1,7 @@
-//! Determines the attributes of memory by walking the translation tables (Arm ARM, D8.2). Assumes
-//! 4 KiB pages and TTBR0, which the firmware and the payload use.
+//! Determines the attributes of memory by walking the translation tables (Arm ARM, D8.2).
+//!
+//! Promises the attributes that the CPU itself would use, as long as the plugin clears the cache
+//! after each TLBI. Assumes 4 KiB pages and TTBR0, which the firmware and the payload use.
 
 use std::collections::HashMap;
 
@@ -51,8 +53,8 @@ impl Attributes {
     /// treated as Device memory.
     pub fn memory(&mut self, level: u64, address: u64, walked: impl FnMut(Walked)) -> MemoryType {
         let key = (level, address >> 12);
-        if let Some(memory) = self.0.get(&key) {
-            return *memory;
+        if let Some(known) = self.0.get(&key) {
+            return *known;
         }
         let memory = walk(level, address, walked).unwrap_or(MemoryType::Device);
         self.0.insert(key, memory);
@@ -77,7 +79,7 @@ fn walk(level: u64, address: u64, mut walked: impl FnMut(Walked)) -> Option<Memo
             address: place,
             memory,
         });
-        let descriptor = read_memory(place).filter(|it| it & 1 == 1)?;
+        let descriptor = read_memory(place).filter(|descriptor| descriptor & 1 == 1)?;
         if step == 3 || descriptor & 2 == 0 {
             let attribute = attributes >> (8 * (descriptor >> 2 & 7)) & 0xff;
             return Some(match attribute {

@@ -5,12 +5,11 @@ use core::fmt;
 use hardware::board::{CpuIndex, GicVersion, IntId, NoFrame, NoWatchdog, TimerFrame, Watchdog};
 use hardware::image::Conduit;
 use hardware::spec::caches::Caches;
-use hardware::spec::counter::CounterErratum;
+use hardware::spec::counter::{CounterErratum, TimerName};
 use hardware::spec::pmf;
 use hardware::spec::psci::StateFormat;
 use hardware::spec::smccc::Service;
 use hardware::spec::ticks::Clock;
-use hardware::spec::timer::TimerName;
 use serde::{Deserialize, Serialize};
 
 /// The measurement overhead in ticks: the minimum of many attempts on the lead.

@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use hardware::board::{Cpu, CpuIndex, GicVersion, IntId, NoFrame, NoWatchdog, TimerFrame};
 use hardware::devices::its::NoLpi;
 use hardware::image::Conduit;
+use hardware::spec::counter::TimerName;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamps};
 use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::Rise;
-use hardware::spec::timer::TimerName;
 use smccc::psci::{self, SuspendMode};
 
 use super::fake_firmware::{ENTRY, FakeFirmware};

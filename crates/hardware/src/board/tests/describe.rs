@@ -8,6 +8,7 @@ use std::vec::Vec;
 use crate::board::{
     Board, FormatError, Gic, IdleState, IdleStates, LeftOutState, Region, StateSet,
 };
+use crate::text::join::join;
 
 /// Describes all data read from a tree, including the CPUs.
 pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
@@ -21,19 +22,23 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
         Some(Gic::V2 { .. }) => "V2".into(),
         Some(Gic::V3 { stride, .. }) => format!("V3, stride {stride:?}"),
     };
-    let devices = board.devices();
-    let devices = list(&devices, |(name, region)| {
+    let devices = list(&board.devices(), |(name, region)| {
         format!("{name} {}", span(region))
     });
     let its = board.its.as_ref().map_or("none".into(), span);
     let ppis = &board.timers;
-    let timers = [ppis.physical, ppis.virtual_, ppis.hypervisor];
-    let timers = timers.map(|intid| intid.map_or("-".into(), |intid| intid.to_string()));
+    let timers = [ppis.physical, ppis.virtual_, ppis.hypervisor].map(|ppi| match ppi {
+        Some(intid) => intid.to_string(),
+        None => "-".into(),
+    });
     let frame = match board.timer_frame {
         Ok(frame) => format!("{} of {:#x}, {frame}", frame.number, frame.control),
         Err(reason) => reason.to_string(),
     };
-    let watchdog = board.watchdog.map(|it| format!("{it}, {:?}", it.kind));
+    let watchdog = match board.watchdog {
+        Some(watchdog) => format!("{watchdog}, {:?}", watchdog.kind),
+        None => "none".into(),
+    };
     Ok(vec![
         format!("model: {}", board.model),
         format!("uart: {:?} {:#x} {layout}", uart.kind, uart.base),
@@ -44,7 +49,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
         format!("timers: {}", timers.join(" ")),
         format!("counter: {:?}", board.counter_frequency),
         format!("frame: {frame}"),
-        format!("watchdog: {}", watchdog.unwrap_or("none".into())),
+        format!("watchdog: {watchdog}"),
         format!("conduit: {:?}", board.conduit),
         format!("memory: {}", list(&board.memory, span)),
         format!("memory by: {}", board.memory_source),
@@ -66,8 +71,11 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
 fn labels(board: &Board<'_>, mt: bool) -> Result<String, FormatError> {
     let (source, cpus) = board.cpus(mt)?;
     let mut text = format!("{source:?}");
-    for it in cpus {
-        text += &format!(" {:x}={}.{}.{}", it.mpidr, it.cluster, it.core, it.thread);
+    for cpu in cpus {
+        text += &format!(
+            " {:x}={}.{}.{}",
+            cpu.mpidr, cpu.cluster, cpu.core, cpu.thread
+        );
     }
     Ok(text)
 }
@@ -75,7 +83,7 @@ fn labels(board: &Board<'_>, mt: bool) -> Result<String, FormatError> {
 fn list<T>(items: &[T], show: fn(&T) -> String) -> String {
     match items {
         [] => "none".into(),
-        items => items.iter().map(show).collect::<Vec<_>>().join(", "),
+        items => join(items.iter().map(show), ", "),
     }
 }
 
@@ -84,8 +92,10 @@ fn span(region: &Region) -> String {
 }
 
 fn idle_state(state: &IdleState<'_>) -> String {
-    let level = state.level;
-    let level = level.map_or_else(String::new, |level| format!(" level {level}"));
+    let level = match state.level {
+        Some(level) => format!(" level {level}"),
+        None => String::new(),
+    };
     let stops = if state.local_timer_stop {
         " stops timers"
     } else {
@@ -105,20 +115,18 @@ fn left_out(state: &LeftOutState<'_>) -> String {
 /// Returns each state with those that are known to be shallower.
 fn order(states: &IdleStates<'_>) -> String {
     let names = |set: StateSet| {
-        let states = states.usable.iter().enumerate();
-        let states = states.filter(|(index, _)| set.contains(*index));
-        states
-            .map(|(_, state)| state.name)
-            .collect::<Vec<_>>()
-            .join(" ")
+        let usable = states.usable.iter().enumerate();
+        let members = usable.filter(|(index, _)| set.contains(*index));
+        join(members.map(|(_, state)| state.name), " ")
     };
-    let usable = states.usable.iter();
-    let mut all: Vec<_> = usable
-        .map(|state| format!("{} > {}", state.name, names(state.deeper_than)))
-        .collect();
-    all.extend(states.left_out.iter().map(|state| {
-        let (deeper_than, shallower_than) = (names(state.deeper_than), names(state.shallower_than));
-        format!("{} > {deeper_than} < {shallower_than}", state.name)
-    }));
+    let mut all = Vec::new();
+    for state in &states.usable {
+        all.push(format!("{} > {}", state.name, names(state.deeper_than)));
+    }
+    for state in &states.left_out {
+        let deeper_than = names(state.deeper_than);
+        let shallower_than = names(state.shallower_than);
+        all.push(format!("{} > {deeper_than} < {shallower_than}", state.name));
+    }
     all.join(", ")
 }

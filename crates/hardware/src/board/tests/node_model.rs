@@ -98,7 +98,9 @@ impl NodeModel {
         let mut map = String::from("cpu-map { cluster0 {");
         for index in 0..count {
             let mpidr = ((index / 16) << 8) | (index % 16);
-            let (cluster, core, phandle) = (index / 4, index % 4, 0x1000 + mpidr);
+            let cluster = index / 4;
+            let core = index % 4;
+            let phandle = 0x1000 + mpidr;
             text += &format!(
                 "cpu@{mpidr:x} {{ device_type = \"cpu\"; compatible = \"arm,cortex-a57\"; \
                  reg = <{mpidr}>; enable-method = \"psci\"; phandle = <{phandle}>; }};"
@@ -124,8 +126,9 @@ impl NodeModel {
             if text[end..].starts_with('{') {
                 node.children.push(Self::node(text));
             } else {
-                let (name, value) = text[..end].split_once('=').unwrap_or((&text[..end], ""));
-                node.set(name.trim(), bytes(value));
+                let property = &text[..end];
+                let (key, value) = property.split_once('=').unwrap_or((property, ""));
+                node.set(key.trim(), bytes(value));
                 *text = &text[end + 1..];
             }
             *text = text.trim_start();

@@ -41,7 +41,7 @@ fn trees_that_describe_a_board_are_read() {
 }
 
 #[test]
-fn trees_that_describe_no_board_are_refused_by_node_and_property() {
+fn invalid_trees_are_rejected_by_node_and_property() {
     let mut is_right = true;
     for (tree, edits, expected) in REFUSED {
         let found = describe(&edited(*tree, edits)).map_err(|error| error.to_string());
@@ -95,11 +95,13 @@ fn removed_nodes_change_nothing() {
 }
 
 #[test]
-fn the_most_cpus_are_labelled_in_order() {
+fn maximum_number_of_cpus_is_labeled_in_order() {
     let lines = describe(&NodeModel::read(Tree::Qemu(512)).blob()).expect("a valid tree");
-    let mut lines = lines.iter();
-    let labels = lines.find_map(|line| line.strip_prefix("labels: CpuMap "));
-    let labels: Vec<_> = labels.expect("labels").split(' ').collect();
+    let list = lines
+        .iter()
+        .find_map(|line| line.strip_prefix("labels: CpuMap "))
+        .expect("labels");
+    let labels: Vec<_> = list.split(' ').collect();
     assert_eq!((labels.len(), labels[511]), (512, "1f0f=127.3.0"));
     let mpidr = |label: &&str| u64::from_str_radix(label.split('=').next()?, 16).ok();
     assert!(labels.is_sorted_by_key(mpidr));
@@ -111,15 +113,13 @@ fn a_console_is_found_without_a_board() {
     tree.edit(Edit::Remove("/intc@8000000"));
     tree.edit(Edit::Remove("/memory@40000000"));
     assert!(Board::read(&tree.blob()).is_err());
-    let blob = tree.blob();
-    let console = TreeConsole::find(&blob).expect("a valid tree");
-    assert_eq!(console.uart.map(|uart| uart.base), Ok(0x900_0000));
-    assert_eq!(console.by, Some(ConsoleSource::StdoutPath));
-    assert_eq!(console.conduit, Ok(Conduit::Smc));
+    let with_uart = TreeConsole::find(&tree.blob()).expect("a valid tree");
+    assert_eq!(with_uart.uart.map(|uart| uart.base), Ok(0x900_0000));
+    assert_eq!(with_uart.by, Some(ConsoleSource::StdoutPath));
+    assert_eq!(with_uart.conduit, Ok(Conduit::Smc));
     tree.edit(Edit::Remove("/pl011@9000000"));
-    let blob = tree.blob();
-    let console = TreeConsole::find(&blob).expect("a valid tree");
-    assert!(console.uart.is_err() && console.conduit.is_ok());
+    let without_uart = TreeConsole::find(&tree.blob()).expect("a valid tree");
+    assert!(without_uart.uart.is_err() && without_uart.conduit.is_ok());
 }
 
 #[test]

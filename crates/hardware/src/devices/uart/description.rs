@@ -23,15 +23,19 @@ impl Uart {
     /// Returns a UART description. `layout` is used only for a 16550. Other types have 32-bit
     /// registers.
     pub fn new(kind: UartKind, base: u64, layout: Layout) -> Self {
-        let layout = match kind.descriptor().is_numbered {
-            true => layout,
-            false => Layout::WORDS,
+        let Layout {
+            reg_shift,
+            io_width,
+        } = if kind.descriptor().is_numbered {
+            layout
+        } else {
+            Layout::WORDS
         };
         Self {
             kind,
             base,
-            reg_shift: layout.reg_shift,
-            io_width: layout.io_width,
+            reg_shift,
+            io_width,
         }
     }
 
@@ -43,9 +47,10 @@ impl Uart {
 
     /// Returns the left shift that converts a register number in the model to a byte offset.
     pub(super) const fn shift(&self) -> u8 {
-        match self.kind.descriptor().is_numbered {
-            true => self.reg_shift,
-            false => 0,
+        if self.kind.descriptor().is_numbered {
+            self.reg_shift
+        } else {
+            0
         }
     }
 }

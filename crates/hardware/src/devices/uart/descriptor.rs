@@ -72,7 +72,9 @@ impl Bits {
         register: u16,
         fields: &[FieldValue<u32, R>],
     ) -> Self {
-        let (mut mask, mut value, mut place) = (0, 0, 0);
+        let mut mask = 0;
+        let mut value = 0;
+        let mut place = 0;
         while place < fields.len() {
             mask |= fields[place].mask();
             value |= fields[place].value;

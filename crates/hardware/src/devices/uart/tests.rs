@@ -12,7 +12,7 @@ use fake::State::{Full, Rest, Room};
 use manuals::{IMX, NS16550, PL011, all};
 
 #[test]
-fn status_bits_are_read_as_the_manual_has_them() {
+fn status_bits_match_the_manual() {
     for kind in UartKind::ALL {
         assert!(all().any(|manual| manual.kind == kind), "{kind:?}");
     }
@@ -22,9 +22,10 @@ fn status_bits_are_read_as_the_manual_has_them() {
         for (state, registers) in rows {
             uart.bus.status = [(state, registers)].into();
             uart.bus.state = state;
-            let (has_room, is_idle) = (&uart.model.has_room, &uart.model.is_idle);
-            let found = (uart.has(has_room), uart.has(is_idle));
-            assert_eq!(found, (state != Full, state == Rest), "{:?}", manual.kind);
+            let has_room = uart.has(&uart.model.has_room);
+            assert_eq!(has_room, state != Full, "{:?}", manual.kind);
+            let is_idle = uart.has(&uart.model.is_idle);
+            assert_eq!(is_idle, state == Rest, "{:?}", manual.kind);
             // A single poll suffices if the UART has room and is idle.
             if state == Rest {
                 uart.bus.polls();
@@ -47,8 +48,9 @@ fn a_transmitter_that_is_off_is_turned_on_and_bytes_are_sent() {
         // The result is the same after a power loss.
         uart.bus.lose_power();
         uart.restore();
-        let is_on = |it: &(u32, u32)| uart.bus.settings[&it.0] == it.1;
-        assert!(turn_on.iter().all(is_on), "{:?}", manual.kind);
+        for (register, value) in turn_on {
+            assert_eq!(uart.bus.settings[&register], value, "{:?}", manual.kind);
+        }
         // The firmware's settings do not change.
         assert_eq!(manual.uart(manual.firmware).bus.writes(), []);
     }
@@ -57,7 +59,7 @@ fn a_transmitter_that_is_off_is_turned_on_and_bytes_are_sent() {
 /// Returns true if sending a byte and waiting for idle each take exactly 1000 polls.
 fn waits(uart: &mut Uart<Fake>) -> bool {
     // Without a FIFO, the UART has room only when it is idle.
-    let has_fifo = uart.bus.status.iter().any(|row| row.0 == Room);
+    let has_fifo = uart.bus.status.iter().any(|(state, _)| *state == Room);
     let (with_room, busy) = if has_fifo { (Room, Room) } else { (Rest, Full) };
     (uart.bus.state, uart.bus.held_up) = (with_room, (Full, 1000));
     uart.bus.polls();
@@ -70,7 +72,7 @@ fn waits(uart: &mut Uart<Fake>) -> bool {
 
 /// With flow control but no cable, printing a log takes less time than three full waits.
 #[test]
-fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
+fn log_to_a_stalled_line_costs_two_waits() {
     const BYTES: u32 = 20;
     const { assert!(60_000 * PATIENCE_LEFT <= PATIENCE) };
     let mut uart = PL011.uart(PL011.firmware);
@@ -89,7 +91,7 @@ fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
 /// Once the UART has room or becomes idle, the next wait of either kind gets its full timeout
 /// again.
 #[test]
-fn patience_comes_back_with_the_line() {
+fn timeout_is_restored_when_the_line_recovers() {
     for manual in all() {
         let mut uart = manual.uart(manual.firmware);
         assert!(waits(&mut uart), "{:?}", manual.kind);
@@ -110,7 +112,7 @@ fn patience_comes_back_with_the_line() {
 
 /// The UART has room until the FIFO is full, even if no bytes are sent.
 #[test]
-fn room_alone_is_no_sign_that_the_line_moves() {
+fn room_does_not_show_that_bytes_are_sent() {
     let mut uart = PL011.uart(PL011.firmware);
     uart.bus.state = Room;
     for patience in [PATIENCE, PATIENCE_LEFT, PATIENCE_LEFT] {
@@ -165,8 +167,9 @@ fn size_covers_all_registers() {
         assert_eq!((registers(&uart).size, status(&uart)), (size, polled));
     }
     for manual in all() {
-        let settings = pairs(manual.reset).into_iter().map(|it| it.0);
-        let last = settings
+        let settings = pairs(manual.reset);
+        let registers_used = settings.into_iter().map(|(register, _)| register);
+        let last = registers_used
             .chain([manual.data])
             .max()
             .expect("at least one register");
@@ -177,7 +180,7 @@ fn size_covers_all_registers() {
 
 /// Code without a driver can send a byte with a single write.
 #[test]
-fn a_uart_that_needs_more_than_a_write_for_a_byte_takes_no_marks() {
+fn uart_that_needs_several_writes_per_byte_gets_no_marks() {
     for manual in all() {
         let register = mark_register(manual.kind).map(u32::from);
         let expected = manual.before_byte.is_empty().then_some(manual.data);

@@ -48,10 +48,13 @@ impl Manual {
 
     /// Returns a driver for an idle UART with these settings.
     pub fn uart(&'static self, settings: &str) -> Uart<Fake> {
+        let rows = self.status.iter();
         let fake = Fake {
             manual: self,
             settings: pairs(settings).into_iter().collect(),
-            status: self.status.iter().map(|it| (it.0, pairs(it.1))).collect(),
+            status: rows
+                .map(|(state, registers)| (*state, pairs(registers)))
+                .collect(),
             state: State::Rest,
             held_up: (State::Rest, 0),
             polls: 0,
@@ -101,10 +104,13 @@ impl Fake {
         let (held, left) = &mut self.held_up;
         let state = if *left > 0 { *held } else { self.state };
         *left = left.saturating_sub(1);
-        let mut rows = self.status.iter().filter(|it| it.0 == state);
-        let mut registers = rows.next().expect("a state").1.iter();
-        let found = registers.find(|it| it.0 == offset);
-        found.expect("a status register").1
+        let mut rows = self.status.iter();
+        let (_, registers) = rows.find(|(own, _)| *own == state).expect("a state");
+        let (_, value) = registers
+            .iter()
+            .find(|(register, _)| *register == offset)
+            .expect("a status register");
+        *value
     }
 
     fn check_width(&self, offset: u32, width: Width) {
@@ -115,10 +121,10 @@ impl Fake {
 
 impl Bus for Fake {
     fn read(&mut self, offset: u64, width: Width) -> u32 {
-        let offset = offset as u32;
-        self.check_width(offset, width);
-        let setting = self.settings.get(&offset).copied();
-        let value = setting.unwrap_or_else(|| self.poll(offset));
+        let register = offset as u32;
+        self.check_width(register, width);
+        let setting = self.settings.get(&register).copied();
+        let value = setting.unwrap_or_else(|| self.poll(register));
         // If a read is wider than the register, the upper bits are undefined.
         match (self.manual.kind, width) {
             (UartKind::Ns16550, Width::Half) => value | 0x5a00,
@@ -128,18 +134,18 @@ impl Bus for Fake {
     }
 
     fn write(&mut self, offset: u64, width: Width, value: u32) {
-        let offset = offset as u32;
-        self.check_width(offset, width);
+        let register = offset as u32;
+        self.check_width(register, width);
         let before_byte = pairs(self.manual.before_byte);
-        if before_byte.iter().any(|it| it.0 == offset) {
-            return self.prepared.push((offset, value));
+        if before_byte.iter().any(|(needed, _)| *needed == register) {
+            return self.prepared.push((register, value));
         }
-        if offset == self.manual.data {
+        if register == self.manual.data {
             assert_eq!(std::mem::take(&mut self.prepared), before_byte);
             return self.sent.push(u8::try_from(value).expect("a byte"));
         }
-        self.writes.push((offset, value));
-        let old = self.settings.insert(offset, value);
-        assert!(old.is_some(), "no setting at {offset:#x}");
+        self.writes.push((register, value));
+        let old = self.settings.insert(register, value);
+        assert!(old.is_some(), "no setting at {register:#x}");
     }
 }
