@@ -5,8 +5,8 @@
 
 use anyhow::{Result, anyhow, bail};
 use device_tree::declared::Duration;
-use device_tree::nodes::{self, CPU_PHANDLES, IDLE_PHANDLES};
-use device_tree::{TreeNode, check_bootargs};
+use device_tree::nodes::{self, BuildNode as _, CPU_PHANDLES, IDLE_PHANDLES};
+use device_tree::{DeviceTreeNode, check_bootargs};
 use hardware::board::{self as payload, ADDRESSES, GICR, GicVersion, Region};
 use hardware::devices::uart::registers;
 use hardware::image::Conduit;
@@ -68,50 +68,51 @@ pub fn build(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) -> Result
     children.extend(board.watchdog.iter().flat_map(watchdog_nodes));
     let compatible = format!("psci-bench,{}", board.name);
     let root = nodes::root(&compatible, &board.title, devices.is_some());
-    Ok(children.into_iter().fold(root, TreeNode::with).flatten())
+    Ok(nodes::flatten(root.with_children(children)))
 }
 
-fn reserved(parts: &[Reserved]) -> TreeNode {
-    let parent = TreeNode::new("reserved-memory")
-        .cells("#address-cells", &[2])
-        .cells("#size-cells", &[2])
-        .bytes("ranges", &[]);
+fn reserved(parts: &[Reserved]) -> DeviceTreeNode {
+    let parent = DeviceTreeNode::new_unchecked("reserved-memory")
+        .with_property("#address-cells", 2_u32)
+        .with_property("#size-cells", 2_u32)
+        .with_flag("ranges");
     let parts = parts.iter().map(|part| {
-        TreeNode::new(&format!("{}@{:x}", part.name, part.base))
-            .reg(&[part.region()])
-            .bytes("no-map", &[])
+        DeviceTreeNode::new_unchecked(format!("{}@{:x}", part.name, part.base))
+            .with_reg(&[part.region()])
+            .with_flag("no-map")
     });
-    parts.fold(parent, TreeNode::with)
+    parent.with_children(parts)
 }
 
-fn cpus(board: &BoardFile, choices: &Choices<'_>) -> Result<TreeNode> {
+fn cpus(board: &BoardFile, choices: &Choices<'_>) -> Result<DeviceTreeNode> {
     let mut parent = nodes::cpus();
-    let mut map = TreeNode::new("cpu-map");
+    let mut map = DeviceTreeNode::new_unchecked("cpu-map");
     let states = IDLE_PHANDLES..IDLE_PHANDLES + choices.idle_states.len() as u32;
     let states: Vec<u32> = states.collect();
     let mut phandle = CPU_PHANDLES;
     for (number, cluster) in board.clusters(choices.cpus)?.iter().enumerate() {
-        let mut siblings = TreeNode::new(&format!("cluster{number}"));
+        let mut siblings = DeviceTreeNode::new_unchecked(format!("cluster{number}"));
         for (core, mpidr) in cluster.iter().enumerate() {
             let mut cpu = nodes::cpu(*mpidr, board.cpu_compatible(number));
             if !states.is_empty() {
-                cpu = cpu.cells("cpu-idle-states", &states);
+                cpu = cpu.with_property("cpu-idle-states", &states);
             }
-            parent = parent.with(cpu.cells("phandle", &[phandle]));
-            let core = TreeNode::new(&format!("core{core}")).cells("cpu", &[phandle]);
-            siblings = siblings.with(core);
+            parent = parent.with_child(cpu.with_property("phandle", phandle));
+            let core =
+                DeviceTreeNode::new_unchecked(format!("core{core}")).with_property("cpu", phandle);
+            siblings = siblings.with_child(core);
             phandle += 1;
         }
-        map = map.with(siblings);
+        map = map.with_child(siblings);
     }
-    parent = parent.with(map);
+    parent = parent.with_child(map);
     if !choices.idle_states.is_empty() {
-        parent = parent.with(idle_states(choices.idle_states));
+        parent = parent.with_child(idle_states(choices.idle_states));
     }
     Ok(parent)
 }
 
-fn idle_states(states: &[StateEntry]) -> TreeNode {
+fn idle_states(states: &[StateEntry]) -> DeviceTreeNode {
     let mut parent = nodes::idle_states();
     for (it, phandle) in states.iter().zip(IDLE_PHANDLES..) {
         let mut node = nodes::idle_state(&it.name, it.power_state, it.level, it.local_timer_stop);
@@ -122,15 +123,15 @@ fn idle_states(states: &[StateEntry]) -> TreeNode {
                 (Duration::Exit, latency.exit),
                 (Duration::MinResidency, latency.min_residency),
             ] {
-                node = node.cells(duration.name(), &[us]);
+                node = node.with_property(duration.name(), us);
             }
         }
-        parent = parent.with(node.cells("phandle", &[phandle]));
+        parent = parent.with_child(node.with_property("phandle", phandle));
     }
     parent
 }
 
-fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Result<TreeNode> {
+fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Result<DeviceTreeNode> {
     let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
     Ok(match choices.gic {
         GicVersion::V2 => {
@@ -162,21 +163,21 @@ fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
 }
 
 /// Builds the watchdog node and, if the watchdog has its own clock, a clock node.
-fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<TreeNode> {
+fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<DeviceTreeNode> {
     let node = nodes::watchdog(&watchdog.frames(), watchdog.interrupt());
     match watchdog {
-        WatchdogEntry::SbsaGwdt { .. } => vec![node.texts("compatible", &["arm,sbsa-gwdt"])],
+        WatchdogEntry::SbsaGwdt { .. } => vec![node.with_property("compatible", "arm,sbsa-gwdt")],
         WatchdogEntry::Sp805 { clock, .. } => {
-            let clock = TreeNode::new("watchdog-clock")
-                .texts("compatible", &["fixed-clock"])
-                .cells("#clock-cells", &[0])
-                .cells("clock-frequency", &[*clock])
-                .cells("phandle", &[CLOCK_PHANDLE]);
+            let clock = DeviceTreeNode::new_unchecked("watchdog-clock")
+                .with_property("compatible", "fixed-clock")
+                .with_property("#clock-cells", 0_u32)
+                .with_property("clock-frequency", *clock)
+                .with_property("phandle", CLOCK_PHANDLE);
             // The binding also requires a bus clock. A fixed clock works because it is always on.
             let node = node
-                .texts("compatible", &["arm,sp805", "arm,primecell"])
-                .cells("clocks", &[CLOCK_PHANDLE; 2])
-                .texts("clock-names", &["wdog_clk", "apb_pclk"]);
+                .with_property("compatible", ["arm,sp805", "arm,primecell"].as_slice())
+                .with_property("clocks", [CLOCK_PHANDLE; 2])
+                .with_property("clock-names", ["wdog_clk", "apb_pclk"].as_slice());
             vec![clock, node]
         }
     }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use device_tree::merge;
+use device_tree::merge_regions;
 use hardware::board::{MEMORY_MAX, Region};
 use uefi_raw::table::boot::{MemoryAttribute, MemoryDescriptor, MemoryType, PAGE_SIZE};
 
@@ -50,7 +50,7 @@ fn regions<'d>(descriptors: impl Iterator<Item = &'d MemoryDescriptor>) -> Vec<R
         size: it.page_count.saturating_mul(PAGE_SIZE as u64),
     });
     let is_possible = |it: &Region| it.size > 0 && it.base.checked_add(it.size).is_some();
-    merge(regions.filter(is_possible).collect())
+    merge_regions(regions.filter(is_possible).collect())
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use hardware::spec::counter::CounterErratum;
 
 use super::layouts::{Gtdt, GtdtLong, TimerBlock, TimerFrame, TimerInterrupt, Watchdog};
 use super::table::AcpiTable;
-use crate::{Result, TreeNode, nodes};
+use crate::nodes::{self, BuildNode as _};
+use crate::{DeviceTreeNode, Result};
 
 /// Offset of the per-CPU timer interrupts.
 const TIMERS: usize = core::mem::offset_of!(Gtdt, secure);
@@ -38,7 +39,7 @@ fn page(base: u64) -> Region {
 const NAMES: [&str; 4] = ["secure", "physical", "virtual", "EL2"];
 
 /// Builds the per-CPU timer node. Adds a note if two timers have the same interrupt.
-pub fn timers(gtdt: &AcpiTable<'_>, notes: &mut Vec<String>) -> Result<TreeNode> {
+pub fn timers(gtdt: &AcpiTable<'_>, notes: &mut Vec<String>) -> Result<DeviceTreeNode> {
     let fields = gtdt.read::<Gtdt>(0)?;
     // The timers are in device tree binding order.
     let timers = [
@@ -118,7 +119,7 @@ fn is_usable(page: &Region) -> bool {
 }
 
 /// Builds the memory-mapped timer node, with the timer's first usable frame.
-pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
+pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<DeviceTreeNode> {
     let mut blocks = timers.iter().filter(|timer| timer.kind() == BLOCK);
     blocks.find_map(|block| {
         let fields = block.read::<TimerBlock>(0).ok()?;
@@ -141,7 +142,7 @@ pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
 }
 
 /// Builds a node for the first usable watchdog.
-pub fn watchdog(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
+pub fn watchdog(timers: &[AcpiTable<'_>]) -> Option<DeviceTreeNode> {
     let mut watchdogs = timers.iter().filter(|timer| timer.kind() == WATCHDOG);
     watchdogs.find_map(|entry| {
         let fields = entry.read::<Watchdog>(0).ok()?;
@@ -151,6 +152,6 @@ pub fn watchdog(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
         let intid = Some(intid).filter(|intid| intid.is_spi());
         let node = || nodes::watchdog(&[control, refresh], intid);
         let node = (!is_secure && is_usable(&control) && is_usable(&refresh)).then(node)?;
-        Some(node.texts("compatible", &["arm,sbsa-gwdt"]))
+        Some(node.with_property("compatible", "arm,sbsa-gwdt"))
     })
 }

@@ -12,8 +12,9 @@ use hardware::spec::psci::StateFormat;
 use super::aml::{Segment, Stream, Value};
 use super::namespace::{Namespace, Object};
 use super::tables::Tables;
+use crate::DeviceTreeNode;
 use crate::declared::Duration;
-use crate::{TreeNode, nodes};
+use crate::nodes::{self, BuildNode as _};
 
 /// The address that means WFI in a [`FIXED_HARDWARE`] register.
 const WFI: u64 = 0xffff_ffff;
@@ -59,7 +60,7 @@ impl State {
 /// The idle states of a machine.
 pub struct IdleStates {
     /// `/cpus/idle-states`.
-    pub node: TreeNode,
+    pub node: DeviceTreeNode,
     /// The phandles of each CPU's states, shallowest first, by the CPU's UID.
     pub lists: BTreeMap<u64, Vec<u32>>,
 }
@@ -192,7 +193,7 @@ fn choose(mut states: BTreeMap<u64, Vec<State>>, notes: &mut Vec<String>) -> Opt
 }
 
 /// Builds `/cpus/idle-states` from the states and their power_states.
-fn idle_states_node(states: &[Listed], timer_stops: bool) -> TreeNode {
+fn idle_states_node(states: &[Listed], timer_stops: bool) -> DeviceTreeNode {
     let (mut node, mut names) = (nodes::idle_states(), Vec::new());
     // A power_state loses context if it does so on any CPU.
     let loses_context = |power_state: u64| {
@@ -213,9 +214,9 @@ fn idle_states_node(states: &[Listed], timer_stops: bool) -> TreeNode {
             (Duration::MinResidency, state.min_residency_us),
         ];
         let own = durations.into_iter().fold(own, |own, (duration, us)| {
-            own.cells(duration.name(), &[u32::try_from(us).unwrap_or(u32::MAX)])
+            own.with_property(duration.name(), u32::try_from(us).unwrap_or(u32::MAX))
         });
-        node = node.with(own.cells("phandle", &[phandle]));
+        node = node.with_child(own.with_property("phandle", phandle));
         names.push(name);
     }
     node

@@ -9,7 +9,7 @@ use hardware::board::{Mpidr, REDISTRIBUTOR_REGIONS_MAX, Region};
 
 use super::layouts::{Gicc, GiccStart, Gicd, GicrRange, Its, Madt};
 use super::table::AcpiTable;
-use crate::{Result, TreeNode, merge, nodes};
+use crate::{DeviceTreeNode, Result, merge_regions, nodes};
 
 /// Offset of the first entry.
 const ENTRIES: usize = size_of::<Madt>();
@@ -89,7 +89,7 @@ pub fn controller(
     madt: &AcpiTable<'_>,
     cpus: &[MadtCpu],
     notes: &mut Vec<String>,
-) -> Result<TreeNode> {
+) -> Result<DeviceTreeNode> {
     let distributor = distributor(madt)?;
     let gicd = distributor.read::<Gicd>(0)?;
     let (base, version) = (gicd.base.get(), gicd.version);
@@ -218,6 +218,6 @@ fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Re
     // contiguous redistributors.
     match regions.len() {
         ..=REDISTRIBUTOR_REGIONS_MAX => Ok(regions),
-        _ => Ok(merge(regions)),
+        _ => Ok(merge_regions(regions)),
     }
 }

@@ -10,7 +10,8 @@ use zerocopy::little_endian::U32;
 use super::layouts::{Cache, Processor};
 use super::madt::MadtCpu;
 use super::table::{AcpiTable, HEADER_SIZE};
-use crate::{Result, TreeNode, nodes};
+use crate::nodes::{self, BuildNode as _};
+use crate::{DeviceTreeNode, Result};
 
 /// Offset of the first entry.
 const ENTRIES: usize = HEADER_SIZE;
@@ -104,16 +105,16 @@ impl<'m> Topology<'m> {
     }
 
     /// Builds `cpu-map`, a child of `/cpus`.
-    pub fn map(&self) -> TreeNode {
-        let mut map = TreeNode::new("cpu-map");
+    pub fn map(&self) -> DeviceTreeNode {
+        let mut map = DeviceTreeNode::new_unchecked("cpu-map");
         let is_cluster = |one: &CpuPlace, other: &CpuPlace| one.cluster == other.cluster;
         for (number, cluster) in self.places.chunk_by(is_cluster).enumerate() {
-            let mut node = TreeNode::new(&format!("cluster{number}"));
+            let mut node = DeviceTreeNode::new_unchecked(format!("cluster{number}"));
             let cores = cluster.chunk_by(|one, other| one.core == other.core);
             for (number, core) in cores.enumerate() {
-                node = node.with(core_node(core, number));
+                node = node.with_child(core_node(core, number));
             }
-            map = map.with(node);
+            map = map.with_child(node);
         }
         map
     }
@@ -278,13 +279,15 @@ fn cache_size(cache: &AcpiTable<'_>) -> Option<u64> {
 }
 
 /// Builds a core node. `cpus` is a single CPU or the core's threads.
-fn core_node(cpus: &[CpuPlace], number: usize) -> TreeNode {
-    let mut node = TreeNode::new(&format!("core{number}"));
+fn core_node(cpus: &[CpuPlace], number: usize) -> DeviceTreeNode {
+    let mut node = DeviceTreeNode::new_unchecked(format!("core{number}"));
     for (number, place) in cpus.iter().enumerate() {
-        let cpu = [nodes::CPU_PHANDLES + place.cpu];
-        node = match place.is_thread {
-            true => node.with(TreeNode::new(&format!("thread{number}")).cells("cpu", &cpu)),
-            false => node.cells("cpu", &cpu),
+        let phandle = nodes::CPU_PHANDLES + place.cpu;
+        node = if place.is_thread {
+            let thread = DeviceTreeNode::new_unchecked(format!("thread{number}"));
+            node.with_child(thread.with_property("cpu", phandle))
+        } else {
+            node.with_property("cpu", phandle)
         };
     }
     node

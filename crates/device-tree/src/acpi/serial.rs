@@ -11,13 +11,13 @@ use hardware::image::UartKind;
 use super::layouts::{Dbg2, DebugDevice, GenericAddress, Spcr};
 use super::table::AcpiTable;
 use super::tables::Tables;
-use crate::{Result, TreeNode, nodes};
+use crate::{DeviceTreeNode, Result, nodes};
 
 /// The DBG2 type for a serial port.
 const SERIAL: u16 = 0x8000;
 
 /// Builds the console node.
-pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
+pub fn console(tables: &Tables<'_>) -> Result<DeviceTreeNode> {
     if let Some(spcr) = tables.get(*b"SPCR")? {
         let fields = spcr.read::<Spcr>(0)?;
         // Address 0 means that the console is not in use.
@@ -53,7 +53,7 @@ pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
 
 /// Builds a UART node. `kind` is the UART type, which is at offset `kind_at`. The Generic Address
 /// Structure for the UART (ACPI 6.5, section 5.2.3.2) is at offset `at`.
-fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<TreeNode> {
+fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<DeviceTreeNode> {
     let address = table.read::<GenericAddress>(at)?;
     let (base, space) = (address.address.get(), address.space);
     if space != 0 {
