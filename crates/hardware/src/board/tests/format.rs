@@ -3,9 +3,7 @@
 use std::format;
 use std::string::{String, ToString};
 
-use fdt_blob::cells;
-
-use super::node_model::{NodeModel, Tree};
+use super::edited_tree::{Tree, cells};
 use crate::board::total_size;
 use crate::board::{Board, TreeConsole};
 
@@ -21,7 +19,7 @@ fn headers_that_are_not_sound_are_refused() {
     let short = [0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0];
     assert_eq!(message(&short), "7 bytes, shorter than a header");
     assert!(total_size(&cells(&[0xd00d_feed, 0x20_0001])).is_err());
-    let blob = NodeModel::read(Tree::Qemu(1)).blob();
+    let blob = Tree::Qemu(1).parse().to_dtb();
     let truncated = format!("truncated: {} of 131072 bytes", blob.len());
     let end = blob.len() as u32 - 8;
     let endless = format!("offset {end:#x}: the memory reservations have no terminator");

@@ -5,10 +5,10 @@ use std::string::{String, ToString};
 use std::time::{Duration, Instant};
 
 use super::describe::describe;
-use super::node_model::Edit::{Add, AddEach, Set};
-use super::node_model::NodeModel;
-use super::node_model::Tree::{Juno, Qemu};
-use super::node_model::Value::{Cells, Text};
+use super::edited_tree::Edit::{Add, AddEach, Set};
+use super::edited_tree::Tree::{Juno, Qemu};
+use super::edited_tree::Value::{Cells, Text};
+use super::edited_tree::parse_node;
 use crate::board::TreeConsole;
 
 /// Runs all the code that reads a tree. Returns the error, if any.
@@ -25,10 +25,10 @@ fn use_all(tree: &[u8]) -> Option<String> {
 #[test]
 fn a_tree_has_at_most_16_levels() {
     for (levels, is_read) in [(15, true), (16, false)] {
-        let mut tree = NodeModel::read(Qemu(1));
+        let mut tree = Qemu(1).parse();
         let text = "n { ".repeat(levels) + &"}; ".repeat(levels);
-        tree.children.push(NodeModel::parse(&text));
-        let text = use_all(&tree.blob());
+        tree.root.add_child(parse_node(&text));
+        let text = use_all(&tree.to_dtb());
         let is_refused = text
             .as_ref()
             .is_some_and(|text| text.ends_with("nodes are nested too deeply"));
@@ -64,9 +64,9 @@ fn large_trees_end_in_time() {
         (Qemu(2), Set("/chosen", "stdout-path", Text(&path))),
         (Qemu(2), Set("/pl011@9000000", "compatible", Text(&long))),
     ] {
-        let mut model = NodeModel::read(tree);
-        model.edit(edit);
-        let blob = model.blob();
+        let mut model = tree.parse();
+        edit.apply(&mut model);
+        let blob = model.to_dtb();
         assert!(blob.len() <= crate::image::TREE_MAX);
         let started = Instant::now();
         use_all(&blob);
