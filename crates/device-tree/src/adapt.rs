@@ -144,12 +144,12 @@ fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
         let kind = node.property("device_type");
         kind.is_some_and(|kind| kind.value_as() == Ok("memory"))
     };
-    let old: Vec<String> = root
+    let old_names: Vec<String> = root
         .children()
         .filter(is_memory)
         .map(|node| node.name().into())
         .collect();
-    for name in old {
+    for name in old_names {
         root.remove_child(&name);
     }
     // The payload rejects trees with other cell counts.
@@ -161,8 +161,9 @@ fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
         .iter()
         .filter(|region| fits(region.end() - 1, address) && fits(region.size, size));
     for region in fitting {
-        let (base, length) = (region.base.to_be_bytes(), region.size.to_be_bytes());
-        let reg = [&base[8 - address..], &length[8 - size..]].concat();
+        let base_bytes = region.base.to_be_bytes();
+        let size_bytes = region.size.to_be_bytes();
+        let reg = [&base_bytes[8 - address..], &size_bytes[8 - size..]].concat();
         root.add_child(nodes::memory(*region).with_property("reg", reg));
     }
 }

@@ -200,10 +200,11 @@ impl<'t> NodeIndex<'t> {
 
     /// Adds a node and everything in it.
     fn add(&mut self, node: FdtNode<'t>, path: String) {
-        let handle = node.property("phandle");
-        let handle = handle.or_else(|| node.property("linux,phandle"));
+        let property = node
+            .property("phandle")
+            .or_else(|| node.property("linux,phandle"));
         // A malformed phandle is as useless as none.
-        if let Some(Ok(handle)) = handle.map(|property| property.value_as()) {
+        if let Some(Ok(handle)) = property.map(|property| property.value_as()) {
             self.handles.insert(handle, self.nodes.len());
         }
         self.nodes.push(node);
@@ -229,7 +230,8 @@ impl<'t> NodeIndex<'t> {
             return Ok(None);
         };
         property.value_as().map(Some).map_err(|_| {
-            let (path, bytes) = (&self.paths[place], property.value().len());
+            let path = &self.paths[place];
+            let bytes = property.value().len();
             FormatError::new(format_args!(
                 "{path} {name}: {bytes} bytes, expected {expected}"
             ))

@@ -101,7 +101,8 @@ fn conduit(fadt: &AcpiTable<'_>) -> Result<Conduit> {
 /// Returns the board name, which consists of the OEM ID and the OEM table ID.
 fn model(fadt: &AcpiTable<'_>) -> Result<String> {
     let oem = &fadt.read::<Header>(0)?.oem;
-    let (maker, board) = (text(&oem.id), text(&oem.table_id));
+    let maker = text(&oem.id);
+    let board = text(&oem.table_id);
     Ok(format!("{maker} {board}").trim().into())
 }
 
@@ -130,14 +131,13 @@ fn cpus_node(
     let uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
     let states = lpi::idle_states(tables, &uids, timer_stops, notes);
     let mut node = nodes::cpus();
+    let lists = states.as_ref().map(|states| &states.lists);
     for (cpu, phandle) in cpus.iter().zip(nodes::CPU_PHANDLES..) {
-        let own = nodes::cpu(cpu.mpidr, compatible);
-        let lists = states.as_ref().map(|states| &states.lists);
+        let mut own = nodes::cpu(cpu.mpidr, compatible);
         let list = lists.and_then(|lists| lists.get(&cpu.uid.into()));
-        let own = match list.filter(|list| !list.is_empty()) {
-            Some(list) => own.with_property("cpu-idle-states", list),
-            None => own,
-        };
+        if let Some(list) = list.filter(|list| !list.is_empty()) {
+            own = own.with_property("cpu-idle-states", list);
+        }
         node = node.with_child(own.with_property("phandle", phandle));
     }
     if let Ok(topology) = topology {
