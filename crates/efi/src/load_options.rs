@@ -17,18 +17,24 @@ pub enum LoadOptions {
 /// Reads load options: UCS-2 text, optionally NUL-terminated. If the first word ends with `.efi`,
 /// that word is treated as the program name, which some shells include.
 pub fn parse(bytes: &[u8]) -> LoadOptions {
-    let (units, rest) = bytes.as_chunks::<2>();
-    let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let units: Vec<u16> = pairs.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
     let end = units.iter().position(|unit| *unit == 0);
     let (text, after) = units.split_at(end.unwrap_or(units.len()));
-    let text: Option<String> = char::decode_utf16(text.iter().copied())
-        .map(|unit| unit.ok().filter(|c| !c.is_control() || c.is_whitespace()))
+    let is_text = |character: &char| !character.is_control() || character.is_whitespace();
+    let decoded: Option<String> = char::decode_utf16(text.iter().copied())
+        .map(|character| character.ok().filter(is_text))
         .collect();
     let is_whole = rest.is_empty() && after.iter().all(|unit| *unit == 0);
-    match text {
+    match decoded {
         Some(text) if text.trim().is_empty() && is_whole => LoadOptions::None,
         // Some boot managers store a GUID here; its bytes can look like text in a non-Latin script.
-        Some(text) if text.trim_start().starts_with(|c: char| c.is_ascii()) && is_whole => {
+        Some(text)
+            if text
+                .trim_start()
+                .starts_with(|first: char| first.is_ascii())
+                && is_whole =>
+        {
             arguments(&text)
         }
         _ => LoadOptions::Binary,
@@ -37,12 +43,14 @@ pub fn parse(bytes: &[u8]) -> LoadOptions {
 
 /// Returns the words in `text` as arguments, without the program name.
 fn arguments(text: &str) -> LoadOptions {
-    let mut words = text.split_whitespace().peekable();
-    words.next_if(|word| is_program(word));
-    let words: Vec<&str> = words.collect();
-    match words.is_empty() {
-        true => LoadOptions::None,
-        false => LoadOptions::Arguments(words.join(" ")),
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    if words.first().is_some_and(|word| is_program(word)) {
+        words.remove(0);
+    }
+    if words.is_empty() {
+        LoadOptions::None
+    } else {
+        LoadOptions::Arguments(words.join(" "))
     }
 }
 

@@ -23,34 +23,37 @@ const READABLE: [MemoryType; 8] = [
 /// Adjacent regions are merged, and the [`MEMORY_MAX`] largest are returned in ascending address
 /// order.
 pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
-    let (cached, special) = (
-        MemoryAttribute::WRITE_BACK,
-        MemoryAttribute::SPECIAL_PURPOSE,
-    );
-    let is_free = |it: &&MemoryDescriptor| {
-        it.ty == MemoryType::CONVENTIONAL && it.att & (cached | special) == cached
+    let cached = MemoryAttribute::WRITE_BACK;
+    let special = MemoryAttribute::SPECIAL_PURPOSE;
+    let is_free = |descriptor: &&MemoryDescriptor| {
+        let attributes = descriptor.att & (cached | special);
+        descriptor.ty == MemoryType::CONVENTIONAL && attributes == cached
     };
-    let mut regions = regions(map.iter().filter(is_free));
-    regions.sort_by_key(|region| core::cmp::Reverse(region.size));
-    regions.truncate(MEMORY_MAX);
-    regions.sort_by_key(|region| region.base);
-    regions
+    let mut free = regions(map.iter().filter(is_free));
+    free.sort_by_key(|region| core::cmp::Reverse(region.size));
+    free.truncate(MEMORY_MAX);
+    free.sort_by_key(|region| region.base);
+    free
 }
 
 /// Returns the memory that may contain a device tree or ACPI tables, in ascending address order.
 pub fn readable(map: &[MemoryDescriptor]) -> Vec<Region> {
-    regions(map.iter().filter(|it| READABLE.contains(&it.ty)))
+    let may_contain_tables = |descriptor: &&MemoryDescriptor| READABLE.contains(&descriptor.ty);
+    regions(map.iter().filter(may_contain_tables))
 }
 
 /// Returns the merged regions of `descriptors`; regions that extend past the 64-bit address space
 /// are omitted.
 fn regions<'d>(descriptors: impl Iterator<Item = &'d MemoryDescriptor>) -> Vec<Region> {
-    let regions = descriptors.map(|it| Region {
-        base: it.phys_start,
-        size: it.page_count.saturating_mul(PAGE_SIZE as u64),
-    });
-    let is_possible = |it: &Region| it.size > 0 && it.base.checked_add(it.size).is_some();
-    merge_regions(regions.filter(is_possible).collect())
+    let is_possible =
+        |region: &Region| region.size > 0 && region.base.checked_add(region.size).is_some();
+    let possible = descriptors
+        .map(|descriptor| Region {
+            base: descriptor.phys_start,
+            size: descriptor.page_count.saturating_mul(PAGE_SIZE as u64),
+        })
+        .filter(is_possible);
+    merge_regions(possible.collect())
 }
 
 #[cfg(test)]
@@ -100,7 +103,10 @@ mod tests {
             descriptor(FREE, 0x3000, 1, 8),
             descriptor(MemoryType::MMIO, 0x4000, 1, 0),
         ];
-        let (base, size) = (0x1000, 0x2000);
-        assert_eq!(readable(&map), [Region { base, size }]);
+        let expected = Region {
+            base: 0x1000,
+            size: 0x2000,
+        };
+        assert_eq!(readable(&map), [expected]);
     }
 }

@@ -138,12 +138,13 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
 
 /// Returns the boot arguments that the application was started with.
 fn arguments(services: &EfiServices) -> Option<String> {
-    if let Some(words) = services.shell_arguments() {
-        let words: Vec<String> = words
+    if let Some(arguments) = services.shell_arguments() {
+        let words: Vec<String> = arguments
             .iter()
-            .map(|it| String::from_utf16_lossy(it))
+            .map(|word| String::from_utf16_lossy(word))
             .collect();
-        return Some(words.join(" ")).filter(|words| !words.is_empty());
+        let text = words.join(" ");
+        return (!text.is_empty()).then_some(text);
     }
     match load_options::parse(services.load_options()) {
         LoadOptions::None => None,
@@ -162,10 +163,11 @@ fn find_tree(
     block: &ParameterBlock,
     readable: &Readable,
 ) -> Result<NamedTree, StartError> {
-    let (offset, size) = (block.tree_offset as usize, block.tree_size as usize);
+    let offset = block.tree_offset as usize;
+    let size = block.tree_size as usize;
     if size > 0 {
-        let tree = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
-        let tree = tree.ok_or(StartError::TreeNotInImage)?;
+        let rest = IMAGE.get(offset..).unwrap_or(&[]);
+        let tree = rest.get(..size).ok_or(StartError::TreeNotInImage)?;
         return Ok((tree.into(), "the application's device tree".into()));
     }
     if let Some(base) = services.configuration_table(DEVICE_TREE) {
@@ -180,8 +182,9 @@ fn find_tree(
         let tree = readable.bytes(base, size as u64).ok_or_else(missing)?;
         return Ok((tree.into(), name));
     }
-    let base = services.configuration_table(RSDP);
-    let base = base.ok_or(StartError::NoTree)?;
+    let base = services
+        .configuration_table(RSDP)
+        .ok_or(StartError::NoTree)?;
     let name = format!("the device tree built from ACPI tables at {base:#x}");
     let cpu = registers::cpu_compatible();
     let made = Tables::find(readable, base).and_then(|tables| acpi::to_tree(&tables, cpu));
@@ -219,7 +222,8 @@ fn check(tree: &[u8], bootargs: Option<&str>) -> Result<usize, UnfitTree> {
         None => Plan::parse_from_tree(board.bootargs),
     };
     plan.map_err(|error| UnfitTree::BootArguments(error.to_string()))?;
-    let (kind, base) = (board.uart.kind.name(), board.uart.base);
+    let kind = board.uart.kind.name();
+    let base = board.uart.base;
     print_line!("Boot arguments: {:?}", board.bootargs);
     print_line!("Results are printed only on the UART: {kind} at {base:#x}");
     Ok(cpus.len())
@@ -231,13 +235,15 @@ fn place(
     mut block: ParameterBlock,
     cpus: usize,
 ) -> Result<Loaded, StartError> {
-    let base = IMAGE.get(..block.base_size as usize);
-    let base = base.ok_or(StartError::CutImage)?;
+    let base = IMAGE
+        .get(..block.base_size as usize)
+        .ok_or(StartError::CutImage)?;
     let offset = base.len().next_multiple_of(TREE_ALIGN);
     block.tree_offset = offset as u64;
     let size = offset + TREE_MAX + PAGE_SIZE + working_memory(cpus as u32) as usize;
-    let memory = services.take(size);
-    let memory = memory.map_err(|status| StartError::NoMemory { size, status })?;
+    let memory = services
+        .take(size)
+        .map_err(|status| StartError::NoMemory { size, status })?;
     memory[..base.len()].copy_from_slice(base);
     Ok(Loaded {
         memory,
@@ -249,7 +255,8 @@ fn place(
 impl Loaded {
     /// Writes `tree` after the image and records its location in the parameter block.
     fn write(&mut self, tree: Vec<u8>) -> Result<(), UnfitTree> {
-        let (offset, size) = (self.block.tree_offset as usize, tree.len());
+        let offset = self.block.tree_offset as usize;
+        let size = tree.len();
         if size > TREE_MAX {
             return Err(UnfitTree::TooLarge { size });
         }

@@ -83,7 +83,8 @@ pub struct MemoryMap {
     key: usize,
 }
 
-/// Proof that boot services have been exited, together with the last memory map.
+/// Proof that boot services have been exited, together with the last memory map. It does not prove
+/// that the payload is in memory.
 pub struct Left(pub Vec<MemoryDescriptor>);
 
 fn done(status: Status) -> Result<(), Status> {
@@ -120,8 +121,10 @@ impl EfiServices {
 
     /// Allocates pages for `size` bytes at any address, and returns that address.
     fn allocate(&mut self, slot: usize, size: usize) -> Result<u64, Status> {
-        let (mut base, count) = (0, size.div_ceil(PAGE_SIZE));
-        let (kind, ty) = (AllocateType::ANY_PAGES, MemoryType::LOADER_DATA);
+        let mut base = 0;
+        let count = size.div_ceil(PAGE_SIZE);
+        let kind = AllocateType::ANY_PAGES;
+        let ty = MemoryType::LOADER_DATA;
         // SAFETY: the last argument points to valid storage for the address.
         done(unsafe { (self.boot.allocate_pages)(kind, ty, count, &raw mut base) })?;
         self.pages[slot] = (base, count);
@@ -156,10 +159,12 @@ impl EfiServices {
     /// Returns the memory in `map` that may contain a device tree or ACPI tables. The image's pages
     /// must not have been allocated yet.
     pub fn readable(&self, map: &MemoryMap) -> Readable {
-        let (base, size) = (self.pages[0].0, HEAP_SIZE as u64);
         Readable {
             parts: readable(&map.descriptors),
-            heap: Region { base, size },
+            heap: Region {
+                base: self.pages[0].0,
+                size: HEAP_SIZE as u64,
+            },
         }
     }
 
@@ -193,13 +198,13 @@ impl EfiServices {
     pub fn load_options(&self) -> &[u8] {
         // SAFETY: the GUID matches the type.
         let image = unsafe { self.protocol::<LoadedImageProtocol>(&LoadedImageProtocol::GUID) };
-        let options = image.map(|it| (it.load_options.cast::<u8>(), it.load_options_size));
-        match options.filter(|options| !options.0.is_null()) {
-            // SAFETY: the load options are `size` bytes long and exist for as long as the image
-            // does.
-            Some((first, size)) => unsafe { slice::from_raw_parts(first, size as usize) },
-            None => &[],
-        }
+        let Some(image) = image.filter(|image| !image.load_options.is_null()) else {
+            return &[];
+        };
+        let first = image.load_options.cast::<u8>();
+        // SAFETY: the load options are this many bytes long and exist for as long as the image
+        // does.
+        unsafe { slice::from_raw_parts(first, image.load_options_size as usize) }
     }
 
     /// Returns the arguments parsed by the EFI shell, without the program name, or None if the
@@ -232,7 +237,9 @@ impl EfiServices {
     /// Reads the memory map into heap memory, so that reading the map does not change it.
     pub fn memory_map(&self) -> Result<MemoryMap, Status> {
         let mut buffer: Vec<u64> = Vec::new();
-        let (mut key, mut step, mut version) = (0, 0, 0);
+        let mut key = 0;
+        let mut step = 0;
+        let mut version = 0;
         // The first call returns the sizes. More descriptors may be added before the second call.
         for is_last in [false, true] {
             let mut size = buffer.len() * size_of::<u64>();

@@ -27,7 +27,9 @@ pub(super) fn enter_kept() -> ! {
     while PLACE[0].load(Ordering::Relaxed) == 0 {
         core::hint::spin_loop();
     }
-    let [base, end] = PLACE.each_ref().map(|it| it.load(Ordering::Relaxed));
+    let [base, end] = PLACE
+        .each_ref()
+        .map(|address| address.load(Ordering::Relaxed));
     // SAFETY: `keep` received a complete image, including its boot area. Boot services have been
     // exited, because `jump` takes a `Left` as proof and `abort` returns only in that case. EFI's
     // identity mapping is still in use.
