@@ -148,9 +148,10 @@ fn ran_on(board: &BoardFile) -> &'static str {
 pub fn describe(board: &BoardFile) -> String {
     let mut out = format!("{}: {}\n\n", board.name, board.title);
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);
-    let ran = match board.verified() {
-        Verified::No => "not run yet; all values come from documentation",
-        Verified::Hardware | Verified::Emulated => ran_on(board),
+    let ran = if board.verified() == Verified::No {
+        "not run yet; all values come from documentation"
+    } else {
+        ran_on(board)
     };
     say("run on", ran);
     let clusters = board.all_clusters();
@@ -159,8 +160,8 @@ pub fn describe(board: &BoardFile) -> String {
         format!("{cpus}, in {} clusters", clusters.len())
     } else {
         let cluster = |cpus: &Vec<Mpidr>| cpus.iter().join(" ");
-        let clusters = clusters.iter().map(cluster).join(" | ");
-        format!("{cpus}, by MPIDR: {clusters}")
+        let mpidrs = clusters.iter().map(cluster).join(" | ");
+        format!("{cpus}, by MPIDR: {mpidrs}")
     };
     say("CPUs", &numbers);
     say("UART", &board.uart.emergency().to_string());

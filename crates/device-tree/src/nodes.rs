@@ -77,9 +77,10 @@ pub fn root(compatible: &str, model: &str, has_gic: bool) -> DeviceTreeNode {
         .with_property("#size-cells", 2_u32)
         .with_property("compatible", compatible)
         .with_property("model", model);
-    match has_gic {
-        true => root.with_property("interrupt-parent", GIC_PHANDLE),
-        false => root,
+    if has_gic {
+        root.with_property("interrupt-parent", GIC_PHANDLE)
+    } else {
+        root
     }
 }
 
@@ -143,9 +144,10 @@ pub fn idle_state(
     if let Some(level) = level {
         node = node.with_property("psci-bench,power-level", u32::from(level));
     }
-    match timer_stops {
-        true => node.with_flag("local-timer-stop"),
-        false => node,
+    if timer_stops {
+        node.with_flag("local-timer-stop")
+    } else {
+        node
     }
 }
 

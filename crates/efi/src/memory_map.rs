@@ -22,14 +22,14 @@ const READABLE: [MemoryType; 8] = [
 /// Returns the memory that EFI reports as free, cacheable and not set aside for a specific purpose.
 /// Adjacent regions are merged, and the [`MEMORY_MAX`] largest are returned in ascending address
 /// order.
-pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
+pub fn free_regions(map: &[MemoryDescriptor]) -> Vec<Region> {
     let cached = MemoryAttribute::WRITE_BACK;
     let special = MemoryAttribute::SPECIAL_PURPOSE;
     let is_free = |descriptor: &&MemoryDescriptor| {
         let attributes = descriptor.att & (cached | special);
         descriptor.ty == MemoryType::CONVENTIONAL && attributes == cached
     };
-    let mut free = regions(map.iter().filter(is_free));
+    let mut free = merged_regions(map.iter().filter(is_free));
     free.sort_by_key(|region| core::cmp::Reverse(region.size));
     free.truncate(MEMORY_MAX);
     free.sort_by_key(|region| region.base);
@@ -37,14 +37,14 @@ pub fn free(map: &[MemoryDescriptor]) -> Vec<Region> {
 }
 
 /// Returns the memory that may contain a device tree or ACPI tables, in ascending address order.
-pub fn readable(map: &[MemoryDescriptor]) -> Vec<Region> {
+pub fn readable_regions(map: &[MemoryDescriptor]) -> Vec<Region> {
     let may_contain_tables = |descriptor: &&MemoryDescriptor| READABLE.contains(&descriptor.ty);
-    regions(map.iter().filter(may_contain_tables))
+    merged_regions(map.iter().filter(may_contain_tables))
 }
 
 /// Returns the merged regions of `descriptors`; regions that extend past the 64-bit address space
 /// are omitted.
-fn regions<'d>(descriptors: impl Iterator<Item = &'d MemoryDescriptor>) -> Vec<Region> {
+fn merged_regions<'d>(descriptors: impl Iterator<Item = &'d MemoryDescriptor>) -> Vec<Region> {
     let is_possible =
         |region: &Region| region.size > 0 && region.base.checked_add(region.size).is_some();
     let possible = descriptors
@@ -87,9 +87,12 @@ mod tests {
             descriptor(FREE, 0x9000, u64::MAX, 8),
             descriptor(FREE, 0xa000, 1, 8),
         ];
-        assert_eq!(free(&map), [region(0x1000, 0x3000), region(0xa000, 0x1000)]);
+        assert_eq!(
+            free_regions(&map),
+            [region(0x1000, 0x3000), region(0xa000, 0x1000)]
+        );
         let many = (0..100).map(|n| descriptor(FREE, n << 20, 1 + n % 50, 8));
-        let kept = free(&many.collect::<Vec<_>>());
+        let kept = free_regions(&many.collect::<Vec<_>>());
         assert_eq!(kept.len(), MEMORY_MAX);
         assert!(kept.iter().all(|region| region.size >= 0x22000));
         assert!(kept.is_sorted_by_key(|region| region.base));
@@ -107,6 +110,6 @@ mod tests {
             base: 0x1000,
             size: 0x2000,
         };
-        assert_eq!(readable(&map), [expected]);
+        assert_eq!(readable_regions(&map), [expected]);
     }
 }

@@ -10,7 +10,7 @@ use hardware::board::{Board, FormatError, Gic, Mpidr, TreeConsole, total_size};
 use hardware::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
 use hardware::text::plural::Many;
 use psci_bench_efi::load_options::{self, LoadOptions};
-use psci_bench_efi::memory_map::free;
+use psci_bench_efi::memory_map::free_regions;
 use suite::model::ClosingLine;
 use suite::plan::Plan;
 use thiserror::Error;
@@ -112,7 +112,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     }
     let block = ParameterBlock::read(IMAGE).map_err(StartError::Image)?;
     let map = services.memory_map().map_err(StartError::NoMemoryMap)?;
-    let memory = free(&map.descriptors);
+    let memory = free_regions(&map.descriptors);
     let arguments = arguments(services);
     let (tree, name) = find_tree(services, &block, &services.readable(&map))?;
     let of_tree = |reason| StartError::Tree {
@@ -288,7 +288,7 @@ fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     };
     // Updating the tree cannot cause a new failure, because the tree in memory is kept if the new
     // tree is unusable.
-    let memory = free(&left.0);
+    let memory = free_regions(&left.0);
     if let Ok(tree) = adapt(&loaded.tree, None, Some(&memory)) {
         let _ = loaded.write(tree);
     }

@@ -373,7 +373,7 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
 /// register (section 6.4.3.7).
 fn address(template: &[u8]) -> Option<u64> {
     match template.split_first_chunk()? {
-        ([0x82, _, _, FIXED_HARDWARE, _, _, _], rest) => super::table::number(rest, 0, 8),
+        ([0x82, _, _, FIXED_HARDWARE, _, _, _], rest) => super::table::read_number(rest, 0, 8),
         _ => None,
     }
 }

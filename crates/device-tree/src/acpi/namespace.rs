@@ -233,13 +233,11 @@ impl<'m> Namespace<'m> {
         match opcode.kind {
             Kind::Declaration => {}
             Kind::Filler if is_method => {}
-            Kind::Conditional | Kind::Code if is_method => return None,
+            _ if is_method => return None,
             // iasl puts declarations of external objects into such blocks.
             Kind::Conditional if start.is_never_run() => {}
             Kind::Conditional if has_cpus(bytes) => self.add_fault(start.at, Fault::Conditional),
-            Kind::Filler | Kind::Conditional | Kind::Code => {
-                self.count_skipped(opcode.name, start.at);
-            }
+            _ => self.count_skipped(opcode.name, start.at),
         }
         terms.skip_operands(opcode.operands);
         Some(())

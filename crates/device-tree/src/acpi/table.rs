@@ -15,7 +15,7 @@ pub const HEADER_SIZE: usize = size_of::<Header>();
 const TABLE_MAX: usize = 16 << 20;
 
 /// Returns the little-endian number at an offset. `size` is its size in bytes, 1 to 8.
-pub fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
+pub fn read_number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     let field = bytes.get(at..)?.get(..size)?.iter().rev();
     Some(field.fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
@@ -123,7 +123,7 @@ impl<'m> AcpiTable<'m> {
     /// `length_size` bytes.
     pub fn entry(&self, at: usize, length_size: usize) -> Result<Self> {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
-        let length = number(rest, 1, length_size).unwrap_or(0) as usize;
+        let length = read_number(rest, 1, length_size).unwrap_or(0) as usize;
         let entry = rest.get(..length).filter(|_| length > length_size);
         let Some(bytes) = entry else {
             let expected = format_args!("expected {} to {}", 1 + length_size, rest.len());

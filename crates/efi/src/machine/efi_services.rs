@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use device_tree::acpi::Memory;
 use hardware::board::Region;
-use psci_bench_efi::memory_map::readable;
+use psci_bench_efi::memory_map::readable_regions;
 use suite::model::ClosingLine;
 use uefi_raw::protocol::loaded_image::LoadedImageProtocol;
 use uefi_raw::protocol::shell_params::ShellParametersProtocol;
@@ -160,7 +160,7 @@ impl EfiServices {
     /// must not have been allocated yet.
     pub fn readable(&self, map: &MemoryMap) -> Readable {
         Readable {
-            parts: readable(&map.descriptors),
+            parts: readable_regions(&map.descriptors),
             heap: Region {
                 base: self.pages[0].0,
                 size: HEAP_SIZE as u64,
