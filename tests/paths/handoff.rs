@@ -1,7 +1,9 @@
 //! Tests the values passed in X0 to X3 when no tree is appended. Like a loader, a stub sets these
 //! registers and jumps to the payload. (The `firmware` module tests TF-A's own transfer list.)
 
-use fdt_blob::Blob;
+use dtoolkit::fdt::Fdt;
+use dtoolkit::memreserve::MemoryReservation;
+use dtoolkit::model::DeviceTree;
 use hardware::image::handoff::{REGISTER, SIGNATURE};
 
 use crate::common;
@@ -62,9 +64,10 @@ fn a_tree_is_found() {
 /// U-Boot and kexec reserve the tree that they pass.
 #[test]
 fn a_tree_that_reserves_itself_is_found() {
-    let mut tree = Blob::read(&tree());
-    tree.reservations.push((THERE, 0x1_0000));
-    entered([THERE, 0, 0, 0], &tree.write(), THERE).passes(&["device tree at 0x48000000 (X0)"]);
+    let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(&tree()));
+    let reservation = MemoryReservation::new(THERE, 0x1_0000);
+    tree.memory_reservations.push(reservation);
+    entered([THERE, 0, 0, 0], &tree.to_dtb(), THERE).passes(&["device tree at 0x48000000 (X0)"]);
 }
 
 #[test]

@@ -4,7 +4,12 @@
 use std::time::Duration;
 
 use boards::GicVersion;
-use fdt_blob::{Blob, BlobToken, cells};
+use device_tree::nodes::BuildNode as _;
+use dtoolkit::fdt::Fdt;
+use dtoolkit::memreserve::MemoryReservation;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use dtoolkit::{Node as _, Property as _, ToPropertyValue};
+use hardware::board::Region;
 use hardware::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock, TREE_MAX};
 use report::follow::stream::MachineEnding;
 use suite::model::Verdict;
@@ -14,14 +19,20 @@ use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Ran, spec};
 
+/// The paths of devices in QEMU's tree.
+const GIC: &str = "/interrupt-controller@8000000";
+const UART: &str = "/pl011@9000000";
+const MEMORY: &str = "/memory@40000000";
+
 /// Runs `spec` and expects this verdict and these strings.
 fn ends(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     common::ends(spec, verdict).says(words)
 }
 
 fn with_tree(options: &str, tree: Vec<u8>) -> RunSpec {
+    let tree = TreeSource::Raw(tree);
     RunSpec {
-        tree: TreeSource::Raw(tree),
+        tree,
         ..spec(options, "")
     }
 }
@@ -65,12 +76,11 @@ fn arguments_of_another_program_in_an_appended_tree_are_refused() {
 fn a_broken_device_tree_and_too_many_iterations_are_refused() {
     let mut tree = common::good_tree(4, "");
     tree.truncate(tree.len() / 2);
-    let broken = with_tree("--smp 4", tree);
-    let refusal = ["device tree appended to the image"];
-    ends(&broken, Verdict::BadInput, &refusal);
+    let words = ["device tree appended to the image"];
+    ends(&with_tree("--smp 4", tree), Verdict::BadInput, &words);
     let much = spec("--smp 4", "iterations=1000000 samples=all");
-    let shortage = ["not enough memory", "KiB short"];
-    ends(&much, Verdict::BadInput, &shortage);
+    let words = ["not enough memory", "KiB short"];
+    ends(&much, Verdict::BadInput, &words);
 }
 
 /// The entry code places its translation tables after the tree that the parameter block points to.
@@ -101,9 +111,11 @@ fn an_impossible_parameter_block_is_reported() {
 #[test]
 fn a_state_that_is_left_out_is_named_and_the_deepest_is_skipped() {
     let without_parameter = changed(|tree| {
-        let property = |token: &BlobToken| matches!(token, BlobToken::Property(name, _) if name == "arm,psci-suspend-param");
-        let last = tree.tokens.iter().rposition(property).expect("a state");
-        tree.tokens.remove(last);
+        let deepest = tree.find_node_mut("/cpus/idle-states/system-off");
+        let removed = deepest
+            .expect("a state")
+            .remove_property("arm,psci-suspend-param");
+        assert!(removed.is_some());
     });
     let words = [
         "Warning: the idle state system-off is left out: it has no arm,psci-suspend-param.",
@@ -117,11 +129,9 @@ fn a_state_that_is_left_out_is_named_and_the_deepest_is_skipped() {
 #[test]
 fn the_trees_frequency_overrides_cntfrq() {
     let mut spec = changed(|tree| {
-        let begin = BlobToken::Begin("timer".to_owned());
-        let mut tokens = tree.tokens.iter();
-        let place = tokens.position(|token| *token == begin).expect("a timer");
-        let frequency = BlobToken::Property("clock-frequency".to_owned(), cells(&[31_250_000]));
-        tree.tokens.insert(place + 1, frequency);
+        let timer = tree.find_node_mut("/timer").expect("a timer");
+        let frequency = DeviceTreeProperty::new_unchecked("clock-frequency", 31_250_000_u32);
+        timer.add_property(frequency);
     });
     spec.fault = Some("cntfrq,arg=24000000".to_owned());
     let words = [
@@ -134,37 +144,35 @@ fn the_trees_frequency_overrides_cntfrq() {
 #[test]
 fn arguments_of_linux_in_an_appended_tree_specify_the_console() {
     let bootargs = |own: &str| {
-        let mut tree = Blob::read(&common::good_tree(2, ""));
-        set(
-            &mut tree,
-            "chosen",
-            "bootargs",
-            format!("earlycon=pl011,mmio32,0x9000000 {own} console=ttyAMA2 rw\0").as_bytes(),
-        );
-        rename(&mut tree, "stdout-path", "other-path");
-        with_tree("--smp 2 --icount", tree.write())
+        let mut tree = parsed(&common::good_tree(2, ""));
+        let bootargs = format!("earlycon=pl011,mmio32,0x9000000 {own} console=ttyAMA2 rw");
+        set(&mut tree, "/chosen", "bootargs", bootargs);
+        let chosen = tree.find_node_mut("/chosen").expect("/chosen");
+        chosen.remove_property("stdout-path").expect("a console");
+        with_tree("--smp 2 --icount", tree.to_dtb())
     };
-    let passed = [
+    let words = [
         "Console pl011 at 0x9000000, set by earlycon in /chosen/bootargs",
         "Ignored boot arguments for another program: earlycon=pl011,mmio32,0x9000000 \
          console=ttyAMA2 rw",
         "psci-bench: PASS (1 passed",
     ];
     let own = "only=psci_version_parallel iterations=1";
-    ends(&bootargs(own), Verdict::Pass, &passed);
-    let refused = ["bootargs word 2 \"iteration=5\": unknown key"];
-    ends(&bootargs("iteration=5"), Verdict::BadInput, &refused);
+    ends(&bootargs(own), Verdict::Pass, &words);
+    let words = ["bootargs word 2 \"iteration=5\": unknown key"];
+    ends(&bootargs("iteration=5"), Verdict::BadInput, &words);
 }
 
 #[test]
 fn reserved_memory_or_a_hole_at_the_image_is_refused() {
-    let mut reserved = Blob::read(&common::good_tree(2, ""));
-    reserved.reservations.push((0x6001_0000, 0x1000));
-    let above = cells(&[0, 0x6000_1000, 0, 0x1000_0000]);
-    let hole = changed(|tree| set(tree, "memory@40000000", "reg", &above));
+    let mut reserved = parsed(&common::good_tree(2, ""));
+    let reservation = MemoryReservation::new(0x6001_0000, 0x1000);
+    reserved.memory_reservations.push(reservation);
+    let reg = [0, 0x6000_1000, 0, 0x1000_0000_u32];
+    let hole = changed(|tree| set(tree, MEMORY, "reg", reg));
     for (spec, words) in [
         (
-            with_tree("--smp 2", reserved.write()),
+            with_tree("--smp 2", reserved.to_dtb()),
             "reserved memory at 0x60010000 overlaps the image at 0x60000000",
         ),
         (hole, "no memory at 0x60000000, in the image at 0x60000000"),
@@ -173,44 +181,55 @@ fn reserved_memory_or_a_hole_at_the_image_is_refused() {
     }
 }
 
+fn parsed(blob: &[u8]) -> DeviceTree {
+    DeviceTree::from_fdt(&Fdt::new_unchecked(blob))
+}
+
 /// Returns a run with a modified copy of QEMU's tree.
-fn changed(change: impl FnOnce(&mut Blob)) -> RunSpec {
-    let mut tree = Blob::read(&common::good_tree(2, "iterations=1 warmup=0"));
+fn changed(change: impl FnOnce(&mut DeviceTree)) -> RunSpec {
+    let mut tree = parsed(&common::good_tree(2, "iterations=1 warmup=0"));
     change(&mut tree);
-    with_tree("--smp 2 --icount", tree.write())
+    with_tree("--smp 2 --icount", tree.to_dtb())
 }
 
-fn set(tree: &mut Blob, node: &str, name: &str, value: &[u8]) {
-    *tree.value(node, name).expect("it is there") = value.to_vec();
+/// Gives a property of the node at `path` a new value.
+fn set(tree: &mut DeviceTree, path: &str, name: &str, value: impl ToPropertyValue) {
+    let node = tree.find_node_mut(path).expect(path);
+    node.property_mut(name).expect(name).set_value(value);
 }
 
-/// Renames all properties called `from`.
-fn rename(tree: &mut Blob, from: &str, to: &str) {
-    for token in &mut tree.tokens {
-        if let BlobToken::Property(name, _) = token
-            && name == from
-        {
-            to.clone_into(name);
-        }
-    }
-}
-
-/// A device of one page at an address, as text for [`Blob::add_text`].
-fn device(name: &str, compatible: &str, base: &str) -> String {
-    format!("+{name}\ncompatible \"{compatible}\nreg 0 {base} 0 1000")
+/// Returns a device of one page at an address.
+fn device(name: &str, compatible: &str, base: u64) -> DeviceTreeNode {
+    let registers = Region { base, size: 0x1000 };
+    DeviceTreeNode::new_unchecked(name)
+        .with_property("compatible", compatible)
+        .with_reg(&[registers])
 }
 
 /// Changes that do not affect the run.
 #[test]
 fn changed_tree_is_measured() {
-    let harmless: [fn(&mut Blob); 3] = [
-        |tree| repeat(tree, "pl011@9000000"),
-        |tree| tree.add_text(device("watchdog", "arm,sbsa-gwdt", "f000000").as_bytes()),
+    let harmless: [fn(&mut DeviceTree); 3] = [
+        |tree| repeat(tree, UART),
         |tree| {
-            let timer = device("timer-mem", "arm,armv7-timer-mem", "f000000");
-            let frame = "ranges\n#address-cells 2\n#size-cells 2\n+frame\nframe-number 0\n\
-                         interrupts 0 5 4\nreg 0 9010000 0 1000";
-            tree.add_text(format!("{timer}\n{frame}").as_bytes());
+            let watchdog = device("watchdog", "arm,sbsa-gwdt", 0xf00_0000);
+            tree.root.add_child(watchdog);
+        },
+        |tree| {
+            let registers = Region {
+                base: 0x901_0000,
+                size: 0x1000,
+            };
+            let frame = DeviceTreeNode::new_unchecked("frame")
+                .with_property("frame-number", 0_u32)
+                .with_property("interrupts", [0_u32, 5, 4])
+                .with_reg(&[registers]);
+            let timer = device("timer-mem", "arm,armv7-timer-mem", 0xf00_0000)
+                .with_flag("ranges")
+                .with_property("#address-cells", 2_u32)
+                .with_property("#size-cells", 2_u32)
+                .with_child(frame);
+            tree.root.add_child(timer);
         },
     ];
     for change in harmless {
@@ -221,42 +240,41 @@ fn changed_tree_is_measured() {
 /// Changes that make a tree unusable.
 #[test]
 fn changed_tree_is_rejected_by_node_and_property() {
-    let gic = "interrupt-controller@8000000";
-    let uart = "pl011@9000000";
-    let twice = changed(|tree| repeat(tree, "cpu@1"));
+    let twice = changed(|tree| repeat(tree, "/cpus/cpu@1"));
     ends(&twice, Verdict::BadInput, &["cpu@1"]);
     let exchanged = changed(|tree| {
-        let value = tree.value(gic, "reg").expect("a reg").clone();
-        set(tree, gic, "reg", &page(0x900_0000));
-        set(tree, uart, "reg", &value);
+        let gic = tree.find_node(GIC).expect("a GIC");
+        let reg = gic.property("reg").expect("a reg").value().to_vec();
+        set(tree, GIC, "reg", page(0x900_0000));
+        set(tree, UART, "reg", reg);
     });
-    ends(&exchanged, Verdict::BadInput, &[gic, "reg"]);
-    let control = changed(|tree| set(tree, "psci", "method", b"\n\0"));
+    ends(&exchanged, Verdict::BadInput, &[GIC, "reg"]);
+    let control = changed(|tree| set(tree, "/psci", "method", "\n"));
     ends(&control, Verdict::BadInput, &["psci", "method"]);
 }
 
-/// Repeats a node, with everything in it.
-fn repeat(tree: &mut Blob, name: &str) {
-    let is_node = |token: &BlobToken| *token == BlobToken::Begin(name.to_owned());
-    let begin = tree.tokens.iter().position(is_node).expect("a node");
-    let end = tree.end(begin);
-    let copy = tree.tokens[begin..end].to_vec();
-    tree.tokens.splice(end..end, copy);
+/// Repeats a node, with everything in it, after its siblings.
+fn repeat(tree: &mut DeviceTree, path: &str) {
+    let copy = tree.find_node(path).expect(path).clone();
+    let (parent, _) = path.rsplit_once('/').expect(path);
+    let parent = tree.find_node_mut(&format!("{parent}/")).expect(path);
+    // dtoolkit compares names only when it adds a child.
+    *parent.add_child_mut(DeviceTreeNode::new_unchecked("copy")) = copy;
 }
 
 /// Returns the `reg` value for a device with one page of registers.
-fn page(base: u32) -> Vec<u8> {
-    cells(&[0, base, 0, 0x1000])
+fn page(base: u32) -> [u32; 4] {
+    [0, base, 0, 0x1000]
 }
 
 /// Returns a run with the console at this address in QEMU's tree.
 fn with_console(base: u32) -> RunSpec {
-    changed(|tree| set(tree, "pl011@9000000", "reg", &page(base)))
+    changed(|tree| set(tree, UART, "reg", page(base)))
 }
 
 /// The RTC is not a UART, but nothing in the tree shows this.
 #[test]
-fn console_that_moves_announces_its_new_place() {
+fn a_console_that_moves_says_where_to() {
     let result = common::run(&with_console(0x901_0000));
     let text = result.text();
     let line = "console moves to pl011 at 0x9010000, set by /chosen/stdout-path\r\n";
@@ -269,18 +287,16 @@ fn console_that_moves_announces_its_new_place() {
 
 #[test]
 fn a_console_in_memory_or_nowhere_does_not_move() {
-    let in_memory = ["the console at 0x70000000 overlaps memory at 0x40000000"];
-    ends(&with_console(0x7000_0000), Verdict::BadInput, &in_memory);
-    let nowhere = ["console stays: cannot read 0xf000000, set by /chosen/stdout-path"];
-    ends(&with_console(0xf00_0000), Verdict::Pass, &nowhere);
+    let words = ["the console at 0x70000000 overlaps memory at 0x40000000"];
+    ends(&with_console(0x7000_0000), Verdict::BadInput, &words);
+    let words = ["console stays: cannot read 0xf000000, set by /chosen/stdout-path"];
+    ends(&with_console(0xf00_0000), Verdict::Pass, &words);
     let spec = changed(|tree| {
-        let node = "pl011@9000000";
-        set(tree, node, "compatible", b"fsl,imx7ulp-lpuart\0");
-        set(tree, node, "reg", &page(0x901_0000));
+        set(tree, UART, "compatible", "fsl,imx7ulp-lpuart");
+        set(tree, UART, "reg", page(0x901_0000));
     });
-    let no_uart =
-        ["console stays: 0x9010000, set by /chosen/stdout-path, does not accept bytes as"];
-    ends(&spec, Verdict::Pass, &no_uart);
+    let words = ["console stays: 0x9010000, set by /chosen/stdout-path, does not accept bytes as"];
+    ends(&spec, Verdict::Pass, &words);
 }
 
 /// Sets the UART address in the parameter block of `image`.
@@ -289,7 +305,7 @@ fn set_emergency_uart(image: &mut [u8], base: u64) {
 }
 
 #[test]
-fn missing_emergency_uart_is_skipped() {
+fn an_emergency_uart_that_is_not_there_is_passed_over() {
     let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
     // No device is present at the first address. At the second address, the UART status register
     // would be on a different page.
@@ -302,10 +318,10 @@ fn missing_emergency_uart_is_skipped() {
 
 /// Nothing can be printed, but the diagnosis shows where the output was sent.
 #[test]
-fn both_uarts_are_named_if_the_end_is_not_visible() {
-    let mut tree = Blob::read(&common::good_tree(2, ""));
-    set(&mut tree, "pl011@9000000", "reg", &page(0xf00_0000));
-    let mut image = common::image_of(Some(&tree.write()), 2);
+fn of_a_mute_end_both_uarts_are_named() {
+    let mut tree = parsed(&common::good_tree(2, ""));
+    set(&mut tree, UART, "reg", page(0xf00_0000));
+    let mut image = common::image_of(Some(&tree.to_dtb()), 2);
     set_emergency_uart(&mut image, 0xf10_0000);
     let result = common::run(&of_image(image));
     assert_eq!(result.ending, MachineEnding::Exited { success: true });
@@ -318,14 +334,13 @@ fn both_uarts_are_named_if_the_end_is_not_visible() {
 #[test]
 fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
     let board = common::changed_board(str::to_owned);
-    let mut tree = Blob::read(&common::tree_of(&board, GicVersion::V2, 2, "iterations=1"));
+    let mut tree = parsed(&common::tree_of(&board, GicVersion::V2, 2, "iterations=1"));
     // The address given for the CPU interface belongs to a readable device, in this case a virtio
     // device.
-    let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0xa00_0000, 0, 0x2000]);
-    let node = "interrupt-controller@8000000";
-    set(&mut tree, node, "reg", &reg);
+    let reg = [0, 0x800_0000, 0, 0x1_0000, 0, 0xa00_0000, 0, 0x2000_u32];
+    set(&mut tree, GIC, "reg", reg);
     let words = ["interrupt 30 does not arrive; the device tree describes a GICv2"];
-    let spec = with_tree("--smp 2 --gic 3", tree.write());
+    let spec = with_tree("--smp 2 --gic 3", tree.to_dtb());
     ends(&spec, Verdict::Incomplete, &words);
 }
 
@@ -367,8 +382,7 @@ fn boots_damaged(good: &[u8], at: usize, value: u8) {
         ..of_image(image)
     };
     let result = common::run(&run);
-    let text = result.text();
-    let said = result.diagnosis.unwrap_or_default();
+    let (text, said) = (result.text(), result.diagnosis.unwrap_or_default());
     let field = FIELDS.iter().find(|(_, end)| at < *end);
     let (name, _) = field.expect("the block ends with its last field");
     match result.verdict {
@@ -399,34 +413,31 @@ fn a_damaged_parameter_block_is_refused_by_field_or_harmless() {
 fn a_parameter_block_without_magic_or_conduit_is_refused() {
     let mut image = common::image(2, "");
     image[PARAMETER_BLOCK + 0x39] = 0xff;
-    let no_conduit = [
+    let words = [
         "conduit at offset 0x78: 0xff01, expected 0 to 2",
         "the parameter block is damaged; rebuild the image",
     ];
-    ends(&of_image(image.clone()), Verdict::BadInput, &no_conduit);
+    ends(&of_image(image.clone()), Verdict::BadInput, &words);
     image[PARAMETER_BLOCK] ^= 1;
-    let no_magic = ["no psci-bench parameter block at offset 0x40"];
-    ends(&of_image(image), Verdict::BadInput, &no_magic);
+    let words = ["no psci-bench parameter block at offset 0x40"];
+    ends(&of_image(image), Verdict::BadInput, &words);
 }
 
 #[test]
 fn an_exception_names_its_place() {
-    let gic = "interrupt-controller@8000000";
-    let memory = "memory@40000000";
-    let absent = cells(&[0, 0xf00_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0xf6_0000]);
-    let beyond = cells(&[1, 0, 0, 0x4000_0000]);
+    let absent = [0, 0xf00_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0xf6_0000_u32];
+    let beyond = [1, 0, 0, 0x4000_0000_u32];
     let in_gic = "data abort, in the GIC's distributor, at offset 0x";
     let no_memory = "data abort, no memory at 0x100000000";
     let hvc = "HVC from EL2: is the conduit smc?";
-    for (node, name, value, reason) in [
-        (gic, "reg", absent, in_gic),
-        (memory, "reg", beyond, no_memory),
-        ("psci", "method", b"hvc\0".to_vec(), hvc),
+    for (spec, words) in [
+        (changed(|tree| set(tree, GIC, "reg", absent)), in_gic),
+        (changed(|tree| set(tree, MEMORY, "reg", beyond)), no_memory),
+        (changed(|tree| set(tree, "/psci", "method", "hvc")), hvc),
     ] {
-        let spec = changed(|tree| set(tree, node, name, &value));
         let last = "psci-bench: INCOMPLETE: exception on the lead CPU: ";
-        let sentence = format!("exception on the lead CPU: {reason}");
-        let result = ends(&spec, Verdict::Incomplete, &[last, &sentence]).result;
+        let words = format!("exception on the lead CPU: {words}");
+        let result = ends(&spec, Verdict::Incomplete, &[last, &words]).result;
         assert_eq!(result.ending, MachineEnding::Exited { success: true });
     }
 }
@@ -434,8 +445,8 @@ fn an_exception_names_its_place() {
 /// The region only has room for the lead's redistributor.
 #[test]
 fn a_cpu_without_a_redistributor_is_named() {
-    let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x2_0000]);
-    let spec = changed(|tree| set(tree, "interrupt-controller@8000000", "reg", &reg));
+    let reg = [0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x2_0000_u32];
+    let spec = changed(|tree| set(tree, GIC, "reg", reg));
     let words = ["device tree: CPU 0x1: no GIC redistributor has this CPU's affinity"];
     ends(&spec, Verdict::BadInput, &words);
 }
@@ -471,9 +482,9 @@ fn an_exception_is_dumped_and_costs_its_cpu() {
 /// CPU 0 boots, but its node describes a different CPU.
 #[test]
 fn a_cpu_that_is_missing_from_the_tree() {
-    let mut tree = Blob::read(&common::good_tree(1, ""));
-    set(&mut tree, "cpu@0", "reg", &cells(&[0, 7]));
+    let mut tree = parsed(&common::good_tree(1, ""));
+    set(&mut tree, "/cpus/cpu@0", "reg", 7_u64);
     let words = ["no cpu node has the boot CPU's reg"];
-    let spec = with_tree("--smp 4", tree.write());
+    let spec = with_tree("--smp 4", tree.to_dtb());
     ends(&spec, Verdict::BadInput, &words);
 }

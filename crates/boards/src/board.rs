@@ -28,8 +28,10 @@ pub struct Reserved {
 
 impl Reserved {
     pub fn region(&self) -> Region {
-        let (base, size) = (self.base, self.size);
-        Region { base, size }
+        Region {
+            base: self.base,
+            size: self.size,
+        }
     }
 }
 
@@ -124,6 +126,9 @@ pub enum Verified {
 }
 
 /// A complete board file.
+///
+/// One that [`crate::load`] or [`crate::parse`] returned has passed all checks, one of which reads
+/// its device trees as the payload does. That does not prove that the board is as the file says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BoardFile {
@@ -171,8 +176,11 @@ impl BoardFile {
     pub fn firmware(&self, name: &str) -> Result<&Firmware> {
         self.firmware.get(name).with_context(|| {
             let known: Vec<&str> = self.firmware.keys().map(String::as_str).collect();
-            let (board, known) = (&self.name, known.join(", "));
-            format!("{board} has no firmware {name:?}; available: {known}")
+            let board = &self.name;
+            format!(
+                "{board} has no firmware {name:?}; available: {}",
+                known.join(", ")
+            )
         })
     }
 
@@ -187,8 +195,8 @@ impl BoardFile {
     }
 
     /// Returns an error if a GIC version is requested but the board has no GIC.
-    pub fn check_gic(&self, asked: Option<GicVersion>) -> Result<()> {
-        match asked {
+    pub fn check_gic(&self, requested: Option<GicVersion>) -> Result<()> {
+        match requested {
             Some(gic) if self.gic.is_none() => {
                 bail!("--gic {}: {} has no GIC", gic.number(), self.title)
             }

@@ -26,8 +26,10 @@ pub(super) fn require(
 
 impl BoardFault {
     pub(super) fn new(path: impl Display, reason: impl Display) -> Self {
-        let (path, reason) = (path.to_string(), reason.to_string());
-        Self { path, reason }
+        Self {
+            path: path.to_string(),
+            reason: reason.to_string(),
+        }
     }
 
     /// Returns the error message. `name` and `text` are the file name and contents.
@@ -51,7 +53,8 @@ fn offset(text: &str, path: &str) -> usize {
         return 0;
     };
     let root = DeValue::Table(root.into_inner());
-    let (mut at, mut here) = (0, &root);
+    let mut at = 0;
+    let mut here = &root;
     for step in path.split(['.', '[']) {
         let found = match here {
             DeValue::Table(table) => table.get(step),
@@ -62,7 +65,8 @@ fn offset(text: &str, path: &str) -> usize {
             _ => None,
         };
         let Some(found) = found else { break };
-        (at, here) = (found.span().start, found.get_ref());
+        at = found.span().start;
+        here = found.get_ref();
     }
     at
 }

@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 
 use super::board::{BoardFile, Reserved, Verified};
 use super::board_fault::{BoardFault, require};
-use super::devices::WatchdogEntry;
+use super::devices::{GicChoice, Timer, WatchdogEntry};
 use super::{check_package, check_stock, check_tree, texts};
 
 /// The highest serial port number that is accepted. No QEMU machine has that many ports.
@@ -43,23 +43,28 @@ fn memory(board: &BoardFile) -> Check {
     let reserved = board.reserved.iter().map(Reserved::region).collect();
     for (list, ranges) in [("memory", &board.memory), ("reserved", &reserved)] {
         for (index, range) in ranges.iter().enumerate() {
-            let (path, Region { base, size }) = (format!("{list}[{index}]"), *range);
+            let path = format!("{list}[{index}]");
+            let Region { base, size } = *range;
             let end = base.checked_add(size).filter(|end| *end <= ADDRESSES);
-            let reason = "is not a valid range: expected a nonzero size and 48-bit addresses";
-            let reason = format_args!("{size:#x} bytes at {base:#x} {reason}");
+            let reason = format_args!(
+                "{size:#x} bytes at {base:#x} is not a valid range: expected a nonzero size and \
+                 48-bit addresses"
+            );
             require(size > 0 && end.is_some(), &path, reason)?;
-            if let Some(other) = ranges[..index].iter().position(|it| it.overlaps(range)) {
-                require(false, path, format_args!("overlaps {list}[{other}]"))?;
+            let mut others = ranges[..index].iter();
+            if let Some(other) = others.position(|other| other.overlaps(range)) {
+                let reason = format_args!("overlaps {list}[{other}]");
+                return Err(BoardFault::new(path, reason));
             }
         }
     }
     let is_in_memory = |part: &Region| board.memory.iter().any(|memory| memory.contains(part));
     match reserved.iter().position(|part| !is_in_memory(part)) {
         None => Ok(()),
-        Some(outside) => {
-            let path = format_args!("reserved[{outside}]");
-            require(false, path, "not within a single memory range")
-        }
+        Some(outside) => Err(BoardFault::new(
+            format_args!("reserved[{outside}]"),
+            "not within a single memory range",
+        )),
     }
 }
 
@@ -69,63 +74,81 @@ fn cpus(board: &BoardFile) -> Check {
     require(!has_empty, "cpus.clusters", "a cluster has no CPUs")?;
     if let Some(mpidr) = listed.iter().flatten().duplicates().next() {
         let reason = format_args!("MPIDR {mpidr} appears twice; each CPU needs its own");
-        require(false, "cpus.clusters", reason)?;
+        return Err(BoardFault::new("cpus.clusters", reason));
     }
     let names = board.cpus.compatible.as_ref();
-    let fits = names.is_none_or(|names| names.len() == listed.len());
-    let reason = "expected one name per cluster";
-    require(fits, "cpus.compatible", reason)?;
-    let published = board.publish.as_ref().map_or(&[][..], |it| &it.clusters);
-    let fits = published.is_empty() || published.len() == listed.len();
-    let reason = "expected one entry per cluster in cpus.clusters";
-    require(fits, "publish.clusters", reason)?;
+    require(
+        names.is_none_or(|names| names.len() == listed.len()),
+        "cpus.compatible",
+        "expected one name per cluster",
+    )?;
+    let publish = board.publish.as_ref();
+    let published = publish.map_or(&[][..], |publish| &publish.clusters);
+    require(
+        published.is_empty() || published.len() == listed.len(),
+        "publish.clusters",
+        "expected one entry per cluster in cpus.clusters",
+    )?;
     let Some(rule) = &board.cpus.continues else {
         return Ok(());
     };
     let path = "cpus.continues";
     let can_be = rule.cluster > 0 && (1..=256).contains(&rule.per_aff1);
-    let reason = "expected cluster >= 1, per-aff1 from 1 to 256, and count <= 512";
-    require(can_be && rule.count as usize <= CPU_MAX, path, reason)?;
-    let reason = "the clusters in cpus.clusters do not follow this rule";
-    require(rule.clusters().starts_with(listed), path, reason)
+    require(
+        can_be && rule.count as usize <= CPU_MAX,
+        path,
+        "expected cluster >= 1, per-aff1 from 1 to 256, and count <= 512",
+    )?;
+    require(
+        rule.clusters().starts_with(listed),
+        path,
+        "the clusters in cpus.clusters do not follow this rule",
+    )
 }
 
 fn firmwares(board: &BoardFile) -> Check {
     let default = &board.default_firmware;
-    let has_default = board.firmware.contains_key(default);
-    let reason = format_args!("no [firmware.{default}] table");
-    require(has_default, "default-firmware", reason)?;
+    require(
+        board.firmware.contains_key(default),
+        "default-firmware",
+        format_args!("no [firmware.{default}] table"),
+    )?;
     let all = board.all_clusters().iter().flatten().count();
     let least = board.default_cpus().unwrap_or(0).max(1);
     for (name, firmware) in &board.firmware {
         let path = format!("firmware.{name}");
         let most = firmware.max_cpus;
-        let reason =
-            format_args!("expected {least} (the default number of CPUs) to {all} (all CPUs)");
-        let fits = most >= least && most as usize <= all;
-        require(fits, format_args!("{path}.max-cpus"), reason)?;
-        let has_pmf = firmware.pmf.is_some() || board.qemu.is_some();
-        let reason = "pmf is missing; it must be \"linked\", \"unlinked\" or \"none\"";
-        require(has_pmf, &path, reason)?;
+        require(
+            most >= least && most as usize <= all,
+            format_args!("{path}.max-cpus"),
+            format_args!("expected {least} (the default number of CPUs) to {all} (all CPUs)"),
+        )?;
+        require(
+            firmware.pmf.is_some() || board.qemu.is_some(),
+            &path,
+            "pmf is missing; it must be \"linked\", \"unlinked\" or \"none\"",
+        )?;
         if let Some(stock) = &firmware.stock {
             check_stock::check(board, &format!("{path}.stock"), stock)?;
         }
-        let (has_note, has_states) = (firmware.note.is_some(), !firmware.idle_state.is_empty());
-        let reason = "no idle-state: add a note explaining why";
-        require(has_note || has_states, &path, reason)?;
-        let reason = "cpu-off = false: add a note explaining why";
-        require(has_note || firmware.cpu_off, &path, reason)?;
+        let has_note = firmware.note.is_some();
+        require(
+            has_note || !firmware.idle_state.is_empty(),
+            &path,
+            "no idle-state: add a note explaining why",
+        )?;
+        require(
+            has_note || firmware.cpu_off,
+            &path,
+            "cpu-off = false: add a note explaining why",
+        )?;
         for (index, state) in firmware.idle_state.iter().enumerate() {
-            let (value, format) = (state.power_state, state.format);
-            let at = format_args!("{path}.idle-state[{index}].power-state");
-            let reason = format!(
-                "sets bits that are reserved in the {} format",
-                format.name()
-            );
+            let value = state.power_state;
+            let format = state.format.name();
             require(
-                format.accepts(value),
-                at,
-                format_args!("{value:#x} {reason}"),
+                state.format.accepts(value),
+                format_args!("{path}.idle-state[{index}].power-state"),
+                format_args!("{value:#x} sets bits that are reserved in the {format} format"),
             )?;
         }
     }
@@ -134,23 +157,33 @@ fn firmwares(board: &BoardFile) -> Check {
 
 /// Checks that the image and its minimum working memory fit at the load address.
 fn load_address(board: &BoardFile) -> Check {
-    let (path, base, size) = ("load-address", board.load_address, BASE_MAX as u64);
+    let path = "load-address";
+    let base = board.load_address;
+    let size = BASE_MAX as u64;
     let is_there = |memory: &&Region| memory.contains(&Region { base, size: 1 });
-    let end = board.memory.iter().find(is_there).map(Region::end);
-    let reason = format_args!("{base:#x} is not in memory");
-    require(end.is_some(), path, reason)?;
-    let reason = format_args!("{base:#x} is not aligned to 4 KiB");
-    require(base.is_multiple_of(4096), path, reason)?;
+    let Some(memory) = board.memory.iter().find(is_there) else {
+        return Err(BoardFault::new(
+            path,
+            format_args!("{base:#x} is not in memory"),
+        ));
+    };
+    require(
+        base.is_multiple_of(4096),
+        path,
+        format_args!("{base:#x} is not aligned to 4 KiB"),
+    )?;
     let image = Region { base, size };
     for part in &board.reserved {
         let reason = format_args!("the image overlaps memory reserved for {}", part.name);
         require(!part.region().overlaps(&image), path, reason)?;
     }
-    let have = end.unwrap_or(base) - base;
+    let have = memory.end() - base;
     let need = size + working_memory(board.most_cpus());
-    let (have_kib, need_kib) = (have >> 10, need >> 10);
-    let reason = "KiB of memory at this address, but the payload needs";
-    let reason = format_args!("{have_kib} {reason} {need_kib} KiB");
+    let reason = format_args!(
+        "{} KiB of memory at this address, but the payload needs {} KiB",
+        have >> 10,
+        need >> 10
+    );
     require(have >= need, path, reason)
 }
 
@@ -158,35 +191,21 @@ fn load_address(board: &BoardFile) -> Check {
 fn devices(board: &BoardFile) -> Check {
     let uart = &board.uart;
     let has_extra = uart.reg_shift.is_some() || uart.reg_io_width.is_some();
-    let reason = "reg-shift and reg-io-width require kind = \"ns16550\"";
     require(
         !has_extra || uart.kind.descriptor().is_numbered,
         "uart",
-        reason,
+        "reg-shift and reg-io-width require kind = \"ns16550\"",
     )?;
     match (&board.timer, &board.gic) {
         (None, None) => {}
-        (None, Some(_)) => require(false, "gic", "a [gic] table requires a [timer] table")?,
+        (None, Some(_)) => {
+            let reason = "a [gic] table requires a [timer] table";
+            return Err(BoardFault::new("gic", reason));
+        }
         (Some(_), None) => {
-            let reason = "INTIDs require a [gic] table";
-            require(false, "timer", reason)?;
+            return Err(BoardFault::new("timer", "INTIDs require a [gic] table"));
         }
-        (Some(timer), Some(gic)) => {
-            let intids = timer.intids();
-            let are_ppis = intids.iter().all(|it| it.is_ppi()) && intids.iter().all_unique();
-            let reason = "expected four different PPI INTIDs from 16 to 31";
-            require(are_ppis, "timer", reason)?;
-            let reason = "expected a version that this file describes";
-            require(gic.has(gic.default), "gic.default", reason)?;
-            let mut regions = gic.v3.iter().flat_map(|v3| &v3.redistributors);
-            let are_whole = regions.all(|region| region.size.is_multiple_of(GICR.least));
-            let reason = "expected a multiple of 128 KiB, the size of one redistributor";
-            require(are_whole, "gic.v3.redistributors", reason)?;
-            let its = gic.v3.as_ref().and_then(|v3| v3.its);
-            let is_frame = its.is_none_or(|its| GITS.check(&its).is_ok());
-            let reason = "expected a base that is a multiple of 64 KiB, and at least 64 KiB";
-            require(is_frame, "gic.v3.its", reason)?;
-        }
+        (Some(timer), Some(gic)) => interrupts(timer, gic)?,
     }
     let frame = board.timer_frame().map(|frame| frame.interrupt);
     let watchdog = board.watchdog.as_ref().and_then(WatchdogEntry::interrupt);
@@ -198,6 +217,33 @@ fn devices(board: &BoardFile) -> Check {
         require(intid.is_spi(), format_args!("{path}.interrupt"), reason)?;
     }
     Ok(())
+}
+
+/// Checks the timers and the GIC of a board that has both.
+fn interrupts(timer: &Timer, gic: &GicChoice) -> Check {
+    let intids = timer.intids();
+    require(
+        intids.iter().all(|intid| intid.is_ppi()) && intids.iter().all_unique(),
+        "timer",
+        "expected four different PPI INTIDs from 16 to 31",
+    )?;
+    require(
+        gic.has(gic.default),
+        "gic.default",
+        "expected a version that this file describes",
+    )?;
+    let mut regions = gic.v3.iter().flat_map(|v3| &v3.redistributors);
+    require(
+        regions.all(|region| region.size.is_multiple_of(GICR.least)),
+        "gic.v3.redistributors",
+        "expected a multiple of 128 KiB, the size of one redistributor",
+    )?;
+    let its = gic.v3.as_ref().and_then(|v3| v3.its);
+    require(
+        its.is_none_or(|its| GITS.check(&its).is_ok()),
+        "gic.v3.its",
+        "expected a base that is a multiple of 64 KiB, and at least 64 KiB",
+    )
 }
 
 fn qemu(board: &BoardFile) -> Check {

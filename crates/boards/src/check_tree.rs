@@ -30,16 +30,17 @@ const KEYS: [(&str, &str); 16] = [
 /// Rejects a board if the payload cannot use one of its device trees. Checks a tree with all CPUs
 /// for each GIC version, and a tree with the idle states for each firmware.
 pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
-    let versions = [GicVersion::V2, GicVersion::V3].into_iter();
-    for gic in versions.filter(|it| board.gic.as_ref().is_none_or(|gic| gic.has(*it))) {
-        check_tree(board, gic, board.most_cpus(), &[], "")?;
+    for version in [GicVersion::V2, GicVersion::V3] {
+        if board.gic.as_ref().is_none_or(|gic| gic.has(version)) {
+            check_tree(board, version, board.most_cpus(), &[], "")?;
+        }
     }
     for (name, firmware) in &board.firmware {
         for (index, state) in firmware.idle_state.iter().enumerate() {
             let path = format!("firmware.{name}.idle-state[{index}]");
-            let until = firmware.idle_state[..=index].iter();
-            let states: Vec<_> = until
-                .filter(|it| it.format == state.format)
+            let states: Vec<_> = firmware.idle_state[..=index]
+                .iter()
+                .filter(|other| other.format == state.format)
                 .cloned()
                 .collect();
             check_tree(board, board.default_gic(), 1, &states, &path)?;
@@ -76,10 +77,14 @@ fn check_tree(
     if let (Some(_), Err(reason)) = (board.timer_frame(), read.timer_frame) {
         return Err(BoardFault::new("timer.frame", reason));
     }
-    let is_used = board.watchdog.is_none() || read.watchdog.is_some();
-    let reason = "expected at least 4 KiB, aligned to 4 KiB, and, for an SP805, a clock";
-    require(is_used, "watchdog", reason)?;
-    let is_same = read.idle_states.usable.len() == idle_states.len();
-    let reason = "another idle state has the same name or power-state";
-    require(is_same, state, reason)
+    require(
+        board.watchdog.is_none() || read.watchdog.is_some(),
+        "watchdog",
+        "expected at least 4 KiB, aligned to 4 KiB, and, for an SP805, a clock",
+    )?;
+    require(
+        read.idle_states.usable.len() == idle_states.len(),
+        state,
+        "another idle state has the same name or power-state",
+    )
 }

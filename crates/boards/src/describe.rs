@@ -73,8 +73,12 @@ fn firmware(board: &BoardFile) -> &Firmware {
 
 /// Returns the power levels of the power-down states, in file order.
 fn powerdowns(firmware: &Firmware) -> String {
-    let states = firmware.idle_state.iter().filter(|it| it.is_powerdown());
-    let levels = states.map(|state| level(state.level)).unique().join(" ");
+    let states = firmware.idle_state.iter();
+    let levels = states
+        .filter(|state| state.is_powerdown())
+        .map(|state| level(state.level))
+        .unique()
+        .join(" ");
     if levels.is_empty() {
         "none".into()
     } else {
@@ -85,8 +89,9 @@ fn powerdowns(firmware: &Firmware) -> String {
 /// Describes what wakes CPUs from power-down states, and whether that has been tested on a board.
 fn woken_by(board: &BoardFile, firmware: &Firmware) -> String {
     let has = |timer_stops: bool| {
-        let is = |it: &StateEntry| it.is_powerdown() && it.local_timer_stop == timer_stops;
-        board.gic.is_some() && firmware.idle_state.iter().any(is)
+        let is_such =
+            |state: &StateEntry| state.is_powerdown() && state.local_timer_stop == timer_stops;
+        board.gic.is_some() && firmware.idle_state.iter().any(is_such)
     };
     let other = match (board.timer_frame(), board.verified()) {
         (Some(_), Verified::Hardware) => "frame",
@@ -143,9 +148,10 @@ fn ran_on(board: &BoardFile) -> &'static str {
 pub fn describe(board: &BoardFile) -> String {
     let mut out = format!("{}: {}\n\n", board.name, board.title);
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);
-    let ran = match board.verified() {
-        Verified::No => "not run yet; all values come from documentation",
-        Verified::Hardware | Verified::Emulated => ran_on(board),
+    let ran = if board.verified() == Verified::No {
+        "not run yet; all values come from documentation"
+    } else {
+        ran_on(board)
     };
     say("run on", ran);
     let clusters = board.all_clusters();
@@ -154,8 +160,8 @@ pub fn describe(board: &BoardFile) -> String {
         format!("{cpus}, in {} clusters", clusters.len())
     } else {
         let cluster = |cpus: &Vec<Mpidr>| cpus.iter().join(" ");
-        let clusters = clusters.iter().map(cluster).join(" | ");
-        format!("{cpus}, by MPIDR: {clusters}")
+        let mpidrs = clusters.iter().map(cluster).join(" | ");
+        format!("{cpus}, by MPIDR: {mpidrs}")
     };
     say("CPUs", &numbers);
     say("UART", &board.uart.emergency().to_string());
@@ -185,15 +191,16 @@ pub fn describe(board: &BoardFile) -> String {
         if let Some(stock) = &firmware.stock {
             let why = stock.not_on_qemu.iter();
             why.for_each(|why| say("not on QEMU", why));
-            let inputs = stock
+            let inputs: String = stock
                 .inputs
                 .iter()
-                .map(|input| format!(" --{} FILE", input.option));
-            let inputs = inputs.collect::<String>();
-            let (board, platform) = (&board.name, &stock.platform);
+                .map(|input| format!(" --{} FILE", input.option))
+                .collect();
+            let name = &board.name;
+            let platform = &stock.platform;
             say(
                 "built by",
-                &format!("fip build --board {board}{inputs} (PLAT={platform})"),
+                &format!("fip build --board {name}{inputs} (PLAT={platform})"),
             );
         }
     }
@@ -201,23 +208,26 @@ pub fn describe(board: &BoardFile) -> String {
 }
 
 fn idle_state(board: &BoardFile, state: &StateEntry) -> String {
-    let kind = match state.is_powerdown() {
-        true => "power-down",
-        false => "standby",
+    let kind = if state.is_powerdown() {
+        "power-down"
+    } else {
+        "standby"
     };
     let wakes = match (state.local_timer_stop, board.timer_frame()) {
         (false, _) => "",
         (true, Some(_)) => "; timers stop, so the timer frame wakes CPUs",
         (true, None) => "; timers stop, so a CPU that stays awake wakes the others",
     };
-    let (name, value, level) = (&state.name, state.power_state, level(state.level));
-    format!("{name} {value:#010x}, {level} {kind}{wakes}")
+    let name = &state.name;
+    let level = level(state.level);
+    format!("{name} {:#010x}, {level} {kind}{wakes}", state.power_state)
 }
 
 /// Returns the boot file, its kind and how to install it.
 fn describe_package(package: &Package) -> String {
     let kind = format!("{:?}", package.kind).to_lowercase();
-    let (file, install) = (&package.file, &package.install);
+    let file = &package.file;
+    let install = &package.install;
     match package.align {
         1 => format!("{file} ({kind}). {install}"),
         align => format!("{file} ({kind}, aligned to {align} bytes). {install}"),

@@ -5,8 +5,8 @@
 
 use anyhow::{Result, anyhow, bail};
 use device_tree::declared::Duration;
-use device_tree::nodes::{self, CPU_PHANDLES, IDLE_PHANDLES};
-use device_tree::{TreeNode, check_bootargs};
+use device_tree::nodes::{self, BuildNode as _, CPU_PHANDLES, IDLE_PHANDLES};
+use device_tree::{DeviceTreeNode, check_bootargs};
 use hardware::board::{self as payload, ADDRESSES, GICR, GicVersion, Region};
 use hardware::devices::uart::registers;
 use hardware::image::Conduit;
@@ -35,111 +35,114 @@ const CLOCK_PHANDLE: u32 = 2;
 /// Builds the tree for `board`, with `bootargs` in `/chosen`.
 pub fn build(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) -> Result<Vec<u8>> {
     check_bootargs(bootargs)?;
-    let uart = &board.uart;
     let uart = nodes::uart(
-        uart.kind,
-        uart.registers(),
-        uart.reg_shift,
-        uart.reg_io_width,
+        board.uart.kind,
+        board.uart.registers(),
+        board.uart.reg_shift,
+        board.uart.reg_io_width,
     );
     let mut children = vec![nodes::chosen(&uart, bootargs)];
     children.extend(board.memory.iter().map(|memory| nodes::memory(*memory)));
     children.extend((!board.reserved.is_empty()).then(|| reserved(&board.reserved)));
-    let psci = nodes::psci(choices.conduit);
-    let psci = match choices.cpu_off {
-        true => psci,
-        false => nodes::without_cpu_off(psci),
-    };
+    let mut psci = nodes::psci(choices.conduit);
+    if !choices.cpu_off {
+        psci = nodes::without_cpu_off(psci);
+    }
     children.extend([psci, cpus(board, choices)?]);
     let devices = board.gic.as_ref().zip(board.timer.as_ref());
     if let Some((gic, timer)) = devices {
         let timers = nodes::timers(timer.intids().map(Some), timer.erratum);
         children.extend([timers, controller(board, gic, choices)?]);
-        children.extend(timer.frame.map(|it| {
-            let size = it.size.into();
-            let frame = Region {
-                base: it.base,
-                size,
+        children.extend(timer.frame.map(|frame| {
+            let registers = Region {
+                base: frame.base,
+                size: frame.size.into(),
             };
-            nodes::timer_frame(it.control, it.number, frame, it.interrupt)
+            nodes::timer_frame(frame.control, frame.number, registers, frame.interrupt)
         }));
     }
     children.push(uart);
     children.extend(board.watchdog.iter().flat_map(watchdog_nodes));
     let compatible = format!("psci-bench,{}", board.name);
     let root = nodes::root(&compatible, &board.title, devices.is_some());
-    Ok(children.into_iter().fold(root, TreeNode::with).flatten())
+    Ok(nodes::flatten(root.with_children(children)))
 }
 
-fn reserved(parts: &[Reserved]) -> TreeNode {
-    let parent = TreeNode::new("reserved-memory")
-        .cells("#address-cells", &[2])
-        .cells("#size-cells", &[2])
-        .bytes("ranges", &[]);
+fn reserved(parts: &[Reserved]) -> DeviceTreeNode {
+    let parent = DeviceTreeNode::new_unchecked("reserved-memory")
+        .with_property("#address-cells", 2_u32)
+        .with_property("#size-cells", 2_u32)
+        .with_flag("ranges");
     let parts = parts.iter().map(|part| {
-        TreeNode::new(&format!("{}@{:x}", part.name, part.base))
-            .reg(&[part.region()])
-            .bytes("no-map", &[])
+        DeviceTreeNode::new_unchecked(format!("{}@{:x}", part.name, part.base))
+            .with_reg(&[part.region()])
+            .with_flag("no-map")
     });
-    parts.fold(parent, TreeNode::with)
+    parent.with_children(parts)
 }
 
-fn cpus(board: &BoardFile, choices: &Choices<'_>) -> Result<TreeNode> {
+fn cpus(board: &BoardFile, choices: &Choices<'_>) -> Result<DeviceTreeNode> {
     let mut parent = nodes::cpus();
-    let mut map = TreeNode::new("cpu-map");
-    let states = IDLE_PHANDLES..IDLE_PHANDLES + choices.idle_states.len() as u32;
-    let states: Vec<u32> = states.collect();
+    let mut map = DeviceTreeNode::new_unchecked("cpu-map");
+    let state_count = choices.idle_states.len() as u32;
+    let states: Vec<u32> = (IDLE_PHANDLES..IDLE_PHANDLES + state_count).collect();
     let mut phandle = CPU_PHANDLES;
     for (number, cluster) in board.clusters(choices.cpus)?.iter().enumerate() {
-        let mut siblings = TreeNode::new(&format!("cluster{number}"));
+        let mut siblings = DeviceTreeNode::new_unchecked(format!("cluster{number}"));
         for (core, mpidr) in cluster.iter().enumerate() {
             let mut cpu = nodes::cpu(*mpidr, board.cpu_compatible(number));
             if !states.is_empty() {
-                cpu = cpu.cells("cpu-idle-states", &states);
+                cpu = cpu.with_property("cpu-idle-states", &states);
             }
-            parent = parent.with(cpu.cells("phandle", &[phandle]));
-            let core = TreeNode::new(&format!("core{core}")).cells("cpu", &[phandle]);
-            siblings = siblings.with(core);
+            parent = parent.with_child(cpu.with_property("phandle", phandle));
+            let core =
+                DeviceTreeNode::new_unchecked(format!("core{core}")).with_property("cpu", phandle);
+            siblings = siblings.with_child(core);
             phandle += 1;
         }
-        map = map.with(siblings);
+        map = map.with_child(siblings);
     }
-    parent = parent.with(map);
+    parent = parent.with_child(map);
     if !choices.idle_states.is_empty() {
-        parent = parent.with(idle_states(choices.idle_states));
+        parent = parent.with_child(idle_states(choices.idle_states));
     }
     Ok(parent)
 }
 
-fn idle_states(states: &[StateEntry]) -> TreeNode {
+fn idle_states(states: &[StateEntry]) -> DeviceTreeNode {
     let mut parent = nodes::idle_states();
-    for (it, phandle) in states.iter().zip(IDLE_PHANDLES..) {
-        let mut node = nodes::idle_state(&it.name, it.power_state, it.level, it.local_timer_stop);
+    for (state, phandle) in states.iter().zip(IDLE_PHANDLES..) {
+        let mut node = nodes::idle_state(
+            &state.name,
+            state.power_state,
+            state.level,
+            state.local_timer_stop,
+        );
         // The binding requires latencies, but the payload does not need them.
-        if let Some(latency) = it.latency_us {
+        if let Some(latency) = state.latency_us {
             for (duration, us) in [
                 (Duration::Entry, latency.entry),
                 (Duration::Exit, latency.exit),
                 (Duration::MinResidency, latency.min_residency),
             ] {
-                node = node.cells(duration.name(), &[us]);
+                node = node.with_property(duration.name(), us);
             }
         }
-        parent = parent.with(node.cells("phandle", &[phandle]));
+        parent = parent.with_child(node.with_property("phandle", phandle));
     }
     parent
 }
 
-fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Result<TreeNode> {
+fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Result<DeviceTreeNode> {
     let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
     Ok(match choices.gic {
         GicVersion::V2 => {
-            let gic = gic.v2.ok_or_else(lacking)?;
-            nodes::gic_v2(gic.distributor, gic.cpu_interface)
+            let v2 = gic.v2.ok_or_else(lacking)?;
+            nodes::gic_v2(v2.distributor, v2.cpu_interface)
         }
         GicVersion::V3 => {
-            let gic = gic.v3.as_ref().ok_or_else(lacking)?;
-            nodes::gic_v3(&frames_of_v3(gic, choices.cpus)?, gic.its)
+            let v3 = gic.v3.as_ref().ok_or_else(lacking)?;
+            nodes::gic_v3(&frames_of_v3(v3, choices.cpus)?, v3.its)
         }
     })
 }
@@ -162,22 +165,22 @@ fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
 }
 
 /// Builds the watchdog node and, if the watchdog has its own clock, a clock node.
-fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<TreeNode> {
+fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<DeviceTreeNode> {
     let node = nodes::watchdog(&watchdog.frames(), watchdog.interrupt());
     match watchdog {
-        WatchdogEntry::SbsaGwdt { .. } => vec![node.texts("compatible", &["arm,sbsa-gwdt"])],
+        WatchdogEntry::SbsaGwdt { .. } => vec![node.with_property("compatible", "arm,sbsa-gwdt")],
         WatchdogEntry::Sp805 { clock, .. } => {
-            let clock = TreeNode::new("watchdog-clock")
-                .texts("compatible", &["fixed-clock"])
-                .cells("#clock-cells", &[0])
-                .cells("clock-frequency", &[*clock])
-                .cells("phandle", &[CLOCK_PHANDLE]);
+            let clock = DeviceTreeNode::new_unchecked("watchdog-clock")
+                .with_property("compatible", "fixed-clock")
+                .with_property("#clock-cells", 0_u32)
+                .with_property("clock-frequency", *clock)
+                .with_property("phandle", CLOCK_PHANDLE);
             // The binding also requires a bus clock. A fixed clock works because it is always on.
-            let node = node
-                .texts("compatible", &["arm,sp805", "arm,primecell"])
-                .cells("clocks", &[CLOCK_PHANDLE; 2])
-                .texts("clock-names", &["wdog_clk", "apb_pclk"]);
-            vec![clock, node]
+            let watchdog = node
+                .with_property("compatible", ["arm,sp805", "arm,primecell"].as_slice())
+                .with_property("clocks", [CLOCK_PHANDLE; 2])
+                .with_property("clock-names", ["wdog_clk", "apb_pclk"].as_slice());
+            vec![clock, watchdog]
         }
     }
 }
@@ -200,15 +203,14 @@ pub fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
     // interpretations.
     board.cpus(false).or_else(|_| board.cpus(true))?;
     let mut regions = vec![("the console".to_owned(), registers(&board.uart))];
-    regions.extend(board.memory.iter().map(|it| ("memory".to_owned(), *it)));
+    let memory = board.memory.iter();
+    regions.extend(memory.map(|region| ("memory".to_owned(), *region)));
     let devices = board.devices().into_iter();
     regions.extend(devices.map(|(name, region)| (format!("the {name}"), region)));
-    let beyond = |region: &Region| {
-        let end = region.base.checked_add(region.size);
-        end.is_none_or(|end| end > ADDRESSES)
-    };
-    if let Some((name, Region { base, size })) = regions.iter().find(|(_, it)| beyond(it)) {
-        bail!("{name}: {size:#x} bytes at {base:#x} exceed 48-bit addresses");
+    for (name, Region { base, size }) in regions {
+        if base.checked_add(size).is_none_or(|end| end > ADDRESSES) {
+            bail!("{name}: {size:#x} bytes at {base:#x} exceed 48-bit addresses");
+        }
     }
     Ok(board)
 }

@@ -27,13 +27,17 @@ impl UartEntry {
     /// Returns the `follow` option that sets this baud rate, preceded by a space. Returns an empty
     /// string if the rate is the default.
     pub fn follow_option(&self) -> String {
-        let option = |baud| format!(" --baud {baud}");
-        self.baud.map_or_else(String::new, option)
+        match self.baud {
+            Some(baud) => format!(" --baud {baud}"),
+            None => String::new(),
+        }
     }
 
     pub fn registers(&self) -> Region {
-        let (base, size) = (self.base, self.size);
-        Region { base, size }
+        Region {
+            base: self.base,
+            size: self.size,
+        }
     }
 
     /// Returns the UART in the format used by the parameter block.
@@ -70,8 +74,12 @@ fn counter_erratum<'d, D: Deserializer<'d>>(value: D) -> Result<Option<CounterEr
 impl Timer {
     /// Returns the INTIDs in device tree binding order.
     pub fn intids(&self) -> [IntId; 4] {
-        let (secure, el2) = (self.secure_physical, self.hypervisor);
-        [secure, self.physical, self.r#virtual, el2]
+        [
+            self.secure_physical,
+            self.physical,
+            self.r#virtual,
+            self.hypervisor,
+        ]
     }
 }
 

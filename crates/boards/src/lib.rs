@@ -1,7 +1,9 @@
 //! Parses and checks the board files, `platforms/BOARD/board.toml`, which `build.rs` embeds.
 //!
-//! The crate does not build images or run anything. It does not read files at run time, so new or
-//! changed boards take effect at the next build.
+//! A board file that this crate returns has been checked: its device trees can be read by the
+//! payload. Every error has the file name and the line number. The crate does not build images or
+//! run anything. It does not read files at run time, so new or changed boards take effect at the
+//! next build.
 //!
 //! ```
 //! use boards::device_tree::{Choices, build};

@@ -46,75 +46,82 @@ static CPU: Rule = rule!(
     "expected a vendor and a CPU name, such as \"arm,cortex-a53\""
 );
 
-fn each(path: impl Display, texts: &Option<String>, rule: &Rule) -> Result<(), BoardFault> {
-    texts.iter().try_for_each(|text| one(&path, text, rule))
+fn check_optional(
+    path: impl Display,
+    text: &Option<String>,
+    rule: &Rule,
+) -> Result<(), BoardFault> {
+    match text {
+        Some(text) => check_text(path, text, rule),
+        None => Ok(()),
+    }
 }
 
-fn one(path: impl Display, text: &str, (pattern, words): &Rule) -> Result<(), BoardFault> {
+fn check_text(path: impl Display, text: &str, (pattern, words): &Rule) -> Result<(), BoardFault> {
     let reason = format_args!("{text:?}: {words}");
     require(pattern.is_match(text), path, reason)
 }
 
 /// Returns an error for the first string that violates its rule.
 pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
-    one("title", &board.title, &TITLE)?;
-    each("note", &board.note, &NOTE)?;
+    check_text("title", &board.title, &TITLE)?;
+    check_optional("note", &board.note, &NOTE)?;
     for (index, part) in board.reserved.iter().enumerate() {
-        one(format_args!("reserved[{index}].name"), &part.name, &NODE)?;
+        check_text(format_args!("reserved[{index}].name"), &part.name, &NODE)?;
     }
     for (index, name) in board.cpus.compatible.iter().flatten().enumerate() {
-        one(format_args!("cpus.compatible[{index}]"), name, &CPU)?;
+        check_text(format_args!("cpus.compatible[{index}]"), name, &CPU)?;
     }
     for (name, firmware) in &board.firmware {
-        each(format_args!("firmware.{name}.note"), &firmware.note, &NOTE)?;
+        check_optional(format_args!("firmware.{name}.note"), &firmware.note, &NOTE)?;
         for (index, state) in firmware.idle_state.iter().enumerate() {
             let path = format_args!("firmware.{name}.idle-state[{index}].name");
-            one(path, &state.name, &NODE)?;
+            check_text(path, &state.name, &NODE)?;
         }
         if let Some(stock) = &firmware.stock {
             stock_texts(&format!("firmware.{name}.stock"), stock)?;
         }
     }
     if let Some(package) = &board.package {
-        one("package.file", &package.file, &NAME)?;
-        each("package.folder", &package.folder, &NAME)?;
-        one("package.install", &package.install, &SENTENCE)?;
-        each("package.tool", &package.tool, &SENTENCE)?;
+        check_text("package.file", &package.file, &NAME)?;
+        check_optional("package.folder", &package.folder, &NAME)?;
+        check_text("package.install", &package.install, &SENTENCE)?;
+        check_optional("package.tool", &package.tool, &SENTENCE)?;
         for (index, part) in package.parts.iter().enumerate() {
             let path = format_args!("package.parts[{index}].file");
-            one(path, &part.file, &NAME)?;
+            check_text(path, &part.file, &NAME)?;
         }
     }
     if let Some(qemu) = &board.qemu {
-        each("qemu.no-cpu-off", &qemu.no_cpu_off, &SENTENCE)?;
+        check_optional("qemu.no-cpu-off", &qemu.no_cpu_off, &SENTENCE)?;
     }
     Ok(())
 }
 
 fn stock_texts(path: &str, stock: &Stock) -> Result<(), BoardFault> {
-    one(format_args!("{path}.platform"), &stock.platform, &NAME)?;
+    check_text(format_args!("{path}.platform"), &stock.platform, &NAME)?;
     for (index, input) in stock.inputs.iter().enumerate() {
-        let at = format!("{path}.inputs[{index}]");
-        one(format_args!("{at}.title"), &input.title, &SENTENCE)?;
-        one(format_args!("{at}.source"), &input.source, &SENTENCE)?;
+        let key = format!("{path}.inputs[{index}]");
+        check_text(format_args!("{key}.title"), &input.title, &SENTENCE)?;
+        check_text(format_args!("{key}.source"), &input.source, &SENTENCE)?;
     }
     for (index, file) in stock.files.iter().enumerate() {
-        let at = format_args!("{path}.files[{index}].install");
-        one(at, &file.install, &SENTENCE)?;
+        let key = format_args!("{path}.files[{index}].install");
+        check_text(key, &file.install, &SENTENCE)?;
     }
-    each(
+    check_optional(
         format_args!("{path}.not-on-qemu"),
         &stock.not_on_qemu,
         &SENTENCE,
     )?;
     if let Some(proof) = &stock.power_down {
-        let at = format!("{path}.power-down");
-        one(format_args!("{at}.contains"), &proof.contains, &SENTENCE)?;
-        one(format_args!("{at}.since"), &proof.since, &NAME)?;
+        let key = format!("{path}.power-down");
+        check_text(format_args!("{key}.contains"), &proof.contains, &SENTENCE)?;
+        check_text(format_args!("{key}.since"), &proof.since, &NAME)?;
     }
     match &stock.oldest {
         None => Ok(()),
-        Some(oldest) => one(
+        Some(oldest) => check_text(
             format_args!("{path}.oldest.because"),
             &oldest.because,
             &SENTENCE,

@@ -4,14 +4,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::fdt::FdtNode;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::standard::NodeStandard as _;
 use dtoolkit::{Node as _, Property as _};
-use hardware::board::{Board, ConsoleSource, FormatError, Region, TreeConsole};
+use hardware::board::{Board, ConsoleSource, FormatError, Region, TreeConsole, whole_tree};
 
-use super::readable::readable;
-use super::{Result, merge, nodes};
+use super::Result;
+use super::nodes::{self, BuildNode as _};
+use super::readable_tree::ReadableTree;
 
 /// The maximum number of nodes and properties in a tree that can be changed. The largest trees in
 /// Linux have about a third as many.
@@ -25,41 +26,35 @@ pub const ITEMS_MAX: usize = 30_000;
 /// # Errors
 /// Returns an error if the payload cannot use the tree or if a change cannot be made.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> Result<Vec<u8>> {
-    let tree = readable(blob)?;
-    let blob = blob.get(..tree.len()).unwrap_or(blob);
+    let readable = ReadableTree::read(blob)?;
+    let blob = whole_tree(blob)?;
     if memory.is_none() {
         Board::read(blob)?;
         if bootargs.is_none() {
             return Ok(blob.to_vec());
         }
     }
-    let fdt = Fdt::new_unchecked(&tree);
-    let items = count_items(&fdt.root());
-    if items > ITEMS_MAX {
-        let kinds = "nodes and properties";
-        return Err(error(format!(
-            "{items} {kinds}, more than the limit of {ITEMS_MAX}"
-        )));
-    }
-    check_names(&fdt.root(), "")?;
-    let mut tree = DeviceTree::from_fdt(&fdt);
-    let memory = memory.map(|memory| merge(memory.to_vec()));
-    if let Some(memory) = &memory {
+    let mut tree = editable(&readable)?;
+    let merged_memory = memory.map(|memory| merge_regions(memory.to_vec()));
+    if let Some(memory) = &merged_memory {
         replace_memory(&mut tree.root, memory);
     }
-    let bootargs = bootargs.map(|bootargs| console_words(blob, &tree.root) + bootargs);
-    if let Some(bootargs) = &bootargs {
+    let all_bootargs = bootargs.map(|bootargs| console_words(blob, &tree.root) + bootargs);
+    if let Some(bootargs) = &all_bootargs {
         check_bootargs(bootargs)?;
         replace_bootargs(&mut tree.root, bootargs);
     }
     let changed = tree.to_dtb();
     let board = Board::read(&changed)?;
-    if bootargs.is_some_and(|it| board.bootargs != it) {
+    if all_bootargs.is_some_and(|bootargs| board.bootargs != bootargs) {
         let why = "cannot change the boot arguments: the tree has a second /chosen";
         return Err(error(why.into()));
     }
-    let is_given = |it: &Region| memory.as_ref().is_none_or(|memory| memory.contains(it));
-    if let Some(other) = board.memory.iter().find(|it| !is_given(it)) {
+    let is_other = |region: &&Region| {
+        let given = merged_memory.as_ref();
+        given.is_some_and(|memory| !memory.contains(region))
+    };
+    if let Some(other) = board.memory.iter().find(is_other) {
         let base = other.base;
         return Err(error(format!(
             "cannot replace the memory at {base:#x}: its node is not a child of the root"
@@ -68,12 +63,45 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> 
     Ok(changed)
 }
 
+/// Returns dtoolkit's editable model of a tree.
+///
+/// # Errors
+/// Returns an error if the tree has more than [`ITEMS_MAX`] nodes and properties, or if the model
+/// would lose one of them.
+fn editable(tree: &ReadableTree) -> Result<DeviceTree> {
+    let fdt = tree.fdt();
+    let items = count_items(&fdt.root());
+    if items > ITEMS_MAX {
+        let kinds = "nodes and properties";
+        return Err(error(format!(
+            "{items} {kinds}, more than the limit of {ITEMS_MAX}"
+        )));
+    }
+    check_names(&fdt.root(), "")?;
+    Ok(DeviceTree::from_fdt(&fdt))
+}
+
+/// Sorts regions and merges adjacent ones.
+pub fn merge_regions(mut regions: Vec<Region>) -> Vec<Region> {
+    regions.sort_unstable_by_key(|region| region.base);
+    let mut merged: Vec<Region> = Vec::new();
+    for region in regions {
+        match merged.last_mut() {
+            Some(last) if region.base <= last.end() => {
+                last.size = last.end().max(region.end()) - last.base;
+            }
+            _ => merged.push(region),
+        }
+    }
+    merged
+}
+
 /// Returns the words that may specify the console in the boot arguments of `blob`, each followed by
 /// a space. Without them, the payload would choose another UART. Returns nothing if `stdout-path`
 /// specifies the console.
 fn console_words(blob: &[u8], root: &DeviceTreeNode) -> String {
-    let by = TreeConsole::find(blob).ok().and_then(|console| console.by);
-    if by.is_some_and(ConsoleSource::is_stdout_path) {
+    let source = TreeConsole::find(blob).ok().and_then(|console| console.by);
+    if source.is_some_and(ConsoleSource::is_stdout_path) {
         return String::new();
     }
     let chosen = root.child("chosen");
@@ -94,7 +122,10 @@ fn console_words(blob: &[u8], root: &DeviceTreeNode) -> String {
 /// # Errors
 /// The error contains the first invalid character.
 pub fn check_bootargs(bootargs: &str) -> Result<()> {
-    match bootargs.chars().find(|c| !(' '..='~').contains(c)) {
+    match bootargs
+        .chars()
+        .find(|character| !(' '..='~').contains(character))
+    {
         None => Ok(()),
         Some(bad) => Err(error(format!(
             "the boot arguments contain {bad:?}: only printable ASCII is allowed"
@@ -113,12 +144,12 @@ fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
         let kind = node.property("device_type");
         kind.is_some_and(|kind| kind.value_as() == Ok("memory"))
     };
-    let old: Vec<String> = root
+    let old_names: Vec<String> = root
         .children()
         .filter(is_memory)
         .map(|node| node.name().into())
         .collect();
-    for name in old {
+    for name in old_names {
         root.remove_child(&name);
     }
     // The payload rejects trees with other cell counts.
@@ -130,9 +161,10 @@ fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
         .iter()
         .filter(|region| fits(region.end() - 1, address) && fits(region.size, size));
     for region in fitting {
-        let (base, length) = (region.base.to_be_bytes(), region.size.to_be_bytes());
-        let reg = [&base[8 - address..], &length[8 - size..]].concat();
-        root.add_child(nodes::memory(*region).bytes("reg", &reg).0);
+        let base_bytes = region.base.to_be_bytes();
+        let size_bytes = region.size.to_be_bytes();
+        let reg = [&base_bytes[8 - address..], &size_bytes[8 - size..]].concat();
+        root.add_child(nodes::memory(*region).with_property("reg", reg));
     }
 }
 
@@ -154,21 +186,21 @@ fn count_items(node: &FdtNode<'_>) -> usize {
 /// keep only the last one.
 fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
     let properties: Vec<_> = node.properties().collect();
-    if let Some(name) = twice(properties.iter().map(|it| it.name()).collect()) {
+    if let Some(name) = find_repeated(properties.iter().map(|property| property.name()).collect()) {
         return Err(error(format!("{path}/: two properties are named {name}")));
     }
     let children: Vec<_> = node.children().collect();
-    if let Some(name) = twice(children.iter().map(|it| it.name()).collect()) {
+    if let Some(name) = find_repeated(children.iter().map(|child| child.name()).collect()) {
         return Err(error(format!("{path}/{name}: two nodes have this name")));
     }
-    let path = |child: &FdtNode<'_>| format!("{path}/{}", child.name());
-    children
-        .iter()
-        .try_for_each(|child| check_names(child, &path(child)))
+    for child in &children {
+        check_names(child, &format!("{path}/{}", child.name()))?;
+    }
+    Ok(())
 }
 
 /// Returns a name that appears more than once.
-fn twice(mut names: Vec<&str>) -> Option<&str> {
+fn find_repeated(mut names: Vec<&str>) -> Option<&str> {
     names.sort_unstable();
     let pair = names.array_windows().find(|[one, other]| one == other);
     pair.map(|[name, _]| *name)

@@ -9,13 +9,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::fdt::FdtNode;
 use dtoolkit::standard::NodeStandard as _;
 use dtoolkit::{FromPropertyValue, Node as _, Property as _};
 use hardware::board::{FormatError, Mpidr};
 
 use super::Result;
-use super::readable::readable;
+use super::readable_tree::ReadableTree;
 
 /// A property of an idle state that is a duration in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,26 +116,26 @@ impl DeclaredStates {
     /// # Errors
     /// Returns an error if the tree is malformed, or if a property that is read has a wrong length.
     pub fn read(blob: &[u8]) -> Result<Self> {
-        let blob = readable(blob)?;
-        let fdt = Fdt::new_unchecked(&blob);
-        let mut nodes = Vec::new();
-        collect(fdt.root(), String::new(), &mut nodes);
-        let tree = Tree::new(nodes);
-        let states = tree.states()?;
-        let (cpus, disabled): (Vec<_>, Vec<_>) =
-            tree.cpus()?.into_iter().partition(|cpu| cpu.is_enabled);
-        let lists_of_disabled = lists(&tree, &disabled, &states)?;
+        let readable = ReadableTree::read(blob)?;
+        let index = NodeIndex::of_tree(readable.fdt().root());
+        let states = index.states()?;
+        let (enabled, disabled): (Vec<_>, Vec<_>) = index
+            .cpus()?
+            .into_iter()
+            .partition(|(place, _)| index.is_available(*place));
+        let lists_of_disabled = lists(&index, &disabled, &states)?;
         let mut listed_by_domains = BTreeSet::new();
-        for place in 0..tree.nodes.len() {
-            listed_by_domains.extend(list(&tree, place, OF_DOMAINS, &states)?);
+        for place in 0..index.nodes.len() {
+            listed_by_domains.extend(list(&index, place, OF_DOMAINS, &states)?);
         }
-        let lists = lists(&tree, &cpus, &states)?;
-        let root = &tree.nodes[0];
-        let model = root.text("model").or_else(|| root.text("compatible"));
+        let lists = lists(&index, &enabled, &states)?;
+        let model = index
+            .text(0, "model")
+            .or_else(|| index.text(0, "compatible"));
         Ok(Self {
             model: model.unwrap_or_default(),
-            cpus: cpus.iter().map(|cpu| cpu.mpidr).collect(),
-            states: states.into_iter().map(|it| it.1).collect(),
+            cpus: enabled.into_iter().map(|(_, mpidr)| mpidr).collect(),
+            states: states.into_iter().map(|(_, state)| state).collect(),
             lists,
             listed_by_disabled: lists_of_disabled
                 .into_iter()
@@ -153,160 +153,159 @@ impl DeclaredStates {
     /// Returns the CPUs that use the state at `index`, in tree order; none if no list contains the
     /// state.
     pub fn users(&self, index: usize) -> Vec<Mpidr> {
-        let lists = self.lists.iter().filter(|it| it.states.contains(&index));
-        let users: BTreeSet<Mpidr> = lists.flat_map(|it| &it.cpus).copied().collect();
+        let lists = self
+            .lists
+            .iter()
+            .filter(|list| list.states.contains(&index));
+        let users: BTreeSet<Mpidr> = lists.flat_map(|list| &list.cpus).copied().collect();
         let cpus = self.cpus.iter().copied();
         cpus.filter(|cpu| users.contains(cpu)).collect()
     }
 
     /// Returns the states that are listed just before the state at `index`.
     pub fn shallower(&self, index: usize) -> Vec<usize> {
-        let pairs = self.lists.iter().flat_map(|it| it.states.array_windows());
-        let own = pairs.filter(|[_, deeper]| *deeper == index);
-        let before: BTreeSet<usize> = own.map(|[shallower, _]| *shallower).collect();
-        before.into_iter().collect()
+        let pairs = self
+            .lists
+            .iter()
+            .flat_map(|list| list.states.array_windows());
+        let shallower: BTreeSet<usize> = pairs
+            .filter(|[_, deeper]| *deeper == index)
+            .map(|[shallower, _]| *shallower)
+            .collect();
+        shallower.into_iter().collect()
     }
 }
 
-/// A node with its path.
-struct PathNode<'t> {
-    path: String,
-    node: FdtNode<'t>,
+/// The nodes of a tree, with what dtoolkit does not offer: paths, and a look-up by phandle. A node
+/// is identified by its place in the tree's order, because names may be repeated.
+struct NodeIndex<'t> {
+    /// The nodes in tree order. The root comes first.
+    nodes: Vec<FdtNode<'t>>,
+    /// The paths of the nodes, for messages. The root's is empty.
+    paths: Vec<String>,
+    /// The places of the nodes with a phandle.
+    handles: BTreeMap<u32, usize>,
 }
 
-fn collect<'t>(node: FdtNode<'t>, path: String, nodes: &mut Vec<PathNode<'t>>) {
-    let children: Vec<_> = node.children().collect();
-    let inner = |child: &FdtNode<'t>| format!("{path}/{}", child.name());
-    let children: Vec<_> = children.iter().map(|it| (*it, inner(it))).collect();
-    nodes.push(PathNode { path, node });
-    for (child, path) in children {
-        collect(child, path, nodes);
+impl<'t> NodeIndex<'t> {
+    fn of_tree(root: FdtNode<'t>) -> Self {
+        let mut index = Self {
+            nodes: Vec::new(),
+            paths: Vec::new(),
+            handles: BTreeMap::new(),
+        };
+        index.add(root, String::new());
+        index
     }
-}
 
-impl<'t> PathNode<'t> {
-    fn value(&self, name: &str) -> Option<&'t [u8]> {
-        self.node.property(name)?.value_as().ok()
+    /// Adds a node and everything in it.
+    fn add(&mut self, node: FdtNode<'t>, path: String) {
+        let property = node
+            .property("phandle")
+            .or_else(|| node.property("linux,phandle"));
+        // A malformed phandle is as useless as none.
+        if let Some(Ok(handle)) = property.map(|property| property.value_as()) {
+            self.handles.insert(handle, self.nodes.len());
+        }
+        self.nodes.push(node);
+        self.paths.push(path.clone());
+        for child in node.children() {
+            self.add(child, format!("{path}/{}", child.name()));
+        }
+    }
+
+    /// Returns a property's bytes.
+    fn value(&self, place: usize, name: &str) -> Option<&'t [u8]> {
+        self.nodes[place].property(name)?.value_as().ok()
     }
 
     /// Reads a property; None if it is missing. `expected` is the expected length.
-    fn read<T: FromPropertyValue<'t>>(&self, name: &str, expected: &str) -> Result<Option<T>> {
-        let Some(property) = self.node.property(name) else {
+    fn read<T: FromPropertyValue<'t>>(
+        &self,
+        place: usize,
+        name: &str,
+        expected: &str,
+    ) -> Result<Option<T>> {
+        let Some(property) = self.nodes[place].property(name) else {
             return Ok(None);
         };
         property.value_as().map(Some).map_err(|_| {
-            let (path, bytes) = (&self.path, property.value().len());
+            let path = &self.paths[place];
+            let bytes = property.value().len();
             FormatError::new(format_args!(
                 "{path} {name}: {bytes} bytes, expected {expected}"
             ))
         })
     }
 
-    fn cells(&self, name: &str) -> Result<Vec<u32>> {
-        Ok(self.read(name, "a multiple of 4")?.unwrap_or_default())
+    fn cells(&self, place: usize, name: &str) -> Result<Vec<u32>> {
+        let cells = self.read(place, name, "a multiple of 4")?;
+        Ok(cells.unwrap_or_default())
     }
 
-    fn cell(&self, name: &str) -> Result<Option<u32>> {
-        self.read(name, "4")
+    fn cell(&self, place: usize, name: &str) -> Result<Option<u32>> {
+        self.read(place, name, "4")
     }
 
     /// Returns a property's first string.
-    fn text(&self, name: &str) -> Option<String> {
-        let bytes = self.value(name)?.split(|byte| *byte == 0).next()?;
+    fn text(&self, place: usize, name: &str) -> Option<String> {
+        let bytes = self.value(place, name)?.split(|byte| *byte == 0).next()?;
         let text = String::from_utf8_lossy(bytes);
-        let text = text.trim();
-        (!text.is_empty()).then(|| text.into())
+        let trimmed = text.trim();
+        (!trimmed.is_empty()).then(|| trimmed.into())
     }
 
     /// Returns true unless `status` disables the node.
-    fn is_available(&self) -> bool {
-        let status = self.value("status");
+    fn is_available(&self, place: usize) -> bool {
+        let status = self.value(place, "status");
         status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
     }
 
-    fn phandle(&self) -> Result<Option<u32>> {
-        match self.cell("phandle")? {
-            None => self.cell("linux,phandle"),
-            some => Ok(some),
-        }
-    }
-
-    /// Returns the state in this node; None if the node is not a state that is entered through
-    /// PSCI. Vendors' kernels have `compatible` strings of their own.
-    fn state(&self) -> Result<Option<DeclaredState>> {
-        let Some(power_state) = self.cell(POWER_STATE)? else {
+    /// Returns the state in a node; None if the node is not a state that is entered through PSCI.
+    /// Vendors' kernels have `compatible` strings of their own.
+    fn state(&self, place: usize) -> Result<Option<DeclaredState>> {
+        let Some(power_state) = self.cell(place, POWER_STATE)? else {
             return Ok(None);
         };
         let mut durations = [None; 4];
         for (duration, value) in Duration::ALL.iter().zip(&mut durations) {
-            *value = self.cell(duration.name())?;
+            *value = self.cell(place, duration.name())?;
         }
+        let node = &self.nodes[place];
         Ok(Some(DeclaredState {
-            name: self.node.name().into(),
-            path: self.path.clone(),
+            name: node.name().into(),
+            path: self.paths[place].clone(),
             power_state,
-            is_of_domain: self.node.is_compatible(OF_DOMAIN),
+            is_of_domain: node.is_compatible(OF_DOMAIN),
             durations,
-            timer_stops: self.value(TIMER_STOP).is_some(),
-            is_disabled: !self.is_available(),
+            timer_stops: node.property(TIMER_STOP).is_some(),
+            is_disabled: !self.is_available(place),
         }))
     }
-}
 
-/// A CPU and the index of its node.
-struct CpuNode {
-    place: usize,
-    mpidr: Mpidr,
-    is_enabled: bool,
-}
-
-/// All nodes of a tree.
-struct Tree<'t> {
-    /// The root comes first.
-    nodes: Vec<PathNode<'t>>,
-    /// The indices of the nodes with a phandle.
-    handles: BTreeMap<u32, usize>,
-}
-
-impl<'t> Tree<'t> {
-    fn new(nodes: Vec<PathNode<'t>>) -> Self {
-        let handles = nodes.iter().enumerate();
-        // A malformed phandle is as useless as none.
-        let handles = handles.filter_map(|(place, it)| Some((it.phandle().ok()??, place)));
-        let handles = handles.collect();
-        Self { nodes, handles }
-    }
-
-    /// Returns the states, each with the index of its node.
+    /// Returns the states, each with the place of its node.
     fn states(&self) -> Result<Vec<(usize, DeclaredState)>> {
         let mut states = Vec::new();
-        for (place, node) in self.nodes.iter().enumerate() {
-            states.extend(node.state()?.map(|state| (place, state)));
+        for place in 0..self.nodes.len() {
+            states.extend(self.state(place)?.map(|state| (place, state)));
         }
         Ok(states)
     }
 
-    /// Returns the CPUs.
-    fn cpus(&self) -> Result<Vec<CpuNode>> {
+    /// Returns the CPUs, each with the place of its node.
+    fn cpus(&self) -> Result<Vec<(usize, Mpidr)>> {
         let mut cpus = Vec::new();
         for (place, node) in self.nodes.iter().enumerate() {
             // Like Linux, which does not require device_type.
-            let is_cpu = node.value("device_type") == Some(b"cpu\0")
-                || node.node.name_without_address() == "cpu";
-            if !is_cpu || !node.path.starts_with("/cpus/") {
-                continue;
+            let is_cpu = self.value(place, "device_type") == Some(b"cpu\0")
+                || node.name_without_address() == "cpu";
+            if is_cpu && self.paths[place].starts_with("/cpus/") {
+                let cells = self.cells(place, "reg")?;
+                let number = cells
+                    .iter()
+                    .fold(0, |high, low| high << 32 | u64::from(*low));
+                cpus.push((place, Mpidr::new(number)));
             }
-            let cells = node.cells("reg")?;
-            let number = cells
-                .iter()
-                .fold(0, |high, low| high << 32 | u64::from(*low));
-            let mpidr = Mpidr::new(number);
-            let is_enabled = node.is_available();
-            cpus.push(CpuNode {
-                place,
-                mpidr,
-                is_enabled,
-            });
         }
         Ok(cpus)
     }
@@ -315,45 +314,46 @@ impl<'t> Tree<'t> {
     /// whose number is the value of `cells` in the node.
     fn targets(&self, place: usize, property: &str, cells: &str) -> Result<Vec<usize>> {
         let mut targets = Vec::new();
-        let mut rest = self.nodes[place].cells(property)?.into_iter();
+        let mut rest = self.cells(place, property)?.into_iter();
         while let Some(handle) = rest.next() {
             let Some(target) = self.handles.get(&handle) else {
                 continue;
             };
             targets.push(*target);
-            let arguments = self.nodes[*target].cell(cells)?.unwrap_or(0);
+            let arguments = self.cell(*target, cells)?.unwrap_or(0);
             rest.by_ref().take(arguments as usize).for_each(drop);
         }
         Ok(targets)
     }
 
     /// Returns a CPU's node and the power domains around it, innermost first.
-    fn way(&self, cpu: usize) -> Result<Vec<usize>> {
-        let (mut way, mut next) = (Vec::from([cpu]), Vec::from([cpu]));
+    fn cpu_and_domains(&self, cpu: usize) -> Result<Vec<usize>> {
+        let mut found = Vec::from([cpu]);
+        let mut level = Vec::from([cpu]);
         for _ in 0..DOMAINS_MAX {
             let mut above = Vec::new();
-            for place in next {
+            for place in level {
                 above.extend(self.targets(place, "power-domains", "#power-domain-cells")?);
             }
-            above.retain(|place| !way.contains(place));
-            way.extend_from_slice(&above);
-            next = above;
+            above.retain(|place| !found.contains(place));
+            found.extend_from_slice(&above);
+            level = above;
         }
-        Ok(way)
+        Ok(found)
     }
 }
 
 /// Returns the states that a property lists, as indices without repetitions. Disabled states are
 /// left out.
 fn list(
-    tree: &Tree<'_>,
+    index: &NodeIndex<'_>,
     place: usize,
     property: &str,
     states: &[(usize, DeclaredState)],
 ) -> Result<Vec<usize>> {
     let mut listed = Vec::new();
     // A state is listed without arguments.
-    for target in tree.targets(place, property, "")? {
+    for target in index.targets(place, property, "")? {
         let is_target =
             |(place, state): &(usize, DeclaredState)| *place == target && !state.is_disabled;
         let found = states.iter().position(is_target);
@@ -364,26 +364,23 @@ fn list(
 
 /// Returns the lists of the CPUs and of the power domains around them.
 fn lists(
-    tree: &Tree<'_>,
-    cpus: &[CpuNode],
+    index: &NodeIndex<'_>,
+    cpus: &[(usize, Mpidr)],
     states: &[(usize, DeclaredState)],
 ) -> Result<Vec<StateList>> {
     let mut lists: Vec<StateList> = Vec::new();
-    for cpu in cpus {
-        for place in tree.way(cpu.place)? {
-            let property = match place == cpu.place {
-                true => OF_CPUS,
-                false => OF_DOMAINS,
-            };
-            let own = list(tree, place, property, states)?;
+    for (cpu, mpidr) in cpus {
+        for place in index.cpu_and_domains(*cpu)? {
+            let property = if place == *cpu { OF_CPUS } else { OF_DOMAINS };
+            let own = list(index, place, property, states)?;
             if own.is_empty() {
                 continue;
             }
             match lists.iter_mut().find(|list| list.states == own) {
-                Some(list) => list.cpus.push(cpu.mpidr),
+                Some(list) => list.cpus.push(*mpidr),
                 None => lists.push(StateList {
                     states: own,
-                    cpus: Vec::from([cpu.mpidr]),
+                    cpus: Vec::from([*mpidr]),
                 }),
             }
         }

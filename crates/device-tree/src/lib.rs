@@ -1,10 +1,13 @@
-//! Creates device trees for the payload from individual nodes, an existing tree or ACPI tables.
-//! Used by `cargo xtask`, the `boards` crate and the EFI application.
+//! Creates device trees for the payload from individual nodes, an existing tree or ACPI tables, and
+//! reads the parts of a tree that the payload does not need.
 //!
-//! Device trees are parsed by [`hardware::board`], not here. This code is not part of the payload.
+//! Every tree that [`adapt()`] returns can be read by the payload. No function panics, whatever the
+//! bytes that it is given, except those in [`nodes`] that say so. The model of a tree is dtoolkit's;
+//! whether a tree describes a board is decided by [`hardware::board`], which the payload uses.
 //!
 //! ```
-//! use device_tree::{TreeNode, adapt, nodes};
+//! use device_tree::nodes::{self, BuildNode as _};
+//! use device_tree::adapt;
 //! use hardware::board::{Board, Mpidr, Region};
 //! use hardware::image::{Conduit, UartKind};
 //!
@@ -14,11 +17,11 @@
 //!     nodes::chosen(&uart, "iterations=5"),
 //!     nodes::memory(Region { base: 0x4000_0000, size: 0x1000_0000 }),
 //!     nodes::psci(Conduit::Smc),
-//!     nodes::cpus().with(nodes::cpu(Mpidr::new(0), "arm,cortex-a57")),
+//!     nodes::cpus().with_child(nodes::cpu(Mpidr::new(0), "arm,cortex-a57")),
 //!     uart,
 //! ];
 //! let root = nodes::root("example,board", "Example board", false);
-//! let tree = children.into_iter().fold(root, TreeNode::with).flatten();
+//! let tree = nodes::flatten(root.with_children(children));
 //!
 //! let tree = adapt(&tree, Some("iterations=100"), None).expect("a complete tree");
 //! let board = Board::read(&tree).expect("a complete tree");
@@ -27,10 +30,8 @@
 //!
 //! | part | task |
 //! |---|---|
-//! | `regions` | lists of regions |
-//! | `readable` | trees that dtoolkit can read |
+//! | `readable_tree` | trees that dtoolkit can read |
 //! | [`declared`] | reads what a tree declares about idle states |
-//! | `node` | a node under construction |
 //! | [`nodes`] | the nodes that describe a board |
 //! | `adapt` | changes the boot arguments or memory in an existing tree |
 //! | [`acpi`] | converts ACPI tables |
@@ -48,14 +49,12 @@ extern crate std;
 pub mod acpi;
 mod adapt;
 pub mod declared;
-mod node;
 pub mod nodes;
-mod readable;
-mod regions;
+mod readable_tree;
 
-pub use self::adapt::{ITEMS_MAX, adapt, check_bootargs};
-pub use self::node::TreeNode;
-pub use self::regions::merge;
+pub use dtoolkit::model::DeviceTreeNode;
+
+pub use self::adapt::{ITEMS_MAX, adapt, check_bootargs, merge_regions};
 
 /// The result of parsing untrusted bytes.
 pub type Result<T, E = hardware::board::FormatError> = core::result::Result<T, E>;

@@ -1,12 +1,13 @@
 //! Builds the nodes that describe a board, following the Linux bindings.
 
 use alloc::format;
+use alloc::vec::Vec;
 
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use dtoolkit::{Node as _, ToPropertyValue};
 use hardware::board::{IntId, Mpidr, Region};
 use hardware::image::{Conduit, UartKind};
 use hardware::spec::counter::CounterErratum;
-
-use super::node::TreeNode;
 
 /// The interrupt controller's phandle.
 pub const GIC_PHANDLE: u32 = 1;
@@ -19,77 +20,134 @@ const LEVEL_HIGH: u32 = 4;
 /// The per-CPU timers, in binding order.
 const TIMERS: [&str; 4] = ["sec-phys", "phys", "virt", "hyp-phys"];
 
+/// Adds to a [`DeviceTreeNode`] in one expression. Names are not checked.
+pub trait BuildNode: Sized {
+    /// Adds a property, which replaces one with the same name.
+    #[must_use]
+    fn with_property(self, name: &str, value: impl ToPropertyValue) -> Self;
+
+    /// Adds a child after the existing ones. A child with the same name is replaced.
+    #[must_use]
+    fn with_child(self, child: DeviceTreeNode) -> Self;
+
+    /// Adds children, in order, as [`Self::with_child`] does.
+    #[must_use]
+    fn with_children(self, children: impl IntoIterator<Item = DeviceTreeNode>) -> Self {
+        children.into_iter().fold(self, Self::with_child)
+    }
+
+    /// Adds a property without a value.
+    #[must_use]
+    fn with_flag(self, name: &str) -> Self {
+        self.with_property(name, [0_u8; 0])
+    }
+
+    /// Adds `reg`, with two address cells and two size cells.
+    #[must_use]
+    fn with_reg(self, regions: &[Region]) -> Self {
+        let numbers = regions.iter().flat_map(|region| [region.base, region.size]);
+        let bytes: Vec<u8> = numbers.flat_map(u64::to_be_bytes).collect();
+        self.with_property("reg", bytes)
+    }
+}
+
+impl BuildNode for DeviceTreeNode {
+    fn with_property(mut self, name: &str, value: impl ToPropertyValue) -> Self {
+        self.add_property(DeviceTreeProperty::new_unchecked(name, value));
+        self
+    }
+
+    fn with_child(mut self, child: DeviceTreeNode) -> Self {
+        self.add_child(child);
+        self
+    }
+}
+
+/// Returns the flattened tree with this root.
+pub fn flatten(root: DeviceTreeNode) -> Vec<u8> {
+    let mut tree = DeviceTree::new();
+    tree.root = root;
+    tree.to_dtb()
+}
+
 /// Builds the root without children. If `has_gic` is true, the GIC is the interrupt parent.
-pub fn root(compatible: &str, model: &str, has_gic: bool) -> TreeNode {
-    let root = TreeNode::new("")
-        .cells("#address-cells", &[2])
-        .cells("#size-cells", &[2])
-        .texts("compatible", &[compatible])
-        .texts("model", &[model]);
-    match has_gic {
-        true => root.cells("interrupt-parent", &[GIC_PHANDLE]),
-        false => root,
+pub fn root(compatible: &str, model: &str, has_gic: bool) -> DeviceTreeNode {
+    let root = DeviceTreeNode::new_unchecked("")
+        .with_property("#address-cells", 2_u32)
+        .with_property("#size-cells", 2_u32)
+        .with_property("compatible", compatible)
+        .with_property("model", model);
+    if has_gic {
+        root.with_property("interrupt-parent", GIC_PHANDLE)
+    } else {
+        root
     }
 }
 
 /// Builds `/chosen`. `uart`, a child of the root, is the console.
-pub fn chosen(uart: &TreeNode, bootargs: &str) -> TreeNode {
-    TreeNode::new("chosen")
-        .texts("stdout-path", &[&format!("/{}", uart.name())])
-        .texts("bootargs", &[bootargs])
+pub fn chosen(uart: &DeviceTreeNode, bootargs: &str) -> DeviceTreeNode {
+    DeviceTreeNode::new_unchecked("chosen")
+        .with_property("stdout-path", format!("/{}", uart.name()))
+        .with_property("bootargs", bootargs)
 }
 
 /// Builds a memory node.
-pub fn memory(region: Region) -> TreeNode {
-    TreeNode::new(&format!("memory@{:x}", region.base))
-        .texts("device_type", &["memory"])
-        .reg(&[region])
+pub fn memory(region: Region) -> DeviceTreeNode {
+    DeviceTreeNode::new_unchecked(format!("memory@{:x}", region.base))
+        .with_property("device_type", "memory")
+        .with_reg(&[region])
 }
 
 /// Builds the PSCI node.
-pub fn psci(conduit: Conduit) -> TreeNode {
-    TreeNode::new("psci")
-        .texts("compatible", &["arm,psci-1.0", "arm,psci-0.2"])
-        .texts("method", &[conduit.word()])
+pub fn psci(conduit: Conduit) -> DeviceTreeNode {
+    DeviceTreeNode::new_unchecked("psci")
+        .with_property("compatible", ["arm,psci-1.0", "arm,psci-0.2"].as_slice())
+        .with_property("method", conduit.word())
 }
 
 /// Marks the PSCI node to indicate that CPUs do not come back after CPU_OFF.
-pub fn without_cpu_off(psci: TreeNode) -> TreeNode {
-    psci.bytes("psci-bench,no-cpu-off", &[])
+pub fn without_cpu_off(psci: DeviceTreeNode) -> DeviceTreeNode {
+    psci.with_flag("psci-bench,no-cpu-off")
 }
 
 /// Builds `/cpus` without children.
-pub fn cpus() -> TreeNode {
-    TreeNode::new("cpus")
-        .cells("#address-cells", &[2])
-        .cells("#size-cells", &[0])
+pub fn cpus() -> DeviceTreeNode {
+    DeviceTreeNode::new_unchecked("cpus")
+        .with_property("#address-cells", 2_u32)
+        .with_property("#size-cells", 0_u32)
 }
 
 /// Builds a CPU node without a phandle.
-pub fn cpu(mpidr: Mpidr, compatible: &str) -> TreeNode {
-    TreeNode::new(&format!("cpu@{mpidr:x}"))
-        .texts("device_type", &["cpu"])
-        .texts("compatible", &[compatible])
-        .property("reg", mpidr.number())
-        .texts("enable-method", &["psci"])
+pub fn cpu(mpidr: Mpidr, compatible: &str) -> DeviceTreeNode {
+    DeviceTreeNode::new_unchecked(format!("cpu@{mpidr:x}"))
+        .with_property("device_type", "cpu")
+        .with_property("compatible", compatible)
+        .with_property("reg", mpidr.number())
+        .with_property("enable-method", "psci")
 }
 
 /// Builds `/cpus/idle-states` without children.
-pub fn idle_states() -> TreeNode {
-    TreeNode::new("idle-states").texts("entry-method", &["psci"])
+pub fn idle_states() -> DeviceTreeNode {
+    DeviceTreeNode::new_unchecked("idle-states").with_property("entry-method", "psci")
 }
 
 /// Builds an idle state node without latencies or a phandle.
-pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: bool) -> TreeNode {
-    let mut node = TreeNode::new(name)
-        .texts("compatible", &["arm,idle-state"])
-        .cells("arm,psci-suspend-param", &[power_state]);
+pub fn idle_state(
+    name: &str,
+    power_state: u32,
+    level: Option<u8>,
+    timer_stops: bool,
+) -> DeviceTreeNode {
+    let mut node = DeviceTreeNode::new_unchecked(name)
+        .with_property("compatible", "arm,idle-state")
+        .with_property("arm,psci-suspend-param", power_state);
     if let Some(level) = level {
-        node = node.cells("psci-bench,power-level", &[u32::from(level)]);
+        node = node.with_property("psci-bench,power-level", u32::from(level));
     }
-    match timer_stops {
-        true => node.bytes("local-timer-stop", &[]),
-        false => node,
+    if timer_stops {
+        node.with_flag("local-timer-stop")
+    } else {
+        node
     }
 }
 
@@ -98,57 +156,57 @@ pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: 
 ///
 /// # Panics
 /// Panics if an INTID is not a PPI or an SPI. Callers must check the INTIDs first.
-pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> TreeNode {
-    let cells: alloc::vec::Vec<_> = intids.into_iter().flatten().map(specifier).collect();
-    let mut node = TreeNode::new("timer")
-        .texts("compatible", &["arm,armv8-timer"])
-        .cells("interrupts", cells.as_flattened());
+pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> DeviceTreeNode {
+    let cells: Vec<_> = intids.into_iter().flatten().map(specifier).collect();
+    let mut node = DeviceTreeNode::new_unchecked("timer")
+        .with_property("compatible", "arm,armv8-timer")
+        .with_property("interrupts", cells.as_flattened());
     if cells.len() < TIMERS.len() {
         let named = TIMERS.iter().zip(intids).filter(|timer| timer.1.is_some());
-        let names: alloc::vec::Vec<_> = named.map(|timer| *timer.0).collect();
-        node = node.texts("interrupt-names", &names);
+        let names: Vec<_> = named.map(|timer| *timer.0).collect();
+        node = node.with_property("interrupt-names", &names);
     }
     match erratum {
-        Some(erratum) => node.bytes(erratum.name(), &[]),
+        Some(erratum) => node.with_flag(erratum.name()),
         None => node,
     }
 }
 
 /// Builds a GICv2 node.
-pub fn gic_v2(distributor: Region, cpu_interface: Region) -> TreeNode {
+pub fn gic_v2(distributor: Region, cpu_interface: Region) -> DeviceTreeNode {
     let compatible = ["arm,gic-400", "arm,cortex-a15-gic"];
-    controller(&compatible, &[distributor, cpu_interface]).cells("#address-cells", &[0])
+    controller(&compatible, &[distributor, cpu_interface]).with_property("#address-cells", 0_u32)
 }
 
 /// Builds a GICv3 node. `frames` contains the distributor followed by the redistributor regions.
 /// `its` contains the registers of the ITS, if there is one.
-pub fn gic_v3(frames: &[Region], its: Option<Region>) -> TreeNode {
+pub fn gic_v3(frames: &[Region], its: Option<Region>) -> DeviceTreeNode {
     let mut node = controller(&["arm,gic-v3"], frames);
     if frames.len() > 2 {
-        node = node.cells("#redistributor-regions", &[frames.len() as u32 - 1]);
+        node = node.with_property("#redistributor-regions", frames.len() as u32 - 1);
     }
     let Some(its) = its else {
-        return node.cells("#address-cells", &[0]);
+        return node.with_property("#address-cells", 0_u32);
     };
-    let translations = TreeNode::new(&format!("msi-controller@{:x}", its.base))
-        .texts("compatible", &["arm,gic-v3-its"])
-        .bytes("msi-controller", &[])
-        .cells("#msi-cells", &[1])
-        .reg(&[its]);
-    node.cells("#address-cells", &[2])
-        .cells("#size-cells", &[2])
-        .bytes("ranges", &[])
-        .with(translations)
+    let translations = DeviceTreeNode::new_unchecked(format!("msi-controller@{:x}", its.base))
+        .with_property("compatible", "arm,gic-v3-its")
+        .with_flag("msi-controller")
+        .with_property("#msi-cells", 1_u32)
+        .with_reg(&[its]);
+    node.with_property("#address-cells", 2_u32)
+        .with_property("#size-cells", 2_u32)
+        .with_flag("ranges")
+        .with_child(translations)
 }
 
-fn controller(compatible: &[&str], frames: &[Region]) -> TreeNode {
+fn controller(compatible: &[&str], frames: &[Region]) -> DeviceTreeNode {
     let base = frames.first().map_or(0, |distributor| distributor.base);
-    TreeNode::new(&format!("interrupt-controller@{base:x}"))
-        .texts("compatible", compatible)
-        .reg(frames)
-        .bytes("interrupt-controller", &[])
-        .cells("#interrupt-cells", &[3])
-        .cells("phandle", &[GIC_PHANDLE])
+    DeviceTreeNode::new_unchecked(format!("interrupt-controller@{base:x}"))
+        .with_property("compatible", compatible)
+        .with_reg(frames)
+        .with_flag("interrupt-controller")
+        .with_property("#interrupt-cells", 3_u32)
+        .with_property("phandle", GIC_PHANDLE)
 }
 
 /// Builds a UART node. `reg_shift` and `reg_io_width` are used only for a 16550.
@@ -157,14 +215,14 @@ pub fn uart(
     registers: Region,
     reg_shift: Option<u8>,
     reg_io_width: Option<u8>,
-) -> TreeNode {
+) -> DeviceTreeNode {
     let (name, compatible) = kind.descriptor().node;
-    let mut node = TreeNode::new(&format!("{name}@{:x}", registers.base))
-        .texts("compatible", compatible)
-        .reg(&[registers]);
+    let mut node = DeviceTreeNode::new_unchecked(format!("{name}@{:x}", registers.base))
+        .with_property("compatible", compatible)
+        .with_reg(&[registers]);
     for (name, value) in [("reg-shift", reg_shift), ("reg-io-width", reg_io_width)] {
         if let Some(value) = value {
-            node = node.cells(name, &[value.into()]);
+            node = node.with_property(name, u32::from(value));
         }
     }
     node
@@ -184,31 +242,31 @@ pub fn specifier(intid: IntId) -> [u32; 3] {
 ///
 /// # Panics
 /// Panics if `intid` is not a PPI or an SPI.
-pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) -> TreeNode {
+pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) -> DeviceTreeNode {
     let cells = |number: u64| [(number >> 32) as u32, number as u32];
     let [high, low] = cells(frame.base);
-    let child = TreeNode::new(&format!("frame@{:x}", frame.base))
-        .cells("frame-number", &[number])
-        .cells("interrupts", &specifier(intid))
-        .cells("reg", &[high, low, frame.size as u32]);
-    TreeNode::new(&format!("timer@{:x}", control.base))
-        .texts("compatible", &["arm,armv7-timer-mem"])
-        .reg(&[control])
-        .cells("#address-cells", &[2])
-        .cells("#size-cells", &[1])
-        .bytes("ranges", &[])
-        .with(child)
+    let child = DeviceTreeNode::new_unchecked(format!("frame@{:x}", frame.base))
+        .with_property("frame-number", number)
+        .with_property("interrupts", specifier(intid))
+        .with_property("reg", [high, low, frame.size as u32]);
+    DeviceTreeNode::new_unchecked(format!("timer@{:x}", control.base))
+        .with_property("compatible", "arm,armv7-timer-mem")
+        .with_reg(&[control])
+        .with_property("#address-cells", 2_u32)
+        .with_property("#size-cells", 1_u32)
+        .with_flag("ranges")
+        .with_child(child)
 }
 
 /// Builds a watchdog node without `compatible`. `intid` must be an SPI.
 ///
 /// # Panics
 /// Panics if `intid` is not a PPI or an SPI.
-pub fn watchdog(frames: &[Region], intid: Option<IntId>) -> TreeNode {
+pub fn watchdog(frames: &[Region], intid: Option<IntId>) -> DeviceTreeNode {
     let base = frames.first().map_or(0, |frame| frame.base);
-    let node = TreeNode::new(&format!("watchdog@{base:x}")).reg(frames);
+    let node = DeviceTreeNode::new_unchecked(format!("watchdog@{base:x}")).with_reg(frames);
     match intid {
-        Some(intid) => node.cells("interrupts", &specifier(intid)),
+        Some(intid) => node.with_property("interrupts", specifier(intid)),
         None => node,
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use device_tree::merge;
+use device_tree::merge_regions;
 use hardware::board::{MEMORY_MAX, Region};
 use uefi_raw::table::boot::{MemoryAttribute, MemoryDescriptor, MemoryType, PAGE_SIZE};
 
@@ -49,7 +49,7 @@ fn regions<'d>(descriptors: impl Iterator<Item = &'d MemoryDescriptor>) -> Vec<R
     });
     let is_possible =
         |region: &Region| region.size > 0 && region.base.checked_add(region.size).is_some();
-    merge(regions.filter(is_possible).collect())
+    merge_regions(regions.filter(is_possible).collect())
 }
 
 #[cfg(test)]

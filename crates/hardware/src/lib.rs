@@ -9,27 +9,37 @@
 //! definitions. The device-tree crate builds device trees.
 //!
 //! ```
-//! use fdt_blob::{Blob, BlobToken};
+//! use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 //! use hardware::board::{Board, Region};
 //! use hardware::image::Conduit;
 //!
-//! let mut tree = Blob {
-//!     tokens: vec![BlobToken::Begin(String::new()), BlobToken::End],
-//!     ..Blob::default()
+//! let node = |name: &str, properties: &[(&str, &[u8])]| {
+//!     let mut node = DeviceTreeNode::new_unchecked(name);
+//!     for (name, value) in properties {
+//!         node.add_property(DeviceTreeProperty::new_unchecked(*name, *value));
+//!     }
+//!     node
 //! };
-//! let nodes = r#"#address-cells 2; #size-cells 2; model "Example board
-//! +psci; compatible "arm,psci-1.0; method "smc; -
-//! +uart@9000000; compatible "arm,pl011; reg 0 9000000 0 1000; -
-//! +chosen; stdout-path "/uart@9000000; bootargs "iterations=5; -
-//! +memory@40000000; device_type "memory; reg 0 40000000 0 10000000; -
-//! +cpus; #address-cells 1; +cpu@0; reg 0; -; +cpu@1; reg 1"#;
-//! tree.add_text(nodes.replace("; ", "\n").as_bytes());
-//!
-//! let blob = tree.write();
+//! let region = |base: u64, size: u64| [base.to_be_bytes(), size.to_be_bytes()].concat();
+//! let two = &2_u32.to_be_bytes();
+//! let mut cpus = node("cpus", &[("#address-cells", two)]);
+//! cpus.add_child(node("cpu@0", &[("reg", &[0; 8])]));
+//! let mut tree = DeviceTree::new();
+//! tree.root = node("", &[("#address-cells", two), ("#size-cells", two)]);
+//! for child in [
+//!     node("psci", &[("compatible", b"arm,psci-1.0\0"), ("method", b"smc\0")]),
+//!     node("uart@9000000", &[("compatible", b"arm,pl011\0"), ("reg", &region(0x900_0000, 0x1000))]),
+//!     node("chosen", &[("stdout-path", b"/uart@9000000\0"), ("bootargs", b"iterations=5\0")]),
+//!     node("memory", &[("device_type", b"memory\0"), ("reg", &region(1 << 30, 1 << 28))]),
+//!     cpus,
+//! ] {
+//!     tree.root.add_child(child);
+//! }
+//! let blob = tree.to_dtb();
 //! let board = Board::read(&blob).expect("a complete tree");
-//! assert_eq!((board.model, board.cpu_count), ("Example board", 2));
+//! assert_eq!((board.bootargs, board.cpu_count), ("iterations=5", 1));
 //! assert_eq!((board.conduit, board.uart.base), (Conduit::Smc, 0x900_0000));
-//! assert_eq!(board.memory, [Region { base: 0x4000_0000, size: 0x1000_0000 }]);
+//! assert_eq!(board.memory, [Region { base: 1 << 30, size: 1 << 28 }]);
 //! ```
 //!
 //! | folder | task |

@@ -20,10 +20,10 @@ fn block(document: &str, heading: &str, kind: &str) -> String {
 
 #[test]
 fn the_document_has_a_good_example_its_error_and_the_list() {
-    let text = block(&document(), "## Adding a board", "toml");
-    crate::parse("docs/boards.md", &text).expect("a valid board");
-    let text = text.replace("0x0101_0000", "0x0001_0001");
-    let error = crate::parse("docs/boards.md", &text).expect_err("a wrong level");
+    let example = block(&document(), "## Adding a board", "toml");
+    crate::parse("docs/boards.md", &example).expect("a valid board");
+    let wrong = example.replace("0x0101_0000", "0x0001_0001");
+    let error = crate::parse("docs/boards.md", &wrong).expect_err("a wrong level");
     let said = block(&document(), "Errors include the file and line", "text");
     assert_eq!(said.trim_end(), format!("error: {error}"));
     let table = table(&all_boards());
@@ -39,8 +39,8 @@ fn the_stock_platform_of_qemu_has_clusters_of_16() {
     let board = load("qemu");
     for (firmware, sizes) in [("tf-a", &[4; 5][..]), ("tf-a-stock", &[16, 4])] {
         let firmware = board.firmware(firmware).expect("the firmware");
-        let clusters = board.with_clusters_of(firmware).clusters(20);
-        let clusters = clusters.expect("enough CPUs");
+        let board = board.with_clusters_of(firmware);
+        let clusters = board.clusters(20).expect("enough CPUs");
         assert_eq!(clusters.iter().map(Vec::len).collect::<Vec<_>>(), sizes);
     }
 }
@@ -48,9 +48,11 @@ fn the_stock_platform_of_qemu_has_clusters_of_16() {
 /// serde's error for an unknown key lists all keys in the table.
 #[test]
 fn the_document_has_every_key() {
-    let sbsa = BOARD.replace("\"sp805\"", "\"sbsa-gwdt\"");
-    let sbsa = sbsa.replace("clock = 24_000_000\n", "");
-    for text in [BOARD, &sbsa.replace("registers", "control")] {
+    let sbsa = BOARD
+        .replace("\"sp805\"", "\"sbsa-gwdt\"")
+        .replace("clock = 24_000_000\n", "")
+        .replace("registers", "control");
+    for text in [BOARD, &sbsa] {
         check_keys(text);
     }
 }
@@ -79,17 +81,20 @@ fn check_keys(made_up: &str) {
 fn every_note_and_state_is_described() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for board in all_boards() {
-        let text = describe(&board);
-        assert!(text.lines().all(|line| line.len() <= 120), "{text}");
-        let text = words(&text);
-        let notes = board.firmware.values().filter_map(|it| it.note.as_ref());
-        let mut notes = notes.chain(&board.note);
-        assert!(notes.all(|note| text.contains(&words(note))), "{text}");
-        for state in board.firmware.values().flat_map(|it| &it.idle_state) {
-            assert!(
-                text.contains(&format!("{:#010x}", state.power_state)),
-                "{text}"
-            );
+        let wrapped = describe(&board);
+        assert!(wrapped.lines().all(|line| line.len() <= 120), "{wrapped}");
+        let text = words(&wrapped);
+        if let Some(note) = &board.note {
+            assert!(text.contains(&words(note)), "{text}");
+        }
+        for firmware in board.firmware.values() {
+            if let Some(note) = &firmware.note {
+                assert!(text.contains(&words(note)), "{text}");
+            }
+            for state in &firmware.idle_state {
+                let value = format!("{:#010x}", state.power_state);
+                assert!(text.contains(&value), "{text}");
+            }
         }
     }
 }

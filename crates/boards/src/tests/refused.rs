@@ -30,8 +30,8 @@ fn error(text: &str) -> String {
 fn wrong_board_files_are_refused_by_line_and_path() {
     let mut is_right = true;
     for (changes, expected) in REFUSED {
-        let found = error(&changed(changes));
-        let found = found.trim_start_matches(':');
+        let error = error(&changed(changes));
+        let found = error.trim_start_matches(':');
         if found != *expected {
             println!("{changes:?}: {expected}\n  found {found}");
             is_right = false;
@@ -42,9 +42,12 @@ fn wrong_board_files_are_refused_by_line_and_path() {
 
 #[test]
 fn a_uart_of_no_known_kind_is_refused_with_the_kinds() {
-    let kinds = UartKind::ALL.iter().map(|kind| kind.descriptor());
-    let kinds = kinds.filter(|kind| kind.is_in_board_files);
-    let kinds = kinds.map(|kind| format!("`{}`", kind.name)).join(", ");
+    let kinds = UartKind::ALL
+        .iter()
+        .map(|kind| kind.descriptor())
+        .filter(|kind| kind.is_in_board_files)
+        .map(|kind| format!("`{}`", kind.name))
+        .join(", ");
     assert!(
         kinds.starts_with("`pl011`, `ns16550`, `cadence`, "),
         "{kinds}"

@@ -44,10 +44,13 @@ fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     let has_a73 = board.name == "hikey960";
     let erratum = has_a73.then_some(CounterErratum::CortexA73);
     assert_eq!(read.counter_erratum, erratum, "{}", board.name);
-    let states = read.idle_states.usable.iter();
-    let states = states.map(|it| (it.name, it.power_state, it.level, it.local_timer_stop));
-    let own = choices.idle_states.iter();
-    assert!(states.eq(own.map(|it| (&*it.name, it.power_state, it.level, it.local_timer_stop))));
+    assert_eq!(read.idle_states.usable.len(), choices.idle_states.len());
+    for (found, own) in read.idle_states.usable.iter().zip(choices.idle_states) {
+        assert_eq!(found.name, own.name);
+        assert_eq!(found.power_state, own.power_state);
+        assert_eq!(found.level, own.level);
+        assert_eq!(found.local_timer_stop, own.local_timer_stop);
+    }
     let (source, cpus) = read.cpus(false).expect("CPUs");
     assert_eq!(source, payload::LabelSource::CpuMap);
     let mut labels = Vec::new();
@@ -69,35 +72,44 @@ fn check_devices(board: &BoardFile, version: GicVersion, read: &payload::Board<'
     if let Some(gic) = &board.gic {
         bases.extend(match version {
             GicVersion::V2 => {
-                (gic.v2.as_ref()).map(|it| [it.distributor.base, it.cpu_interface.base])
+                (gic.v2.as_ref()).map(|v2| [v2.distributor.base, v2.cpu_interface.base])
             }
             GicVersion::V3 => {
-                (gic.v3.as_ref()).map(|it| [it.distributor.base, it.redistributors[0].base])
+                (gic.v3.as_ref()).map(|v3| [v3.distributor.base, v3.redistributors[0].base])
             }
         });
     }
-    let devices = read.devices();
-    let found = devices.iter().filter(|it| it.0.starts_with("GIC")).take(2);
-    assert!(found.map(|it| it.1.base).eq(bases.concat()));
-    let its = board.gic.as_ref().filter(|_| version == GicVersion::V3);
-    let its = its.and_then(|gic| gic.v3.as_ref()?.its);
+    let devices = read.devices().into_iter();
+    let found_bases = devices
+        .filter(|(name, _)| name.starts_with("GIC"))
+        .map(|(_, region)| region.base)
+        .take(2);
+    assert!(found_bases.eq(bases.concat()));
+    let v3 = board.gic.as_ref().and_then(|gic| gic.v3.as_ref());
+    let its = match version {
+        GicVersion::V2 => None,
+        GicVersion::V3 => v3.and_then(|v3| v3.its),
+    };
     assert_eq!(read.its.map(|it| it.base), its.map(|it| it.base));
-    let found = read.timer_frame.as_ref().ok();
-    let found = found.map(|it| (it.control, it.number as u32, it.base, it.intid));
-    let frame = board.timer_frame();
-    let frame = frame.map(|it| (it.control.base, it.number, it.base, it.interrupt));
-    assert_eq!(found, frame);
-    let found = read.watchdog.as_ref().map(|watchdog| match watchdog.kind {
+    let found_frame = read.timer_frame.as_ref().ok();
+    assert_eq!(
+        found_frame.map(|frame| (frame.control, frame.number as u32, frame.base, frame.intid)),
+        board.timer_frame().map(|frame| {
+            let control = frame.control.base;
+            (control, frame.number, frame.base, frame.interrupt)
+        })
+    );
+    let found_watchdog = read.watchdog.as_ref().map(|watchdog| match watchdog.kind {
         payload::WatchdogKind::Sp805 { clock } => (clock.get(), watchdog.base),
         payload::WatchdogKind::Sbsa => (0, watchdog.base),
     });
-    let watchdog = board.watchdog.as_ref().map(|watchdog| match watchdog {
+    let own_watchdog = board.watchdog.as_ref().map(|watchdog| match watchdog {
         WatchdogEntry::Sp805 {
             clock, registers, ..
         } => (u64::from(*clock), registers.base),
         WatchdogEntry::SbsaGwdt { control, .. } => (0, control.base),
     });
-    assert_eq!(found, watchdog);
+    assert_eq!(found_watchdog, own_watchdog);
 }
 
 #[test]
@@ -157,8 +169,8 @@ fn redistributor_regions_are_as_many_as_the_cpus_need() {
 fn a_board_without_a_gic_has_a_tree_without_one() {
     let (before, rest) = BOARD.split_once("[timer]").expect("[timer]");
     let (_, after) = rest.split_once("[watchdog]").expect("[watchdog]");
-    let board = parse("board.toml", &format!("{before}[watchdog]{after}"));
-    let board = board.expect("a valid board");
+    let text = format!("{before}[watchdog]{after}");
+    let board = parse("board.toml", &text).expect("a valid board");
     let blob = build(&board, &choices(4, board.default_gic()), BOOTARGS).expect("a tree");
     assert_eq!(machine(&blob).expect("a valid tree"), (None, 4));
     assert!(board.check_gic(None).is_ok());

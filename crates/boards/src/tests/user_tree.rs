@@ -47,25 +47,23 @@ fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
 fn words_that_specify_the_console_are_kept() {
     let blob = tree();
     let mut model = DeviceTree::from_fdt(&Fdt::new_unchecked(&blob));
-    let text = |name, value: &str| {
-        DeviceTreeProperty::new_unchecked(name, format!("{value}\0").into_bytes())
-    };
     let chosen = model.root.child_mut("chosen").expect("/chosen");
-    chosen.add_property(text(
+    chosen.add_property(DeviceTreeProperty::new_unchecked(
         "bootargs",
         "earlycon=pl011,0x9000000 rw console=ttyAMA0 quiet",
     ));
     let by_path = with_bootargs(&model.to_dtb(), Some("warmup=1")).expect("a valid tree");
-    let read = payload::Board::read(&by_path).expect("a valid tree");
-    assert_eq!(read.bootargs, "warmup=1");
+    let board_by_path = payload::Board::read(&by_path).expect("a valid tree");
+    assert_eq!(board_by_path.bootargs, "warmup=1");
 
-    let chosen = model.root.child_mut("chosen").expect("/chosen");
-    chosen.remove_property("stdout-path").expect("a console");
+    let same_chosen = model.root.child_mut("chosen").expect("/chosen");
+    let removed = same_chosen.remove_property("stdout-path");
+    assert!(removed.is_some());
     let by_words = with_bootargs(&model.to_dtb(), Some("warmup=1")).expect("a valid tree");
-    let read = payload::Board::read(&by_words).expect("a valid tree");
+    let board_by_words = payload::Board::read(&by_words).expect("a valid tree");
     let kept = "earlycon=pl011,0x9000000 console=ttyAMA0 warmup=1";
-    assert_eq!(read.bootargs, kept);
-    assert_eq!(read.uart_by, payload::ConsoleSource::Earlycon);
+    assert_eq!(board_by_words.bootargs, kept);
+    assert_eq!(board_by_words.uart_by, payload::ConsoleSource::Earlycon);
 }
 
 /// Returns the tree with the only occurrence of `from` replaced. `to` must have the same length.
@@ -83,9 +81,9 @@ fn names_that_are_there_twice_are_refused() {
     let mut two = DeviceTree::from_fdt(&Fdt::new_unchecked(&tree()));
     let chosen = two.root.remove_child("chosen").expect("/chosen");
     let mut other = DeviceTreeNode::new_unchecked("chosen@0");
-    chosen
-        .properties()
-        .for_each(|it| other.add_property(it.clone()));
+    for property in chosen.properties() {
+        other.add_property(property.clone());
+    }
     two.root.add_child(other);
     let cpu = replaced(b"cpu@1\0", b"cpu@0\0");
     let property = replaced(b"min-residency-us", b"entry-latency-us");
@@ -108,8 +106,10 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
         assert!(error.contains(expected), "{expected}: {error}");
     };
     let cells = |(base, size): (u64, u64)| [base.to_be_bytes(), size.to_be_bytes()].concat();
-    let (uart, gic) = ((0x900_0000, 0x1000), (0x800_0000, 0x1_0000));
-    let (redistributors, memory) = ((0x80a_0000, 0xf6_0000), (0x4000_0000, 0x4000_0000));
+    let uart = (0x900_0000, 0x1000);
+    let gic = (0x800_0000, 0x1_0000);
+    let redistributors = (0x80a_0000, 0xf6_0000);
+    let memory = (0x4000_0000, 0x4000_0000);
     let end = 0xffff_ffff_0000;
     let console = "the console: 0x4c bytes at 0x1000000000000 exceed";
     for (from, to, expected) in [

@@ -64,7 +64,7 @@ impl<'m> Stream<'m> {
     }
 
     fn number(&mut self, size: usize) -> Option<u64> {
-        super::table::number(self.take(size)?, 0, size)
+        super::table::read_number(self.take(size)?, 0, size)
     }
 
     /// Reads an opcode. For a two-byte opcode, bits 15:8 contain the first byte, 0x5b.

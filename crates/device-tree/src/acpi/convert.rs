@@ -13,7 +13,8 @@ use super::pptt::Topology;
 use super::table::AcpiTable;
 use super::tables::Tables;
 use super::{gtdt, lpi, serial};
-use crate::{Result, TreeNode, nodes};
+use crate::nodes::{self, BuildNode as _};
+use crate::{DeviceTreeNode, Result};
 
 /// The `compatible` string of a converted tree.
 const COMPATIBLE: &str = "psci-bench,acpi";
@@ -47,20 +48,20 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
     let cpus_node = cpus_node(tables, &cpus, cpu, timer_stops, &mut notes);
     let controller = madt::controller(&madt, &cpus, &mut notes)?;
     let timers_node = gtdt::timers(&gtdt, &mut notes)?;
-    let root = nodes::root(COMPATIBLE, &model(&fadt)?, true)
-        .with(nodes::chosen(&uart, ""))
-        .with(nodes::psci(conduit))
-        .with(cpus_node)
-        .with(controller)
-        .with(timers_node)
-        .with(uart);
     let timers = gtdt::platform_timers(&gtdt).unwrap_or_else(|fault| {
         notes.push(format!("{fault}: timer frames and watchdogs are ignored"));
         Vec::new()
     });
-    let devices = [gtdt::timer_frame(&timers), gtdt::watchdog(&timers)];
-    let root = devices.into_iter().flatten().fold(root, TreeNode::with);
-    let tree = root.flatten();
+    let root = nodes::root(COMPATIBLE, &model(&fadt)?, true)
+        .with_child(nodes::chosen(&uart, ""))
+        .with_child(nodes::psci(conduit))
+        .with_child(cpus_node)
+        .with_child(controller)
+        .with_child(timers_node)
+        .with_child(uart)
+        .with_children(gtdt::timer_frame(&timers))
+        .with_children(gtdt::watchdog(&timers));
+    let tree = nodes::flatten(root);
     Ok(Conversion { tree, notes })
 }
 
@@ -77,8 +78,8 @@ pub fn to_tree_of_cpus(tables: &Tables<'_>) -> Result<Conversion> {
     let timer_stops = gtdt::timer_stops(&gtdt, conduit(&fadt)?)?;
     let mut notes = tables.notes.clone();
     let cpus_node = cpus_node(tables, &cpus, CPU, timer_stops, &mut notes);
-    let root = nodes::root(COMPATIBLE, &model(&fadt)?, false).with(cpus_node);
-    let tree = root.flatten();
+    let root = nodes::root(COMPATIBLE, &model(&fadt)?, false).with_child(cpus_node);
+    let tree = nodes::flatten(root);
     Ok(Conversion { tree, notes })
 }
 
@@ -100,7 +101,8 @@ fn conduit(fadt: &AcpiTable<'_>) -> Result<Conduit> {
 /// Returns the board name, which consists of the OEM ID and the OEM table ID.
 fn model(fadt: &AcpiTable<'_>) -> Result<String> {
     let oem = &fadt.read::<Header>(0)?.oem;
-    let (maker, board) = (text(&oem.id), text(&oem.table_id));
+    let maker = text(&oem.id);
+    let board = text(&oem.table_id);
     Ok(format!("{maker} {board}").trim().into())
 }
 
@@ -118,7 +120,7 @@ fn cpus_node(
     compatible: &str,
     timer_stops: bool,
     notes: &mut Vec<String>,
-) -> TreeNode {
+) -> DeviceTreeNode {
     let topology = tables.get(*b"PPTT").and_then(|pptt| {
         let missing = FormatError::new(format_args!("no ACPI table PPTT"));
         Topology::read(pptt.ok_or(missing)?, cpus)
@@ -129,26 +131,24 @@ fn cpus_node(
     let uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
     let states = lpi::idle_states(tables, &uids, timer_stops, notes);
     let mut node = nodes::cpus();
+    let lists = states.as_ref().map(|states| &states.lists);
     for (cpu, phandle) in cpus.iter().zip(nodes::CPU_PHANDLES..) {
-        let own = nodes::cpu(cpu.mpidr, compatible);
-        let lists = states.as_ref().map(|states| &states.lists);
+        let mut own = nodes::cpu(cpu.mpidr, compatible);
         let list = lists.and_then(|lists| lists.get(&cpu.uid.into()));
-        let own = match list.filter(|list| !list.is_empty()) {
-            Some(list) => own.cells("cpu-idle-states", list),
-            None => own,
-        };
-        node = node.with(own.cells("phandle", &[phandle]));
+        if let Some(list) = list.filter(|list| !list.is_empty()) {
+            own = own.with_property("cpu-idle-states", list);
+        }
+        node = node.with_child(own.with_property("phandle", phandle));
     }
     if let Ok(topology) = topology {
-        node = node.with(topology.map());
+        node = node.with_child(topology.map());
         if let Some(size) = topology.second_level_cache() {
-            let cache = TreeNode::new("l2-cache")
-                .texts("compatible", &["cache"])
-                .cells("cache-level", &[2])
-                .cells("cache-size", &[size as u32]);
-            node = node.with(cache);
+            let cache = DeviceTreeNode::new_unchecked("l2-cache")
+                .with_property("compatible", "cache")
+                .with_property("cache-level", 2_u32)
+                .with_property("cache-size", size as u32);
+            node = node.with_child(cache);
         }
     }
-    let states = states.map(|states| states.node);
-    states.into_iter().fold(node, TreeNode::with)
+    node.with_children(states.map(|states| states.node))
 }

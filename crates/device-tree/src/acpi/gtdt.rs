@@ -10,7 +10,8 @@ use hardware::spec::counter::CounterErratum;
 
 use super::layouts::{Gtdt, GtdtLong, TimerBlock, TimerFrame, TimerInterrupt, Watchdog};
 use super::table::AcpiTable;
-use crate::{Result, TreeNode, nodes};
+use crate::nodes::{self, BuildNode as _};
+use crate::{DeviceTreeNode, Result};
 
 /// Offset of the per-CPU timer interrupts.
 const TIMERS: usize = core::mem::offset_of!(Gtdt, secure);
@@ -38,7 +39,7 @@ fn page(base: u64) -> Region {
 const NAMES: [&str; 4] = ["secure", "physical", "virtual", "EL2"];
 
 /// Builds the per-CPU timer node. Adds a note if two timers have the same interrupt.
-pub fn timers(gtdt: &AcpiTable<'_>, notes: &mut Vec<String>) -> Result<TreeNode> {
+pub fn timers(gtdt: &AcpiTable<'_>, notes: &mut Vec<String>) -> Result<DeviceTreeNode> {
     let fields = gtdt.read::<Gtdt>(0)?;
     // The timers are in device tree binding order.
     let timers = [
@@ -59,12 +60,13 @@ pub fn timers(gtdt: &AcpiTable<'_>, notes: &mut Vec<String>) -> Result<TreeNode>
     }
     for (place, intid) in intids.iter().enumerate().filter(|timer| timer.1.is_some()) {
         if let Some(first) = intids[..place].iter().position(|other| other == intid) {
-            let (first, second, number) = (NAMES[first], NAMES[place], timers[place].intid.get());
-            let at = TIMERS + place * size_of::<TimerInterrupt>();
             let message = format_args!(
-                "the {first} timer and the {second} timer have interrupt {number}, but each needs \
-                 its own"
+                "the {} timer and the {} timer have interrupt {}, but each needs its own",
+                NAMES[first],
+                NAMES[place],
+                timers[place].intid.get()
             );
+            let at = TIMERS + place * size_of::<TimerInterrupt>();
             notes.push(format!("{}", gtdt.error(at, message)));
         }
     }
@@ -79,35 +81,30 @@ pub fn timers(gtdt: &AcpiTable<'_>, notes: &mut Vec<String>) -> Result<TreeNode>
 /// HVC, the payload uses the virtual timer. Otherwise it uses the physical timer or, if that has no
 /// interrupt, the EL2 physical timer.
 pub fn timer_stops(gtdt: &AcpiTable<'_>, conduit: Conduit) -> Result<bool> {
-    let gtdt = gtdt.read::<Gtdt>(0)?;
+    let fields = gtdt.read::<Gtdt>(0)?;
     let timer = match conduit {
-        Conduit::Hvc => &gtdt.virtual_,
-        Conduit::Smc if gtdt.physical.intid.get() != 0 => &gtdt.physical,
-        Conduit::Smc => &gtdt.hypervisor,
+        Conduit::Hvc => &fields.virtual_,
+        Conduit::Smc if fields.physical.intid.get() != 0 => &fields.physical,
+        Conduit::Smc => &fields.hypervisor,
     };
     Ok(timer.flags.get() & ALWAYS_ON == 0)
 }
 
 /// Returns the platform timers.
 pub fn platform_timers<'m>(gtdt: &AcpiTable<'m>) -> Result<Vec<AcpiTable<'m>>> {
-    // A revision 1 table ends before these fields.
-    let (count, offset) = gtdt.read::<GtdtLong>(0).map_or((0, 0), |gtdt| {
-        let (count, offset) = (gtdt.timer_count.get(), gtdt.timer_offset.get());
-        (count as usize, offset as usize)
-    });
+    let Ok(fields) = gtdt.read::<GtdtLong>(0) else {
+        // A revision 1 table ends before these fields.
+        return Ok(Vec::new());
+    };
+    let count = fields.timer_count.get() as usize;
+    let offset = fields.timer_offset.get() as usize;
     let timers: Vec<_> = gtdt.entries(offset, 2).take(count).collect::<Result<_>>()?;
-    match timers.len() == count && (count == 0 || offset >= PLATFORM_TIMERS) {
-        true => Ok(timers),
-        false => {
-            let at = core::mem::offset_of!(GtdtLong, timer_count);
-            Err(gtdt.error(
-                at,
-                format_args!(
-                    "invalid list of {count} platform timers at \
-                                             {offset:#x}"
-                ),
-            ))
-        }
+    if timers.len() == count && (count == 0 || offset >= PLATFORM_TIMERS) {
+        Ok(timers)
+    } else {
+        let message = format_args!("invalid list of {count} platform timers at {offset:#x}");
+        let at = core::mem::offset_of!(GtdtLong, timer_count);
+        Err(gtdt.error(at, message))
     }
 }
 
@@ -118,14 +115,14 @@ fn is_usable(page: &Region) -> bool {
 }
 
 /// Builds the memory-mapped timer node, with the timer's first usable frame.
-pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
+pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<DeviceTreeNode> {
     let mut blocks = timers.iter().filter(|timer| timer.kind() == BLOCK);
     blocks.find_map(|block| {
         let fields = block.read::<TimerBlock>(0).ok()?;
         let control = page(fields.control.get());
         let first = fields.frame_offset.get() as usize;
         let count = fields.frame_count.get().min(FRAMES) as usize;
-        let mut frames = (0..count).filter_map(|place| {
+        (0..count).find_map(|place| {
             let at = first + place * size_of::<TimerFrame>();
             let fields = block.read::<TimerFrame>(at).ok()?;
             let is_secure = fields.flags.get() & 1 != 0;
@@ -133,24 +130,25 @@ pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
             let frame = page(fields.base.get());
             let intid = IntId::new(fields.physical.intid.get());
             let is_frame = number < FRAMES && is_usable(&frame) && intid.is_spi();
-            let node = || nodes::timer_frame(control, number, frame, intid);
-            (!is_secure && is_frame && is_usable(&control)).then(node)
-        });
-        frames.next()
+            let is_valid = !is_secure && is_frame && is_usable(&control);
+            is_valid.then(|| nodes::timer_frame(control, number, frame, intid))
+        })
     })
 }
 
 /// Builds a node for the first usable watchdog.
-pub fn watchdog(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
+pub fn watchdog(timers: &[AcpiTable<'_>]) -> Option<DeviceTreeNode> {
     let mut watchdogs = timers.iter().filter(|timer| timer.kind() == WATCHDOG);
     watchdogs.find_map(|entry| {
         let fields = entry.read::<Watchdog>(0).ok()?;
-        let (refresh, control) = (page(fields.refresh.get()), page(fields.control.get()));
-        let intid = IntId::new(fields.intid.get());
+        let refresh = page(fields.refresh.get());
+        let control = page(fields.control.get());
         let is_secure = fields.flags.get() & 1 << 2 != 0;
-        let intid = Some(intid).filter(|intid| intid.is_spi());
-        let node = || nodes::watchdog(&[control, refresh], intid);
-        let node = (!is_secure && is_usable(&control) && is_usable(&refresh)).then(node)?;
-        Some(node.texts("compatible", &["arm,sbsa-gwdt"]))
+        if is_secure || !is_usable(&control) || !is_usable(&refresh) {
+            return None;
+        }
+        let intid = IntId::new(fields.intid.get());
+        let node = nodes::watchdog(&[control, refresh], intid.is_spi().then_some(intid));
+        Some(node.with_property("compatible", "arm,sbsa-gwdt"))
     })
 }

@@ -12,8 +12,9 @@ use hardware::spec::psci::StateFormat;
 use super::aml::{Segment, Stream, Value};
 use super::namespace::{Namespace, Object};
 use super::tables::Tables;
+use crate::DeviceTreeNode;
 use crate::declared::Duration;
-use crate::{TreeNode, nodes};
+use crate::nodes::{self, BuildNode as _};
 
 /// The address that means WFI in a [`FIXED_HARDWARE`] register.
 const WFI: u64 = 0xffff_ffff;
@@ -51,15 +52,14 @@ struct State {
 impl State {
     /// Returns true if two states with the same power_state can share a node.
     fn is_like(&self, other: &Self) -> bool {
-        let durations = |it: &Self| (it.min_residency_us, it.wakeup_us);
-        durations(self) == durations(other)
+        self.min_residency_us == other.min_residency_us && self.wakeup_us == other.wakeup_us
     }
 }
 
 /// The idle states of a machine.
 pub struct IdleStates {
     /// `/cpus/idle-states`.
-    pub node: TreeNode,
+    pub node: DeviceTreeNode,
     /// The phandles of each CPU's states, shallowest first, by the CPU's UID.
     pub lists: BTreeMap<u64, Vec<u32>>,
 }
@@ -104,17 +104,23 @@ pub fn idle_states(
         }
         phandles
     };
-    let lists = lists.iter().map(|(uid, listed)| (*uid, phandles(listed)));
-    let mut lists: BTreeMap<u64, Vec<u32>> = lists.collect();
-    let of_all = phandles(&of_all);
+    let mut phandle_lists: BTreeMap<u64, Vec<u32>> = lists
+        .iter()
+        .map(|(uid, listed)| (*uid, phandles(listed)))
+        .collect();
+    let phandles_of_all = phandles(&of_all);
     for uid in uids {
-        let list = lists.entry(u64::from(*uid)).or_default();
-        let added = of_all.iter().filter(|phandle| !list.contains(phandle));
-        let added: Vec<u32> = added.copied().collect();
-        list.extend(added);
+        let list = phandle_lists.entry(u64::from(*uid)).or_default();
+        for phandle in &phandles_of_all {
+            if !list.contains(phandle) {
+                list.push(*phandle);
+            }
+        }
     }
-    let node = idle_states_node(&states, timer_stops);
-    Some(IdleStates { node, lists })
+    Some(IdleStates {
+        node: idle_states_node(&states, timer_stops),
+        lists: phandle_lists,
+    })
 }
 
 /// Finds the states of all CPUs with these UIDs.
@@ -158,8 +164,10 @@ fn find(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Found {
 /// Returns the states that the payload can use, by power_state; None if there are none.
 fn choose(mut states: BTreeMap<u64, Vec<State>>, notes: &mut Vec<String>) -> Option<Vec<Listed>> {
     states.retain(|power_state, _| !matches!(power_state, 0 | &WFI));
-    let unsound = states.extract_if(.., |power_state, _| !is_sound(*power_state));
-    let unsound: Vec<u64> = unsound.map(|it| it.0).collect();
+    let unsound: Vec<u64> = states
+        .extract_if(.., |power_state, _| !is_sound(*power_state))
+        .map(|(power_state, _)| power_state)
+        .collect();
     if let Some(first) = unsound.first() {
         let count = unsound.len();
         notes.push(format!(
@@ -175,29 +183,31 @@ fn choose(mut states: BTreeMap<u64, Vec<State>>, notes: &mut Vec<String>) -> Opt
         );
         return None;
     }
-    let (count, half) = (states.len(), IDLE_STATES_MAX / 2);
+    let count = states.len();
+    let half = IDLE_STATES_MAX / 2;
     if count > IDLE_STATES_MAX {
         notes.push(format!(
             "{count} idle states; only the {half} lowest and {half} highest power_states are used"
         ));
     }
-    let is_used =
-        |index: &usize| count <= IDLE_STATES_MAX || *index < half || *index >= count - half;
-    let used = states.into_iter().enumerate().filter(|it| is_used(&it.0));
-    let used = used.flat_map(|(_, (power_state, alike))| {
-        let alike = alike.into_iter();
-        alike.map(move |state| (power_state, state))
-    });
-    Some(used.collect())
+    let is_used = |index| count <= IDLE_STATES_MAX || index < half || index >= count - half;
+    let mut used = Vec::new();
+    for (index, (power_state, alike)) in states.into_iter().enumerate() {
+        if is_used(index) {
+            used.extend(alike.into_iter().map(|state| (power_state, state)));
+        }
+    }
+    Some(used)
 }
 
 /// Builds `/cpus/idle-states` from the states and their power_states.
-fn idle_states_node(states: &[Listed], timer_stops: bool) -> TreeNode {
-    let (mut node, mut names) = (nodes::idle_states(), Vec::new());
+fn idle_states_node(states: &[Listed], timer_stops: bool) -> DeviceTreeNode {
+    let mut node = nodes::idle_states();
+    let mut names = Vec::new();
     // A power_state loses context if it does so on any CPU.
     let loses_context = |power_state: u64| {
-        let mut alike = states.iter().filter(|it| it.0 == power_state);
-        alike.any(|it| it.1.loses_context)
+        let mut states = states.iter();
+        states.any(|(other, state)| *other == power_state && state.loses_context)
     };
     for ((power_state, state), phandle) in states.iter().zip(nodes::IDLE_PHANDLES..) {
         let number = format!("state-{power_state:#x}");
@@ -207,15 +217,15 @@ fn idle_states_node(states: &[Listed], timer_stops: bool) -> TreeNode {
             |name: &String| (*name != state.name || is_node_name(name)) && !names.contains(name);
         let name = free.find(is_free).expect("the numbers never end");
         let timer_stops = timer_stops && loses_context(*power_state);
-        let own = nodes::idle_state(&name, *power_state as u32, None, timer_stops);
-        let durations = [
+        let mut own = nodes::idle_state(&name, *power_state as u32, None, timer_stops);
+        for (duration, us) in [
             (Duration::Wakeup, state.wakeup_us),
             (Duration::MinResidency, state.min_residency_us),
-        ];
-        let own = durations.into_iter().fold(own, |own, (duration, us)| {
-            own.cells(duration.name(), &[u32::try_from(us).unwrap_or(u32::MAX)])
-        });
-        node = node.with(own.cells("phandle", &[phandle]));
+        ] {
+            let cell = u32::try_from(us).unwrap_or(u32::MAX);
+            own = own.with_property(duration.name(), cell);
+        }
+        node = node.with_child(own.with_property("phandle", phandle));
         names.push(name);
     }
     node
@@ -224,8 +234,9 @@ fn idle_states_node(states: &[Listed], timer_stops: bool) -> TreeNode {
 /// Returns true if `name` is a valid node name and does not look like one generated from a
 /// power_state.
 fn is_node_name(name: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
-    name.starts_with(|c: char| c.is_ascii_alphabetic())
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || "._+-".contains(character);
+    name.starts_with(|first: char| first.is_ascii_alphabetic())
         && !name.starts_with("state-")
         && name.len() <= NAME_MAX
         && name.chars().all(is_plain)
@@ -233,8 +244,10 @@ fn is_node_name(name: &str) -> bool {
 
 /// Returns true if a power_state is valid in one of the PSCI formats.
 fn is_sound(power_state: u64) -> bool {
-    let word = u32::try_from(power_state);
-    word.is_ok_and(|it| StateFormat::ALL.iter().any(|format| format.accepts(it)))
+    let Ok(word) = u32::try_from(power_state) else {
+        return false;
+    };
+    StateFormat::ALL.iter().any(|format| format.accepts(word))
 }
 
 /// Returns a CPU's states, combined with its containers' states.
@@ -360,7 +373,7 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
 /// register (section 6.4.3.7).
 fn address(template: &[u8]) -> Option<u64> {
     match template.split_first_chunk()? {
-        ([0x82, _, _, FIXED_HARDWARE, _, _, _], rest) => super::table::number(rest, 0, 8),
+        ([0x82, _, _, FIXED_HARDWARE, _, _, _], rest) => super::table::read_number(rest, 0, 8),
         _ => None,
     }
 }
@@ -368,7 +381,10 @@ fn address(template: &[u8]) -> Option<u64> {
 /// Adds a note about an object unless the same note already exists for another object.
 fn add_note(notes: &mut Vec<String>, path: &[Segment], message: &str) {
     if !notes.iter().any(|note| note.ends_with(message)) {
-        let segments: Vec<_> = path.iter().map(|it| String::from_utf8_lossy(it)).collect();
+        let segments: Vec<_> = path
+            .iter()
+            .map(|segment| String::from_utf8_lossy(segment))
+            .collect();
         notes.push(format!(
             "\\{} and possibly others: {message}",
             segments.join(".")

@@ -9,7 +9,7 @@ use hardware::board::{Mpidr, REDISTRIBUTOR_REGIONS_MAX, Region};
 
 use super::layouts::{Gicc, GiccStart, Gicd, GicrRange, Its, Madt};
 use super::table::AcpiTable;
-use crate::{Result, TreeNode, merge, nodes};
+use crate::{DeviceTreeNode, Result, merge_regions, nodes};
 
 /// Offset of the first entry.
 const ENTRIES: usize = size_of::<Madt>();
@@ -54,8 +54,8 @@ pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
             continue;
         }
         let gicc = entry.read::<Gicc>(0)?;
-        let mpidr = Mpidr::try_from(gicc.mpidr.get());
-        let mpidr = mpidr.map_err(|error| entry.error(0, format_args!("{error}")))?;
+        let mpidr = Mpidr::try_from(gicc.mpidr.get())
+            .map_err(|error| entry.error(0, format_args!("{error}")))?;
         if cpus.len() == CPU_MAX {
             return Err(entry.error(0, format_args!("more than {CPU_MAX} enabled CPUs")));
         }
@@ -89,10 +89,11 @@ pub fn controller(
     madt: &AcpiTable<'_>,
     cpus: &[MadtCpu],
     notes: &mut Vec<String>,
-) -> Result<TreeNode> {
+) -> Result<DeviceTreeNode> {
     let distributor = distributor(madt)?;
     let gicd = distributor.read::<Gicd>(0)?;
-    let (base, version) = (gicd.base.get(), gicd.version);
+    let base = gicd.base.get();
+    let version = gicd.version;
     if base == 0 {
         let message =
             format_args!("the GIC distributor is at address 0: use a device tree instead");
@@ -104,9 +105,9 @@ pub fn controller(
         _ => redistributors(madt, cpus, version == 4)?,
     };
     let frame = |base, size| Region { base, size };
-    let (count, most) = (regions.len(), REDISTRIBUTOR_REGIONS_MAX);
+    let count = regions.len();
     match version {
-        0 | 3 | 4 if (1..=most).contains(&count) => {
+        0 | 3 | 4 if (1..=REDISTRIBUTOR_REGIONS_MAX).contains(&count) => {
             let mut frames = [frame(base, GICD_V3.most)].to_vec();
             frames.extend(regions);
             Ok(nodes::gic_v3(&frames, its(madt, notes)?))
@@ -116,13 +117,15 @@ pub fn controller(
             Ok(nodes::gic_v2(frame(base, GICD_V2.most), interface))
         }
         0..=4 => {
-            let expected = format_args!("1 to {most}: use a device tree instead");
-            let message = format_args!("{count} redistributor regions, expected {expected}");
+            let message = format_args!(
+                "{count} redistributor regions, expected 1 to {REDISTRIBUTOR_REGIONS_MAX}: use a \
+                 device tree instead"
+            );
             Err(distributor.error(0, message))
         }
         _ => {
-            let expected = "0 to 4: use a device tree instead";
-            let message = format_args!("GIC version {version}, expected {expected}");
+            let message =
+                format_args!("GIC version {version}, expected 0 to 4: use a device tree instead");
             Err(distributor.error(0, message))
         }
     }
@@ -146,7 +149,8 @@ fn distributor<'m>(madt: &AcpiTable<'m>) -> Result<AcpiTable<'m>> {
 fn cpu_interface(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<u64> {
     let mut common = None;
     for cpu in cpus {
-        let (mpidr, interface) = (cpu.mpidr, cpu.interface);
+        let mpidr = cpu.mpidr;
+        let interface = cpu.interface;
         if interface == 0 {
             let message = format_args!("a GICv2 requires a GICC address, but CPU {mpidr} has none");
             return Err(madt.error(cpu.at, message));
@@ -218,6 +222,6 @@ fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Re
     // contiguous redistributors.
     match regions.len() {
         ..=REDISTRIBUTOR_REGIONS_MAX => Ok(regions),
-        _ => Ok(merge(regions)),
+        _ => Ok(merge_regions(regions)),
     }
 }

@@ -162,7 +162,8 @@ impl<'m> Namespace<'m> {
                     return terms.clone().skip_opcode().map(drop);
                 };
                 *terms = after;
-                let is_kept = name.segments.last().is_some_and(|it| KEPT.contains(&it));
+                let last = name.segments.last();
+                let is_kept = last.is_some_and(|segment| KEPT.contains(&segment));
                 if is_kept || matches!(value, Value::Package(_)) {
                     self.add(absolute(scope, &name)?, Object::Value(value));
                 }
@@ -232,20 +233,19 @@ impl<'m> Namespace<'m> {
         match opcode.kind {
             Kind::Declaration => {}
             Kind::Filler if is_method => {}
-            Kind::Conditional | Kind::Code if is_method => return None,
+            _ if is_method => return None,
             // iasl puts declarations of external objects into such blocks.
             Kind::Conditional if start.is_never_run() => {}
             Kind::Conditional if has_cpus(bytes) => self.add_fault(start.at, Fault::Conditional),
-            Kind::Filler | Kind::Conditional | Kind::Code => {
-                self.count_skipped(opcode.name, start.at);
-            }
+            _ => self.count_skipped(opcode.name, start.at),
         }
         terms.skip_operands(opcode.operands);
         Some(())
     }
 
     fn count_skipped(&mut self, name: &'static str, at: usize) {
-        match self.skipped.iter_mut().find(|it| it.name == name) {
+        let mut skipped = self.skipped.iter_mut();
+        match skipped.find(|skipped| skipped.name == name) {
             Some(skipped) => skipped.count += 1,
             None => self.skipped.push(SkippedCode { name, at, count: 1 }),
         }
@@ -322,9 +322,10 @@ impl<'m> Namespace<'m> {
 
 /// Returns the absolute path of a name in a scope.
 fn absolute(scope: &[Segment], name: &Name) -> Option<ObjectPath> {
-    let kept = match name.is_absolute {
-        true => 0,
-        false => scope.len().checked_sub(name.ups)?,
+    let kept = if name.is_absolute {
+        0
+    } else {
+        scope.len().checked_sub(name.ups)?
     };
     let path = [scope.get(..kept)?, &name.segments].concat();
     (path.len() <= PATH_MAX).then_some(path)

@@ -10,7 +10,8 @@ use zerocopy::little_endian::U32;
 use super::layouts::{Cache, Processor};
 use super::madt::MadtCpu;
 use super::table::{AcpiTable, HEADER_SIZE};
-use crate::{Result, TreeNode, nodes};
+use crate::nodes::{self, BuildNode as _};
+use crate::{DeviceTreeNode, Result};
 
 /// Offset of the first entry.
 const ENTRIES: usize = HEADER_SIZE;
@@ -65,16 +66,16 @@ impl<'m> Topology<'m> {
         let mut first_level = None;
         for (cpu, number) in cpus.iter().zip(0..) {
             let first = leaves.partition_point(|leaf| leaf.0 < cpu.uid);
-            let leaf = leaves.get(first).filter(|leaf| leaf.0 == cpu.uid);
-            let Some((_, leaf)) = leaf else {
+            let found = leaves.get(first).filter(|leaf| leaf.0 == cpu.uid);
+            let Some((_, leaf)) = found else {
                 return Err(processors.why_missing(&pptt, cpu.uid)?);
             };
             let is_thread = leaf.read::<Processor>(0)?.flags.get() & IS_THREAD != 0;
-            let core = match is_thread {
-                false => *leaf,
-                true => processors
-                    .parent(leaf)?
-                    .ok_or_else(|| leaf.error(PARENT, format_args!("the thread has no parent")))?,
+            let core = if is_thread {
+                let orphan = || leaf.error(PARENT, format_args!("the thread has no parent"));
+                processors.parent(leaf)?.ok_or_else(orphan)?
+            } else {
+                *leaf
             };
             let level = processors.level(&core)?;
             let expected = *first_level.get_or_insert(level);
@@ -104,16 +105,16 @@ impl<'m> Topology<'m> {
     }
 
     /// Builds `cpu-map`, a child of `/cpus`.
-    pub fn map(&self) -> TreeNode {
-        let mut map = TreeNode::new("cpu-map");
+    pub fn map(&self) -> DeviceTreeNode {
+        let mut map = DeviceTreeNode::new_unchecked("cpu-map");
         let is_cluster = |one: &CpuPlace, other: &CpuPlace| one.cluster == other.cluster;
         for (number, cluster) in self.places.chunk_by(is_cluster).enumerate() {
-            let mut node = TreeNode::new(&format!("cluster{number}"));
+            let mut node = DeviceTreeNode::new_unchecked(format!("cluster{number}"));
             let cores = cluster.chunk_by(|one, other| one.core == other.core);
             for (number, core) in cores.enumerate() {
-                node = node.with(core_node(core, number));
+                node = node.with_child(core_node(core, number));
             }
-            map = map.with(node);
+            map = map.with_child(node);
         }
         map
     }
@@ -123,13 +124,20 @@ impl<'m> Topology<'m> {
     pub fn second_level_cache(&self) -> Option<u64> {
         let of_cpu = |place: &CpuPlace| {
             let first = self.caches(place.leaf).chain(self.caches(place.core));
-            let next = first.filter_map(|cache| cache.read::<Cache>(0).ok());
-            let next: Vec<u32> = next.map(|cache| cache.next_level.get()).collect();
-            let (has_first, has_next) = (!next.is_empty(), next.iter().any(|at| *at != 0));
-            let second = next.iter().filter_map(|at| self.cache(*at as usize));
-            let shared = self.caches(place.cluster);
-            let shared = shared.filter(|_| has_first && !has_next);
-            second.chain(shared).filter_map(|it| cache_size(&it)).max()
+            let next: Vec<u32> = first
+                .filter_map(|cache| cache.read::<Cache>(0).ok())
+                .map(|cache| cache.next_level.get())
+                .collect();
+            let has_first = !next.is_empty();
+            let has_next = next.iter().any(|at| *at != 0);
+            let mut second: Vec<_> = next
+                .iter()
+                .filter_map(|at| self.cache(*at as usize))
+                .collect();
+            if has_first && !has_next {
+                second.extend(self.caches(place.cluster));
+            }
+            second.iter().filter_map(cache_size).max()
         };
         self.places.iter().filter_map(of_cpu).max()
     }
@@ -176,7 +184,8 @@ impl<'m> Processors<'m> {
     fn leaves(&self, cpus: &[MadtCpu]) -> Result<Vec<(u32, AcpiTable<'m>)>> {
         let mut uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
         uids.sort_unstable();
-        let (mut leaves, mut parents) = (Vec::new(), Vec::new());
+        let mut leaves = Vec::new();
+        let mut parents = Vec::new();
         for processor in &self.0 {
             let fields = processor.read::<Processor>(0)?;
             parents.push(fields.parent.get() as usize);
@@ -272,19 +281,22 @@ fn has_uid(processor: &Processor) -> bool {
 }
 
 fn cache_size(cache: &AcpiTable<'_>) -> Option<u64> {
-    let cache = cache.read::<Cache>(0).ok()?;
-    let (has_size, size) = (cache.flags.get() & HAS_SIZE != 0, cache.size.get());
+    let fields = cache.read::<Cache>(0).ok()?;
+    let has_size = fields.flags.get() & HAS_SIZE != 0;
+    let size = fields.size.get();
     (has_size && size != 0).then_some(size.into())
 }
 
 /// Builds a core node. `cpus` is a single CPU or the core's threads.
-fn core_node(cpus: &[CpuPlace], number: usize) -> TreeNode {
-    let mut node = TreeNode::new(&format!("core{number}"));
+fn core_node(cpus: &[CpuPlace], number: usize) -> DeviceTreeNode {
+    let mut node = DeviceTreeNode::new_unchecked(format!("core{number}"));
     for (number, place) in cpus.iter().enumerate() {
-        let cpu = [nodes::CPU_PHANDLES + place.cpu];
-        node = match place.is_thread {
-            true => node.with(TreeNode::new(&format!("thread{number}")).cells("cpu", &cpu)),
-            false => node.cells("cpu", &cpu),
+        let phandle = nodes::CPU_PHANDLES + place.cpu;
+        node = if place.is_thread {
+            let thread = DeviceTreeNode::new_unchecked(format!("thread{number}"));
+            node.with_child(thread.with_property("cpu", phandle))
+        } else {
+            node.with_property("cpu", phandle)
         };
     }
     node

@@ -11,13 +11,13 @@ use hardware::image::UartKind;
 use super::layouts::{Dbg2, DebugDevice, GenericAddress, Spcr};
 use super::table::AcpiTable;
 use super::tables::Tables;
-use crate::{Result, TreeNode, nodes};
+use crate::{DeviceTreeNode, Result, nodes};
 
 /// The DBG2 type for a serial port.
 const SERIAL: u16 = 0x8000;
 
 /// Builds the console node.
-pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
+pub fn console(tables: &Tables<'_>) -> Result<DeviceTreeNode> {
     if let Some(spcr) = tables.get(*b"SPCR")? {
         let fields = spcr.read::<Spcr>(0)?;
         // Address 0 means that the console is not in use.
@@ -29,7 +29,8 @@ pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
     }
     if let Some(dbg2) = tables.get(*b"DBG2")? {
         let fields = dbg2.read::<Dbg2>(0)?;
-        let (first, count) = (fields.first_offset.get(), fields.count.get());
+        let first = fields.first_offset.get();
+        let count = fields.count.get();
         // DBG2 entries start with a revision instead of a type.
         for entry in dbg2.entries(first as usize, 2).take(count as usize) {
             let entry = entry?;
@@ -53,9 +54,10 @@ pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
 
 /// Builds a UART node. `kind` is the UART type, which is at offset `kind_at`. The Generic Address
 /// Structure for the UART (ACPI 6.5, section 5.2.3.2) is at offset `at`.
-fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<TreeNode> {
+fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<DeviceTreeNode> {
     let address = table.read::<GenericAddress>(at)?;
-    let (base, space) = (address.address.get(), address.space);
+    let base = address.address.get();
+    let space = address.space;
     if space != 0 {
         let message = format_args!("the UART is in address space {space}, expected 0 (memory)");
         return Err(table.error(at, message));
@@ -83,17 +85,18 @@ fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<T
 
 /// Returns a list of the known UART types: "3 (PL011), 0 or 1 (16550)".
 fn known_types() -> String {
-    let kinds = UartKind::ALL.iter().map(|kind| kind.descriptor());
-    let kinds = kinds.filter(|kind| !kind.acpi_types.is_empty());
-    let kinds = kinds.map(|kind| {
+    let mut known = Vec::new();
+    for kind in UartKind::ALL.iter().map(|kind| kind.descriptor()) {
         let types: Vec<_> = kind
             .acpi_types
             .iter()
-            .map(|it| format!("{it:#x}"))
+            .map(|number| format!("{number:#x}"))
             .collect();
-        format!("{} ({})", types.join(" or "), kind.title)
-    });
-    kinds.collect::<Vec<_>>().join(", ")
+        if !types.is_empty() {
+            known.push(format!("{} ({})", types.join(" or "), kind.title));
+        }
+    }
+    known.join(", ")
 }
 
 /// Returns a 16550's shift from register number to byte offset, and its access width in bytes.
@@ -115,8 +118,7 @@ fn layout(table: &AcpiTable<'_>, at: usize) -> Result<(u8, u8)> {
             Ok((distance.max(access), 1 << access))
         }
         _ => {
-            let expected = "0, 8, 16, 32, 64 or 128";
-            let message = format_args!("bit width {bits}, expected {expected}");
+            let message = format_args!("bit width {bits}, expected 0, 8, 16, 32, 64 or 128");
             Err(table.error(at + offset_of!(GenericAddress, bit_width), message))
         }
     }

@@ -15,7 +15,7 @@ pub const HEADER_SIZE: usize = size_of::<Header>();
 const TABLE_MAX: usize = 16 << 20;
 
 /// Returns the little-endian number at an offset. `size` is its size in bytes, 1 to 8.
-pub fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
+pub fn read_number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     let field = bytes.get(at..)?.get(..size)?.iter().rev();
     Some(field.fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
@@ -44,6 +44,9 @@ impl fmt::Display for TableOrigin {
 }
 
 /// A table with a complete header, or a table entry.
+///
+/// Holding one proves nothing about its fields. [`Self::check`] returns one whose size and checksum
+/// are right; [`Self::read`] and [`Self::entry`] stay within the bytes in any case.
 #[derive(Clone, Copy, Debug)]
 pub struct AcpiTable<'m> {
     signature: [u8; 4],
@@ -110,7 +113,8 @@ impl<'m> AcpiTable<'m> {
     {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
         T::ref_from_prefix(rest).map(|found| found.0).map_err(|_| {
-            let (least, have) = (at.saturating_add(size_of::<T>()), self.bytes.len());
+            let least = at.saturating_add(size_of::<T>());
+            let have = self.bytes.len();
             self.error(0, format_args!("{have} bytes, expected at least {least}"))
         })
     }
@@ -119,9 +123,9 @@ impl<'m> AcpiTable<'m> {
     /// `length_size` bytes.
     pub fn entry(&self, at: usize, length_size: usize) -> Result<Self> {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
-        let length = number(rest, 1, length_size).unwrap_or(0) as usize;
-        let bytes = rest.get(..length).filter(|_| length > length_size);
-        let Some(bytes) = bytes else {
+        let length = read_number(rest, 1, length_size).unwrap_or(0) as usize;
+        let entry = rest.get(..length).filter(|_| length > length_size);
+        let Some(bytes) = entry else {
             let expected = format_args!("expected {} to {}", 1 + length_size, rest.len());
             return Err(self.error(at, format_args!("entry length {length}, {expected}")));
         };
@@ -151,8 +155,11 @@ impl<'m> AcpiTable<'m> {
     /// Builds an error for an offset in the table or entry.
     #[cold]
     pub fn error(&self, at: usize, message: fmt::Arguments<'_>) -> FormatError {
-        let (name, place) = (String::from_utf8_lossy(&self.signature), self.place);
-        let at = self.at + at;
-        FormatError::new(format_args!("{name} ({place}), offset {at:#x}: {message}"))
+        let name = String::from_utf8_lossy(&self.signature);
+        let place = self.place;
+        let offset = self.at + at;
+        FormatError::new(format_args!(
+            "{name} ({place}), offset {offset:#x}: {message}"
+        ))
     }
 }

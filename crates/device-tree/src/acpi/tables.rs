@@ -20,7 +20,10 @@ pub trait Memory<'m> {
     fn bytes(&self, address: u64, size: u64) -> Option<&'m [u8]>;
 }
 
-/// A machine's tables. Tables are checked only when they are used.
+/// A machine's tables.
+///
+/// Holding one proves that each table's header can be read. A table is checked only when it is
+/// used.
 #[derive(Clone, Debug)]
 pub struct Tables<'m> {
     tables: Vec<AcpiTable<'m>>,
@@ -38,8 +41,8 @@ impl<'m> Tables<'m> {
         let wrong =
             |message: &str| FormatError::new(format_args!("RSDP (at {rsdp:#x}): {message}"));
         let unreadable = || wrong("not in readable memory");
-        let bytes = memory.bytes(rsdp, size_of::<Rsdp>() as u64);
-        let bytes = bytes.ok_or_else(unreadable)?;
+        let size = size_of::<Rsdp>() as u64;
+        let bytes = memory.bytes(rsdp, size).ok_or_else(unreadable)?;
         let root = Rsdp::ref_from_bytes(bytes).map_err(|_| unreadable())?;
         if root.signature != *b"RSD PTR " {
             return Err(wrong("does not start with \"RSD PTR \""));
@@ -57,9 +60,10 @@ impl<'m> Tables<'m> {
             return Err(wrong("a checksum is wrong"));
         }
         let address = root.xsdt.get();
-        let xsdt = read(memory, address).filter(|it| it.signature() == *b"XSDT");
-        let xsdt = xsdt.ok_or_else(|| wrong(&format!("no XSDT at {address:#x}")))?;
-        let xsdt = xsdt.check()?;
+        let xsdt = read(memory, address)
+            .filter(|table| table.signature() == *b"XSDT")
+            .ok_or_else(|| wrong(&format!("no XSDT at {address:#x}")))?
+            .check()?;
         let (addresses, _) = xsdt.bytes.split_at(HEADER_SIZE).1.as_chunks();
         let mut found = Self::new(addresses.len())?;
         for address in addresses {
@@ -146,9 +150,12 @@ impl<'m> Tables<'m> {
 /// Reads the table at an address. If only its header can be read, returns the header.
 fn read<'m>(memory: &impl Memory<'m>, address: u64) -> Option<AcpiTable<'m>> {
     let place = TableOrigin::Address(address);
-    let bytes = memory.bytes(address, HEADER_SIZE as u64)?;
-    let length = u64::from(Header::ref_from_bytes(bytes).ok()?.length.get());
-    let whole = Some(length).filter(|length| *length >= HEADER_SIZE as u64);
-    let whole = whole.and_then(|length| memory.bytes(address, length));
-    Some(AcpiTable::new(whole.unwrap_or(bytes), place))
+    let header = memory.bytes(address, HEADER_SIZE as u64)?;
+    let length = u64::from(Header::ref_from_bytes(header).ok()?.length.get());
+    let whole = if length >= HEADER_SIZE as u64 {
+        memory.bytes(address, length)
+    } else {
+        None
+    };
+    Some(AcpiTable::new(whole.unwrap_or(header), place))
 }

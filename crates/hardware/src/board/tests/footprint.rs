@@ -2,10 +2,9 @@
 
 use std::string::{String, ToString};
 
-use super::node_model::Edit::{self, Add, Remove, Reserve, Set};
-use super::node_model::NodeModel;
-use super::node_model::Tree::Qemu;
-use super::node_model::Value::Cells;
+use super::edited_tree::Edit::{self, Add, Remove, Reserve, Set};
+use super::edited_tree::Tree::Qemu;
+use super::edited_tree::Value::Cells;
 use crate::board::{Board, Footprint, Region};
 use crate::image::{ParameterBlock, working_memory};
 
@@ -28,9 +27,9 @@ const SPLIT: &str = "memory@60010000 { device_type = \"memory\"; \
                      reg = <0 0x60010000 0 0x1000000>; }";
 
 fn checked(edits: &[Edit<'_>], footprint: &Footprint) -> String {
-    let mut tree = NodeModel::read(Qemu(1));
-    edits.iter().for_each(|edit| tree.edit(*edit));
-    let blob = tree.blob();
+    let mut tree = Qemu(1).parse();
+    edits.iter().for_each(|edit| edit.apply(&mut tree));
+    let blob = tree.to_dtb();
     let board = Board::read(&blob).expect("a usable tree");
     let checked = board.check_footprint(footprint);
     checked.map_or_else(|error| error.to_string(), |()| "free".into())

@@ -3,9 +3,7 @@
 use std::format;
 use std::string::{String, ToString};
 
-use fdt_blob::cells;
-
-use super::node_model::{NodeModel, Tree};
+use super::edited_tree::{Tree, cells};
 use crate::board::total_size;
 use crate::board::{Board, TreeConsole};
 
@@ -16,14 +14,14 @@ fn message(tree: &[u8]) -> String {
 }
 
 #[test]
-fn invalid_headers_are_rejected() {
+fn headers_that_are_not_sound_are_refused() {
     assert_eq!(message(&[]), "0 bytes, shorter than a header");
     let short = [0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0];
     assert_eq!(message(&short), "7 bytes, shorter than a header");
     assert!(total_size(&cells(&[0xd00d_feed, 0x20_0001])).is_err());
-    let sound = NodeModel::read(Tree::Qemu(1)).blob();
-    let truncated = format!("truncated: {} of 131072 bytes", sound.len());
-    let end = sound.len() as u32 - 8;
+    let blob = Tree::Qemu(1).parse().to_dtb();
+    let truncated = format!("truncated: {} of 131072 bytes", blob.len());
+    let end = blob.len() as u32 - 8;
     let endless = format!("offset {end:#x}: the memory reservations have no terminator");
     let magic = "magic 0x7f454c46, expected 0xd00dfeed";
     let small = "offset 0x4: totalsize is smaller than the header";
@@ -40,27 +38,22 @@ fn invalid_headers_are_rejected() {
         (36, 8, "offset 0x40: the structure block has no end token"),
         (16, end, &endless),
     ];
-    let with_word = |at: usize, word| {
-        let mut blob = sound.clone();
+    let rows = rows.map(|(at, word, error)| (at, word, error.into()));
+    let blocks = [8, 12, 16].into_iter().flat_map(|at| {
+        let error = format!("offset {at:#x}: the block is outside the tree");
+        [0, 39, u32::MAX].map(|word| (at, word, error.clone()))
+    });
+    for (at, word, expected) in rows.into_iter().chain(blocks) {
+        let mut blob = blob.clone();
         blob[at..at + 4].copy_from_slice(&cells(&[word]));
-        message(&blob)
-    };
-    for (at, word, expected) in rows {
-        assert_eq!(with_word(at, word), expected);
-    }
-    for at in [8, 12, 16] {
-        for word in [0, 39, u32::MAX] {
-            let expected = format!("offset {at:#x}: the block is outside the tree");
-            assert_eq!(with_word(at, word), expected);
-        }
+        assert_eq!(message(&blob), expected);
     }
 }
 
 /// Each structure block contains only the listed words. The name at offset 0 is `p`.
 #[test]
-fn invalid_structures_are_rejected() {
-    let a = 0x6100_0000;
-    let slash = 0x2f00_0000;
+fn structures_that_are_not_sound_are_refused() {
+    let (a, slash) = (0x6100_0000, 0x2f00_0000);
     let token = "an unknown, damaged or misplaced token";
     let name = "an invalid node or property name";
     for (expected, words) in [

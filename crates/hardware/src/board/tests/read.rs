@@ -2,9 +2,9 @@
 
 use std::format;
 
-use super::node_model::Edit::{self, Add, AddEach, Remove, Reserve, Set, Unset};
-use super::node_model::Tree::{self, Devices, Juno, Qemu};
-use super::node_model::Value::{Bytes, Cells, Empty, Text, Texts};
+use super::edited_tree::Edit::{self, Add, AddEach, Remove, Reserve, Set, Unset};
+use super::edited_tree::Tree::{self, Devices, Juno, Qemu};
+use super::edited_tree::Value::{Bytes, Cells, Empty, Text, Texts};
 
 /// Unordered clusters, cores and threads at several levels, with decimal phandles.
 const NESTED_CPU_MAP: &str = "cpu-map {

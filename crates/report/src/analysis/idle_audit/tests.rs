@@ -1,6 +1,7 @@
 //! Which CPUs use which states, in made-up trees.
 
-use device_tree::{TreeNode, nodes};
+use device_tree::DeviceTreeNode;
+use device_tree::nodes::{self, BuildNode as _};
 
 use super::{DeclaredBy, DeclaredSource, Verdict, audit};
 
@@ -12,53 +13,50 @@ const OUTER_DOMAIN: u32 = 0x21;
 /// The power_state of all states.
 const POWER_STATE: u32 = 0x4000_0004;
 
-fn cpu(number: u32) -> TreeNode {
-    TreeNode::new(&format!("cpu@{number:x}"))
-        .texts("device_type", &["cpu"])
-        .cells("reg", &[number])
+fn cpu(number: u32) -> DeviceTreeNode {
+    DeviceTreeNode::new_unchecked(format!("cpu@{number:x}"))
+        .with_property("device_type", "cpu")
+        .with_property("reg", number)
 }
 
-fn state(name: &str, compatible: &str, phandle: u32) -> TreeNode {
-    TreeNode::new(name)
-        .texts("compatible", &[compatible])
-        .cells("arm,psci-suspend-param", &[POWER_STATE])
-        .cells("entry-latency-us", &[100])
-        .cells("exit-latency-us", &[200])
+fn state(name: &str, compatible: &str, phandle: u32) -> DeviceTreeNode {
+    DeviceTreeNode::new_unchecked(name)
+        .with_property("compatible", compatible)
+        .with_property("arm,psci-suspend-param", POWER_STATE)
+        .with_property("entry-latency-us", 100_u32)
+        .with_property("exit-latency-us", 200_u32)
         // Less than both latencies, which is a contradiction.
-        .cells("min-residency-us", &[250])
-        .cells("phandle", &[phandle])
+        .with_property("min-residency-us", 250_u32)
+        .with_property("phandle", phandle)
 }
 
-fn cpu_state(name: &str, phandle: u32) -> TreeNode {
+fn cpu_state(name: &str, phandle: u32) -> DeviceTreeNode {
     state(name, "arm,idle-state", phandle)
 }
 
-fn domain(phandle: u32, states: &[u32]) -> TreeNode {
-    TreeNode::new(&format!("domain-{phandle:x}"))
-        .cells("#power-domain-cells", &[0])
-        .cells("domain-idle-states", states)
-        .cells("phandle", &[phandle])
+fn domain(phandle: u32, states: &[u32]) -> DeviceTreeNode {
+    DeviceTreeNode::new_unchecked(format!("domain-{phandle:x}"))
+        .with_property("#power-domain-cells", 0_u32)
+        .with_property("domain-idle-states", states)
+        .with_property("phandle", phandle)
 }
 
 /// Audits a tree with these CPUs, states and power domains. Returns a line per state: its name, the
 /// CPUs that use it, and the verdicts.
 fn lines<const N: usize>(
-    cpus: &[TreeNode],
-    states: [TreeNode; N],
-    domains: &[TreeNode],
+    cpus: &[DeviceTreeNode],
+    states: [DeviceTreeNode; N],
+    domains: &[DeviceTreeNode],
 ) -> [String; N] {
-    let group = |name: &str, children: &[TreeNode]| {
-        children
-            .iter()
-            .cloned()
-            .fold(TreeNode::new(name), TreeNode::with)
+    let group = |name: &str, children: &[DeviceTreeNode]| {
+        DeviceTreeNode::new_unchecked(name).with_children(children.iter().cloned())
     };
-    let cpus = group("cpus", cpus).with(group("idle-states", &states));
+    let cpus = group("cpus", cpus).with_child(group("idle-states", &states));
     let psci = group("psci", domains);
     let tree = nodes::root("example,board", "Example", false)
-        .with(cpus)
-        .with(psci);
-    let source = DeclaredSource::of_tree("a.dtb", DeclaredBy::Tree, &tree.flatten());
+        .with_child(cpus)
+        .with_child(psci);
+    let source = DeclaredSource::of_tree("a.dtb", DeclaredBy::Tree, &nodes::flatten(tree));
     let found = audit(&source.expect("states"), "", &[], 2.0).expect("an audit");
     let lines = found.states.iter().map(|state| {
         let users: Vec<_> = state.users.iter().map(ToString::to_string).collect();
@@ -88,7 +86,7 @@ fn state_that_no_cpu_lists_is_only_called_unused() {
         [format!("big [] {unused}"), format!("small [] {unused}")]
     );
     // Only one CPU lists a state, and only one of the states is listed.
-    let cpus = [cpu(0), cpu(0x100).cells("cpu-idle-states", &[STATE])];
+    let cpus = [cpu(0), cpu(0x100).with_property("cpu-idle-states", STATE)];
     assert_eq!(
         lines(&cpus, states.clone(), &[]),
         [
@@ -98,8 +96,8 @@ fn state_that_no_cpu_lists_is_only_called_unused() {
     );
     // Each kind of CPU has its own state.
     let cpus = [
-        cpu(0).cells("cpu-idle-states", &[OTHER_STATE]),
-        cpu(0x100).cells("cpu-idle-states", &[STATE]),
+        cpu(0).with_property("cpu-idle-states", OTHER_STATE),
+        cpu(0x100).with_property("cpu-idle-states", STATE),
     ];
     let own = [
         "big [0x100] residency-covers-latency",
@@ -108,17 +106,17 @@ fn state_that_no_cpu_lists_is_only_called_unused() {
     assert_eq!(lines(&cpus, states.clone(), &[]), own);
     // The compatible string of a vendor's kernel.
     let vendor = state("big", "example,idle-state", STATE);
-    let cpus = [cpu(0).cells("cpu-idle-states", &[STATE])];
+    let cpus = [cpu(0).with_property("cpu-idle-states", STATE)];
     let used = ["big [0x0] residency-covers-latency"];
     assert_eq!(lines(&cpus, [vendor], &[]), used);
     // A CPU without device_type.
-    let unmarked = TreeNode::new("cpu@1")
-        .cells("reg", &[1])
-        .cells("cpu-idle-states", &[STATE]);
+    let unmarked = DeviceTreeNode::new_unchecked("cpu@1")
+        .with_property("reg", 1_u32)
+        .with_property("cpu-idle-states", STATE);
     let used = ["big [0x1] residency-covers-latency"];
     assert_eq!(lines(&[unmarked], [cpu_state("big", STATE)], &[]), used);
     // A phandle that no node has.
-    let cpus = [cpu(0).cells("cpu-idle-states", &[0x99, STATE])];
+    let cpus = [cpu(0).with_property("cpu-idle-states", [0x99, STATE])];
     let [big, small] = lines(&cpus, states, &[]);
     assert_eq!(big, "big [0x0] residency-covers-latency");
     assert_eq!(small, format!("small [] {unused}"));
@@ -126,8 +124,8 @@ fn state_that_no_cpu_lists_is_only_called_unused() {
 
 #[test]
 fn disabled_cpu_or_state_does_not_count() {
-    let list = |cpu: TreeNode| cpu.cells("cpu-idle-states", &[STATE]);
-    let off = |node: TreeNode| node.texts("status", &["disabled"]);
+    let list = |cpu: DeviceTreeNode| cpu.with_property("cpu-idle-states", STATE);
+    let off = |node: DeviceTreeNode| node.with_property("status", "disabled");
     let state = cpu_state("big", STATE);
     assert_eq!(
         lines(&[cpu(0), off(list(cpu(1)))], [state.clone()], &[]),
@@ -145,7 +143,7 @@ fn disabled_cpu_or_state_does_not_count() {
 
 #[test]
 fn states_of_power_domains_are_those_of_the_cpus_in_them() {
-    let inside = |cpu: TreeNode| cpu.cells("power-domains", &[DOMAIN]);
+    let inside = |cpu: DeviceTreeNode| cpu.with_property("power-domains", DOMAIN);
     let states = || {
         [
             cpu_state("core", STATE),
@@ -153,7 +151,7 @@ fn states_of_power_domains_are_those_of_the_cpus_in_them() {
         ]
     };
     let nested = [
-        domain(DOMAIN, &[STATE]).cells("power-domains", &[OUTER_DOMAIN]),
+        domain(DOMAIN, &[STATE]).with_property("power-domains", OUTER_DOMAIN),
         domain(OUTER_DOMAIN, &[OTHER_STATE]),
     ];
     // No CPU has cpu-idle-states.
@@ -163,7 +161,7 @@ fn states_of_power_domains_are_those_of_the_cpus_in_them() {
             let [core, cluster] = states();
             [
                 core,
-                cluster.cells("arm,psci-suspend-param", &[0x4100_0044]),
+                cluster.with_property("arm,psci-suspend-param", 0x4100_0044_u32),
             ]
         },
         &nested,
@@ -171,7 +169,7 @@ fn states_of_power_domains_are_those_of_the_cpus_in_them() {
     assert_eq!(core, "core [0x0 0x1] residency-covers-latency");
     assert_eq!(cluster, "cluster [0x0 0x1] residency-covers-latency");
     // The domain's states are nobody's if no CPU is in it.
-    let cpus = [cpu(0).cells("cpu-idle-states", &[STATE])];
+    let cpus = [cpu(0).with_property("cpu-idle-states", STATE)];
     assert_eq!(
         lines(&cpus, states(), &[domain(DOMAIN, &[OTHER_STATE])]),
         [
