@@ -18,7 +18,7 @@ use hardware::board::CpuIndex;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 
-use super::table::{ABSENT, Table, TableStyle, cell, write_table};
+use super::table::{Table, TableStyle, cell, write_table};
 
 /// The maximum number of skip entries for one scenario across both helper placements. An entry
 /// covers the scenario itself, its steps, or CPUs (up to two reasons per placement).
@@ -49,14 +49,15 @@ struct SummaryRow {
     figures: Option<InShort>,
 }
 
-/// A summary of a scenario's results across its CPUs.
-#[derive(Clone, Debug)]
+/// A summary of a scenario's results across its CPUs. It owns no heap block, because it outlives
+/// the scenario.
+#[derive(Clone, Copy, Debug)]
 struct InShort {
     name: &'static str,
-    unit: &'static str,
-    median: String,
-    worst: String,
-    worst_cpu: String,
+    scale: FigureScale,
+    median: u64,
+    worst: u64,
+    worst_cpu: CpuIndex,
 }
 
 #[derive(Debug)]
@@ -165,7 +166,7 @@ impl ClosingSummary {
     /// Writes a row for each scenario that measures something, everything that failed or was
     /// skipped and why, and the number of samples and checks.
     pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
-        self.table(out)?;
+        self.table(out, run)?;
         for it in &self.results {
             if let Status::Failed(failure) = it.status {
                 let text = format!("{}: {}", it.id.tag(), failure.sentence(run));
@@ -181,13 +182,13 @@ impl ClosingSummary {
         self.counts(out, run)
     }
 
-    fn table(&self, out: &mut dyn Write) -> fmt::Result {
+    fn table(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         let rows = || self.results.iter().filter(|row| row.measures());
         // If the plan has a single method, omit the column, because every row would contain the
         // same value.
         let methods = || rows().filter_map(SummaryRow::method);
         let has_methods = methods().any(|method| Some(method) != methods().next());
-        let units = || rows().filter_map(|row| Some(row.figures.as_ref()?.unit));
+        let units = || rows().filter_map(|row| Some(row.figures?.scale.name()));
         let unit = units()
             .next()
             .filter(|first| units().all(|unit| unit == *first));
@@ -209,19 +210,19 @@ impl ClosingSummary {
             let mut cells = vec![row.id.short_tag().into()];
             cells.extend(has_methods.then(|| cell(row.method().map(Method::word))));
             cells.extend([row.word().into(), row.samples.to_string()]);
-            let [name, median, worst, unit_name, cpu] = match &row.figures {
-                Some(figures) => [
-                    figures.name,
-                    &figures.median,
-                    &figures.worst,
-                    figures.unit,
-                    &figures.worst_cpu,
-                ],
-                None => [ABSENT; 5],
+            let text = |text: fn(InShort, &Run) -> String| {
+                cell(row.figures.map(|figures| text(figures, run)))
             };
-            cells.extend([name, median, worst].map(String::from));
-            cells.extend(unit.is_none().then(|| unit_name.into()));
-            cells.push(cpu.into());
+            cells.push(text(|figures, _| figures.name.into()));
+            cells.push(text(|figures, _| figures.scale.text(figures.median)));
+            cells.push(text(|figures, _| figures.scale.text(figures.worst)));
+            cells.extend(
+                unit.is_none()
+                    .then(|| text(|figures, _| figures.scale.name().into())),
+            );
+            cells.push(text(|figures, run| {
+                run.label(figures.worst_cpu).to_string()
+            }));
             table.rows.push(cells);
         }
         write_table(out, table, &TableStyle::SIMPLE)
@@ -297,7 +298,7 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     };
     let all = run.cpu_indices().filter_map(figure).collect();
     let scale = FigureScale::of_tables(run.clock(), metric, 1);
-    in_short(run, metric, scale, all)
+    in_short(metric, scale, all)
 }
 
 /// Summarizes the medians of the cells that differ from the first only in their CPU.
@@ -312,24 +313,19 @@ fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let same = all.filter(|it| key(it) == key(&first));
     let figures = same.map(|it| (it.series.summary.median, it.cell.cpu));
     let scale = FigureScale::of_series(run.clock(), first);
-    in_short(run, first.series.metric, scale, figures.collect())
+    in_short(first.series.metric, scale, figures.collect())
 }
 
-fn in_short(
-    run: &Run,
-    metric: Metric,
-    scale: FigureScale,
-    all: Vec<(u64, CpuIndex)>,
-) -> Option<InShort> {
+fn in_short(metric: Metric, scale: FigureScale, all: Vec<(u64, CpuIndex)>) -> Option<InShort> {
     let by_figure = |(figure, cpu): &&(u64, CpuIndex)| (*figure, Reverse(*cpu));
     let (worst, cpu) = *all.iter().max_by_key(by_figure)?;
     let mut figures: Vec<u64> = all.iter().map(|it| it.0).collect();
     Some(InShort {
         name: metric.heading(),
-        unit: scale.name(),
-        median: scale.text(lower_median(&mut figures)),
-        worst: scale.text(worst),
-        worst_cpu: run.label(cpu).to_string(),
+        scale,
+        median: lower_median(&mut figures),
+        worst,
+        worst_cpu: cpu,
     })
 }
 
