@@ -6,6 +6,7 @@ use report::profile::difference::changes;
 use report::profile::export::{ProfileFormat, write};
 use report::profile::profile::{Cost, Profile, ProfilePhase};
 use xtask::build::checkout::Commit;
+use xtask::commits::figure_comparison::{CommitFigures, FigureComparison};
 use xtask::commits::ledger::{CommitLedger, LedgerEntry, LedgerStep};
 use xtask::commits::ledger_export::{self, LedgerFormat};
 
@@ -114,12 +115,10 @@ pub fn change_page() -> String {
 /// Returns the page of a ledger with one step.
 pub fn ledger_page() -> String {
     let profiles = [old_profile(), old_profile(), new_profile()];
-    let entry = |(place, profile): (usize, Profile)| {
-        let phases = profile.phases.iter();
-        let mut entry = LedgerEntry::default();
-        entry.commit = commit(place);
-        entry.figures = phases.map(|it| (it.figure_name(), it.figure())).collect();
-        entry
+    let entry = |(place, profile): (usize, Profile)| LedgerEntry {
+        commit: commit(place),
+        record: CommitFigures::from(profile),
+        ..LedgerEntry::default()
     };
     let entries = profiles.into_iter().enumerate().map(entry).collect();
     let step = LedgerStep {
@@ -131,9 +130,7 @@ pub fn ledger_page() -> String {
     };
     let ledger = CommitLedger {
         range: "v1..v2".to_owned(),
-        tolerance: 0.01,
-        unit: None,
-        selected: None,
+        comparison: FigureComparison::all(0.01, None),
         entries,
         steps: vec![step],
         whole: Vec::new(),
