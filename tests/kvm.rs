@@ -25,6 +25,7 @@ use suite::plan::ScenarioId;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
+use xtask::qemu::machine_process::MachineProcess;
 use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::{self, QemuMachine};
 use xtask::setup::workspace::Workspace;
@@ -80,8 +81,9 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         linger: kvm_host::LINGER,
     };
     let (never, mut watcher) = (AtomicBool::new(false), RunWatcher::default());
-    let outcome = stream::run(&mut command, limits, &never, &mut watcher, &mut || {});
-    let outcome = outcome.expect("QEMU runs");
+    let outcome = MachineProcess::start(&mut command)
+        .and_then(|machine| machine.follow(limits, &never, &mut watcher, &mut || {}))
+        .expect("QEMU runs");
     let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
     let seen = format!("{vmm:?}\n{}\n{text}", outcome.stderr);
     let mut lines = text.lines();

@@ -13,11 +13,12 @@ use std::time::Duration;
 use boards::GicVersion;
 use host::process;
 use report::follow::RunWatcher;
-use report::follow::stream::{self, MachineEnding, MachineResult};
+use report::follow::stream::{self, MachineEnding};
 use suite::model::Verdict;
 use xtask::build::firmware::{self, FipBuild, FirmwareBuild, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
+use xtask::qemu::machine_process::{MachineProcess, MachineResult};
 use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::{self, QemuMachine};
 use xtask::setup::workspace::Workspace;
@@ -97,7 +98,9 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     };
     let time = Duration::from_secs(120);
     let mut watcher = RunWatcher::with_output(&mut out);
-    stream::run(&mut command, time, &interrupt, &mut watcher, &mut || {}).expect("QEMU starts")
+    let machine = MachineProcess::start(&mut command).expect("QEMU starts");
+    let result = machine.follow(time, &interrupt, &mut watcher, &mut || {});
+    result.expect("QEMU runs")
 }
 
 /// Tests `fip pack` with and without the key for the old certificates. The command uses the

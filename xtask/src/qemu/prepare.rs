@@ -13,8 +13,8 @@ use host::interrupt;
 use host::progress::say_once;
 use host::side_by_side;
 use host::temporary;
+use report::follow::RunWatcher;
 use report::follow::stream::{self, MachineEnding, TimeLimits};
-use report::follow::{GuestSamples, RunWatcher};
 use sha2::{Digest, Sha256};
 use suite::model::Verdict;
 use tempfile::TempDir;
@@ -22,8 +22,10 @@ use tempfile::TempDir;
 use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
 use super::efi;
+use super::guest_samples::GuestSamples;
 use super::kvm_host::{self, KvmHost};
 use super::machine::QemuMachine;
+use super::machine_process::MachineProcess;
 use super::monitor::Socket;
 use super::other_program;
 use super::positions::{self, NamedMemory};
@@ -557,13 +559,14 @@ impl Prepared {
         &self.line
     }
 
-    /// Returns the payload's sample count in the machine's memory, or None if its place is unknown.
-    fn samples(&self) -> Option<GuestSamples> {
+    /// Returns the payload's sample count in the memory of the machine that `process` runs, or None
+    /// if its place is unknown.
+    fn samples(&self, process: u32) -> Option<GuestSamples> {
         // A guest's image address is in the guest's own address space, so it is not an offset in
         // this memory.
         let offset = self.map.image.checked_sub(self.memory)? + self.map.samples?;
         let size = self.line.memory_mib.parse::<u64>().ok()? << 20;
-        Some(GuestSamples::new(size, offset))
+        Some(GuestSamples::new(process, size, offset))
     }
 
     /// Runs the machine and determines the verdict. `watcher` receives the UART output as it
@@ -586,8 +589,12 @@ impl Prepared {
         if of_kvm {
             limits.linger = kvm_host::LINGER;
         }
-        watcher.samples = self.samples();
-        let outcome = stream::run(&mut command, limits, interrupt, watcher, &mut look)?;
+        let process = MachineProcess::start(&mut command)?;
+        watcher.samples = match self.samples(process.id()) {
+            Some(mut samples) => Some(Box::new(move || samples.read())),
+            None => None,
+        };
+        let outcome = process.follow(limits, interrupt, watcher, &mut look)?;
         let verdict = match outcome.ending {
             MachineEnding::Interrupted => None,
             _ => stream::closing(&outcome.log)

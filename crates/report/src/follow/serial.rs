@@ -81,7 +81,7 @@ pub fn follow(
         interrupt,
         is_over,
     };
-    let ending = listen(&bytes, &mut all, &stop, &mut watcher, None)?;
+    let ending = listen(&bytes, &mut all, &stop, &mut watcher)?;
     Ok(Followed {
         ending,
         log: all,

@@ -3,11 +3,12 @@
 use hardware::image::ParameterBlock;
 use report::follow::explain_marks;
 use report::follow::last_scenario;
-use report::follow::stream::{MachineEnding, MachineResult};
+use report::follow::stream::MachineEnding;
 
 use crate::build::firmware_kind::FirmwareKind;
 use crate::qemu::consoles::Consoles;
 use crate::qemu::kvm_host;
+use crate::qemu::machine_process::MachineResult;
 
 /// What is known about a run whose log has no closing line.
 #[derive(Clone, Copy, Debug)]
