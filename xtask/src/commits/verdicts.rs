@@ -18,7 +18,8 @@ use suite::findings::FAILED_CHECK;
 use suite::model::{Function, Verdict};
 
 use super::commit_bench::{Measurement, NotMeasured};
-use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::prepare;
+use crate::qemu::prepared::Prepared;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup;
@@ -127,7 +128,7 @@ impl Measurement for Verdicts {
 
     fn identity(run: &Prepared) -> Result<String> {
         let mut hash = Sha256::new();
-        hash.update(run.identity()?);
+        hash.update(run.identity());
         hash.update(format!("{:?}", setup::qemu_version()?));
         Ok(hex(&hash.finalize()))
     }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use suite::plan::{Method, Plan};
 
 use super::{monitors, templates};
-use crate::qemu::prepare::Prepared;
+use crate::qemu::prepared::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 
 /// The default time limit for a job on QEMU, in minutes, unless the plan needs more.

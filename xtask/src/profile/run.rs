@@ -19,7 +19,8 @@ use suite::plan::{EndAction, Plan, Procedure, ScenarioId};
 
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::plugin;
-use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::prepare;
+use crate::qemu::prepared::Prepared;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, Level};
@@ -129,7 +130,7 @@ impl ProfiledRun {
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
         let plugin = build_plugin(&workspace)?;
         let mut hash = Sha256::new();
-        hash.update(prepared.identity()?);
+        hash.update(prepared.identity());
         hash.update(&elf);
         // This also determines whether another QEMU is used instead.
         hash.update(format!("{:?}", setup::qemu_version()?));

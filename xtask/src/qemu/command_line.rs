@@ -36,6 +36,12 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
+    /// Returns the parts that describe the machine, for a digest of it.
+    pub(super) fn machine_text(&self) -> String {
+        let (machine, cpu, memory) = (&self.machine, &self.cpu, &self.memory_mib);
+        format!("{machine} {cpu} {memory} {:?}", self.options)
+    }
+
     /// Returns the QEMU arguments.
     pub fn arguments(&self) -> Vec<OsString> {
         let (machine, cpu, memory) = (&*self.machine, &*self.cpu, &*self.memory_mib);

@@ -12,7 +12,8 @@ use report::follow::RunWatcher;
 
 use super::findings::{self, Covered, PlacedFinding};
 use crate::build::plugin;
-use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::prepare;
+use crate::qemu::prepared::Prepared;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
