@@ -29,6 +29,32 @@ impl FolderFile {
     }
 }
 
+/// Writes `files` to a new folder at `path`, whose parent folder is created if it does not exist.
+/// Readers never see an incomplete folder.
+///
+/// # Errors
+/// Returns an error if there is a folder at `path` that is not empty.
+pub fn write_new(path: &Path, files: &[FolderFile]) -> Result<()> {
+    let parent = path
+        .parent()
+        .context("a file system has no parent folder")?;
+    fs::create_dir_all(parent)?;
+    let scratch = scratch_in(parent)?;
+    for file in files {
+        write_file(scratch.path(), file)?;
+    }
+    Ok(fs::rename(scratch.path(), path)?)
+}
+
+/// Creates a temporary folder in `parent`, and removes it on drop.
+fn scratch_in(parent: &Path) -> Result<TempDir> {
+    // Like any new folder, an output folder may be readable by other users.
+    let permissions = Permissions::from_mode(0o777);
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.permissions(permissions).prefix(".psci-bench-");
+    Ok(builder.tempdir_in(parent)?)
+}
+
 /// An output folder that does not exist yet, is empty, or may be replaced.
 #[derive(Clone, Debug)]
 pub struct OutputFolder {
@@ -77,11 +103,7 @@ impl OutputFolder {
 
     /// Creates a temporary folder next to the output folder, and removes it on drop.
     fn scratch(&self) -> Result<TempDir> {
-        // Like any new folder, the output folder may be readable by other users.
-        let mut builder = tempfile::Builder::new();
-        let builder = builder.permissions(Permissions::from_mode(0o777));
-        let scratch = builder.prefix(".psci-bench-").tempdir_in(&self.parent);
-        scratch.with_context(|| self.named.clone())
+        scratch_in(&self.parent).with_context(|| self.named.clone())
     }
 
     /// Writes the files, replacing the old ones.
