@@ -19,7 +19,10 @@ type NamedPath<'n, P> = (&'n str, P);
 type Staged = Option<(TempPath, PathBuf)>;
 
 /// Returns an error if the output would overwrite an input file or be written to an input folder.
-pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) -> Result<()> {
+pub fn check_not_input(
+    output: NamedPath<'_, &Path>,
+    input: NamedPath<'_, Option<&Path>>,
+) -> Result<()> {
     let ((option, path), (reader, Some(input))) = (output, input) else {
         return Ok(());
     };
@@ -49,9 +52,14 @@ fn is_below(path: &Path, folder: &Path) -> bool {
 }
 
 /// Rejects an output path that cannot be a file or is also an input.
-pub fn check(output: NamedPath<'_, &Path>, inputs: &[NamedPath<'_, Option<&Path>>]) -> Result<()> {
-    writable(output)?;
-    inputs.iter().try_for_each(|input| apart(output, *input))
+pub fn check_output(
+    output: NamedPath<'_, &Path>,
+    inputs: &[NamedPath<'_, Option<&Path>>],
+) -> Result<()> {
+    check_writable(output)?;
+    inputs
+        .iter()
+        .try_for_each(|input| check_not_input(output, *input))
 }
 
 /// Returns true if both paths refer to the same file. A file can have two paths because of links or
@@ -79,7 +87,7 @@ fn directory(path: &Path) -> &Path {
 }
 
 /// Rejects a path that cannot be written to. The work before the output may take minutes.
-fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
+fn check_writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     let at = format!("{option} {}", path.display());
     if path.is_dir() {
         bail!("{at}: is a directory");
@@ -104,7 +112,9 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     }
     let dir = directory(path);
     match (dir.is_dir(), dir.exists()) {
-        (true, _) => creatable(path).with_context(|| format!("{at}: cannot create this file")),
+        (true, _) => {
+            check_creatable(path).with_context(|| format!("{at}: cannot create this file"))
+        }
         (_, true) => bail!("{at}: {} is not a directory", dir.display()),
         _ => bail!("{at}: no such directory: {}", dir.display()),
     }
@@ -112,7 +122,7 @@ fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
 
 /// Creates and removes a file at `path`, unless there is one. Permissions alone do not show whether
 /// the file system accepts the file and its name.
-fn creatable(path: &Path) -> io::Result<()> {
+fn check_creatable(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(_) => fs::remove_file(path),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -180,7 +190,7 @@ fn stage(
     (option, path): NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<Staged> {
-    writable((option, path))?;
+    check_writable((option, path))?;
     fill_beside(path, fill).with_context(|| format!("{option} {}", path.display()))
 }
 
@@ -257,13 +267,13 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let long = dir.path().join("n".repeat(300));
         for path in [Path::new("/proc/psci-bench.log"), &long] {
-            let error = check(("--log", path), &[]).expect_err("cannot be created");
+            let error = check_output(("--log", path), &[]).expect_err("cannot be created");
             assert!(
                 error.to_string().contains("cannot create this file"),
                 "{error}"
             );
         }
-        check(("--log", &dir.path().join("new")), &[]).expect("it can be created");
+        check_output(("--log", &dir.path().join("new")), &[]).expect("it can be created");
         assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 0);
     }
 

@@ -50,7 +50,7 @@ pub struct CommitRange<'r> {
 fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
     // Drop the caller's GIT_DIR and similar variables, which refer to another repository if this
     // runs in a hook.
-    let mut command = process::clean("git");
+    let mut command = process::minimal_command("git");
     // It is safe to use a checkout owned by another user, because it is only read.
     command.args(["-c", "safe.directory=*", "-C"]).arg(checkout);
     process::output(command.args(arguments))
@@ -187,7 +187,7 @@ pub fn unpack(checkout: &Path, commit: &Commit, place: &Path) -> Result<()> {
     let archive = place.join(".archive.tar");
     let output = format!("--output={}", archive.display());
     git(checkout, &["archive", "--format=tar", &output, &commit.id])?;
-    let mut tar = process::clean("tar");
+    let mut tar = process::minimal_command("tar");
     process::output(tar.arg("-xf").arg(&archive).arg("-C").arg(place))?;
     std::fs::remove_file(&archive).with_context(|| archive.display().to_string())
 }

@@ -51,7 +51,7 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
     command.env("PSCI_BENCH_IMAGE", &file);
     command.env("PSCI_BENCH_ARGS", args.unwrap_or(""));
     let log = workspace.state().join("efi.log");
-    let built = process::run("building the EFI application", &mut command, &log);
+    let built = process::run_step("building the EFI application", &mut command, &log);
     built.context("cannot build the EFI application")?;
     let built = folder
         .join(EFI_TARGET)

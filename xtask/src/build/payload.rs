@@ -59,7 +59,7 @@ fn run_cargo(workspace: &Workspace) -> Result<()> {
     command.current_dir(&workspace.root);
     command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags(workspace, &FLAGS)?);
     let log = workspace.state().join("payload.log");
-    let built = process::run("building the payload", &mut command, &log);
+    let built = process::run_step("building the payload", &mut command, &log);
     built.context("cannot build the payload")
 }
 

@@ -192,7 +192,7 @@ pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
         ("--image", run.image.as_deref()),
         ("--bl32", run.bl32.as_deref()),
     ];
-    files::check(("--log", log), &inputs)
+    files::check_output(("--log", log), &inputs)
 }
 
 /// Returns the requested run.

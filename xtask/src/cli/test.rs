@@ -135,7 +135,7 @@ fn build(workspace: &Workspace, all: &[TestPrograms]) -> Result<()> {
     for programs in all {
         let mut build = programs.cargo_test(workspace);
         build.args(["--no-run", "--quiet"]);
-        process::run("building the tests", &mut build, &log)?;
+        process::run_step("building the tests", &mut build, &log)?;
     }
     Ok(())
 }
@@ -213,7 +213,7 @@ impl Sum {
         command.stdout(input.try_clone()?).stderr(input);
         thread::scope(|scope| {
             let reader = scope.spawn(|| self.read(BufReader::new(output), is_loud));
-            let status = process::status("", &mut command)?;
+            let status = process::status(None, &mut command)?;
             // `command` holds the write end of the pipe open, and the reader stops only when it is
             // closed.
             drop(command);

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use attribution::{Code, attribute};
+use host::TmpdirContext as _;
 use host::hex::hex;
 use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::StepProgress;
-use host::temporary;
 use report::follow::RunWatcher;
 use report::profile::beside::log_hash;
 use report::profile::profile::Profile;
@@ -70,7 +70,7 @@ pub fn build_plugin(workspace: &Workspace) -> Result<PathBuf> {
 
 /// Returns an error if there is no space for a file in `dir`, the folder for temporary files.
 fn check_room(dir: &Path) -> Result<()> {
-    let room = temporary(fs::write(dir.join("room"), [0; ROOM]));
+    let room = fs::write(dir.join("room"), [0; ROOM]).tmpdir_context();
     room.context("no space for the run's record; free up space, or set TMPDIR to another folder")
 }
 
@@ -161,7 +161,7 @@ impl ProfiledRun {
         mut self,
         log: Option<&mut LogFile>,
     ) -> Result<(RunResult, Option<Result<Profile>>)> {
-        let dir = temporary(tempfile::tempdir())?;
+        let dir = tempfile::tempdir().tmpdir_context()?;
         let record = dir.path().join("record");
         self.plugin.push(",out=");
         self.plugin.push(&record);

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use host::TmpdirContext as _;
 use host::hex::hex;
-use host::temporary;
 use report::follow::RunWatcher;
 use report::follow::stream::{self, MachineEnding, TimeLimits};
 use sha2::{Digest, Sha256};
@@ -45,7 +45,7 @@ pub struct Prepared {
 impl Prepared {
     /// Prepares to start `run` with `boot`, whose files it writes to a temporary folder.
     pub(super) fn new(run: &ValidatedRun<'_>, boot: Boot) -> Result<Self> {
-        let dir = temporary(tempfile::tempdir())?;
+        let dir = tempfile::tempdir().tmpdir_context()?;
         let file = boot.file.as_ref().map(|_| PathBuf::new());
         let mut line = run.machine.command_line(file);
         line.rest.clone_from(&boot.arguments);
@@ -64,7 +64,7 @@ impl Prepared {
     /// Returns the same machine with `image` as BL33.
     pub fn with_image(&self, image: Vec<u8>) -> Result<Self> {
         let boot = self.boot.with_image(image)?;
-        let dir = temporary(tempfile::tempdir())?;
+        let dir = tempfile::tempdir().tmpdir_context()?;
         let mut line = self.line.clone();
         boot.write(dir.path(), &mut line)?;
         Ok(Self {
@@ -134,7 +134,7 @@ impl Prepared {
     pub fn run(&self, interrupt: &AtomicBool, watcher: &mut RunWatcher<'_>) -> Result<RunResult> {
         let mut command = command_line::command(&self.line.arguments());
         command.envs(self.path.iter().map(|path| ("PATH", path)));
-        let dir = temporary(tempfile::tempdir())?;
+        let dir = tempfile::tempdir().tmpdir_context()?;
         let of_kvm = self.firmware == FirmwareKind::Kvm;
         // The positions of the Linux CPUs reveal nothing about the guest's CPUs.
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);

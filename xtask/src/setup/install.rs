@@ -162,7 +162,7 @@ fn run(workspace: &Workspace, words: &CommandWords, log: &Path) -> Result<()> {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).current_dir(&workspace.root);
         command.env("DEBIAN_FRONTEND", "noninteractive");
-        process::run("", &mut command, log)
+        process::run_quietly(&mut command, log)
     };
     match quietly(words) {
         // Installation usually fails because the package lists are missing or out of date. A second

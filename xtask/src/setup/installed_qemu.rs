@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use host::process;
 
 use super::apt::{self, Archive};
-use super::sealed_folder::{Unsealed, sealed_folder};
+use super::sealed_folder::sealed_folder;
 use super::workspace::Workspace;
 
 /// The oldest usable QEMU version.
@@ -18,7 +18,7 @@ const QEMU_LEAST: (u32, u32) = (7, 2);
 /// and memory.
 const PLUGINS_READ_MEMORY: (u32, u32) = (9, 2);
 
-const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
+const BACKPORTS: Archive = Archive::packages("bookworm-backports");
 const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];
 
 /// Returns an error if the QEMU in PATH is too old.
@@ -54,7 +54,7 @@ pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
         return Ok(path);
     }
     let place = workspace.state().join("qemu-backports");
-    sealed_folder(&place, Unsealed::Adopted, |partial| {
+    sealed_folder(&place, |partial| {
         let what = "fetching QEMU from Debian backports, 13 MB";
         let download = [&["download"][..], &PACKAGES].concat();
         apt::fetch_into(partial, workspace, what, &BACKPORTS, |apt| {

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use super::apt::{self, Apt};
 use super::scratch::Scratch;
-use super::sealed_folder::{Unsealed, sealed_folder};
+use super::sealed_folder::sealed_folder;
 use super::workspace::Workspace;
 
 /// The package that depends on the current kernel package.
@@ -30,7 +30,7 @@ pub struct LinuxTrees {
 /// Fetches the trees unless they are already present.
 pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     let place = workspace.state().join("linux-trees");
-    sealed_folder(&place, Unsealed::Adopted, |partial| {
+    sealed_folder(&place, |partial| {
         let root = Scratch::new(workspace)?;
         let what = "fetching the Debian kernel for arm64, 90 MB";
         let get = |apt: &Apt<'_>| apt.download_dependency(META);

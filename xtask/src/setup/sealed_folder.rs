@@ -19,36 +19,21 @@ use suite::crc::CRC_32;
 /// The name of the list in a sealed folder.
 const SEAL: &str = ".checksums";
 
-/// What to do with a folder that has no list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unsealed {
-    /// Make the folder again.
-    Replaced,
-    /// Trust the folder and seal it, because fetching it again needs a network.
-    Adopted,
-}
-
 /// Creates the folder at `place` by calling `make`, unless it already exists and its files match
 /// its list. `make` receives an empty folder to fill. Other processes that need the same folder
 /// wait.
-pub(crate) fn sealed_folder(
-    place: &Path,
-    unsealed: Unsealed,
-    make: impl FnOnce(&Path) -> Result<()>,
-) -> Result<()> {
+pub(crate) fn sealed_folder(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let found = Cell::new(None);
     let usable = |place: &Path| {
-        let is_there = place.is_dir();
-        if is_there && unsealed == Unsealed::Adopted && !place.join(SEAL).exists() {
-            // A read-only folder stays without a list.
-            return seal(place).is_ok() || !place.join(SEAL).exists();
+        if !place.is_dir() {
+            return false;
         }
-        let difference = is_there.then(|| find_difference(place)).flatten();
-        let is_usable = is_there && difference.is_none();
+        let difference = find_difference(place);
+        let is_usable = difference.is_none();
         found.set(difference);
         is_usable
     };
-    places::unless(place, usable, |partial| {
+    places::make_unless(place, usable, |partial| {
         if let Some(difference) = found.take() {
             say(&format!(
                 "{}: {difference}; making it again",
@@ -142,7 +127,7 @@ mod tests {
     fn folder_that_differs_from_its_list_is_made_again() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let place = dir.path().join("kept");
-        let keep = || sealed_folder(&place, Unsealed::Replaced, make).expect("made");
+        let keep = || sealed_folder(&place, make).expect("made");
         keep();
         assert_eq!(find_difference(&place), None);
         let changes: [(&str, Change); 9] = [
@@ -187,18 +172,6 @@ mod tests {
             );
         }
         let again = |_: &Path| -> Result<()> { panic!("made again") };
-        sealed_folder(&place, Unsealed::Replaced, again).expect("there already");
-    }
-
-    /// Folders of an earlier version have no list.
-    #[test]
-    fn fetched_folder_without_a_list_is_adopted() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let place = dir.path().join("kept");
-        fs::create_dir(&place).expect("made");
-        make(&place).expect("made");
-        let again = |_: &Path| -> Result<()> { panic!("made again") };
-        sealed_folder(&place, Unsealed::Adopted, again).expect("adopted");
-        assert_eq!(find_difference(&place), None);
+        sealed_folder(&place, again).expect("there already");
     }
 }

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 
 use anyhow::{Context, Result};
+use host::TmpdirContext as _;
 use host::interrupt;
 use host::progress::StepProgress;
-use host::temporary;
 use object::{Object, ObjectSymbol};
 use report::follow::RunWatcher;
 
@@ -103,7 +103,7 @@ impl Checker {
     /// Runs with `image` as BL33, which must have the same size as [`Self::image`].
     pub fn check(&self, what: &str, image: Vec<u8>) -> Result<CheckedRun> {
         let mut prepared = self.prepared.with_image(image)?;
-        let dir = temporary(tempfile::tempdir())?;
+        let dir = tempfile::tempdir().tmpdir_context()?;
         let out = dir.path().join("findings");
         let map = self.prepared.map();
         // The loaded image occupies whole pages of memory.

@@ -162,8 +162,8 @@ fn release_needs_a_new_folder_and_all_licenses() {
     scratch.write("full/mine", "");
     for (folder, tree, expected, words) in [
         ("--help", "", 2, "usage: .ci/release DIR"),
-        ("full", "", 1, "full: already exists"),
-        ("absent/new", "", 1, "/absent first"),
+        ("full", "", 2, "full: already exists"),
+        ("absent/new", "", 2, "/absent first"),
         (
             "new",
             "MIT|gone v1.0.0",

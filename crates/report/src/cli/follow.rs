@@ -52,7 +52,7 @@ impl FollowArguments {
     /// Follows the run, writes its report, and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         if let Some(log) = &self.log {
-            files::check(("--log", log), &[("PORT", Some(&self.port))])?;
+            files::check_output(("--log", log), &[("PORT", Some(&self.port))])?;
         }
         let output = self.output.as_deref();
         check_output(output, "--log", self.log.as_slice())?;

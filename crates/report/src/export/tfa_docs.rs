@@ -156,7 +156,7 @@ impl Release<'_> {
         };
         let text = published_page::text(&path, platform, &shown)?;
         if path.parent().is_some_and(Path::is_dir) {
-            output_files::check(("the page", &path), &[])?;
+            output_files::check_output(("the page", &path), &[])?;
         }
         Ok((path, text))
     }

@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
 use boards::image_kinds::{IMAGE_KINDS, ImageKind, uuid_of};
+use host::TmpdirContext as _;
 use host::read_file;
-use host::temporary;
 use memchr::memmem;
 use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode, Reader, SliceReader};
@@ -115,7 +115,7 @@ pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<
 /// Returns a certificate, in DER, to replace `old`. The key has already been checked.
 fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
     setup::ensure(workspace, &[Need::CertCreate])?;
-    let dir = temporary(tempfile::tempdir())?;
+    let dir = tempfile::tempdir().tmpdir_context()?;
     let mut command = Command::new("cert_create");
     // Only nt-fw-key is used, but cert_create fails if any of the other key files is missing, and
     // `--new-keys` would generate any key that it cannot find.
@@ -127,7 +127,7 @@ fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<
     for option in ["nt-fw", "nt-fw-config"] {
         if let Some(data) = fip.get(uuid_of(option)) {
             let file = dir.path().join(option);
-            temporary(fs::write(&file, data))?;
+            fs::write(&file, data).tmpdir_context()?;
             command.arg(format!("--{option}")).arg(file);
         }
     }

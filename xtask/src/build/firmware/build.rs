@@ -19,7 +19,7 @@ use super::plain_paths::PlainPaths;
 use super::platform::{FipBuild, Platform};
 use crate::build::tf_a::{self, TfA};
 use crate::setup::scratch::Scratch;
-use crate::setup::sealed_folder::{Unsealed, sealed_folder};
+use crate::setup::sealed_folder::sealed_folder;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
@@ -94,7 +94,7 @@ fn build_stages(
     let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
     let dir = workspace.state().join("firmware").join(name);
-    sealed_folder(&dir, Unsealed::Replaced, |partial| {
+    sealed_folder(&dir, |partial| {
         make(workspace, tf_a, platform, &arguments, partial)?;
         others.map_or(Ok(()), |from| copy_files(from, partial))
     })?;
@@ -163,7 +163,7 @@ fn with_places(
     file: &dyn Fn(&str) -> PathBuf,
 ) -> Command {
     let jobs = thread::available_parallelism().map_or(1, usize::from);
-    let mut command: Command = process::clean("make");
+    let mut command: Command = process::minimal_command("make");
     command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
     command.args(arguments);
     if let Some(root) = &platform.root {
@@ -183,7 +183,7 @@ fn with_places(
 /// Returns the first line of the compiler and linker version output.
 pub fn toolchain() -> Result<[String; 2]> {
     let version = |program: &str| -> Result<String> {
-        let said = process::output_once(process::clean(program).arg("--version"))?;
+        let said = process::output_once(process::minimal_command(program).arg("--version"))?;
         let version = said.lines().next();
         let version = version.with_context(|| format!("`{program} --version` prints nothing"))?;
         Ok(version.to_owned())
@@ -251,7 +251,7 @@ fn make(
             command.arg(format!("BL33_KEY={}", key.display()));
         }
         command.args(goals);
-        process::run(&what, &mut command, &log).context("cannot build TF-A")?;
+        process::run_step(&what, &mut command, &log).context("cannot build TF-A")?;
     }
     let built = scratch.path().join(&platform.name).join(platform.mode());
     for file in &platform.files {

@@ -110,7 +110,7 @@ impl CommitsArguments {
     fn check_output(&self) -> Result<()> {
         let checkout = self.run.spec.tf_a.as_deref();
         match self.output.as_deref() {
-            Some(output) => files::check(("-o", output), &[("--tf-a", checkout)]),
+            Some(output) => files::check_output(("-o", output), &[("--tf-a", checkout)]),
             None => Ok(()),
         }
     }

@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let out = ("--output", output.as_path());
     let is_fit = package.is_some_and(|package| package.kind == PackageKind::Fit);
     // This is checked before the payload is built or anything is written.
-    files::check(out, &source.inputs(None))?;
+    files::check_output(out, &source.inputs(None))?;
     let parts = is_fit.then(|| fit_files(&output, source.base.as_deref()));
     let parts = parts.transpose()?;
     let base = image::released("--base", source.base.as_deref())?;
@@ -92,7 +92,7 @@ fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
         source.is_file() && package::is_fit_source(&read_file::read(what, &source, FILE_MAX)?);
     let files = [("the image's device tree", tree), (what, source)];
     for (what, path) in &files {
-        files::check((what, path), &[("--base", base)])?;
+        files::check_output((what, path), &[("--base", base)])?;
     }
     if let Some((what, path)) = files.iter().find(|file| !ours && file.1.exists()) {
         bail!(

@@ -99,7 +99,7 @@ fn from_acpi(arguments: &FromAcpi) -> Result<u8> {
     let files = AcpiFiles::read(&arguments.tables)?;
     if let Some(output) = &arguments.output {
         let inputs = files.paths.iter().map(|path| ("FILE", Some(&**path)));
-        files::check(("--output", output), &inputs.collect::<Vec<_>>())?;
+        files::check_output(("--output", output), &inputs.collect::<Vec<_>>())?;
     }
     let made = files.convert(|tables| acpi::to_tree(tables, "arm,armv8"))?;
     let memory = Some(&*arguments.memory).filter(|memory| !memory.is_empty());

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use boards::Stock;
-use host::temporary;
+use host::TmpdirContext as _;
 
 use crate::build::firmware::FirmwareBuild;
 use crate::build::flash;
@@ -60,12 +60,12 @@ impl Boot {
     pub fn write(&self, folder: &Path, line: &mut CommandLine) -> Result<()> {
         if let (Some(bytes), Some((_, place))) = (&self.file, &mut line.boot) {
             *place = folder.join("boot.bin");
-            temporary(fs::write(place, bytes))?;
+            fs::write(place, bytes).tmpdir_context()?;
         }
         line.preload.clear();
         for (number, (bytes, address)) in self.in_memory.iter().enumerate() {
             let file = folder.join(format!("memory{number}.bin"));
-            temporary(fs::write(&file, bytes))?;
+            fs::write(&file, bytes).tmpdir_context()?;
             line.preload.push((file, *address));
         }
         Ok(())

@@ -147,7 +147,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.env_remove("RUSTFLAGS");
     command.env("CARGO_ENCODED_RUSTFLAGS", "-Clinker=rust-lld");
     let log = workspace.state().join("kvm-host.log");
-    process::run("building kvm-host", &mut command, &log)?;
+    process::run_step("building kvm-host", &mut command, &log)?;
     let target = workspace.target.join(setup::LINUX_TARGET);
     Ok(target.join("release").join("kvm-host"))
 }

@@ -12,7 +12,7 @@ use object::Object;
 use super::initramfs::{CONSOLE, DIRECTORY, PROGRAM as MODE, archive};
 use crate::setup::apt;
 use crate::setup::scratch::Scratch;
-use crate::setup::sealed_folder::{Unsealed, sealed_folder};
+use crate::setup::sealed_folder::sealed_folder;
 use crate::setup::workspace::Workspace;
 
 /// The package that depends on the current kernel package. This kernel is intended for virtual
@@ -28,7 +28,7 @@ const LOADER: &str = "ld-linux-aarch64.so.1";
 /// system that contains QEMU but no `/init`.
 pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let place = workspace.state().join("kvm-host");
-    sealed_folder(&place, Unsealed::Adopted, |partial| {
+    sealed_folder(&place, |partial| {
         let work = Scratch::new(workspace)?;
         let what = "fetching the Debian kernel and QEMU for arm64, 62 MB";
         let _progress = StepProgress::start(what);

@@ -193,7 +193,7 @@ pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
     let mut given = Vec::new();
     for image in &images.files {
         let option = &image.option;
-        files::apart(out, (option, Some(&image.path)))?;
+        files::check_not_input(out, (option, Some(&image.path)))?;
         given.push(Given {
             option: format!("{option} {}", image.path.display()),
             uuid: image.uuid,

@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &PackArguments) -> Result<()> {
         ("--nt-fw-key", arguments.nt_fw_key.as_deref()),
         ("--dtb", arguments.tree.dtb.as_deref()),
     ];
-    files::check(out, &inputs)?;
+    files::check_output(out, &inputs)?;
     let given = load(&arguments.images, out)?;
     let base = arguments.base.as_deref().map(|path| open("--base", path));
     let base = base.transpose()?;

@@ -232,7 +232,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
                 to.display()
             );
         }
-        files::check(("--out", to), &[("the FIP", Some(path))])?;
+        files::check_output(("--out", to), &[("the FIP", Some(path))])?;
     }
     let data = fip.images.iter().map(|image| &image.data[..]);
     let images = paths.iter().map(|to| ("--out", to.as_path())).zip(data);
