@@ -15,7 +15,7 @@ use host::process;
 use report::follow::RunWatcher;
 use report::follow::stream::{self, MachineEnding};
 use suite::model::Verdict;
-use xtask::build::firmware::{self, FipBuild, FirmwareBuild, NT_FW_KEY, Platform, Variant};
+use xtask::build::firmware::{self, FipBuild, FirmwareBuild, FirmwareVariant, NT_FW_KEY, Platform};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
 use xtask::qemu::machine_process::{MachineProcess, MachineResult};
@@ -32,7 +32,12 @@ const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 fn built() -> FirmwareBuild {
     let workspace = Workspace::find().expect("the workspace");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A");
-    let overlay = Platform::overlay(&workspace, "qemu", GicVersion::V3, Variant::default());
+    let overlay = Platform::overlay(
+        &workspace,
+        "qemu",
+        GicVersion::V3,
+        FirmwareVariant::default(),
+    );
     let platform = Platform {
         fip: FipBuild::Trusted,
         files: [overlay.files.clone(), vec!["fip.bin".into()]].concat(),

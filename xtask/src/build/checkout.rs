@@ -123,7 +123,7 @@ fn keep_releases(commits: &mut Vec<Commit>) -> Result<()> {
 /// Returns the commits that `git log` lists for `what`, oldest first.
 fn list(checkout: &Path, what: &[&str]) -> Result<Vec<Commit>> {
     let log = ["log", "--reverse", "--format=%H %T %s"];
-    let said = git(checkout, &[&log[..], what, &["--"]].concat())?;
+    let output = git(checkout, &[&log[..], what, &["--"]].concat())?;
     let commit = |line: &str| {
         let mut words = line.splitn(3, ' ');
         let mut next = || words.next().unwrap_or_default().to_owned();
@@ -134,13 +134,13 @@ fn list(checkout: &Path, what: &[&str]) -> Result<Vec<Commit>> {
             release: None,
         }
     };
-    Ok(said.lines().map(commit).collect())
+    Ok(output.lines().map(commit).collect())
 }
 
 /// Returns the tags of releases, such as "v2.12.0", by commit. Release candidates do not count.
 fn releases(checkout: &Path) -> Result<BTreeMap<String, String>> {
     let format = "--format=%(refname:short) %(objectname) %(*objectname)";
-    let said = git(checkout, &["for-each-ref", format, "refs/tags/v*"])?;
+    let output = git(checkout, &["for-each-ref", format, "refs/tags/v*"])?;
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     let release = |line: &str| {
         let mut words = line.split(' ');
@@ -151,7 +151,7 @@ fn releases(checkout: &Path) -> Result<BTreeMap<String, String>> {
         is_release.then(|| (commit.to_owned(), tag.to_owned()))
     };
     // If a commit has several tags, the last one is kept: "v2.12.0" instead of "v2.12".
-    Ok(said.lines().filter_map(release).collect())
+    Ok(output.lines().filter_map(release).collect())
 }
 
 /// Returns the branch that `commit` merged: the commit at which the branch left the main line,

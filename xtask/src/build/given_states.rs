@@ -95,13 +95,15 @@ impl GivenStates {
 /// Returns the power-down state in `value`, given with the `--name` option. If the board file lists
 /// that state, its entry is used.
 fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<StateEntry> {
-    let (is_core, said) = (name == "core", format.name());
+    let (is_core, format_name) = (name == "core", format.name());
     let wrong = format!("--{name} {value:#x}");
     if !format.accepts(value) {
-        bail!("{wrong}: sets bits that are reserved in the {said} format; see --state-format");
+        bail!(
+            "{wrong}: sets bits that are reserved in the {format_name} format; see --state-format"
+        );
     }
     if !format.is_powerdown(value) {
-        bail!("{wrong}: not a power-down state in the {said} format; see --state-format");
+        bail!("{wrong}: not a power-down state in the {format_name} format; see --state-format");
     }
     let level = format.level(value).or(is_core.then_some(0));
     if let Some(level @ 1..) = level.filter(|_| is_core) {

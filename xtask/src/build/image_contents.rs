@@ -17,7 +17,7 @@ use host::read_file;
 use suite::model::LeftOutState;
 use suite::plan::Plan;
 
-use super::firmware::Variant;
+use super::firmware::FirmwareVariant;
 use super::image::{self, Emergency};
 use super::payload::{self, TreeSource};
 use crate::build::GivenStates;
@@ -131,7 +131,7 @@ impl TreeWish {
             gic: self.gic.unwrap_or(board.default_gic()),
             firmware: FirmwareKind::TfA,
             conduit: board.psci.conduit,
-            variant: Variant::default(),
+            variant: FirmwareVariant::default(),
             states: self.all_states(),
             args: self.args.as_deref(),
             emulated: false,
@@ -150,7 +150,7 @@ pub struct ImageWish<'w> {
     /// The conduit for PSCI calls.
     pub conduit: Conduit,
     /// The firmware variant.
-    pub variant: Variant,
+    pub variant: FirmwareVariant,
     /// The idle states for a tree built from the board file.
     pub states: GivenStates,
     /// Boot arguments.
@@ -379,9 +379,9 @@ mod tests {
             let image = image::assemble(flat, tree, made.emergency, 2).expect("an image");
             let checked = check_place(&image, at, &source).map_err(|it| format!("{it:#}"));
             assert_eq!(checked.is_ok(), is_free, "{reserved:#x}: {checked:?}");
-            let said = checked.err().unwrap_or_default();
+            let error = checked.err().unwrap_or_default();
             let named = format!("reserved memory at {reserved:#x} overlaps the ");
-            assert!(is_free || said.contains(&named), "{said}");
+            assert!(is_free || error.contains(&named), "{error}");
         }
     }
 
@@ -400,10 +400,10 @@ mod tests {
             let (_dir, source) = given(bootargs, 0);
             let wish = TreeWish::default();
             let made = contents(&board, &wish.wish(&board).expect("a wish"), &source);
-            let said = made.err().map(|error| format!("{error:#}"));
-            assert_eq!(said.is_some(), expected.is_some(), "{said:?}");
+            let error = made.err().map(|error| format!("{error:#}"));
+            assert_eq!(error.is_some(), expected.is_some(), "{error:?}");
             let parts = [expected.unwrap_or(""), "use --args"];
-            assert!(said.is_none_or(|said| parts.iter().all(|part| said.contains(part))));
+            assert!(error.is_none_or(|error| parts.iter().all(|part| error.contains(part))));
         }
     }
 
@@ -417,7 +417,7 @@ mod tests {
                 gic: board.default_gic(),
                 firmware: FirmwareKind::TfA,
                 conduit: board.psci.conduit,
-                variant: Variant::default(),
+                variant: FirmwareVariant::default(),
                 states: GivenStates::default(),
                 args: None,
                 emulated: false,

@@ -15,18 +15,19 @@ use host::progress::{StepProgress, in_words, say};
 use host::read_file;
 use host::stdout::Out;
 use report::follow::RunWatcher;
+use report::follow::stream::TIMEOUT_MAX_S;
 use suite::model::{Verdict, scenarios};
 
 use super::common::plan;
 use crate::build::GivenStates;
 use crate::build::bl32;
-use crate::build::firmware::Variant;
+use crate::build::firmware::FirmwareVariant;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::flash;
 use crate::build::payload::TreeSource;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::{Payload, RunSpec};
-use crate::qemu::timeout::{self, TIMEOUT_MAX};
+use crate::qemu::timeout;
 use crate::qemu::{Level, kvm_host, prepare};
 use crate::setup::workspace::Workspace;
 
@@ -69,7 +70,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub spec: RunSpec,
     /// Time limit in seconds [default: the plan's].
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX_S))]
     pub timeout: Option<u64>,
     /// Append this device tree instead of the board's.
     #[arg(long, value_name = "FILE")]
@@ -199,7 +200,7 @@ pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
 pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     let mut spec = arguments.spec.clone();
     let (firmware, name) = (spec.firmware, spec.firmware.name());
-    let has_variant = spec.variant != Variant::default();
+    let has_variant = spec.variant != FirmwareVariant::default();
     let is_built = matches!(firmware, FirmwareKind::TfA | FirmwareKind::UBoot);
     for (option, is_lost) in [
         ("--variant", has_variant && !is_built),

@@ -239,7 +239,7 @@ mod tests {
     /// The result of a repetition, what it wrote, and the files that it kept.
     struct Repeated {
         result: Result<Totals>,
-        said: String,
+        output: String,
         files: Vec<String>,
     }
 
@@ -256,12 +256,12 @@ mod tests {
             files.push(name.to_string_lossy().into_owned());
         }
         files.sort();
-        let said = String::from_utf8(out).expect("text");
+        let output = String::from_utf8(out).expect("text");
         let summary = fs::read_to_string(dir.path().join(SUMMARY)).expect("a summary");
-        assert_eq!(summary, said);
+        assert_eq!(summary, output);
         Repeated {
             result,
-            said,
+            output,
             files,
         }
     }
@@ -275,7 +275,7 @@ mod tests {
         let files = ["run-0002-INCOMPLETE.log", "run-0003-FAIL.log", SUMMARY];
         assert_eq!(repeated.files, files);
         let (text, dir) = repeated
-            .said
+            .output
             .rsplit_once("logs kept: ")
             .expect("a last line");
         assert!(dir.starts_with("2, in "), "{dir}");
@@ -300,7 +300,7 @@ run 3: FAIL after 9.0 s
         let passed = || ended(Verdict::Pass);
         let log = "run-0001-bad-input.log";
         let cut_line = "run 2: interrupted, not counted\n\n";
-        for (all, code, logs, said) in [
+        for (all, code, logs, output) in [
             (vec![passed(), cut.clone(), passed()], 0, &[][..], cut_line),
             (vec![cut], 3, &[], "\n0 runs"),
             (vec![refused, passed()], 2, &[log], "1 bad input"),
@@ -308,12 +308,12 @@ run 3: FAIL after 9.0 s
             let repeated = repeat_all(all, 9);
             assert_eq!(repeated.result.expect("an end").exit_code(), code);
             assert_eq!(repeated.files, [logs, &[SUMMARY]].concat());
-            assert!(repeated.said.contains(said), "{}", repeated.said);
+            assert!(repeated.output.contains(output), "{}", repeated.output);
         }
         let repeated = repeat_all(vec![passed()], 9);
         let error = repeated.result.expect_err("no second run");
         assert_eq!(error.to_string(), "QEMU did not start");
-        assert!(repeated.said.contains("1 PASS"), "{}", repeated.said);
+        assert!(repeated.output.contains("1 PASS"), "{}", repeated.output);
     }
 
     #[test]

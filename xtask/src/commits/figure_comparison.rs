@@ -268,15 +268,15 @@ mod tests {
             words.filter(|it| !it.is_empty()).join(" | ")
         };
         let figures = [(2788, 63_434), (1544, 943_026)];
-        let said = text(entries(&figures));
+        let table = text(entries(&figures));
         let row = "s:entry | 1394 | 772 | 31717 | 471513 | +440418 | 0";
-        assert_eq!(cells(&said), row, "{said}");
+        assert_eq!(cells(&table), row, "{table}");
         let other = Profile::made_up(&[("t", "entry", 2000, 2000)]);
         let mut other = vec![entry(Commit::default(), other)];
         other.splice(0..0, entries(&figures));
-        let said = text(other);
+        let table = text(other);
         let row = "s:entry | 1394 | not measured | 31717 | not measured | 0";
-        assert_eq!(cells(&said), row, "{said}");
+        assert_eq!(cells(&table), row, "{table}");
     }
 
     #[test]
@@ -285,8 +285,8 @@ mod tests {
         let crept: Vec<(u64, u64)> = (0..5).map(|it| (2000 + 16 * it, 2000 + 16 * it)).collect();
         let crept = without_steps(entries(&crept), None);
         assert!(crept.is_worse() && crept.lack().is_none());
-        let said = "larger at the end of the range: s:entry";
-        assert_eq!(crept.conclusion(), ["no step", said]);
+        let expected = "larger at the end of the range: s:entry";
+        assert_eq!(crept.conclusion(), ["no step", expected]);
         // The CPU executes fewer instructions itself, but waits longer.
         for (figure, is_worse) in [("s:entry", false), ("s:entry:all", true)] {
             let waits = entries(&[(2788, 63_434), (1544, 943_026)]);
@@ -303,15 +303,15 @@ mod tests {
         let mut lost = entries(&[(2000, 2000), (2000, 2000)]);
         lost[1].failure = Some("does not build".to_owned());
         let lack = without_steps(lost, None).lack();
-        let said = "the last commit cannot be measured: see above";
-        assert_eq!(lack.as_deref(), Some(said));
+        let expected = "the last commit cannot be measured: see above";
+        assert_eq!(lack.as_deref(), Some(expected));
         for selected in [None, Some("s:entry")] {
             let mut other = entries(&[(2000, 2000)]);
             let profile = Profile::made_up(&[("t", "entry", 2000, 2000)]);
             other.push(entry(Commit::default(), profile));
             let other = without_steps(other, selected);
-            let said = "the last commit has no s:entry figure";
-            assert_eq!(other.lack().as_deref(), Some(said));
+            let expected = "the last commit has no s:entry figure";
+            assert_eq!(other.lack().as_deref(), Some(expected));
         }
     }
 
@@ -335,32 +335,32 @@ mod tests {
 
     #[test]
     fn range_that_falls_has_a_largest_decrease() {
-        let said = bisection(&[(200, 200), (216, 216), (158, 158)], None);
+        let text = bisection(&[(200, 200), (216, 216), (158, 158)], None);
         let decrease = "largest decrease: c2 (-29): 138.1 % of the total change";
-        assert!(said.ends_with(decrease), "{said}");
+        assert!(text.ends_with(decrease), "{text}");
         let opposite = "(+8.00 %): 38.1 % of the total change, in the opposite direction";
-        assert!(said.contains(opposite), "{said}");
+        assert!(text.contains(opposite), "{text}");
     }
 
     #[test]
     fn figure_that_is_not_bisected_is_not_searched() {
-        let said = bisection(&[(200, 200), (216, 216), (158, 158)], None);
-        let row = |name: &str| said.lines().find(|line| line.trim().starts_with(name));
+        let text = bisection(&[(200, 200), (216, 216), (158, 158)], None);
+        let row = |name: &str| text.lines().find(|line| line.trim().starts_with(name));
         let [entry, other] = ["s:entry", "s:other"].map(|name| row(name).expect("a row"));
         assert!(
             entry.ends_with('2') && other.ends_with("not searched"),
-            "{said}"
+            "{text}"
         );
     }
 
     #[test]
     fn tables_of_events_are_not_of_instructions() {
-        let said = bisection(&[(200, 200), (216, 216)], Some(Event::Isb));
+        let text = bisection(&[(200, 200), (216, 216)], Some(Event::Isb));
         assert!(
-            said.contains("(a CPU's own ISB instructions, and all CPUs')"),
-            "{said}"
+            text.contains("(a CPU's own ISB instructions, and all CPUs')"),
+            "{text}"
         );
-        assert!(!said.contains("PMF's ticks"), "{said}");
+        assert!(!text.contains("PMF's ticks"), "{text}");
     }
 
     #[test]
@@ -383,9 +383,9 @@ mod tests {
         let ledger = with_steps(entries, comparison(Some("s:entry")));
         let shares: Vec<_> = ledger.steps.iter().map(|it| it.share_of_whole).collect();
         assert_eq!(shares, [Some(-247.0 / 384.0), Some(631.0 / 384.0)]);
-        let said = ledger.conclusion();
+        let lines = ledger.conclusion();
         assert_eq!(
-            said[1..],
+            lines[1..],
             [
                 "step: c2 : 1039 -> 1670 (+60.73 %): 164.3 % of the total change",
                 "whole range: s:entry, own instructions: 1286 -> 1670 (+29.86 %)",

@@ -177,15 +177,15 @@ impl<'l> LedgerSeries<'l> {
         }
         for it in &self.points {
             let (id, title) = (it.commit.name(), &it.commit.title);
-            let said = format!("{id} {title}: {}", number(it.figure));
+            let tooltip = format!("{id} {title}: {}", number(it.figure));
             let class = if it.is_step { "last-man" } else { "point" };
-            drawing.dot(class, at(it), !it.is_step, &said);
+            drawing.dot(class, at(it), !it.is_step, &tooltip);
         }
         let legend = [("point", "a commit"), ("last-man", "a step")];
         let legend = legend.map(|(class, name)| (class, name.to_owned()));
-        let said = format!("{} over {}.", self.name, many(self.points.len(), "commit"));
+        let caption = format!("{} over {}.", self.name, many(self.points.len(), "commit"));
         let id = self.name.replace([':', '/'], "-");
-        let chart = drawing.figure(id, [self.name.clone(), said], legend.into());
+        let chart = drawing.figure(id, [self.name.clone(), caption], legend.into());
         chart.listed(self.name.clone())
     }
 }

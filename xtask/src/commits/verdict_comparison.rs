@@ -154,7 +154,7 @@ mod tests {
         );
         let lost = vec![entry("a", &[]), entry("b", &[(CpuOn, true)])];
         let lack = ledger("a..b", None, lost).lack();
-        let said = "the first commit cannot be measured: see above";
-        assert_eq!(lack.as_deref(), Some(said));
+        let expected = "the first commit cannot be measured: see above";
+        assert_eq!(lack.as_deref(), Some(expected));
     }
 }

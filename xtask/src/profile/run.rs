@@ -214,8 +214,8 @@ mod tests {
         for profile in [None, failed()] {
             let error = check_profile(profile, dir.path()).expect_err("a full folder");
             let error = format!("{error:#}");
-            let said = "no space for the run's record; free up space, or set TMPDIR";
-            assert!(error.starts_with(said), "{error}");
+            let expected = "no space for the run's record; free up space, or set TMPDIR";
+            assert!(error.starts_with(expected), "{error}");
             assert!(error.contains("No space left"), "{error}");
         }
         // If the profile already exists, no more space is needed.

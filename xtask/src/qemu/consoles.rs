@@ -110,10 +110,10 @@ mod tests {
             ),
         ] {
             let consoles = Consoles::of(&image(emergency, tree)).expect("an image");
-            let said = consoles.to_string();
-            assert!(said.contains(&expected), "{said}");
+            let text = consoles.to_string();
+            assert!(text.contains(&expected), "{text}");
             assert_eq!(consoles.include(other.base), emergency.is_some());
-            assert_eq!(consoles.include(of_tree.base), said.contains(&by_tree));
+            assert_eq!(consoles.include(of_tree.base), text.contains(&by_tree));
         }
         assert!(Consoles::of(b"not an image").is_none());
     }

@@ -86,9 +86,10 @@ impl QemuMachine<'_> {
         setup::ensure(workspace, &[Need::Qemu])?;
         let mut command = Command::new(PROGRAM);
         command.args(["-M", &self.recipe.machine, "-cpu", "help"]);
-        let said = process::output_once(&mut command).context("cannot list QEMU's CPU models")?;
+        let listing =
+            process::output_once(&mut command).context("cannot list QEMU's CPU models")?;
         // Each line below a heading is indented and starts with a model name.
-        let models = said.lines().filter(|line| line.starts_with(' '));
+        let models = listing.lines().filter(|line| line.starts_with(' '));
         let models: Vec<_> = models
             .filter_map(|it| it.split_whitespace().next())
             .collect();

@@ -163,8 +163,8 @@ impl Prepared {
         if of_kvm && let Some(how) = kvm_host::trouble(&outcome.log) {
             bail!("the guest printed its last line, but its VMM exited {how}");
         }
-        if let Some(said) = diagnosis::refused_fault(&outcome.log) {
-            bail!("--fault: the firmware reports {said}");
+        if let Some(message) = diagnosis::refused_fault(&outcome.log) {
+            bail!("--fault: the firmware reports {message}");
         }
         let context = diagnosis::Context {
             firmware: self.firmware,

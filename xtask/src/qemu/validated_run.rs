@@ -8,7 +8,7 @@ use super::diagnosis;
 use super::kvm_host;
 use super::machine::QemuMachine;
 use super::run_spec::RunSpec;
-use crate::build::firmware::Variant;
+use crate::build::firmware::FirmwareVariant;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::tf_a::{TF_A, TfA};
 use crate::setup::Need;
@@ -119,7 +119,7 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
     }
     board.check_gic(spec.gic)?;
     machine.check(described, board.default_gic())?;
-    let variants = ["pmf=new", "pmf=off"].map(|pmf| Variant::default().with(pmf));
+    let variants = ["pmf=new", "pmf=off"].map(|pmf| FirmwareVariant::default().with(pmf));
     let has_own = !variants.contains(&spec.variant) || spec.fault.is_some() || spec.bl32.is_some();
     if described.stock.is_some() && has_own {
         let title = &board.title;

@@ -194,8 +194,8 @@ impl Apt<'_> {
 }
 
 /// Parses the name and version from `Depends: NAME (= VERSION)`.
-fn parse_dependency(said: &str) -> Option<(&str, &str)> {
-    let depends = said.lines().find_map(|it| it.strip_prefix("Depends: "))?;
+fn parse_dependency(output: &str) -> Option<(&str, &str)> {
+    let depends = output.lines().find_map(|it| it.strip_prefix("Depends: "))?;
     let (name, rest) = depends.split_once(" (= ")?;
     Some((name, rest.split_once(')')?.0))
 }
@@ -206,10 +206,10 @@ mod tests {
 
     #[test]
     fn the_package_that_is_depended_on() {
-        let said = "Package: linux-image-arm64\n\
+        let output = "Package: linux-image-arm64\n\
                     Depends: linux-image-6.12.1+deb13-arm64 (= 6.12.1-1)\n";
         let expected = ("linux-image-6.12.1+deb13-arm64", "6.12.1-1");
-        assert_eq!(parse_dependency(said), Some(expected));
+        assert_eq!(parse_dependency(output), Some(expected));
         assert_eq!(parse_dependency("Depends: linux-image\n"), None);
         assert_eq!(parse_dependency(""), None);
     }

@@ -121,11 +121,11 @@ fn every_format_has_findings_and_gaps() {
     scratch.write(&format!("n1sdp/{name}"), rows);
     let less = format!("compare published/n1sdp/v2.9 n1sdp/{name}");
     for format in ["text", "md", "rst", "html", "json"] {
-        let (code, out, said) = called("v2.12", format);
-        assert_eq!(code, 1, "{said}");
+        let (code, out, stderr) = called("v2.12", format);
+        assert_eq!(code, 1, "{stderr}");
         assert!(out.contains(flush), "{format}: {out}");
-        let (code, out, said) = scratch.called(&format!("{less} --format {format}"));
-        assert_eq!(code, 3, "{format}: {said}");
+        let (code, out, stderr) = scratch.called(&format!("{less} --format {format}"));
+        assert_eq!(code, 3, "{format}: {stderr}");
         for part in gaps {
             assert!(out.contains(part), "{format}: {out}");
         }
@@ -155,10 +155,11 @@ fn every_format_has_findings_and_gaps() {
     let heading = unjudged.lines().nth(1).expect("a heading");
     assert!(heading.ends_with("Change"), "{heading}");
     // A report written to the folder would later be read as one of its tables.
-    let (code, _, said) = scratch.called("report published/juno/v2.13 -o published/juno/v2.13/new");
+    let (code, _, stderr) =
+        scratch.called("report published/juno/v2.13 -o published/juno/v2.13/new");
     assert!(
-        code == 2 && said.contains("in the input folder for LOG"),
-        "{said}"
+        code == 2 && stderr.contains("in the input folder for LOG"),
+        "{stderr}"
     );
 }
 
@@ -252,11 +253,11 @@ fn tables_with_equal_labels() {
     let former = scratch.read(&format!("tf-a/docs/perf/data/n1sdp/previous/{name}"));
     let former = String::from_utf8(former).expect("UTF-8").replace('"', "");
     assert_eq!(former, rows.join("\n") + "\n");
-    let said = scratch.outcome(&format!("publish n1sdp/new --previous n1sdp/old {docs}"));
-    assert_eq!((said.0, read()), (1, expected), "{}", said.1);
-    let (code, out, said) = scratch.called(&format!("{both} --row-cpus 0x0,0x1,0x2,0x3"));
+    let (code, stderr) = scratch.outcome(&format!("publish n1sdp/new --previous n1sdp/old {docs}"));
+    assert_eq!((code, read()), (1, expected), "{stderr}");
+    let (code, out, stderr) = scratch.called(&format!("{both} --row-cpus 0x0,0x1,0x2,0x3"));
     let is_named = !out.contains("Thread") && !out.contains("--row-cpus");
-    assert!(code == 1 && is_named, "{said}{out}");
+    assert!(code == 1 && is_named, "{stderr}{out}");
 }
 
 #[test]

@@ -73,12 +73,12 @@ fn a_folder_of_acpi_tables_becomes_a_tree() {
     for (number, table) in rest.iter().enumerate() {
         scratch.write(&format!("acpi/{number}"), table);
     }
-    let (code, source, said) = scratch.called("tree from-acpi acpi");
-    assert_eq!(code, 0, "{said}");
+    let (code, source, stderr) = scratch.called("tree from-acpi acpi");
+    assert_eq!(code, 0, "{stderr}");
     assert!(source.contains("cpu@10000 {"), "{source}");
     assert!(
-        said.contains("xtask: found 4 CPUs, GICv3, 0 idle states; console pl011 at "),
-        "{said}"
+        stderr.contains("xtask: found 4 CPUs, GICv3, 0 idle states; console pl011 at "),
+        "{stderr}"
     );
     scratch.ours("tree from-acpi acpi --memory 0x40000000+0x40000000 -o acpi.dtb");
     scratch.ours("image --base payload.bin --dtb acpi.dtb -o bl33.bin");

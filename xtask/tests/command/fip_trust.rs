@@ -56,9 +56,9 @@ fn a_certificate_for_the_new_bl33() {
         scratch.theirs("openssl pkey -in nt.pem -aes256 -passout pass:x -out locked.pem");
         scratch.write("broken.pem", "-----BEGIN PRIVATE KEY-----\n");
         for (key, words) in KEYS {
-            let said = scratch.refused(&format!("{build} --nt-fw-key {key}"));
-            let is_good = said.contains(words) && !said.contains("--rot-key");
-            assert!(is_good, "{said}");
+            let stderr = scratch.refused(&format!("{build} --nt-fw-key {key}"));
+            let is_good = stderr.contains(words) && !stderr.contains("--rot-key");
+            assert!(is_good, "{stderr}");
         }
         // The BL33 certificate is the old one, as it would be after unpacking a FIP.
         scratch.ours(&format!(

@@ -33,8 +33,8 @@ fn every_format_has_the_step() {
         ("csv", ["77120.0,ns,0,v2.12,1644.7", ",worse\n"]),
         ("json", ["\"figure\": 77120.0,", "\"outcome\": \"worse\""]),
     ] {
-        let (code, out, said) = scratch.called(&format!("{JUNO} --format {format}"));
-        assert_eq!((code, said.as_str()), (0, ""), "{format}");
+        let (code, out, stderr) = scratch.called(&format!("{JUNO} --format {format}"));
+        assert_eq!((code, stderr.as_str()), (0, ""), "{format}");
         for part in parts {
             assert!(out.contains(part), "{format}: {part:?} is not in:\n{out}");
         }
@@ -95,8 +95,8 @@ Powerdown (us), continued
 fn boards_are_side_by_side() {
     let scratch = Scratch::of_reports(log());
     let boards = format!("history published/juno/v2.13 published/n1sdp/v2.9/{SERIAL}");
-    let (code, out, said) = scratch.called(&boards);
-    assert_eq!((code, said.as_str()), (0, ""));
+    let (code, out, stderr) = scratch.called(&boards);
+    assert_eq!((code, stderr.as_str()), (0, ""));
     for part in [
         "PSCI latencies of juno, n1sdp\n",
         "  juno  n1sdp\n",
@@ -120,7 +120,7 @@ fn wrong_releases_are_refused() {
     release(&scratch, "v1.2", &[("7,7", 100)]);
     let two = [log(), log()].concat();
     scratch.write("two.log", &two);
-    for (words, said) in [
+    for (words, expected) in [
         (
             "v1.1".to_owned(),
             "v1.1: a history needs at least two releases",
@@ -135,6 +135,6 @@ fn wrong_releases_are_refused() {
             "is in the input folder for RUN",
         ),
     ] {
-        scratch.refuses(&format!("history {words}"), said);
+        scratch.refuses(&format!("history {words}"), expected);
     }
 }

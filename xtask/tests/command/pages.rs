@@ -90,8 +90,8 @@ fn sphinx_builds_every_page_without_a_warning() {
         .args([&source, &scratch.path("html")])
         .output()
         .expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.is_empty(), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.is_empty(), "{stderr}");
     let html = |name: &str| {
         let page = scratch.read(&format!("html/{name}"));
         String::from_utf8(page).expect("UTF-8")

@@ -77,9 +77,9 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
     let line = "trap '' XFSZ; ulimit -f 0; \
         $X publish good.log --platform qemu --no-page tf-a";
     shell.args(["-c", line]).current_dir(scratch.path(""));
-    let (code, said) = outcome(shell.env("X", xtask(&[]).get_program()));
-    assert_eq!(code, 2, "{said}");
-    assert!(said.contains("tf-a/docs/perf/data/qemu/"), "{said}");
+    let (code, stderr) = outcome(shell.env("X", xtask(&[]).get_program()));
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("tf-a/docs/perf/data/qemu/"), "{stderr}");
     assert!(!scratch.path("tf-a/docs").exists());
 }
 
@@ -95,11 +95,11 @@ fn folder_that_is_not_a_tf_a_source_tree_is_refused() {
             "its Makefile does not set VERSION_MAJOR and VERSION_MINOR",
         ),
     ] {
-        let said = scratch.refused(&format!("publish good.log --platform qemu {tree}"));
+        let stderr = scratch.refused(&format!("publish good.log --platform qemu {tree}"));
         let expected = format!(
             "{tree}: not a TF-A source tree: {why}; pass TF-A's source tree after the logs\n"
         );
-        assert!(said.ends_with(&expected), "{said}");
+        assert!(stderr.ends_with(&expected), "{stderr}");
     }
     assert!(!scratch.path("typo").exists());
 }
@@ -114,8 +114,8 @@ fn new_folder_for_figures_of_an_unknown_board_is_named() {
     // Publishes one platform in a source tree, and then a second platform twice.
     for (platform, is_noted) in [("mine", false), ("nine", true), ("nine", false)] {
         let docs = format!("--platform {platform} --no-page tf-a");
-        let said = scratch.ours(&format!("publish mine {docs}"));
-        assert_eq!(said.contains(note), is_noted, "{said}");
+        let stderr = scratch.ours(&format!("publish mine {docs}"));
+        assert_eq!(stderr.contains(note), is_noted, "{stderr}");
     }
 }
 

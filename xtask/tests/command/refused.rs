@@ -17,9 +17,9 @@ use crate::support::{End, PASS, called, outcome, script, stub, xtask};
 fn check<C: Debug + Copy>(rows: &[(C, &[&str])], refuse: impl Fn(C) -> String) {
     let mut wrong = String::new();
     for (command, parts) in rows {
-        let said = refuse(*command);
-        for part in parts.iter().filter(|part| !said.contains(**part)) {
-            wrong += &format!("{command:?}: {part:?} in\n{said}\n");
+        let stderr = refuse(*command);
+        for part in parts.iter().filter(|part| !stderr.contains(**part)) {
+            wrong += &format!("{command:?}: {part:?} in\n{stderr}\n");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -29,12 +29,12 @@ fn check<C: Debug + Copy>(rows: &[(C, &[&str])], refuse: impl Fn(C) -> String) {
 fn commands_are_refused_by_name() {
     let scratch = material();
     check(commands::REFUSED, |line| scratch.refused(line));
-    let at_once = |said: String| {
+    let at_once = |stderr: String| {
         assert!(
-            !said.contains("building") && !said.contains("fetching"),
-            "{said}"
+            !stderr.contains("building") && !stderr.contains("fetching"),
+            "{stderr}"
         );
-        said
+        stderr
     };
     check(commands::REFUSED_AT_ONCE, |line| {
         at_once(scratch.refused(line))
@@ -108,9 +108,9 @@ fn files_and_programs_are_refused_at_once_by_what_to_do() {
         shell
             .env("CARGO", endless.join("cargo"))
             .env("RUSTC", endless.join("rustc"));
-        let (code, said) = outcome(&mut shell);
-        assert_eq!(code, 2, "{line}: {said}");
-        said
+        let (code, stderr) = outcome(&mut shell);
+        assert_eq!(code, 2, "{line}: {stderr}");
+        stderr
     });
     assert!(!scratch.path("new").exists());
     for (folder, only) in [

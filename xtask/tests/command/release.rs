@@ -117,8 +117,8 @@ fn release_has_every_board_and_no_path_of_this_machine() {
         Need::Mkimage,
     ];
     setup::ensure(&workspace, &needs).expect("installed");
-    let (code, said) = outcome(&mut release(&scratch, "new", ""));
-    assert_eq!(code, 0, "{said}");
+    let (code, stderr) = outcome(&mut release(&scratch, "new", ""));
+    assert_eq!(code, 0, "{stderr}");
     assert_files(&scratch, &workspace.root);
     assert_licenses(&scratch.path("new"));
     let payload = scratch.read("new/payload.bin");
@@ -185,10 +185,10 @@ fn release_needs_a_new_folder_and_all_licenses() {
     ] {
         let mut command = release(&scratch, folder, tree);
         let before = fs::read_dir(scratch.path("")).expect("a folder").count();
-        let (code, said) = outcome(&mut command);
-        assert_eq!(code, expected, "{folder}: {said}");
-        assert!(said.contains(words), "{folder}: {said}");
+        let (code, stderr) = outcome(&mut command);
+        assert_eq!(code, expected, "{folder}: {stderr}");
+        assert!(stderr.contains(words), "{folder}: {stderr}");
         let after = fs::read_dir(scratch.path("")).expect("a folder").count();
-        assert_eq!(before, after, "{folder}: {said}");
+        assert_eq!(before, after, "{folder}: {stderr}");
     }
 }

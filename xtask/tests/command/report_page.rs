@@ -220,9 +220,9 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
         format!("file://{}", window.display()),
     ]);
     let output = chromium.output().expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
-    let lines = said.lines().filter(|line| line.contains("CONSOLE"));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    let lines = stderr.lines().filter(|line| line.contains("CONSOLE"));
     lines.map(str::to_owned).collect()
 }
 

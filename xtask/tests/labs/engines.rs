@@ -7,7 +7,7 @@ use std::process::Command;
 use suite::plan::{ScenarioId, TAG_PREFIX};
 
 use crate::support::xtask;
-use crate::tools::{Result, lab, results, said, tools};
+use crate::tools::{Result, lab, output, results, tools};
 
 /// Options for a short run.
 const SHORT: &str = "--smp 4 --args iterations=2";
@@ -41,7 +41,7 @@ fn cases_of_suite() -> [String; 6] {
 /// Returns the suite's figures in a log in nanoseconds, in the form in which LAVA names them.
 fn figures(log: &Path) -> Vec<(String, f64)> {
     let mut report = xtask(&["report", "--format", "csv"]);
-    let report = said(report.arg(log)).ends(0, "").out;
+    let report = output(report.arg(log)).ends(0, "").out;
     let mut lines = csv::Reader::from_reader(report.as_bytes());
     let names = lines.headers().expect("a header").clone();
     let lines = lines.records().map(|line| line.expect("a line"));
@@ -96,9 +96,9 @@ fn as_tf_a_sees_it(theirs: &Path) {
         .args(["-c", RENDER])
         .arg(theirs)
         .arg(tools.lava.device_types());
-    said(&mut render).ends(0, "");
+    output(&mut render).ends(0, "");
     let mut schema = tools.lava.schema();
-    let schema = said(schema.arg("device").arg(theirs.join("device.yaml")));
+    let schema = output(schema.arg("device").arg(theirs.join("device.yaml")));
     assert_eq!(schema.code, 0, "{}", schema.out);
 }
 
@@ -120,7 +120,7 @@ fn jobs_of_both_engines_pass() {
     let theirs = set.join("lava-qemu-tftf");
     as_tf_a_sees_it(&theirs);
     let mut run = tools.script("lab.sh");
-    let run = said(run.arg(&set)).ends(0, "");
+    let run = output(run.arg(&set)).ends(0, "");
     let jobs = run.err.lines().filter(|line| line.ends_with(": passed"));
     assert_eq!(jobs.count(), 3, "{}", run.err);
 

@@ -24,8 +24,8 @@ use crate::support::{called, xtask};
 const ARGS: &str = "iterations=5 samples=all";
 
 fn succeeds(path: &OsString, words: &[&str]) {
-    let (code, _, said) = called(xtask(words).args(["--args", ARGS]).env("PATH", path));
-    assert_eq!(code, 0, "{words:?}: {said}");
+    let (code, _, stderr) = called(xtask(words).args(["--args", ARGS]).env("PATH", path));
+    assert_eq!(code, 0, "{words:?}: {stderr}");
 }
 
 /// Returns the JSON that `cargo xtask profile` prints for a saved profile. QEMU is not in PATH.

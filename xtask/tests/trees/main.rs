@@ -34,8 +34,8 @@ fn workspace() -> Workspace {
 /// Runs `command`, which must succeed, and returns its stdout.
 fn output(command: &mut Command) -> Vec<u8> {
     let output = command.output().expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {stderr}");
     output.stdout
 }
 

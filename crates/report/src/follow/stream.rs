@@ -12,6 +12,9 @@ use suite::model::Verdict;
 
 use super::run_watcher::RunWatcher;
 
+/// The maximum value of `--timeout`, in seconds: one day.
+pub const TIMEOUT_MAX_S: u64 = 24 * 60 * 60;
+
 /// How long a machine may remain running but silent after its last line. A machine that parks at
 /// the end never exits on its own.
 const LINGER: Duration = Duration::from_secs(2);

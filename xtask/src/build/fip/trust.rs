@@ -136,9 +136,9 @@ fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<
     let output = command.stdin(Stdio::null()).output();
     let output = output.context("cannot run cert_create")?;
     if !output.status.success() {
-        let (key, said) = (key.display(), String::from_utf8_lossy(&output.stderr));
-        let said = said.trim();
-        bail!("--nt-fw-key {key}: TF-A's cert_create cannot sign with this key: {said}");
+        let (key, stderr) = (key.display(), String::from_utf8_lossy(&output.stderr));
+        let reason = stderr.trim();
+        bail!("--nt-fw-key {key}: TF-A's cert_create cannot sign with this key: {reason}");
     }
     fs::read(&made).context("cert_create wrote no certificate")
 }

@@ -183,8 +183,8 @@ fn with_places(
 /// Returns the first line of the compiler and linker version output.
 pub fn toolchain() -> Result<[String; 2]> {
     let version = |program: &str| -> Result<String> {
-        let said = process::output_once(process::minimal_command(program).arg("--version"))?;
-        let version = said.lines().next();
+        let output = process::output_once(process::minimal_command(program).arg("--version"))?;
+        let version = output.lines().next();
         let version = version.with_context(|| format!("`{program} --version` prints nothing"))?;
         Ok(version.to_owned())
     };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use boards::{BoardFile, GicVersion, Stock};
 
-use super::variant::Variant;
+use super::firmware_variant::FirmwareVariant;
 use crate::setup::workspace::Workspace;
 
 /// Whether the TF-A build produces a FIP.
@@ -46,7 +46,12 @@ pub struct Platform {
 
 impl Platform {
     /// Returns the overlay platform for `board`.
-    pub fn overlay(workspace: &Workspace, board: &str, gic: GicVersion, variant: Variant) -> Self {
+    pub fn overlay(
+        workspace: &Workspace,
+        board: &str,
+        gic: GicVersion,
+        variant: FirmwareVariant,
+    ) -> Self {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
         let mut bl31_variables = Vec::new();
         for (key, value) in variant.values().filter(|(key, _)| *key != "osi") {
@@ -87,7 +92,7 @@ impl Platform {
 
     /// Returns the board name, and the variables that differ from those of the default variant.
     pub(super) fn special(&self, workspace: &Workspace) -> String {
-        let usual = Self::overlay(workspace, "", GicVersion::V3, Variant::default());
+        let usual = Self::overlay(workspace, "", GicVersion::V3, FirmwareVariant::default());
         let usual: Vec<_> = usual.all_variables().cloned().collect();
         let board = self.name.trim_start_matches("psci_bench_");
         let special = self.all_variables().filter(|it| !usual.contains(it));

@@ -9,7 +9,9 @@ use itertools::Itertools as _;
 
 use super::inputs::GivenFiles;
 use crate::build::checkout;
-use crate::build::firmware::{FipBuild, Platform, TREES, Timestamps, Variant, overlay, stage_of};
+use crate::build::firmware::{
+    FipBuild, FirmwareVariant, Platform, TREES, Timestamps, overlay, stage_of,
+};
 use crate::build::package;
 use crate::build::tf_a::{MBED_TLS, TfA};
 use crate::setup::workspace::Workspace;
@@ -108,7 +110,7 @@ impl<'w> BuildPlan<'w> {
         let source = commit(&request)?;
         let platform = Platform {
             debug: request.debug,
-            ..Platform::overlay(workspace, name, request.gic, Variant::default())
+            ..Platform::overlay(workspace, name, request.gic, FirmwareVariant::default())
         };
         Ok(Self {
             request,

@@ -12,7 +12,7 @@ use host::progress::say;
 use host::read_file;
 use thiserror::Error;
 
-use crate::build::firmware::Variant;
+use crate::build::firmware::FirmwareVariant;
 use crate::build::image_contents::TreeWish;
 use crate::cli::common::plan;
 use crate::lab::Engine;
@@ -64,7 +64,7 @@ pub struct JobArguments {
     pub name: Option<String>,
     /// QEMU: TF-A variant, such as coherency=sw,pmf=sip.
     #[arg(long, value_name = "K=V,…")]
-    pub variant: Option<Variant>,
+    pub variant: Option<FirmwareVariant>,
     /// QEMU: TF-A checkout to build, 2.8 or later.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,

@@ -135,10 +135,14 @@ fn mutate(out: &mut Out) -> Result<bool> {
         let (at, name) = (mutation.at, mutation.name);
         say(&format!("{at}: {name}"));
         let checked = checker.check(name, mutation.apply(checker.image(), &elf)?)?;
-        let said = judge(mutation.killer, &checked);
-        is_good &= said.is_ok();
-        let said = said.unwrap_or_else(|error| format!("NOT FOUND: {error}"));
-        writeln!(out, "  {at}: {name}: {said}")?;
+        let outcome = match judge(mutation.killer, &checked) {
+            Ok(found) => found,
+            Err(error) => {
+                is_good = false;
+                format!("NOT FOUND: {error}")
+            }
+        };
+        writeln!(out, "  {at}: {name}: {outcome}")?;
     }
     Ok(is_good)
 }
@@ -207,9 +211,9 @@ fn test(out: &mut Out) -> Result<bool> {
         let output = command.output().context("cannot run cargo")?;
         interrupt::check()?;
         is_good &= output.status.success();
-        let said = String::from_utf8_lossy(&output.stdout);
+        let text = String::from_utf8_lossy(&output.stdout);
         writeln!(out, "{what}")?;
-        let lines = said
+        let lines = text
             .lines()
             .filter(|it| it.contains(" paths") || it.starts_with("test result"));
         lines

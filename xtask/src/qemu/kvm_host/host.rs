@@ -22,10 +22,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use boards::GicVersion;
 use host::process;
-use report::follow::stream;
+use report::follow::stream::{self, TIMEOUT_MAX_S};
 
 use super::initramfs::{FILE, PROGRAM, archive};
-use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
@@ -108,7 +107,7 @@ pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
 pub fn timeout(without: Duration) -> Duration {
     without
         .saturating_mul(5)
-        .min(Duration::from_secs(TIMEOUT_MAX))
+        .min(Duration::from_secs(TIMEOUT_MAX_S))
 }
 
 /// Returns how the VMM exited, as printed by `/init`, or None if the line is missing.

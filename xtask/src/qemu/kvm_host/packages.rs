@@ -32,7 +32,7 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
         let work = Scratch::new(workspace)?;
         let what = "fetching the Debian kernel and QEMU for arm64, 62 MB";
         let _progress = StepProgress::start(what);
-        let said = download(work.path()).with_context(|| {
+        let downloaded = download(work.path()).with_context(|| {
             format!(
                 "cannot fetch the Debian packages {KERNEL} and {QEMU} for arm64, from which \
                  the payload's Linux host with KVM is built. Check the network and the apt proxy"
@@ -43,7 +43,7 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
         apt::unpack(work.path(), &root)?;
         fs::copy(kernel(&root)?, partial.join("Image"))?;
         fs::write(partial.join("base.cpio"), base(&root)?)?;
-        Ok(fs::write(partial.join("packages"), said)?)
+        Ok(fs::write(partial.join("packages"), downloaded)?)
     })?;
     Ok((place.join("Image"), place.join("base.cpio")))
 }

@@ -109,8 +109,8 @@ fn idle_states() {
     fs::write(&source, tree).expect("written");
     let mut dtc = Command::new("dtc");
     dtc.args(["-I", "dts", "-O", "dtb", "-o"]);
-    let (code, said) = outcome(dtc.arg(&blob).arg(&source));
-    assert_eq!((code, said.as_str()), (0, ""));
+    let (code, stderr) = outcome(dtc.arg(&blob).arg(&source));
+    assert_eq!((code, stderr.as_str()), (0, ""));
 }
 
 /// The worst case can be determined only if all records were received.
@@ -126,9 +126,8 @@ fn idle_states_are_refused() {
     for (edit, why) in rows {
         let mut report = read(log());
         edit(&mut report.runs[0]);
-        let said = try_written(&report, "dt").expect_err("refused");
-        let said = said.to_string();
-        assert!(said.contains(why), "{said}");
+        let error = try_written(&report, "dt").expect_err("refused").to_string();
+        assert!(error.contains(why), "{error}");
     }
 }
 
