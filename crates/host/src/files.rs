@@ -47,8 +47,10 @@ pub fn check_not_input(
 fn is_below(path: &Path, folder: &Path) -> bool {
     let folder = fs::canonicalize(folder).ok();
     let places = [path, directory(path)].map(|it| fs::canonicalize(it).ok());
-    let mut places = places.iter().flatten();
-    folder.is_some_and(|folder| places.any(|place| place.starts_with(&folder)))
+    folder.is_some_and(|folder| {
+        let mut known = places.iter().flatten();
+        known.any(|place| place.starts_with(&folder))
+    })
 }
 
 /// Rejects an output path that cannot be a file or is also an input.

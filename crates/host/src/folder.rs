@@ -50,9 +50,10 @@ pub fn write_new(path: &Path, files: &[FolderFile]) -> Result<()> {
 fn scratch_in(parent: &Path) -> Result<TempDir> {
     // Like any new folder, an output folder may be readable by other users.
     let permissions = Permissions::from_mode(0o777);
-    let mut builder = tempfile::Builder::new();
-    let builder = builder.permissions(permissions).prefix(".psci-bench-");
-    Ok(builder.tempdir_in(parent)?)
+    Ok(tempfile::Builder::new()
+        .permissions(permissions)
+        .prefix(".psci-bench-")
+        .tempdir_in(parent)?)
 }
 
 /// An output folder that does not exist yet, is empty, or may be replaced.
@@ -77,11 +78,11 @@ impl OutputFolder {
     pub fn new(option: &str, given: &Path, mark: &'static str) -> Result<Self> {
         let named = format!("{option} {}", given.display());
         let at = || named.clone();
-        let path = match given.exists() {
+        let resolved = match given.exists() {
             true => fs::canonicalize(given),
             false => std::path::absolute(given),
         };
-        let path = path.with_context(at)?;
+        let path = resolved.with_context(at)?;
         let Some(parent) = path.parent().map(Path::to_path_buf) else {
             bail!("{named}: is a mount point; specify a new directory in it");
         };
@@ -114,8 +115,8 @@ impl OutputFolder {
     pub fn write(&self, files: &[FolderFile]) -> Result<()> {
         let written = self.write_beside(files);
         if written.as_ref().is_err_and(process::is_storage_full) {
-            let size: usize = files.iter().map(|file| file.data.len()).sum();
-            let size = size.div_ceil(1 << 20);
+            let bytes: usize = files.iter().map(|file| file.data.len()).sum();
+            let size = bytes.div_ceil(1 << 20);
             bail!(
                 "{}: the file system is full, and {size} MiB are needed; free up some space, or \
                  specify a directory elsewhere",
@@ -230,8 +231,10 @@ mod tests {
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).expect("a directory");
-        let names = entries.map(|entry| entry.expect("an entry").file_name());
-        let mut names: Vec<String> = names.map(|it| it.display().to_string()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .map(|it| it.display().to_string())
+            .collect();
         names.sort();
         names
     }

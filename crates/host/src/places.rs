@@ -26,8 +26,8 @@ pub fn make_unless(
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
-    let lock = beside("lock");
-    let lock = File::create(&lock).with_context(|| lock.display().to_string())?;
+    let lock_path = beside("lock");
+    let lock = File::create(&lock_path).with_context(|| lock_path.display().to_string())?;
     lock.lock().context("cannot lock the build directory")?;
     if usable(place) {
         return Ok(());

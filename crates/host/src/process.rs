@@ -44,9 +44,9 @@ pub struct ProgramFailure {
 impl ProgramFailure {
     fn new(message: String, output: &str) -> Self {
         // The output is searched because the exit code is the same for every failure.
-        let full = io::Error::from(Errno::NOSPC).to_string();
-        let full = full.split(" (os error").next().unwrap_or(&full);
-        let kind = output.contains(full).then_some(ErrorKind::StorageFull);
+        let error = io::Error::from(Errno::NOSPC).to_string();
+        let disk_full = error.split(" (os error").next().unwrap_or(&error);
+        let kind = output.contains(disk_full).then_some(ErrorKind::StorageFull);
         Self { message, kind }
     }
 }
@@ -135,10 +135,10 @@ fn run(what: Option<&str>, command: &mut Command, log: &Path) -> Result<()> {
     if status.success() {
         return Ok(());
     }
-    let mut text = Vec::new();
+    let mut bytes = Vec::new();
     file.rewind()?;
-    file.read_to_end(&mut text)?;
-    let text = String::from_utf8_lossy(&text);
+    file.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();
     let tail = lines[lines.len().saturating_sub(TAIL)..].join("\n");
     let at = log.display();
@@ -216,8 +216,9 @@ mod tests {
         let sh = |script: &str| run_quietly(Command::new("sh").args(["-c", script]), &log);
         sh("echo out").expect("it succeeds");
         assert!(!log.exists());
-        let error = sh("seq 100; echo err >&2; exit 7").expect_err("it failed");
-        let error = error.to_string();
+        let error = sh("seq 100; echo err >&2; exit 7")
+            .expect_err("it failed")
+            .to_string();
         for part in [
             "`sh` failed (exit status: 7):\n62\n63\n",
             "\n100\nerr\nits full",

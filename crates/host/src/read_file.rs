@@ -55,8 +55,8 @@ pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if !is_large {
         // A device has no size to check, and may be endless.
-        let mut file = file.take(most as u64 + 1);
-        file.read_to_end(&mut bytes).with_context(named)?;
+        let mut start = file.take(most as u64 + 1);
+        start.read_to_end(&mut bytes).with_context(named)?;
     }
     if is_large || bytes.len() > most {
         bail!("{}: larger than the limit of {most} bytes", named());

@@ -10,11 +10,11 @@ use anyhow::{Context, Result, bail};
 /// # Errors
 /// Returns an error if `dir` is not a TF-A source tree.
 pub fn tf_a_version(dir: &Path) -> Result<String> {
-    let makefile = dir.join("Makefile");
-    if !makefile.is_file() {
+    let path = dir.join("Makefile");
+    if !path.is_file() {
         bail!("not a TF-A source tree: it has no Makefile");
     }
-    let makefile = fs::read(makefile)?;
+    let makefile = fs::read(path)?;
     parse_version(&String::from_utf8_lossy(&makefile)).context(
         "not a TF-A source tree: its Makefile does not set VERSION_MAJOR and VERSION_MINOR",
     )

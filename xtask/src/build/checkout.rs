@@ -158,12 +158,11 @@ fn releases(checkout: &Path) -> Result<BTreeMap<String, String>> {
 /// followed by the commits on the branch, in order. Empty if `commit` is not a merge of one branch.
 pub fn merged_branch(checkout: &Path, commit: &Commit) -> Result<Vec<Commit>> {
     let parents = git(checkout, &["log", "-1", "--format=%P", &commit.id, "--"])?;
-    let parents: Vec<&str> = parents.split_whitespace().collect();
-    let [main, branch] = parents[..] else {
+    let [main, branch] = parents.split_whitespace().collect::<Vec<_>>()[..] else {
         return Ok(Vec::new());
     };
-    let base = git(checkout, &["merge-base", main, branch])?;
-    let base = base.trim();
+    let merge_base = git(checkout, &["merge-base", main, branch])?;
+    let base = merge_base.trim();
     let mut all = list(checkout, &["-1", base])?;
     let own = format!("{base}..{branch}");
     all.extend(list(checkout, &["--first-parent", &own])?);

@@ -87,8 +87,9 @@ impl TreeWish {
                 states.deepest.map(|state| format!("{state:#x}")),
             ),
         ];
-        let given = options.into_iter();
-        let given = given.filter_map(|(option, value)| Some([option.to_owned(), value?]));
+        let given = options
+            .into_iter()
+            .filter_map(|(option, value)| Some([option.to_owned(), value?]));
         let flags = no_power_down.then(|| "--no-power-down".to_owned());
         given.flatten().chain(flags).collect()
     }
@@ -214,7 +215,9 @@ pub(crate) fn check_place(image: &[u8], load_address: u64, tree: &TreeSource) ->
     };
     let footprint = Footprint::of_image(&ParameterBlock::read(image)?, load_address);
     let tree = image::appended_tree(image)?;
-    let checked = footprint.map_or(Ok(()), |it| Board::read(tree)?.check_footprint(&it));
+    let checked = footprint.map_or(Ok(()), |footprint| {
+        Board::read(tree)?.check_footprint(&footprint)
+    });
     checked.with_context(|| format!("--dtb {}", path.display()))
 }
 
@@ -286,9 +289,12 @@ pub fn summary(blob: &[u8]) -> Result<String> {
         MemorySource::DeviceType => String::new(),
         source => format!("; memory nodes recognized by {source}"),
     };
-    let left_out = board.idle_states.left_out.iter();
-    let left_out = left_out.map(|it| format!("\n{}", LeftOutState::from(it).sentence()));
-    let left_out: String = left_out.collect();
+    let left_out: String = board
+        .idle_states
+        .left_out
+        .iter()
+        .map(|state| format!("\n{}", LeftOutState::from(state).sentence()))
+        .collect();
     Ok(format!(
         "found {cpus}, {gic}, {states}; {console}{memory}{left_out}"
     ))
@@ -372,8 +378,8 @@ mod tests {
         ] {
             let (_dir, source) = given("", reserved);
             let wish = TreeWish::default();
-            let made = contents(&board, &wish.wish(&board).expect("a wish"), &source);
-            let made = made.expect("contents");
+            let made =
+                contents(&board, &wish.wish(&board).expect("a wish"), &source).expect("contents");
             let flat = image::tests::blank(0x4000);
             let tree = made.tree.as_deref();
             let image = image::assemble(flat, tree, made.emergency, 2).expect("an image");

@@ -236,7 +236,7 @@ mod tests {
         for (version, is_doubted) in [("2.8", false), ("2.15.3", false), ("2.16", true)] {
             let warning = doubt(version).expect("not too old");
             assert_eq!(
-                warning.is_some_and(|it| it.contains("2.8 to 2.15 have")),
+                warning.is_some_and(|text| text.contains("2.8 to 2.15 have")),
                 is_doubted,
                 "{version}"
             );

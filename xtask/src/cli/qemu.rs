@@ -120,9 +120,9 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     watcher.log = log.as_mut();
     watcher.progress = progress;
     watcher.has_records = arguments.records;
-    let result = prepared.run(interrupt, &mut watcher);
+    let ran = prepared.run(interrupt, &mut watcher);
     drop(watcher);
-    let result = result?;
+    let result = ran?;
     let log = log.map(LogFile::end).transpose();
     if let (true, Ok(Some(log))) = (is_terminal, &log) {
         say_next(log, &spec, &result);
@@ -168,8 +168,10 @@ fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     let here = env::current_dir().ok();
     let from_here = here.and_then(|here| log.strip_prefix(here).ok());
     let log = from_here.unwrap_or(log).display();
-    let is_usual = spec.smp.is_none() && spec.gic.is_none() && spec.board == "qemu";
-    let is_usual = is_usual && spec.firmware == FirmwareKind::TfA;
+    let is_usual = spec.smp.is_none()
+        && spec.gic.is_none()
+        && spec.board == "qemu"
+        && spec.firmware == FirmwareKind::TfA;
     say(&format!("log: {log}"));
     match result.verdict {
         Verdict::Pass => {

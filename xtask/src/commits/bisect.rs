@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn one_step_of_sixteen_is_found_by_six() {
         for place in 1..16 {
-            let figure = |it| Some(if it < place { 100.0 } else { 160.0 });
+            let figure = |commit| Some(if commit < place { 100.0 } else { 160.0 });
             let (steps, tried) = steps(&(0..16).map(figure).collect::<Vec<_>>());
             assert_eq!(steps, [(place - 1, place)]);
             assert!(tried <= 6, "{place}: {tried}");

@@ -97,8 +97,9 @@ impl<M: Measurement> CommitBench<M> {
     /// Prepares to measure the commits in `range` of the checkout specified by `spec`.
     pub fn new(spec: &RunSpec, range: &CommitRange<'_>) -> Result<Self> {
         M::check(spec)?;
-        let checkout = spec.tf_a.clone();
-        let checkout = checkout.context("specify a TF-A checkout with --tf-a DIR")?;
+        let Some(checkout) = spec.tf_a.clone() else {
+            bail!("specify a TF-A checkout with --tf-a DIR");
+        };
         if !checkout.join(".git").exists() {
             let at = checkout.display();
             bail!("--tf-a {at}: not a Git checkout: it contains no .git");

@@ -271,10 +271,10 @@ mod tests {
         let table = text(entries(&figures));
         let row = "s:entry | 1394 | 772 | 31717 | 471513 | +440418 | 0";
         assert_eq!(cells(&table), row, "{table}");
-        let other = Profile::made_up(&[("t", "entry", 2000, 2000)]);
-        let mut other = vec![entry(Commit::default(), other)];
-        other.splice(0..0, entries(&figures));
-        let table = text(other);
+        let other_scenario = Profile::made_up(&[("t", "entry", 2000, 2000)]);
+        let mut skipped = entries(&figures);
+        skipped.push(entry(Commit::default(), other_scenario));
+        let table = text(skipped);
         let row = "s:entry | 1394 | not measured | 31717 | not measured | 0";
         assert_eq!(cells(&table), row, "{table}");
     }
@@ -282,19 +282,21 @@ mod tests {
     #[test]
     fn end_that_is_larger_is_never_well() {
         // Each individual step is within the tolerance.
-        let crept: Vec<(u64, u64)> = (0..5).map(|it| (2000 + 16 * it, 2000 + 16 * it)).collect();
-        let crept = without_steps(entries(&crept), None);
+        let sums: Vec<(u64, u64)> = (0..5)
+            .map(|commit| (2000 + 16 * commit, 2000 + 16 * commit))
+            .collect();
+        let crept = without_steps(entries(&sums), None);
         assert!(crept.is_worse() && crept.lack().is_none());
         let expected = "larger at the end of the range: s:entry";
         assert_eq!(crept.conclusion(), ["no step", expected]);
         // The CPU executes fewer instructions itself, but waits longer.
         for (figure, is_worse) in [("s:entry", false), ("s:entry:all", true)] {
-            let waits = entries(&[(2788, 63_434), (1544, 943_026)]);
-            let waits = without_steps(waits, Some(figure));
+            let all = entries(&[(2788, 63_434), (1544, 943_026)]);
+            let waits = without_steps(all, Some(figure));
             assert_eq!(waits.is_worse(), is_worse, "{figure}");
         }
-        let waits = entries(&[(2788, 63_434), (1544, 943_026)]);
-        let waits = without_steps(waits, None);
+        let all = entries(&[(2788, 63_434), (1544, 943_026)]);
+        let waits = without_steps(all, None);
         assert!(waits.is_worse());
     }
 
@@ -306,12 +308,12 @@ mod tests {
         let expected = "the last commit cannot be measured: see above";
         assert_eq!(lack.as_deref(), Some(expected));
         for selected in [None, Some("s:entry")] {
-            let mut other = entries(&[(2000, 2000)]);
+            let mut skipped = entries(&[(2000, 2000)]);
             let profile = Profile::made_up(&[("t", "entry", 2000, 2000)]);
-            other.push(entry(Commit::default(), profile));
-            let other = without_steps(other, selected);
+            skipped.push(entry(Commit::default(), profile));
+            let ledger = without_steps(skipped, selected);
             let expected = "the last commit has no s:entry figure";
-            assert_eq!(other.lack().as_deref(), Some(expected));
+            assert_eq!(ledger.lack().as_deref(), Some(expected));
         }
     }
 

@@ -130,7 +130,7 @@ fn series<'l>(ledger: &'l Ledger, name: &str) -> Vec<LedgerSeries<'l>> {
     let figures = ledger
         .entries
         .iter()
-        .filter_map(|it| it.record.figures.get(name));
+        .filter_map(|entry| entry.record.figures.get(name));
     let has_waiting = figures.filter_map(|it| it.waiting()).any(|it| it != 0.0);
     let own = LedgerSeries::new(ledger, name, InstructionScope::Own);
     let all = has_waiting.then(|| LedgerSeries::new(ledger, name, InstructionScope::All));
@@ -141,15 +141,18 @@ impl<'l> LedgerSeries<'l> {
     fn new(ledger: &'l Ledger, name: &str, part: InstructionScope) -> Self {
         let point = |(place, entry): (usize, &'l Entry)| {
             let (commit, figure) = (&entry.commit, part.of(*entry.record.figures.get(name)?)?);
-            let is_step = |it: &PhaseChange| {
-                it.figure == name && it.exceeds(&[part], ledger.comparison.tolerance)
+            let is_step = |change: &PhaseChange| {
+                change.figure == name && change.exceeds(&[part], ledger.comparison.tolerance)
             };
-            let mut steps = ledger.steps.iter().filter(|it| it.commit.id == commit.id);
+            let mut steps = ledger
+                .steps
+                .iter()
+                .filter(|step| step.commit.id == commit.id);
             Some(LedgerPoint {
                 place,
                 commit,
                 figure,
-                is_step: steps.any(|it| it.changes.iter().any(is_step)),
+                is_step: steps.any(|step| step.changes.iter().any(is_step)),
             })
         };
         let entries = ledger.entries.iter().enumerate();
@@ -169,20 +172,20 @@ impl<'l> LedgerSeries<'l> {
         let most = self.points.iter().map(|it| it.figure).fold(0.0, f64::max);
         let (mut drawing, y) = Drawing::of_values(most, axis);
         let x = Scale::linear((-0.5, count as f64 - 0.5), (LEFT, EDGE));
-        let tick = |it: &LedgerPoint<'_>| (it.place as f64, it.commit.name().to_owned());
+        let tick = |point: &LedgerPoint<'_>| (point.place as f64, point.commit.name().to_owned());
         drawing.bottom(&x, "commit", x.spaced(self.points.iter().map(tick)));
-        let at = |it: &LedgerPoint<'_>| (x.at(it.place as f64), y.at(it.figure));
+        let at = |point: &LedgerPoint<'_>| (x.at(point.place as f64), y.at(point.figure));
         for pair in self.points.windows(2) {
             drawing.line("axis", at(&pair[0]), at(&pair[1]));
         }
-        for it in &self.points {
-            let (id, title) = (it.commit.name(), &it.commit.title);
-            let tooltip = format!("{id} {title}: {}", number(it.figure));
-            let class = if it.is_step { "last-man" } else { "point" };
-            drawing.dot(class, at(it), !it.is_step, &tooltip);
+        for point in &self.points {
+            let (id, title) = (point.commit.name(), &point.commit.title);
+            let tooltip = format!("{id} {title}: {}", number(point.figure));
+            let class = if point.is_step { "last-man" } else { "point" };
+            drawing.dot(class, at(point), !point.is_step, &tooltip);
         }
-        let legend = [("point", "a commit"), ("last-man", "a step")];
-        let legend = legend.map(|(class, name)| (class, name.to_owned()));
+        let legend = [("point", "a commit"), ("last-man", "a step")]
+            .map(|(class, name)| (class, name.to_owned()));
         let caption = format!("{} over {}.", self.name, many(self.points.len(), "commit"));
         let id = self.name.replace([':', '/'], "-");
         let chart = drawing.figure(id, [self.name.clone(), caption], legend.into());
@@ -196,7 +199,11 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
     table.numbers(["Own, first", "Own, last", "All, first", "All, last"]);
     table.numbers(["Waiting", "Steps"]);
     for name in names {
-        let of = |entry: Option<&Entry>| entry.and_then(|it| it.record.figures.get(*name)).copied();
+        let of = |entry: Option<&Entry>| {
+            entry
+                .and_then(|entry| entry.record.figures.get(*name))
+                .copied()
+        };
         let ends = [of(ledger.entries.first()), of(ledger.entries.last())];
         let mut cells = vec![(*name).clone()];
         for part in InstructionScope::BOTH {
@@ -230,7 +237,10 @@ fn history_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
     table.numbers(ledger.entries.iter().map(|entry| entry.commit.name()));
     for name in names {
         let own = |entry: &Entry| entry.record.figures.get(*name)?.own.map(number);
-        let cells = ledger.entries.iter().map(|it| own(it).unwrap_or_default());
+        let cells = ledger
+            .entries
+            .iter()
+            .map(|entry| own(entry).unwrap_or_default());
         let row = iter::once((*name).clone()).chain(cells);
         table.rows.push(row.collect());
     }
@@ -248,7 +258,11 @@ fn change_text(change: &PhaseChange, part: InstructionScope) -> String {
 /// it most in that direction.
 fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
     let part = selected.part;
-    let Some(change) = ledger.whole.first().filter(|it| it.both(part).is_some()) else {
+    let Some(change) = ledger
+        .whole
+        .first()
+        .filter(|change| change.both(part).is_some())
+    else {
         return Vec::new();
     };
     let name = &change.figure;

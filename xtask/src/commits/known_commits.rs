@@ -51,8 +51,9 @@ impl KnownCommits {
             tf_a_title: None,
             ..spec.clone()
         };
-        let own = env::current_exe().and_then(fs::metadata);
-        let own = own.context("cannot find this program's file")?;
+        let own = env::current_exe()
+            .and_then(fs::metadata)
+            .context("cannot find this program's file")?;
         let (toolchain, qemu) = (firmware::toolchain()?, setup::qemu_version()?);
         let mut hash = Sha256::new();
         hash.update(format!("{spec:?} {toolchain:?} {qemu:?}"));

@@ -95,11 +95,17 @@ mod tests {
             true => FunctionVerdict::Works,
             false => FunctionVerdict::Fails(vec!["CPU_ON: CPU 1 did not arrive.".to_owned()]),
         };
-        let verdicts = verdicts
+        let by_function = verdicts
             .iter()
             .map(|(function, works)| (*function, verdict(*works)));
-        let verdicts = Verdicts(verdicts.collect());
-        let failure = verdicts.0.is_empty().then(|| "does not build".to_owned());
+        let record = CommitVerdicts {
+            verdicts: Verdicts(by_function.collect()),
+        };
+        let failure = record
+            .verdicts
+            .0
+            .is_empty()
+            .then(|| "does not build".to_owned());
         LedgerEntry {
             commit: Commit {
                 id: id.to_owned(),
@@ -107,7 +113,7 @@ mod tests {
             },
             failure,
             same_as: None,
-            record: CommitVerdicts { verdicts },
+            record,
         }
     }
 
@@ -123,7 +129,9 @@ mod tests {
 
     fn steps(ledger: &CommitLedger<VerdictComparison>) -> Vec<(&str, &str)> {
         let steps = ledger.steps.iter();
-        steps.map(|it| (&*it.since.id, &*it.commit.id)).collect()
+        steps
+            .map(|step| (&*step.since.id, &*step.commit.id))
+            .collect()
     }
 
     #[test]

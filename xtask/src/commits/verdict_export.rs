@@ -96,12 +96,12 @@ fn function_table(ledger: &Ledger) -> Option<Table> {
     let mut table = Table::titled("Functions");
     table.words(["Function", "First commit", "Last commit"]);
     let ends = [ledger.entries.first()?, ledger.entries.last()?];
-    let functions = ends.iter().flat_map(|it| it.record.verdicts.0.keys());
-    let is_selected = |it: &&Function| {
+    let functions = ends.iter().flat_map(|entry| entry.record.verdicts.0.keys());
+    let is_selected = |function: &&Function| {
         ledger
             .comparison
             .selected
-            .is_none_or(|selected| selected == **it)
+            .is_none_or(|selected| selected == **function)
     };
     let functions: BTreeSet<&Function> = functions.filter(is_selected).collect();
     for function in functions {

@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn three_numbers_of_one_line() {
-        let text = "<RT_INSTR:test_rt_instr_cpu_off_serial\t1\t0\t814\t512\t07/>\r\n";
-        let mut text = text.to_owned();
+        let mut text =
+            "<RT_INSTR:test_rt_instr_cpu_off_serial\t1\t0\t814\t512\t07/>\r\n".to_owned();
         for (row, digits) in THREE.into_iter().zip(["814", "512", "07"]) {
             let monitor = &number(&row);
             let (rest, groups) = found(monitor, &text).expect("a number");

@@ -83,7 +83,7 @@ fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<
     if !matches!(profile, Some(Ok(_))) {
         check_room(dir)?;
     }
-    Ok(profile.map(|it| it.context("cannot make a profile")))
+    Ok(profile.map(|profile| profile.context("cannot make a profile")))
 }
 
 /// A prepared run, with everything needed to profile it.
@@ -105,7 +105,7 @@ impl ProfiledRun {
         let mut args = spec.args.unwrap_or_default();
         let given = args
             .split_whitespace()
-            .find(|it| it.starts_with("samples="));
+            .find(|word| word.starts_with("samples="));
         match given {
             None => args += " samples=all",
             Some("samples=all") => {}
@@ -124,8 +124,7 @@ impl ProfiledRun {
         let mut prepared = prepare::prepare(&spec)?;
         let workspace = Workspace::find()?;
         prepared.set_path(newer_qemu(&workspace)?);
-        let path = prepared.bl31();
-        let path = path.context(NEEDS_PMF)?;
+        let path = prepared.bl31().context(NEEDS_PMF)?;
         let elf = fs::read(&path).with_context(|| path.display().to_string())?;
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
         let plugin = build_plugin(&workspace)?;
@@ -169,9 +168,9 @@ impl ProfiledRun {
         let progress = StepProgress::on_terminal("starting QEMU");
         let mut watcher = RunWatcher::with_progress(progress);
         watcher.log = log;
-        let result = self.prepared.run(interrupt::watch()?, &mut watcher);
+        let ran = self.prepared.run(interrupt::watch()?, &mut watcher);
         drop(watcher);
-        let result = result.map_err(|error| match format!("{error:#}").contains("-plugin") {
+        let result = ran.map_err(|error| match format!("{error:#}").contains("-plugin") {
             true => {
                 error.context("a profile needs a QEMU that supports TCG plugins, such as Debian's")
             }

@@ -22,8 +22,10 @@ impl Consoles {
     pub fn of(image: &[u8]) -> Option<Self> {
         let block = ParameterBlock::read(image).ok()?;
         let end = block.tree_offset.checked_add(block.tree_size)?;
-        let tree = image.get(block.tree_offset as usize..end as usize);
-        let tree = tree.filter(|tree| !tree.is_empty()).map(TreeConsole::find);
+        let tree = image
+            .get(block.tree_offset as usize..end as usize)
+            .filter(|tree| !tree.is_empty())
+            .map(TreeConsole::find);
         Some(Self {
             emergency: block.uart,
             tree,

@@ -42,9 +42,10 @@ impl GuestSamples {
         let process = self.process;
         let maps = read_to_string(format!("/proc/{process}/maps")).ok()?;
         let begin = maps.lines().find_map(|line| {
-            let (begin, end) = line.split_once(" rw-p ")?.0.split_once('-')?;
-            let begin = u64::from_str_radix(begin, 16).ok()?;
-            let end = u64::from_str_radix(end, 16).ok()?;
+            let (range, _) = line.split_once(" rw-p ")?;
+            let (first, last) = range.split_once('-')?;
+            let begin = u64::from_str_radix(first, 16).ok()?;
+            let end = u64::from_str_radix(last, 16).ok()?;
             (end - begin == self.memory_size).then_some(begin)
         })?;
         let memory = File::open(format!("/proc/{process}/mem")).ok()?;

@@ -89,13 +89,14 @@ impl QemuMachine<'_> {
         let listing =
             process::output_once(&mut command).context("cannot list QEMU's CPU models")?;
         // Each line below a heading is indented and starts with a model name.
-        let models = listing.lines().filter(|line| line.starts_with(' '));
-        let models: Vec<_> = models
-            .filter_map(|it| it.split_whitespace().next())
+        let models: Vec<_> = listing
+            .lines()
+            .filter(|line| line.starts_with(' '))
+            .filter_map(|line| line.split_whitespace().next())
             .collect();
         if !models.contains(&model) {
-            let models = models.join(", ");
-            bail!("--cpu {model}: no such CPU model; QEMU has {models}");
+            let known = models.join(", ");
+            bail!("--cpu {model}: no such CPU model; QEMU has {known}");
         }
         Ok(())
     }

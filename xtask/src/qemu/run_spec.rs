@@ -107,8 +107,7 @@ impl RunSpec {
     /// Returns an error for an unknown option or an invalid value, as on the command line.
     pub fn parse(options: &str) -> Result<Self, clap::Error> {
         // The idle state options conflict with `--dtb`, so that option must be defined too.
-        let command = Command::new("run").arg(Arg::new("dtb"));
-        let command = Self::augment_args(command);
+        let command = Self::augment_args(Command::new("run").arg(Arg::new("dtb")));
         let words = ["run"].into_iter().chain(options.split_whitespace());
         Self::from_arg_matches(&command.try_get_matches_from(words)?)
     }

@@ -23,10 +23,15 @@ const IDLE_STATES: usize = 4;
 /// the number of operations, and the number of seconds for which timers are observed.
 pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
     let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
-    let samples = plan.scenarios.iter().map(|id| samples(id, cpus, plan));
-    let samples = samples.fold(0, u64::saturating_add).saturating_mul(rounds);
-    let time = times(A_SAMPLE, samples).saturating_add(of_loops(cpus, plan));
-    let time = time.saturating_add(of_timers(cpus, plan));
+    let samples = plan
+        .scenarios
+        .iter()
+        .map(|id| samples(id, cpus, plan))
+        .fold(0, u64::saturating_add)
+        .saturating_mul(rounds);
+    let time = times(A_SAMPLE, samples)
+        .saturating_add(of_loops(cpus, plan))
+        .saturating_add(of_timers(cpus, plan));
     time.clamp(TIMEOUT_MIN, Duration::from_secs(TIMEOUT_MAX_S))
 }
 

@@ -88,8 +88,10 @@ fn locate(workspace: &Workspace, spec: &RunSpec) -> Result<Option<TfA>> {
 
 /// Returns the machine requested by `spec`, if `board` supports it.
 fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m>> {
-    let recipe = board.qemu.as_ref();
-    let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
+    let recipe = board
+        .qemu
+        .as_ref()
+        .with_context(|| format!("QEMU does not emulate {}", board.title))?;
     // By default, an emulated Linux host and its guest have fewer CPUs and a different CPU model
     // than the board.
     let (cpu, cpus) = match spec.firmware {
@@ -113,8 +115,13 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
     let stock = described.stock.as_ref();
     if let Some(why) = stock.and_then(|stock| stock.not_on_qemu.as_ref()) {
         let name = spec.firmware.name();
-        let others = board.firmware.keys().filter(|other| *other != name);
-        let others = others.map(String::as_str).collect::<Vec<_>>().join(", ");
+        let others = board
+            .firmware
+            .keys()
+            .filter(|other| *other != name)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
         bail!("--firmware {name}: QEMU cannot run it, because {why}; use --firmware {others}");
     }
     board.check_gic(spec.gic)?;

@@ -195,7 +195,9 @@ impl Apt<'_> {
 
 /// Parses the name and version from `Depends: NAME (= VERSION)`.
 fn parse_dependency(output: &str) -> Option<(&str, &str)> {
-    let depends = output.lines().find_map(|it| it.strip_prefix("Depends: "))?;
+    let depends = output
+        .lines()
+        .find_map(|line| line.strip_prefix("Depends: "))?;
     let (name, rest) = depends.split_once(" (= ")?;
     Some((name, rest.split_once(')')?.0))
 }

@@ -72,10 +72,10 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     let root = LAVA_IMPORTS.root(workspace);
     fs::create_dir_all(&root)?;
     make_once(&root.join("root"), |partial| {
-        let wanted = PACKAGES
+        let wanted: Vec<String> = PACKAGES
             .split(' ')
-            .map(|package| format!("{package}={}", LAVA_IMPORTS.version));
-        let wanted: Vec<String> = wanted.collect();
+            .map(|package| format!("{package}={}", LAVA_IMPORTS.version))
+            .collect();
         let mut words = vec!["download"];
         words.extend(wanted.iter().map(String::as_str));
         let get = |apt: &Apt<'_>| apt.get(&words);

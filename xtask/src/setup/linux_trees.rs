@@ -64,8 +64,9 @@ fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
         }
     }
     files.sort();
-    let dir = files.first().and_then(|file| file.parent()?.parent());
-    let dir = dir
+    let dir = files
+        .first()
+        .and_then(|file| file.parent()?.parent())
         .context("the package contains no device trees")?
         .to_path_buf();
     Ok((files, dir))

@@ -131,34 +131,34 @@ mod tests {
         keep();
         assert_eq!(find_difference(&place), None);
         let changes: [(&str, Change); 9] = [
-            ("bl31.bin was added, removed or changed", |it| {
-                fs::write(it.join("bl31.bin"), "firm")
+            ("bl31.bin was added, removed or changed", |folder| {
+                fs::write(folder.join("bl31.bin"), "firm")
             }),
-            ("bl31.bin was added, removed or changed", |it| {
-                fs::write(it.join("bl31.bin"), "firmwarf")
+            ("bl31.bin was added, removed or changed", |folder| {
+                fs::write(folder.join("bl31.bin"), "firmwarf")
             }),
-            ("bl31.bin was added, removed or changed", |it| {
-                fs::write(it.join("bl31.bin"), "")
+            ("bl31.bin was added, removed or changed", |folder| {
+                fs::write(folder.join("bl31.bin"), "")
             }),
-            ("bl31.bin was added, removed or changed", |it| {
-                fs::remove_file(it.join("bl31.bin"))
+            ("bl31.bin was added, removed or changed", |folder| {
+                fs::remove_file(folder.join("bl31.bin"))
             }),
-            ("sub/bl 31.elf was added, removed or changed", |it| {
-                fs::remove_dir_all(it.join("sub"))
+            ("sub/bl 31.elf was added, removed or changed", |folder| {
+                fs::remove_dir_all(folder.join("sub"))
             }),
-            ("bl2.bin was added, removed or changed", |it| {
-                fs::write(it.join("bl2.bin"), "x")
+            ("bl2.bin was added, removed or changed", |folder| {
+                fs::write(folder.join("bl2.bin"), "x")
             }),
-            ("its list of checksums is missing", |it| {
-                fs::remove_file(it.join(SEAL))
+            ("its list of checksums is missing", |folder| {
+                fs::remove_file(folder.join(SEAL))
             }),
-            ("its list of checksums has changed", |it| {
-                let list = fs::read_to_string(it.join(SEAL))?;
-                fs::write(it.join(SEAL), list + "\n")
+            ("its list of checksums has changed", |folder| {
+                let list = fs::read_to_string(folder.join(SEAL))?;
+                fs::write(folder.join(SEAL), list + "\n")
             }),
-            ("bl31.bin was added, removed or changed", |it| {
-                let list = fs::read_to_string(it.join(SEAL))?;
-                fs::write(it.join(SEAL), "0".to_owned() + &list)
+            ("bl31.bin was added, removed or changed", |folder| {
+                let list = fs::read_to_string(folder.join(SEAL))?;
+                fs::write(folder.join(SEAL), "0".to_owned() + &list)
             }),
         ];
         for (expected, change) in changes {

@@ -88,8 +88,9 @@ impl SourcePackage {
     fn unpack(&self, work: &Path, place: &Path) -> Result<()> {
         let files = fs::read_dir(work)?.filter_map(Result::ok);
         let mut paths = files.map(|entry| entry.path());
-        let dsc = paths.find(|path| path.extension().is_some_and(|ending| ending == "dsc"));
-        let dsc = dsc.context("apt did not fetch a .dsc file")?;
+        let dsc = paths
+            .find(|path| path.extension().is_some_and(|ending| ending == "dsc"))
+            .context("apt did not fetch a .dsc file")?;
         if let Some(pinned) = self.dsc_sha256 {
             let found = hex(&Sha256::digest(fs::read(&dsc)?));
             if found != pinned {

@@ -81,13 +81,13 @@ impl Checker {
         prepared.set_path(newer_qemu(&workspace)?);
         let mut plugin = OsString::from(plugin::build(&workspace, "coherence")?);
         plugin.push(memory(&spec)?);
-        let elf = prepared.bl31().context("the checker needs TF-A in flash")?;
-        let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
+        let bl31 = prepared.bl31().context("the checker needs TF-A in flash")?;
+        let elf = fs::read(&bl31).with_context(|| bl31.display().to_string())?;
         let file = object::File::parse(&*elf)?;
-        let mut losses = POWER_LOSS.iter().map(|name| file.symbol_by_name(name));
-        let loss = losses.find_map(|loss| loss);
-        let loss =
-            loss.with_context(|| format!("bl31.elf contains none of {}", POWER_LOSS.join(", ")))?;
+        let loss = POWER_LOSS
+            .iter()
+            .find_map(|name| file.symbol_by_name(name))
+            .with_context(|| format!("bl31.elf contains none of {}", POWER_LOSS.join(", ")))?;
         Ok(Self {
             prepared,
             plugin,
@@ -117,9 +117,9 @@ impl Checker {
         prepared.add_plugin(&argument);
         let progress = StepProgress::on_terminal(what);
         let mut watcher = RunWatcher::with_progress(progress);
-        let result = prepared.run(interrupt::watch()?, &mut watcher);
+        let ran = prepared.run(interrupt::watch()?, &mut watcher);
         drop(watcher);
-        let result = result?;
+        let result = ran?;
         interrupt::check()?;
         let text = fs::read_to_string(&out).with_context(|| result.line())?;
         let (findings, covered) = findings::read(&text, map).with_context(|| result.line())?;

@@ -26,8 +26,8 @@ fn grid(title: &str, rows: &[&str]) -> String {
 
 /// Returns a page that covers one scenario in two releases.
 fn page(title: &str, new: &[&str], old: &[&str]) -> String {
-    let tables = [("v9.10", new), ("v9.9", old)];
-    let tables = tables.map(|(release, rows)| grid(&format!("{title} ({release})"), rows));
+    let tables = [("v9.10", new), ("v9.9", old)]
+        .map(|(release, rows)| grid(&format!("{title} ({release})"), rows));
     format!("Title\n=====\n\n{}", tables.concat())
 }
 

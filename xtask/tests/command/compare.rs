@@ -183,9 +183,11 @@ fn publish() {
     assert!(current.contains(row), "{current}");
     let (_, out, _) = scratch.called(&format!("compare {old} {new}"));
     let judged = |it: &&str| it.ends_with("  worse") || it.ends_with("  better");
-    let files = scratch.files().into_iter();
-    let files = files.filter(|it| it.0.starts_with(scratch.path(&format!("{data}/current"))));
-    let files = files.map(|it| String::from_utf8(it.1).expect("UTF-8"));
+    let files = scratch
+        .files()
+        .into_iter()
+        .filter(|it| it.0.starts_with(scratch.path(&format!("{data}/current"))))
+        .map(|it| String::from_utf8(it.1).expect("UTF-8"));
     let shown: usize = files.map(|it| it.matches("%)").count()).sum();
     assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));

@@ -79,8 +79,10 @@ Powerdown (us), continued
     let (_, page, _) = scratch.called(&format!("{line} --format html"));
     // The chart does not connect the figures before and after the gap.
     for (class, begins) in [("trace c0", 1), ("trace c1", 2)] {
-        let path = page.lines().find(|it| it.contains(class));
-        let path = path.expect("a chart line");
+        let path = page
+            .lines()
+            .find(|it| it.contains(class))
+            .expect("a chart line");
         let [moves, strokes] = ['M', 'L'].map(|it| path.matches(it).count());
         let points = if class == "trace c0" { 12 } else { 11 };
         assert_eq!((moves, moves + strokes), (begins, points), "{path}");

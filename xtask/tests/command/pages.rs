@@ -15,8 +15,10 @@ fn page(data: &Path) -> String {
     let mut page = "Figures\n=======\n".to_owned();
     for which in ["current", "previous"] {
         let files = fs::read_dir(data.join(which)).expect("a folder");
-        let names = files.map(|entry| entry.expect("a file").file_name());
-        let mut names: Vec<String> = names.map(|it| it.into_string().expect("UTF-8")).collect();
+        let mut names: Vec<String> = files
+            .map(|entry| entry.expect("a file").file_name())
+            .map(|it| it.into_string().expect("UTF-8"))
+            .collect();
         names.sort();
         assert_eq!(names.len(), 6, "{names:?}");
         page.push_str(&format!("\n{which}\n{}\n", "-".repeat(which.len())));

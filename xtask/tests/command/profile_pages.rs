@@ -20,10 +20,10 @@ fn phase(name: &str, stacks: &[(&str, u64)]) -> ProfilePhase {
         calls: 2,
         ..Cost::default()
     };
-    let stacks = stacks
+    let stacks: BTreeMap<String, Cost> = stacks
         .iter()
-        .map(|(stack, mean)| ((*stack).to_owned(), cost(*mean)));
-    let stacks: BTreeMap<String, Cost> = stacks.collect();
+        .map(|(stack, mean)| ((*stack).to_owned(), cost(*mean)))
+        .collect();
     ProfilePhase {
         scenario: "susp_deep_serial".to_owned(),
         name: name.to_owned(),

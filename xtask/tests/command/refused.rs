@@ -65,8 +65,10 @@ fn faulty() -> Scratch {
         scratch.write(name, data);
     }
     scratch.write("sparse", "");
-    let sparse = File::options().write(true).open(scratch.path("sparse"));
-    let sparse = sparse.expect("there");
+    let sparse = File::options()
+        .write(true)
+        .open(scratch.path("sparse"))
+        .expect("there");
     sparse.set_len(4 << 30).expect("a sparse file");
     for (folder, name, body) in [
         ("fails", "apt-get", "echo \"called: $*\" >&2; exit 100"),

@@ -51,11 +51,13 @@ fn assert_board(release: &Path, name: &str, payload: &[u8]) {
         page.starts_with(&format!("{name}: ")) && page.contains("\nUART "),
         "{page}"
     );
-    let images = files(&folder).into_iter().filter(|(path, _)| {
-        let ending = path.extension().unwrap_or_default();
-        ending == "bin" || ending == "img"
-    });
-    let images: Vec<_> = images.collect();
+    let images: Vec<_> = files(&folder)
+        .into_iter()
+        .filter(|(path, _)| {
+            let ending = path.extension().unwrap_or_default();
+            ending == "bin" || ending == "img"
+        })
+        .collect();
     let [(_, image)] = &images[..] else {
         panic!("{name}: {} images", images.len());
     };

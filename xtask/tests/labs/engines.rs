@@ -50,8 +50,8 @@ fn figures(log: &Path) -> Vec<(String, f64)> {
             let place = names.iter().position(|it| it == name);
             line[place.expect(name)].to_owned()
         };
-        let tag = field("scenario");
-        let tag = tag.strip_prefix(TAG_PREFIX)?;
+        let scenario = field("scenario");
+        let tag = scenario.strip_prefix(TAG_PREFIX)?;
         let metric = field("metric").replace("cflush", "cache-flush");
         let (cluster, core) = (field("cluster"), field("core"));
         let figure = field("shown_ns").parse().ok()?;

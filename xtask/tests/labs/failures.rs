@@ -105,8 +105,8 @@ fn nothing_that_failed_looks_green() {
     let run = output(run.arg(&set).env("JOBS", "8")).ends(3, "");
 
     check_cells(&set, &run.err);
-    let found = results(&set.join("lava-qemu-failing/results/lava.log"));
-    let found: Vec<(&str, &str)> = found
+    let results = results(&set.join("lava-qemu-failing/results/lava.log"));
+    let found: Vec<(&str, &str)> = results
         .iter()
         .map(|it| (it.case.as_str(), it.outcome.as_str()))
         .collect();

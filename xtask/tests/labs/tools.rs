@@ -99,8 +99,9 @@ pub struct Result {
 /// Returns all results except those from LAVA's own steps, in order.
 pub fn results(log: &Path) -> Vec<Result> {
     let text = fs::read_to_string(log).expect("a log");
-    let lines = text.lines();
-    let lines = lines.filter(|line| line.contains("\"lvl\": \"results\""));
+    let lines = text
+        .lines()
+        .filter(|line| line.contains("\"lvl\": \"results\""));
     let all = lines.map(|line| {
         // A LAVA log is YAML, which uses `!` to mark a string that looks like a number. JSON has no
         // such tag.

@@ -21,8 +21,10 @@ fn board_is_measured_and_what_it_cannot_do_is_skipped() {
     let newer = setup::newer_qemu(&workspace).expect("a newer QEMU");
     for (board, firmware, counts) in ALL {
         let words = ["qemu", "--board", board, "--firmware", firmware];
-        let recipe = boards::load(board).expect("a board").qemu;
-        let recipe = recipe.expect("a machine");
+        let recipe = boards::load(board)
+            .expect("a board")
+            .qemu
+            .expect("a machine");
         let (since, machine) = (recipe.since.expect("a version"), &recipe.machine);
         let (major, minor) = installed;
         if (Version { major, minor }) < since {

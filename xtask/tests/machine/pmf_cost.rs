@@ -10,8 +10,8 @@ const ARGUMENTS: &str = "iterations=4 loops=128 batch=128 \
 
 /// Runs on firmware of this variant and writes the log to `name`.
 fn run(scratch: &Scratch, variant: &str, name: &str) {
-    let log = scratch.path(name);
-    let log = log.to_str().expect("UTF-8");
+    let path = scratch.path(name);
+    let log = path.to_str().expect("UTF-8");
     let mut command = xtask(&["qemu", "--icount", "--smp", "4", "--log", log]);
     command.args(["--variant", variant, "--args", ARGUMENTS]);
     let (code, _, stderr) = called(&mut command);

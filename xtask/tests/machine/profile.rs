@@ -263,8 +263,11 @@ fn seeded_regressions_are_named_exactly() {
         assert_eq!(changes.len(), 10);
         for change in changes {
             let (_, phase) = change.figure.rsplit_once(':').expect("a phase");
-            let found = change.functions.iter();
-            let found: Vec<_> = found.map(|it| (&*it.name, it.new - it.old)).collect();
+            let found: Vec<_> = change
+                .functions
+                .iter()
+                .map(|it| (&*it.name, it.new - it.old))
+                .collect();
             assert_eq!(found, expected(unit, phase), "{unit:?} {}", change.figure);
         }
     }

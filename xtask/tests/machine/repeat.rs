@@ -13,8 +13,8 @@ fn runs_that_pass_leave_only_the_summary() {
     let is_passed = |number: u32| out.contains(&format!("run {number}: PASS after "));
     assert!(is_passed(1) && is_passed(2) && !is_passed(3), "{out}");
     assert!(out.contains("2 runs: 2 PASS, 0 FAIL"), "{out}");
-    let kept = fs::read_dir(scratch.path("logs")).expect("a folder");
-    let kept: Vec<_> = kept
+    let kept: Vec<_> = fs::read_dir(scratch.path("logs"))
+        .expect("a folder")
         .map(|entry| entry.expect("an entry").file_name())
         .collect();
     assert_eq!(kept, ["summary.txt"]);

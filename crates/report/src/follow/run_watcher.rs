@@ -119,8 +119,8 @@ impl<'o> RunWatcher<'o> {
         static ESCAPE: LazyLock<bytes::Regex> = LazyLock::new(|| {
             bytes::Regex::new(r"\x1b(\[[0-9;=?]*[A-Za-z]|[0-9])").expect("a pattern")
         });
-        let line = take(&mut self.line);
-        let line = ESCAPE.replace_all(&line, &b""[..]);
+        let received = take(&mut self.line);
+        let line = ESCAPE.replace_all(&received, &b""[..]);
         let step = self.advance(&String::from_utf8_lossy(&line));
         if let (Some(step), Some(progress)) = (step, &self.progress) {
             progress.step(&step);

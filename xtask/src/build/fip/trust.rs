@@ -133,8 +133,10 @@ fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<
     }
     let made = dir.path().join("crt");
     command.arg("--nt-fw-cert").arg(&made);
-    let output = command.stdin(Stdio::null()).output();
-    let output = output.context("cannot run cert_create")?;
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .context("cannot run cert_create")?;
     if !output.status.success() {
         let (key, stderr) = (key.display(), String::from_utf8_lossy(&output.stderr));
         let reason = stderr.trim();
@@ -184,12 +186,13 @@ impl Read {
     fn hash_algorithm(&self) -> Result<&'static str> {
         let wrong = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);
         let mut reader = SliceReader::new(self.extension(BL33_HASH)?).map_err(wrong)?;
-        let algorithm = reader.sequence(|inner| -> x509_cert::der::Result<_> {
-            let algorithm = AlgorithmIdentifierOwned::decode(inner)?;
-            inner.drain(inner.remaining_len())?;
-            Ok(algorithm.oid.to_string())
-        });
-        let algorithm = algorithm.map_err(wrong)?;
+        let algorithm = reader
+            .sequence(|inner| -> x509_cert::der::Result<_> {
+                let algorithm = AlgorithmIdentifierOwned::decode(inner)?;
+                inner.drain(inner.remaining_len())?;
+                Ok(algorithm.oid.to_string())
+            })
+            .map_err(wrong)?;
         let hash = HASHES.iter().find(|(oid, _)| *oid == algorithm);
         let (_, name) = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.what))?;
         Ok(name)

@@ -184,8 +184,9 @@ fn with_places(
 pub fn toolchain() -> Result<[String; 2]> {
     let version = |program: &str| -> Result<String> {
         let output = process::output_once(process::minimal_command(program).arg("--version"))?;
-        let version = output.lines().next();
-        let version = version.with_context(|| format!("`{program} --version` prints nothing"))?;
+        let first_line = output.lines().next();
+        let version =
+            first_line.with_context(|| format!("`{program} --version` prints nothing"))?;
         Ok(version.to_owned())
     };
     let [gcc, ld] = [GCC, "aarch64-linux-gnu-ld"].map(version);

@@ -55,8 +55,9 @@ impl FirmwareVariant {
     /// Returns each key with its value.
     pub(super) fn values(self) -> impl Iterator<Item = (&'static str, String)> {
         let words = self.words.into_iter();
-        let pairs = words.filter_map(|word| word.split_once('='));
-        let pairs = pairs.map(|(key, value)| (key, value.to_owned()));
+        let pairs = words
+            .filter_map(|word| word.split_once('='))
+            .map(|(key, value)| (key, value.to_owned()));
         pairs.chain([(CPU_ON_RACE, self.cpu_on_race_us.to_string())])
     }
 
@@ -78,8 +79,11 @@ impl FirmwareVariant {
             self.words[key] = word;
             return Some(());
         }
-        let number = word.strip_prefix(CPU_ON_RACE)?.strip_prefix('=')?;
-        let number = number.parse().ok()?;
+        let number = word
+            .strip_prefix(CPU_ON_RACE)?
+            .strip_prefix('=')?
+            .parse()
+            .ok()?;
         self.cpu_on_race_us = Some(number).filter(|number| *number <= CPU_ON_RACE_MAX_US)?;
         Some(())
     }
@@ -180,8 +184,10 @@ mod tests {
         assert_eq!(error, Err(VariantError::NoRace));
         let error = "pabandon=1,coherency=sw".parse::<FirmwareVariant>();
         assert_eq!(error, Err(VariantError::NotCoherent));
-        let error = "pmf=none".parse::<FirmwareVariant>().expect_err("unknown");
-        let error = error.to_string();
+        let error = "pmf=none"
+            .parse::<FirmwareVariant>()
+            .expect_err("unknown")
+            .to_string();
         let expected = "unknown variant \"pmf=none\": use coherency=hw|coherency=sw, gic-reset=0|";
         assert!(error.starts_with(expected), "{error}");
     }

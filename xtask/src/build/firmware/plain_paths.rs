@@ -16,8 +16,8 @@ impl PlainPaths {
     pub fn new() -> Result<Self> {
         let dir = tempfile::tempdir().tmpdir_context()?;
         if !is_plain(dir.path()) {
-            let dir = dir.path().display();
-            bail!("{dir}: TF-A's makefiles cannot use this path; set TMPDIR to another folder");
+            let path = dir.path().display();
+            bail!("{path}: TF-A's makefiles cannot use this path; set TMPDIR to another folder");
         }
         Ok(Self(dir))
     }

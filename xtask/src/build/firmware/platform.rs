@@ -92,8 +92,11 @@ impl Platform {
 
     /// Returns the board name, and the variables that differ from those of the default variant.
     pub(super) fn special(&self, workspace: &Workspace) -> String {
-        let usual = Self::overlay(workspace, "", GicVersion::V3, FirmwareVariant::default());
-        let usual: Vec<_> = usual.all_variables().cloned().collect();
+        let usual: Vec<_> =
+            Self::overlay(workspace, "", GicVersion::V3, FirmwareVariant::default())
+                .all_variables()
+                .cloned()
+                .collect();
         let board = self.name.trim_start_matches("psci_bench_");
         let special = self.all_variables().filter(|it| !usual.contains(it));
         special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
@@ -113,8 +116,10 @@ impl Platform {
     /// is the board's load address.
     pub fn stock(stock: &Stock, load_address: u64, gic: GicVersion) -> Self {
         let gic = gic.number().to_string();
-        let variables = stock.variables.iter();
-        let variables = variables.map(|variable| variable.replace("{gic}", &gic));
+        let variables = stock
+            .variables
+            .iter()
+            .map(|variable| variable.replace("{gic}", &gic));
         let preloaded = stock
             .preloaded
             .then(|| format!("PRELOADED_BL33_BASE={load_address:#x}"));
@@ -126,7 +131,7 @@ impl Platform {
         if stock.loads.is_empty() {
             return whole;
         }
-        let is_loaded = |stage: &str| stock.loads.iter().any(|it| stage_of(&it.from) == stage);
+        let is_loaded = |stage: &str| stock.loads.iter().any(|load| stage_of(&load.from) == stage);
         whole.only_stages(is_loaded)
     }
 

@@ -51,8 +51,9 @@ pub fn contents(
         files.push(BoardEntry::new(&file.to, data, &file.install));
     }
     let page = readme(plan, &files)?;
-    let all = files.into_iter();
-    let all = all.map(|file| FolderFile::new(file.path, file.data));
+    let all = files
+        .into_iter()
+        .map(|file| FolderFile::new(file.path, file.data));
     Ok(all.chain([FolderFile::new("README.md", page)]).collect())
 }
 
@@ -160,8 +161,11 @@ fn needed(given: &[Given], requires: &[String], blobs: &[PackageBlob]) -> Vec<Gi
 
 /// Returns the images in `part` that the TF-A build produces.
 fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<Given>> {
-    let own = part.blobs.iter().filter(|blob| blob.option.is_none());
-    let own = own.filter_map(|blob| Some((blob, blob.file.as_deref()?)));
+    let own = part
+        .blobs
+        .iter()
+        .filter(|blob| blob.option.is_none())
+        .filter_map(|blob| Some((blob, blob.file.as_deref()?)));
     let read = own.map(|(blob, file)| {
         Ok(Given {
             option: file.to_owned(),

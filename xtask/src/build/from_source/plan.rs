@@ -193,9 +193,10 @@ fn platform(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) ->
     platform.files = vec!["bl31/bl31.elf".into()];
     let images = stock.images.iter().map(|image| &image.from);
     let parts = board.package.iter().flat_map(|package| &package.parts);
-    let blobs = parts.flat_map(|part| &part.blobs);
-    let blobs = blobs.filter(|blob| blob.option.is_none());
-    let blobs = blobs.filter_map(|blob| blob.file.as_ref());
+    let blobs = parts
+        .flat_map(|part| &part.blobs)
+        .filter(|blob| blob.option.is_none())
+        .filter_map(|blob| blob.file.as_ref());
     let files = stock.files.iter().map(|file| &file.from);
     platform
         .files
@@ -225,8 +226,11 @@ fn needs(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> Re
         match need {
             BuildNeed::ArmNoneEabi => setup::ensure(workspace, &[Need::ArmNoneEabi])?,
             BuildNeed::MbedTls => {
-                let given = request.mbed_tls.map(std::fs::canonicalize);
-                let given = given.transpose().context("--mbedtls")?;
+                let given = request
+                    .mbed_tls
+                    .map(std::fs::canonicalize)
+                    .transpose()
+                    .context("--mbedtls")?;
                 let dir = given.map_or_else(|| MBED_TLS.fetch(workspace), Ok)?;
                 variables.push(format!("MBEDTLS_DIR={}", dir.display()));
             }

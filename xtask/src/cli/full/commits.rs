@@ -126,7 +126,8 @@ impl CommitsArguments {
 
 /// Returns the boot argument that selects scenarios, if there is one.
 fn selection(args: &str) -> Option<&str> {
-    args.split_whitespace().find(|it| it.starts_with("only="))
+    args.split_whitespace()
+        .find(|word| word.starts_with("only="))
 }
 
 /// Adds the `fitness` scenario to boot arguments.

@@ -45,8 +45,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let source = &arguments.source;
     let name = source.board.as_deref().unwrap_or(BOARD);
     let board = boards::load(name)?;
-    let package = board.package.as_ref();
-    let package = package.filter(|_| source.tree.dtb.is_none());
+    let package = board.package.as_ref().filter(|_| source.tree.dtb.is_none());
     let raw = package.filter(|package| package.kind == PackageKind::Raw);
     let usual = format!("psci-bench-{name}.bin");
     let in_folder = raw.map_or(&usual, |package| &package.file);
@@ -55,8 +54,9 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let is_fit = package.is_some_and(|package| package.kind == PackageKind::Fit);
     // This is checked before the payload is built or anything is written.
     files::check_output(out, &source.inputs(None))?;
-    let parts = is_fit.then(|| fit_files(&output, source.base.as_deref()));
-    let parts = parts.transpose()?;
+    let parts = is_fit
+        .then(|| fit_files(&output, source.base.as_deref()))
+        .transpose()?;
     let base = image::released("--base", source.base.as_deref())?;
     plan(source.tree.args.as_deref())?;
     let mut image = match source.tree.dtb {

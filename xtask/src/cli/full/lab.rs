@@ -153,15 +153,14 @@ fn absolute_path(output: &Path) -> Result<PathBuf> {
 
 /// Returns the URL of a folder for a LAVA dispatcher on this machine.
 fn file_url(folder: &Path) -> Result<String> {
-    let path = folder.to_str().filter(|path| path_end(path).is_none());
-    let path = path.with_context(|| {
-        let folder = folder.display();
-        format!(
-            "-o {folder}: LAVA cannot read a file:// URL with '?', '#' or bytes that are not UTF-8; \
-             use --url"
-        )
-    })?;
-    Ok(format!("file://{path}"))
+    match folder.to_str() {
+        Some(path) if path_end(path).is_none() => Ok(format!("file://{path}")),
+        _ => bail!(
+            "-o {}: LAVA cannot read a file:// URL with '?', '#' or bytes that are not UTF-8; use \
+             --url",
+            folder.display()
+        ),
+    }
 }
 
 fn write_job(arguments: &JobArguments, output: &Path, engine: Engine) -> Result<u8> {
@@ -220,8 +219,8 @@ fn count_cpus(tree: &TreeWish, board: &BoardFile) -> Result<u32> {
     match (&tree.dtb, tree.smp) {
         (Some(path), _) => {
             let blob = read_file::read("--dtb", path, TREE_MAX)?;
-            let machine = device_tree::machine(&blob);
-            let machine = machine.with_context(|| format!("--dtb {}", path.display()))?;
+            let machine =
+                device_tree::machine(&blob).with_context(|| format!("--dtb {}", path.display()))?;
             Ok(u32::try_from(machine.1)?)
         }
         (None, Some(cpus)) => Ok(cpus),

@@ -108,8 +108,9 @@ fn from_acpi(arguments: &FromAcpi) -> Result<u8> {
         None => made,
     };
     // The EFI application adds the memory.
-    let summary = adapt_for_efi(&tree, None).and_then(|tree| summary(&tree));
-    let summary = summary.context("the payload cannot use the tree")?;
+    let summary = adapt_for_efi(&tree, None)
+        .and_then(|tree| summary(&tree))
+        .context("the payload cannot use the tree")?;
     match &arguments.output {
         Some(path) => files::write(&[(("--output", path), &tree)])?,
         None => files::write_or_print(None, |out| {

@@ -63,8 +63,7 @@ pub fn start_command(size: usize) -> String {
 /// checksum followed by NUL-terminated variables.
 pub fn environment(command: &str, args: Option<&str>) -> Vec<u8> {
     let args = args.unwrap_or("");
-    let variables = format!("bootcmd={command}\0bootargs={args}\0bootdelay=0\0");
-    let mut variables = variables.into_bytes();
+    let mut variables = format!("bootcmd={command}\0bootargs={args}\0bootdelay=0\0").into_bytes();
     variables.resize(ENVIRONMENT_SIZE - size_of::<u32>(), 0);
     let checksum = CRC_32.checksum(&variables).to_le_bytes();
     [&checksum[..], &variables].concat()

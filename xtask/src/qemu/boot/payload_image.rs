@@ -80,8 +80,8 @@ pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot>
         // The host chooses the address.
         _ => {}
     }
-    let elf = payload::elf(run.workspace);
-    let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
+    let path = payload::elf(run.workspace);
+    let elf = fs::read(&path).with_context(|| path.display().to_string())?;
     let map = NamedMemory {
         size: image.len() as u64,
         payload: Symbols::of(&elf),

@@ -153,9 +153,9 @@ fn uarts(image: &[u8]) -> String {
     match ParameterBlock::read(image) {
         // There is no image, or the tree's offset or size in it is impossible.
         _ if image.is_empty() => String::new(),
-        Ok(_) => {
-            Consoles::of(image).map_or_else(String::new, |it| format!(" (in the image, {it})"))
-        }
+        Ok(_) => Consoles::of(image).map_or_else(String::new, |consoles| {
+            format!(" (in the image, {consoles})")
+        }),
         Err(error) => format!(" (the image is not a psci-bench image, or is damaged: {error})"),
     }
 }
@@ -194,9 +194,9 @@ mod tests {
         let [off, error] = [true, false].map(|success| MachineEnding::Exited { success });
         let over = MachineEnding::TimedOut;
         let up = format!("{BANNER}{UP}");
-        let moved = "console moves to pl011 at 0x9010000, set by /chosen/stdout-path\r\n";
-        assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
-        let moved = format!("{BANNER}{moved}");
+        let message = "console moves to pl011 at 0x9010000, set by /chosen/stdout-path\r\n";
+        assert_eq!(console_moved(&format!("{message}Image at 0x0\r\n")), None);
+        let moved = format!("{BANNER}{message}");
         let tftf = format!("{BANNER}NOTICE:  Booting trusted firmware test framework\r\n");
         for (log, ending, expected) in [
             (&*up, over, "no closing line within 7 s; the last"),

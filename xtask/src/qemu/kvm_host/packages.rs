@@ -73,8 +73,10 @@ fn base(root: &Path) -> Result<Vec<u8>> {
         let path = directory.join(name);
         fs::read(&path).with_context(|| format!("{QEMU} lacks {name}, which it needs"))
     })?;
-    let paths = libraries.keys().map(|name| format!("{LIBRARIES}/{name}"));
-    let paths: Vec<String> = paths.collect();
+    let paths: Vec<String> = libraries
+        .keys()
+        .map(|name| format!("{LIBRARIES}/{name}"))
+        .collect();
     let directories = ["dev", "lib", "proc", "usr", "usr/bin", "usr/lib", LIBRARIES];
     let mut entries = directories.map(|name| (name, DIRECTORY, &b""[..])).to_vec();
     entries.extend([("dev/console", CONSOLE, &b""[..]), (PROGRAM, MODE, &qemu)]);

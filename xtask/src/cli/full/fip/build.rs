@@ -95,8 +95,9 @@ impl InputArguments {
             ("tos-fw-extra1", &self.tos_fw_extra1),
             ("hw-config", &self.hw_config),
         ];
-        let files = all.into_iter();
-        let files = files.filter_map(|(option, path)| Some((option, path.clone()?)));
+        let files = all
+            .into_iter()
+            .filter_map(|(option, path)| Some((option, path.clone()?)));
         GivenFiles {
             files: files.collect(),
         }

@@ -62,8 +62,11 @@ pub(super) fn run(arguments: &PackArguments) -> Result<()> {
     ];
     files::check_output(out, &inputs)?;
     let given = load(&arguments.images, out)?;
-    let base = arguments.base.as_deref().map(|path| open("--base", path));
-    let base = base.transpose()?;
+    let base = arguments
+        .base
+        .as_deref()
+        .map(|path| open("--base", path))
+        .transpose()?;
     let base_name = arguments.base.as_ref();
     let name = base_name.map_or("the images given".into(), |path| {
         format!("--base {}", path.display())
