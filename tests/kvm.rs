@@ -74,7 +74,9 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
     let file = dir.path().join("initramfs");
     let initramfs = linux.initramfs(vmm, files).expect("an initial file system");
     fs::write(&file, initramfs).expect("written");
-    let mut command = qemu::command(&machine.command_line(Some(file)).arguments());
+    let mut line = machine.command_line();
+    line.boot = Some(("-initrd", file));
+    let mut command = qemu::command(&line.arguments());
     command.args(linux.arguments());
     let limits = TimeLimits {
         timeout: TIMEOUT,

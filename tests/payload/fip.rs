@@ -94,7 +94,9 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("flash.bin");
     fs::write(&path, flash).expect("written");
-    let mut command = qemu::command(&machine.command_line(Some(path)).arguments());
+    let mut line = machine.command_line();
+    line.boot = Some(("-bios", path));
+    let mut command = qemu::command(&line.arguments());
     let interrupt = Arc::new(AtomicBool::new(false));
     let mut out = Until {
         what: until,

@@ -174,7 +174,7 @@ fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
     let method = plan.methods.first();
     jobs(plan).into_iter().filter_map(move |job| match job {
         Job::Measure(key) if key.id.is_suite() && key.method == method => Some(key.id),
-        Job::Measure(_) | Job::TryWakers => None,
+        _ => None,
     })
 }
 

@@ -46,8 +46,7 @@ impl Prepared {
     /// Prepares to start `run` with `boot`, whose files it writes to a temporary folder.
     pub(super) fn new(run: &ValidatedRun<'_>, boot: Boot) -> Result<Self> {
         let dir = tempfile::tempdir().tmpdir_context()?;
-        let file = boot.file.as_ref().map(|_| PathBuf::new());
-        let mut line = run.machine.command_line(file);
+        let mut line = run.machine.command_line();
         line.rest.clone_from(&boot.arguments);
         boot.write(dir.path(), &mut line)?;
         Ok(Self {
@@ -107,7 +106,8 @@ impl Prepared {
     pub fn identity(&self) -> String {
         let mut hash = Sha256::new();
         let in_memory = self.boot.in_memory.iter().map(|(bytes, _)| bytes);
-        for bytes in self.boot.file.iter().chain(in_memory) {
+        let file = self.boot.file.iter().map(|file| &file.contents);
+        for bytes in file.chain(in_memory) {
             hash.update(bytes);
         }
         hash.update(self.line.machine_text());

@@ -49,10 +49,10 @@ pub fn commands(
     let (tf_a, platform) = (&plan.tf_a, &plan.platform);
     let make = firmware::commands(workspace, tf_a, platform, &names.base(), &input)?;
     lines.extend(make.iter().map(in_empty_environment));
-    match package.kind {
-        _ if board.is_virtual() => lines.extend(names.flash()),
-        PackageKind::Fip => lines.extend(names.fips(package)),
-        PackageKind::Raw | PackageKind::Fit | PackageKind::Vendor => {}
+    if board.is_virtual() {
+        lines.extend(names.flash());
+    } else if package.kind == PackageKind::Fip {
+        lines.extend(names.fips(package));
     }
     let files = plan.files();
     lines.extend(files.map(|file| words_of(["cp", &names.built(&file.from), &names.at(&file.to)])));

@@ -16,8 +16,8 @@ use crate::qemu::positions::NamedMemory;
 /// The files that a machine boots, and what is known about them.
 #[derive(Clone, Debug, Default)]
 pub struct Boot {
-    /// The file given to `-bios`, `-kernel` or `-initrd`, if there is one.
-    pub file: Option<Vec<u8>>,
+    /// The file to start from, if the machine does not start from files in memory.
+    pub file: Option<BootFile>,
     /// Files to load into memory before the machine starts, and their addresses.
     pub in_memory: Vec<(Vec<u8>, u64)>,
     /// Additional QEMU arguments.
@@ -28,6 +28,15 @@ pub struct Boot {
     pub image: Vec<u8>,
     /// TF-A, if `image` can be replaced.
     pub(super) stages: Option<Stages>,
+}
+
+/// A file that a machine starts from.
+#[derive(Clone, Debug)]
+pub struct BootFile {
+    /// The QEMU option for the file: `-bios`, `-kernel` or `-initrd`.
+    pub option: &'static str,
+    /// The contents.
+    pub contents: Vec<u8>,
 }
 
 /// TF-A without BL33, and how it is started.
@@ -58,9 +67,11 @@ impl Boot {
 
     /// Writes the files to `folder`, and names them in the command line.
     pub fn write(&self, folder: &Path, line: &mut CommandLine) -> Result<()> {
-        if let (Some(bytes), Some((_, place))) = (&self.file, &mut line.boot) {
-            *place = folder.join("boot.bin");
-            fs::write(place, bytes).tmpdir_context()?;
+        line.boot = None;
+        if let Some(file) = &self.file {
+            let path = folder.join("boot.bin");
+            fs::write(&path, &file.contents).tmpdir_context()?;
+            line.boot = Some((file.option, path));
         }
         line.preload.clear();
         for (number, (bytes, address)) in self.in_memory.iter().enumerate() {
@@ -78,8 +89,11 @@ impl Stages {
         let mut boot = Boot::default();
         let loads = self.stock.as_ref().map_or(&[][..], |stock| &stock.loads);
         if loads.is_empty() {
-            let (file, in_memory) = flash::build(&self.build, self.stock.as_ref(), image.clone())?;
-            boot.file = Some(file);
+            let (flash, in_memory) = flash::build(&self.build, self.stock.as_ref(), image.clone())?;
+            boot.file = Some(BootFile {
+                option: "-bios",
+                contents: flash,
+            });
             boot.in_memory
                 .extend(in_memory.map(|image| (image, self.load_address)));
         } else {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use anyhow::Result;
 use suite::crc::CRC_32;
 
-use super::boot::Boot;
+use super::boot::{Boot, BootFile};
 use super::payload_image::stamp;
 use super::tf_a::tf_a;
 use crate::build::firmware::FirmwareBuild;
@@ -26,7 +26,10 @@ pub fn edk2(run: &ValidatedRun<'_>) -> Result<Boot> {
     // The boot arguments become the application's load options.
     arguments.extend(run.spec.args.iter().flat_map(|args| ["-append", args]));
     Ok(Boot {
-        file: Some(application(run, None)?),
+        file: Some(BootFile {
+            option: "-kernel",
+            contents: application(run, None)?,
+        }),
         arguments: arguments.into_iter().map(OsString::from).collect(),
         ..Boot::default()
     })

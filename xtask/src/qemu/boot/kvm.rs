@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::boot::Boot;
+use super::boot::{Boot, BootFile};
 use super::payload_image::{image, stamp};
 use crate::build::payload::TreeSource;
 use crate::qemu::kvm_host::{self, KvmHost};
@@ -22,7 +22,10 @@ pub fn kvm(run: &ValidatedRun<'_>) -> Result<Boot> {
     let vmm = kvm_host::qemu(run.machine.gic, run.machine.cpus, args);
     let linux = KvmHost::ready(run.workspace)?;
     Ok(Boot {
-        file: Some(linux.initramfs(&vmm, &[(kvm_host::IMAGE, &image)])?),
+        file: Some(BootFile {
+            option: "-initrd",
+            contents: linux.initramfs(&vmm, &[(kvm_host::IMAGE, &image)])?,
+        }),
         arguments: linux.arguments().into(),
         map: guest.map,
         ..Boot::default()

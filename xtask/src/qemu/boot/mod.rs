@@ -6,7 +6,7 @@ mod kvm;
 mod payload_image;
 mod tf_a;
 
-pub use self::boot::Boot;
+pub use self::boot::{Boot, BootFile};
 pub(super) use self::efi::{edk2, u_boot};
 pub(super) use self::kvm::kvm;
 pub(super) use self::payload_image::builtin;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use boards::Conduit;
 use sha2::{Digest, Sha256};
 
-use super::boot::Boot;
+use super::boot::{Boot, BootFile};
 use crate::build::GivenStates;
 use crate::build::firmware::FirmwareBuild;
 use crate::build::firmware_kind::FirmwareKind;
@@ -25,7 +25,10 @@ pub fn builtin(run: &ValidatedRun<'_>) -> Result<Boot> {
     let mut boot = image(run, run.spec.states)?;
     stamp(run, &mut boot.image, None)?;
     boot.map.image = positions::loaded_at(run.board.memory_base(), &boot.image);
-    boot.file = Some(boot.image.clone());
+    boot.file = Some(BootFile {
+        option: "-kernel",
+        contents: boot.image.clone(),
+    });
     // If this tool does not provide a tree, QEMU's own tree contains the boot arguments.
     if let (TreeSource::None, Some(args)) = (&run.spec.tree, &run.spec.args) {
         boot.arguments = vec![OsString::from("-append"), args.into()];
@@ -99,7 +102,7 @@ pub(super) fn stamp(
     firmware: Option<&FirmwareBuild>,
 ) -> Result<()> {
     let mut hasher = Sha256::new();
-    hasher.update(run.machine.command_line(None).machine_text());
+    hasher.update(run.machine.command_line().machine_text());
     if let Some(firmware) = firmware {
         firmware.add_to(&mut hasher)?;
     }
