@@ -18,7 +18,7 @@ use report::follow::RunWatcher;
 use report::follow::stream::TIMEOUT_MAX_S;
 use suite::model::{Verdict, scenarios};
 
-use super::common::plan;
+use super::boot_arguments::parse_plan;
 use crate::build::GivenStates;
 use crate::build::bl32;
 use crate::build::firmware::FirmwareVariant;
@@ -136,7 +136,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
 /// Prints the planned run and its duration before anything is built.
 fn say_opening(spec: &RunSpec) -> Result<()> {
     let board = boards::load(&spec.board)?;
-    let plan = plan(spec.args.as_deref())?;
+    let plan = parse_plan(spec.args.as_deref())?;
     let cpus = Many(cpus(spec)?.into(), "CPU");
     let scenarios = many(scenarios(&plan).len(), "scenario");
     let limit = in_words(spec.timeout);
@@ -234,7 +234,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     if of_kvm && spec.level == Level::El2 {
         bail!("--el 2: a KVM guest is entered at EL1");
     }
-    let plan = plan(spec.args.as_deref())?;
+    let plan = parse_plan(spec.args.as_deref())?;
     let by_plan = |spec: &RunSpec| Ok::<_, anyhow::Error>(timeout::timeout(cpus(spec)?, &plan));
     spec.timeout = match arguments.timeout {
         Some(seconds) => Duration::from_secs(seconds),

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use report::profile::profile::Profile;
 
 use super::commit_bench::{Measurement, NotMeasured, compiler_error};
-use crate::profile::run::{ProfiledRun, build_plugin, check_plan};
+use crate::profile::{ProfiledRun, build_plugin, check_plan};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup::workspace::Workspace;

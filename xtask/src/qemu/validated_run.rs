@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use boards::BoardFile;
 use host::progress::say_once;
+use itertools::Itertools as _;
 
 use super::diagnosis;
 use super::kvm_host;
@@ -119,8 +120,6 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
             .firmware
             .keys()
             .filter(|other| *other != name)
-            .map(String::as_str)
-            .collect::<Vec<_>>()
             .join(", ");
         bail!("--firmware {name}: QEMU cannot run it, because {why}; use --firmware {others}");
     }

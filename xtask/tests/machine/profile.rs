@@ -13,7 +13,7 @@ use suite::measure::Metric;
 use suite::model::Variant;
 use suite::plan::ScenarioId;
 use xtask::build::tf_a::TfA;
-use xtask::profile::run::ProfiledRun;
+use xtask::profile::ProfiledRun;
 use xtask::qemu::run_spec::RunSpec;
 use xtask::setup::newer_qemu;
 use xtask::setup::workspace::Workspace;

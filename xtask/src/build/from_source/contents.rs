@@ -8,9 +8,8 @@ use boards::image_kinds::uuid_of;
 use boards::{FipPart, Package, PackageBlob, PackageKind, Uuid};
 use host::folder::FolderFile;
 
-use super::entry::BoardEntry;
 use super::plan::BuildPlan;
-use super::readme::readme;
+use super::readme::{BoardEntry, readme};
 use crate::build::fip::Fip;
 use crate::build::firmware::{self, FirmwareBuild, Timestamps};
 use crate::build::flash;

@@ -12,7 +12,7 @@ use host::read_file;
 use super::image_source::{ImageSource, output_path};
 use crate::build::image::{self, FILE_MAX};
 use crate::build::package;
-use crate::cli::common::plan;
+use crate::cli::boot_arguments::parse_plan;
 use crate::setup::workspace::Workspace;
 
 /// A file written next to the image, and its description.
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
         .then(|| fit_files(&output, source.base.as_deref()))
         .transpose()?;
     let base = image::released("--base", source.base.as_deref())?;
-    plan(source.tree.args.as_deref())?;
+    parse_plan(source.tree.args.as_deref())?;
     let mut image = match source.tree.dtb {
         None => source.tree.make_image(&workspace, &board, base)?,
         Some(_) => source

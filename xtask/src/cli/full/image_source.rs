@@ -16,7 +16,7 @@ use crate::build::image::{self, Emergency};
 use crate::build::image_contents::{TreeWish, adapt_for_efi};
 use crate::build::payload;
 use crate::build::signer::Signer;
-use crate::cli::common::plan;
+use crate::cli::boot_arguments::parse_plan;
 use crate::setup::workspace::Workspace;
 
 /// An input file and the option that names it.
@@ -58,7 +58,7 @@ impl ImageSource {
             _ => None,
         };
         let args = self.tree.args.as_deref();
-        plan(args)?;
+        parse_plan(args)?;
         let image = self.image(workspace)?;
         // If the image has a tree, the tree contains the boot arguments.
         let has_tree = self.board.is_some() || self.tree.dtb.is_some();

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::build::firmware::FirmwareVariant;
 use crate::build::image_contents::TreeWish;
-use crate::cli::common::plan;
+use crate::cli::boot_arguments::parse_plan;
 use crate::lab::Engine;
 use crate::lab::job::{self, LabJob, folder_name};
 use crate::qemu::run_spec::RunSpec;
@@ -165,7 +165,7 @@ fn file_url(folder: &Path) -> Result<String> {
 
 fn write_job(arguments: &JobArguments, output: &Path, engine: Engine) -> Result<u8> {
     let args = with_end(arguments, &engine)?;
-    let plan = plan(Some(&args))?;
+    let plan = parse_plan(Some(&args))?;
     let board = boards::load(&arguments.board)?;
     if !board.is_virtual() {
         check_board(arguments, &board, &engine)?;
@@ -233,7 +233,7 @@ fn with_end(arguments: &JobArguments, engine: &Engine) -> Result<String> {
     let args = arguments.tree.args.as_deref().unwrap_or("");
     // The arguments are checked before `end=` is added, so that an error quotes them as the user
     // wrote them.
-    plan(Some(args))?;
+    parse_plan(Some(args))?;
     let mut words: Vec<&str> = args.split_whitespace().collect();
     let end = format!("end={}", engine.end());
     if !words.iter().any(|word| word.starts_with("end=")) {

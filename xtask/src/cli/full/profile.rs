@@ -19,7 +19,7 @@ use report::profile::export::{self, ProfileFormat};
 use report::profile::profile::Profile;
 
 use crate::cli::qemu::{self, RunArguments};
-use crate::profile::run::ProfiledRun;
+use crate::profile::ProfiledRun;
 use crate::qemu::ICOUNT_NS;
 use crate::qemu::run_spec::RunSpec;
 

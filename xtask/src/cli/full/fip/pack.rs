@@ -11,7 +11,7 @@ use super::images::{Images, load, number, open, options_help, save};
 use crate::build::image;
 use crate::build::image_contents::TreeWish;
 use crate::build::package::{self, Recipe};
-use crate::cli::common::plan;
+use crate::cli::boot_arguments::parse_plan;
 use crate::setup::workspace::Workspace;
 
 /// Pack the payload and the images that you have into a FIP for a board.
@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &PackArguments) -> Result<()> {
         key: arguments.nt_fw_key.as_deref(),
     };
     let mut fip = recipe.make(&workspace, &board, || {
-        plan(arguments.tree.args.as_deref())?;
+        parse_plan(arguments.tree.args.as_deref())?;
         let payload = image::released("--payload", arguments.payload.as_deref())?;
         arguments.tree.make_image(&workspace, &board, payload)
     })?;

@@ -1,4 +1,5 @@
-//! Runs QEMU with the profile plugin.
+//! Profiles, which show how the instructions in PSCI calls are distributed across firmware
+//! functions: runs QEMU with the profile plugin. The `attribution` crate makes a profile from a run.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
