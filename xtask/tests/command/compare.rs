@@ -115,8 +115,8 @@ fn every_format_has_findings_and_gaps() {
         "the run does not have this scenario",
     ];
     let name = "test_rt_instr_cpu_susp_serial.csv";
-    let table = scratch.read(&format!("published/n1sdp/v2.9/{name}"));
-    let table = String::from_utf8(table).expect("UTF-8");
+    let bytes = scratch.read(&format!("published/n1sdp/v2.9/{name}"));
+    let table = String::from_utf8(bytes).expect("UTF-8");
     let (rows, _) = table.trim_end().rsplit_once('\n').expect("rows");
     scratch.write(&format!("n1sdp/{name}"), rows);
     let less = format!("compare published/n1sdp/v2.9 n1sdp/{name}");
@@ -252,9 +252,9 @@ fn tables_with_equal_labels() {
     scratch.assert_outcomes(&[(&format!("publish n1sdp/again {docs}"), 0, nothing)]);
     let expected = turned.join("\n").replace("5500", "5500 (+10.00%)") + "\n";
     assert_eq!(read(), expected);
-    let former = scratch.read(&format!("tf-a/docs/perf/data/n1sdp/previous/{name}"));
-    let former = String::from_utf8(former).expect("UTF-8").replace('"', "");
-    assert_eq!(former, rows.join("\n") + "\n");
+    let bytes = scratch.read(&format!("tf-a/docs/perf/data/n1sdp/previous/{name}"));
+    let previous = String::from_utf8(bytes).expect("UTF-8").replace('"', "");
+    assert_eq!(previous, rows.join("\n") + "\n");
     let (code, stderr) = scratch.outcome(&format!("publish n1sdp/new --previous n1sdp/old {docs}"));
     assert_eq!((code, read()), (1, expected), "{stderr}");
     let (code, out, stderr) = scratch.called(&format!("{both} --row-cpus 0x0,0x1,0x2,0x3"));

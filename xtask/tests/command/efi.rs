@@ -22,8 +22,8 @@ fn scratch() -> Scratch {
 #[test]
 fn a_tree_needs_no_memory_and_the_signature_verifies() {
     let scratch = scratch();
-    let tree = tree_with(GicVersion::V3, "iterations=3");
-    let mut tree = DeviceTree::from_fdt(&Fdt::new(&tree).expect("a tree"));
+    let blob = tree_with(GicVersion::V3, "iterations=3");
+    let mut tree = DeviceTree::from_fdt(&Fdt::new(&blob).expect("a tree"));
     tree.root.remove_child("memory@40000000").expect("there");
     scratch.write("no-memory.dtb", &tree.to_dtb());
     let options = "--base payload.bin --dtb no-memory.dtb";

@@ -51,8 +51,8 @@ fn every_format_has_the_step() {
 fn wide_tables_are_continued_and_gaps_are_shown() {
     let scratch = Scratch::empty();
     for nth in 1..=12 {
-        let rows = [("0,0", 100_000), ("0,1", 100_000 + 10_000 * nth)];
-        let rows = if nth == 5 { &rows[..1] } else { &rows };
+        let both = [("0,0", 100_000), ("0,1", 100_000 + 10_000 * nth)];
+        let rows = if nth == 5 { &both[..1] } else { &both };
         release(&scratch, &format!("v1.{nth}"), rows);
     }
     let releases: Vec<String> = (1..=12).map(|nth| format!("v1.{nth}")).collect();

@@ -47,8 +47,8 @@ const NAME_LIKE_MARKUP: &str = "NOTICE:  Booting trusted firmware test framework
 fn sphinx_builds_every_page_without_a_warning() {
     let workspace = Workspace::find().expect("the repository");
     setup::ensure(&workspace, &[Need::PythonVenv, Need::Sphinx]).expect("Sphinx");
-    let sphinx = Need::Sphinx.programs(&workspace).expect("it was installed");
-    let sphinx = sphinx.join("sphinx-build");
+    let programs = Need::Sphinx.programs(&workspace).expect("it was installed");
+    let sphinx = programs.join("sphinx-build");
     let scratch = Scratch::of_reports(log());
     let source = scratch.path("source");
     scratch.write_tf_a("source");

@@ -135,9 +135,9 @@ pub fn ledger_page() -> String {
         steps: vec![step],
         whole: Vec::new(),
     };
-    let mut page = Vec::new();
-    ledger_export::write(LedgerFormat::Html, &ledger, &mut page).expect("a page");
-    let page = String::from_utf8(page).expect("UTF-8");
+    let mut bytes = Vec::new();
+    ledger_export::write(LedgerFormat::Html, &ledger, &mut bytes).expect("a page");
+    let page = String::from_utf8(bytes).expect("UTF-8");
     for part in [
         ">Charts</a></li>",
         "<li class=\"chart\"><a href=\"#susp_deep_serial-cache-flush\">",

@@ -143,8 +143,9 @@ fn page_keeps_its_line_ends_and_names_the_release_before() {
         assert_eq!(page.matches('\n').count(), page.matches("\r\n").count());
         let fields: Vec<&str> = page.lines().filter(|it| it.starts_with(":")).collect();
         let has = |field: &str, version: &str| {
-            let mut fields = fields.iter();
-            fields.any(|it| it.starts_with(field) && it.contains(version))
+            fields
+                .iter()
+                .any(|line| line.starts_with(field) && line.contains(version))
         };
         assert!(
             has(":Firmware:", "v2.13.0") && has(":Previous release:", "v2.12.1"),

@@ -214,10 +214,10 @@ exit "${code:-0}"
 fn create_fork(fork: &Path) -> [String; 2] {
     fs::create_dir(fork).expect("made");
     let git = |words: &[&str]| {
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
-        git.arg("-C").arg(fork).args(words);
-        output(&mut git).ends(0, "").out.trim().to_owned()
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+        command.arg("-C").arg(fork).args(words);
+        output(&mut command).ends(0, "").out.trim().to_owned()
     };
     git(&["init", "--quiet", "--initial-branch=change"]);
     let commit = |title: &str| {

@@ -40,11 +40,11 @@ fn cases_of_suite() -> [String; 6] {
 
 /// Returns the suite's figures in a log in nanoseconds, in the form in which LAVA names them.
 fn figures(log: &Path) -> Vec<(String, f64)> {
-    let mut report = xtask(&["report", "--format", "csv"]);
-    let report = output(report.arg(log)).ends(0, "").out;
-    let mut lines = csv::Reader::from_reader(report.as_bytes());
-    let names = lines.headers().expect("a header").clone();
-    let lines = lines.records().map(|line| line.expect("a line"));
+    let mut command = xtask(&["report", "--format", "csv"]);
+    let report = output(command.arg(log)).ends(0, "").out;
+    let mut reader = csv::Reader::from_reader(report.as_bytes());
+    let names = reader.headers().expect("a header").clone();
+    let lines = reader.records().map(|line| line.expect("a line"));
     let figures = lines.filter_map(|line| {
         let field = |name: &str| {
             let place = names.iter().position(|it| it == name);
@@ -98,8 +98,8 @@ fn as_tf_a_sees_it(theirs: &Path) {
         .arg(tools.lava.device_types());
     output(&mut render).ends(0, "");
     let mut schema = tools.lava.schema();
-    let schema = output(schema.arg("device").arg(theirs.join("device.yaml")));
-    assert_eq!(schema.code, 0, "{}", schema.out);
+    let checked = output(schema.arg("device").arg(theirs.join("device.yaml")));
+    assert_eq!(checked.code, 0, "{}", checked.out);
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn jobs_of_both_engines_pass() {
     lab("lava", &set, &format!("{SHORT} --name tftf"));
     let theirs = set.join("lava-qemu-tftf");
     as_tf_a_sees_it(&theirs);
-    let mut run = tools.script("lab.sh");
-    let run = output(run.arg(&set)).ends(0, "");
+    let mut script = tools.script("lab.sh");
+    let run = output(script.arg(&set)).ends(0, "");
     let jobs = run.err.lines().filter(|line| line.ends_with(": passed"));
     assert_eq!(jobs.count(), 3, "{}", run.err);
 

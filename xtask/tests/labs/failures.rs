@@ -66,8 +66,8 @@ fn check_cells(set: &Path, stderr: &str) {
         let cell = set.join(cell);
         let shown = cell.display();
         if !lava.is_empty() {
-            let result = fs::read_to_string(cell.join("results/lava/result.yaml"));
-            let result = result.expect("the LAVA result");
+            let result =
+                fs::read_to_string(cell.join("results/lava/result.yaml")).expect("the LAVA result");
             let is_as_expected = result.contains(&format!("result: {lava}"));
             assert!(is_as_expected, "{shown}: {result}");
         }
@@ -101,8 +101,8 @@ fn nothing_that_failed_looks_green() {
     cell(&set, "labgrid", "repeating", FRAME, End::Repeat);
     let early = "psci-bench: INCOMPLETE: bad input: no node /cpus\r\n";
     cell(&set, "lava", "early", early, End::Off);
-    let mut run = tools.script("lab.sh");
-    let run = output(run.arg(&set).env("JOBS", "8")).ends(3, "");
+    let mut script = tools.script("lab.sh");
+    let run = output(script.arg(&set).env("JOBS", "8")).ends(3, "");
 
     check_cells(&set, &run.err);
     let results = results(&set.join("lava-qemu-failing/results/lava.log"));
@@ -152,8 +152,8 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
         let whole = format!("{engine}-qemu-whole: passed\n");
         assert!(run.err.contains(&whole), "{}", run.err);
     }
-    let junit = strict.join("labgrid-qemu-skips/results/junit.xml");
-    let junit = fs::read_to_string(junit).expect("the pytest results");
+    let path = strict.join("labgrid-qemu-skips/results/junit.xml");
+    let junit = fs::read_to_string(path).expect("the pytest results");
     let skipped = "Skipped: test_rt_instr_cpu_off_serial, CPU 0.0: ";
     assert!(junit.contains(skipped), "{junit}");
 }
@@ -177,10 +177,10 @@ fn a_copy_and_an_engine_that_hangs() {
     assert!(run.err.contains(why), "{}", run.err);
 
     fs::remove_dir_all(&new).expect("removed");
-    let mark = fs::read_to_string(old.join("cell.json")).expect("there");
-    assert!(mark.contains("\"minutes\": 10"), "{mark}");
-    let mark = mark.replace("\"minutes\": 10", "\"minutes\": 0");
-    fs::write(old.join("cell.json"), mark).expect("written");
+    let manifest = fs::read_to_string(old.join("cell.json")).expect("there");
+    assert!(manifest.contains("\"minutes\": 10"), "{manifest}");
+    let without_time = manifest.replace("\"minutes\": 10", "\"minutes\": 0");
+    fs::write(old.join("cell.json"), without_time).expect("written");
     let mut run = tools.script("lab.sh");
     run.arg(&set)
         .env("GRACE", "1")

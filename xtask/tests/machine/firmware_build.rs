@@ -136,8 +136,8 @@ fn a_build_that_fails_is_told_and_leaves_nothing() {
     let mut platform =
         Platform::overlay(&found, "qemu", GicVersion::V3, FirmwareVariant::default());
     platform.variables.push("PB_PMF=none".into());
-    let error = firmware::build(&elsewhere, &tf_a, &platform);
-    let error = format!("{:#}", error.expect_err("no such variant"));
+    let built = firmware::build(&elsewhere, &tf_a, &platform);
+    let error = format!("{:#}", built.expect_err("no such variant"));
     assert!(error.contains("PB_PMF='none' is not known"), "{error}");
     let left = fs::read_dir(dir.path().join("psci-bench/firmware")).expect("there");
     let dirs = left.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().is_dir()));

@@ -21,8 +21,8 @@ fn run(scratch: &Scratch, variant: &str, name: &str) {
 /// Returns the smallest difference, in nanoseconds, in the sentence about a figure.
 fn cost(text: &str, figure: &str) -> f64 {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let words = words.join(" ");
-    let mut costs = words.split("PMF adds ").skip(1);
+    let one_line = words.join(" ");
+    let mut costs = one_line.split("PMF adds ").skip(1);
     let is_of_figure = |cost: &&str| {
         let sentence = cost.split_once(") to ").map_or("", |(_, rest)| rest);
         sentence.starts_with(figure)

@@ -126,8 +126,8 @@ fn trees_of_tf_a() {
     let work = tempfile::tempdir().expect("a temporary directory");
     let mut text = format!("# {} {}\n", TF_A.package, TF_A.version);
     for path in sources(&source.join("fdts")) {
-        let name = path.file_stem().and_then(|name| name.to_str());
-        let name = name.expect("a name");
+        let stem = path.file_stem().and_then(|name| name.to_str());
+        let name = stem.expect("a name");
         // Skip 32-bit boards, and trees that firmware stages pass to each other.
         if name.starts_with("stm32mp1") || name.ends_with("-fw-config") {
             continue;

@@ -109,8 +109,8 @@ fn raspi4b_boots_as_the_board_does() {
         fs::write(&path, data).expect("written");
         machine.args(qemu::preload(&path, address.into()));
     }
-    let log = output(&mut machine);
-    let log = String::from_utf8_lossy(&log);
+    let bytes = output(&mut machine);
+    let log = String::from_utf8_lossy(&bytes);
     for words in [
         // TF-A's default console is the PL011, which TF-A also sets as the tree's console.
         "Image at 0x200000, device tree at 0x8000000 (X0)",

@@ -169,8 +169,11 @@ fn no_figure_is_too_large() {
                 for instants in cell.shown.iter_mut().chain(all) {
                     instants.base = bases[(place + cpu) % bases.len()];
                     for (nth, instant) in Instant::ALL.into_iter().enumerate() {
-                        let ticks = extremes[(place + nth * cpu) % extremes.len()];
-                        let ticks = if nth % 3 == 0 { extreme } else { ticks };
+                        let ticks = if nth % 3 == 0 {
+                            extreme
+                        } else {
+                            extremes[(place + nth * cpu) % extremes.len()]
+                        };
                         instants.set(instant, ticks);
                     }
                 }
