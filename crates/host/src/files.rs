@@ -46,7 +46,7 @@ pub fn check_not_input(
 /// any depth.
 fn is_below(path: &Path, folder: &Path) -> bool {
     let folder = fs::canonicalize(folder).ok();
-    let places = [path, directory(path)].map(|it| fs::canonicalize(it).ok());
+    let places = [path, directory(path)].map(|place| fs::canonicalize(place).ok());
     folder.is_some_and(|folder| {
         let mut known = places.iter().flatten();
         known.any(|place| place.starts_with(&folder))
@@ -77,7 +77,7 @@ fn same(one: &Path, other: &Path) -> bool {
         Some((dir, path.file_name().filter(|_| !path.exists())?.to_owned()))
     };
     match (identity(one), identity(other)) {
-        (None, None) => place(one).is_some_and(|it| Some(it) == place(other)),
+        (None, None) => place(one).is_some() && place(one) == place(other),
         (one, other) => one == other,
     }
 }

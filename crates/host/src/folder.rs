@@ -233,7 +233,7 @@ mod tests {
         let entries = fs::read_dir(folder).expect("a directory");
         let mut names: Vec<String> = entries
             .map(|entry| entry.expect("an entry").file_name())
-            .map(|it| it.display().to_string())
+            .map(|name| name.display().to_string())
             .collect();
         names.sort();
         names

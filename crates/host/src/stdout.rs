@@ -15,7 +15,9 @@ impl Out {
                 self.closed = true;
                 Ok(())
             }
-            other => other.map_err(|it| io::Error::new(it.kind(), format!("stdout: {it}"))),
+            other => {
+                other.map_err(|error| io::Error::new(error.kind(), format!("stdout: {error}")))
+            }
         }
     }
 }

@@ -266,7 +266,7 @@ fn pages_are_tables() {
         ),
     );
     // Figures in nanoseconds under a title that says microseconds.
-    let [new, old] = [new, old].map(|it| it.replace(".0", "000.0"));
+    let [new, old] = [new, old].map(|page| page.replace(".0", "000.0"));
     scratch.write("ns.rst", &page(SERIAL, &[&new], &[&old]));
     let name = |folder: &str| format!("data/juno/{folder}/test_rt_instr_cpu_susp_serial.csv");
     scratch.write(&name("current"), "0,0,110000 (+10.00%),20000,5000\n");

@@ -90,17 +90,18 @@ fn json_has_changes_and_what_findings_rest_on() {
     let comparison = &json["comparisons"][0];
     assert_eq!(comparison["keyed"], "labels");
     let scenarios = comparison["scenarios"].as_array().expect("scenarios");
-    let is_sorted = |it: &&Value| it["judged"] == "order" && it["by_cpu"][0].is_object();
+    let is_sorted =
+        |scenario: &&Value| scenario["judged"] == "order" && scenario["by_cpu"][0].is_object();
     let sorted = scenarios.iter().find(is_sorted).expect("a parallel one");
     let [cpu, order] = ["by_cpu", "by_order"].map(|list| &sorted[list][0]["outcome"]);
     assert!(cpu.is_null() && order.is_string(), "{sorted}");
     let regressions = comparison["regressions"].as_u64();
     assert!(regressions.is_some_and(|count| count > 20));
     let finding = comparison["findings"].as_array().expect("findings").iter();
-    let mut flush = finding.filter(|it| it["kind"] == "flush-of-cluster");
+    let mut flush = finding.filter(|finding| finding["kind"] == "flush-of-cluster");
     let basis = &flush.next().expect("it is found")["basis"];
     let parts = basis.as_array().into_iter().flatten();
-    let cpus = parts.filter_map(|it| it["cpus"][0].as_array());
+    let cpus = parts.filter_map(|part| part["cpus"][0].as_array());
     assert!(cpus.map(Vec::len).sum::<usize>() > 3, "{basis}");
 }
 
@@ -182,12 +183,12 @@ fn publish() {
     let row = "\"0\",\"0\",\"801040\",\"18660 (+22.60%)\",\"8220\"\n";
     assert!(current.contains(row), "{current}");
     let (_, out, _) = scratch.called(&format!("compare {old} {new}"));
-    let judged = |it: &&str| it.ends_with("  worse") || it.ends_with("  better");
+    let judged = |line: &&str| line.ends_with("  worse") || line.ends_with("  better");
     let files = scratch
         .files()
         .into_iter()
-        .filter(|it| it.0.starts_with(scratch.path(&format!("{data}/current"))))
-        .map(|it| String::from_utf8(it.1).expect("UTF-8"));
+        .filter(|file| file.0.starts_with(scratch.path(&format!("{data}/current"))))
+        .map(|file| String::from_utf8(file.1).expect("UTF-8"));
     let shown: usize = files.map(|it| it.matches("%)").count()).sum();
     assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));

@@ -81,7 +81,7 @@ fn is_as_cert_create_makes_it(scratch: &Scratch, hash: &str, config: &str) {
         let same = before.get(*uuid) == after.get(*uuid);
         assert_eq!(same, !changed.contains(uuid), "{uuid:?}");
     }
-    let [bl33, certificate] = changed.map(|it| after.get(it).expect("an image"));
+    let [bl33, certificate] = changed.map(|uuid| after.get(uuid).expect("an image"));
     scratch.write("bl33", bl33);
     scratch.write("new.crt", certificate);
     scratch.theirs(&format!(

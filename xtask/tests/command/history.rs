@@ -83,7 +83,7 @@ Powerdown (us), continued
             .lines()
             .find(|it| it.contains(class))
             .expect("a chart line");
-        let [moves, strokes] = ['M', 'L'].map(|it| path.matches(it).count());
+        let [moves, strokes] = ['M', 'L'].map(|letter| path.matches(letter).count());
         let points = if class == "trace c0" { 12 } else { 11 };
         assert_eq!((moves, moves + strokes), (begins, points), "{path}");
     }

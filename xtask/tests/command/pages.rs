@@ -17,7 +17,7 @@ fn page(data: &Path) -> String {
         let files = fs::read_dir(data.join(which)).expect("a folder");
         let mut names: Vec<String> = files
             .map(|entry| entry.expect("a file").file_name())
-            .map(|it| it.into_string().expect("UTF-8"))
+            .map(|path| path.into_string().expect("UTF-8"))
             .collect();
         names.sort();
         assert_eq!(names.len(), 6, "{names:?}");

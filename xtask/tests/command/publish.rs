@@ -56,10 +56,11 @@ fn cut_baseline_takes_no_file_from_previous() {
     scratch.assert_outcomes(&[(&format!("publish {new} {docs} published/juno/v2.9"), 1, "")]);
     let published = scratch.path("published/juno/v2.9");
     let files = fs::read_dir(published).expect("a folder");
-    for file in files.map(|it| it.expect("a file")).filter(|it| {
-        let name = it.file_name().to_string_lossy().into_owned();
-        !name.contains("deep")
-    }) {
+    for entry in files {
+        let file = entry.expect("a file");
+        if file.file_name().to_string_lossy().contains("deep") {
+            continue;
+        }
         let name = format!("cut/juno/{}", file.file_name().display());
         scratch.write(&name, &fs::read(file.path()).expect("a file"));
     }

@@ -121,7 +121,7 @@ fn files_and_programs_are_refused_at_once_by_what_to_do() {
     ] {
         let entries = fs::read_dir(scratch.path(folder)).expect(folder);
         let names: Vec<_> = entries
-            .map(|it| it.expect("an entry").file_name())
+            .map(|entry| entry.expect("an entry").file_name())
             .collect();
         assert_eq!(names, [&*only], "partial output was left");
     }

@@ -53,7 +53,7 @@ fn page() -> String {
             ..Cpu::default()
         });
         let scenarios = wide.run.scenarios.iter_mut();
-        for scenario in scenarios.filter(|it| !it.suite_cells().is_empty()) {
+        for scenario in scenarios.filter(|scenario| !scenario.suite_cells().is_empty()) {
             let place = usize::from(index) % scenario.cells.len();
             let mut cell = scenario.cells[place].clone();
             cell.cpu = index.into();

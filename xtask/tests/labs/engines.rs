@@ -63,13 +63,14 @@ fn figures(log: &Path) -> Vec<(String, f64)> {
 /// Checks the test cases, verdict and measurements of one job.
 fn check_job(log: &Path) {
     let found = results(log);
-    let (measured, cases): (Vec<Result>, Vec<Result>) =
-        found.into_iter().partition(|it| it.measurement.is_some());
+    let (measured, cases): (Vec<Result>, Vec<Result>) = found
+        .into_iter()
+        .partition(|result| result.measurement.is_some());
     let cases = cases.into_iter().map(|it| (it.case, it.outcome));
     let names = cases_of_suite()
         .into_iter()
         .chain(["psci_bench".to_owned()]);
-    let wanted: Vec<_> = names.map(|it| (it, "pass".to_owned())).collect();
+    let wanted: Vec<_> = names.map(|name| (name, "pass".to_owned())).collect();
     assert_eq!(cases.collect::<Vec<_>>(), wanted, "{}", log.display());
     // Five scenarios with three figures each and one with a single figure, on four CPUs.
     assert_eq!(measured.len(), 64, "{}", log.display());

@@ -108,7 +108,7 @@ fn nothing_that_failed_looks_green() {
     let results = results(&set.join("lava-qemu-failing/results/lava.log"));
     let found: Vec<(&str, &str)> = results
         .iter()
-        .map(|it| (it.case.as_str(), it.outcome.as_str()))
+        .map(|result| (result.case.as_str(), result.outcome.as_str()))
         .collect();
     let expected = [
         ("psci_version_call_on_all_cores_in_parallel", "fail"),

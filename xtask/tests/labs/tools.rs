@@ -111,7 +111,7 @@ pub fn results(log: &Path) -> Vec<Result> {
             suite: text("definition").expect(line),
             case: text("case").expect(line),
             outcome: text("result").expect(line),
-            measurement: text("measurement").map(|it| it.parse().expect(line)),
+            measurement: text("measurement").map(|number| number.parse().expect(line)),
         }
     });
     all.filter(|result| result.suite != "lava").collect()

@@ -44,7 +44,7 @@ fn cells_are_as_expected_and_valid() {
     compile.args(
         CELLS[1..]
             .iter()
-            .map(|it| cell(it.0).join("test_psci_bench.py")),
+            .map(|cell_name| cell(cell_name.0).join("test_psci_bench.py")),
     );
     output(&mut compile).ends(0, "");
     for (words, file) in [("job --strict", "job.yaml"), ("device", "device.yaml")] {
@@ -58,7 +58,11 @@ fn cells_are_as_expected_and_valid() {
         "-c",
         "import sys, labgrid; [labgrid.Environment(f) for f in sys.argv[1:]]",
     ]);
-    env.args(CELLS[1..].iter().map(|it| cell(it.0).join("env.yaml")));
+    env.args(
+        CELLS[1..]
+            .iter()
+            .map(|cell_name| cell(cell_name.0).join("env.yaml")),
+    );
     output(&mut env).ends(0, "");
 }
 

@@ -20,7 +20,7 @@ fn wrong(options: &str, code: i32) -> Vec<String> {
     let audit = audit(&source, "QEMU virt", &runs, 2.0).expect("an audit");
     let wrong = audit
         .judgements()
-        .filter(|it| it.1.verdict.calls_for_change());
+        .filter(|judgement| judgement.1.verdict.calls_for_change());
     let lines = wrong.map(|(state, it)| {
         let (name, cpu) = (&state.declared.name, it.cpu.as_deref().unwrap_or("-"));
         format!("{name} {} {cpu}: {}", it.rule, it.reason)

@@ -160,9 +160,9 @@ fn masked_time_is_the_number_of_instructions_in_the_whole_call() {
         .iter()
         .filter(|scenario| scenario.id == ScenarioId::MaskedTime)
         .flat_map(|scenario| scenario.all_series())
-        .filter(|it| it.series.metric == Metric::Masked)
+        .filter(|series| series.series.metric == Metric::Masked)
         // The CPU that is turned on runs during the call.
-        .filter(|it| it.cell.step.variant != Variant::CpuOn)
+        .filter(|series| series.cell.step.variant != Variant::CpuOn)
         .collect();
     // PSCI_VERSION, AFFINITY_INFO, PSCI_STAT_COUNT and CPU_SUSPEND to standby on three CPUs.
     assert_eq!(masked.len(), 4 * 3);
@@ -266,7 +266,7 @@ fn seeded_regressions_are_named_exactly() {
             let found: Vec<_> = change
                 .functions
                 .iter()
-                .map(|it| (&*it.name, it.new - it.old))
+                .map(|function| (&*function.name, function.new - function.old))
                 .collect();
             assert_eq!(found, expected(unit, phase), "{unit:?} {}", change.figure);
         }

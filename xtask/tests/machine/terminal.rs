@@ -81,7 +81,9 @@ fn terminal_shows_the_samples_under_way() {
         assert!(printed.contains(step), "{step}: {printed}");
     }
     let counts = printed.split("/600 samples\r").map(|before| {
-        let digits = before.rsplit(|it: char| !it.is_ascii_digit()).next();
+        let digits = before
+            .rsplit(|character: char| !character.is_ascii_digit())
+            .next();
         digits.expect("the last part").parse::<u32>().unwrap_or(0)
     });
     assert!(

@@ -107,7 +107,7 @@ pub fn called(command: &mut Command) -> (i32, String, String) {
     let output = command.output().expect("the program starts");
     let code = output.status.code().expect("not killed");
     let [out, stderr] =
-        [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     assert!(!stderr.contains("panicked"), "{stderr}");
     (code, out, stderr)
 }

@@ -60,7 +60,8 @@ fn contradictions_of_linux_are_corrected_by_patches() {
     setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
     let trees = linux_trees::fetch(&workspace).expect("the Debian arm64 kernel");
     let audits = audits(&trees);
-    let is_changed = |it: &&IdleAudit| it.states.iter().any(|state| !state.changes.is_empty());
+    let is_changed =
+        |audit: &&IdleAudit| audit.states.iter().any(|state| !state.changes.is_empty());
     let changed: Vec<&IdleAudit> = audits.iter().filter(is_changed).collect();
     assert!(!changed.is_empty());
     for audit in changed {

@@ -49,7 +49,9 @@ fn compile(source: &Path) -> Vec<u8> {
 /// Returns the files in `folder` whose names end in `.dts`.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder");
-    let mut sources: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();
+    let mut sources: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     sources.retain(|path| path.extension().is_some_and(|ending| ending == "dts"));
     sources.sort();
     sources

@@ -31,7 +31,7 @@ fn tree(linux: &[u8], bootargs: &str) -> Vec<u8> {
     let memory = tree
         .root
         .children()
-        .find(|it| it.name().starts_with("memory"))
+        .find(|node| node.name().starts_with("memory"))
         .map(|it| it.name().to_owned())
         .expect("a node for it");
     tree.root.remove_child(&memory);

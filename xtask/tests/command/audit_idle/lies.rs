@@ -294,7 +294,7 @@ fn without_a_log_only_contradictions_are_found() {
             }
         });
         let found = audit(&source(&lie), BOARD, &[], MARGIN).expect("an audit");
-        let is_static = |it: &&&str| it.contains(" - contradictory");
+        let is_static = |line: &&&str| line.contains(" - contradictory");
         let expected: Vec<&str> = expected.iter().filter(is_static).copied().collect();
         check(&found, state, &expected);
     }
@@ -373,7 +373,7 @@ fn clear(cell: &mut Cell) {
 fn state_that_is_never_entered_is_named() {
     let mut refused = with_cells(CLUSTER, clear);
     let mut scenarios = refused.run.scenarios.iter_mut();
-    let idle = scenarios.find(|it| it.id == ScenarioId::IdleStates);
+    let idle = scenarios.find(|scenario| scenario.id == ScenarioId::IdleStates);
     idle.expect("the scenario").status = Status::Failed(Failure::StateRefused {
         power_state: CLUSTER,
         error: ReturnCode(-2),

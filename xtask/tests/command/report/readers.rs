@@ -120,7 +120,7 @@ fn idle_states_are_refused() {
     let rows: [(Edit, &str); 4] = [
         (suspend_nothing, "no scenario suspended"),
         (end_by_exception, "did not finish"),
-        (|it| it.integrity.records = None, "no records"),
+        (|run| run.integrity.records = None, "no records"),
         (measure_nothing, "was not measured"),
     ];
     for (edit, why) in rows {
@@ -133,7 +133,7 @@ fn idle_states_are_refused() {
 
 fn suspend_nothing(run: &mut LoggedRun) {
     let scenarios = &mut run.run.scenarios;
-    scenarios.retain(|it| it.id == ScenarioId::PsciVersionParallel);
+    scenarios.retain(|scenario| scenario.id == ScenarioId::PsciVersionParallel);
 }
 
 fn measure_nothing(run: &mut LoggedRun) {
