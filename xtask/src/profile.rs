@@ -12,6 +12,7 @@ use host::hex::hex;
 use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::StepProgress;
+use host::read_file;
 use report::follow::RunWatcher;
 use report::profile::beside::log_hash;
 use report::profile::profile::Profile;
@@ -126,7 +127,7 @@ impl ProfiledRun {
         let workspace = Workspace::find()?;
         prepared.set_path(newer_qemu(&workspace)?);
         let path = prepared.bl31().context(NEEDS_PMF)?;
-        let elf = fs::read(&path).with_context(|| path.display().to_string())?;
+        let elf = read_file::read_own(&path)?;
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
         let plugin = build_plugin(&workspace)?;
         let mut hash = Sha256::new();
@@ -134,7 +135,7 @@ impl ProfiledRun {
         hash.update(&elf);
         // This also determines whether another QEMU is used instead.
         hash.update(format!("{:?}", setup::qemu_version()?));
-        hash.update(fs::read(&plugin).with_context(|| plugin.display().to_string())?);
+        hash.update(read_file::read_own(&plugin)?);
         let mut plugin = OsString::from(plugin);
         let (blocks, level) = (code.addresses(), code.power_down);
         plugin.push(format!(

@@ -35,6 +35,11 @@ pub fn open_finite(what: &str, path: &Path) -> Result<File> {
     Ok(file)
 }
 
+/// Returns the contents of a file that no option specifies. Errors name the path.
+pub fn read_own(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| path.display().to_string())
+}
+
 /// Converts bytes to text.
 ///
 /// # Errors

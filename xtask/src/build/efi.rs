@@ -4,6 +4,7 @@ use std::fs::{self, File};
 
 use anyhow::{Context, Result};
 use host::process;
+use host::read_file;
 
 use super::payload::{FIX_835769, PROFILE, rust_flags};
 use crate::setup::workspace::Workspace;
@@ -57,5 +58,5 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
         .join(EFI_TARGET)
         .join(PROFILE)
         .join(format!("{PACKAGE}.efi"));
-    fs::read(&built).with_context(|| built.display().to_string())
+    read_file::read_own(&built)
 }

@@ -1,13 +1,14 @@
 //! Builds the payload and its images.
 
 use std::collections::BTreeSet;
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 use host::process;
+use host::read_file;
 use itertools::Itertools as _;
 
 use super::image::{self, Emergency};
@@ -128,7 +129,7 @@ fn remap_standard_library(workspace: &Workspace) -> Result<Option<String>> {
 /// Builds the payload and returns it in flat form.
 pub fn flat(workspace: &Workspace) -> Result<Vec<u8>> {
     let path = build(workspace)?;
-    let elf = fs::read(&path).with_context(|| path.display().to_string())?;
+    let elf = read_file::read_own(&path)?;
     image::flatten(&elf)
 }
 

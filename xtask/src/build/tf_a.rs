@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use boards::{Stock, Version};
 use host::hex::hex;
 use host::progress::say_once;
+use host::read_file;
 use host::tf_a_version;
 use sha2::{Digest, Sha256};
 
@@ -215,7 +216,7 @@ pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha
         if kind.is_dir() {
             hash_folder(root, &path, skip, hash)?;
         } else if kind.is_file() {
-            let data = fs::read(&path).with_context(|| path.display().to_string())?;
+            let data = read_file::read_own(&path)?;
             hash.update(name.as_os_str().as_encoded_bytes());
             hash.update([0]);
             hash.update((data.len() as u64).to_le_bytes());

@@ -4,8 +4,7 @@
 //! folder as a job.
 
 use std::fmt;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -16,6 +15,7 @@ use serde::Serialize;
 use suite::plan::{Method, Plan};
 
 use super::{monitors, templates};
+use crate::qemu::boot::Boot;
 use crate::qemu::prepared::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 
@@ -27,6 +27,8 @@ const ENGINE_MINUTES: u32 = 2;
 
 /// The file that marks a folder as a job.
 const MANIFEST: &str = "cell.json";
+
+const NO_BOOT_FILE: &str = "an engine needs a file that QEMU boots from";
 
 /// A lab engine, with its own option.
 #[derive(Clone, Debug)]
@@ -121,11 +123,11 @@ impl LabJob {
 
     /// Returns the files.
     fn files(&self) -> Result<Vec<FolderFile>> {
-        let line = self.qemu.as_ref().map(|run| run.command_line());
-        let mut files = match line {
-            Some(line) => boot_files(line)?,
+        let mut files = match &self.qemu {
+            Some(run) => boot_files(run.boot())?,
             None => Vec::new(),
         };
+        let line = self.qemu.as_ref().map(|run| run.command_line());
         let qemu = line.map(qemu).transpose()?;
         let names: &[&'static str] = match self.engine {
             Engine::Lava { .. } => &["job.yaml", "device.yaml"],
@@ -186,6 +188,7 @@ fn qemu(line: &CommandLine) -> Result<Value> {
             bail!("{word:?}: an engine cannot pass spaces, quotes or backslashes to QEMU");
         }
     }
+    let (boot_option, _) = line.boot.as_ref().context(NO_BOOT_FILE)?;
     let options = line.options.chunk_by(|_, next| !next.starts_with('-'));
     Ok(context! {
         program => PROGRAM,
@@ -193,25 +196,17 @@ fn qemu(line: &CommandLine) -> Result<Value> {
         cpu => &line.cpu,
         memory_mib => &line.memory_mib,
         options => options.map(|words| words.join(" ")).collect::<Vec<_>>(),
-        boot => boot(line)?.0,
+        boot => *boot_option,
         address => line.preload.first().map(|it| format!("{:#x}", it.1)),
     })
 }
 
-fn boot(line: &CommandLine) -> Result<&(&'static str, PathBuf)> {
-    let lacking = "an engine needs a file that QEMU boots from";
-    line.boot.as_ref().context(lacking)
-}
-
 /// Returns the files that QEMU boots.
-fn boot_files(line: &CommandLine) -> Result<Vec<FolderFile>> {
-    let read = |name: &str, path: &Path| {
-        let data = fs::read(path).with_context(|| path.display().to_string())?;
-        anyhow::Ok(FolderFile::new(name, data))
-    };
-    let mut files = vec![read("firmware.bin", &boot(line)?.1)?];
-    for (path, _) in &line.preload {
-        files.push(read("payload.bin", path)?);
+fn boot_files(boot: &Boot) -> Result<Vec<FolderFile>> {
+    let firmware = boot.file.as_ref().context(NO_BOOT_FILE)?;
+    let mut files = vec![FolderFile::new("firmware.bin", &*firmware.contents)];
+    for (payload, _) in &boot.in_memory {
+        files.push(FolderFile::new("payload.bin", &**payload));
     }
     Ok(files)
 }

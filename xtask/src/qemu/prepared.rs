@@ -19,10 +19,10 @@ use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
 use super::guest_samples::GuestSamples;
 use super::kvm_host;
-use super::machine_process::MachineProcess;
+use super::machine_process::{MachineProcess, MachineResult};
 use super::monitor::Socket;
 use super::other_program;
-use super::positions::{self, NamedMemory};
+use super::positions;
 use super::run_result::RunResult;
 use super::validated_run::ValidatedRun;
 use crate::build::firmware_kind::FirmwareKind;
@@ -75,14 +75,9 @@ impl Prepared {
         })
     }
 
-    /// Returns BL33, or the payload if there is no TF-A.
-    pub fn image(&self) -> &[u8] {
-        &self.boot.image
-    }
-
-    /// Returns the parts of memory for which function names are known.
-    pub fn map(&self) -> &NamedMemory {
-        &self.boot.map
+    /// Returns what the machine boots.
+    pub fn boot(&self) -> &Boot {
+        &self.boot
     }
 
     /// Sets the value of PATH used to find QEMU.
@@ -140,7 +135,7 @@ impl Prepared {
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
         let mut positions = Vec::new();
-        let mut look = || {
+        let mut at_deadline = || {
             if let Some(socket) = &socket {
                 positions = positions::ask(socket, &self.boot.map);
             }
@@ -154,13 +149,23 @@ impl Prepared {
             Some(mut samples) => Some(Box::new(move || samples.read())),
             None => None,
         };
-        let outcome = process.follow(limits, interrupt, watcher, &mut look)?;
+        let outcome = process.follow(limits, interrupt, watcher, &mut at_deadline)?;
+        self.judge(outcome, positions)
+    }
+
+    /// Determines the verdict. `positions` describes where each CPU was at the deadline.
+    ///
+    /// # Errors
+    /// Returns an error if the machine did not start, or could not run as requested.
+    fn judge(&self, outcome: MachineResult, positions: Vec<String>) -> Result<RunResult> {
         let verdict = match outcome.ending {
             MachineEnding::Interrupted => None,
             _ => stream::closing(&outcome.log)
                 .or_else(|| other_program::verdict(&self.boot.image, &outcome.log)),
         };
-        if of_kvm && let Some(how) = kvm_host::trouble(&outcome.log) {
+        if self.firmware == FirmwareKind::Kvm
+            && let Some(how) = kvm_host::trouble(&outcome.log)
+        {
             bail!("the guest printed its last line, but its VMM exited {how}");
         }
         if let Some(message) = diagnosis::refused_fault(&outcome.log) {

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use host::TmpdirContext as _;
 use host::interrupt;
 use host::progress::StepProgress;
+use host::read_file;
 use object::{Object, ObjectSymbol};
 use report::follow::RunWatcher;
 
@@ -82,7 +83,7 @@ impl Checker {
         let mut plugin = OsString::from(plugin::build(&workspace, "coherence")?);
         plugin.push(memory(&spec)?);
         let bl31 = prepared.bl31().context("the checker needs TF-A in flash")?;
-        let elf = fs::read(&bl31).with_context(|| bl31.display().to_string())?;
+        let elf = read_file::read_own(&bl31)?;
         let file = object::File::parse(&*elf)?;
         let loss = POWER_LOSS
             .iter()
@@ -97,7 +98,7 @@ impl Checker {
 
     /// Returns BL33.
     pub fn image(&self) -> &[u8] {
-        self.prepared.image()
+        &self.prepared.boot().image
     }
 
     /// Runs with `image` as BL33, which must have the same size as [`Self::image`].
@@ -105,7 +106,7 @@ impl Checker {
         let mut prepared = self.prepared.with_image(image)?;
         let dir = tempfile::tempdir().tmpdir_context()?;
         let out = dir.path().join("findings");
-        let map = self.prepared.map();
+        let map = &self.prepared.boot().map;
         // The loaded image occupies whole pages of memory.
         let (begin, end) = (map.image, map.image + map.size.next_multiple_of(4096));
         let mut argument = self.plugin.clone();

@@ -11,6 +11,7 @@ use std::{fs, iter, thread};
 use anyhow::{Context, Result};
 use host::hex::hex;
 use host::process;
+use host::read_file;
 use sha2::{Digest, Sha256};
 
 use super::compiler_cache;
@@ -42,7 +43,7 @@ impl FirmwareBuild {
     /// Returns the contents of a stage's `.bin` file.
     pub fn read(&self, stage: &str) -> Result<Vec<u8>> {
         let path = self.dir.join(stage).with_extension("bin");
-        fs::read(&path).with_context(|| path.display().to_string())
+        read_file::read_own(&path)
     }
 
     /// Adds the contents of all stages to `hash`.
@@ -55,7 +56,7 @@ impl FirmwareBuild {
         }
         stages.sort();
         for stage in &stages {
-            let bytes = fs::read(stage).with_context(|| stage.display().to_string())?;
+            let bytes = read_file::read_own(stage)?;
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(&bytes);
         }

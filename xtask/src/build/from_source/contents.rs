@@ -1,12 +1,12 @@
 //! The files for a board, from the TF-A build, the payload, and images that are built elsewhere.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use boards::image_kinds::uuid_of;
 use boards::{FipPart, Package, PackageBlob, PackageKind, Uuid};
 use host::folder::FolderFile;
+use host::read_file;
 
 use super::plan::BuildPlan;
 use super::readme::{BoardEntry, readme};
@@ -60,7 +60,7 @@ pub fn contents(
 fn read(firmware: &FirmwareBuild, from: &str) -> Result<Vec<u8>> {
     let name = from.rsplit('/').next().unwrap_or(from);
     let path = firmware.dir.join(name);
-    fs::read(&path).with_context(|| path.display().to_string())
+    read_file::read_own(&path)
 }
 
 /// Rejects a BL31 without readable PMF timestamps if the plan expects them.

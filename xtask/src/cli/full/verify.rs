@@ -1,6 +1,5 @@
 //! `cargo xtask verify`.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use host::exit_code::FAILED;
 use host::interrupt;
 use host::process;
 use host::progress::say;
+use host::read_file;
 use host::stdout::Out;
 use thiserror::Error;
 
@@ -133,7 +133,7 @@ fn prepare(options: &str, args: &str, tf_a: Option<&Path>) -> Result<Checker> {
 fn mutate(out: &mut Out) -> Result<bool> {
     let checker = prepare("--smp 2 --variant coherency=sw", SHALLOW, None)?;
     let path = payload::elf(&Workspace::find()?);
-    let elf = fs::read(&path).with_context(|| path.display().to_string())?;
+    let elf = read_file::read_own(&path)?;
     let mut is_good = true;
     writeln!(out, "Mutations")?;
     for mutation in mutations::ALL {

@@ -5,6 +5,7 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use boards::Conduit;
+use host::read_file;
 use sha2::{Digest, Sha256};
 
 use super::boot::{Boot, BootFile};
@@ -84,7 +85,7 @@ pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot>
         _ => {}
     }
     let path = payload::elf(run.workspace);
-    let elf = fs::read(&path).with_context(|| path.display().to_string())?;
+    let elf = read_file::read_own(&path)?;
     let map = NamedMemory {
         size: image.len() as u64,
         payload: Symbols::of(&elf),

@@ -15,13 +15,13 @@
 //! (`initramfs`). Linux unpacks both archives into one file system.
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use boards::GicVersion;
 use host::process;
+use host::read_file;
 use report::follow::stream::{self, TIMEOUT_MAX_S};
 
 use super::initramfs::{FILE, PROGRAM, archive};
@@ -65,11 +65,11 @@ impl KvmHost {
         if let Some(word) = vmm.iter().find(|word| word.contains('\n')) {
             bail!("{word:?}: must be a single line");
         }
-        let read = |path: &Path| fs::read(path).with_context(|| path.display().to_string());
-        let (init, vmm) = (read(&self.init)?, vmm.join("\n"));
-        let mut entries = vec![("init", PROGRAM, &*init), ("vmm", FILE, vmm.as_bytes())];
+        let init = read_file::read_own(&self.init)?;
+        let command = vmm.join("\n");
+        let mut entries = vec![("init", PROGRAM, &*init), ("vmm", FILE, command.as_bytes())];
         entries.extend(files.iter().map(|(name, bytes)| (*name, FILE, *bytes)));
-        archive(read(&self.base)?, &entries)
+        archive(read_file::read_own(&self.base)?, &entries)
     }
 
     /// Returns the QEMU arguments that start the kernel, except `-initrd`.
