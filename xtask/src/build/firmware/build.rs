@@ -221,13 +221,13 @@ fn make(
     place: &Path,
 ) -> Result<()> {
     let scratch = Scratch::new(workspace)?;
-    let what = platform.special(workspace);
+    let target = platform.special(workspace);
     // A platform's stages may be built in two parts.
     let part = match &platform.stages[..] {
         [stage] => format!("{} of ", stage.to_uppercase()),
         _ => String::new(),
     };
-    let what = format!("building {part}TF-A {} for {what}", tf_a.title);
+    let step = format!("building {part}TF-A {} for {target}", tf_a.title);
     let paths = PlainPaths::new()?;
     let tf_a = TfA {
         dir: paths.path(&tf_a.dir)?,
@@ -253,7 +253,7 @@ fn make(
             command.arg(format!("BL33_KEY={}", key.display()));
         }
         command.args(goals);
-        process::run_step(&what, &mut command, &log).context("cannot build TF-A")?;
+        process::run_step(&step, &mut command, &log).context("cannot build TF-A")?;
     }
     let built = scratch.path().join(&platform.name).join(platform.mode());
     for file in &platform.files {
