@@ -265,6 +265,17 @@ mod tests {
     }
 
     #[test]
+    fn new_folder_never_replaces_files() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("a/new");
+        write_new(&path, &files()).expect("written");
+        assert_eq!(names(&path), ["README.md", "boards"]);
+        write_new(&path, &[FolderFile::new("other", "x")]).expect_err("there are files");
+        assert_eq!(names(&path), ["README.md", "boards"]);
+        assert_eq!(names(&dir.path().join("a")), ["new"]);
+    }
+
+    #[test]
     fn marked_folders_are_replaced() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let path = dir.path().join("out");
