@@ -26,6 +26,7 @@ use suite::plan::ScenarioId;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
+use xtask::qemu::machine_process::MachineProcess;
 use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::{self, QemuMachine};
 use xtask::setup::workspace::Workspace;
@@ -74,16 +75,18 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
     let file = dir.path().join("initramfs");
     let initramfs = linux.initramfs(vmm, files).expect("an initial file system");
     fs::write(&file, initramfs).expect("written");
-    let mut command = qemu::command(&machine.command_line(Some(file)).arguments());
+    let mut line = machine.command_line();
+    line.boot = Some(("-initrd", file));
+    let mut command = qemu::command(&line.arguments());
     command.args(linux.arguments());
     let limits = TimeLimits {
         timeout: TIMEOUT,
         linger: kvm_host::LINGER,
     };
-    let never = AtomicBool::new(false);
-    let mut watcher = RunWatcher::default();
-    let outcome =
-        stream::run(&mut command, limits, &never, &mut watcher, &mut || {}).expect("QEMU runs");
+    let (never, mut watcher) = (AtomicBool::new(false), RunWatcher::default());
+    let outcome = MachineProcess::start(&mut command)
+        .and_then(|machine| machine.follow(limits, &never, &mut watcher, &mut || {}))
+        .expect("QEMU runs");
     let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
     let seen = format!("{vmm:?}\n{}\n{text}", outcome.stderr);
     let mut lines = text.lines();

@@ -8,13 +8,14 @@ use report::analysis::compare::{self, compare};
 use report::analysis::typical::typical;
 use report::export::{self, Report};
 use report::follow::last_scenario;
-use report::follow::stream::{MachineEnding, MachineResult, closing};
+use report::follow::stream::{MachineEnding, closing};
 use report::log::read_bytes;
 use suite::crc::CRC_32;
 use suite::model as verdict;
 use suite::record::{MARK, RecordLine, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
+use xtask::qemu::machine_process::MachineResult;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {

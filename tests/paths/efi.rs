@@ -10,7 +10,7 @@ use suite::measure::Metric;
 use suite::plan::ScenarioId;
 use xtask::build::signer::Signer;
 use xtask::build::{efi, stick};
-use xtask::qemu::efi::{APPLICATION, ENVIRONMENT, environment, start_command};
+use xtask::qemu::boot::efi::{APPLICATION, ENVIRONMENT, environment, start_command};
 use xtask::setup::{self, AAVMF, Need};
 
 use crate::common::workspace;

@@ -2,7 +2,7 @@
 //! specification. (All other tests use the TF-A default, which passes only the MPIDR in X0.)
 
 use boards::{Conduit, GicVersion, Stock};
-use xtask::build::firmware::{self, FirmwareBuild, Platform, Variant};
+use xtask::build::firmware::{self, FirmwareBuild, FirmwareVariant, Platform};
 use xtask::build::flash;
 use xtask::build::tf_a::TfA;
 
@@ -18,7 +18,12 @@ pub fn built(platform: &Platform) -> FirmwareBuild {
 
 /// Returns QEMU's overlay platform with a GICv3.
 pub fn overlay() -> Platform {
-    Platform::overlay(&workspace(), "qemu", GicVersion::V3, Variant::default())
+    Platform::overlay(
+        &workspace(),
+        "qemu",
+        GicVersion::V3,
+        FirmwareVariant::default(),
+    )
 }
 
 /// Returns a TF-A platform with the FIP at `fip_base` and, if `preloaded`, with BL33 already in

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu;
+use xtask::qemu::machine_process::MachineProcess;
 use xtask::setup::{self, Need};
 
 use crate::common::{self, Log, workspace};
@@ -134,7 +135,8 @@ impl Machine {
         };
         let mut watcher = RunWatcher::with_output(&mut uart);
         let limits = TimeLimits::from(TIMEOUT);
-        let outcome = stream::run(&mut command, limits, &is_seen, &mut watcher, &mut || {})
+        let outcome = MachineProcess::start(&mut command)
+            .and_then(|machine| machine.follow(limits, &is_seen, &mut watcher, &mut || {}))
             .expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
         common::fits_terminal(&text);

@@ -7,7 +7,7 @@ use boards::Conduit;
 use suite::crc::CRC_32;
 use suite::measure::Metric;
 use suite::plan::ScenarioId;
-use xtask::qemu::efi::{ENVIRONMENT, environment};
+use xtask::qemu::boot::efi::{ENVIRONMENT, environment};
 use xtask::setup::{self, Need, U_BOOT};
 
 use crate::common::workspace;

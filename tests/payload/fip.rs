@@ -13,11 +13,12 @@ use std::time::Duration;
 use boards::GicVersion;
 use host::process;
 use report::follow::RunWatcher;
-use report::follow::stream::{self, MachineEnding, MachineResult};
+use report::follow::stream::{self, MachineEnding};
 use suite::model::Verdict;
-use xtask::build::firmware::{self, FipBuild, FirmwareBuild, NT_FW_KEY, Platform, Variant};
+use xtask::build::firmware::{self, FipBuild, FirmwareBuild, FirmwareVariant, NT_FW_KEY, Platform};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
+use xtask::qemu::machine_process::{MachineProcess, MachineResult};
 use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::{self, QemuMachine};
 use xtask::setup::workspace::Workspace;
@@ -31,7 +32,12 @@ const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 fn built() -> FirmwareBuild {
     let workspace = Workspace::find().expect("the workspace");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A");
-    let overlay = Platform::overlay(&workspace, "qemu", GicVersion::V3, Variant::default());
+    let overlay = Platform::overlay(
+        &workspace,
+        "qemu",
+        GicVersion::V3,
+        FirmwareVariant::default(),
+    );
     let platform = Platform {
         fip: FipBuild::Trusted,
         files: [overlay.files.clone(), vec!["fip.bin".into()]].concat(),
@@ -91,7 +97,9 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("flash.bin");
     fs::write(&path, flash).expect("written");
-    let mut command = qemu::command(&machine.command_line(Some(path)).arguments());
+    let mut line = machine.command_line();
+    line.boot = Some(("-bios", path));
+    let mut command = qemu::command(&line.arguments());
     let interrupt = Arc::new(AtomicBool::new(false));
     let mut out = Until {
         what: until,
@@ -100,7 +108,9 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     };
     let time = Duration::from_secs(120);
     let mut watcher = RunWatcher::with_output(&mut out);
-    stream::run(&mut command, time, &interrupt, &mut watcher, &mut || {}).expect("QEMU starts")
+    let machine = MachineProcess::start(&mut command).expect("QEMU starts");
+    let result = machine.follow(time, &interrupt, &mut watcher, &mut || {});
+    result.expect("QEMU runs")
 }
 
 /// Tests `fip pack` with and without the key for the old certificates. The command uses the

@@ -19,13 +19,16 @@ type NamedPath<'n, P> = (&'n str, P);
 type Staged = Option<(TempPath, PathBuf)>;
 
 /// Returns an error if the output would overwrite an input file or be written to an input folder.
-pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) -> Result<()> {
-    let (option, path) = output;
-    let (reader, given) = input;
-    let input = match given {
-        None => return Ok(()),
-        Some(dash) if dash == Path::new("-") => Path::new("/dev/stdin"),
-        Some(input) => input,
+pub fn check_not_input(
+    output: NamedPath<'_, &Path>,
+    input: NamedPath<'_, Option<&Path>>,
+) -> Result<()> {
+    let ((option, path), (reader, Some(input))) = (output, input) else {
+        return Ok(());
+    };
+    let input = match input == Path::new("-") {
+        true => Path::new("/dev/stdin"),
+        false => input,
     };
     let shown = path.display();
     if is_same_file(path, input) {
@@ -42,18 +45,23 @@ pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) 
 /// Returns true if the file at `path`, or the target of a link at `path`, is inside `folder`, at
 /// any depth.
 fn is_below(path: &Path, folder: &Path) -> bool {
-    let Ok(outer) = fs::canonicalize(folder) else {
-        return false;
-    };
-    let is_inside =
-        |path: &Path| fs::canonicalize(path).is_ok_and(|target| target.starts_with(&outer));
-    is_inside(path) || is_inside(directory(path))
+    let folder = fs::canonicalize(folder).ok();
+    let places = [path, directory(path)].map(|place| fs::canonicalize(place).ok());
+    folder.is_some_and(|folder| {
+        let mut known = places.iter().flatten();
+        known.any(|place| place.starts_with(&folder))
+    })
 }
 
 /// Rejects an output path that cannot be a file or is also an input.
-pub fn check(output: NamedPath<'_, &Path>, inputs: &[NamedPath<'_, Option<&Path>>]) -> Result<()> {
+pub fn check_output(
+    output: NamedPath<'_, &Path>,
+    inputs: &[NamedPath<'_, Option<&Path>>],
+) -> Result<()> {
     check_writable(output)?;
-    inputs.iter().try_for_each(|input| apart(output, *input))
+    inputs
+        .iter()
+        .try_for_each(|input| check_not_input(output, *input))
 }
 
 /// Returns true if both paths refer to the same file. A file can have two paths because of links or
@@ -106,7 +114,9 @@ fn check_writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     }
     let dir = directory(path);
     match (dir.is_dir(), dir.exists()) {
-        (true, _) => try_create(path).with_context(|| format!("{at}: cannot create this file")),
+        (true, _) => {
+            check_creatable(path).with_context(|| format!("{at}: cannot create this file"))
+        }
         (_, true) => bail!("{at}: {} is not a directory", dir.display()),
         _ => bail!("{at}: no such directory: {}", dir.display()),
     }
@@ -114,7 +124,7 @@ fn check_writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
 
 /// Creates and removes a file at `path`, unless there is one. Permissions alone do not show whether
 /// the file system accepts the file and its name.
-fn try_create(path: &Path) -> io::Result<()> {
+fn check_creatable(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(_) => fs::remove_file(path),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -267,13 +277,13 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let long = dir.path().join("n".repeat(300));
         for path in [Path::new("/proc/psci-bench.log"), &long] {
-            let error = check(("--log", path), &[]).expect_err("cannot be created");
+            let error = check_output(("--log", path), &[]).expect_err("cannot be created");
             assert!(
                 error.to_string().contains("cannot create this file"),
                 "{error}"
             );
         }
-        check(("--log", &dir.path().join("new")), &[]).expect("it can be created");
+        check_output(("--log", &dir.path().join("new")), &[]).expect("it can be created");
         assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 0);
     }
 

@@ -29,6 +29,33 @@ impl FolderFile {
     }
 }
 
+/// Writes `files` to a new folder at `path`, whose parent folder is created if it does not exist.
+/// Readers never see an incomplete folder.
+///
+/// # Errors
+/// Returns an error if there is a folder at `path` that is not empty.
+pub fn write_new(path: &Path, files: &[FolderFile]) -> Result<()> {
+    let parent = path
+        .parent()
+        .context("a file system has no parent folder")?;
+    fs::create_dir_all(parent)?;
+    let scratch = scratch_in(parent)?;
+    for file in files {
+        write_file(scratch.path(), file)?;
+    }
+    Ok(fs::rename(scratch.path(), path)?)
+}
+
+/// Creates a temporary folder in `parent`, and removes it on drop.
+fn scratch_in(parent: &Path) -> Result<TempDir> {
+    // Like any new folder, an output folder may be readable by other users.
+    let permissions = Permissions::from_mode(0o777);
+    Ok(tempfile::Builder::new()
+        .permissions(permissions)
+        .prefix(".psci-bench-")
+        .tempdir_in(parent)?)
+}
+
 /// An output folder. Holding a value proves that, when it was created, the folder did not exist,
 /// was empty, or contained only files written by this tool. This is checked again before the folder
 /// is replaced.
@@ -53,10 +80,9 @@ impl OutputFolder {
     pub fn new(option: &str, given: &Path, mark: &'static str) -> Result<Self> {
         let named = format!("{option} {}", given.display());
         let at = || named.clone();
-        let resolved = if given.exists() {
-            fs::canonicalize(given)
-        } else {
-            std::path::absolute(given)
+        let resolved = match given.exists() {
+            true => fs::canonicalize(given),
+            false => std::path::absolute(given),
         };
         let path = resolved.with_context(at)?;
         let Some(parent) = path.parent().map(Path::to_path_buf) else {
@@ -82,12 +108,7 @@ impl OutputFolder {
 
     /// Creates a temporary folder next to the output folder, and removes it on drop.
     fn scratch(&self) -> Result<TempDir> {
-        // Like any new folder, the output folder may be readable by other users.
-        let scratch = tempfile::Builder::new()
-            .permissions(Permissions::from_mode(0o777))
-            .prefix(".psci-bench-")
-            .tempdir_in(&self.parent);
-        scratch.with_context(|| self.named.clone())
+        scratch_in(&self.parent).with_context(|| self.named.clone())
     }
 
     /// Writes the files, replacing the old ones.
@@ -213,11 +234,11 @@ mod tests {
     }
 
     fn names(folder: &Path) -> Vec<String> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(folder).expect("a directory") {
-            let name = entry.expect("an entry").file_name();
-            names.push(name.display().to_string());
-        }
+        let entries = fs::read_dir(folder).expect("a directory");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .map(|name| name.display().to_string())
+            .collect();
         names.sort();
         names
     }
@@ -245,6 +266,17 @@ mod tests {
         let error = folder.write(&files()).expect_err("no longer empty");
         assert!(error.to_string().contains("is not empty"), "{error}");
         assert_eq!(names(&path), ["theirs"]);
+    }
+
+    #[test]
+    fn new_folder_never_replaces_files() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("a/new");
+        write_new(&path, &files()).expect("written");
+        assert_eq!(names(&path), ["README.md", "boards"]);
+        write_new(&path, &[FolderFile::new("other", "x")]).expect_err("there are files");
+        assert_eq!(names(&path), ["README.md", "boards"]);
+        assert_eq!(names(&dir.path().join("a")), ["new"]);
     }
 
     #[test]

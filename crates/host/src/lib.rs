@@ -65,5 +65,5 @@ mod tf_a_version;
 pub mod wrap;
 
 pub use self::side_by_side::side_by_side;
-pub use self::temporary::temporary;
+pub use self::temporary::TmpdirContext;
 pub use self::tf_a_version::tf_a_version;

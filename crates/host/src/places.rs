@@ -9,12 +9,12 @@ use anyhow::{Context, Result};
 
 /// Creates the directory at `place` by calling `make`, unless it already exists. `make` receives an
 /// empty directory to fill. Other processes that need the same directory wait.
-pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    unless(place, Path::is_dir, make)
+pub fn make_once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    make_unless(place, Path::is_dir, make)
 }
 
-/// Like [`once`], but also replaces an existing directory that is not `usable`.
-pub fn unless(
+/// Like [`make_once`], but also replaces an existing directory that is not `usable`.
+pub fn make_unless(
     place: &Path,
     usable: impl Fn(&Path) -> bool,
     make: impl FnOnce(&Path) -> Result<()>,
@@ -81,18 +81,18 @@ mod tests {
         let place = dir.path().join("a").join("thing");
         // A `.partial` folder left by a killed process is replaced.
         fs::create_dir_all(place.with_extension("partial").join("old")).expect("made");
-        let failed = once(&place, |partial| {
+        let failed = make_once(&place, |partial| {
             fs::write(partial.join("half"), "x")?;
             bail!("no network")
         });
         assert!(failed.is_err());
         assert!(!place.exists());
-        once(&place, |partial| {
+        make_once(&place, |partial| {
             assert_eq!(fs::read_dir(partial)?.count(), 0);
             Ok(fs::write(partial.join("whole"), "x")?)
         })
         .expect("made");
         assert!(place.join("whole").is_file());
-        once(&place, |_| bail!("made twice")).expect("there already");
+        make_once(&place, |_| bail!("made twice")).expect("there already");
     }
 }

@@ -18,9 +18,9 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use thiserror::Error;
 
+use crate::TmpdirContext as _;
 use crate::interrupt;
 use crate::progress::StepProgress;
-use crate::temporary;
 
 /// The number of lines shown from the end of a failed program's output.
 const TAIL: usize = 40;
@@ -119,12 +119,21 @@ pub fn output_once(command: &mut Command) -> Result<String> {
     Ok(text)
 }
 
-/// Runs `command` without showing its output. A line shows the progress of `what`, unless `what` is
-/// empty or the command ends quickly. If the command fails, the error contains the end of the
-/// output, and the file at `log` contains the full output.
-pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
+/// Runs `command` without showing its output. If the command fails, the error contains the end of
+/// the output, and the file at `log` contains the full output.
+pub fn run_quietly(command: &mut Command, log: &Path) -> Result<()> {
+    run(None, command, log)
+}
+
+/// Like [`run_quietly`], but a line shows the progress of the step called `what`, unless the command
+/// ends quickly.
+pub fn run_step(what: &str, command: &mut Command, log: &Path) -> Result<()> {
+    run(Some(what), command, log)
+}
+
+fn run(what: Option<&str>, command: &mut Command, log: &Path) -> Result<()> {
     let name = command.get_program().display().to_string();
-    let mut file = temporary(tempfile::tempfile())?;
+    let mut file = tempfile::tempfile().tmpdir_context()?;
     command.stdout(file.try_clone()?).stderr(file.try_clone()?);
     let status = status(what, command)?;
     if status.success() {
@@ -143,10 +152,10 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     Err(ProgramFailure::new(message, &text).into())
 }
 
-/// Runs `command` as the step called `what`, with no input. An interrupt terminates the command, or
-/// its whole process group if it runs in a separate one. A command that does not exit in time is
-/// killed.
-pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
+/// Runs `command` as the step called `what`, if it has a name, with no input. An interrupt
+/// terminates the command, or its whole process group if it runs in a separate one. A command that
+/// does not exit in time is killed.
+pub fn status(what: Option<&str>, command: &mut Command) -> Result<ExitStatus> {
     let mut child = command
         .stdin(Stdio::null())
         .spawn()
@@ -162,7 +171,10 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
         if let Some(status) = exited {
             return Ok(status);
         }
-        if !what.is_empty() && progress.is_none() && started.elapsed() > LATE {
+        if let Some(what) = what
+            && progress.is_none()
+            && started.elapsed() > LATE
+        {
             progress = Some(StepProgress::start(what));
         }
     }
@@ -188,7 +200,7 @@ pub fn display(command: &Command) -> String {
 
 /// Returns a command with a minimal environment, because make imports every environment variable as
 /// a make variable. The command runs in a separate process group, like [`cargo`].
-pub fn clean(program: &str) -> Command {
+pub fn minimal_command(program: &str) -> Command {
     let mut command = Command::new(program);
     command.process_group(0).env_clear().env("LC_ALL", "C");
     for name in ["PATH", "HOME", "TMPDIR"] {
@@ -207,7 +219,7 @@ mod tests {
     fn failure_shows_the_end_of_the_output() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let log = dir.path().join("logs/log");
-        let sh = |script: &str| run("", Command::new("sh").args(["-c", script]), &log);
+        let sh = |script: &str| run_quietly(Command::new("sh").args(["-c", script]), &log);
         sh("echo out").expect("it succeeds");
         assert!(!log.exists());
         let error = sh("seq 100; echo err >&2; exit 7").expect_err("it failed");

@@ -24,9 +24,8 @@ pub fn open(what: &str, path: &Path) -> Result<File> {
     File::open(path).with_context(named)
 }
 
-/// Opens the file at `path`, which may be of any size. Devices are rejected, because they may be
-/// endless.
-pub fn open_endless(what: &str, path: &Path) -> Result<File> {
+/// Opens the file at `path`, which may be of any size. Rejects devices, because they may be endless.
+pub fn open_finite(what: &str, path: &Path) -> Result<File> {
     let file = open(what, path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_char_device() || kind.is_block_device() {
@@ -34,6 +33,11 @@ pub fn open_endless(what: &str, path: &Path) -> Result<File> {
         bail!("{}: {why}", named(what, path));
     }
     Ok(file)
+}
+
+/// Returns the contents of a file that no option specifies. Errors name the path.
+pub fn read_own(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| path.display().to_string())
 }
 
 /// Converts bytes to text.

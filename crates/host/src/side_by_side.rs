@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn failure_ends_the_other_step_and_is_the_error() {
-        let sleep = || process::status("", Command::new("sleep").arg("60"));
+        let sleep = || process::status(None, Command::new("sleep").arg("60"));
         let fail = || -> Result<()> { bail!("no network") };
         let started = Instant::now();
         let errors = [

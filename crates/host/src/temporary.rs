@@ -4,7 +4,14 @@ use std::{env, io};
 
 use anyhow::{Context, Result};
 
-/// Adds the environment variable and its directory to an error about a temporary file.
-pub fn temporary<T>(result: io::Result<T>) -> Result<T> {
-    result.with_context(|| format!("TMPDIR {}", env::temp_dir().display()))
+/// Adds context to errors about temporary files.
+pub trait TmpdirContext<T> {
+    /// Adds the environment variable and its directory to an error about a temporary file.
+    fn tmpdir_context(self) -> Result<T>;
+}
+
+impl<T> TmpdirContext<T> for io::Result<T> {
+    fn tmpdir_context(self) -> Result<T> {
+        self.with_context(|| format!("TMPDIR {}", env::temp_dir().display()))
+    }
 }

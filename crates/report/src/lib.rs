@@ -1,9 +1,9 @@
 //! Reads runs from UART logs and writes reports in many formats. The `psci-report` program is a
 //! thin layer over this library, and `cargo xtask` has the same verbs.
 //!
-//! The crate builds nothing and needs no checkout: board files are embedded in the `boards` crate. Only
-//! [`follow::stream`] starts a process, a machine that xtask has prepared. [`follow`] needs no feature,
-//! because the first build of `cargo xtask`, which runs machines, has none.
+//! The crate builds nothing and needs no checkout: board files are embedded in the `boards` crate.
+//! [`follow`] needs no feature, because the first build of `cargo xtask`, which runs machines, has
+//! none.
 //!
 //! ```
 //! use std::fs::File;

@@ -50,7 +50,7 @@ pub struct CommitRange<'r> {
 fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
     // Drop the caller's GIT_DIR and similar variables, which refer to another repository if this
     // runs in a hook.
-    let mut command = process::clean("git");
+    let mut command = process::minimal_command("git");
     // It is safe to use a checkout owned by another user, because it is only read.
     command.args(["-c", "safe.directory=*", "-C"]).arg(checkout);
     process::output(command.args(arguments))
@@ -123,7 +123,7 @@ fn keep_releases(commits: &mut Vec<Commit>) -> Result<()> {
 /// Returns the commits that `git log` lists for `what`, oldest first.
 fn list(checkout: &Path, what: &[&str]) -> Result<Vec<Commit>> {
     let log = ["log", "--reverse", "--format=%H %T %s"];
-    let said = git(checkout, &[&log[..], what, &["--"]].concat())?;
+    let output = git(checkout, &[&log[..], what, &["--"]].concat())?;
     let commit = |line: &str| {
         let mut words = line.splitn(3, ' ');
         let mut next = || words.next().unwrap_or_default().to_owned();
@@ -134,13 +134,13 @@ fn list(checkout: &Path, what: &[&str]) -> Result<Vec<Commit>> {
             release: None,
         }
     };
-    Ok(said.lines().map(commit).collect())
+    Ok(output.lines().map(commit).collect())
 }
 
 /// Returns the tags of releases, such as "v2.12.0", by commit. Release candidates do not count.
 fn releases(checkout: &Path) -> Result<BTreeMap<String, String>> {
     let format = "--format=%(refname:short) %(objectname) %(*objectname)";
-    let said = git(checkout, &["for-each-ref", format, "refs/tags/v*"])?;
+    let output = git(checkout, &["for-each-ref", format, "refs/tags/v*"])?;
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     let release = |line: &str| {
         let mut words = line.split(' ');
@@ -151,19 +151,18 @@ fn releases(checkout: &Path) -> Result<BTreeMap<String, String>> {
         is_release.then(|| (commit.to_owned(), tag.to_owned()))
     };
     // If a commit has several tags, the last one is kept: "v2.12.0" instead of "v2.12".
-    Ok(said.lines().filter_map(release).collect())
+    Ok(output.lines().filter_map(release).collect())
 }
 
 /// Returns the branch that `commit` merged: the commit at which the branch left the main line,
 /// followed by the commits on the branch, in order. Empty if `commit` is not a merge of one branch.
 pub fn merged_branch(checkout: &Path, commit: &Commit) -> Result<Vec<Commit>> {
     let parents = git(checkout, &["log", "-1", "--format=%P", &commit.id, "--"])?;
-    let parents: Vec<&str> = parents.split_whitespace().collect();
-    let [main, branch] = parents[..] else {
+    let [main, branch] = parents.split_whitespace().collect::<Vec<_>>()[..] else {
         return Ok(Vec::new());
     };
-    let base = git(checkout, &["merge-base", main, branch])?;
-    let base = base.trim();
+    let merge_base = git(checkout, &["merge-base", main, branch])?;
+    let base = merge_base.trim();
     let mut all = list(checkout, &["-1", base])?;
     let own = format!("{base}..{branch}");
     all.extend(list(checkout, &["--first-parent", &own])?);
@@ -187,7 +186,7 @@ pub fn unpack(checkout: &Path, commit: &Commit, place: &Path) -> Result<()> {
     let archive = place.join(".archive.tar");
     let output = format!("--output={}", archive.display());
     git(checkout, &["archive", "--format=tar", &output, &commit.id])?;
-    let mut tar = process::clean("tar");
+    let mut tar = process::minimal_command("tar");
     process::output(tar.arg("-xf").arg(&archive).arg("-C").arg(place))?;
     std::fs::remove_file(&archive).with_context(|| archive.display().to_string())
 }

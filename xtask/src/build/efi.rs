@@ -4,6 +4,7 @@ use std::fs::{self, File};
 
 use anyhow::{Context, Result};
 use host::process;
+use host::read_file;
 
 use super::payload::{FIX_835769, PROFILE, rust_flags};
 use crate::setup::workspace::Workspace;
@@ -51,11 +52,11 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
     command.env("PSCI_BENCH_IMAGE", &file);
     command.env("PSCI_BENCH_ARGS", args.unwrap_or(""));
     let log = workspace.state().join("efi.log");
-    let built = process::run("building the EFI application", &mut command, &log);
+    let built = process::run_step("building the EFI application", &mut command, &log);
     built.context("cannot build the EFI application")?;
     let built = folder
         .join(EFI_TARGET)
         .join(PROFILE)
         .join(format!("{PACKAGE}.efi"));
-    fs::read(&built).with_context(|| built.display().to_string())
+    read_file::read_own(&built)
 }

@@ -82,8 +82,10 @@ impl GivenStates {
             states.retain(|state| !(self.no_power_down && state.is_powerdown()));
             return Ok(states);
         };
-        let format = self.state_format.or(own.first().map(|state| state.format));
-        let format = format.unwrap_or(built);
+        let format = self
+            .state_format
+            .or(own.first().map(|state| state.format))
+            .unwrap_or(built);
         let mut states = vec![state(firmware, format, "core", core)?];
         if let Some(deepest) = self.deepest.filter(|deepest| *deepest != core) {
             states.push(state(firmware, format, "deepest", deepest)?);
@@ -95,13 +97,15 @@ impl GivenStates {
 /// Returns the power-down state in `value`, given with the `--name` option. If the board file lists
 /// that state, its entry is used.
 fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<StateEntry> {
-    let (is_core, said) = (name == "core", format.name());
+    let (is_core, format_name) = (name == "core", format.name());
     let wrong = format!("--{name} {value:#x}");
     if !format.accepts(value) {
-        bail!("{wrong}: sets bits that are reserved in the {said} format; see --state-format");
+        bail!(
+            "{wrong}: sets bits that are reserved in the {format_name} format; see --state-format"
+        );
     }
     if !format.is_powerdown(value) {
-        bail!("{wrong}: not a power-down state in the {said} format; see --state-format");
+        bail!("{wrong}: not a power-down state in the {format_name} format; see --state-format");
     }
     let level = format.level(value).or(is_core.then_some(0));
     if let Some(level @ 1..) = level.filter(|_| is_core) {
@@ -109,12 +113,13 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
     }
     let all = firmware.idle_state.iter();
     let mut same = all.clone();
-    if let Some(known) = same.find(|it| it.format == format && it.power_state == value) {
+    if let Some(known) = same.find(|state| state.format == format && state.power_state == value) {
         return Ok(known.clone());
     }
     // The power_state value does not show whether the timers stop. If the timers were wrongly
     // assumed to keep running, nothing would ever wake the CPU.
-    let mut alike = all.filter(|it| it.is_powerdown() && (!is_core || it.level == Some(0)));
+    let mut alike =
+        all.filter(|state| state.is_powerdown() && (!is_core || state.level == Some(0)));
     Ok(StateEntry {
         name: name.to_owned(),
         power_state: value,
@@ -165,13 +170,13 @@ mod tests {
                 deepest: Some(deepest),
                 no_power_down: false,
             };
-            let chosen = given.choose(&board, firmware, StateFormat::Original);
-            let show = |it: &StateEntry| {
-                let stops = if it.local_timer_stop { " T" } else { "" };
-                let level = it.level.map_or("?".into(), |level| level.to_string());
-                format!("{:#x} {level}{stops}; ", it.power_state)
+            let states = given.choose(&board, firmware, StateFormat::Original);
+            let show = |state: &StateEntry| {
+                let stops = if state.local_timer_stop { " T" } else { "" };
+                let level = state.level.map_or("?".into(), |level| level.to_string());
+                format!("{:#x} {level}{stops}; ", state.power_state)
             };
-            let chosen: String = chosen.expect("good").iter().map(show).collect();
+            let chosen: String = states.expect("good").iter().map(show).collect();
             assert_eq!(chosen, expected);
         }
     }
@@ -186,9 +191,11 @@ mod tests {
             ..GivenStates::default()
         };
         for (given, expected) in [(GivenStates::default(), 0x1), (given, 0x1_0002)] {
-            let given = given.without_power_down();
-            let chosen = given.choose(&board, firmware, StateFormat::Original);
-            let chosen = chosen.expect("good").into_iter();
+            let chosen = given
+                .without_power_down()
+                .choose(&board, firmware, StateFormat::Original)
+                .expect("good")
+                .into_iter();
             let values: Vec<_> = chosen.map(|state| state.power_state).collect();
             assert_eq!(values, [expected]);
         }

@@ -134,18 +134,18 @@ pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
 /// Sets the digest ([`ParameterBlock::digest`]) of the image in `file`, which is the image itself
 /// or a program that contains it. Does nothing if `file` contains no image.
 pub(crate) fn set_digest(file: &mut [u8], digest: u64) {
-    let starts = memchr::memmem::find_iter(file, &PARAMETER_MAGIC);
-    let starts: Vec<_> = starts
+    let starts: Vec<_> = memchr::memmem::find_iter(file, &PARAMETER_MAGIC)
         .filter_map(|block| block.checked_sub(PARAMETER_BLOCK))
         .collect();
     for start in starts {
         let image = &mut file[start..];
         if let Ok(mut block) = ParameterBlock::read(image) {
             block.digest = digest;
-            let image_size = image
+            let bytes = image
                 .get(IMAGE_SIZE_OFFSET..)
-                .and_then(|it| it.first_chunk());
-            let image_size = u64::from_le_bytes(*image_size.expect("the header has been read"));
+                .and_then(|header| header.first_chunk())
+                .expect("the header has been read");
+            let image_size = u64::from_le_bytes(*bytes);
             // The block has been read, so it can be written.
             let _ = block.write(image, image_size);
         }

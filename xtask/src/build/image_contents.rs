@@ -17,7 +17,7 @@ use host::read_file;
 use suite::model::LeftOutState;
 use suite::plan::Plan;
 
-use super::firmware::Variant;
+use super::firmware::FirmwareVariant;
 use super::image::{self, Emergency};
 use super::payload::{self, TreeSource};
 use crate::build::GivenStates;
@@ -87,8 +87,9 @@ impl TreeWish {
                 states.deepest.map(|state| format!("{state:#x}")),
             ),
         ];
-        let given = options.into_iter();
-        let given = given.filter_map(|(option, value)| Some([option.to_owned(), value?]));
+        let given = options
+            .into_iter()
+            .filter_map(|(option, value)| Some([option.to_owned(), value?]));
         let flags = no_power_down.then(|| "--no-power-down".to_owned());
         given.flatten().chain(flags).collect()
     }
@@ -131,7 +132,7 @@ impl TreeWish {
             gic: self.gic.unwrap_or(board.default_gic()),
             firmware: FirmwareKind::TfA,
             conduit: board.psci.conduit,
-            variant: Variant::default(),
+            variant: FirmwareVariant::default(),
             states: self.all_states(),
             args: self.args.as_deref(),
             emulated: false,
@@ -150,7 +151,7 @@ pub struct ImageWish<'w> {
     /// The conduit for PSCI calls.
     pub conduit: Conduit,
     /// The firmware variant.
-    pub variant: Variant,
+    pub variant: FirmwareVariant,
     /// The idle states for a tree built from the board file.
     pub states: GivenStates,
     /// Boot arguments.
@@ -214,7 +215,9 @@ pub(crate) fn check_place(image: &[u8], load_address: u64, tree: &TreeSource) ->
     };
     let footprint = Footprint::of_image(&ParameterBlock::read(image)?, load_address);
     let tree = image::appended_tree(image)?;
-    let checked = footprint.map_or(Ok(()), |it| Board::read(tree)?.check_footprint(&it));
+    let checked = footprint.map_or(Ok(()), |footprint| {
+        Board::read(tree)?.check_footprint(&footprint)
+    });
     checked.with_context(|| format!("--dtb {}", path.display()))
 }
 
@@ -286,9 +289,12 @@ pub fn summary(blob: &[u8]) -> Result<String> {
         MemorySource::DeviceType => String::new(),
         source => format!("; memory nodes recognized by {source}"),
     };
-    let left_out = board.idle_states.left_out.iter();
-    let left_out = left_out.map(|it| format!("\n{}", LeftOutState::from(it).sentence()));
-    let left_out: String = left_out.collect();
+    let left_out: String = board
+        .idle_states
+        .left_out
+        .iter()
+        .map(|state| format!("\n{}", LeftOutState::from(state).sentence()))
+        .collect();
     Ok(format!(
         "found {cpus}, {gic}, {states}; {console}{memory}{left_out}"
     ))
@@ -372,16 +378,16 @@ mod tests {
         ] {
             let (_dir, source) = given("", reserved);
             let wish = TreeWish::default();
-            let made = contents(&board, &wish.wish(&board).expect("a wish"), &source);
-            let made = made.expect("contents");
+            let made =
+                contents(&board, &wish.wish(&board).expect("a wish"), &source).expect("contents");
             let flat = image::tests::blank(0x4000);
             let tree = made.tree.as_deref();
             let image = image::assemble(flat, tree, made.emergency, 2).expect("an image");
             let checked = check_place(&image, at, &source).map_err(|it| format!("{it:#}"));
             assert_eq!(checked.is_ok(), is_free, "{reserved:#x}: {checked:?}");
-            let said = checked.err().unwrap_or_default();
+            let error = checked.err().unwrap_or_default();
             let named = format!("reserved memory at {reserved:#x} overlaps the ");
-            assert!(is_free || said.contains(&named), "{said}");
+            assert!(is_free || error.contains(&named), "{error}");
         }
     }
 
@@ -400,10 +406,10 @@ mod tests {
             let (_dir, source) = given(bootargs, 0);
             let wish = TreeWish::default();
             let made = contents(&board, &wish.wish(&board).expect("a wish"), &source);
-            let said = made.err().map(|error| format!("{error:#}"));
-            assert_eq!(said.is_some(), expected.is_some(), "{said:?}");
+            let error = made.err().map(|error| format!("{error:#}"));
+            assert_eq!(error.is_some(), expected.is_some(), "{error:?}");
             let parts = [expected.unwrap_or(""), "use --args"];
-            assert!(said.is_none_or(|said| parts.iter().all(|part| said.contains(part))));
+            assert!(error.is_none_or(|error| parts.iter().all(|part| error.contains(part))));
         }
     }
 
@@ -417,7 +423,7 @@ mod tests {
                 gic: board.default_gic(),
                 firmware: FirmwareKind::TfA,
                 conduit: board.psci.conduit,
-                variant: Variant::default(),
+                variant: FirmwareVariant::default(),
                 states: GivenStates::default(),
                 args: None,
                 emulated: false,

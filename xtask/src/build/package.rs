@@ -131,7 +131,10 @@ impl Recipe<'_> {
 
     /// Rejects images that cannot form a FIP for `board`, regardless of the payload.
     fn check(&self, board: &BoardFile, package: &Package) -> Result<()> {
-        let bl33 = self.given.iter().find(|it| it.uuid == uuid_of("nt-fw"));
+        let bl33 = self
+            .given
+            .iter()
+            .find(|image| image.uuid == uuid_of("nt-fw"));
         if let Some(Given { option, .. }) = bl33 {
             bail!(
                 "{option}: BL33 is the payload here; for another BL33 use `cargo xtask fip create` \
@@ -161,16 +164,19 @@ impl Recipe<'_> {
 /// Builds `file`, an additional FIP for `board` that does not contain the payload.
 pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<Fip> {
     let package = takes_fip(board)?;
-    let part = package.parts.iter().find(|part| part.file == file);
-    let part = part.with_context(|| {
-        let names = package.parts.iter().map(|part| &part.file).join(", ");
-        let other = if names.is_empty() {
-            "no further files"
-        } else {
-            ""
-        };
-        format!("{file}: {} has {other}{names}", board.title)
-    })?;
+    let part = package
+        .parts
+        .iter()
+        .find(|part| part.file == file)
+        .with_context(|| {
+            let names = package.parts.iter().map(|part| &part.file).join(", ");
+            let other = if names.is_empty() {
+                "no further files"
+            } else {
+                ""
+            };
+            format!("{file}: {} has {other}{names}", board.title)
+        })?;
     refuse_empty(&given)?;
     complete(file, (&part.requires, &part.blobs), &given, "")?;
     let mut fip = Fip::default();

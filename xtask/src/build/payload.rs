@@ -1,13 +1,14 @@
 //! Builds the payload and its images.
 
 use std::collections::BTreeSet;
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 use host::process;
+use host::read_file;
 use itertools::Itertools as _;
 
 use super::image::{self, Emergency};
@@ -59,7 +60,7 @@ fn run_cargo(workspace: &Workspace) -> Result<()> {
     command.current_dir(&workspace.root);
     command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags(workspace, &FLAGS)?);
     let log = workspace.state().join("payload.log");
-    let built = process::run("building the payload", &mut command, &log);
+    let built = process::run_step("building the payload", &mut command, &log);
     built.context("cannot build the payload")
 }
 
@@ -89,18 +90,22 @@ pub(super) const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
 /// with the source folder, but build results must not depend on the user's home directory.
 pub(super) fn rust_flags(workspace: &Workspace, own: &[&str]) -> Result<String> {
     let plain = |_| env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().join(SEPARATOR));
-    let user = env::var("CARGO_ENCODED_RUSTFLAGS").or_else(plain);
-    let user = user.into_iter().filter(|flags| !flags.is_empty());
+    let user = env::var("CARGO_ENCODED_RUSTFLAGS")
+        .or_else(plain)
+        .into_iter()
+        .filter(|flags| !flags.is_empty());
     let own = own.iter().map(|flag| (*flag).to_owned());
-    let remaps = remap_dependencies().into_iter();
-    let remaps = remaps.chain(remap_standard_library(workspace)?);
+    let remaps = remap_dependencies()
+        .into_iter()
+        .chain(remap_standard_library(workspace)?);
     Ok(user.chain(own).chain(remaps).join(SEPARATOR))
 }
 
 /// Returns the flag that strips the path of the folder where cargo unpacks dependencies.
 fn remap_dependencies() -> Option<String> {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")))?;
+    let home = env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(env::home_dir()?.join(".cargo")))?;
     let sources = home.join("registry").join("src");
     Some(format!("--remap-path-prefix={}=", sources.display()))
 }
@@ -118,16 +123,13 @@ fn remap_standard_library(workspace: &Workspace) -> Result<Option<String>> {
     let version = ask(&["--version", "--verbose"])?;
     let mut lines = version.lines();
     let commit = lines.find_map(|line| line.strip_prefix("commit-hash: "));
-    Ok(commit.map(|commit| {
-        let sources = sources.display();
-        format!("--remap-path-prefix={sources}=/rustc/{commit}")
-    }))
+    Ok(commit.map(|commit| format!("--remap-path-prefix={}=/rustc/{commit}", sources.display())))
 }
 
 /// Builds the payload and returns it in flat form.
 pub fn flat(workspace: &Workspace) -> Result<Vec<u8>> {
-    let elf = build(workspace)?;
-    let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
+    let path = build(workspace)?;
+    let elf = read_file::read_own(&path)?;
     image::flatten(&elf)
 }
 

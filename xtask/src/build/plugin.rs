@@ -16,7 +16,7 @@ pub(crate) fn build(workspace: &Workspace, package: &str) -> Result<PathBuf> {
     command.arg("--target-dir").arg(&target);
     command.current_dir(workspace.root.join("crates/plugins"));
     let log = workspace.state().join("plugin.log");
-    let built = process::run("building QEMU's plugin", &mut command, &log);
+    let built = process::run_step("building QEMU's plugin", &mut command, &log);
     built.context("cannot build QEMU's plugin")?;
     Ok(target.join("release").join(format!("lib{package}.so")))
 }

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use host::TmpdirContext as _;
 use host::process;
 use host::read_file;
-use host::temporary;
 use memchr::memmem;
 
 use super::fip::check_key;
@@ -38,19 +38,19 @@ impl<'s> Signer<'s> {
     /// Returns `application` with a signature that the certificate verifies.
     pub fn sign(&self, workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
         setup::ensure(workspace, &[Need::Sbsign])?;
-        let dir = temporary(tempfile::tempdir())?;
+        let dir = tempfile::tempdir().tmpdir_context()?;
         let [plain, signed] = ["plain", "signed"].map(|name| dir.path().join(name));
-        temporary(fs::write(&plain, application))?;
+        fs::write(&plain, application).tmpdir_context()?;
         let log = workspace.state().join("sign.log");
-        let mut sbsign = process::clean("sbsign");
+        let mut sbsign = process::minimal_command("sbsign");
         sbsign.arg("--key").arg(self.key);
         sbsign.arg("--cert").arg(self.certificate);
         sbsign.arg("--output").arg(&signed).arg(&plain);
-        process::run("", &mut sbsign, &log).context("--sign")?;
-        let mut sbverify = process::clean("sbverify");
+        process::run_quietly(&mut sbsign, &log).context("--sign")?;
+        let mut sbverify = process::minimal_command("sbverify");
         sbverify.arg("--cert").arg(self.certificate).arg(&signed);
-        let verified = process::run("", &mut sbverify, &log);
+        let verified = process::run_quietly(&mut sbverify, &log);
         verified.context("--sign: the certificate does not match the key")?;
-        temporary(fs::read(&signed))
+        fs::read(&signed).tmpdir_context()
     }
 }

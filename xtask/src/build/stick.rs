@@ -4,8 +4,8 @@ use std::fs;
 
 use anyhow::Result;
 use hardware::image::PARAMETER_MAGIC;
+use host::TmpdirContext as _;
 use host::process;
-use host::temporary;
 use memchr::memmem;
 
 use crate::setup::workspace::Workspace;
@@ -34,21 +34,24 @@ const EPOCH: &str = "315532800";
 /// Returns the image of a FAT16 volume that contains `application` and the script.
 pub fn image(workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
     setup::ensure(workspace, &[Need::Mtools])?;
-    let dir = temporary(tempfile::tempdir())?;
+    let dir = tempfile::tempdir().tmpdir_context()?;
     for (path, bytes) in PATHS.iter().zip([application, SCRIPT.as_bytes()]) {
         let path = dir.path().join(path);
-        temporary(path.parent().map_or(Ok(()), fs::create_dir_all))?;
-        temporary(fs::write(path, bytes))?;
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .tmpdir_context()?;
+        fs::write(path, bytes).tmpdir_context()?;
     }
     let format = format!("mformat -C -i image -T {SECTORS} -c 1 -v {LABEL} -N {NUMBER} ::");
     for line in [&*format, "mcopy -s -i image EFI startup.nsh ::"] {
         let mut words = line.split(' ');
-        let mut command = process::clean(words.next().expect("a split string is never empty"));
+        let mut command =
+            process::minimal_command(words.next().expect("a split string is never empty"));
         command.args(words).current_dir(dir.path());
         command.env("SOURCE_DATE_EPOCH", EPOCH);
-        process::run("", &mut command, &workspace.state().join("stick.log"))?;
+        process::run_quietly(&mut command, &workspace.state().join("stick.log"))?;
     }
-    temporary(fs::read(dir.path().join("image")))
+    fs::read(dir.path().join("image")).tmpdir_context()
 }
 
 /// Returns true if `bytes` is an application, a script or an image written by this tool.

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use boards::{Stock, Version};
 use host::hex::hex;
 use host::progress::say_once;
+use host::read_file;
 use host::tf_a_version;
 use sha2::{Digest, Sha256};
 
@@ -215,7 +216,7 @@ pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha
         if kind.is_dir() {
             hash_folder(root, &path, skip, hash)?;
         } else if kind.is_file() {
-            let data = fs::read(&path).with_context(|| path.display().to_string())?;
+            let data = read_file::read_own(&path)?;
             hash.update(name.as_os_str().as_encoded_bytes());
             hash.update([0]);
             hash.update((data.len() as u64).to_le_bytes());
@@ -234,9 +235,9 @@ mod tests {
     #[test]
     fn versions_that_are_doubted_or_too_old() {
         for (version, is_doubted) in [("2.8", false), ("2.15.3", false), ("2.16", true)] {
-            let said = doubt(version).expect("not too old");
+            let warning = doubt(version).expect("not too old");
             assert_eq!(
-                said.is_some_and(|it| it.contains("2.8 to 2.15 have")),
+                warning.is_some_and(|text| text.contains("2.8 to 2.15 have")),
                 is_doubted,
                 "{version}"
             );
@@ -262,9 +263,9 @@ mod tests {
         };
         check("2.11.0").expect("new enough");
         let error = check("2.10").expect_err("too old").to_string();
-        let said = "this is TF-A 2.10; for its own qemu_sbsa platform, use version 2.11 or later \
+        let expected = "this is TF-A 2.10; for its own qemu_sbsa platform, use version 2.11 or later \
                     with --tf-a";
-        assert_eq!(error, said);
+        assert_eq!(error, expected);
     }
 
     #[test]
@@ -285,9 +286,9 @@ mod tests {
             }),
             ..Stock::default()
         };
-        let said = "TF-A 2.12.1's qemu_sbsa platform does not bring CPUs back from a power-down; use \
+        let expected = "TF-A 2.12.1's qemu_sbsa platform does not bring CPUs back from a power-down; use \
                     70147347e or later with --tf-a";
-        for (source, expected) in [("assert(false);", Some(said)), ("MAGIC1", None)] {
+        for (source, expected) in [("assert(false);", Some(expected)), ("MAGIC1", None)] {
             fs::write(dir.path().join("pm.c"), source).expect("written");
             let lack = tf_a.lacks_power_down(&stock).expect("readable");
             assert_eq!(lack.as_deref(), expected);

@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<u8> {
     let mut build = process::cargo();
     package(build.arg("build"));
     let log = workspace.state().join("xtask.log");
-    process::run("building the rest of the tool", &mut build, &log)?;
+    process::run_step("building the rest of the tool", &mut build, &log)?;
 
     // Cargo stays in the same process group, so that Ctrl-C on the terminal reaches it.
     let mut run = Command::new(process::cargo_program());

@@ -82,7 +82,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         return exit_code::of(full_program::run(&arguments));
     }
     let matches = command().try_get_matches_from(arguments);
-    let parsed = match matches.and_then(|it| XtaskArguments::from_arg_matches(&it)) {
+    let parsed = match matches.and_then(|matches| XtaskArguments::from_arg_matches(&matches)) {
         Ok(parsed) => parsed,
         Err(error) => {
             // A closed stdout does not change the exit code.

@@ -1,6 +1,6 @@
 //! The command line.
 
-mod common;
+mod boot_arguments;
 mod first_verb;
 #[cfg(feature = "full")]
 mod full;

@@ -15,18 +15,19 @@ use host::progress::{StepProgress, in_words, say};
 use host::read_file;
 use host::stdout::Out;
 use report::follow::RunWatcher;
+use report::follow::stream::TIMEOUT_MAX_S;
 use suite::model::{Verdict, scenarios};
 
-use super::common::plan;
+use super::boot_arguments::parse_plan;
 use crate::build::GivenStates;
 use crate::build::bl32;
-use crate::build::firmware::Variant;
+use crate::build::firmware::FirmwareVariant;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::flash;
 use crate::build::payload::TreeSource;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::{Payload, RunSpec};
-use crate::qemu::timeout::{self, TIMEOUT_MAX};
+use crate::qemu::timeout;
 use crate::qemu::{Level, kvm_host, prepare};
 use crate::setup::workspace::Workspace;
 
@@ -69,7 +70,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub spec: RunSpec,
     /// Time limit in seconds [default: the plan's].
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX_S))]
     pub timeout: Option<u64>,
     /// Append this device tree instead of the board's.
     #[arg(long, value_name = "FILE")]
@@ -119,9 +120,9 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     watcher.log = log.as_mut();
     watcher.progress = progress;
     watcher.has_records = arguments.records;
-    let result = prepared.run(interrupt, &mut watcher);
+    let ran = prepared.run(interrupt, &mut watcher);
     drop(watcher);
-    let result = result?;
+    let result = ran?;
     let log = log.map(LogFile::end).transpose();
     if let (true, Ok(Some(log))) = (is_terminal, &log) {
         say_next(log, &spec, &result);
@@ -135,7 +136,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
 /// Prints the planned run and its duration before anything is built.
 fn say_opening(spec: &RunSpec) -> Result<()> {
     let board = boards::load(&spec.board)?;
-    let plan = plan(spec.args.as_deref())?;
+    let plan = parse_plan(spec.args.as_deref())?;
     let cpus = Many(cpus(spec)?.into(), "CPU");
     let scenarios = many(scenarios(&plan).len(), "scenario");
     let limit = in_words(spec.timeout);
@@ -167,8 +168,10 @@ fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     let here = env::current_dir().ok();
     let from_here = here.and_then(|here| log.strip_prefix(here).ok());
     let log = from_here.unwrap_or(log).display();
-    let is_usual = spec.smp.is_none() && spec.gic.is_none() && spec.board == "qemu";
-    let is_usual = is_usual && spec.firmware == FirmwareKind::TfA;
+    let is_usual = spec.smp.is_none()
+        && spec.gic.is_none()
+        && spec.board == "qemu"
+        && spec.firmware == FirmwareKind::TfA;
     say(&format!("log: {log}"));
     match result.verdict {
         Verdict::Pass => {
@@ -192,14 +195,14 @@ pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
         ("--image", run.image.as_deref()),
         ("--bl32", run.bl32.as_deref()),
     ];
-    files::check(("--log", log), &inputs)
+    files::check_output(("--log", log), &inputs)
 }
 
 /// Returns the requested run.
 pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     let mut spec = arguments.spec.clone();
     let (firmware, name) = (spec.firmware, spec.firmware.name());
-    let has_variant = spec.variant != Variant::default();
+    let has_variant = spec.variant != FirmwareVariant::default();
     let is_built = matches!(firmware, FirmwareKind::TfA | FirmwareKind::UBoot);
     for (option, is_lost) in [
         ("--variant", has_variant && !is_built),
@@ -231,7 +234,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     if of_kvm && spec.level == Level::El2 {
         bail!("--el 2: a KVM guest is entered at EL1");
     }
-    let plan = plan(spec.args.as_deref())?;
+    let plan = parse_plan(spec.args.as_deref())?;
     let by_plan = |spec: &RunSpec| Ok::<_, anyhow::Error>(timeout::timeout(cpus(spec)?, &plan));
     spec.timeout = match arguments.timeout {
         Some(seconds) => Duration::from_secs(seconds),

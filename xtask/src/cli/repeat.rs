@@ -33,21 +33,21 @@ type RunMachine<'r> = dyn FnMut() -> Result<RunResult> + 'r;
 /// pass are kept in `--keep`, which must be new or empty, or else in a new folder of the tool's own.
 pub(super) fn run(arguments: &QemuArguments, count: u64) -> Result<u8> {
     let dir = arguments.keep.as_deref();
-    dir.map(Keep::check).transpose()?;
+    dir.map(RepeatFolder::check).transpose()?;
     let spec = qemu::spec(&arguments.run)?;
     let interrupt = interrupt::watch()?;
     let prepared = prepare::prepare(&spec)?;
-    let mut keep = match dir {
-        Some(dir) => Keep::at(dir)?,
-        None => Keep::in_next(&Workspace::find()?.state().join("repeat"))?,
+    let mut folder = match dir {
+        Some(dir) => RepeatFolder::at(dir)?,
+        None => RepeatFolder::in_next(&Workspace::find()?.state().join("repeat"))?,
     };
-    say(&format!("logs and summary: {}", keep.dir.display()));
+    say(&format!("logs and summary: {}", folder.dir.display()));
     let mut run = || {
         let progress = StepProgress::on_terminal("starting QEMU");
         let mut watcher = RunWatcher::with_progress(progress);
         prepared.run(interrupt, &mut watcher)
     };
-    let totals = repeat_by(&mut run, count, &mut keep, &mut Out::default())?;
+    let totals = repeat_by(&mut run, count, &mut folder, &mut Out::default())?;
     Ok(totals.exit_code())
 }
 
@@ -57,22 +57,22 @@ pub(super) fn run(arguments: &QemuArguments, count: u64) -> Result<u8> {
 fn repeat_by(
     run: &mut RunMachine<'_>,
     count: u64,
-    keep: &mut Keep,
+    folder: &mut RepeatFolder,
     out: &mut dyn Write,
 ) -> Result<Totals> {
     let (mut totals, started) = (Totals::default(), Instant::now());
-    let ran = run_each(run, count, keep, out, &mut totals);
+    let ran = run_each(run, count, folder, out, &mut totals);
     let time = in_words(Duration::from_secs(started.elapsed().as_secs()));
-    let (logs, dir) = (keep.logs, keep.dir.display());
+    let (logs, dir) = (folder.logs, folder.dir.display());
     let text = format!("\n{totals}, in {time}\nlogs kept: {logs}, in {dir}");
-    let written = write_both(&text, keep, out);
+    let written = write_both(&text, folder, out);
     ran.and(written).and(Ok(totals))
 }
 
 fn run_each(
     run: &mut RunMachine<'_>,
     count: u64,
-    keep: &mut Keep,
+    folder: &mut RepeatFolder,
     out: &mut dyn Write,
     totals: &mut Totals,
 ) -> Result<()> {
@@ -81,7 +81,7 @@ fn run_each(
         if result.ending == MachineEnding::Interrupted {
             // An interrupt is not a result of the run.
             let line = format!("run {number}: interrupted, not counted");
-            return write_both(&line, keep, out);
+            return write_both(&line, folder, out);
         }
         totals.add(result.verdict);
         let positions = result.positions.iter().map(|it| format!("\n  {it}"));
@@ -90,9 +90,9 @@ fn run_each(
             result.line(),
             positions.collect::<String>()
         );
-        write_both(&line, keep, out)?;
+        write_both(&line, folder, out)?;
         if result.verdict != Verdict::Pass {
-            keep.log(number, &result)?;
+            folder.log(number, &result)?;
         }
         if result.verdict == Verdict::BadInput {
             return Ok(());
@@ -102,10 +102,10 @@ fn run_each(
 }
 
 /// Writes `text` to `out` and to the summary.
-fn write_both(text: &str, keep: &mut Keep, out: &mut dyn Write) -> Result<()> {
+fn write_both(text: &str, folder: &mut RepeatFolder, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{text}")?;
     out.flush()?;
-    keep.note(text)
+    folder.note(text)
 }
 
 /// The number of runs by verdict.
@@ -156,14 +156,14 @@ impl fmt::Display for Totals {
 
 /// The folder for the logs, and the summary in it.
 #[derive(Debug)]
-struct Keep {
+struct RepeatFolder {
     dir: PathBuf,
     summary: File,
     /// The number of logs.
     logs: u64,
 }
 
-impl Keep {
+impl RepeatFolder {
     /// Rejects a folder that is not empty.
     fn check(dir: &Path) -> Result<()> {
         let named = || format!("--keep {}", dir.display());
@@ -239,27 +239,29 @@ mod tests {
     /// The result of a repetition, what it wrote, and the files that it kept.
     struct Repeated {
         result: Result<Totals>,
-        said: String,
+        output: String,
         files: Vec<String>,
     }
 
     /// Repeats made-up runs. A call after the last run fails.
     fn repeat_all(runs: Vec<RunResult>, count: u64) -> Repeated {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let mut keep = Keep::at(dir.path()).expect("an empty directory");
+        let mut folder = RepeatFolder::at(dir.path()).expect("an empty directory");
         let (mut runs, mut out) = (runs.into_iter(), Vec::new());
         let mut run = || runs.next().context("QEMU did not start");
-        let result = repeat_by(&mut run, count, &mut keep, &mut out);
-        let files = fs::read_dir(dir.path()).expect("there");
-        let files = files.map(|file| file.expect("readable").file_name());
-        let mut files: Vec<String> = files.map(|it| it.to_string_lossy().into_owned()).collect();
+        let result = repeat_by(&mut run, count, &mut folder, &mut out);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(dir.path()).expect("there") {
+            let name = entry.expect("readable").file_name();
+            files.push(name.to_string_lossy().into_owned());
+        }
         files.sort();
-        let said = String::from_utf8(out).expect("text");
+        let output = String::from_utf8(out).expect("text");
         let summary = fs::read_to_string(dir.path().join(SUMMARY)).expect("a summary");
-        assert_eq!(summary, said);
+        assert_eq!(summary, output);
         Repeated {
             result,
-            said,
+            output,
             files,
         }
     }
@@ -273,7 +275,7 @@ mod tests {
         let files = ["run-0002-INCOMPLETE.log", "run-0003-FAIL.log", SUMMARY];
         assert_eq!(repeated.files, files);
         let (text, dir) = repeated
-            .said
+            .output
             .rsplit_once("logs kept: ")
             .expect("a last line");
         assert!(dir.starts_with("2, in "), "{dir}");
@@ -298,7 +300,7 @@ run 3: FAIL after 9.0 s
         let passed = || ended(Verdict::Pass);
         let log = "run-0001-bad-input.log";
         let cut_line = "run 2: interrupted, not counted\n\n";
-        for (all, code, logs, said) in [
+        for (all, code, logs, output) in [
             (vec![passed(), cut.clone(), passed()], 0, &[][..], cut_line),
             (vec![cut], 3, &[], "\n0 runs"),
             (vec![refused, passed()], 2, &[log], "1 bad input"),
@@ -306,24 +308,24 @@ run 3: FAIL after 9.0 s
             let repeated = repeat_all(all, 9);
             assert_eq!(repeated.result.expect("an end").exit_code(), code);
             assert_eq!(repeated.files, [logs, &[SUMMARY]].concat());
-            assert!(repeated.said.contains(said), "{}", repeated.said);
+            assert!(repeated.output.contains(output), "{}", repeated.output);
         }
         let repeated = repeat_all(vec![passed()], 9);
         let error = repeated.result.expect_err("no second run");
         assert_eq!(error.to_string(), "QEMU did not start");
-        assert!(repeated.said.contains("1 PASS"), "{}", repeated.said);
+        assert!(repeated.output.contains("1 PASS"), "{}", repeated.output);
     }
 
     #[test]
     fn logs_of_two_repetitions_are_not_mixed() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let parent = dir.path().join("repeat");
-        let first = Keep::in_next(&parent).expect("made");
-        let second = Keep::in_next(&parent).expect("made");
+        let first = RepeatFolder::in_next(&parent).expect("made");
+        let second = RepeatFolder::in_next(&parent).expect("made");
         assert_eq!(first.dir, parent.join("1"));
         assert_eq!(second.dir, parent.join("2"));
         let fresh = dir.path().join("a").join("b");
-        Keep::at(&fresh).expect("made");
-        assert!(Keep::at(&fresh.join(SUMMARY)).is_err());
+        RepeatFolder::at(&fresh).expect("made");
+        assert!(RepeatFolder::at(&fresh.join(SUMMARY)).is_err());
     }
 }

@@ -135,7 +135,7 @@ fn build(workspace: &Workspace, all: &[TestPrograms]) -> Result<()> {
     for programs in all {
         let mut build = programs.cargo_test(workspace);
         build.args(["--no-run", "--quiet"]);
-        process::run("building the tests", &mut build, &log)?;
+        process::run_step("building the tests", &mut build, &log)?;
     }
     Ok(())
 }
@@ -213,7 +213,7 @@ impl Sum {
         command.stdout(input.try_clone()?).stderr(input);
         thread::scope(|scope| {
             let reader = scope.spawn(|| self.read(BufReader::new(output), is_loud));
-            let status = process::status("", &mut command)?;
+            let status = process::status(None, &mut command)?;
             // `command` holds the write end of the pipe open, and the reader stops only when it is
             // closed.
             drop(command);
@@ -228,7 +228,8 @@ impl Sum {
         let program = r"^ +(?:Running .*[(/]([^/]+?)(?:-[0-9a-f]+\))?|(Doc-tests .+))\n";
         let counts = r"(\d+) passed; (\d+) failed; (\d+) ignored; 0 measured; (\d+) filtered out";
         let result = &format!(r"test result: \w+\. {counts}; finished in (\d+)");
-        let [program, result] = [program, result].map(|it| Regex::new(it).expect("a pattern"));
+        let [program, result] =
+            [program, result].map(|pattern| Regex::new(pattern).expect("a pattern"));
         let (mut progress, mut done) = (None, 0);
         for line in from.split(b'\n') {
             let line = String::from_utf8_lossy(&line?).into_owned() + "\n";
@@ -244,12 +245,14 @@ impl Sum {
                 done = 0;
             } else if let Some(counts) = result.captures(&line) {
                 progress = None;
-                let counts = counts.extract().1.map(|it| it.parse().unwrap_or(0));
+                let counts = counts.extract().1.map(|count| count.parse().unwrap_or(0));
                 self.add(counts, is_loud);
             } else if line.ends_with(" ... ok\n") || line.contains(" ... ignored") {
                 done += 1;
                 let part = many(done, "test");
-                progress.iter().for_each(|it: &StepProgress| it.part(&part));
+                progress
+                    .iter()
+                    .for_each(|step: &StepProgress| step.part(&part));
             } else {
                 self.rest += &line;
             }
@@ -274,9 +277,10 @@ impl Sum {
             line = format!("{failed} failed, {line}");
             let names = rest
                 .rsplit_once("failures:\n")
-                .map_or("", |(_, names)| names);
-            let names = names.lines().filter_map(|line| line.strip_prefix("    "));
-            let names = names.map(|test| format!("{name} {test}"));
+                .map_or("", |(_, names)| names)
+                .lines()
+                .filter_map(|line| line.strip_prefix("    "))
+                .map(|test| format!("{name} {test}"));
             self.failures.extend(names);
             show(if is_loud { "" } else { &rest });
         }
@@ -366,8 +370,9 @@ mod tests {
             let output = text.replace("TAIL", &tail);
             sum.read(output.as_bytes(), false).expect("read");
             let is_success = text == good || text == none;
-            let line = sum.line(Duration::from_secs(960), is_success, &["nosuchname".into()]);
-            let line = line.unwrap_or_else(|error| error.to_string());
+            let line = sum
+                .line(Duration::from_secs(960), is_success, &["nosuchname".into()])
+                .unwrap_or_else(|error| error.to_string());
             assert!(line.starts_with(&expected), "{line}");
         }
     }

@@ -5,19 +5,24 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use itertools::Itertools as _;
 
-/// A commit's index in the range, and its figure.
-type MeasuredCommit = (usize, f64);
-
-/// A part of the range, between two measured commits.
+/// A commit with a figure.
 #[derive(Clone, Copy, Debug)]
-struct CommitRange {
-    from: MeasuredCommit,
-    to: MeasuredCommit,
+struct Point {
+    /// The commit's index in the range.
+    place: usize,
+    figure: f64,
 }
 
-impl CommitRange {
+/// The part of the range between two points.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    from: Point,
+    to: Point,
+}
+
+impl Segment {
     fn change(&self) -> f64 {
-        (self.to.1 - self.from.1).abs()
+        (self.to.figure - self.from.figure).abs()
     }
 }
 
@@ -36,42 +41,53 @@ pub(super) fn find_steps(
     mut measure: impl FnMut(usize) -> Result<Option<f64>>,
 ) -> Result<Vec<(usize, usize)>> {
     let last = count.saturating_sub(1);
-    let (Some(first), Some(end)) = (measure(0)?, measure(last)?) else {
+    let (Some(first_figure), Some(last_figure)) = (measure(0)?, measure(last)?) else {
         return Ok(Vec::new());
     };
-    let least = tolerance * first.abs();
-    let (mut steps, mut skipped) = (Vec::new(), BTreeSet::new());
-    let mut measured = vec![(0, first)];
+    let largest_ignored = tolerance * first_figure.abs();
+    let mut skipped = BTreeSet::new();
+    let mut points = vec![Point {
+        place: 0,
+        figure: first_figure,
+    }];
     for place in releases.iter().copied() {
         if place == 0 || place == last {
             continue;
         }
         match measure(place)? {
-            Some(figure) => measured.push((place, figure)),
+            Some(figure) => points.push(Point { place, figure }),
             None => {
                 skipped.insert(place);
             }
         }
     }
-    measured.push((last, end));
-    let pairs = measured.into_iter().tuple_windows();
-    let mut segments: Vec<CommitRange> = pairs.map(|(from, to)| CommitRange { from, to }).collect();
-    loop {
-        let places = (0..segments.len()).filter(|place| segments[*place].change() > least);
-        let largest = places.max_by(|a, b| segments[*a].change().total_cmp(&segments[*b].change()));
-        let Some(place) = largest else {
-            steps.sort_unstable();
-            return Ok(steps);
-        };
-        let CommitRange { from, to } = segments.swap_remove(place);
-        match middle(from.0, to.0, &mut skipped, &mut measure)? {
+    points.push(Point {
+        place: last,
+        figure: last_figure,
+    });
+    let pairs = points.into_iter().tuple_windows();
+    let mut segments: Vec<Segment> = pairs.map(|(from, to)| Segment { from, to }).collect();
+    let mut steps = Vec::new();
+    while let Some(Segment { from, to }) = take_largest(&mut segments, largest_ignored) {
+        match middle(from.place, to.place, &mut skipped, &mut measure)? {
             Some(middle) => {
-                segments.push(CommitRange { from, to: middle });
-                segments.push(CommitRange { from: middle, to });
+                segments.push(Segment { from, to: middle });
+                segments.push(Segment { from: middle, to });
             }
-            None => steps.push((from.0, to.0)),
+            None => steps.push((from.place, to.place)),
         }
     }
+    steps.sort_unstable();
+    Ok(steps)
+}
+
+/// Removes the segment with the largest change, and returns it. Returns None if no change is larger
+/// than `largest_ignored`.
+fn take_largest(segments: &mut Vec<Segment>, largest_ignored: f64) -> Option<Segment> {
+    let index = (0..segments.len())
+        .filter(|index| segments[*index].change() > largest_ignored)
+        .max_by(|a, b| segments[*a].change().total_cmp(&segments[*b].change()))?;
+    Some(segments.swap_remove(index))
 }
 
 /// Returns the measurable commit closest to halfway between two others.
@@ -80,15 +96,15 @@ fn middle(
     to: usize,
     skipped: &mut BTreeSet<usize>,
     measure: &mut impl FnMut(usize) -> Result<Option<f64>>,
-) -> Result<Option<MeasuredCommit>> {
+) -> Result<Option<Point>> {
     let mut places: Vec<usize> = (from + 1..to).collect();
-    places.sort_by_key(|it| it.abs_diff(from.midpoint(to)));
+    places.sort_by_key(|place| place.abs_diff(from.midpoint(to)));
     for place in places {
         if skipped.contains(&place) {
             continue;
         }
         if let Some(figure) = measure(place)? {
-            return Ok(Some((place, figure)));
+            return Ok(Some(Point { place, figure }));
         }
         skipped.insert(place);
     }
@@ -119,7 +135,7 @@ mod tests {
     #[test]
     fn one_step_of_sixteen_is_found_by_six() {
         for place in 1..16 {
-            let figure = |it| Some(if it < place { 100.0 } else { 160.0 });
+            let figure = |commit| Some(if commit < place { 100.0 } else { 160.0 });
             let (steps, tried) = steps(&(0..16).map(figure).collect::<Vec<_>>());
             assert_eq!(steps, [(place - 1, place)]);
             assert!(tried <= 6, "{place}: {tried}");

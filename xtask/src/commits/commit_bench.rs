@@ -38,6 +38,11 @@ pub trait Measurement: Sized {
     /// A run that has been prepared but not started.
     type Run;
 
+    /// Rejects a run that cannot be measured.
+    fn check(_: &RunSpec) -> Result<()> {
+        Ok(())
+    }
+
     /// Builds any additional files that measurements depend on, such as a plugin.
     fn tools(workspace: &Workspace) -> Result<Vec<PathBuf>>;
 
@@ -91,8 +96,10 @@ pub(super) fn releases(commits: &[Commit]) -> Vec<usize> {
 impl<M: Measurement> CommitBench<M> {
     /// Prepares to measure the commits in `range` of the checkout specified by `spec`.
     pub fn new(spec: &RunSpec, range: &CommitRange<'_>) -> Result<Self> {
-        let checkout = spec.tf_a.clone();
-        let checkout = checkout.context("specify a TF-A checkout with --tf-a DIR")?;
+        M::check(spec)?;
+        let Some(checkout) = spec.tf_a.clone() else {
+            bail!("specify a TF-A checkout with --tf-a DIR");
+        };
         if !checkout.join(".git").exists() {
             let at = checkout.display();
             bail!("--tf-a {at}: not a Git checkout: it contains no .git");
@@ -239,10 +246,10 @@ impl<M: Measurement> CommitBench<M> {
     /// Returns an error if that is not the commit's fault.
     fn not_prepared(&self, commit: &Commit, error: anyhow::Error) -> Result<NotMeasured> {
         interrupt::check()?;
-        let is_compilers = of_compiler(&format!("{error:#}")).is_some();
+        let is_compiler_error = compiler_error_line(&format!("{error:#}")).is_some();
         let failure = failure_of_commit(error)?;
         // Other failures may have a cause outside the commit, such as a missing package.
-        if is_compilers {
+        if is_compiler_error {
             let known = KnownCommit::DoesNotCompile(failure.to_string());
             self.known.put(commit, &known)?;
         }
@@ -264,12 +271,12 @@ fn failure_of_commit(error: anyhow::Error) -> Result<NotMeasured> {
 /// Returns the line with the compiler error, or the first line if there is no such error.
 pub(super) fn compiler_error(error: &anyhow::Error) -> String {
     let failure = format!("{error:#}");
-    let line = of_compiler(&failure).or(failure.lines().next());
+    let line = compiler_error_line(&failure).or(failure.lines().next());
     plain(line.unwrap_or(&failure).trim())
 }
 
 /// Returns the line with the compiler's first error.
-fn of_compiler(failure: &str) -> Option<&str> {
+fn compiler_error_line(failure: &str) -> Option<&str> {
     failure.lines().find(|line| line.contains("error: "))
 }
 
@@ -284,11 +291,11 @@ mod tests {
 
     #[test]
     fn full_disk_is_no_failure_of_a_commit() {
-        let failed = |said: &str| {
+        let failed = |stderr: &str| {
             let mut command = Command::new("sh");
             command
-                .args(["-c", "echo \"$SAID\" >&2; exit 1"])
-                .env("SAID", said);
+                .args(["-c", "echo \"$TEXT\" >&2; exit 1"])
+                .env("TEXT", stderr);
             let error = process::output(&mut command);
             failure_of_commit(error.expect_err("exit code 1").context("make"))
         };

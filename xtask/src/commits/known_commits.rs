@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use host::hex::hex;
+use host::read_file;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -51,15 +52,16 @@ impl KnownCommits {
             tf_a_title: None,
             ..spec.clone()
         };
-        let own = env::current_exe().and_then(fs::metadata);
-        let own = own.context("cannot find this program's file")?;
+        let own = env::current_exe()
+            .and_then(fs::metadata)
+            .context("cannot find this program's file")?;
         let (toolchain, qemu) = (firmware::toolchain()?, setup::qemu_version()?);
         let mut hash = Sha256::new();
         hash.update(format!("{spec:?} {toolchain:?} {qemu:?}"));
         // If the tool is built again, it may prepare runs differently.
         hash.update(format!("{} {:?}", own.len(), own.modified()?));
         for file in [&[payload::build(workspace)?], tools].concat() {
-            hash.update(fs::read(&file).with_context(|| file.display().to_string())?);
+            hash.update(read_file::read_own(&file)?);
         }
         let boards = workspace.root.join("platforms");
         hash_folder(&boards, &boards, &[], &mut hash)?;

@@ -18,7 +18,8 @@ use suite::findings::FAILED_CHECK;
 use suite::model::{Function, Verdict};
 
 use super::commit_bench::{Measurement, NotMeasured};
-use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::prepare;
+use crate::qemu::prepared::Prepared;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup;
@@ -43,14 +44,14 @@ impl Verdicts {
     pub fn of_run(run: &LoggedRun) -> Self {
         let mut all = BTreeMap::new();
         for scenario in &run.run.scenarios {
-            let sentences = findings(run, scenario).into_iter();
-            let mut sentences = sentences.filter(|it| it.kind == FAILED_CHECK);
+            let mut sentences = findings(run, scenario)
+                .into_iter()
+                .filter(|finding| finding.kind == FAILED_CHECK);
             for check in &scenario.checks {
                 if !check.is_made() {
                     continue;
                 }
-                let verdict = all.entry(check.function);
-                let verdict = verdict.or_insert(FunctionVerdict::Works);
+                let verdict = all.entry(check.function).or_insert(FunctionVerdict::Works);
                 if let Some(failed) = check.has_failed().then(|| sentences.next()).flatten() {
                     verdict.fail(failed.sentence);
                 }
@@ -80,8 +81,9 @@ impl Verdicts {
                 return hang.ok_or_else(|| NotMeasured(result.reason()));
             }
         }
-        let run = result.complete_run();
-        let run = run.map_err(|error| NotMeasured(error.to_string()))?;
+        let run = result
+            .complete_run()
+            .map_err(|error| NotMeasured(error.to_string()))?;
         let verdicts = Self::of_run(&run);
         match verdicts.0.is_empty() {
             true => Err(NotMeasured("no checks were run".to_owned())),
@@ -127,7 +129,7 @@ impl Measurement for Verdicts {
 
     fn identity(run: &Prepared) -> Result<String> {
         let mut hash = Sha256::new();
-        hash.update(run.identity()?);
+        hash.update(run.identity());
         hash.update(format!("{:?}", setup::qemu_version()?));
         Ok(hex(&hash.finalize()))
     }
@@ -177,8 +179,7 @@ mod tests {
         let log = include_bytes!("../../../docs/samples/fitness.log");
         let run = read_bytes("fitness.log", log).expect("a log").remove(0);
         let verdicts = Verdicts::of_run(&run);
-        let failed = verdicts.0.iter().filter(|it| !it.1.works());
-        let failed: Vec<_> = failed.collect();
+        let failed: Vec<_> = verdicts.0.iter().filter(|it| !it.1.works()).collect();
         let [(Function::SetSuspendMode, FunctionVerdict::Fails(sentences))] = failed[..] else {
             panic!("{failed:?}");
         };

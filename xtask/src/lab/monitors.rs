@@ -99,19 +99,62 @@ fn verdict(deny_skipped: bool) -> Monitor {
     }
 }
 
-/// The monitors for a row with three numbers, and for a row with one number. Each entry holds the
-/// metric, the part of the row that the monitor consumes, the part after that, the numbers to skip,
-/// and the characters after the number that the monitor reads.
-const THREE: [[&str; 5]; 3] = [
-    ["powerdown", "<RT_INSTR:", "test_rt_", "", r"\t"],
-    ["wakeup", "test_", "rt_", r"\d+\t", r"\t"],
-    ["cache-flush", "rt_", "instr_", r"\d+\t\d+\t", "/>"],
-];
-const ONE: [[&str; 5]; 1] = [["latency", "<RT_INSTR:", "test_rt_", "", "/>"]];
+/// A number in a row, and how its monitor finds it.
+struct RowNumber {
+    metric: &'static str,
+    /// The part of the row that the monitor consumes.
+    consumed: &'static str,
+    /// The part after that.
+    left: &'static str,
+    /// The numbers to skip.
+    skipped: &'static str,
+    /// The characters after the number. The monitor matches them too, because a match might
+    /// otherwise end within the number.
+    closed: &'static str,
+}
 
-/// Returns the monitor for one number in a row. It also matches the characters after the number,
-/// because a match might otherwise end within the number.
-fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monitor {
+/// The numbers in a row of most scenarios.
+const THREE: [RowNumber; 3] = [
+    RowNumber {
+        metric: "powerdown",
+        consumed: "<RT_INSTR:",
+        left: "test_rt_",
+        skipped: "",
+        closed: r"\t",
+    },
+    RowNumber {
+        metric: "wakeup",
+        consumed: "test_",
+        left: "rt_",
+        skipped: r"\d+\t",
+        closed: r"\t",
+    },
+    RowNumber {
+        metric: "cache-flush",
+        consumed: "rt_",
+        left: "instr_",
+        skipped: r"\d+\t\d+\t",
+        closed: "/>",
+    },
+];
+/// The number in a row of PSCI_VERSION.
+const ONE: [RowNumber; 1] = [RowNumber {
+    metric: "latency",
+    consumed: "<RT_INSTR:",
+    left: "test_rt_",
+    skipped: "",
+    closed: "/>",
+}];
+
+/// Returns the monitor for one number in a row.
+fn number(row: &RowNumber) -> Monitor {
+    let RowNumber {
+        metric,
+        consumed,
+        left,
+        skipped,
+        closed,
+    } = row;
     let next = format!("{COMPLETE}|{EXECUTING}|{STOP}");
     Monitor {
         anchor: metric,
@@ -119,7 +162,7 @@ fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monito
         start: format!("(?={consumed}{left}|{next})"),
         end: format!(r"\A(?={left})|(?={next})"),
         pattern: format!(
-            r"{consumed}(?=(?:test_)?(?:rt_)?i(?P<units>ns)tr_(?P<test_case_id>{LABEL})\t{before}(?P<measurement>\d+){closed})"
+            r"{consumed}(?=(?:test_)?(?:rt_)?i(?P<units>ns)tr_(?P<test_case_id>{LABEL})\t{skipped}(?P<measurement>\d+){closed})"
         ),
         results: None,
         ..case()
@@ -131,7 +174,7 @@ fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
     let method = plan.first_method();
     jobs(plan).into_iter().filter_map(move |job| match job {
         Job::Measure(key) if key.id.is_suite() && key.method == method => Some(key.id),
-        Job::Measure(_) | Job::TryWakers => None,
+        _ => None,
     })
 }
 
@@ -140,13 +183,13 @@ fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
     for scenario in framed_scenarios(plan) {
-        let rows: &[[&str; 5]] = match scenario.columns().len() {
+        let numbers: &[RowNumber] = match scenario.columns().len() {
             1 => &ONE,
             _ => &THREE,
         };
         all.push(case());
         for _ in 0..cpus {
-            all.extend(rows.iter().copied().map(number));
+            all.extend(numbers.iter().map(number));
         }
     }
     all.push(verdict(deny_skipped));
@@ -180,10 +223,10 @@ mod tests {
 
     #[test]
     fn three_numbers_of_one_line() {
-        let text = "<RT_INSTR:test_rt_instr_cpu_off_serial\t1\t0\t814\t512\t07/>\r\n";
-        let mut text = text.to_owned();
+        let mut text =
+            "<RT_INSTR:test_rt_instr_cpu_off_serial\t1\t0\t814\t512\t07/>\r\n".to_owned();
         for (row, digits) in THREE.into_iter().zip(["814", "512", "07"]) {
-            let monitor = &number(row);
+            let monitor = &number(&row);
             let (rest, groups) = found(monitor, &text).expect("a number");
             let groups: Vec<&str> = groups.iter().flatten().map(String::as_str).collect();
             assert_eq!(groups, ["cpu_off_serial\t1\t0", digits, "ns"]);
@@ -195,8 +238,8 @@ mod tests {
             text = rest;
         }
         let one = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t3\t88/>";
-        assert!(found(&number(THREE[0]), one).is_none());
-        let (_, groups) = found(&number(ONE[0]), one).expect("a number");
+        assert!(found(&number(&THREE[0]), one).is_none());
+        let (_, groups) = found(&number(&ONE[0]), one).expect("a number");
         assert_eq!(groups[1].as_deref(), Some("88"));
     }
 

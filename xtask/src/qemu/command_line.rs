@@ -36,15 +36,29 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
+    /// Returns the parts that describe the machine, for a digest of it.
+    pub(super) fn machine_text(&self) -> String {
+        let (machine, cpu, memory) = (&self.machine, &self.cpu, &self.memory_mib);
+        format!("{machine} {cpu} {memory} {:?}", self.options)
+    }
+
     /// Returns the QEMU arguments.
     pub fn arguments(&self) -> Vec<OsString> {
-        let (machine, cpu, memory) = (&*self.machine, &*self.cpu, &*self.memory_mib);
-        let words = ["-M", machine, "-cpu", cpu, "-m", memory].into_iter();
-        let words = words.chain(ATTACHED.split(' '));
-        let unused = (0..self.serial).flat_map(|_| ["-serial", "null"]);
-        let words = words.chain(unused).chain(["-serial", "stdio"]);
-        let words = words.chain(self.options.iter().map(String::as_str));
-        let mut arguments: Vec<OsString> = words.map(OsString::from).collect();
+        let mut words = vec![
+            "-M",
+            &self.machine,
+            "-cpu",
+            &self.cpu,
+            "-m",
+            &self.memory_mib,
+        ];
+        words.extend(ATTACHED.split(' '));
+        for _ in 0..self.serial {
+            words.extend(["-serial", "null"]);
+        }
+        words.extend(["-serial", "stdio"]);
+        words.extend(self.options.iter().map(String::as_str));
+        let mut arguments: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         if let Some((option, file)) = &self.boot {
             arguments.extend([option.into(), file.into()]);
         }

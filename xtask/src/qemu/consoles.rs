@@ -22,8 +22,10 @@ impl Consoles {
     pub fn of(image: &[u8]) -> Option<Self> {
         let block = ParameterBlock::read(image).ok()?;
         let end = block.tree_offset.checked_add(block.tree_size)?;
-        let tree = image.get(block.tree_offset as usize..end as usize);
-        let tree = tree.filter(|tree| !tree.is_empty()).map(TreeConsole::find);
+        let tree = image
+            .get(block.tree_offset as usize..end as usize)
+            .filter(|tree| !tree.is_empty())
+            .map(TreeConsole::find);
         Some(Self {
             emergency: block.uart,
             tree,
@@ -110,10 +112,10 @@ mod tests {
             ),
         ] {
             let consoles = Consoles::of(&image(emergency, tree)).expect("an image");
-            let said = consoles.to_string();
-            assert!(said.contains(&expected), "{said}");
+            let text = consoles.to_string();
+            assert!(text.contains(&expected), "{text}");
             assert_eq!(consoles.include(other.base), emergency.is_some());
-            assert_eq!(consoles.include(of_tree.base), said.contains(&by_tree));
+            assert_eq!(consoles.include(of_tree.base), text.contains(&by_tree));
         }
         assert!(Consoles::of(b"not an image").is_none());
     }

@@ -59,7 +59,7 @@ mod tests {
             .chain(["nproc".into()])
             .collect::<Vec<_>>();
         let mut command = Command::new(&words[0]);
-        let said = host::process::output(command.args(&words[1..])).expect("it runs");
-        assert_eq!(said.trim(), "1");
+        let output = host::process::output(command.args(&words[1..])).expect("it runs");
+        assert_eq!(output.trim(), "1");
     }
 }

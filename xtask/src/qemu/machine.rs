@@ -1,6 +1,5 @@
 //! The machine that QEMU emulates, and the checks that run before it is started.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -86,15 +85,17 @@ impl QemuMachine<'_> {
         setup::ensure(workspace, &[Need::Qemu])?;
         let mut command = Command::new(PROGRAM);
         command.args(["-M", &self.recipe.machine, "-cpu", "help"]);
-        let said = process::output_once(&mut command).context("cannot list QEMU's CPU models")?;
+        let listing =
+            process::output_once(&mut command).context("cannot list QEMU's CPU models")?;
         // Each line below a heading is indented and starts with a model name.
-        let models = said.lines().filter(|line| line.starts_with(' '));
-        let models: Vec<_> = models
-            .filter_map(|it| it.split_whitespace().next())
+        let models: Vec<_> = listing
+            .lines()
+            .filter(|line| line.starts_with(' '))
+            .filter_map(|line| line.split_whitespace().next())
             .collect();
         if !models.contains(&model) {
-            let models = models.join(", ");
-            bail!("--cpu {model}: no such CPU model; QEMU has {models}");
+            let known = models.join(", ");
+            bail!("--cpu {model}: no such CPU model; QEMU has {known}");
         }
         Ok(())
     }
@@ -116,10 +117,8 @@ impl QemuMachine<'_> {
         Ok(())
     }
 
-    /// Returns the command line that boots `file`: a flash image with TF-A, an initial file system
-    /// for KVM (which also needs a kernel), or an image. If `file` is None, the machine boots what
-    /// has been loaded into memory.
-    pub fn command_line(&self, file: Option<PathBuf>) -> CommandLine {
+    /// Returns the command line of the machine, which does not name any file yet.
+    pub fn command_line(&self) -> CommandLine {
         let mut machine = self.recipe.machine.clone();
         if self.recipe.adjustable {
             if self.spec.firmware.is_tf_a() {
@@ -146,18 +145,13 @@ impl QemuMachine<'_> {
         if let Some(spec) = &self.spec.fault {
             options.extend(["-fw_cfg".to_owned(), fault::argument(spec)]);
         }
-        let option = match self.spec.firmware {
-            FirmwareKind::TfA | FirmwareKind::TfAStock | FirmwareKind::UBoot => "-bios",
-            FirmwareKind::Builtin | FirmwareKind::Efi | FirmwareKind::EfiAcpi => "-kernel",
-            FirmwareKind::Kvm => "-initrd",
-        };
         CommandLine {
             machine,
             cpu: self.cpu.to_owned(),
             memory_mib: self.recipe.memory_mib.to_string(),
             options,
             serial: self.recipe.serial,
-            boot: file.map(|file| (option, file)),
+            boot: None,
             preload: Vec::new(),
             rest: Vec::new(),
         }

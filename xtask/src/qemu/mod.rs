@@ -1,20 +1,24 @@
 //! Runs on QEMU: command line, output, verdict and diagnosis.
 
+pub mod boot;
 mod command_line;
 pub mod consoles;
 pub mod diagnosis;
-pub mod efi;
+mod guest_samples;
 pub mod host_cpu;
 pub mod kvm_host;
 mod machine;
+pub mod machine_process;
 pub mod monitor;
 mod other_program;
 pub mod positions;
 pub mod prepare;
+pub mod prepared;
 pub mod run_result;
 pub mod run_spec;
 pub mod symbols;
 pub mod timeout;
+mod validated_run;
 
 pub use self::command_line::{CommandLine, PROGRAM, command, preload};
 pub use self::machine::{ICOUNT_NS, QemuMachine};

@@ -41,18 +41,18 @@ impl Socket {
         let mut stream = UnixStream::connect(&self.0)?;
         stream.set_write_timeout(Some(time))?;
         stream.write_all(b"stop\ninfo registers -a\n")?;
-        let (mut said, mut buffer) = (String::new(), [0; 1 << 16]);
-        while !said.ends_with(PROMPT) || said.matches(PROMPT).count() < 3 {
+        let (mut reply, mut buffer) = (String::new(), [0; 1 << 16]);
+        while !reply.ends_with(PROMPT) || reply.matches(PROMPT).count() < 3 {
             let left = deadline.saturating_duration_since(Instant::now());
             // A timeout of 0 means no timeout.
             stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
             let count = stream.read(&mut buffer)?;
-            if count == 0 || left.is_zero() || said.len() > ANSWER_MAX {
+            if count == 0 || left.is_zero() || reply.len() > ANSWER_MAX {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            said += &String::from_utf8_lossy(&buffer[..count]);
+            reply += &String::from_utf8_lossy(&buffer[..count]);
         }
-        Ok(said)
+        Ok(reply)
     }
 }
 
@@ -66,19 +66,19 @@ mod tests {
     #[test]
     fn an_answer_is_returned_and_all_else_an_error_in_time() {
         let whole = "QEMU 7\r\n(qemu) stop\r\n(qemu) info\r\n\r\nCPU#0\r\n(qemu) ";
-        for (said, is_answer) in [("", false), (&whole[..45], false), (whole, true)] {
+        for (reply, is_answer) in [("", false), (&whole[..45], false), (whole, true)] {
             let dir = tempfile::tempdir().expect("a temporary directory");
             let socket = Socket::within(dir.path()).expect("a short path");
             let listener = UnixListener::bind(&socket.0).expect("bound");
             thread::scope(|scope| {
                 scope.spawn(|| {
                     let (mut stream, _) = listener.accept().expect("a caller");
-                    stream.write_all(said.as_bytes()).expect("written");
+                    stream.write_all(reply.as_bytes()).expect("written");
                     // Keep the connection open until the caller closes it.
                     let _ = io::copy(&mut stream, &mut io::sink());
                 });
                 let answer = socket.registers(Duration::from_millis(200)).ok();
-                assert_eq!(answer.as_deref(), is_answer.then_some(said));
+                assert_eq!(answer.as_deref(), is_answer.then_some(reply));
             });
         }
         let absent = Socket("/nowhere/monitor".into());

@@ -55,13 +55,13 @@ pub fn ask(socket: &Socket, map: &NamedMemory) -> Vec<String> {
     lines(&socket.registers(TIME).unwrap_or_default(), map)
 }
 
-/// Returns the lines for `said`, QEMU's reply to `info registers -a`.
-fn lines(said: &str, map: &NamedMemory) -> Vec<String> {
+/// Returns the lines for `registers`, QEMU's reply to `info registers -a`.
+fn lines(registers: &str, map: &NamedMemory) -> Vec<String> {
     // For example: PSTATE=600003c9 -ZC- NS EL2h. QEMU 7.2 does not show the security state at EL3.
     let pattern = r"CPU#(\d+)\s+PC=([0-9a-f]+)[^#]*\sPSTATE=\S+ \S+ (S )?(?:NS )?EL(\d)";
     let cpu = Regex::new(pattern).expect("a valid pattern");
     let mut places: Vec<(String, Vec<u32>)> = Vec::new();
-    for found in cpu.captures_iter(said) {
+    for found in cpu.captures_iter(registers) {
         let (Ok(number), Ok(pc)) = (found[1].parse(), u64::from_str_radix(&found[2], 16)) else {
             continue;
         };

@@ -62,8 +62,8 @@ impl RunResult {
     /// Returns an error if the log contains no run or only part of one.
     #[cfg(feature = "full")]
     pub fn complete_run(&self) -> Result<LoggedRun> {
-        let run = read_bytes("the UART", &self.log)?.pop();
-        let run = run.context("the log contains no run")?;
+        let mut runs = read_bytes("the UART", &self.log)?;
+        let run = runs.pop().context("the log contains no run")?;
         if let Some(lack) = run.lacks().first() {
             bail!("the log is incomplete: {lack}");
         }

@@ -7,9 +7,9 @@ use boards::GicVersion;
 use clap::builder::TypedValueParser;
 use clap::{Arg, Args, Command, FromArgMatches};
 
-use super::timeout::LEAST;
+use super::timeout::TIMEOUT_MIN;
 use crate::build::GivenStates;
-use crate::build::firmware::{Variant, fault};
+use crate::build::firmware::{FirmwareVariant, fault};
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::payload::TreeSource;
 
@@ -67,7 +67,7 @@ pub struct RunSpec {
         default_value = "",
         hide_default_value = true
     )]
-    pub variant: Variant,
+    pub variant: FirmwareVariant,
     /// Fault in TF-A, such as cpu-on-denied,cpu=0x3.
     #[arg(long, value_name = "SPEC", value_parser = fault::check)]
     pub fault: Option<String>,
@@ -96,7 +96,7 @@ pub struct RunSpec {
     #[arg(skip)]
     pub payload: Payload,
     /// The maximum time for which QEMU may run.
-    #[arg(skip = LEAST)]
+    #[arg(skip = TIMEOUT_MIN)]
     pub timeout: Duration,
 }
 
@@ -107,8 +107,7 @@ impl RunSpec {
     /// Returns an error for an unknown option or an invalid value, as on the command line.
     pub fn parse(options: &str) -> Result<Self, clap::Error> {
         // The idle state options conflict with `--dtb`, so that option must be defined too.
-        let command = Command::new("run").arg(Arg::new("dtb"));
-        let command = Self::augment_args(command);
+        let command = Self::augment_args(Command::new("run").arg(Arg::new("dtb")));
         let words = ["run"].into_iter().chain(options.split_whitespace());
         Self::from_arg_matches(&command.try_get_matches_from(words)?)
     }
@@ -123,7 +122,7 @@ impl Default for RunSpec {
             level: Level::El2,
             cpu: None,
             firmware: FirmwareKind::TfA,
-            variant: Variant::default(),
+            variant: FirmwareVariant::default(),
             fault: None,
             tf_a: None,
             tf_a_title: None,
@@ -133,7 +132,7 @@ impl Default for RunSpec {
             tree: TreeSource::default(),
             bl32: None,
             payload: Payload::default(),
-            timeout: LEAST,
+            timeout: TIMEOUT_MIN,
         }
     }
 }

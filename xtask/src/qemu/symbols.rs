@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn the_function_at_an_address() {
-        let symbols = |address, size, name: &str| Symbols(vec![(address, size, name.to_owned())]);
-        let symbols = symbols(0x200, 0x10, "function").and(symbols(0x100, 0, "label"));
+        let symbol = |address, size, name: &str| Symbols(vec![(address, size, name.to_owned())]);
+        let symbols = symbol(0x200, 0x10, "function").and(symbol(0x100, 0, "label"));
         for (address, expected) in [
             (0xff, None),
             (0x100, Some("label")),

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use report::follow::stream::TIMEOUT_MAX_S;
 use suite::plan::{Plan, RunSize};
 
 /// The shortest default timeout.
-pub(super) const LEAST: Duration = Duration::from_secs(120);
-/// The maximum timeout, in seconds: one day.
-pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
+pub(super) const TIMEOUT_MIN: Duration = Duration::from_secs(120);
 
 /// About twice as long as a sample takes when 32 CPUs share two host CPUs.
 const A_SAMPLE: Duration = Duration::from_millis(25);
@@ -37,7 +36,7 @@ pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
             .saturating_add(Duration::from_secs(work.limit_s))
             .saturating_add(times(timer_second, work.timers_s));
     }
-    time.clamp(LEAST, Duration::from_secs(TIMEOUT_MAX))
+    time.clamp(TIMEOUT_MIN, Duration::from_secs(TIMEOUT_MAX_S))
 }
 
 fn times(time: Duration, count: u64) -> Duration {
@@ -61,7 +60,7 @@ mod tests {
             // This run takes 5 to 8 minutes when 32 CPUs share two host CPUs.
             (32, "iterations=100 method=tftf,warm", "", 979),
             (8, "only=micro loops=1024 batch=64", "", 120),
-            (u32::MAX, most, "", TIMEOUT_MAX),
+            (u32::MAX, most, "", TIMEOUT_MAX_S),
             // A single period. In the next case, each load takes one period for all CPUs together
             // and one for each CPU.
             (2, timers, "timers=all stress=idle period=100000", 266),

@@ -16,16 +16,35 @@ use itertools::Itertools as _;
 use super::scratch::Scratch;
 use super::workspace::Workspace;
 
-/// The archive of a Debian release: `deb-src` for source packages or `deb` for others, the suite,
-/// and the architecture if it differs from that of this machine.
-pub(crate) struct Archive(pub &'static str, pub &'static str, pub Option<&'static str>);
+/// The archive of a Debian release.
+pub(crate) struct Archive {
+    /// `deb-src` for source packages, `deb` for others.
+    pub kind: &'static str,
+    pub suite: &'static str,
+    /// The architecture, if it differs from that of this machine.
+    pub architecture: Option<&'static str>,
+}
+
+impl Archive {
+    /// Returns the archive of packages for this machine.
+    pub(crate) const fn packages(suite: &'static str) -> Self {
+        Self {
+            kind: "deb",
+            suite,
+            architecture: None,
+        }
+    }
+}
 
 /// Debian 12.
 pub(crate) const BOOKWORM: &str = "bookworm";
 /// Debian 13.
 pub(crate) const TRIXIE: &str = "trixie";
 
-pub(crate) const ARM64: Archive = Archive("deb", TRIXIE, Some("arm64"));
+pub(crate) const ARM64: Archive = Archive {
+    architecture: Some("arm64"),
+    ..Archive::packages(TRIXIE)
+};
 
 /// The file in which Debian stores its archive keys.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -90,7 +109,12 @@ pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
         for entry in fs::read_dir(dir)? {
             let path = entry?.path();
             if path.extension().is_some_and(|ending| ending == "deb") {
-                process::output(process::clean("dpkg-deb").arg("-x").arg(path).arg(root))?;
+                process::output(
+                    process::minimal_command("dpkg-deb")
+                        .arg("-x")
+                        .arg(path)
+                        .arg(root),
+                )?;
             }
         }
     }
@@ -110,14 +134,18 @@ impl Apt<'_> {
         for dir in ["lists/partial", "cache/archives/partial"] {
             fs::create_dir_all(self.work.join(dir))?;
         }
-        let Archive(kind, suite, foreign) = archive;
+        let Archive {
+            kind,
+            suite,
+            architecture,
+        } = archive;
         let mut options = String::new();
         let mut settings = format!(
             "Dir::State::Lists \"{work}/lists\";\n\
              Dir::Etc::SourceList \"{work}/sources.list\";\n\
              Dir::Cache \"{work}/cache\";\n{SETTINGS}"
         );
-        if let Some(architecture) = foreign {
+        if let Some(architecture) = architecture {
             // No packages of that architecture are installed on this machine.
             fs::write(self.work.join("status"), "")?;
             options += &format!("arch={architecture} ");
@@ -141,7 +169,7 @@ impl Apt<'_> {
 
     pub(crate) fn get(&self, arguments: &[&str]) -> Result<()> {
         let log = self.work.with_file_name("apt-get.log");
-        process::run("", &mut self.command("apt-get", arguments), &log)
+        process::run_quietly(&mut self.command("apt-get", arguments), &log)
     }
 
     /// Downloads the package that `meta` depends on, and returns `NAME VERSION`. The name
@@ -166,8 +194,10 @@ impl Apt<'_> {
 }
 
 /// Parses the name and version from `Depends: NAME (= VERSION)`.
-fn parse_dependency(said: &str) -> Option<(&str, &str)> {
-    let depends = said.lines().find_map(|it| it.strip_prefix("Depends: "))?;
+fn parse_dependency(output: &str) -> Option<(&str, &str)> {
+    let depends = output
+        .lines()
+        .find_map(|line| line.strip_prefix("Depends: "))?;
     let (name, rest) = depends.split_once(" (= ")?;
     Some((name, rest.split_once(')')?.0))
 }
@@ -178,10 +208,10 @@ mod tests {
 
     #[test]
     fn the_package_that_is_depended_on() {
-        let said = "Package: linux-image-arm64\n\
+        let output = "Package: linux-image-arm64\n\
                     Depends: linux-image-6.12.1+deb13-arm64 (= 6.12.1-1)\n";
         let expected = ("linux-image-6.12.1+deb13-arm64", "6.12.1-1");
-        assert_eq!(parse_dependency(said), Some(expected));
+        assert_eq!(parse_dependency(output), Some(expected));
         assert_eq!(parse_dependency("Depends: linux-image\n"), None);
         assert_eq!(parse_dependency(""), None);
     }

@@ -131,8 +131,9 @@ fn commands(workspace: &Workspace, group: &[Need]) -> Vec<CommandWords> {
         Source::Target(target) => vec![words("rustup target add", &[target])],
         Source::Python(environment) => {
             let folder = environment.folder(workspace).display().to_string();
-            let pip = [&*format!("{folder}/bin/pip"), "install", "--quiet"];
-            let mut pip = pip.map(str::to_owned).to_vec();
+            let mut pip = [&*format!("{folder}/bin/pip"), "install", "--quiet"]
+                .map(str::to_owned)
+                .to_vec();
             pip.push("--disable-pip-version-check".to_owned());
             pip.extend(environment.pinned_packages());
             vec![
@@ -162,7 +163,7 @@ fn run(workspace: &Workspace, words: &CommandWords, log: &Path) -> Result<()> {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).current_dir(&workspace.root);
         command.env("DEBIAN_FRONTEND", "noninteractive");
-        process::run("", &mut command, log)
+        process::run_quietly(&mut command, log)
     };
     match quietly(words) {
         // Installation usually fails because the package lists are missing or out of date. A second

@@ -9,23 +9,23 @@ use anyhow::{Context, Result, bail};
 use host::process;
 
 use super::apt::{self, Archive};
-use super::sealed_folder::{Unsealed, sealed_folder};
+use super::sealed_folder::sealed_folder;
 use super::workspace::Workspace;
 
 /// The oldest usable QEMU version.
-const QEMU_LEAST: (u32, u32) = (7, 2);
+const QEMU_VERSION_MIN: (u32, u32) = (7, 2);
 /// The first QEMU version with version 4 of the plugin interface, which lets plugins read registers
 /// and memory.
 const PLUGINS_READ_MEMORY: (u32, u32) = (9, 2);
 
-const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
+const BACKPORTS: Archive = Archive::packages("bookworm-backports");
 const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];
 
 /// Returns an error if the QEMU in PATH is too old.
 pub(super) fn check_qemu() -> Result<()> {
     let version = qemu_version()?;
-    if version < QEMU_LEAST {
-        let ((major, minor), (least, least_minor)) = (version, QEMU_LEAST);
+    if version < QEMU_VERSION_MIN {
+        let ((major, minor), (least, least_minor)) = (version, QEMU_VERSION_MIN);
         bail!(
             "this is QEMU {major}.{minor}, but {least}.{least_minor} or later is needed; install a \
              newer one (Debian has it in backports) and put it first in PATH"
@@ -36,13 +36,13 @@ pub(super) fn check_qemu() -> Result<()> {
 
 /// Returns the major and minor version of the QEMU in PATH.
 pub fn qemu_version() -> Result<(u32, u32)> {
-    let said = process::output_once(Command::new("qemu-system-aarch64").arg("--version"))?;
-    let version = parse_version(&said);
-    version.with_context(|| format!("not a QEMU version: {:?}", said.trim()))
+    let output = process::output_once(Command::new("qemu-system-aarch64").arg("--version"))?;
+    let version = parse_version(&output);
+    version.with_context(|| format!("not a QEMU version: {:?}", output.trim()))
 }
 
-fn parse_version(said: &str) -> Option<(u32, u32)> {
-    let (_, version) = said.split_once("version ")?;
+fn parse_version(output: &str) -> Option<(u32, u32)> {
+    let (_, version) = output.split_once("version ")?;
     let mut numbers = version.split(|c: char| !c.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
@@ -54,7 +54,7 @@ pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
         return Ok(path);
     }
     let place = workspace.state().join("qemu-backports");
-    sealed_folder(&place, Unsealed::Adopted, |partial| {
+    sealed_folder(&place, |partial| {
         let what = "fetching QEMU from Debian backports, 13 MB";
         let download = [&["download"][..], &PACKAGES].concat();
         apt::fetch_into(partial, workspace, what, &BACKPORTS, |apt| {
@@ -78,6 +78,8 @@ mod tests {
         assert_eq!(parse_version(debian), Some((7, 2)));
         assert_eq!(parse_version("QEMU emulator version 10.0.2"), Some((10, 0)));
         assert_eq!(parse_version("QEMU emulator version ten"), None);
-        assert!((5, 2) < QEMU_LEAST && (7, 2) >= QEMU_LEAST && (10, 0) >= QEMU_LEAST);
+        assert!(
+            (5, 2) < QEMU_VERSION_MIN && (7, 2) >= QEMU_VERSION_MIN && (10, 0) >= QEMU_VERSION_MIN
+        );
     }
 }

@@ -11,13 +11,13 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use host::places::once;
+use host::places::make_once;
 
-use super::apt::{self, Apt, Archive};
+use super::apt::{self, Apt, Archive, BOOKWORM};
 use super::need::LAVA_IMPORTS;
 use super::workspace::Workspace;
 
-const ARCHIVE: Archive = Archive("deb", "bookworm", None);
+const ARCHIVE: Archive = Archive::packages(BOOKWORM);
 /// The packages that contain `lava-run` and the server's device templates.
 const PACKAGES: &str = "lava-common lava-dispatcher lava-dispatcher-host lava-server";
 /// Modules that `lava-run` imports but that these jobs never use. Empty files replace them.
@@ -71,11 +71,11 @@ pub fn lava(workspace: &Workspace) -> Option<Lava> {
 pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     let root = LAVA_IMPORTS.root(workspace);
     fs::create_dir_all(&root)?;
-    once(&root.join("root"), |partial| {
-        let wanted = PACKAGES
+    make_once(&root.join("root"), |partial| {
+        let wanted: Vec<String> = PACKAGES
             .split(' ')
-            .map(|package| format!("{package}={}", LAVA_IMPORTS.version));
-        let wanted: Vec<String> = wanted.collect();
+            .map(|package| format!("{package}={}", LAVA_IMPORTS.version))
+            .collect();
         let mut words = vec!["download"];
         words.extend(wanted.iter().map(String::as_str));
         let get = |apt: &Apt<'_>| apt.get(&words);

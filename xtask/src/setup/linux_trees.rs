@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use super::apt::{self, Apt};
 use super::scratch::Scratch;
-use super::sealed_folder::{Unsealed, sealed_folder};
+use super::sealed_folder::sealed_folder;
 use super::workspace::Workspace;
 
 /// The package that depends on the current kernel package.
@@ -30,7 +30,7 @@ pub struct LinuxTrees {
 /// Fetches the trees unless they are already present.
 pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     let place = workspace.state().join("linux-trees");
-    sealed_folder(&place, Unsealed::Adopted, |partial| {
+    sealed_folder(&place, |partial| {
         let root = Scratch::new(workspace)?;
         let what = "fetching the Debian kernel for arm64, 90 MB";
         let get = |apt: &Apt<'_>| apt.download_dependency(META);
@@ -64,8 +64,9 @@ fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
         }
     }
     files.sort();
-    let dir = files.first().and_then(|file| file.parent()?.parent());
-    let dir = dir
+    let dir = files
+        .first()
+        .and_then(|file| file.parent()?.parent())
         .context("the package contains no device trees")?
         .to_path_buf();
     Ok((files, dir))

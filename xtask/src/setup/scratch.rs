@@ -32,9 +32,9 @@ impl Scratch {
 /// a scratch folder.
 pub(crate) fn remove_left(workspace: &Workspace) -> Result<File> {
     let state = workspace.state();
-    let gate = state.join("scratch.lock");
-    let gate = fs::create_dir_all(&state).and_then(|()| File::create(gate));
-    let gate = gate.with_context(|| state.display().to_string())?;
+    let gate = fs::create_dir_all(&state)
+        .and_then(|()| File::create(state.join("scratch.lock")))
+        .with_context(|| state.display().to_string())?;
     gate.lock().context("cannot lock the build directory")?;
     for entry in fs::read_dir(&state)?.flatten() {
         let is_one = entry.file_name().to_string_lossy().starts_with(".tmp");

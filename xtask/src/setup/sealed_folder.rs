@@ -19,36 +19,21 @@ use suite::crc::CRC_32;
 /// The name of the list in a sealed folder.
 const SEAL: &str = ".checksums";
 
-/// What to do with a folder that has no list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unsealed {
-    /// Make the folder again.
-    Replaced,
-    /// Trust the folder and seal it, because fetching it again needs a network.
-    Adopted,
-}
-
 /// Creates the folder at `place` by calling `make`, unless it already exists and its files match
 /// its list. `make` receives an empty folder to fill. Other processes that need the same folder
 /// wait.
-pub(crate) fn sealed_folder(
-    place: &Path,
-    unsealed: Unsealed,
-    make: impl FnOnce(&Path) -> Result<()>,
-) -> Result<()> {
+pub(crate) fn sealed_folder(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let found = Cell::new(None);
     let usable = |place: &Path| {
-        let is_there = place.is_dir();
-        if is_there && unsealed == Unsealed::Adopted && !place.join(SEAL).exists() {
-            // A read-only folder stays without a list.
-            return seal(place).is_ok() || !place.join(SEAL).exists();
+        if !place.is_dir() {
+            return false;
         }
-        let difference = is_there.then(|| find_difference(place)).flatten();
-        let is_usable = is_there && difference.is_none();
+        let difference = find_difference(place);
+        let is_usable = difference.is_none();
         found.set(difference);
         is_usable
     };
-    places::unless(place, usable, |partial| {
+    places::make_unless(place, usable, |partial| {
         if let Some(difference) = found.take() {
             say(&format!(
                 "{}: {difference}; making it again",
@@ -142,38 +127,38 @@ mod tests {
     fn folder_that_differs_from_its_list_is_made_again() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let place = dir.path().join("kept");
-        let keep = || sealed_folder(&place, Unsealed::Replaced, make).expect("made");
+        let keep = || sealed_folder(&place, make).expect("made");
         keep();
         assert_eq!(find_difference(&place), None);
         let changes: [(&str, Change); 9] = [
-            ("bl31.bin was added, removed or changed", |it| {
-                fs::write(it.join("bl31.bin"), "firm")
+            ("bl31.bin was added, removed or changed", |folder| {
+                fs::write(folder.join("bl31.bin"), "firm")
             }),
-            ("bl31.bin was added, removed or changed", |it| {
-                fs::write(it.join("bl31.bin"), "firmwarf")
+            ("bl31.bin was added, removed or changed", |folder| {
+                fs::write(folder.join("bl31.bin"), "firmwarf")
             }),
-            ("bl31.bin was added, removed or changed", |it| {
-                fs::write(it.join("bl31.bin"), "")
+            ("bl31.bin was added, removed or changed", |folder| {
+                fs::write(folder.join("bl31.bin"), "")
             }),
-            ("bl31.bin was added, removed or changed", |it| {
-                fs::remove_file(it.join("bl31.bin"))
+            ("bl31.bin was added, removed or changed", |folder| {
+                fs::remove_file(folder.join("bl31.bin"))
             }),
-            ("sub/bl 31.elf was added, removed or changed", |it| {
-                fs::remove_dir_all(it.join("sub"))
+            ("sub/bl 31.elf was added, removed or changed", |folder| {
+                fs::remove_dir_all(folder.join("sub"))
             }),
-            ("bl2.bin was added, removed or changed", |it| {
-                fs::write(it.join("bl2.bin"), "x")
+            ("bl2.bin was added, removed or changed", |folder| {
+                fs::write(folder.join("bl2.bin"), "x")
             }),
-            ("its list of checksums is missing", |it| {
-                fs::remove_file(it.join(SEAL))
+            ("its list of checksums is missing", |folder| {
+                fs::remove_file(folder.join(SEAL))
             }),
-            ("its list of checksums has changed", |it| {
-                let list = fs::read_to_string(it.join(SEAL))?;
-                fs::write(it.join(SEAL), list + "\n")
+            ("its list of checksums has changed", |folder| {
+                let list = fs::read_to_string(folder.join(SEAL))?;
+                fs::write(folder.join(SEAL), list + "\n")
             }),
-            ("bl31.bin was added, removed or changed", |it| {
-                let list = fs::read_to_string(it.join(SEAL))?;
-                fs::write(it.join(SEAL), "0".to_owned() + &list)
+            ("bl31.bin was added, removed or changed", |folder| {
+                let list = fs::read_to_string(folder.join(SEAL))?;
+                fs::write(folder.join(SEAL), "0".to_owned() + &list)
             }),
         ];
         for (expected, change) in changes {
@@ -187,18 +172,6 @@ mod tests {
             );
         }
         let again = |_: &Path| -> Result<()> { panic!("made again") };
-        sealed_folder(&place, Unsealed::Replaced, again).expect("there already");
-    }
-
-    /// Folders of an earlier version have no list.
-    #[test]
-    fn fetched_folder_without_a_list_is_adopted() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let place = dir.path().join("kept");
-        fs::create_dir(&place).expect("made");
-        make(&place).expect("made");
-        let again = |_: &Path| -> Result<()> { panic!("made again") };
-        sealed_folder(&place, Unsealed::Adopted, again).expect("adopted");
-        assert_eq!(find_difference(&place), None);
+        sealed_folder(&place, again).expect("there already");
     }
 }

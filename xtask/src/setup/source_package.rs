@@ -16,7 +16,7 @@ use super::apt::{self, Archive};
 use super::install::ensure;
 use super::need::Need;
 use super::scratch::Scratch;
-use super::sealed_folder::{Unsealed, sealed_folder};
+use super::sealed_folder::sealed_folder;
 use super::workspace::Workspace;
 
 /// A source package.
@@ -57,14 +57,17 @@ impl SourcePackage {
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
         let (package, title, version) = (self.package, self.title, self.version);
         let place = self.place(workspace);
-        sealed_folder(&place, Unsealed::Adopted, |partial| {
+        sealed_folder(&place, |partial| {
             let work = Scratch::new(workspace)?;
             let _progress =
                 StepProgress::start(&format!("fetching the source of {title} {version}"));
             let pinned = self.dsc_sha256.map(|_| format!("{package}={version}"));
             let wanted = pinned.as_deref().unwrap_or(package);
             let source = ["source", "--download-only", "--only-source", wanted];
-            let archive = Archive("deb-src", self.suite, None);
+            let archive = Archive {
+                kind: "deb-src",
+                ..Archive::packages(self.suite)
+            };
             let fetched = apt::fetch(work.path(), &archive, |apt| apt.get(&source));
             fetched.with_context(|| {
                 format!(
@@ -85,8 +88,9 @@ impl SourcePackage {
     fn unpack(&self, work: &Path, place: &Path) -> Result<()> {
         let files = fs::read_dir(work)?.filter_map(Result::ok);
         let mut paths = files.map(|entry| entry.path());
-        let dsc = paths.find(|path| path.extension().is_some_and(|ending| ending == "dsc"));
-        let dsc = dsc.context("apt did not fetch a .dsc file")?;
+        let dsc = paths
+            .find(|path| path.extension().is_some_and(|ending| ending == "dsc"))
+            .context("apt did not fetch a .dsc file")?;
         if let Some(pinned) = self.dsc_sha256 {
             let found = hex(&Sha256::digest(fs::read(&dsc)?));
             if found != pinned {
@@ -94,9 +98,9 @@ impl SourcePackage {
                 bail!("{name} has SHA-256 {found}, not {pinned}");
             }
         }
-        let mut command = process::clean("dpkg-source");
+        let mut command = process::minimal_command("dpkg-source");
         command.arg("-x").arg(&dsc).arg(place).current_dir(work);
-        process::run("", &mut command, &work.with_file_name("dpkg-source.log"))?;
+        process::run_quietly(&mut command, &work.with_file_name("dpkg-source.log"))?;
         (self.check)(place)
     }
 }

@@ -33,8 +33,8 @@ impl Workspace {
             .with_context(|| {
                 let built = built.display();
                 format!("the psci-bench repository is not at {built}; run this as `cargo xtask`")
-            })?;
-        let root = root.to_path_buf();
+            })?
+            .to_path_buf();
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(dir) if !dir.is_empty() => env::current_dir()?.join(dir),
             _ => root.join("target"),

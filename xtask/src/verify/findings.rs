@@ -94,8 +94,10 @@ impl fmt::Display for FindingActor {
 
 impl fmt::Display for PlacedFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = self.writer.as_ref();
-        let writer = writer.map_or_else(|| "an earlier stage".to_owned(), FindingActor::to_string);
+        let writer = self
+            .writer
+            .as_ref()
+            .map_or_else(|| "an earlier stage".to_owned(), FindingActor::to_string);
         let (fault, reader, address) = (&self.fault, &self.reader, &self.address);
         let count = &self.count;
         write!(

@@ -152,10 +152,10 @@ impl Mutation {
     /// Returns `image`, whose symbols are in the ELF file at `elf`, with this mutation applied.
     pub fn apply(&self, image: &[u8], elf: &[u8]) -> Result<Vec<u8>> {
         let file = object::File::parse(elf)?;
-        let symbols = file
+        let symbols: HashMap<&str, u64> = file
             .symbols()
-            .filter_map(|it| Some((it.name().ok()?, it.address())));
-        let symbols: HashMap<&str, u64> = symbols.collect();
+            .filter_map(|symbol| Some((symbol.name().ok()?, symbol.address())))
+            .collect();
         let symbol = |name: &str| {
             let found = symbols.get(name).copied();
             found.with_context(|| format!("the payload has no symbol {name}"))

@@ -4,15 +4,17 @@ use std::ffi::OsString;
 use std::fs;
 
 use anyhow::{Context, Result};
+use host::TmpdirContext as _;
 use host::interrupt;
 use host::progress::StepProgress;
-use host::temporary;
+use host::read_file;
 use object::{Object, ObjectSymbol};
 use report::follow::RunWatcher;
 
 use super::findings::{self, Covered, PlacedFinding};
 use crate::build::plugin;
-use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::prepare;
+use crate::qemu::prepared::Prepared;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
@@ -80,13 +82,13 @@ impl Checker {
         prepared.set_path(newer_qemu(&workspace)?);
         let mut plugin = OsString::from(plugin::build(&workspace, "coherence")?);
         plugin.push(memory(&spec)?);
-        let elf = prepared.bl31().context("the checker needs TF-A in flash")?;
-        let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
+        let bl31 = prepared.bl31().context("the checker needs TF-A in flash")?;
+        let elf = read_file::read_own(&bl31)?;
         let file = object::File::parse(&*elf)?;
-        let mut losses = POWER_LOSS.iter().map(|name| file.symbol_by_name(name));
-        let loss = losses.find_map(|loss| loss);
-        let loss =
-            loss.with_context(|| format!("bl31.elf contains none of {}", POWER_LOSS.join(", ")))?;
+        let loss = POWER_LOSS
+            .iter()
+            .find_map(|name| file.symbol_by_name(name))
+            .with_context(|| format!("bl31.elf contains none of {}", POWER_LOSS.join(", ")))?;
         Ok(Self {
             prepared,
             plugin,
@@ -96,15 +98,15 @@ impl Checker {
 
     /// Returns BL33.
     pub fn image(&self) -> &[u8] {
-        self.prepared.image()
+        &self.prepared.boot().image
     }
 
     /// Runs with `image` as BL33, which must have the same size as [`Self::image`].
     pub fn check(&self, what: &str, image: Vec<u8>) -> Result<CheckedRun> {
         let mut prepared = self.prepared.with_image(image)?;
-        let dir = temporary(tempfile::tempdir())?;
+        let dir = tempfile::tempdir().tmpdir_context()?;
         let out = dir.path().join("findings");
-        let map = self.prepared.map();
+        let map = &self.prepared.boot().map;
         // The loaded image occupies whole pages of memory.
         let (begin, end) = (map.image, map.image + map.size.next_multiple_of(4096));
         let mut argument = self.plugin.clone();
@@ -116,9 +118,9 @@ impl Checker {
         prepared.add_plugin(&argument);
         let progress = StepProgress::on_terminal(what);
         let mut watcher = RunWatcher::with_progress(progress);
-        let result = prepared.run(interrupt::watch()?, &mut watcher);
+        let ran = prepared.run(interrupt::watch()?, &mut watcher);
         drop(watcher);
-        let result = result?;
+        let result = ran?;
         interrupt::check()?;
         let text = fs::read_to_string(&out).with_context(|| result.line())?;
         let (findings, covered) = findings::read(&text, map).with_context(|| result.line())?;

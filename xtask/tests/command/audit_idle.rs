@@ -282,8 +282,8 @@ fn acpi_tables_are_audited_without_a_console() {
             scratch.write(&format!("acpi/{number}"), table);
         }
     }
-    let (code, text, said) = scratch.called("audit-idle --acpi acpi");
-    assert_eq!(code, 1, "{said}");
+    let (code, text, stderr) = scratch.called("audit-idle --acpi acpi");
+    assert_eq!(code, 1, "{stderr}");
     for part in [
         "LPI3-Core (0x00010000), residency-covers-latency: min-residency-us 150 is less than 350",
         "LPI3-Core+LPI2-Cluster (0x01010000), residency-covers-latency: min-residency-us 700 is \

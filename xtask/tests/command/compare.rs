@@ -90,17 +90,18 @@ fn json_has_changes_and_what_findings_rest_on() {
     let comparison = &json["comparisons"][0];
     assert_eq!(comparison["keyed"], "labels");
     let scenarios = comparison["scenarios"].as_array().expect("scenarios");
-    let is_sorted = |it: &&Value| it["judged"] == "order" && it["by_cpu"][0].is_object();
+    let is_sorted =
+        |scenario: &&Value| scenario["judged"] == "order" && scenario["by_cpu"][0].is_object();
     let sorted = scenarios.iter().find(is_sorted).expect("a parallel one");
     let [cpu, order] = ["by_cpu", "by_order"].map(|list| &sorted[list][0]["outcome"]);
     assert!(cpu.is_null() && order.is_string(), "{sorted}");
     let regressions = comparison["regressions"].as_u64();
     assert!(regressions.is_some_and(|count| count > 20));
     let finding = comparison["findings"].as_array().expect("findings").iter();
-    let mut flush = finding.filter(|it| it["kind"] == "flush-of-cluster");
+    let mut flush = finding.filter(|finding| finding["kind"] == "flush-of-cluster");
     let basis = &flush.next().expect("it is found")["basis"];
     let parts = basis.as_array().into_iter().flatten();
-    let cpus = parts.filter_map(|it| it["cpus"][0].as_array());
+    let cpus = parts.filter_map(|part| part["cpus"][0].as_array());
     assert!(cpus.map(Vec::len).sum::<usize>() > 3, "{basis}");
 }
 
@@ -115,17 +116,17 @@ fn every_format_has_findings_and_gaps() {
         "the run does not have this scenario",
     ];
     let name = "test_rt_instr_cpu_susp_serial.csv";
-    let table = scratch.read(&format!("published/n1sdp/v2.9/{name}"));
-    let table = String::from_utf8(table).expect("UTF-8");
+    let bytes = scratch.read(&format!("published/n1sdp/v2.9/{name}"));
+    let table = String::from_utf8(bytes).expect("UTF-8");
     let (rows, _) = table.trim_end().rsplit_once('\n').expect("rows");
     scratch.write(&format!("n1sdp/{name}"), rows);
     let less = format!("compare published/n1sdp/v2.9 n1sdp/{name}");
     for format in ["text", "md", "rst", "html", "json"] {
-        let (code, out, said) = called("v2.12", format);
-        assert_eq!(code, 1, "{said}");
+        let (code, out, stderr) = called("v2.12", format);
+        assert_eq!(code, 1, "{stderr}");
         assert!(out.contains(flush), "{format}: {out}");
-        let (code, out, said) = scratch.called(&format!("{less} --format {format}"));
-        assert_eq!(code, 3, "{format}: {said}");
+        let (code, out, stderr) = scratch.called(&format!("{less} --format {format}"));
+        assert_eq!(code, 3, "{format}: {stderr}");
         for part in gaps {
             assert!(out.contains(part), "{format}: {out}");
         }
@@ -155,10 +156,11 @@ fn every_format_has_findings_and_gaps() {
     let heading = unjudged.lines().nth(1).expect("a heading");
     assert!(heading.ends_with("Change"), "{heading}");
     // A report written to the folder would later be read as one of its tables.
-    let (code, _, said) = scratch.called("report published/juno/v2.13 -o published/juno/v2.13/new");
+    let (code, _, stderr) =
+        scratch.called("report published/juno/v2.13 -o published/juno/v2.13/new");
     assert!(
-        code == 2 && said.contains("in the input folder for LOG"),
-        "{said}"
+        code == 2 && stderr.contains("in the input folder for LOG"),
+        "{stderr}"
     );
 }
 
@@ -181,10 +183,12 @@ fn publish() {
     let row = "\"0\",\"0\",\"801040\",\"18660 (+22.60%)\",\"8220\"\n";
     assert!(current.contains(row), "{current}");
     let (_, out, _) = scratch.called(&format!("compare {old} {new}"));
-    let judged = |it: &&str| it.ends_with("  worse") || it.ends_with("  better");
-    let files = scratch.files().into_iter();
-    let files = files.filter(|it| it.0.starts_with(scratch.path(&format!("{data}/current"))));
-    let files = files.map(|it| String::from_utf8(it.1).expect("UTF-8"));
+    let judged = |line: &&str| line.ends_with("  worse") || line.ends_with("  better");
+    let files = scratch
+        .files()
+        .into_iter()
+        .filter(|file| file.0.starts_with(scratch.path(&format!("{data}/current"))))
+        .map(|file| String::from_utf8(file.1).expect("UTF-8"));
     let shown: usize = files.map(|it| it.matches("%)").count()).sum();
     assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
@@ -249,14 +253,14 @@ fn tables_with_equal_labels() {
     scratch.assert_outcomes(&[(&format!("publish n1sdp/again {docs}"), 0, nothing)]);
     let expected = turned.join("\n").replace("5500", "5500 (+10.00%)") + "\n";
     assert_eq!(read(), expected);
-    let former = scratch.read(&format!("tf-a/docs/perf/data/n1sdp/previous/{name}"));
-    let former = String::from_utf8(former).expect("UTF-8").replace('"', "");
-    assert_eq!(former, rows.join("\n") + "\n");
-    let said = scratch.outcome(&format!("publish n1sdp/new --previous n1sdp/old {docs}"));
-    assert_eq!((said.0, read()), (1, expected), "{}", said.1);
-    let (code, out, said) = scratch.called(&format!("{both} --row-cpus 0x0,0x1,0x2,0x3"));
+    let bytes = scratch.read(&format!("tf-a/docs/perf/data/n1sdp/previous/{name}"));
+    let previous = String::from_utf8(bytes).expect("UTF-8").replace('"', "");
+    assert_eq!(previous, rows.join("\n") + "\n");
+    let (code, stderr) = scratch.outcome(&format!("publish n1sdp/new --previous n1sdp/old {docs}"));
+    assert_eq!((code, read()), (1, expected), "{stderr}");
+    let (code, out, stderr) = scratch.called(&format!("{both} --row-cpus 0x0,0x1,0x2,0x3"));
     let is_named = !out.contains("Thread") && !out.contains("--row-cpus");
-    assert!(code == 1 && is_named, "{said}{out}");
+    assert!(code == 1 && is_named, "{stderr}{out}");
 }
 
 #[test]

@@ -22,8 +22,8 @@ fn scratch() -> Scratch {
 #[test]
 fn a_tree_needs_no_memory_and_the_signature_verifies() {
     let scratch = scratch();
-    let tree = tree_with(GicVersion::V3, "iterations=3");
-    let mut tree = DeviceTree::from_fdt(&Fdt::new(&tree).expect("a tree"));
+    let blob = tree_with(GicVersion::V3, "iterations=3");
+    let mut tree = DeviceTree::from_fdt(&Fdt::new(&blob).expect("a tree"));
     tree.root.remove_child("memory@40000000").expect("there");
     scratch.write("no-memory.dtb", &tree.to_dtb());
     let options = "--base payload.bin --dtb no-memory.dtb";
@@ -73,12 +73,12 @@ fn a_folder_of_acpi_tables_becomes_a_tree() {
     for (number, table) in rest.iter().enumerate() {
         scratch.write(&format!("acpi/{number}"), table);
     }
-    let (code, source, said) = scratch.called("tree from-acpi acpi");
-    assert_eq!(code, 0, "{said}");
+    let (code, source, stderr) = scratch.called("tree from-acpi acpi");
+    assert_eq!(code, 0, "{stderr}");
     assert!(source.contains("cpu@10000 {"), "{source}");
     assert!(
-        said.contains("xtask: found 4 CPUs, GICv3, 0 idle states; console pl011 at "),
-        "{said}"
+        stderr.contains("xtask: found 4 CPUs, GICv3, 0 idle states; console pl011 at "),
+        "{stderr}"
     );
     scratch.ours("tree from-acpi acpi --memory 0x40000000+0x40000000 -o acpi.dtb");
     scratch.ours("image --base payload.bin --dtb acpi.dtb -o bl33.bin");

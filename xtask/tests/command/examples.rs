@@ -94,8 +94,8 @@ fn make_files(parent: &Path) -> PathBuf {
 /// Creates the FIPs that the examples use.
 fn make_fips(work: &Path) {
     let words: Vec<&str> = FIP.split_whitespace().collect();
-    let (code, said) = outcome(xtask(&words).current_dir(work));
-    assert_eq!(code, 0, "{said}");
+    let (code, stderr) = outcome(xtask(&words).current_dir(work));
+    assert_eq!(code, 0, "{stderr}");
     for name in ["fip-pmf.bin", "fip-plain.bin"] {
         fs::copy(work.join("fip.bin"), work.join(name)).expect("copied");
     }
@@ -136,8 +136,8 @@ fn documented_commands_run() {
             }
             None => Stdio::null(),
         });
-        let (code, said) = outcome(&mut command);
-        assert_eq!(code, 0, "{}: {said}", example.line);
+        let (code, stderr) = outcome(&mut command);
+        assert_eq!(code, 0, "{}: {stderr}", example.line);
     }
     assert!(count > 30, "{count}");
 }

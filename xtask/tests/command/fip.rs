@@ -63,8 +63,8 @@ fn the_same_bytes_as_fiptool_makes() {
         same("o.bin", "t.bin", &gone);
         // A missing image causes only a warning, and the layout can be changed without changing any
         // images.
-        let said = scratch.ours("fip remove o.bin --nt-fw --tb-fw");
-        assert!(said.contains("warning: o.bin has no nt-fw"), "{said}");
+        let stderr = scratch.ours("fip remove o.bin --nt-fw --tb-fw");
+        assert!(stderr.contains("warning: o.bin has no nt-fw"), "{stderr}");
         scratch.theirs("fiptool remove t.bin --nt-fw --tb-fw");
         same("o.bin", "t.bin", "nt-fw is missing");
         for layout in ["--align 64", "--plat-toc-flags 12"] {
@@ -170,9 +170,9 @@ fn what_follows_a_package_is_a_warning() {
     scratch.ours("fip create --out fip.bin --nt-fw nt-fw");
     let whole = scratch.read("fip.bin");
     scratch.write("long.bin", &[&whole[..], &[0xff; 9]].concat());
-    let said = scratch.ours("fip update long.bin --nt-fw nt-fw --out new.bin");
+    let stderr = scratch.ours("fip update long.bin --nt-fw nt-fw --out new.bin");
     let warning = "warning: long.bin: 9 bytes follow the end of the package";
-    assert!(said.contains(warning), "{said}");
+    assert!(stderr.contains(warning), "{stderr}");
     assert!(scratch.read("new.bin") == whole);
 }
 
@@ -199,25 +199,28 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
         "fip unpack faulty.bin --out images",
         "fip update faulty.bin --tb-fw tb-fw --out new.bin",
     ] {
-        let said = scratch.ours(line);
-        let is_said = warnings.iter().all(|it| said.contains(it));
-        assert!(is_said && said.contains("warning: faulty.bin: "), "{said}");
+        let stderr = scratch.ours(line);
+        let is_said = warnings.iter().all(|it| stderr.contains(it));
+        assert!(
+            is_said && stderr.contains("warning: faulty.bin: "),
+            "{stderr}"
+        );
     }
     assert_eq!(scratch.read("images/nt-fw.bin"), b"nt-fw");
     assert_eq!(scratch.read("images/tb-fw.bin"), b"");
     assert!(scratch.read("new.bin") == whole);
-    let said = scratch.ours("fip update faulty.bin --align 8 --out new.bin");
+    let stderr = scratch.ours("fip update faulty.bin --align 8 --out new.bin");
     let empty = "warning: new.bin: tb-fw, Trusted Boot Firmware BL2 is empty and has no entry";
-    assert!(said.contains(empty), "{said}");
+    assert!(stderr.contains(empty), "{stderr}");
     scratch.refuses(
         "fip pack --board juno --base faulty.bin -o new.bin",
         "its size is 0",
     );
     scratch.write("empty.bin", &[&whole[..16], &[0; 40]].concat());
-    let said = scratch.ours("fip info empty.bin");
+    let stderr = scratch.ours("fip info empty.bin");
     assert!(
-        said.contains("warning: empty.bin: offset 0x10: the package has no entries"),
-        "{said}"
+        stderr.contains("warning: empty.bin: offset 0x10: the package has no entries"),
+        "{stderr}"
     );
     scratch.ours("fip update empty.bin --tb-fw tb-fw --nt-fw nt-fw");
     assert!(scratch.read("empty.bin") == whole);

@@ -18,18 +18,18 @@ fn junos_fip_is_that_of_tf_as_own_build() {
     scratch.write("payload.bin", &payload());
     scratch.write("scp.bin", &[0x5a; 80_000]);
     let build = "fip build --board juno --scp-fw scp.bin --payload payload.bin";
-    let said = scratch.ours(&format!("{build} -o sd"));
+    let stderr = scratch.ours(&format!("{build} -o sd"));
     assert!(
-        said.contains("PMF timestamps: read by the payload"),
-        "{said}"
+        stderr.contains("PMF timestamps: read by the payload"),
+        "{stderr}"
     );
     assert!(
-        said.ends_with("sd/README.md explains what to do with each\n"),
-        "{said}"
+        stderr.ends_with("sd/README.md explains what to do with each\n"),
+        "{stderr}"
     );
 
-    let (code, lines, said) = scratch.called(&format!("{build} --dry-run -o by-hand"));
-    assert_eq!(code, 0, "{said}");
+    let (code, lines, stderr) = scratch.called(&format!("{build} --dry-run -o by-hand"));
+    assert_eq!(code, 0, "{stderr}");
     let lines = lines.replace("cargo xtask", env!("CARGO_BIN_EXE_xtask"));
     let mut shell = Command::new("sh");
     shell
@@ -167,12 +167,12 @@ fn bad_sources_are_refused() {
     }
     // TF-A before 2.11 has no service to which a PMF handler could be added.
     let dry = "fip build --board rpi4 --tf-a dirty --allow-dirty --dry-run -o out";
-    let (code, lines, said) = scratch.called(dry);
-    assert_eq!(code, 0, "{said}");
+    let (code, lines, stderr) = scratch.called(dry);
+    assert_eq!(code, 0, "{stderr}");
     let why = "no PMF timestamps: TF-A 2.12 has no services/el3/ven_el3_svc.c";
     assert!(
-        said.contains(why) && said.contains("from the caller"),
-        "{said}"
+        stderr.contains(why) && stderr.contains("from the caller"),
+        "{stderr}"
     );
     assert!(!lines.contains("ENABLE_RUNTIME_INSTRUMENTATION"), "{lines}");
 }

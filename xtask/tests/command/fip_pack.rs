@@ -43,7 +43,7 @@ fn every_board_gets_its_file() {
     scratch.write("payload.bin", &payload());
     for board in boards() {
         let name = &board.name;
-        let said = scratch.ours(&format!(
+        let stderr = scratch.ours(&format!(
             "image --board {name} --base payload.bin -o image.bin"
         ));
         let image = scratch.read("image.bin");
@@ -72,7 +72,7 @@ fn every_board_gets_its_file() {
             let instead = format!("run `cargo xtask image --board {name}");
             scratch.refuses(&build, "does not boot a FIP");
             scratch.refuses(&build, &instead);
-            assert!(said.contains(&package.install), "{said}");
+            assert!(stderr.contains(&package.install), "{stderr}");
             if package.kind == PackageKind::Fit {
                 scratch.theirs("mkimage -f image.bin.its image.bin.itb");
                 scratch.theirs("dumpimage -T flat_dt -p 0 -o out image.bin.itb");
@@ -90,16 +90,19 @@ fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
     let align = package.align;
     let build = format!("fip pack --board {name} --payload payload.bin -o fip.bin");
     let options = stand_ins(scratch, &package.requires, &package.blobs);
-    let said = scratch.ours(&format!("{build} {options}"));
-    assert!(said.contains(&package.install), "{said}");
+    let stderr = scratch.ours(&format!("{build} {options}"));
+    assert!(stderr.contains(&package.install), "{stderr}");
     let all = format!("--align {align} {options} --nt-fw image.bin");
     is_fiptools(scratch, "fip.bin", &all);
     // If any of the options is missing, the error message contains its name.
     for left_out in options.split(" --").filter(|word| !word.is_empty()) {
         let less = options.replace(&format!(" --{left_out}"), "");
-        let said = scratch.refused(&format!("{build} {less}"));
+        let stderr = scratch.refused(&format!("{build} {less}"));
         let option = left_out.split(['=', ' ']).next().expect("a word");
-        assert!(said.contains(&format!("--{option}")), "{left_out}: {said}");
+        assert!(
+            stderr.contains(&format!("--{option}")),
+            "{left_out}: {stderr}"
+        );
     }
     for part in &package.parts {
         let options = stand_ins(scratch, &part.requires, &part.blobs);
@@ -173,8 +176,8 @@ fn a_released_payload_gets_a_tree_and_another_one() {
         (vec![0; 4 << 20], "larger than the limit"),
     ] {
         scratch.write("bad.bin", &file);
-        let said = scratch.refused("image --board qemu --base bad.bin -o out.bin");
-        assert!(said.contains(expected), "{expected}: {said}");
-        assert!(said.contains("--base bad.bin"), "{said}");
+        let stderr = scratch.refused("image --board qemu --base bad.bin -o out.bin");
+        assert!(stderr.contains(expected), "{expected}: {stderr}");
+        assert!(stderr.contains("--base bad.bin"), "{stderr}");
     }
 }

@@ -56,9 +56,9 @@ fn a_certificate_for_the_new_bl33() {
         scratch.theirs("openssl pkey -in nt.pem -aes256 -passout pass:x -out locked.pem");
         scratch.write("broken.pem", "-----BEGIN PRIVATE KEY-----\n");
         for (key, words) in KEYS {
-            let said = scratch.refused(&format!("{build} --nt-fw-key {key}"));
-            let is_good = said.contains(words) && !said.contains("--rot-key");
-            assert!(is_good, "{said}");
+            let stderr = scratch.refused(&format!("{build} --nt-fw-key {key}"));
+            let is_good = stderr.contains(words) && !stderr.contains("--rot-key");
+            assert!(is_good, "{stderr}");
         }
         // The BL33 certificate is the old one, as it would be after unpacking a FIP.
         scratch.ours(&format!(
@@ -81,7 +81,7 @@ fn is_as_cert_create_makes_it(scratch: &Scratch, hash: &str, config: &str) {
         let same = before.get(*uuid) == after.get(*uuid);
         assert_eq!(same, !changed.contains(uuid), "{uuid:?}");
     }
-    let [bl33, certificate] = changed.map(|it| after.get(it).expect("an image"));
+    let [bl33, certificate] = changed.map(|uuid| after.get(uuid).expect("an image"));
     scratch.write("bl33", bl33);
     scratch.write("new.crt", certificate);
     scratch.theirs(&format!(

@@ -33,8 +33,8 @@ fn every_format_has_the_step() {
         ("csv", ["77120.0,ns,0,v2.12,1644.7", ",worse\n"]),
         ("json", ["\"figure\": 77120.0,", "\"outcome\": \"worse\""]),
     ] {
-        let (code, out, said) = scratch.called(&format!("{JUNO} --format {format}"));
-        assert_eq!((code, said.as_str()), (0, ""), "{format}");
+        let (code, out, stderr) = scratch.called(&format!("{JUNO} --format {format}"));
+        assert_eq!((code, stderr.as_str()), (0, ""), "{format}");
         for part in parts {
             assert!(out.contains(part), "{format}: {part:?} is not in:\n{out}");
         }
@@ -51,8 +51,8 @@ fn every_format_has_the_step() {
 fn wide_tables_are_continued_and_gaps_are_shown() {
     let scratch = Scratch::empty();
     for nth in 1..=12 {
-        let rows = [("0,0", 100_000), ("0,1", 100_000 + 10_000 * nth)];
-        let rows = if nth == 5 { &rows[..1] } else { &rows };
+        let both = [("0,0", 100_000), ("0,1", 100_000 + 10_000 * nth)];
+        let rows = if nth == 5 { &both[..1] } else { &both };
         release(&scratch, &format!("v1.{nth}"), rows);
     }
     let releases: Vec<String> = (1..=12).map(|nth| format!("v1.{nth}")).collect();
@@ -79,9 +79,11 @@ Powerdown (us), continued
     let (_, page, _) = scratch.called(&format!("{line} --format html"));
     // The chart does not connect the figures before and after the gap.
     for (class, begins) in [("trace c0", 1), ("trace c1", 2)] {
-        let path = page.lines().find(|it| it.contains(class));
-        let path = path.expect("a chart line");
-        let [moves, strokes] = ['M', 'L'].map(|it| path.matches(it).count());
+        let path = page
+            .lines()
+            .find(|it| it.contains(class))
+            .expect("a chart line");
+        let [moves, strokes] = ['M', 'L'].map(|letter| path.matches(letter).count());
         let points = if class == "trace c0" { 12 } else { 11 };
         assert_eq!((moves, moves + strokes), (begins, points), "{path}");
     }
@@ -95,8 +97,8 @@ Powerdown (us), continued
 fn boards_are_side_by_side() {
     let scratch = Scratch::of_reports(log());
     let boards = format!("history published/juno/v2.13 published/n1sdp/v2.9/{SERIAL}");
-    let (code, out, said) = scratch.called(&boards);
-    assert_eq!((code, said.as_str()), (0, ""));
+    let (code, out, stderr) = scratch.called(&boards);
+    assert_eq!((code, stderr.as_str()), (0, ""));
     for part in [
         "PSCI latencies of juno, n1sdp\n",
         "  juno  n1sdp\n",
@@ -120,7 +122,7 @@ fn wrong_releases_are_refused() {
     release(&scratch, "v1.2", &[("7,7", 100)]);
     let two = [log(), log()].concat();
     scratch.write("two.log", &two);
-    for (words, said) in [
+    for (words, expected) in [
         (
             "v1.1".to_owned(),
             "v1.1: a history needs at least two releases",
@@ -135,6 +137,6 @@ fn wrong_releases_are_refused() {
             "is in the input folder for RUN",
         ),
     ] {
-        scratch.refuses(&format!("history {words}"), said);
+        scratch.refuses(&format!("history {words}"), expected);
     }
 }

@@ -25,12 +25,13 @@ fn build_for_ever(command: &mut Command, dir: &Path) {
 
 /// Returns what `cargo xtask qemu` prints about an installation, without output from parallel
 /// steps.
-fn of_installation(said: &str) -> String {
+fn of_installation(stderr: &str) -> String {
     let others = [
         "xtask: building the payload",
         "xtask: fetching the source of TF-A",
     ];
-    said.split_inclusive('\n')
+    stderr
+        .split_inclusive('\n')
         .filter(|line| !others.iter().any(|other| line.starts_with(other)))
         .collect()
 }
@@ -54,9 +55,9 @@ fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> Str
     if no_install {
         command.env("PSCI_BENCH_NO_INSTALL", "1");
     }
-    let (code, said) = outcome(&mut command);
-    assert_eq!(code, 2, "{said}");
-    of_installation(&said)
+    let (code, stderr) = outcome(&mut command);
+    assert_eq!(code, 2, "{stderr}");
+    of_installation(&stderr)
 }
 
 /// If an installation fails, the end of its output is shown and the full output is saved to a file.
@@ -74,13 +75,19 @@ fn output_of_an_install_is_kept_in_a_file() {
     let not_found = "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make, dpkg-dev\n\
                      xtask: error: qemu-system-arm was installed but is still not found\n";
     assert_eq!(of_apt(0), not_found);
-    let said = of_apt(7);
+    let stderr = of_apt(7);
     assert!(
-        said.contains("\nupdate 300\nits full output is in "),
-        "{said}"
+        stderr.contains("\nupdate 300\nits full output is in "),
+        "{stderr}"
     );
-    assert!(said.ends_with("psci-bench/install-apt-get.log\n"), "{said}");
-    assert!(said.lines().count() < 50 && !said.contains('\r'), "{said}");
+    assert!(
+        stderr.ends_with("psci-bench/install-apt-get.log\n"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.lines().count() < 50 && !stderr.contains('\r'),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -103,9 +110,9 @@ fn an_interrupted_install_ends_in_one_line() {
     }
     interrupt(&child.id().to_string());
     let end = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&end.stderr);
+    let stderr = String::from_utf8_lossy(&end.stderr);
     assert_eq!(
-        of_installation(&said),
+        of_installation(&stderr),
         "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make, dpkg-dev\nxtask: interrupted\n"
     );
     assert_eq!(end.status.code(), Some(3));
@@ -117,11 +124,11 @@ fn tests_in_a_path_with_a_space_are_refused_first() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let place = dir.path().join("a b");
     for verb in ["setup", "test"] {
-        let (code, said) = outcome(xtask(&[verb]).env("CARGO_TARGET_DIR", &place));
-        assert_eq!((code, said.lines().count()), (2, 1), "{said}");
+        let (code, stderr) = outcome(xtask(&[verb]).env("CARGO_TARGET_DIR", &place));
+        assert_eq!((code, stderr.lines().count()), (2, 1), "{stderr}");
         assert!(
-            said.contains("a b: TF-A's makefiles") && said.contains("set CARGO_TARGET_DIR"),
-            "{said}"
+            stderr.contains("a b: TF-A's makefiles") && stderr.contains("set CARGO_TARGET_DIR"),
+            "{stderr}"
         );
         assert!(!place.join("psci-bench/tf-a").exists());
     }

@@ -11,8 +11,8 @@ fn git(scratch: &Scratch, name: &str, words: &[&str]) {
     let mut git = Command::new("git");
     let user = ["-c", "user.name=a", "-c", "user.email=a@b"];
     git.args(user).args(["-C", name]).args(words);
-    let (code, _, said) = called(git.current_dir(scratch.path("")));
-    assert_eq!(code, 0, "{words:?}: {said}");
+    let (code, _, stderr) = called(git.current_dir(scratch.path("")));
+    assert_eq!(code, 0, "{words:?}: {stderr}");
 }
 
 /// Commits a change to the checkout called `name`.
@@ -39,19 +39,19 @@ fn releases_are_the_tagged_commits_without_candidates() {
         let words = ["ledger", "--tf-a", "own", "old..HEAD", "--releases"];
         called(xtask(&words).current_dir(scratch.path("")))
     };
-    let (code, _, said) = ledger();
-    assert_eq!(code, 2, "{said}");
+    let (code, _, stderr) = ledger();
+    assert_eq!(code, 2, "{stderr}");
     let refused = "--releases: the range contains no tag of a release, such as v2.12.0";
-    assert!(said.contains(refused), "{said}");
+    assert!(stderr.contains(refused), "{stderr}");
     git(&scratch, "own", &["tag", "v1.0"]);
     git(&scratch, "own", &["tag", "-a", "v1.0.0", "-m", "a release"]);
     commit(&scratch, "own", "third");
     git(&scratch, "own", &["tag", "v1.1-rc0"]);
     commit(&scratch, "own", "fourth");
-    let (code, out, said) = ledger();
-    assert_eq!(code, 3, "{said}");
+    let (code, out, stderr) = ledger();
+    assert_eq!(code, 3, "{stderr}");
     for part in ["1/3 ", "2/3 v1.0.0 second", "3/3 "] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(stderr.contains(part), "{part}: {stderr}");
     }
     assert!(out.contains("v1.0.0") && !out.contains("third"), "{out}");
 }
@@ -71,18 +71,18 @@ fn commits_are_those_of_the_named_checkout_and_their_titles_plain() {
         ledger.env("GIT_WORK_TREE", scratch.path("other"));
         called(&mut ledger)
     };
-    let (code, out, said) = ledger();
-    assert_eq!(code, 3, "{said}");
+    let (code, out, stderr) = ledger();
+    assert_eq!(code, 3, "{stderr}");
     for part in ["red .[31m title", "skipped: ", "not a TF-A source tree"] {
         assert!(out.contains(part), "{part}: {out}");
     }
-    assert!(!format!("{out}{said}").contains('\u{1b}'), "{said}");
+    assert!(!format!("{out}{stderr}").contains('\u{1b}'), "{stderr}");
     assert!(
-        said.contains("--tf-a own: uncommitted changes are not measured"),
-        "{said}"
+        stderr.contains("--tf-a own: uncommitted changes are not measured"),
+        "{stderr}"
     );
     assert!(
-        said.contains("the first commit cannot be measured"),
-        "{said}"
+        stderr.contains("the first commit cannot be measured"),
+        "{stderr}"
     );
 }

@@ -56,15 +56,15 @@ fn a_serial_port_is_followed_to_the_last_line() {
     let to = out.to_str().expect("UTF-8");
     let child = start(dir.path(), &[&name, "-o", to]);
     send(&mut ours, log().as_bytes());
-    let (code, _, said, kept) = ended(dir.path(), child);
-    assert_eq!(code, 0, "{said}");
+    let (code, _, stderr, kept) = ended(dir.path(), child);
+    assert_eq!(code, 0, "{stderr}");
     assert!(kept == log().as_bytes(), "{} bytes", kept.len());
     for part in [
         "1/6 Suspend to deepest power level on all cores in parallel",
         "2/6 CPU suspend on all cores in sequence",
         "the run has ended",
     ] {
-        assert!(said.contains(part), "{said}");
+        assert!(stderr.contains(part), "{stderr}");
     }
     let report = fs::read_to_string(out).expect("a report");
     assert!(report.contains("Last man down in cluster 0"), "{report}");
@@ -78,11 +78,11 @@ fn a_board_that_falls_silent_is_not_waited_for_for_ever() {
     let child = start(dir.path(), &[&name, "--timeout", "3"]);
     let half = &log().as_bytes()[..log().len() / 2];
     send(&mut ours, half);
-    let (code, out, said, kept) = ended(dir.path(), child);
+    let (code, out, stderr, kept) = ended(dir.path(), child);
     assert!(started.elapsed() < Duration::from_secs(20));
-    assert_eq!(code, 3, "{said}");
-    let is_said = said.contains("timed out") && said.contains("incomplete");
-    assert!(is_said, "{said}");
+    assert_eq!(code, 3, "{stderr}");
+    let is_said = stderr.contains("timed out") && stderr.contains("incomplete");
+    assert!(is_said, "{stderr}");
     assert!(kept == half && out.contains("Powerdown"), "{out}");
 }
 
@@ -93,9 +93,9 @@ fn stdin_is_followed_and_what_came_is_kept() {
     let mut pipe = child.stdin.take().expect("piped");
     pipe.write_all(log().as_bytes()).expect("written");
     // The pipe is still open, so the last line of the log must have ended the run.
-    let (code, out, said, kept) = ended(dir.path(), child);
+    let (code, out, stderr, kept) = ended(dir.path(), child);
     drop(pipe);
-    assert_eq!((code, kept == log().as_bytes()), (0, true), "{said}");
+    assert_eq!((code, kept == log().as_bytes()), (0, true), "{stderr}");
     assert!(out.contains("Last man down"), "{out}");
 
     // After Ctrl-C, the report covers the data received so far.
@@ -108,12 +108,16 @@ fn stdin_is_followed_and_what_came_is_kept() {
     wait_until(|| fs::metadata(&kept).is_ok_and(|it| it.len() > 1000));
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it is ours");
-    let (code, _, said, _) = ended(dir.path(), child);
+    let (code, _, stderr, _) = ended(dir.path(), child);
     drop(pipe);
-    assert_eq!((code, said.contains("interrupted")), (3, true), "{said}");
+    assert_eq!(
+        (code, stderr.contains("interrupted")),
+        (3, true),
+        "{stderr}"
+    );
 
-    let (code, said) = outcome(&mut xtask(&["follow", "/dev/no-such-port"]));
-    assert_eq!(code, 2, "{said}");
+    let (code, stderr) = outcome(&mut xtask(&["follow", "/dev/no-such-port"]));
+    assert_eq!(code, 2, "{stderr}");
 }
 
 /// The command does not write to its input file, even if it reads that file from stdin. An existing
@@ -149,8 +153,8 @@ fn stdin_and_the_log_are_two_files() {
         let mut command = xtask(&line.split(' ').collect::<Vec<_>>());
         command.current_dir(&dir);
         command.stdin(File::open(input).expect("there"));
-        let (found, out, said) = called(&mut command);
-        assert!(found == code && said.contains(part), "{line}: {said}");
+        let (found, out, stderr) = called(&mut command);
+        assert!(found == code && stderr.contains(part), "{line}: {stderr}");
         assert!(
             fs::read(&path).expect("there") == log().as_bytes(),
             "{line}"
@@ -168,8 +172,8 @@ fn log_that_another_run_writes_is_not_followed_into() {
     other.lock().expect("no other owner");
     let mut command = xtask(&["follow", "-", "--log", "k.log"]);
     command.current_dir(&dir).stdin(Stdio::null());
-    let (code, said) = outcome(&mut command);
+    let (code, stderr) = outcome(&mut command);
     let part = "--log k.log: another run is writing to this file";
-    assert!(code == 2 && said.contains(part), "{said}");
+    assert!(code == 2 && stderr.contains(part), "{stderr}");
     assert!(fs::read(&path).expect("there") == log().as_bytes());
 }

@@ -15,8 +15,10 @@ fn page(data: &Path) -> String {
     let mut page = "Figures\n=======\n".to_owned();
     for which in ["current", "previous"] {
         let files = fs::read_dir(data.join(which)).expect("a folder");
-        let names = files.map(|entry| entry.expect("a file").file_name());
-        let mut names: Vec<String> = names.map(|it| it.into_string().expect("UTF-8")).collect();
+        let mut names: Vec<String> = files
+            .map(|entry| entry.expect("a file").file_name())
+            .map(|path| path.into_string().expect("UTF-8"))
+            .collect();
         names.sort();
         assert_eq!(names.len(), 6, "{names:?}");
         page.push_str(&format!("\n{which}\n{}\n", "-".repeat(which.len())));
@@ -45,8 +47,8 @@ const NAME_LIKE_MARKUP: &str = "NOTICE:  Booting trusted firmware test framework
 fn sphinx_builds_every_page_without_a_warning() {
     let workspace = Workspace::find().expect("the repository");
     setup::ensure(&workspace, &[Need::PythonVenv, Need::Sphinx]).expect("Sphinx");
-    let sphinx = Need::Sphinx.programs(&workspace).expect("it was installed");
-    let sphinx = sphinx.join("sphinx-build");
+    let programs = Need::Sphinx.programs(&workspace).expect("it was installed");
+    let sphinx = programs.join("sphinx-build");
     let scratch = Scratch::of_reports(log());
     let source = scratch.path("source");
     scratch.write_tf_a("source");
@@ -90,8 +92,8 @@ fn sphinx_builds_every_page_without_a_warning() {
         .args([&source, &scratch.path("html")])
         .output()
         .expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.is_empty(), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.is_empty(), "{stderr}");
     let html = |name: &str| {
         let page = scratch.read(&format!("html/{name}"));
         String::from_utf8(page).expect("UTF-8")

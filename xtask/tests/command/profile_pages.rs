@@ -6,6 +6,7 @@ use report::profile::difference::changes;
 use report::profile::export::{ProfileFormat, write};
 use report::profile::profile::{Cost, Profile, ProfilePhase};
 use xtask::build::checkout::Commit;
+use xtask::commits::figure_comparison::{CommitFigures, FigureComparison};
 use xtask::commits::ledger::{CommitLedger, LedgerEntry, LedgerStep};
 use xtask::commits::ledger_export::{self, LedgerFormat};
 
@@ -19,10 +20,10 @@ fn phase(name: &str, stacks: &[(&str, u64)]) -> ProfilePhase {
         calls: 2,
         ..Cost::default()
     };
-    let stacks = stacks
+    let stacks: BTreeMap<String, Cost> = stacks
         .iter()
-        .map(|(stack, mean)| ((*stack).to_owned(), cost(*mean)));
-    let stacks: BTreeMap<String, Cost> = stacks.collect();
+        .map(|(stack, mean)| ((*stack).to_owned(), cost(*mean)))
+        .collect();
     ProfilePhase {
         scenario: "susp_deep_serial".to_owned(),
         name: name.to_owned(),
@@ -114,12 +115,10 @@ pub fn change_page() -> String {
 /// Returns the page of a ledger with one step.
 pub fn ledger_page() -> String {
     let profiles = [old_profile(), old_profile(), new_profile()];
-    let entry = |(place, profile): (usize, Profile)| {
-        let phases = profile.phases.iter();
-        let mut entry = LedgerEntry::default();
-        entry.commit = commit(place);
-        entry.figures = phases.map(|it| (it.figure_name(), it.figure())).collect();
-        entry
+    let entry = |(place, profile): (usize, Profile)| LedgerEntry {
+        commit: commit(place),
+        record: CommitFigures::from(profile),
+        ..LedgerEntry::default()
     };
     let entries = profiles.into_iter().enumerate().map(entry).collect();
     let step = LedgerStep {
@@ -131,16 +130,14 @@ pub fn ledger_page() -> String {
     };
     let ledger = CommitLedger {
         range: "v1..v2".to_owned(),
-        tolerance: 0.01,
-        unit: None,
-        selected: None,
+        comparison: FigureComparison::all(0.01, None),
         entries,
         steps: vec![step],
         whole: Vec::new(),
     };
-    let mut page = Vec::new();
-    ledger_export::write(LedgerFormat::Html, &ledger, &mut page).expect("a page");
-    let page = String::from_utf8(page).expect("UTF-8");
+    let mut bytes = Vec::new();
+    ledger_export::write(LedgerFormat::Html, &ledger, &mut bytes).expect("a page");
+    let page = String::from_utf8(bytes).expect("UTF-8");
     for part in [
         ">Charts</a></li>",
         "<li class=\"chart\"><a href=\"#susp_deep_serial-cache-flush\">",

@@ -56,10 +56,11 @@ fn cut_baseline_takes_no_file_from_previous() {
     scratch.assert_outcomes(&[(&format!("publish {new} {docs} published/juno/v2.9"), 1, "")]);
     let published = scratch.path("published/juno/v2.9");
     let files = fs::read_dir(published).expect("a folder");
-    for file in files.map(|it| it.expect("a file")).filter(|it| {
-        let name = it.file_name().to_string_lossy().into_owned();
-        !name.contains("deep")
-    }) {
+    for entry in files {
+        let file = entry.expect("a file");
+        if file.file_name().to_string_lossy().contains("deep") {
+            continue;
+        }
         let name = format!("cut/juno/{}", file.file_name().display());
         scratch.write(&name, &fs::read(file.path()).expect("a file"));
     }
@@ -77,9 +78,9 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
     let line = "trap '' XFSZ; ulimit -f 0; \
         $X publish good.log --platform qemu --no-page tf-a";
     shell.args(["-c", line]).current_dir(scratch.path(""));
-    let (code, said) = outcome(shell.env("X", xtask(&[]).get_program()));
-    assert_eq!(code, 2, "{said}");
-    assert!(said.contains("tf-a/docs/perf/data/qemu/"), "{said}");
+    let (code, stderr) = outcome(shell.env("X", xtask(&[]).get_program()));
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("tf-a/docs/perf/data/qemu/"), "{stderr}");
     assert!(!scratch.path("tf-a/docs").exists());
 }
 
@@ -95,11 +96,11 @@ fn folder_that_is_not_a_tf_a_source_tree_is_refused() {
             "its Makefile does not set VERSION_MAJOR and VERSION_MINOR",
         ),
     ] {
-        let said = scratch.refused(&format!("publish good.log --platform qemu {tree}"));
+        let stderr = scratch.refused(&format!("publish good.log --platform qemu {tree}"));
         let expected = format!(
             "{tree}: not a TF-A source tree: {why}; pass TF-A's source tree after the logs\n"
         );
-        assert!(said.ends_with(&expected), "{said}");
+        assert!(stderr.ends_with(&expected), "{stderr}");
     }
     assert!(!scratch.path("typo").exists());
 }
@@ -114,8 +115,8 @@ fn new_folder_for_figures_of_an_unknown_board_is_named() {
     // Publishes one platform in a source tree, and then a second platform twice.
     for (platform, is_noted) in [("mine", false), ("nine", true), ("nine", false)] {
         let docs = format!("--platform {platform} --no-page tf-a");
-        let said = scratch.ours(&format!("publish mine {docs}"));
-        assert_eq!(said.contains(note), is_noted, "{said}");
+        let stderr = scratch.ours(&format!("publish mine {docs}"));
+        assert_eq!(stderr.contains(note), is_noted, "{stderr}");
     }
 }
 
@@ -143,8 +144,9 @@ fn page_keeps_its_line_ends_and_names_the_release_before() {
         assert_eq!(page.matches('\n').count(), page.matches("\r\n").count());
         let fields: Vec<&str> = page.lines().filter(|it| it.starts_with(":")).collect();
         let has = |field: &str, version: &str| {
-            let mut fields = fields.iter();
-            fields.any(|it| it.starts_with(field) && it.contains(version))
+            fields
+                .iter()
+                .any(|line| line.starts_with(field) && line.contains(version))
         };
         assert!(
             has(":Firmware:", "v2.13.0") && has(":Previous release:", "v2.12.1"),

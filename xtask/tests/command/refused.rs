@@ -17,9 +17,9 @@ use crate::support::{End, PASS, called, outcome, script, stub, xtask};
 fn check<C: Debug + Copy>(rows: &[(C, &[&str])], refuse: impl Fn(C) -> String) {
     let mut wrong = String::new();
     for (command, parts) in rows {
-        let said = refuse(*command);
-        for part in parts.iter().filter(|part| !said.contains(**part)) {
-            wrong += &format!("{command:?}: {part:?} in\n{said}\n");
+        let stderr = refuse(*command);
+        for part in parts.iter().filter(|part| !stderr.contains(**part)) {
+            wrong += &format!("{command:?}: {part:?} in\n{stderr}\n");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -29,12 +29,12 @@ fn check<C: Debug + Copy>(rows: &[(C, &[&str])], refuse: impl Fn(C) -> String) {
 fn commands_are_refused_by_name() {
     let scratch = material();
     check(commands::REFUSED, |line| scratch.refused(line));
-    let at_once = |said: String| {
+    let at_once = |stderr: String| {
         assert!(
-            !said.contains("building") && !said.contains("fetching"),
-            "{said}"
+            !stderr.contains("building") && !stderr.contains("fetching"),
+            "{stderr}"
         );
-        said
+        stderr
     };
     check(commands::REFUSED_AT_ONCE, |line| {
         at_once(scratch.refused(line))
@@ -65,8 +65,10 @@ fn faulty() -> Scratch {
         scratch.write(name, data);
     }
     scratch.write("sparse", "");
-    let sparse = File::options().write(true).open(scratch.path("sparse"));
-    let sparse = sparse.expect("there");
+    let sparse = File::options()
+        .write(true)
+        .open(scratch.path("sparse"))
+        .expect("there");
     sparse.set_len(4 << 30).expect("a sparse file");
     for (folder, name, body) in [
         ("fails", "apt-get", "echo \"called: $*\" >&2; exit 100"),
@@ -108,9 +110,9 @@ fn files_and_programs_are_refused_at_once_by_what_to_do() {
         shell
             .env("CARGO", endless.join("cargo"))
             .env("RUSTC", endless.join("rustc"));
-        let (code, said) = outcome(&mut shell);
-        assert_eq!(code, 2, "{line}: {said}");
-        said
+        let (code, stderr) = outcome(&mut shell);
+        assert_eq!(code, 2, "{line}: {stderr}");
+        stderr
     });
     assert!(!scratch.path("new").exists());
     for (folder, only) in [
@@ -119,7 +121,7 @@ fn files_and_programs_are_refused_at_once_by_what_to_do() {
     ] {
         let entries = fs::read_dir(scratch.path(folder)).expect(folder);
         let names: Vec<_> = entries
-            .map(|it| it.expect("an entry").file_name())
+            .map(|entry| entry.expect("an entry").file_name())
             .collect();
         assert_eq!(names, [&*only], "partial output was left");
     }

@@ -51,11 +51,13 @@ fn assert_board(release: &Path, name: &str, payload: &[u8]) {
         page.starts_with(&format!("{name}: ")) && page.contains("\nUART "),
         "{page}"
     );
-    let images = files(&folder).into_iter().filter(|(path, _)| {
-        let ending = path.extension().unwrap_or_default();
-        ending == "bin" || ending == "img"
-    });
-    let images: Vec<_> = images.collect();
+    let images: Vec<_> = files(&folder)
+        .into_iter()
+        .filter(|(path, _)| {
+            let ending = path.extension().unwrap_or_default();
+            ending == "bin" || ending == "img"
+        })
+        .collect();
     let [(_, image)] = &images[..] else {
         panic!("{name}: {} images", images.len());
     };
@@ -117,8 +119,8 @@ fn release_has_every_board_and_no_path_of_this_machine() {
         Need::Mkimage,
     ];
     setup::ensure(&workspace, &needs).expect("installed");
-    let (code, said) = outcome(&mut release(&scratch, "new", ""));
-    assert_eq!(code, 0, "{said}");
+    let (code, stderr) = outcome(&mut release(&scratch, "new", ""));
+    assert_eq!(code, 0, "{stderr}");
     assert_files(&scratch, &workspace.root);
     assert_licenses(&scratch.path("new"));
     let payload = scratch.read("new/payload.bin");
@@ -162,8 +164,8 @@ fn release_needs_a_new_folder_and_all_licenses() {
     scratch.write("full/mine", "");
     for (folder, tree, expected, words) in [
         ("--help", "", 2, "usage: .ci/release DIR"),
-        ("full", "", 1, "full: already exists"),
-        ("absent/new", "", 1, "/absent first"),
+        ("full", "", 2, "full: already exists"),
+        ("absent/new", "", 2, "/absent first"),
         (
             "new",
             "MIT|gone v1.0.0",
@@ -185,10 +187,10 @@ fn release_needs_a_new_folder_and_all_licenses() {
     ] {
         let mut command = release(&scratch, folder, tree);
         let before = fs::read_dir(scratch.path("")).expect("a folder").count();
-        let (code, said) = outcome(&mut command);
-        assert_eq!(code, expected, "{folder}: {said}");
-        assert!(said.contains(words), "{folder}: {said}");
+        let (code, stderr) = outcome(&mut command);
+        assert_eq!(code, expected, "{folder}: {stderr}");
+        assert!(stderr.contains(words), "{folder}: {stderr}");
         let after = fs::read_dir(scratch.path("")).expect("a folder").count();
-        assert_eq!(before, after, "{folder}: {said}");
+        assert_eq!(before, after, "{folder}: {stderr}");
     }
 }

@@ -53,7 +53,7 @@ fn page() -> String {
             ..Cpu::default()
         });
         let scenarios = wide.run.scenarios.iter_mut();
-        for scenario in scenarios.filter(|it| !it.suite_cells().is_empty()) {
+        for scenario in scenarios.filter(|scenario| !scenario.suite_cells().is_empty()) {
             let place = usize::from(index) % scenario.cells.len();
             let mut cell = scenario.cells[place].clone();
             cell.cpu = index.into();
@@ -220,9 +220,9 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
         format!("file://{}", window.display()),
     ]);
     let output = chromium.output().expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
-    let lines = said.lines().filter(|line| line.contains("CONSOLE"));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    let lines = stderr.lines().filter(|line| line.contains("CONSOLE"));
     lines.map(str::to_owned).collect()
 }
 

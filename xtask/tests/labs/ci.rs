@@ -9,7 +9,7 @@ use report::made_up_run;
 use suite::model::{Failure, Run, Status};
 use suite::plan::Records;
 
-use crate::tools::{said, tools};
+use crate::tools::{output, tools};
 
 #[test]
 fn a_regression_fails_the_script() {
@@ -22,7 +22,7 @@ fn a_regression_fails_the_script() {
         script.args(["--smp", "2", "--args", "iterations=2 only=susp_deep_serial"]);
         script.args(["--variant", variant]);
         script.env("UPDATE", update).env("OUT", out);
-        said(&mut script)
+        output(&mut script)
     };
     run("", "none", "coherency=hw").ends(2, "UPDATE=1 stores one");
     let kept = run("1", "kept", "coherency=hw");
@@ -39,7 +39,7 @@ fn a_regression_fails_the_script() {
     let mut script = tools.script("regression.sh");
     script.arg(&baseline).arg("--help").current_dir(dir.path());
     script.env("UPDATE", "1").env("OUT", "slower");
-    said(&mut script).ends(2, "the run wrote no log");
+    output(&mut script).ends(2, "the run wrote no log");
     assert!(fs::read(&baseline).expect("kept") == kept);
     assert!(!dir.path().join("slower/junit.xml").exists());
     run("", "slower", "coherency=sw").ends(1, "");
@@ -68,7 +68,7 @@ fn cells_wherever_they_are() {
     let run = |jobs: &str, arguments: &[&str]| {
         let mut script = tools.script("lab.sh");
         script.args(arguments).current_dir(dir.path());
-        said(script.env("PYTEST", "echo").env("JOBS", jobs))
+        output(script.env("PYTEST", "echo").env("JOBS", jobs))
     };
     let odd = "a 'b' \\c [d]*\n\"e";
     let far = cell(&format!("{odd}/1/2/3/4/5"));
@@ -93,12 +93,12 @@ fn cells_wherever_they_are() {
     fs::remove_dir_all(near.join("results")).expect("removed");
     let mut script = tools.script("lab.sh");
     script.arg(&near).env("PYTEST", "echo");
-    said(script.env("XTASK", "/nonexistent")).ends(2, "the host tool (XTASK) does not run");
+    output(script.env("XTASK", "/nonexistent")).ends(2, "the host tool (XTASK) does not run");
     assert!(!near.join("results").exists());
     let mark = fs::read_to_string(near.join("cell.json")).expect("a mark");
     for (engine, words) in [("lava", "no job.yaml"), ("other", "neither lava nor")] {
         fs::write(near.join("cell.json"), mark.replace("labgrid", engine)).expect("written");
-        said(tools.script("lab.sh").arg(&near)).ends(2, words);
+        output(tools.script("lab.sh").arg(&near)).ends(2, words);
     }
 }
 
@@ -150,7 +150,7 @@ fn assert_ends(engine: &str, (log, ending): (&str, &str), code: i32, why: &str) 
     }
     let mut script = tools().script("lab.sh");
     script.arg(&cell).env("LAVA_RUN", "sh ../engine");
-    said(script.env("PYTEST", "sh ../engine")).ends(code, why);
+    output(script.env("PYTEST", "sh ../engine")).ends(code, why);
     let kept = fs::read_to_string(cell.join("results/exit-code"));
     assert_eq!(kept.expect("an exit code"), format!("{code}\n"));
 }
@@ -214,10 +214,10 @@ exit "${code:-0}"
 fn create_fork(fork: &Path) -> [String; 2] {
     fs::create_dir(fork).expect("made");
     let git = |words: &[&str]| {
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
-        git.arg("-C").arg(fork).args(words);
-        said(&mut git).ends(0, "").out.trim().to_owned()
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+        command.arg("-C").arg(fork).args(words);
+        output(&mut command).ends(0, "").out.trim().to_owned()
     };
     git(&["init", "--quiet", "--initial-branch=change"]);
     let commit = |title: &str| {
@@ -254,7 +254,7 @@ fn a_fork_is_compared_with_the_commit_that_it_is_based_on() {
             .current_dir(dir.path());
         script.env("XTASK", &stub).env("OUT", "results");
         script.envs(["QEMU", "COMPARE", "LEDGER"].into_iter().zip(codes));
-        said(&mut script)
+        output(&mut script)
     };
     run(["0", "0", "0"], "upstream").ends(0, "");
     let notes = fs::read_to_string(&calls).expect("notes");
@@ -303,7 +303,7 @@ fn the_fragments_call_the_scripts() {
     }
     for name in ["lab.sh", "regression.sh", "tf-a-fork.sh"] {
         let mut check = Command::new("sh");
-        said(check.arg("-n").arg(tools.root.join("docs/ci").join(name))).ends(0, "");
-        said(&mut tools.script(name)).ends(2, "usage: ");
+        output(check.arg("-n").arg(tools.root.join("docs/ci").join(name))).ends(0, "");
+        output(&mut tools.script(name)).ends(2, "usage: ");
     }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use suite::plan::{ScenarioId, TAG_PREFIX};
 
 use crate::support::xtask;
-use crate::tools::{Result, lab, results, said, tools};
+use crate::tools::{Result, lab, output, results, tools};
 
 /// Options for a short run.
 const SHORT: &str = "--smp 4 --args iterations=2";
@@ -40,18 +40,18 @@ fn cases_of_suite() -> [String; 6] {
 
 /// Returns the suite's figures in a log in nanoseconds, in the form in which LAVA names them.
 fn figures(log: &Path) -> Vec<(String, f64)> {
-    let mut report = xtask(&["report", "--format", "csv"]);
-    let report = said(report.arg(log)).ends(0, "").out;
-    let mut lines = csv::Reader::from_reader(report.as_bytes());
-    let names = lines.headers().expect("a header").clone();
-    let lines = lines.records().map(|line| line.expect("a line"));
+    let mut command = xtask(&["report", "--format", "csv"]);
+    let report = output(command.arg(log)).ends(0, "").out;
+    let mut reader = csv::Reader::from_reader(report.as_bytes());
+    let names = reader.headers().expect("a header").clone();
+    let lines = reader.records().map(|line| line.expect("a line"));
     let figures = lines.filter_map(|line| {
         let field = |name: &str| {
             let place = names.iter().position(|it| it == name);
             line[place.expect(name)].to_owned()
         };
-        let tag = field("scenario");
-        let tag = tag.strip_prefix(TAG_PREFIX)?;
+        let scenario = field("scenario");
+        let tag = scenario.strip_prefix(TAG_PREFIX)?;
         let metric = field("metric").replace("cflush", "cache-flush");
         let (cluster, core) = (field("cluster"), field("core"));
         let figure = field("shown_ns").parse().ok()?;
@@ -63,13 +63,14 @@ fn figures(log: &Path) -> Vec<(String, f64)> {
 /// Checks the test cases, verdict and measurements of one job.
 fn check_job(log: &Path) {
     let found = results(log);
-    let (measured, cases): (Vec<Result>, Vec<Result>) =
-        found.into_iter().partition(|it| it.measurement.is_some());
+    let (measured, cases): (Vec<Result>, Vec<Result>) = found
+        .into_iter()
+        .partition(|result| result.measurement.is_some());
     let cases = cases.into_iter().map(|it| (it.case, it.outcome));
     let names = cases_of_suite()
         .into_iter()
         .chain(["psci_bench".to_owned()]);
-    let wanted: Vec<_> = names.map(|it| (it, "pass".to_owned())).collect();
+    let wanted: Vec<_> = names.map(|name| (name, "pass".to_owned())).collect();
     assert_eq!(cases.collect::<Vec<_>>(), wanted, "{}", log.display());
     // Five scenarios with three figures each and one with a single figure, on four CPUs.
     assert_eq!(measured.len(), 64, "{}", log.display());
@@ -96,10 +97,10 @@ fn as_tf_a_sees_it(theirs: &Path) {
         .args(["-c", RENDER])
         .arg(theirs)
         .arg(tools.lava.device_types());
-    said(&mut render).ends(0, "");
+    output(&mut render).ends(0, "");
     let mut schema = tools.lava.schema();
-    let schema = said(schema.arg("device").arg(theirs.join("device.yaml")));
-    assert_eq!(schema.code, 0, "{}", schema.out);
+    let checked = output(schema.arg("device").arg(theirs.join("device.yaml")));
+    assert_eq!(checked.code, 0, "{}", checked.out);
 }
 
 #[test]
@@ -119,8 +120,8 @@ fn jobs_of_both_engines_pass() {
     lab("lava", &set, &format!("{SHORT} --name tftf"));
     let theirs = set.join("lava-qemu-tftf");
     as_tf_a_sees_it(&theirs);
-    let mut run = tools.script("lab.sh");
-    let run = said(run.arg(&set)).ends(0, "");
+    let mut script = tools.script("lab.sh");
+    let run = output(script.arg(&set)).ends(0, "");
     let jobs = run.err.lines().filter(|line| line.ends_with(": passed"));
     assert_eq!(jobs.count(), 3, "{}", run.err);
 

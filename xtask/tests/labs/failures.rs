@@ -6,13 +6,13 @@ use std::fs;
 use std::path::Path;
 
 use boards::GicVersion;
-use xtask::build::firmware::{self, Platform, Variant};
+use xtask::build::firmware::{self, FirmwareVariant, Platform};
 use xtask::build::flash;
 use xtask::build::tf_a::{self, TfA};
 use xtask::setup::workspace::Workspace;
 
 use crate::support::{End, FAIL, stub, tree_with};
-use crate::tools::{lab, results, said, tools};
+use crate::tools::{lab, output, results, tools};
 
 const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n\
                      NOTICE:  Running at NS-EL2\r\n\
@@ -25,7 +25,12 @@ fn flash(text: &str, end: End) -> Vec<u8> {
     let workspace = Workspace::find().expect("the repository");
     tf_a::TF_A.fetch(&workspace).expect("the TF-A source");
     let tf_a = TfA::locate(&workspace, None).expect("the TF-A source");
-    let platform = Platform::overlay(&workspace, "qemu", GicVersion::V3, Variant::default());
+    let platform = Platform::overlay(
+        &workspace,
+        "qemu",
+        GicVersion::V3,
+        FirmwareVariant::default(),
+    );
     let firmware = firmware::build(&workspace, &tf_a, &platform).expect("TF-A");
     let (flash, _) = flash::build(&firmware, None, stub(text, end)).expect("a flash");
     flash
@@ -46,8 +51,8 @@ fn cell(set: &Path, engine: &str, name: &str, text: &str, end: End) {
     }
 }
 
-/// Checks the LAVA result, the exit code, and the reason that `said` gives for each cell separately.
-fn check_cells(set: &Path, said: &str) {
+/// Checks the LAVA result, the exit code, and the reason that `stderr` gives for each cell separately.
+fn check_cells(set: &Path, stderr: &str) {
     for (cell, lava, code, why) in [
         ("lava-qemu-failing", "pass", 1, "psci-bench: FAIL"),
         ("lava-qemu-unended", "fail", 3, "Connection closed"),
@@ -61,18 +66,18 @@ fn check_cells(set: &Path, said: &str) {
         let cell = set.join(cell);
         let shown = cell.display();
         if !lava.is_empty() {
-            let result = fs::read_to_string(cell.join("results/lava/result.yaml"));
-            let result = result.expect("the LAVA result");
+            let result =
+                fs::read_to_string(cell.join("results/lava/result.yaml")).expect("the LAVA result");
             let is_as_expected = result.contains(&format!("result: {lava}"));
             assert!(is_as_expected, "{shown}: {result}");
         }
         let kept = fs::read_to_string(cell.join("results/exit-code"));
-        assert_eq!(kept.expect("an exit code"), format!("{code}\n"), "{said}");
+        assert_eq!(kept.expect("an exit code"), format!("{code}\n"), "{stderr}");
         let outcome = if code == 1 { "failed" } else { "incomplete" };
         let name = format!("{shown}: {outcome}: ");
-        let line = said.lines().find(|line| line.starts_with(&name));
+        let line = stderr.lines().find(|line| line.starts_with(&name));
         let is_named = line.is_some_and(|line| line.contains(why));
-        assert!(is_named, "{shown}: {why}: {said}");
+        assert!(is_named, "{shown}: {why}: {stderr}");
     }
 }
 
@@ -96,14 +101,14 @@ fn nothing_that_failed_looks_green() {
     cell(&set, "labgrid", "repeating", FRAME, End::Repeat);
     let early = "psci-bench: INCOMPLETE: bad input: no node /cpus\r\n";
     cell(&set, "lava", "early", early, End::Off);
-    let mut run = tools.script("lab.sh");
-    let run = said(run.arg(&set).env("JOBS", "8")).ends(3, "");
+    let mut script = tools.script("lab.sh");
+    let run = output(script.arg(&set).env("JOBS", "8")).ends(3, "");
 
     check_cells(&set, &run.err);
-    let found = results(&set.join("lava-qemu-failing/results/lava.log"));
-    let found: Vec<(&str, &str)> = found
+    let results = results(&set.join("lava-qemu-failing/results/lava.log"));
+    let found: Vec<(&str, &str)> = results
         .iter()
-        .map(|it| (it.case.as_str(), it.outcome.as_str()))
+        .map(|result| (result.case.as_str(), result.outcome.as_str()))
         .collect();
     let expected = [
         ("psci_version_call_on_all_cores_in_parallel", "fail"),
@@ -127,26 +132,28 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
         let whole = "--smp 2 --args iterations=1 --name whole --deny-skipped";
         lab(engine, &strict, whole);
     }
-    said(tools.script("lab.sh").arg(&lax)).ends(0, "");
-    let run = said(tools.script("lab.sh").arg(&strict)).ends(1, "");
+    output(tools.script("lab.sh").arg(&lax)).ends(0, "");
+    let run = output(tools.script("lab.sh").arg(&strict)).ends(1, "");
     // The engines detect the failure themselves, and the report detects it from the records.
     for (engine, case) in [
         ("lava", "psci_bench not passed"),
         ("labgrid", "::test_nothing_is_skipped - "),
     ] {
         let failed = format!("{engine}-qemu-skips: failed: ");
-        let said = run.err.lines().find(|line| line.contains(&failed));
-        let said = said.unwrap_or_else(|| panic!("{engine}: {}", run.err));
-        assert!(said.contains(case), "{said}");
+        let mut lines = run.err.lines();
+        let Some(line) = lines.find(|line| line.contains(&failed)) else {
+            panic!("{engine}: {}", run.err);
+        };
+        assert!(line.contains(case), "{line}");
         let denied = "--deny-skipped forbids: test_rt_instr_susp_deep_parallel: no-idle-state; ";
-        assert!(said.contains(denied), "{said}");
+        assert!(line.contains(denied), "{line}");
     }
     for engine in ["lava", "labgrid"] {
         let whole = format!("{engine}-qemu-whole: passed\n");
         assert!(run.err.contains(&whole), "{}", run.err);
     }
-    let junit = strict.join("labgrid-qemu-skips/results/junit.xml");
-    let junit = fs::read_to_string(junit).expect("the pytest results");
+    let path = strict.join("labgrid-qemu-skips/results/junit.xml");
+    let junit = fs::read_to_string(path).expect("the pytest results");
     let skipped = "Skipped: test_rt_instr_cpu_off_serial, CPU 0.0: ";
     assert!(junit.contains(skipped), "{junit}");
 }
@@ -165,18 +172,18 @@ fn a_copy_and_an_engine_that_hangs() {
         let name = file.0.file_name().expect("a name");
         fs::write(new.join(name), file.1).expect("written");
     }
-    let run = said(tools.script("lab.sh").arg(&set)).ends(2, "");
+    let run = output(tools.script("lab.sh").arg(&set)).ends(2, "");
     let why = "lava-qemu-new: this job uses the files of another folder";
     assert!(run.err.contains(why), "{}", run.err);
 
     fs::remove_dir_all(&new).expect("removed");
-    let mark = fs::read_to_string(old.join("cell.json")).expect("there");
-    assert!(mark.contains("\"minutes\": 10"), "{mark}");
-    let mark = mark.replace("\"minutes\": 10", "\"minutes\": 0");
-    fs::write(old.join("cell.json"), mark).expect("written");
+    let manifest = fs::read_to_string(old.join("cell.json")).expect("there");
+    assert!(manifest.contains("\"minutes\": 10"), "{manifest}");
+    let without_time = manifest.replace("\"minutes\": 10", "\"minutes\": 0");
+    fs::write(old.join("cell.json"), without_time).expect("written");
     let mut run = tools.script("lab.sh");
     run.arg(&set)
         .env("GRACE", "1")
         .env("LAVA_RUN", "sleep 60 #");
-    said(&mut run).ends(3, "lava-run ended with exit code");
+    output(&mut run).ends(3, "lava-run ended with exit code");
 }

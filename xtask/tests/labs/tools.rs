@@ -57,13 +57,13 @@ impl Tools {
 }
 
 /// The output of a finished command.
-pub struct Said {
+pub struct Output {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
-impl Said {
+impl Output {
     /// Checks that the exit code is `code` and that stderr contains `words`.
     #[track_caller]
     pub fn ends(self, code: i32, words: &str) -> Self {
@@ -73,17 +73,18 @@ impl Said {
     }
 }
 
-pub fn said(command: &mut Command) -> Said {
+/// Runs a command until it ends.
+pub fn output(command: &mut Command) -> Output {
     let (code, out, err) = called(command);
-    Said { code, out, err }
+    Output { code, out, err }
 }
 
 /// Writes one or more cells to `dir`.
 pub fn lab(engine: &str, dir: &Path, words: &str) {
     let mut command = xtask(&["lab", engine]);
     command.args(words.split_whitespace()).arg("-o").arg(dir);
-    let said = said(&mut command);
-    assert_eq!(said.code, 0, "{words}: {}", said.err);
+    let written = output(&mut command);
+    assert_eq!(written.code, 0, "{words}: {}", written.err);
 }
 
 /// The suite, case, outcome and number of a result in the LAVA log.
@@ -98,8 +99,9 @@ pub struct Result {
 /// Returns all results except those from LAVA's own steps, in order.
 pub fn results(log: &Path) -> Vec<Result> {
     let text = fs::read_to_string(log).expect("a log");
-    let lines = text.lines();
-    let lines = lines.filter(|line| line.contains("\"lvl\": \"results\""));
+    let lines = text
+        .lines()
+        .filter(|line| line.contains("\"lvl\": \"results\""));
     let all = lines.map(|line| {
         // A LAVA log is YAML, which uses `!` to mark a string that looks like a number. JSON has no
         // such tag.
@@ -109,7 +111,7 @@ pub fn results(log: &Path) -> Vec<Result> {
             suite: text("definition").expect(line),
             case: text("case").expect(line),
             outcome: text("result").expect(line),
-            measurement: text("measurement").map(|it| it.parse().expect(line)),
+            measurement: text("measurement").map(|number| number.parse().expect(line)),
         }
     });
     all.filter(|result| result.suite != "lava").collect()

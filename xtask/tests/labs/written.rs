@@ -7,7 +7,7 @@ use std::process::Command;
 use expect_test::expect_file;
 
 use crate::support::scratch::{Scratch, files};
-use crate::tools::{said, tools};
+use crate::tools::{output, tools};
 
 fn expected() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/lab")
@@ -44,13 +44,13 @@ fn cells_are_as_expected_and_valid() {
     compile.args(
         CELLS[1..]
             .iter()
-            .map(|it| cell(it.0).join("test_psci_bench.py")),
+            .map(|cell_name| cell(cell_name.0).join("test_psci_bench.py")),
     );
-    said(&mut compile).ends(0, "");
+    output(&mut compile).ends(0, "");
     for (words, file) in [("job --strict", "job.yaml"), ("device", "device.yaml")] {
         let mut schema = tools.lava.schema();
         schema.args(words.split(' '));
-        let checked = said(schema.arg(cell("lava-qemu-tf-a").join(file)));
+        let checked = output(schema.arg(cell("lava-qemu-tf-a").join(file)));
         assert_eq!(checked.code, 0, "{file}: {}", checked.out);
     }
     let mut env = Command::new(tools.labgrid.join("python"));
@@ -58,8 +58,12 @@ fn cells_are_as_expected_and_valid() {
         "-c",
         "import sys, labgrid; [labgrid.Environment(f) for f in sys.argv[1:]]",
     ]);
-    env.args(CELLS[1..].iter().map(|it| cell(it.0).join("env.yaml")));
-    said(&mut env).ends(0, "");
+    env.args(
+        CELLS[1..]
+            .iter()
+            .map(|cell_name| cell(cell_name.0).join("env.yaml")),
+    );
+    output(&mut env).ends(0, "");
 }
 
 /// Compares the text files in a cell with the expected files.

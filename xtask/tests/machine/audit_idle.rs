@@ -20,7 +20,7 @@ fn wrong(options: &str, code: i32) -> Vec<String> {
     let audit = audit(&source, "QEMU virt", &runs, 2.0).expect("an audit");
     let wrong = audit
         .judgements()
-        .filter(|it| it.1.verdict.calls_for_change());
+        .filter(|judgement| judgement.1.verdict.calls_for_change());
     let lines = wrong.map(|(state, it)| {
         let (name, cpu) = (&state.declared.name, it.cpu.as_deref().unwrap_or("-"));
         format!("{name} {} {cpu}: {}", it.rule, it.reason)
@@ -45,9 +45,9 @@ fn declared_states_of_the_default_machine_are_right() {
 #[test]
 fn firmware_that_does_something_else_is_found() {
     // The tree does not declare that timers stop.
-    let stops = "local-timer-stop 0.0: a trial showed that the CPU's own timer does not wake it";
+    let evidence = "local-timer-stop 0.0: a trial showed that the CPU's own timer does not wake it";
     let states = ["core-off", "cluster-off", "system-off"];
-    let stops = states.map(|state| format!("{state} {stops}"));
+    let stops = states.map(|state| format!("{state} {evidence}"));
     check(
         "--variant timer-stop=1",
         0,

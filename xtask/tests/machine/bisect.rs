@@ -32,9 +32,9 @@ fn bisect(root: &Path) -> (String, String) {
     let words = ["bisect", "verdict:CPU_ON", "good..HEAD", "--first-parent"];
     let mut bisect = xtask(&words);
     bisect.args(["--smp", "2", "--tf-a"]).arg(root);
-    let (code, out, said) = called(&mut bisect);
-    assert_eq!(code, 1, "{said}");
-    (out, said)
+    let (code, out, stderr) = called(&mut bisect);
+    assert_eq!(code, 1, "{stderr}");
+    (out, stderr)
 }
 
 /// The commit is on a merged branch, behind a commit that does not build.
@@ -68,14 +68,14 @@ fn commit_that_broke_cpu_on_is_named() {
         &["merge", "--quiet", "--no-ff", "-m", "Merge topic", "topic"],
     );
 
-    let (out, said) = bisect(&root);
+    let (out, stderr) = bisect(&root);
     for part in [
         "Merge topic: CPU_ON works -> FAILS",
         "no CPU comes: CPU_ON works -> FAILS",
         "skipped: ",
         "'psci_plat_pm_op' undeclared",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(stderr.contains(part), "{part}: {stderr}");
     }
     for part in [
         "on the branch merged by ",
@@ -84,7 +84,7 @@ fn commit_that_broke_cpu_on_is_named() {
         assert!(out.contains(part), "{part}: {out}");
     }
     // The results for all commits are now known, including the one that does not compile.
-    let (again, said) = bisect(&root);
+    let (again, stderr) = bisect(&root);
     assert_eq!(again, out);
-    assert!(!said.contains("building TF-A"), "{said}");
+    assert!(!stderr.contains("building TF-A"), "{stderr}");
 }

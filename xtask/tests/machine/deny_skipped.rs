@@ -22,9 +22,9 @@ fn what_is_skipped_is_denied_and_named() {
     let tree = tree_with(GicVersion::V3, "iterations=2 warmup=0");
     scratch.write("tree.dtb", &tree);
     let line = "qemu --smp 2 --dtb tree.dtb --log run.log --deny-skipped";
-    let (code, said) = scratch.outcome(line);
-    assert_eq!(code, 1, "{said}");
-    assert!(said.contains(DENIED), "{said}");
+    let (code, stderr) = scratch.outcome(line);
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stderr.contains(DENIED), "{stderr}");
     let text = String::from_utf8(scratch.read("run.log")).expect("UTF-8");
     let last = text.lines().last().expect("a line");
     let counts = "psci-bench: PASS (2 passed, 4 skipped, 0 failed; ";

@@ -27,8 +27,8 @@ fn boots_and_measures(board: &str, counts: &str) {
     let pass = format!("psci-bench: PASS ({counts}, 0 CPUs lost)");
     assert!(log.contains(&pass), "{log}");
     scratch.write("run.log", &log);
-    let (code, report, said) = scratch.called("report run.log");
-    assert_eq!(code, 0, "{said}");
+    let (code, report, stderr) = scratch.called("report run.log");
+    assert_eq!(code, 0, "{stderr}");
     assert!(
         report.contains("PMF") && report.contains("Powerdown"),
         "{report}"

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use boards::GicVersion;
-use xtask::build::firmware::{self, FirmwareBuild, Platform, Variant};
+use xtask::build::firmware::{self, FirmwareBuild, FirmwareVariant, Platform};
 use xtask::build::tf_a::TfA;
 use xtask::setup::workspace::Workspace;
 
@@ -42,7 +42,7 @@ fn a_build_leaves_tf_a_alone_and_is_made_again_only_if_damaged() {
     let (found, elsewhere, tf_a) = places(dir.path());
     let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
     files(&tf_a.dir, &mut before);
-    let platform = Platform::overlay(&found, "qemu", GicVersion::V3, Variant::default());
+    let platform = Platform::overlay(&found, "qemu", GicVersion::V3, FirmwareVariant::default());
     let build = || firmware::build(&elsewhere, &tf_a, &platform).expect("it builds");
     let read_stages = |firmware: &FirmwareBuild| {
         ["bl1", "bl2", "bl31"].map(|stage| firmware.read(stage).expect("a stage"))
@@ -81,7 +81,7 @@ fn a_build_in_a_path_with_a_space_is_the_same() {
         symlink(target, &link).expect("made");
         link
     });
-    let platform = Platform::overlay(&found, "qemu", GicVersion::V3, Variant::default());
+    let platform = Platform::overlay(&found, "qemu", GicVersion::V3, FirmwareVariant::default());
     let usual = firmware::build(&found, &tf_a, &platform).expect("it builds");
     let tf_a = TfA {
         dir: source,
@@ -114,7 +114,7 @@ fn every_variant_builds_and_each_is_another() {
         "cpu-on-race=500",
     ] {
         for gic in [GicVersion::V2, GicVersion::V3] {
-            let variant: Variant = words.parse().expect("known words");
+            let variant: FirmwareVariant = words.parse().expect("known words");
             let platform = Platform::overlay(&workspace, "qemu", gic, variant);
             let built = firmware::build(&workspace, &tf_a, &platform);
             let bl31 = built
@@ -133,10 +133,11 @@ fn every_variant_builds_and_each_is_another() {
 fn a_build_that_fails_is_told_and_leaves_nothing() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (found, elsewhere, tf_a) = places(dir.path());
-    let mut platform = Platform::overlay(&found, "qemu", GicVersion::V3, Variant::default());
+    let mut platform =
+        Platform::overlay(&found, "qemu", GicVersion::V3, FirmwareVariant::default());
     platform.variables.push("PB_PMF=none".into());
-    let error = firmware::build(&elsewhere, &tf_a, &platform);
-    let error = format!("{:#}", error.expect_err("no such variant"));
+    let built = firmware::build(&elsewhere, &tf_a, &platform);
+    let error = format!("{:#}", built.expect_err("no such variant"));
     assert!(error.contains("PB_PMF='none' is not known"), "{error}");
     let left = fs::read_dir(dir.path().join("psci-bench/firmware")).expect("there");
     let dirs = left.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().is_dir()));

@@ -16,8 +16,8 @@ const LOOP: [u8; 4] = 0x1400_0000u32.to_le_bytes();
 fn a_loop_under_the_firmware() {
     let scratch = Scratch::empty();
     scratch.write("image", &LOOP);
-    let (code, said) = scratch.outcome("qemu --smp 3 --timeout 8 --image image");
-    assert_eq!(code, 3, "{said}");
+    let (code, stderr) = scratch.outcome("qemu --smp 3 --timeout 8 --image image");
+    assert_eq!(code, 3, "{stderr}");
     // The other CPUs wait in TF-A until they are powered on.
     for part in [
         "no closing line within 8 s; no scenario was started: the firmware",
@@ -25,7 +25,7 @@ fn a_loop_under_the_firmware() {
         "xtask: CPUs 1-2: EL3 at 0x",
         ", in the firmware, ",
     ] {
-        assert!(said.contains(part), "{part:?}: {said}");
+        assert!(stderr.contains(part), "{part:?}: {stderr}");
     }
 }
 
@@ -40,8 +40,11 @@ fn the_payloads_functions_have_names() {
     };
     let result = run(&spec);
     assert_eq!(result.ending, MachineEnding::TimedOut);
-    let said = result.diagnosis.expect("a diagnosis");
-    assert!(said.contains("the last scenario started was '"), "{said}");
+    let diagnosis = result.diagnosis.expect("a diagnosis");
+    assert!(
+        diagnosis.contains("the last scenario started was '"),
+        "{diagnosis}"
+    );
     // QEMU itself handles SMCs, so no CPU is ever in firmware.
     let named = |line: &String| line.contains(": image offset 0x") && line.contains(", ");
     let lines = &result.positions;

@@ -10,8 +10,8 @@ use xtask::setup::workspace::Workspace;
 #[test]
 fn process_1_needs_nothing_but_itself() {
     let workspace = Workspace::find().expect("the repository");
-    let program = kvm_host::build(&workspace).expect("it builds");
-    let program = fs::read(program).expect("the program");
+    let path = kvm_host::build(&workspace).expect("it builds");
+    let program = fs::read(path).expect("the program");
     let elf = object::File::parse(&*program).expect("an ELF file");
     assert_eq!(elf.architecture(), Architecture::Aarch64);
     assert_eq!(elf.kind(), ObjectKind::Executable);

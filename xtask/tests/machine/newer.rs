@@ -21,21 +21,23 @@ fn board_is_measured_and_what_it_cannot_do_is_skipped() {
     let newer = setup::newer_qemu(&workspace).expect("a newer QEMU");
     for (board, firmware, counts) in ALL {
         let words = ["qemu", "--board", board, "--firmware", firmware];
-        let recipe = boards::load(board).expect("a board").qemu;
-        let recipe = recipe.expect("a machine");
+        let recipe = boards::load(board)
+            .expect("a board")
+            .qemu
+            .expect("a machine");
         let (since, machine) = (recipe.since.expect("a version"), &recipe.machine);
         let (major, minor) = installed;
         if (Version { major, minor }) < since {
-            let (code, _, said) = called(&mut xtask(&words));
+            let (code, _, stderr) = called(&mut xtask(&words));
             let lack = format!(
                 "QEMU {major}.{minor} has no {machine} machine, which needs version {since}"
             );
-            assert!(code == 2 && said.contains(&lack), "{said}");
+            assert!(code == 2 && stderr.contains(&lack), "{stderr}");
         }
         let mut command = xtask(&words);
         command.args(["--args", "iterations=2 warmup=0"]);
-        let (code, log, said) = called(command.env("PATH", &newer));
-        assert_eq!(code, 0, "{log}{said}");
+        let (code, log, stderr) = called(command.env("PATH", &newer));
+        assert_eq!(code, 0, "{log}{stderr}");
         let pass = format!("PASS ({counts}, 0 failed; 0 rows skipped, 0 CPUs lost)");
         assert!(log.contains(&pass), "{log}");
         let has_pmf = log.contains("Timestamps : PMF");
@@ -45,11 +47,11 @@ fn board_is_measured_and_what_it_cannot_do_is_skipped() {
 
 #[test]
 fn firmware_that_qemu_cannot_run_is_named() {
-    let (code, _, said) = called(&mut xtask(&["qemu", "--board", "imx8mp"]));
-    assert_eq!(code, 2, "{said}");
+    let (code, _, stderr) = called(&mut xtask(&["qemu", "--board", "imx8mp"]));
+    assert_eq!(code, 2, "{stderr}");
     let why = "--firmware tf-a: QEMU cannot run it, because BL31 polls a register";
     assert!(
-        said.contains(why) && said.contains("use --firmware builtin"),
-        "{said}"
+        stderr.contains(why) && stderr.contains("use --firmware builtin"),
+        "{stderr}"
     );
 }

@@ -22,8 +22,8 @@ fn oldest_source_is_profiled_by_the_sip_call() {
     let log = scratch.path("run.log");
     let at = log.to_str().expect("UTF-8");
     let words = ["profile", "--smp", "2", "--log", at, "--args"];
-    let (code, profile, said) = run(&[&words[..], &["iterations=2"]].concat());
-    assert_eq!(code, 0, "{said}");
+    let (code, profile, stderr) = run(&[&words[..], &["iterations=2"]].concat());
+    assert_eq!(code, 0, "{stderr}");
     let log = fs::read_to_string(log).expect("a log");
     for part in [
         "BL31: v2.8(release)",
@@ -42,7 +42,7 @@ fn what_the_oldest_source_lacks_is_named() {
         ("osi=1", "PSCI_OS_INIT_MODE=1 needs TF-A 2.10 or later"),
         ("pabandon=1", "PB_PABANDON=1 needs TF-A 2.13 or later"),
     ] {
-        let (code, _, said) = run(&["qemu", "--variant", variant]);
-        assert!(code == 2 && said.contains(lack), "{said}");
+        let (code, _, stderr) = run(&["qemu", "--variant", variant]);
+        assert!(code == 2 && stderr.contains(lack), "{stderr}");
     }
 }

@@ -10,19 +10,19 @@ const ARGUMENTS: &str = "iterations=4 loops=128 batch=128 \
 
 /// Runs on firmware of this variant and writes the log to `name`.
 fn run(scratch: &Scratch, variant: &str, name: &str) {
-    let log = scratch.path(name);
-    let log = log.to_str().expect("UTF-8");
+    let path = scratch.path(name);
+    let log = path.to_str().expect("UTF-8");
     let mut command = xtask(&["qemu", "--icount", "--smp", "4", "--log", log]);
     command.args(["--variant", variant, "--args", ARGUMENTS]);
-    let (code, _, said) = called(&mut command);
-    assert_eq!(code, 0, "{said}");
+    let (code, _, stderr) = called(&mut command);
+    assert_eq!(code, 0, "{stderr}");
 }
 
 /// Returns the smallest difference, in nanoseconds, in the sentence about a figure.
 fn cost(text: &str, figure: &str) -> f64 {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let words = words.join(" ");
-    let mut costs = words.split("PMF adds ").skip(1);
+    let one_line = words.join(" ");
+    let mut costs = one_line.split("PMF adds ").skip(1);
     let is_of_figure = |cost: &&str| {
         let sentence = cost.split_once(") to ").map_or("", |(_, rest)| rest);
         sentence.starts_with(figure)
@@ -43,12 +43,12 @@ fn callers_times_with_and_without_pmf_differ_by_its_cost() {
     let scratch = Scratch::empty();
     run(&scratch, "pmf=off", "plain.log");
     run(&scratch, "pmf=new", "pmf.log");
-    let (code, text, said) = scratch.called("compare plain.log pmf.log");
+    let (code, text, stderr) = scratch.called("compare plain.log pmf.log");
     // The baseline's parallel scenario is not compared.
-    assert_eq!(code, 3, "{said}");
+    assert_eq!(code, 3, "{stderr}");
     assert!(
-        said.contains("the differences are the cost of PMF"),
-        "{said}"
+        stderr.contains("the differences are the cost of PMF"),
+        "{stderr}"
     );
     assert!(
         text.contains("the caller's times do not show the cost"),

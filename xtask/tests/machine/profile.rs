@@ -13,7 +13,7 @@ use suite::measure::Metric;
 use suite::plan::ScenarioId;
 use suite::plan::Variant;
 use xtask::build::tf_a::TfA;
-use xtask::profile::run::ProfiledRun;
+use xtask::profile::ProfiledRun;
 use xtask::qemu::run_spec::RunSpec;
 use xtask::setup::newer_qemu;
 use xtask::setup::workspace::Workspace;
@@ -24,8 +24,8 @@ use crate::support::{called, xtask};
 const ARGS: &str = "iterations=5 samples=all";
 
 fn succeeds(path: &OsString, words: &[&str]) {
-    let (code, _, said) = called(xtask(words).args(["--args", ARGS]).env("PATH", path));
-    assert_eq!(code, 0, "{words:?}: {said}");
+    let (code, _, stderr) = called(xtask(words).args(["--args", ARGS]).env("PATH", path));
+    assert_eq!(code, 0, "{words:?}: {stderr}");
 }
 
 /// Returns the JSON that `cargo xtask profile` prints for a saved profile. QEMU is not in PATH.
@@ -160,7 +160,7 @@ fn masked_time_is_the_number_of_instructions_in_the_whole_call() {
         .iter()
         .filter(|scenario| scenario.id == ScenarioId::named("masked_time"))
         .flat_map(|scenario| scenario.all_series())
-        .filter(|it| it.series.metric == Metric::Masked)
+        .filter(|series| series.series.metric == Metric::Masked)
         // The CPU that is turned on runs during the call.
         .filter(|it| it.cell.step.variant != Variant::new("cpu_on"))
         .collect();
@@ -263,8 +263,11 @@ fn seeded_regressions_are_named_exactly() {
         assert_eq!(changes.len(), 10);
         for change in changes {
             let (_, phase) = change.figure.rsplit_once(':').expect("a phase");
-            let found = change.functions.iter();
-            let found: Vec<_> = found.map(|it| (&*it.name, it.new - it.old)).collect();
+            let found: Vec<_> = change
+                .functions
+                .iter()
+                .map(|function| (&*function.name, function.new - function.old))
+                .collect();
             assert_eq!(found, expected(unit, phase), "{unit:?} {}", change.figure);
         }
     }

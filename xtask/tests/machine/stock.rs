@@ -28,13 +28,13 @@ fn run(board: &str, firmware: &str, more: &[&str]) -> (i32, String, String) {
 #[test]
 fn source_without_power_down_is_named_and_standby_is_measured() {
     for (board, firmware, platform) in ALL {
-        let (code, log, said) = run(board, firmware, &["--smp", "2"]);
-        assert_eq!(code, 0, "{log}{said}");
+        let (code, log, stderr) = run(board, firmware, &["--smp", "2"]);
+        assert_eq!(code, 0, "{log}{stderr}");
         let lack = format!(
             "warning: TF-A 2.12.1's {platform} platform does not bring CPUs back from a \
              power-down; use 70147347e or later with --tf-a"
         );
-        assert!(said.contains(&lack), "{said}");
+        assert!(stderr.contains(&lack), "{stderr}");
         let pass = "psci-bench: PASS (2 passed, 4 skipped, 0 failed; ";
         assert!(log.contains(pass), "{log}");
     }
@@ -49,9 +49,9 @@ fn source_with_power_down_measures_everything() {
     let checkout = checkout.to_str().expect("UTF-8");
     for (board, firmware, _) in ALL {
         // Nine CPUs need two clusters of 8, or one of 16.
-        let (code, log, said) = run(board, firmware, &["--smp", "9", "--tf-a", checkout]);
-        assert_eq!(code, 0, "{log}{said}");
-        assert!(!said.contains("power-down"), "{said}");
+        let (code, log, stderr) = run(board, firmware, &["--smp", "9", "--tf-a", checkout]);
+        assert_eq!(code, 0, "{log}{stderr}");
+        assert!(!stderr.contains("power-down"), "{stderr}");
         let pass = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)";
         assert!(log.contains(pass), "{log}");
         let has_pmf = log.contains("Timestamps : PMF");
@@ -65,10 +65,12 @@ fn source_with_power_down_measures_everything() {
 
 #[test]
 fn profile_of_a_source_without_power_down_has_cpu_off() {
-    let words = "profile --board qemu-sbsa --smp 2 --args only=cpu_off_serial,susp_deep_serial";
-    let words: Vec<_> = words.split(' ').collect();
-    let (code, profile, said) = called(&mut xtask(&words));
-    assert_eq!(code, 0, "{profile}{said}");
+    let words: Vec<_> =
+        "profile --board qemu-sbsa --smp 2 --args only=cpu_off_serial,susp_deep_serial"
+            .split(' ')
+            .collect();
+    let (code, profile, stderr) = called(&mut xtask(&words));
+    assert_eq!(code, 0, "{profile}{stderr}");
     assert!(profile.contains("psci_do_cpu_off"), "{profile}");
     let missing = "PMF's timestamps are missing: susp_deep_serial";
     assert!(profile.contains(missing), "{profile}");

@@ -25,11 +25,11 @@ fn on_terminal(command: &mut Command) -> (Option<i32>, String) {
         .expect("it starts");
     // Drop the handles in `command`, because they would keep the other end of the terminal open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut said = Vec::new();
+    let mut printed = Vec::new();
     // Reading fails when the last writer exits.
-    let _ = ours.read_to_end(&mut said);
+    let _ = ours.read_to_end(&mut printed);
     let code = child.wait().expect("it ends").code();
-    (code, String::from_utf8_lossy(&said).into_owned())
+    (code, String::from_utf8_lossy(&printed).into_owned())
 }
 
 #[test]
@@ -47,20 +47,24 @@ fn terminal_gets_no_records_and_the_verdict_last() {
         let text = format!("{BEGIN}{verdict}\r\n");
         let (mut command, _dir) = with_stub(&text, End::Off, &BUILTIN);
         command.args(options).env("CARGO_TARGET_DIR", target.path());
-        let (found, said) = on_terminal(&mut command);
-        assert_eq!(found, Some(code), "{said}");
-        assert_eq!(said.contains("@PB"), has_records, "{said}");
-        assert_eq!(said.contains("  cargo xtask report"), code < 3, "{said}");
+        let (found, printed) = on_terminal(&mut command);
+        assert_eq!(found, Some(code), "{printed}");
+        assert_eq!(printed.contains("@PB"), has_records, "{printed}");
+        assert_eq!(
+            printed.contains("  cargo xtask report"),
+            code < 3,
+            "{printed}"
+        );
         let log = logs.join(format!("{}.log", place + 1));
         let named = format!("xtask: log: {}\r\n", log.display());
-        let (_, end) = said.split_once(&named).expect("the log file name");
-        assert!(end.contains(" after "), "{said}");
+        let (_, end) = printed.split_once(&named).expect("the log file name");
+        assert!(end.contains(" after "), "{printed}");
         assert!(fs::read(log).expect("a log") == text.as_bytes());
 
         // If stdout is a pipe, all bytes are written to it unchanged and no log is kept.
-        let (found, out, said) = called(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
-        assert_eq!((found, &*out), (code, &*text), "{said}");
-        assert_eq!(said.matches("xtask: ").count(), 1, "{said}");
+        let (found, out, stderr) = called(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        assert_eq!((found, &*out), (code, &*text), "{stderr}");
+        assert_eq!(stderr.matches("xtask: ").count(), 1, "{stderr}");
         assert_eq!(fs::read_dir(&logs).expect("logs").count(), place + 1);
     }
 }
@@ -70,19 +74,21 @@ fn terminal_shows_the_samples_under_way() {
     let plan = "iterations=300 only=psci_version_parallel,susp_deep_parallel";
     let mut command = xtask(&["qemu", "--smp", "2", "--icount", "--args", plan]);
     command.env("TERM", "xterm").env("COLUMNS", "100");
-    let (code, said) = on_terminal(&mut command);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, printed) = on_terminal(&mut command);
+    assert_eq!(code, Some(0), "{printed}");
     // The cursor is at the start of a line, so `^C` does not add an extra line.
     for step in ["1/2 PSCI", "2/2 Suspend to"] {
-        assert!(said.contains(step), "{step}: {said}");
+        assert!(printed.contains(step), "{step}: {printed}");
     }
-    let counts = said.split("/600 samples\r").map(|before| {
-        let digits = before.rsplit(|it: char| !it.is_ascii_digit()).next();
+    let counts = printed.split("/600 samples\r").map(|before| {
+        let digits = before
+            .rsplit(|character: char| !character.is_ascii_digit())
+            .next();
         digits.expect("the last part").parse::<u32>().unwrap_or(0)
     });
     assert!(
         counts.filter(|kept| (1..600).contains(kept)).count() > 1,
-        "{said}"
+        "{printed}"
     );
 }
 
@@ -90,11 +96,11 @@ fn terminal_shows_the_samples_under_way() {
 fn log_on_a_full_disk_costs_only_the_log() {
     let text = format!("{BEGIN}{PASS}\r\n");
     let (mut command, _dir) = with_stub(&text, End::Off, &BUILTIN);
-    let (code, out, said) = called(command.args(["--log", "/dev/full"]));
+    let (code, out, stderr) = called(command.args(["--log", "/dev/full"]));
     let error = "error: --log /dev/full: the file is incomplete: No space left on device";
     assert!(
-        said.contains("xtask: PASS") && said.contains(error),
-        "{said}"
+        stderr.contains("xtask: PASS") && stderr.contains(error),
+        "{stderr}"
     );
     assert_eq!((code, out), (2, text));
 }
@@ -144,11 +150,11 @@ fn signal_in_a_build_ends_the_build_and_the_command_without_a_run() {
         let (to, signalled) = (if to_all { "-" } else { "" }, Instant::now());
         send(signal, &format!("{to}{}", child.id()));
         let output = child.wait_with_output().expect("it ends");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{stderr}");
         assert!(
-            said.ends_with("xtask: interrupted\n") && !said.contains("Error 1"),
-            "{said}"
+            stderr.ends_with("xtask: interrupted\n") && !stderr.contains("Error 1"),
+            "{stderr}"
         );
         assert!(!is_there("ran"), "QEMU was started");
         let took = signalled.elapsed();

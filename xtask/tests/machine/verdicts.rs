@@ -64,9 +64,9 @@ fn an_interruption_of_all_programs_is_reported_once() {
     assert_eq!(line.trim_end(), "waiting");
     crate::support::interrupt(&format!("-{}", child.id()));
     let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains(": interrupted"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains(": interrupted"), "{stderr}");
 }
 
 #[test]
@@ -79,8 +79,8 @@ fn a_reader_that_leaves_changes_nothing() {
     let mut child = command.spawn().expect("the program starts");
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(!said.contains("pipe"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(!stderr.contains("pipe"), "{stderr}");
     assert_eq!(fs::read(&log).expect("a log"), text.as_bytes());
 }

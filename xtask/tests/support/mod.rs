@@ -106,16 +106,16 @@ pub fn xtask(arguments: &[&str]) -> Command {
 pub fn called(command: &mut Command) -> (i32, String, String) {
     let output = command.output().expect("the program starts");
     let code = output.status.code().expect("not killed");
-    let [out, said] =
-        [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
-    assert!(!said.contains("panicked"), "{said}");
-    (code, out, said)
+    let [out, stderr] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    (code, out, stderr)
 }
 
 /// Runs `command` and returns its exit code and stderr.
 pub fn outcome(command: &mut Command) -> (i32, String) {
-    let (code, _, said) = called(command);
-    (code, said)
+    let (code, _, stderr) = called(command);
+    (code, stderr)
 }
 
 /// Writes the shell script `name` to `dir`.

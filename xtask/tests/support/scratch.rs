@@ -75,25 +75,28 @@ impl Scratch {
     /// Runs `cargo xtask` with the arguments in `line`, like [`Self::called`]. Returns the exit
     /// code and stderr.
     pub fn outcome(&self, line: &str) -> (i32, String) {
-        let (code, _, said) = self.called(line);
-        (code, said)
+        let (code, _, stderr) = self.called(line);
+        (code, stderr)
     }
 
     /// Runs `cargo xtask` with the arguments in each line. Checks the exit code and part of the
     /// output.
     pub fn assert_outcomes(&self, rows: &[(&str, i32, &str)]) {
         for (line, expected, part) in rows {
-            let (code, said) = self.outcome(line);
-            assert_eq!(code, *expected, "{line}: {said}");
-            assert!(said.contains(part), "{line}: {part:?} is not in:\n{said}");
+            let (code, stderr) = self.outcome(line);
+            assert_eq!(code, *expected, "{line}: {stderr}");
+            assert!(
+                stderr.contains(part),
+                "{line}: {part:?} is not in:\n{stderr}"
+            );
         }
     }
 
     /// Runs `cargo xtask` with the arguments in `line`, which must succeed. Returns stderr.
     pub fn ours(&self, line: &str) -> String {
-        let (code, said) = self.outcome(line);
-        assert_eq!(code, 0, "{line}: {said}");
-        said
+        let (code, stderr) = self.outcome(line);
+        assert_eq!(code, 0, "{line}: {stderr}");
+        stderr
     }
 
     /// Runs `cargo xtask` with the arguments in `line`, which it must reject without writing
@@ -105,16 +108,16 @@ impl Scratch {
     /// Like [`Self::refused`], but the arguments may contain spaces.
     pub fn refused_words(&self, words: &[&str]) -> String {
         let before = self.files();
-        let (code, _, said) = self.called_with(words);
-        assert_eq!(code, 2, "{words:?}: {said}");
+        let (code, _, stderr) = self.called_with(words);
+        assert_eq!(code, 2, "{words:?}: {stderr}");
         assert!(self.files() == before, "{words:?}: something was written");
-        said
+        stderr
     }
 
     /// Checks that `line` is rejected with a message that contains `words`.
     pub fn refuses(&self, line: &str, words: &str) {
-        let said = self.refused(line);
-        assert!(said.contains(words), "{line}: {said}instead of {words}");
+        let stderr = self.refused(line);
+        assert!(stderr.contains(words), "{line}: {stderr}instead of {words}");
     }
 
     /// Runs another program.

@@ -68,8 +68,8 @@ fn class_of(error: &str) -> Option<String> {
     };
     let mut rows = CLASSES.iter();
     let (.., class) = rows.find(|(property, part, _)| is(property, part))?;
-    let value = error.split('"').nth(1).unwrap_or("");
-    let value = if class.ends_with(' ') { value } else { "" };
+    let quoted = error.split('"').nth(1).unwrap_or("");
+    let value = if class.ends_with(' ') { quoted } else { "" };
     Some(format!("{class}{value}"))
 }
 

@@ -17,8 +17,8 @@ fn audits(trees: &LinuxTrees) -> Vec<IdleAudit> {
         let name = file.strip_prefix(&trees.dir).unwrap_or(file);
         let blob = fs::read(file).expect("a tree");
         let name = name.display().to_string();
-        let source = DeclaredSource::of_any_tree(&name, DeclaredBy::Tree, &blob);
-        let source = source.expect("a well-formed tree")?;
+        let source = DeclaredSource::of_any_tree(&name, DeclaredBy::Tree, &blob)
+            .expect("a well-formed tree")?;
         Some(audit(&source, "", &[], 2.0).expect("an audit"))
     });
     audits.collect()
@@ -60,7 +60,8 @@ fn contradictions_of_linux_are_corrected_by_patches() {
     setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
     let trees = linux_trees::fetch(&workspace).expect("the Debian arm64 kernel");
     let audits = audits(&trees);
-    let is_changed = |it: &&IdleAudit| it.states.iter().any(|state| !state.changes.is_empty());
+    let is_changed =
+        |audit: &&IdleAudit| audit.states.iter().any(|state| !state.changes.is_empty());
     let changed: Vec<&IdleAudit> = audits.iter().filter(is_changed).collect();
     assert!(!changed.is_empty());
     for audit in changed {
@@ -73,8 +74,8 @@ fn contradictions_of_linux_are_corrected_by_patches() {
         scratch.theirs("git apply idle.patch");
         scratch.theirs("dtc -q -I dts -O dtb board.dts -o new.dtb");
         let new = scratch.read("new.dtb");
-        let source = DeclaredSource::of_tree(&audit.source, DeclaredBy::Tree, &new);
-        let source = source.expect("idle states");
+        let source =
+            DeclaredSource::of_tree(&audit.source, DeclaredBy::Tree, &new).expect("idle states");
         let rest = report::analysis::idle_audit::audit(&source, "", &[], 2.0).expect("an audit");
         let all = rest.judgements();
         let rest: Vec<_> = all

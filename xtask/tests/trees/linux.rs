@@ -79,8 +79,9 @@ fn mend(blob: &[u8], judged: &JudgedTree) -> Option<Vec<u8>> {
     let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(blob));
     let (name, kind, base, size) = match judged.class.split(' ').next()? {
         "console:" if judged.class.contains("no driver") => {
-            let node = tree.find_node_mut(&judged.path);
-            let node = node.expect("the path is in this tree");
+            let node = tree
+                .find_node_mut(&judged.path)
+                .expect("the path is in this tree");
             node.add_property(texts("compatible", "ns16550a"));
             return Some(tree.to_dtb());
         }

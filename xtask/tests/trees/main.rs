@@ -34,8 +34,8 @@ fn workspace() -> Workspace {
 /// Runs `command`, which must succeed, and returns its stdout.
 fn output(command: &mut Command) -> Vec<u8> {
     let output = command.output().expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {stderr}");
     output.stdout
 }
 
@@ -49,7 +49,9 @@ fn compile(source: &Path) -> Vec<u8> {
 /// Returns the files in `folder` whose names end in `.dts`.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder");
-    let mut sources: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();
+    let mut sources: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     sources.retain(|path| path.extension().is_some_and(|ending| ending == "dts"));
     sources.sort();
     sources
@@ -126,8 +128,8 @@ fn trees_of_tf_a() {
     let work = tempfile::tempdir().expect("a temporary directory");
     let mut text = format!("# {} {}\n", TF_A.package, TF_A.version);
     for path in sources(&source.join("fdts")) {
-        let name = path.file_stem().and_then(|name| name.to_str());
-        let name = name.expect("a name");
+        let stem = path.file_stem().and_then(|name| name.to_str());
+        let name = stem.expect("a name");
         // Skip 32-bit boards, and trees that firmware stages pass to each other.
         if name.starts_with("stm32mp1") || name.ends_with("-fw-config") {
             continue;

@@ -31,8 +31,7 @@ fn tree(linux: &[u8], bootargs: &str) -> Vec<u8> {
     let memory = tree
         .root
         .children()
-        .find(|it| it.name().starts_with("memory"));
-    let memory = memory
+        .find(|node| node.name().starts_with("memory"))
         .map(|it| it.name().to_owned())
         .expect("a node for it");
     tree.root.remove_child(&memory);
@@ -62,12 +61,18 @@ fn tree(linux: &[u8], bootargs: &str) -> Vec<u8> {
 fn raspi4b_boots_as_the_board_does() {
     let workspace = workspace();
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
-    let linux = linux_trees::fetch(&workspace).expect("the Debian arm64 kernel");
-    let linux = linux.dir.join("broadcom/bcm2711-rpi-4-b.dtb");
+    let linux = linux_trees::fetch(&workspace)
+        .expect("the Debian arm64 kernel")
+        .dir
+        .join("broadcom/bcm2711-rpi-4-b.dtb");
     let linux = fs::read(&linux).expect("the board's tree");
     let board = boards::load("rpi4").expect("a board");
-    let stock = board.firmware("tf-a").expect("TF-A").stock.as_ref();
-    let stock = stock.expect("one of TF-A's platforms");
+    let stock = board
+        .firmware("tf-a")
+        .expect("TF-A")
+        .stock
+        .as_ref()
+        .expect("one of TF-A's platforms");
     let platform = Platform::of_board(&workspace, &board, stock, GicVersion::V2);
     let tf_a = TfA::locate(&workspace, None).expect("the source");
     let firmware = firmware::build(&workspace, &tf_a, &platform).expect("TF-A builds");
@@ -104,8 +109,8 @@ fn raspi4b_boots_as_the_board_does() {
         fs::write(&path, data).expect("written");
         machine.args(qemu::preload(&path, address.into()));
     }
-    let log = output(&mut machine);
-    let log = String::from_utf8_lossy(&log);
+    let bytes = output(&mut machine);
+    let log = String::from_utf8_lossy(&bytes);
     for words in [
         // TF-A's default console is the PL011, which TF-A also sets as the tree's console.
         "Image at 0x200000, device tree at 0x8000000 (X0)",

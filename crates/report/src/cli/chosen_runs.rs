@@ -77,7 +77,7 @@ pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()
         } else if tables::are_at(log) {
             take(tables::read(log)?);
         } else {
-            let file = read_file::open_endless("", log)?;
+            let file = read_file::open_finite("", log)?;
             for run in runs_in_file(&log.display().to_string(), file) {
                 take(run?);
             }

@@ -13,7 +13,8 @@ use host::progress::say;
 use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::{judge, say_mark_of};
 use crate::export::{Format, Report, ReportPart};
-use crate::follow::serial::{self, TIMEOUT_MAX};
+use crate::follow::serial;
+use crate::follow::stream::TIMEOUT_MAX_S;
 use crate::log::runs;
 
 const PART: ReportPart = ReportPart::Runs;
@@ -38,7 +39,7 @@ pub struct FollowArguments {
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Seconds to wait for the run to end.
-    #[arg(long, value_name = "S", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
+    #[arg(long, value_name = "S", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX_S))]
     timeout: u64,
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]
     #[arg(help = format_help(PART))]
@@ -52,7 +53,7 @@ impl FollowArguments {
     /// Follows the run, writes its report, and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         if let Some(log) = &self.log {
-            files::check(("--log", log), &[("PORT", Some(&self.port))])?;
+            files::check_output(("--log", log), &[("PORT", Some(&self.port))])?;
         }
         let output = self.output.as_deref();
         check_output(output, "--log", self.log.as_slice())?;

@@ -56,7 +56,7 @@ pub(super) fn check_output<P: AsRef<Path>>(
         return Ok(());
     };
     let inputs = inputs.iter().map(|input| (reader, Some(input.as_ref())));
-    files::check(("-o", output), &inputs.collect::<Vec<_>>())
+    files::check_output(("-o", output), &inputs.collect::<Vec<_>>())
 }
 
 /// Writes `report` to the file at `output`, or prints it.

@@ -7,7 +7,7 @@ use super::document::{Block, LabeledLine};
 use super::scenario_document::mark;
 use super::table::{key_cells, key_columns};
 use crate::analysis::compare::{
-    Change, ChangeOutcome, ComparedScenario, ComparedValue, Comparison, JudgedBy, Keyed,
+    Change, ChangeList, ChangeOutcome, ComparedScenario, ComparedValue, Comparison, RowPairing,
     basis_text, scenario_title,
 };
 use crate::analysis::explain::{Explanation, explanations};
@@ -24,7 +24,7 @@ pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Bl
     all.extend(Block::explanations(explained(run, comparison)));
     all.push(Block::Heading("Changes".to_owned()));
     let tables = comparison.scenarios.iter().flat_map(|it| {
-        [JudgedBy::Cpu, JudgedBy::Order].map(|judged| table(run, comparison, it, judged))
+        [ChangeList::Cpu, ChangeList::Order].map(|judged_by| table(run, comparison, it, judged_by))
     });
     all.extend(tables.flatten().map(Block::Table));
     all
@@ -42,10 +42,10 @@ fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
     for lack in comparison.lacks() {
         outcome += &format!("; incomplete: {lack}");
     }
-    let rows = match comparison.keyed {
-        Keyed::Mpidr => "by MPIDR",
-        Keyed::Labels => "by cluster and core",
-        Keyed::Ambiguous => "sorted, because labels are ambiguous",
+    let rows = match comparison.row_pairing {
+        RowPairing::Mpidr => "by MPIDR",
+        RowPairing::Labels => "by cluster and core",
+        RowPairing::Ambiguous => "sorted, because labels are ambiguous",
     };
     let tolerance = f64::from(comparison.tolerance_ppm) / 10_000.0;
     vec![
@@ -97,12 +97,12 @@ fn table(
     run: &LoggedRun,
     comparison: &Comparison,
     scenario: &ComparedScenario,
-    judged: JudgedBy,
+    judged_by: ChangeList,
 ) -> Option<Table> {
-    let (changes, how) = match (judged, scenario.judged) {
-        (JudgedBy::Cpu, JudgedBy::Cpu) => (&scenario.by_cpu, "by CPU"),
-        (JudgedBy::Cpu, JudgedBy::Order) => (&scenario.by_cpu, "by CPU, not judged"),
-        (JudgedBy::Order, _) => (&scenario.by_order, "by order"),
+    let (changes, how) = match (judged_by, scenario.judged_by) {
+        (ChangeList::Cpu, ChangeList::Cpu) => (&scenario.by_cpu, "by CPU"),
+        (ChangeList::Cpu, ChangeList::Order) => (&scenario.by_cpu, "by CPU, not judged"),
+        (ChangeList::Order, _) => (&scenario.by_order, "by order"),
     };
     let is_of_steps = changes.iter().any(|it| it.key.is_of_step());
     let is_histogram_bound = changes.iter().any(|it| it.key.is_histogram_bound());
@@ -111,12 +111,12 @@ fn table(
     let (each, of_run) = ("of one operation", run.unit());
     let unit = if is_of_steps { each } else { of_run };
     let title = format!("{name}: change {how} ({unit}{classes})");
-    let mut table = match judged {
-        JudgedBy::Cpu => Table::of_cpus(title),
-        JudgedBy::Order => Table::titled(title),
+    let mut table = match judged_by {
+        ChangeList::Cpu => Table::of_cpus(title),
+        ChangeList::Order => Table::titled(title),
     };
     table.numbers(
-        (judged == JudgedBy::Order)
+        (judged_by == ChangeList::Order)
             .then_some(["Place", "CPU", "Was CPU"])
             .into_iter()
             .flatten(),
@@ -130,7 +130,7 @@ fn table(
     for change in changes {
         let mut cells = key_cells(scenario.key.id, change.key);
         cells.extend(change_cells(run, change, is_of_steps));
-        let outcome = comparison.outcome(scenario, judged, change);
+        let outcome = comparison.outcome(scenario, judged_by, change);
         cells.push(outcome.map_or("", ChangeOutcome::word).to_owned());
         match change.place {
             None => table.cpu_row(&run.run, change.cpu, cells),

@@ -12,7 +12,7 @@ use super::history_row::row_name;
 use super::html::{HistoryChart, history_chart};
 use super::scenario_document::{mark, woken_by};
 use super::table::key_cells;
-use crate::analysis::compare::{ChangeOutcome, ComparedValue, JudgedBy, Keyed};
+use crate::analysis::compare::{ChangeList, ChangeOutcome, ComparedValue, RowPairing};
 use crate::analysis::figure::{OF_CLASSES, x_heading};
 use crate::analysis::history::{
     FigureHistory, History, HistoryRow, ReleaseChange, ScenarioHistory,
@@ -72,10 +72,10 @@ pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
 }
 
 fn definitions(history: &History) -> Vec<LabeledLine> {
-    let rows = match history.keyed {
-        Keyed::Mpidr => "by MPIDR, or by size rank if CPUs wait for each other",
-        Keyed::Labels => "by cluster and core, or by size rank if CPUs wait for each other",
-        Keyed::Ambiguous => "by size rank, because one run has ambiguous labels",
+    let rows = match history.row_pairing {
+        RowPairing::Mpidr => "by MPIDR, or by size rank if CPUs wait for each other",
+        RowPairing::Labels => "by cluster and core, or by size rank if CPUs wait for each other",
+        RowPairing::Ambiguous => "by size rank, because one run has ambiguous labels",
     };
     let points = history.rows().flat_map(|row| &row.points);
     let gaps = points.clone().filter(|it| it.is_none()).count();
@@ -245,9 +245,9 @@ impl ScenarioTables<'_> {
     /// Describes the scenario: its tag, its method, and how its rows are identified.
     fn conditions(&self) -> String {
         let ScenarioKey { id, method, .. } = self.scenario.key;
-        let rows = match self.scenario.judged {
-            JudgedBy::Cpu => "rows by CPU",
-            JudgedBy::Order => "rows by size",
+        let rows = match self.scenario.judged_by {
+            ChangeList::Cpu => "rows by CPU",
+            ChangeList::Order => "rows by size",
         };
         format!("{id}, method {}; {rows}.", method.word())
     }
@@ -275,9 +275,9 @@ impl ScenarioTables<'_> {
         let is_histogram_bound = figures.iter().any(|it| it.key.is_histogram_bound());
         let classes = if is_histogram_bound { OF_CLASSES } else { "" };
         let mut table = Table::titled(format!("{heading}{what} ({unit}{classes})"));
-        table.numbers([match self.scenario.judged {
-            JudgedBy::Cpu => "CPU",
-            JudgedBy::Order => "Place",
+        table.numbers([match self.scenario.judged_by {
+            ChangeList::Cpu => "CPU",
+            ChangeList::Order => "Place",
         }]);
         table.optional_numbers(&[x_heading(self.scenario.key.id)], ABSENT);
         table.optional_words(["On", "Variant"]);

@@ -10,7 +10,7 @@ use suite::model::Scenario;
 use super::object::object;
 use super::report_data::Report;
 use crate::analysis::audit::Audit;
-use crate::analysis::compare::{Change, ComparedScenario, Comparison, JudgedBy};
+use crate::analysis::compare::{Change, ChangeList, ComparedScenario, Comparison};
 use crate::analysis::explain::explanations;
 use crate::analysis::findings::findings;
 use crate::analysis::history::History;
@@ -97,7 +97,7 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
         // The CPUs to which the baseline indices refer.
         baseline_cpus: &it.baseline.run.cpus,
         tolerance_ppm: it.tolerance_ppm,
-        keyed: it.keyed,
+        keyed: it.row_pairing,
         regressions: it.regressions().count(),
         pmf_cost: it.is_pmf_cost,
         complete: it.is_complete(),
@@ -111,7 +111,7 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
 /// Returns a scenario that both runs contain. Only changes that determine the result have an
 /// outcome.
 fn one_compared(comparison: &Comparison, it: &ComparedScenario) -> impl Serialize {
-    let changes = |all: &[Change], list: JudgedBy| {
+    let changes = |all: &[Change], list: ChangeList| {
         let all = all.iter().map(|change| {
             object! {
                 #[serde(flatten)]
@@ -124,9 +124,9 @@ fn one_compared(comparison: &Comparison, it: &ComparedScenario) -> impl Serializ
     object! {
         #[serde(flatten)]
         key: it.key,
-        judged: it.judged,
-        by_cpu: changes(&it.by_cpu, JudgedBy::Cpu),
-        by_order: changes(&it.by_order, JudgedBy::Order),
+        judged: it.judged_by,
+        by_cpu: changes(&it.by_cpu, ChangeList::Cpu),
+        by_order: changes(&it.by_order, ChangeList::Order),
         unpaired: it.unpaired.clone(),
         lacks: it.lacks.clone(),
     }

@@ -26,7 +26,7 @@ use suite::plan::{Method, ScenarioId};
 
 use super::published_page::{self, OnPage, PageFigures};
 use crate::analysis::compare::{
-    Across, Change, ChangeOutcome, Comparison, JudgedBy, Keyed, Options, compare, percent,
+    Across, Change, ChangeList, ChangeOutcome, Comparison, Options, RowPairing, compare, percent,
 };
 use crate::analysis::conditions::is_of_platform;
 use crate::log::{LoggedRun, tables};
@@ -156,7 +156,7 @@ impl Release<'_> {
         };
         let text = published_page::text(&path, platform, &shown)?;
         if path.parent().is_some_and(Path::is_dir) {
-            output_files::check(("the page", &path), &[])?;
+            output_files::check_output(("the page", &path), &[])?;
         }
         Ok((path, text))
     }
@@ -238,9 +238,9 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
         say(&format!("no changes are shown in {file}: {why}"));
     }
     let scenarios = comparison.into_iter().flat_map(|it| &it.scenarios);
-    let by_order = scenarios.filter(|it| it.judged == JudgedBy::Order);
+    let by_order = scenarios.filter(|it| it.judged_by == ChangeList::Order);
     let tags = by_order.map(|it| it.key.id.tag()).unique().join(", ");
-    let is_ambiguous = comparison.is_some_and(|it| it.keyed == Keyed::Ambiguous);
+    let is_ambiguous = comparison.is_some_and(|it| it.row_pairing == RowPairing::Ambiguous);
     let named = match is_ambiguous {
         true => "; use --previous and --row-cpus MPIDR,... to identify CPUs whose labels repeat",
         false => "",

@@ -92,8 +92,7 @@ mod tests {
     #[test]
     fn the_page_has_a_row_for_each_stage() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/first-boot.md");
-        let page = std::fs::read_to_string(file);
-        let page = page.expect("the page");
+        let page = std::fs::read_to_string(file).expect("the page");
         for stage in BootStage::ALL {
             let row = format!(
                 "| `<{}>` | {} |",

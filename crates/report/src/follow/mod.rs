@@ -2,7 +2,6 @@
 
 mod begun_scenario;
 mod boot_marks;
-mod guest_samples;
 mod run_watcher;
 #[cfg(feature = "documents")]
 pub mod serial;
@@ -10,5 +9,4 @@ pub mod stream;
 
 pub use self::begun_scenario::{begun_scenario, last_scenario};
 pub use self::boot_marks::explain_marks;
-pub use self::guest_samples::GuestSamples;
 pub use self::run_watcher::RunWatcher;

@@ -12,7 +12,6 @@ use suite::measure::SampleCount;
 use suite::record::MARK;
 
 use super::begun_scenario;
-use super::guest_samples::GuestSamples;
 
 /// The maximum length of an incomplete line that is held back.
 const LINE_MAX: usize = 4096;
@@ -28,8 +27,8 @@ pub struct RunWatcher<'o> {
     pub progress: Option<StepProgress>,
     /// True if records are also shown to the user when there is a progress line.
     pub has_records: bool,
-    /// The sample count, if the run is on a machine whose memory can be read.
-    pub samples: Option<GuestSamples>,
+    /// Returns the sample count of a run on a machine whose memory can be read.
+    pub samples: Option<Box<dyn FnMut() -> Option<SampleCount> + 'o>>,
     shown_samples: SampleCount,
     /// Receives the user's copy of the UART output.
     out: Option<&'o mut dyn Write>,
@@ -55,7 +54,7 @@ impl<'o> RunWatcher<'o> {
     }
 
     /// Takes UART output that has just arrived.
-    pub(super) fn receive(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn receive(&mut self, bytes: &[u8]) -> io::Result<()> {
         // The log outlives the process, so it is written first.
         if let Some(log) = &mut self.log {
             log.add(bytes);
@@ -73,18 +72,18 @@ impl<'o> RunWatcher<'o> {
         self.show(&shown)
     }
 
-    /// Shows the sample count of the machine that `process` runs, if it has changed.
-    pub(super) fn update_samples(&mut self, process: u32) {
-        let Some(progress) = &self.progress else {
+    /// Shows the sample count, if it has changed.
+    pub(super) fn update_samples(&mut self) {
+        let (Some(progress), Some(samples)) = (&self.progress, &mut self.samples) else {
             return;
         };
-        let count = self.samples.as_mut().and_then(|it| it.read(process));
-        if let Some(count) = count.filter(|count| *count != self.shown_samples) {
-            self.shown_samples = count;
-            let SampleCount { kept, asked } = count;
-            if asked > 0 && kept <= asked {
-                progress.part(&format!("{kept}/{asked} samples"));
-            }
+        let Some(count) = samples().filter(|count| *count != self.shown_samples) else {
+            return;
+        };
+        self.shown_samples = count;
+        let SampleCount { kept, asked } = count;
+        if asked > 0 && kept <= asked {
+            progress.part(&format!("{kept}/{asked} samples"));
         }
     }
 
@@ -120,8 +119,8 @@ impl<'o> RunWatcher<'o> {
         static ESCAPE: LazyLock<bytes::Regex> = LazyLock::new(|| {
             bytes::Regex::new(r"\x1b(\[[0-9;=?]*[A-Za-z]|[0-9])").expect("a pattern")
         });
-        let line = take(&mut self.line);
-        let line = ESCAPE.replace_all(&line, &b""[..]);
+        let received = take(&mut self.line);
+        let line = ESCAPE.replace_all(&received, &b""[..]);
         let step = self.advance(&String::from_utf8_lossy(&line));
         if let (Some(step), Some(progress)) = (step, &self.progress) {
             progress.step(&step);

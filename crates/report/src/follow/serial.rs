@@ -16,11 +16,10 @@ use serial2::SerialPort;
 use suite::model::PREFIX;
 
 use crate::follow::run_watcher::RunWatcher;
-use crate::follow::stream::{MachineEnding, StopConditions, chunks, closing, end_of, listen};
+use crate::follow::stream::{
+    MachineEnding, StopConditions, TIMEOUT_MAX_S, chunks, closing, end_of, listen,
+};
 use crate::log::runs;
-
-/// The maximum value of `--timeout`, in seconds: one day.
-pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
 
 /// A run's UART output, and how the run ended.
 #[derive(Clone, Debug)]
@@ -64,7 +63,7 @@ pub fn follow(
         let mut port = SerialPort::open(device, baud)
             .with_context(|| format!("{name}: cannot open at {baud} baud"))?;
         // A silent port is not closed, so `listen` enforces the deadline.
-        port.set_read_timeout(Duration::from_secs(TIMEOUT_MAX))
+        port.set_read_timeout(Duration::from_secs(TIMEOUT_MAX_S))
             .with_context(|| name.to_string())?;
         Box::new(port)
     };
@@ -81,7 +80,7 @@ pub fn follow(
         interrupt,
         is_over,
     };
-    let ending = listen(&bytes, &mut all, &stop, &mut watcher, None)?;
+    let ending = listen(&bytes, &mut all, &stop, &mut watcher)?;
     Ok(Followed {
         ending,
         log: all,

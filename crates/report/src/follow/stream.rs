@@ -1,22 +1,23 @@
-//! Runs a machine with a time limit and forwards its UART output as it arrives.
+//! Listens to a machine with a time limit, and forwards its UART output as it arrives.
 
 use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use suite::model as verdict;
 use suite::model::Verdict;
 
 use super::run_watcher::RunWatcher;
 
+/// The maximum value of `--timeout`, in seconds: one day.
+pub const TIMEOUT_MAX_S: u64 = 24 * 60 * 60;
+
 /// How long a machine may remain running but silent after its last line. A machine that parks at
 /// the end never exits on its own.
-pub const LINGER: Duration = Duration::from_secs(2);
+const LINGER: Duration = Duration::from_secs(2);
 
 /// The time limits for a machine. Converting from a plain duration sets only the timeout.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,7 @@ impl From<Duration> for TimeLimits {
         }
     }
 }
+
 /// The interval at which the deadline and the interrupt flag are checked.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -54,97 +56,8 @@ pub enum MachineEnding {
     Interrupted,
 }
 
-/// The result of running a machine.
-#[derive(Clone, Debug)]
-pub struct MachineResult {
-    /// All bytes from the UART.
-    pub log: Vec<u8>,
-    /// QEMU's stderr output.
-    pub stderr: String,
-    /// How the machine stopped.
-    pub ending: MachineEnding,
-    /// How long the machine ran.
-    pub elapsed: Duration,
-}
-
-/// A child process that is killed when this value is dropped.
-pub(crate) struct Owned(pub(crate) Child);
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // Ignore errors, because the process may have already exited.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Runs `command`, which prints UART output, until it exits or exceeds `limits`, or until
-/// `interrupt` is set. `watcher` receives the output as it arrives. `at_deadline` is called at the
-/// deadline, before the process is killed.
-pub fn run(
-    command: &mut Command,
-    limits: impl Into<TimeLimits>,
-    interrupt: &AtomicBool,
-    watcher: &mut RunWatcher<'_>,
-    at_deadline: &mut dyn FnMut(),
-) -> Result<MachineResult> {
-    let started = Instant::now();
-    let limits = limits.into();
-    let mut child = command
-        // Ctrl-C at the terminal must reach only this process, which then stops the command.
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map(Owned)
-        .with_context(|| format!("cannot run {}", command.get_program().display()))?;
-    let uart = child.0.stdout.take().context("no stdout")?;
-    let mut stderr = child.0.stderr.take().context("no stderr")?;
-    let (bytes, reader) = chunks(uart);
-    let complaints = thread::spawn(move || {
-        let mut text = Vec::new();
-        // If reading fails, the bytes read so far are used.
-        let _ = stderr.read_to_end(&mut text);
-        String::from_utf8_lossy(&text).into_owned()
-    });
-    let mut log = Vec::new();
-    let stop = StopConditions {
-        started,
-        limits,
-        interrupt,
-        is_over: |log| closing(log).is_some(),
-    };
-    let process = Some(child.0.id());
-    let killed = listen(&bytes, &mut log, &stop, watcher, process)?;
-    let ending = match killed {
-        Some(ending) => {
-            if ending == MachineEnding::TimedOut {
-                at_deadline();
-            }
-            drop(child);
-            // Bytes that are still in the pipe belong in the log.
-            for chunk in bytes.iter() {
-                watcher.receive(&chunk)?;
-                log.extend(chunk);
-            }
-            ending
-        }
-        None => MachineEnding::Exited {
-            success: child.0.wait()?.success(),
-        },
-    };
-    let _ = reader.join();
-    Ok(MachineResult {
-        log,
-        stderr: complaints.join().expect("the reader does not panic"),
-        ending,
-        elapsed: started.elapsed(),
-    })
-}
-
 /// Reads in a separate thread, so the caller can wait with a timeout.
-pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>, JoinHandle<()>) {
+pub fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>, JoinHandle<()>) {
     let (sender, receiver) = mpsc::channel();
     let reader = thread::spawn(move || {
         let mut buffer = [0; 4096];
@@ -162,9 +75,10 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
 }
 
 /// When to stop listening to a machine.
-pub(crate) struct StopConditions<'i> {
+pub struct StopConditions<'i> {
     /// When the machine was started.
     pub started: Instant,
+    /// The time limits.
     pub limits: TimeLimits,
     /// True once the user has interrupted the command.
     pub interrupt: &'i AtomicBool,
@@ -172,14 +86,13 @@ pub(crate) struct StopConditions<'i> {
     pub is_over: fn(&[u8]) -> bool,
 }
 
-/// Passes the output of a machine to `watcher`, and the machine's process if it runs on this host.
-/// Returns None if the UART was closed because the machine exited.
-pub(crate) fn listen(
+/// Passes the output of a machine to `watcher`. Returns None if the UART was closed because the
+/// machine exited.
+pub fn listen(
     bytes: &Receiver<Vec<u8>>,
     log: &mut Vec<u8>,
     stop: &StopConditions<'_>,
     watcher: &mut RunWatcher<'_>,
-    process: Option<u32>,
 ) -> Result<Option<MachineEnding>> {
     let deadline = stop.started + stop.limits.timeout;
     let mut heard = Instant::now();
@@ -195,11 +108,7 @@ pub(crate) fn listen(
                 let interrupted = stop.interrupt.load(Ordering::Relaxed) && !(stop.is_over)(log);
                 return Ok(interrupted.then_some(MachineEnding::Interrupted));
             }
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(process) = process {
-                    watcher.update_samples(process);
-                }
-            }
+            Err(RecvTimeoutError::Timeout) => watcher.update_samples(),
         }
         let now = Instant::now();
         if stop.interrupt.load(Ordering::Relaxed) {
@@ -220,7 +129,7 @@ pub(crate) fn listen(
 const CLOSING_WITHIN: usize = 4096;
 
 /// Returns the part of a log in which the closing line is searched for.
-pub(crate) fn end_of(log: &[u8]) -> &[u8] {
+pub fn end_of(log: &[u8]) -> &[u8] {
     &log[log.len().saturating_sub(CLOSING_WITHIN)..]
 }
 

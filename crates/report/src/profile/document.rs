@@ -13,7 +13,7 @@ use crate::export::{Block, Chart, Table};
 /// The maximum number of functions listed per phase.
 const NAMED_MAX: usize = 12;
 /// A function is listed if it accounts for at least this share of the phase.
-const SHARE_LEAST: f64 = 0.005;
+const SHARE_MIN: f64 = 0.005;
 
 /// The unit of all figures that are not events.
 pub const UNIT: &str = "mean instructions per call, on QEMU's instruction clock";
@@ -210,7 +210,7 @@ fn functions(scenario: &str, phases: &[ProfilePhase], unit: Option<Event>) -> Op
         let functions = phase.functions().into_iter();
         let functions = functions.sorted_by_key(|it| Reverse(it.1.instructions));
         for (place, (name, cost)) in functions.enumerate() {
-            if place < NAMED_MAX && cost.instructions as f64 >= SHARE_LEAST * all {
+            if place < NAMED_MAX && cost.instructions as f64 >= SHARE_MIN * all {
                 let calls = number(phase.mean(cost.calls));
                 let caller = phase.caller(name).unwrap_or("").to_owned();
                 row(name.to_owned(), cost.instructions, calls, caller);

@@ -212,7 +212,10 @@ impl Fip {
             )
         });
         let overlaps = |earlier: &Image| offset < earlier.end() && earlier.offset < end;
-        let earlier = self.images.iter().position(|it| !is_empty && overlaps(it));
+        let earlier = self
+            .images
+            .iter()
+            .position(|image| !is_empty && overlaps(image));
         let over_image = earlier.map(|index| {
             let label = label(self.images[index].uuid);
             format!("its data {offset:#x}..{end:#x} overlaps that of entry {index} ({label})")

@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
 use boards::image_kinds::{IMAGE_KINDS, ImageKind, uuid_of};
+use host::TmpdirContext as _;
 use host::read_file;
-use host::temporary;
 use memchr::memmem;
 use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode, Reader, SliceReader};
@@ -115,7 +115,7 @@ pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<
 /// Returns a certificate, in DER, to replace `old`. The key has already been checked.
 fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
     setup::ensure(workspace, &[Need::CertCreate])?;
-    let dir = temporary(tempfile::tempdir())?;
+    let dir = tempfile::tempdir().tmpdir_context()?;
     let mut command = Command::new("cert_create");
     // Only nt-fw-key is used, but cert_create fails if any of the other key files is missing, and
     // `--new-keys` would generate any key that it cannot find.
@@ -127,18 +127,20 @@ fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<
     for option in ["nt-fw", "nt-fw-config"] {
         if let Some(data) = fip.get(uuid_of(option)) {
             let file = dir.path().join(option);
-            temporary(fs::write(&file, data))?;
+            fs::write(&file, data).tmpdir_context()?;
             command.arg(format!("--{option}")).arg(file);
         }
     }
     let made = dir.path().join("crt");
     command.arg("--nt-fw-cert").arg(&made);
-    let output = command.stdin(Stdio::null()).output();
-    let output = output.context("cannot run cert_create")?;
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .context("cannot run cert_create")?;
     if !output.status.success() {
-        let (key, said) = (key.display(), String::from_utf8_lossy(&output.stderr));
-        let said = said.trim();
-        bail!("--nt-fw-key {key}: TF-A's cert_create cannot sign with this key: {said}");
+        let (key, stderr) = (key.display(), String::from_utf8_lossy(&output.stderr));
+        let reason = stderr.trim();
+        bail!("--nt-fw-key {key}: TF-A's cert_create cannot sign with this key: {reason}");
     }
     fs::read(&made).context("cert_create wrote no certificate")
 }
@@ -184,12 +186,13 @@ impl Read {
     fn hash_algorithm(&self) -> Result<&'static str> {
         let wrong = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);
         let mut reader = SliceReader::new(self.extension(BL33_HASH)?).map_err(wrong)?;
-        let algorithm = reader.sequence(|inner| -> x509_cert::der::Result<_> {
-            let algorithm = AlgorithmIdentifierOwned::decode(inner)?;
-            inner.drain(inner.remaining_len())?;
-            Ok(algorithm.oid.to_string())
-        });
-        let algorithm = algorithm.map_err(wrong)?;
+        let algorithm = reader
+            .sequence(|inner| -> x509_cert::der::Result<_> {
+                let algorithm = AlgorithmIdentifierOwned::decode(inner)?;
+                inner.drain(inner.remaining_len())?;
+                Ok(algorithm.oid.to_string())
+            })
+            .map_err(wrong)?;
         let hash = HASHES.iter().find(|(oid, _)| *oid == algorithm);
         let (_, name) = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.what))?;
         Ok(name)

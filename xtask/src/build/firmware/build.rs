@@ -11,6 +11,7 @@ use std::{fs, iter, thread};
 use anyhow::{Context, Result};
 use host::hex::hex;
 use host::process;
+use host::read_file;
 use sha2::{Digest, Sha256};
 
 use super::compiler_cache;
@@ -19,7 +20,7 @@ use super::plain_paths::PlainPaths;
 use super::platform::{FipBuild, Platform};
 use crate::build::tf_a::{self, TfA};
 use crate::setup::scratch::Scratch;
-use crate::setup::sealed_folder::{Unsealed, sealed_folder};
+use crate::setup::sealed_folder::sealed_folder;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
@@ -42,7 +43,7 @@ impl FirmwareBuild {
     /// Returns the contents of a stage's `.bin` file.
     pub fn read(&self, stage: &str) -> Result<Vec<u8>> {
         let path = self.dir.join(stage).with_extension("bin");
-        fs::read(&path).with_context(|| path.display().to_string())
+        read_file::read_own(&path)
     }
 
     /// Adds the contents of all stages to `hash`.
@@ -55,7 +56,7 @@ impl FirmwareBuild {
         }
         stages.sort();
         for stage in &stages {
-            let bytes = fs::read(stage).with_context(|| stage.display().to_string())?;
+            let bytes = read_file::read_own(stage)?;
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(&bytes);
         }
@@ -94,7 +95,7 @@ fn build_stages(
     let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
     let dir = workspace.state().join("firmware").join(name);
-    sealed_folder(&dir, Unsealed::Replaced, |partial| {
+    sealed_folder(&dir, |partial| {
         make(workspace, tf_a, platform, &arguments, partial)?;
         others.map_or(Ok(()), |from| copy_files(from, partial))
     })?;
@@ -163,7 +164,7 @@ fn with_places(
     file: &dyn Fn(&str) -> PathBuf,
 ) -> Command {
     let jobs = thread::available_parallelism().map_or(1, usize::from);
-    let mut command: Command = process::clean("make");
+    let mut command: Command = process::minimal_command("make");
     command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
     command.args(arguments);
     if let Some(root) = &platform.root {
@@ -183,9 +184,10 @@ fn with_places(
 /// Returns the first line of the compiler and linker version output.
 pub fn toolchain() -> Result<[String; 2]> {
     let version = |program: &str| -> Result<String> {
-        let said = process::output_once(process::clean(program).arg("--version"))?;
-        let version = said.lines().next();
-        let version = version.with_context(|| format!("`{program} --version` prints nothing"))?;
+        let output = process::output_once(process::minimal_command(program).arg("--version"))?;
+        let first_line = output.lines().next();
+        let version =
+            first_line.with_context(|| format!("`{program} --version` prints nothing"))?;
         Ok(version.to_owned())
     };
     let [gcc, ld] = [GCC, "aarch64-linux-gnu-ld"].map(version);
@@ -219,13 +221,13 @@ fn make(
     place: &Path,
 ) -> Result<()> {
     let scratch = Scratch::new(workspace)?;
-    let what = platform.special(workspace);
+    let target = platform.special(workspace);
     // A platform's stages may be built in two parts.
     let part = match &platform.stages[..] {
         [stage] => format!("{} of ", stage.to_uppercase()),
         _ => String::new(),
     };
-    let what = format!("building {part}TF-A {} for {what}", tf_a.title);
+    let step = format!("building {part}TF-A {} for {target}", tf_a.title);
     let paths = PlainPaths::new()?;
     let tf_a = TfA {
         dir: paths.path(&tf_a.dir)?,
@@ -251,7 +253,7 @@ fn make(
             command.arg(format!("BL33_KEY={}", key.display()));
         }
         command.args(goals);
-        process::run(&what, &mut command, &log).context("cannot build TF-A")?;
+        process::run_step(&step, &mut command, &log).context("cannot build TF-A")?;
     }
     let built = scratch.path().join(&platform.name).join(platform.mode());
     for file in &platform.files {

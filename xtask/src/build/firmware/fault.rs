@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn every_fault_is_explained() {
         let workspace = Workspace::find().expect("the repository");
-        let readme = workspace.board("qemu").join("tf-a/README.md");
-        let readme = fs::read_to_string(readme).expect("readable");
+        let path = workspace.board("qemu").join("tf-a/README.md");
+        let readme = fs::read_to_string(path).expect("readable");
         assert_eq!(faults().count(), 47);
         for fault in faults() {
             assert!(readme.contains(&format!("| `{fault}` |")), "{fault}");

@@ -47,8 +47,10 @@ fn trusted(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// Returns the arguments that make the TF-A build use the installed `tool`.
 fn tool(variable: &str, tool: &str) -> Result<[String; 3]> {
-    let path = find(tool).with_context(|| format!("{tool} is missing"))?;
-    let path = path.display().to_string();
+    let path = find(tool)
+        .with_context(|| format!("{tool} is missing"))?
+        .display()
+        .to_string();
     // `-o` keeps make from rebuilding a tool that already exists.
     Ok([format!("{variable}={path}"), "-o".to_owned(), path])
 }

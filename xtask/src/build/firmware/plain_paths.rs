@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use host::temporary;
+use host::TmpdirContext as _;
 use tempfile::TempDir;
 
 /// A temporary folder with a symbolic link to each path that makefiles cannot use. The links exist
@@ -14,10 +14,10 @@ pub(super) struct PlainPaths(TempDir);
 
 impl PlainPaths {
     pub fn new() -> Result<Self> {
-        let dir = temporary(tempfile::tempdir())?;
+        let dir = tempfile::tempdir().tmpdir_context()?;
         if !is_plain(dir.path()) {
-            let dir = dir.path().display();
-            bail!("{dir}: TF-A's makefiles cannot use this path; set TMPDIR to another folder");
+            let path = dir.path().display();
+            bail!("{path}: TF-A's makefiles cannot use this path; set TMPDIR to another folder");
         }
         Ok(Self(dir))
     }
@@ -27,9 +27,9 @@ impl PlainPaths {
         if is_plain(path) {
             return Ok(path.to_path_buf());
         }
-        let number = temporary(fs::read_dir(self.0.path()))?.count();
+        let number = fs::read_dir(self.0.path()).tmpdir_context()?.count();
         let link = self.0.path().join(number.to_string());
-        temporary(symlink(path, &link))?;
+        symlink(path, &link).tmpdir_context()?;
         Ok(link)
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use boards::{BoardFile, GicVersion, Stock};
 
-use super::variant::Variant;
+use super::firmware_variant::FirmwareVariant;
 use crate::setup::workspace::Workspace;
 
 /// Whether the TF-A build produces a FIP.
@@ -46,7 +46,12 @@ pub struct Platform {
 
 impl Platform {
     /// Returns the overlay platform for `board`.
-    pub fn overlay(workspace: &Workspace, board: &str, gic: GicVersion, variant: Variant) -> Self {
+    pub fn overlay(
+        workspace: &Workspace,
+        board: &str,
+        gic: GicVersion,
+        variant: FirmwareVariant,
+    ) -> Self {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
         let mut bl31_variables = Vec::new();
         for (key, value) in variant.values().filter(|(key, _)| *key != "osi") {
@@ -87,8 +92,11 @@ impl Platform {
 
     /// Returns the board name, and the variables that differ from those of the default variant.
     pub(super) fn special(&self, workspace: &Workspace) -> String {
-        let usual = Self::overlay(workspace, "", GicVersion::V3, Variant::default());
-        let usual: Vec<_> = usual.all_variables().cloned().collect();
+        let usual: Vec<_> =
+            Self::overlay(workspace, "", GicVersion::V3, FirmwareVariant::default())
+                .all_variables()
+                .cloned()
+                .collect();
         let board = self.name.trim_start_matches("psci_bench_");
         let special = self.all_variables().filter(|it| !usual.contains(it));
         special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
@@ -108,8 +116,10 @@ impl Platform {
     /// is the board's load address.
     pub fn stock(stock: &Stock, load_address: u64, gic: GicVersion) -> Self {
         let gic = gic.number().to_string();
-        let variables = stock.variables.iter();
-        let variables = variables.map(|variable| variable.replace("{gic}", &gic));
+        let variables = stock
+            .variables
+            .iter()
+            .map(|variable| variable.replace("{gic}", &gic));
         let preloaded = stock
             .preloaded
             .then(|| format!("PRELOADED_BL33_BASE={load_address:#x}"));
@@ -121,7 +131,7 @@ impl Platform {
         if stock.loads.is_empty() {
             return whole;
         }
-        let is_loaded = |stage: &str| stock.loads.iter().any(|it| stage_of(&it.from) == stage);
+        let is_loaded = |stage: &str| stock.loads.iter().any(|load| stage_of(&load.from) == stage);
         whole.only_stages(is_loaded)
     }
 

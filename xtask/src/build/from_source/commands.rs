@@ -49,13 +49,13 @@ pub fn commands(
     let (tf_a, platform) = (&plan.tf_a, &plan.platform);
     let make = firmware::commands(workspace, tf_a, platform, &names.base(), &input)?;
     lines.extend(make.iter().map(in_empty_environment));
-    match package.kind {
-        _ if board.is_virtual() => lines.extend(names.flash()),
-        PackageKind::Fip => lines.extend(names.fips(package)),
-        PackageKind::Raw | PackageKind::Fit | PackageKind::Vendor => {}
+    if board.is_virtual() {
+        lines.extend(names.flash());
+    } else if package.kind == PackageKind::Fip {
+        lines.extend(names.fips(package));
     }
     let files = plan.files();
-    lines.extend(files.map(|it| words_of(["cp", &names.built(&it.from), &names.at(&it.to)])));
+    lines.extend(files.map(|file| words_of(["cp", &names.built(&file.from), &names.at(&file.to)])));
     Ok(lines.iter().map(|line| quoted(line)).collect())
 }
 
@@ -84,12 +84,16 @@ impl ByHand<'_> {
             .plan
             .files()
             .filter_map(|file| Path::new(&file.to).parent());
-        let folders = package.folder.iter().map(Path::new).chain(files);
-        let folders = [Path::new("")].into_iter().chain(folders);
-        let folders = folders.map(|folder| match folder.as_os_str().is_empty() {
-            true => self.out.display().to_string(),
-            false => self.out.join(folder).display().to_string(),
-        });
+        let own = package.folder.iter().map(Path::new);
+        let folders =
+            [Path::new("")]
+                .into_iter()
+                .chain(own)
+                .chain(files)
+                .map(|folder| match folder.as_os_str().is_empty() {
+                    true => self.out.display().to_string(),
+                    false => self.out.join(folder).display().to_string(),
+                });
         words("mkdir -p")
             .into_iter()
             .chain(folders.unique())
@@ -111,11 +115,11 @@ impl ByHand<'_> {
     /// Returns the file for a make variable: BL33, or a file supplied by the user.
     fn input(&self, variable: &str) -> PathBuf {
         let plan = self.plan;
-        let inputs = plan.stock.map_or(&[][..], |stock| &stock.inputs);
-        let mut inputs = inputs.iter();
-        let input = inputs.find(|it| it.variable.as_deref() == Some(variable));
-        let file = input.and_then(|input| plan.request.given.get(&input.option));
-        let file = file.unwrap_or(Path::new(variable));
+        let mut inputs = plan.stock.map_or(&[][..], |stock| &stock.inputs).iter();
+        let input = inputs.find(|input| input.variable.as_deref() == Some(variable));
+        let file = input
+            .and_then(|input| plan.request.given.get(&input.option))
+            .unwrap_or(Path::new(variable));
         std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf())
     }
 
@@ -202,8 +206,9 @@ fn words_of<const COUNT: usize>(words: [&str; COUNT]) -> Vec<String> {
 
 /// Returns `command`, prefixed so that it runs in the same environment as this tool's builds.
 fn in_empty_environment(command: &Command) -> Vec<String> {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let words = words.map(|word| word.to_string_lossy().into_owned());
+    let words = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy().into_owned());
     let environment = ["env", "-i", "LC_ALL=C", "PATH=$PATH", "HOME=$HOME"];
     environment
         .map(str::to_owned)

@@ -1,16 +1,15 @@
 //! The files for a board, from the TF-A build, the payload, and images that are built elsewhere.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use boards::image_kinds::uuid_of;
 use boards::{FipPart, Package, PackageBlob, PackageKind, Uuid};
 use host::folder::FolderFile;
+use host::read_file;
 
-use super::entry::BoardEntry;
 use super::plan::BuildPlan;
-use super::readme::readme;
+use super::readme::{BoardEntry, readme};
 use crate::build::fip::Fip;
 use crate::build::firmware::{self, FirmwareBuild, Timestamps};
 use crate::build::flash;
@@ -51,8 +50,9 @@ pub fn contents(
         files.push(BoardEntry::new(&file.to, data, &file.install));
     }
     let page = readme(plan, &files)?;
-    let all = files.into_iter();
-    let all = all.map(|file| FolderFile::new(file.path, file.data));
+    let all = files
+        .into_iter()
+        .map(|file| FolderFile::new(file.path, file.data));
     Ok(all.chain([FolderFile::new("README.md", page)]).collect())
 }
 
@@ -60,7 +60,7 @@ pub fn contents(
 fn read(firmware: &FirmwareBuild, from: &str) -> Result<Vec<u8>> {
     let name = from.rsplit('/').next().unwrap_or(from);
     let path = firmware.dir.join(name);
-    fs::read(&path).with_context(|| path.display().to_string())
+    read_file::read_own(&path)
 }
 
 /// Rejects a BL31 without readable PMF timestamps if the plan expects them.
@@ -160,8 +160,11 @@ fn needed(given: &[Given], requires: &[String], blobs: &[PackageBlob]) -> Vec<Gi
 
 /// Returns the images in `part` that the TF-A build produces.
 fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<Given>> {
-    let own = part.blobs.iter().filter(|blob| blob.option.is_none());
-    let own = own.filter_map(|blob| Some((blob, blob.file.as_deref()?)));
+    let own = part
+        .blobs
+        .iter()
+        .filter(|blob| blob.option.is_none())
+        .filter_map(|blob| Some((blob, blob.file.as_deref()?)));
     let read = own.map(|(blob, file)| {
         Ok(Given {
             option: file.to_owned(),

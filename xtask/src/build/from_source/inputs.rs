@@ -35,8 +35,11 @@ impl GivenFiles {
                 bail!("--{option}: {} does not need this image", board.title);
             }
         }
-        let missing = inputs.iter().filter(|it| self.get(&it.option).is_none());
-        let missing: Vec<String> = missing.map(missing_input).collect();
+        let missing: Vec<String> = inputs
+            .iter()
+            .filter(|input| self.get(&input.option).is_none())
+            .map(missing_input)
+            .collect();
         if !missing.is_empty() {
             bail!("{} also needs:\n{}", board.title, missing.join("\n"));
         }
@@ -94,10 +97,11 @@ fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<Given> {
 /// board-specific.
 fn uuid(board: &BoardFile, option: &str) -> Uuid {
     let package = board.package.iter();
-    let blobs = package.flat_map(|it| {
-        it.blobs
+    let blobs = package.flat_map(|package| {
+        package
+            .blobs
             .iter()
-            .chain(it.parts.iter().flat_map(|p| &p.blobs))
+            .chain(package.parts.iter().flat_map(|p| &p.blobs))
     });
     let own = blobs.filter(|blob| blob.option.as_deref() == Some(option));
     own.map(|blob| blob.uuid)

@@ -4,8 +4,7 @@
 //! |---|---|
 //! | `inputs` | reads the images that TF-A does not build |
 //! | `plan` | what must be built, and whether it can be |
-//! | `entry` | a file for the board |
-//! | `readme` | the page that explains where the files go |
+//! | `readme` | the files, and the page that explains where they go |
 //! | `contents` | builds everything |
 //! | `commands` | the commands for a manual build |
 //!
@@ -13,7 +12,6 @@
 
 mod commands;
 mod contents;
-mod entry;
 mod inputs;
 mod plan;
 mod readme;

@@ -9,7 +9,9 @@ use itertools::Itertools as _;
 
 use super::inputs::GivenFiles;
 use crate::build::checkout;
-use crate::build::firmware::{FipBuild, Platform, TREES, Timestamps, Variant, overlay, stage_of};
+use crate::build::firmware::{
+    FipBuild, FirmwareVariant, Platform, TREES, Timestamps, overlay, stage_of,
+};
 use crate::build::package;
 use crate::build::tf_a::{MBED_TLS, TfA};
 use crate::setup::workspace::Workspace;
@@ -108,7 +110,7 @@ impl<'w> BuildPlan<'w> {
         let source = commit(&request)?;
         let platform = Platform {
             debug: request.debug,
-            ..Platform::overlay(workspace, name, request.gic, Variant::default())
+            ..Platform::overlay(workspace, name, request.gic, FirmwareVariant::default())
         };
         Ok(Self {
             request,
@@ -191,9 +193,10 @@ fn platform(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) ->
     platform.files = vec!["bl31/bl31.elf".into()];
     let images = stock.images.iter().map(|image| &image.from);
     let parts = board.package.iter().flat_map(|package| &package.parts);
-    let blobs = parts.flat_map(|part| &part.blobs);
-    let blobs = blobs.filter(|blob| blob.option.is_none());
-    let blobs = blobs.filter_map(|blob| blob.file.as_ref());
+    let blobs = parts
+        .flat_map(|part| &part.blobs)
+        .filter(|blob| blob.option.is_none())
+        .filter_map(|blob| blob.file.as_ref());
     let files = stock.files.iter().map(|file| &file.from);
     platform
         .files
@@ -223,8 +226,11 @@ fn needs(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> Re
         match need {
             BuildNeed::ArmNoneEabi => setup::ensure(workspace, &[Need::ArmNoneEabi])?,
             BuildNeed::MbedTls => {
-                let given = request.mbed_tls.map(std::fs::canonicalize);
-                let given = given.transpose().context("--mbedtls")?;
+                let given = request
+                    .mbed_tls
+                    .map(std::fs::canonicalize)
+                    .transpose()
+                    .context("--mbedtls")?;
                 let dir = given.map_or_else(|| MBED_TLS.fetch(workspace), Ok)?;
                 variables.push(format!("MBEDTLS_DIR={}", dir.display()));
             }

@@ -1,13 +1,33 @@
-//! The page that explains what to do with a board's files.
+//! The files for a board, and the page that explains what to do with them.
 
 use anyhow::Result;
 use boards::Qemu;
 use minijinja::{Environment, context};
 
-use super::entry::BoardEntry;
 use super::plan::BuildPlan;
 
 const PAGE: &str = include_str!("readme.md.j2");
+
+/// A file for the board and what to do with it.
+pub(super) struct BoardEntry {
+    /// The path in the output folder.
+    pub(super) path: String,
+    /// The contents.
+    pub(super) data: Vec<u8>,
+    /// A sentence that explains what to do with the file.
+    pub(super) install: String,
+}
+
+impl BoardEntry {
+    pub(super) fn new(path: impl Into<String>, data: Vec<u8>, install: impl Into<String>) -> Self {
+        let (path, install) = (path.into(), install.into());
+        Self {
+            path,
+            data,
+            install,
+        }
+    }
+}
 
 /// Returns the page that describes `files`.
 pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<String> {

@@ -7,7 +7,9 @@ use itertools::Itertools as _;
 use suite::model::Function;
 
 use super::commits::CommitsArguments;
-use crate::commits::ledger::Selected;
+use crate::commits::figure_comparison::Selected;
+use crate::commits::ledger_bench::LedgerBench;
+use crate::commits::verdict_comparison::VerdictComparison;
 
 /// Find the TF-A commits that change a figure or a verdict.
 #[derive(Debug, Args)]
@@ -30,11 +32,22 @@ pub(super) fn run(arguments: &BisectArguments) -> Result<u8> {
     let commits = &arguments.commits;
     if let Some(name) = arguments.figure.strip_prefix("verdict:") {
         let function = Function::from_word(name).with_context(|| unknown(name))?;
-        return commits.check(false, |bench, range| bench.bisect(range, function));
+        let selected = VerdictComparison {
+            selected: Some(function),
+        };
+        return commits.measure(
+            &commits.checked_run()?,
+            false,
+            selected,
+            LedgerBench::bisect,
+        );
     }
     let figure = Selected::parse(&arguments.figure);
-    commits.profile(false, figure.scenario(), |bench, range, tolerance| {
-        bench.bisect(range, tolerance, figure)
+    let run = commits.profiled_run(figure.scenario());
+    commits.measure(&run, false, commits.one_figure(figure), |bench| {
+        let ledger = bench.bisect()?;
+        ledger.check_figure()?;
+        Ok(ledger)
     })
 }
 

@@ -9,16 +9,15 @@ use host::exit_code::INCOMPLETE;
 use host::files;
 use host::progress::say;
 use report::cli::parse_share;
+use report::profile::event::Event;
 use suite::plan::ScenarioId;
 
 use crate::build::checkout::CommitRange;
 use crate::cli::qemu::{self, RunArguments};
-use crate::commits::ledger::CommitLedger;
+use crate::commits::figure_comparison::{FigureComparison, Selected};
+use crate::commits::ledger::{CommitLedger, Comparison};
 use crate::commits::ledger_bench::LedgerBench;
-use crate::commits::ledger_export::{self, LedgerFormat};
-use crate::commits::verdict_bench::VerdictBench;
-use crate::commits::verdict_export;
-use crate::commits::verdict_ledger::VerdictLedger;
+use crate::commits::ledger_export::{self, LedgerFormat, LedgerText};
 
 /// The commits, how to run them, and the output.
 #[derive(Debug, Args)]
@@ -45,59 +44,65 @@ pub struct CommitsArguments {
 }
 
 impl CommitsArguments {
-    /// Profiles the commits with `measure`, which is passed the commit range and a tolerance.
-    /// Runs just the `only` scenario if it is specified and `--args` selects none. Writes the
-    /// resulting ledger and returns the exit code.
-    pub(super) fn profile(
-        &self,
-        only_releases: bool,
-        only: Option<ScenarioId>,
-        measure: impl FnOnce(LedgerBench, &str, f64) -> Result<CommitLedger>,
-    ) -> Result<u8> {
-        self.check_output()?;
+    /// Returns the comparison of all figures, counting `unit` if it is specified.
+    pub(super) fn all_figures(&self, unit: Option<Event>) -> FigureComparison {
+        FigureComparison::all(self.tolerance(), unit)
+    }
+
+    /// Returns the comparison of one figure.
+    pub(super) fn one_figure(&self, figure: Selected) -> FigureComparison {
+        FigureComparison::one(self.tolerance(), figure)
+    }
+
+    fn tolerance(&self) -> f64 {
+        f64::from(self.tolerance) / 1e6
+    }
+
+    /// Returns the run to profile, which measures just the `only` scenario if it is specified and
+    /// `--args` selects none.
+    pub(super) fn profiled_run(&self, only: Option<ScenarioId>) -> RunArguments {
         let mut run = self.run.clone();
         let args = run.spec.args.as_deref().unwrap_or_default();
         if let Some(only) = only.filter(|_| selection(args).is_none()) {
             run.spec.args = Some(format!("{args} only={only}").trim_start().to_owned());
         }
-        let spec = qemu::spec(&run)?;
-        let bench = LedgerBench::new(&spec, &self.commit_range(only_releases))?;
-        let ledger = measure(bench, &self.range, f64::from(self.tolerance) / 1e6)?;
-        self.write(|out| ledger_export::write(self.format, &ledger, out))?;
-        Ok(exit_code(
-            &ledger_export::conclusion(&ledger),
-            ledger.lack().is_some(),
-            ledger.is_worse(),
-        ))
+        run
     }
 
-    /// Runs the fitness checks on the commits with `measure`, which is passed the commit range.
-    /// Writes the resulting ledger and returns the exit code.
-    pub(super) fn check(
-        &self,
-        only_releases: bool,
-        measure: impl FnOnce(VerdictBench, &str) -> Result<VerdictLedger>,
-    ) -> Result<u8> {
-        self.check_output()?;
+    /// Returns the run that checks which functions work.
+    pub(super) fn checked_run(&self) -> Result<RunArguments> {
         let mut run = self.run.clone();
         run.spec.icount = true;
         run.spec.args = Some(fitness_arguments(run.spec.args.as_deref())?);
-        let spec = qemu::spec(&run)?;
-        let bench = VerdictBench::new(&spec, &self.commit_range(only_releases))?;
-        let ledger = measure(bench, &self.range)?;
-        self.write(|out| verdict_export::write(self.format, &ledger, out))?;
-        Ok(exit_code(
-            &verdict_export::conclusion(&ledger),
-            ledger.lack().is_some(),
-            ledger.is_worse(),
-        ))
+        Ok(run)
     }
 
-    fn commit_range(&self, only_releases: bool) -> CommitRange<'_> {
-        CommitRange {
+    /// Measures the commits with `measure`, in a run with the arguments `run`. Writes the resulting
+    /// ledger and returns the exit code.
+    pub(super) fn measure<C: Comparison>(
+        &self,
+        run: &RunArguments,
+        only_releases: bool,
+        comparison: C,
+        measure: impl FnOnce(LedgerBench<C>) -> Result<CommitLedger<C>>,
+    ) -> Result<u8>
+    where
+        CommitLedger<C>: LedgerText,
+    {
+        self.check_output()?;
+        let range = CommitRange {
             ends: &self.range,
             first_parent: self.first_parent,
             only_releases,
+        };
+        let ledger = measure(LedgerBench::new(&qemu::spec(run)?, &range, comparison)?)?;
+        self.write(|out| ledger_export::write(self.format, &ledger, out))?;
+        for line in ledger.conclusion() {
+            say(&line);
+        }
+        match ledger.lack() {
+            Some(_) => Ok(INCOMPLETE),
+            None => Ok(u8::from(ledger.is_worse())),
         }
     }
 
@@ -105,7 +110,7 @@ impl CommitsArguments {
     fn check_output(&self) -> Result<()> {
         let checkout = self.run.spec.tf_a.as_deref();
         match self.output.as_deref() {
-            Some(output) => files::check(("-o", output), &[("--tf-a", checkout)]),
+            Some(output) => files::check_output(("-o", output), &[("--tf-a", checkout)]),
             None => Ok(()),
         }
     }
@@ -119,18 +124,10 @@ impl CommitsArguments {
     }
 }
 
-/// Prints a ledger's conclusion and returns the exit code.
-fn exit_code(conclusion: &[String], is_lacking: bool, is_worse: bool) -> u8 {
-    conclusion.iter().for_each(|line| say(line));
-    match is_lacking {
-        true => INCOMPLETE,
-        false => u8::from(is_worse),
-    }
-}
-
 /// Returns the boot argument that selects scenarios, if there is one.
 fn selection(args: &str) -> Option<&str> {
-    args.split_whitespace().find(|it| it.starts_with("only="))
+    args.split_whitespace()
+        .find(|word| word.starts_with("only="))
 }
 
 /// Adds the `fitness` scenario to boot arguments.

@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &EfiArguments) -> Result<u8> {
     let output = output_path(&workspace, arguments.output.as_deref(), NAME, NAME)?;
     let out = ("--output", output.as_path());
     // This is checked before the payload is built or anything is written.
-    files::check(out, &source.inputs(sign))?;
+    files::check_output(out, &source.inputs(sign))?;
     let application = source.application(&workspace, sign)?;
     files::write(&[(out, &application)])?;
     say_next();

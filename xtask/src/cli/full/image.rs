@@ -12,7 +12,7 @@ use host::read_file;
 use super::image_source::{ImageSource, output_path};
 use crate::build::image::{self, FILE_MAX};
 use crate::build::package;
-use crate::cli::common::plan;
+use crate::cli::boot_arguments::parse_plan;
 use crate::setup::workspace::Workspace;
 
 /// A file written next to the image, and its description.
@@ -45,8 +45,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let source = &arguments.source;
     let name = source.board.as_deref().unwrap_or(BOARD);
     let board = boards::load(name)?;
-    let package = board.package.as_ref();
-    let package = package.filter(|_| source.tree.dtb.is_none());
+    let package = board.package.as_ref().filter(|_| source.tree.dtb.is_none());
     let raw = package.filter(|package| package.kind == PackageKind::Raw);
     let usual = format!("psci-bench-{name}.bin");
     let in_folder = raw.map_or(&usual, |package| &package.file);
@@ -54,11 +53,12 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let out = ("--output", output.as_path());
     let is_fit = package.is_some_and(|package| package.kind == PackageKind::Fit);
     // This is checked before the payload is built or anything is written.
-    files::check(out, &source.inputs(None))?;
-    let parts = is_fit.then(|| fit_files(&output, source.base.as_deref()));
-    let parts = parts.transpose()?;
+    files::check_output(out, &source.inputs(None))?;
+    let parts = is_fit
+        .then(|| fit_files(&output, source.base.as_deref()))
+        .transpose()?;
     let base = image::released("--base", source.base.as_deref())?;
-    plan(source.tree.args.as_deref())?;
+    parse_plan(source.tree.args.as_deref())?;
     let mut image = match source.tree.dtb {
         None => source.tree.make_image(&workspace, &board, base)?,
         Some(_) => source
@@ -92,7 +92,7 @@ fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
         source.is_file() && package::is_fit_source(&read_file::read(what, &source, FILE_MAX)?);
     let files = [("the image's device tree", tree), (what, source)];
     for (what, path) in &files {
-        files::check((what, path), &[("--base", base)])?;
+        files::check_output((what, path), &[("--base", base)])?;
     }
     if let Some((what, path)) = files.iter().find(|file| !ours && file.1.exists()) {
         bail!(

@@ -16,7 +16,7 @@ use crate::build::image::{self, Emergency};
 use crate::build::image_contents::{TreeWish, adapt_for_efi};
 use crate::build::payload;
 use crate::build::signer::Signer;
-use crate::cli::common::plan;
+use crate::cli::boot_arguments::parse_plan;
 use crate::setup::workspace::Workspace;
 
 /// An input file and the option that names it.
@@ -38,10 +38,12 @@ pub struct ImageSource {
 impl ImageSource {
     /// Returns the input files, each with the option that names it.
     pub(super) fn inputs<'p>(&'p self, sign: Option<&'p [PathBuf]>) -> Vec<Input<'p>> {
-        let own = [("--dtb", &self.tree.dtb), ("--base", &self.base)];
-        let own = own.map(|(option, path)| (option, path.as_deref()));
-        let signer = sign.unwrap_or(&[]).iter();
-        let signer = signer.map(|path| ("--sign", Some(path.as_path())));
+        let own = [("--dtb", &self.tree.dtb), ("--base", &self.base)]
+            .map(|(option, path)| (option, path.as_deref()));
+        let signer = sign
+            .unwrap_or(&[])
+            .iter()
+            .map(|path| ("--sign", Some(path.as_path())));
         own.into_iter().chain(signer).collect()
     }
 
@@ -56,12 +58,12 @@ impl ImageSource {
             _ => None,
         };
         let args = self.tree.args.as_deref();
-        plan(args)?;
+        parse_plan(args)?;
         let image = self.image(workspace)?;
         // If the image has a tree, the tree contains the boot arguments.
         let has_tree = self.board.is_some() || self.tree.dtb.is_some();
         let application = efi::build(workspace, &image, args.filter(|_| !has_tree))?;
-        let signed = signer.map(|it| it.sign(workspace, &application));
+        let signed = signer.map(|signer| signer.sign(workspace, &application));
         signed.unwrap_or(Ok(application))
     }
 
@@ -72,8 +74,8 @@ impl ImageSource {
         let flat = |base: Option<_>| base.map_or_else(|| payload::flat(workspace), Ok);
         if let Some(path) = &wish.dtb {
             let blob = read_file::read("--dtb", path, TREE_MAX)?;
-            let checked = adapt_for_efi(&blob, wish.args.as_deref());
-            let checked = checked.and_then(|tree| Ok((device_tree::machine(&tree)?.1, tree)));
+            let checked = adapt_for_efi(&blob, wish.args.as_deref())
+                .and_then(|tree| Ok((device_tree::machine(&tree)?.1, tree)));
             let (cpus, tree) = checked.with_context(|| format!("--dtb {}", path.display()))?;
             return image::assemble(flat(base)?, Some(&tree), Emergency::of_tree(&tree), cpus);
         }

@@ -12,11 +12,11 @@ use host::progress::say;
 use host::read_file;
 use thiserror::Error;
 
-use crate::build::firmware::Variant;
+use crate::build::firmware::FirmwareVariant;
 use crate::build::image_contents::TreeWish;
-use crate::cli::common::plan;
+use crate::cli::boot_arguments::parse_plan;
 use crate::lab::Engine;
-use crate::lab::cell::{self, LabCell, folder_name};
+use crate::lab::job::{self, LabJob, folder_name};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
 
@@ -32,7 +32,7 @@ Examples:
 Details: docs/labs.md")]
     Lava {
         #[command(flatten)]
-        cell: CellArguments,
+        job: JobArguments,
         /// Address of the -o directory [default: file:// and its path].
         #[arg(long, value_name = "URL", value_parser = check_url)]
         url: Option<String>,
@@ -46,16 +46,16 @@ Examples:
 Details: docs/labs.md")]
     Labgrid {
         #[command(flatten)]
-        cell: CellArguments,
+        job: JobArguments,
         /// Place on the coordinator [default: the board name].
         #[arg(long, value_name = "PLACE", value_parser = check_place)]
         place: Option<String>,
     },
 }
 
-/// The cell to write, for any engine.
+/// The job to write, for any engine.
 #[derive(Debug, Args)]
-pub struct CellArguments {
+pub struct JobArguments {
     /// Board in platforms/.
     #[arg(long, value_name = "NAME", default_value = "qemu")]
     pub board: String,
@@ -64,7 +64,7 @@ pub struct CellArguments {
     pub name: Option<String>,
     /// QEMU: TF-A variant, such as coherency=sw,pmf=sip.
     #[arg(long, value_name = "K=V,…")]
-    pub variant: Option<Variant>,
+    pub variant: Option<FirmwareVariant>,
     /// QEMU: TF-A checkout to build, 2.8 or later.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
@@ -129,23 +129,19 @@ fn path_end(url: &str) -> Option<char> {
 
 pub(super) fn run(verb: &LabVerb) -> Result<u8> {
     match verb {
-        LabVerb::Lava { cell, url } => {
-            let output = absolute_path(&cell.output)?;
+        LabVerb::Lava { job, url } => {
+            let output = absolute_path(&job.output)?;
             let url = url.clone().map_or_else(|| file_url(&output), Ok)?;
-            write_cell(cell, &output, Engine::Lava { url })
+            write_job(job, &output, Engine::Lava { url })
         }
-        LabVerb::Labgrid { cell, place } => {
+        LabVerb::Labgrid { job, place } => {
             let place = place.clone();
-            write_cell(
-                cell,
-                &absolute_path(&cell.output)?,
-                Engine::Labgrid { place },
-            )
+            write_job(job, &absolute_path(&job.output)?, Engine::Labgrid { place })
         }
     }
 }
 
-/// Returns the absolute path of the directory for cells, which may not exist yet.
+/// Returns the absolute path of the directory for jobs, which may not exist yet.
 fn absolute_path(output: &Path) -> Result<PathBuf> {
     let at = || format!("-o {}", output.display());
     if !output.exists() {
@@ -157,20 +153,19 @@ fn absolute_path(output: &Path) -> Result<PathBuf> {
 
 /// Returns the URL of a folder for a LAVA dispatcher on this machine.
 fn file_url(folder: &Path) -> Result<String> {
-    let path = folder.to_str().filter(|path| path_end(path).is_none());
-    let path = path.with_context(|| {
-        let folder = folder.display();
-        format!(
-            "-o {folder}: LAVA cannot read a file:// URL with '?', '#' or bytes that are not UTF-8; \
-             use --url"
-        )
-    })?;
-    Ok(format!("file://{path}"))
+    match folder.to_str() {
+        Some(path) if path_end(path).is_none() => Ok(format!("file://{path}")),
+        _ => bail!(
+            "-o {}: LAVA cannot read a file:// URL with '?', '#' or bytes that are not UTF-8; use \
+             --url",
+            folder.display()
+        ),
+    }
 }
 
-fn write_cell(arguments: &CellArguments, output: &Path, engine: Engine) -> Result<u8> {
+fn write_job(arguments: &JobArguments, output: &Path, engine: Engine) -> Result<u8> {
     let args = with_end(arguments, &engine)?;
-    let plan = plan(Some(&args))?;
+    let plan = parse_plan(Some(&args))?;
     let board = boards::load(&arguments.board)?;
     if !board.is_virtual() {
         check_board(arguments, &board, &engine)?;
@@ -183,7 +178,7 @@ fn write_cell(arguments: &CellArguments, output: &Path, engine: Engine) -> Resul
         "{path} already exists; remove it, or use --name to give the new cell another name"
     );
     let cpus = count_cpus(&arguments.tree, &board)?;
-    cell::check(&engine, &plan, cpus)?;
+    job::check(&engine, &plan, cpus)?;
     let run = timeout::timeout(cpus, &plan);
     let qemu = if board.is_virtual() {
         let tree = &arguments.tree;
@@ -202,7 +197,7 @@ fn write_cell(arguments: &CellArguments, output: &Path, engine: Engine) -> Resul
     } else {
         None
     };
-    let cell = LabCell {
+    let job = LabJob {
         engine,
         board: board.name.clone(),
         firmware: firmware.clone(),
@@ -212,9 +207,9 @@ fn write_cell(arguments: &CellArguments, output: &Path, engine: Engine) -> Resul
         deny_skipped: arguments.deny_skipped,
         qemu,
     };
-    cell.write(&folder)?;
+    job.write(&folder)?;
     say(&path);
-    if cell.qemu.is_none() {
+    if job.qemu.is_none() {
         say(&install_note(&board, &args, arguments.tree.smp));
     }
     Ok(0)
@@ -224,8 +219,8 @@ fn count_cpus(tree: &TreeWish, board: &BoardFile) -> Result<u32> {
     match (&tree.dtb, tree.smp) {
         (Some(path), _) => {
             let blob = read_file::read("--dtb", path, TREE_MAX)?;
-            let machine = device_tree::machine(&blob);
-            let machine = machine.with_context(|| format!("--dtb {}", path.display()))?;
+            let machine =
+                device_tree::machine(&blob).with_context(|| format!("--dtb {}", path.display()))?;
             Ok(u32::try_from(machine.1)?)
         }
         (None, Some(cpus)) => Ok(cpus),
@@ -234,11 +229,11 @@ fn count_cpus(tree: &TreeWish, board: &BoardFile) -> Result<u32> {
 }
 
 /// Returns the boot arguments, including the `end=` that the engine needs.
-fn with_end(arguments: &CellArguments, engine: &Engine) -> Result<String> {
+fn with_end(arguments: &JobArguments, engine: &Engine) -> Result<String> {
     let args = arguments.tree.args.as_deref().unwrap_or("");
     // The arguments are checked before `end=` is added, so that an error quotes them as the user
     // wrote them.
-    plan(Some(args))?;
+    parse_plan(Some(args))?;
     let mut words: Vec<&str> = args.split_whitespace().collect();
     let end = format!("end={}", engine.end());
     if !words.iter().any(|word| word.starts_with("end=")) {
@@ -249,7 +244,7 @@ fn with_end(arguments: &CellArguments, engine: &Engine) -> Result<String> {
 
 /// Rejects engines and options that do not apply to a job on a board, whose firmware and payload
 /// the user installs.
-fn check_board(arguments: &CellArguments, board: &BoardFile, engine: &Engine) -> Result<()> {
+fn check_board(arguments: &JobArguments, board: &BoardFile, engine: &Engine) -> Result<()> {
     let (name, title) = (&board.name, &board.title);
     if matches!(engine, Engine::Lava { .. }) {
         bail!(

@@ -6,7 +6,8 @@ use report::profile::event::Event;
 
 use super::commits::CommitsArguments;
 use super::profile::parse_event;
-use crate::commits::verdict_bench::VerdictBench;
+use crate::commits::ledger_bench::LedgerBench;
+use crate::commits::verdict_comparison::VerdictComparison;
 
 /// Profile each commit of a TF-A checkout, and list the changes.
 #[derive(Debug, Args)]
@@ -32,10 +33,12 @@ pub struct LedgerArguments {
 pub(super) fn run(arguments: &LedgerArguments) -> Result<u8> {
     let commits = &arguments.commits;
     let releases = arguments.releases;
-    match arguments.verdicts {
-        true => commits.check(releases, VerdictBench::ledger),
-        false => commits.profile(releases, None, |bench, range, tolerance| {
-            bench.counting(arguments.unit).ledger(range, tolerance)
-        }),
+    if arguments.verdicts {
+        let all = VerdictComparison { selected: None };
+        commits.measure(&commits.checked_run()?, releases, all, LedgerBench::ledger)
+    } else {
+        let all = commits.all_figures(arguments.unit);
+        let run = commits.profiled_run(None);
+        commits.measure(&run, releases, all, LedgerBench::ledger)
     }
 }

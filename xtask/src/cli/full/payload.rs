@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &PayloadArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let output = output_path(&workspace, arguments.output.as_deref(), NAME, NAME)?;
     let out = ("--output", output.as_path());
-    files::check(out, &[("--base", arguments.base.as_deref())])?;
+    files::check_output(out, &[("--base", arguments.base.as_deref())])?;
     let base = image::released("--base", arguments.base.as_deref())?;
     let image = image::bare(base.map_or_else(|| payload::flat(&workspace), Ok)?)?;
     files::write(&[(out, &image)])?;

@@ -19,7 +19,7 @@ use report::profile::export::{self, ProfileFormat};
 use report::profile::profile::Profile;
 
 use crate::cli::qemu::{self, RunArguments};
-use crate::profile::run::ProfiledRun;
+use crate::profile::ProfiledRun;
 use crate::qemu::ICOUNT_NS;
 use crate::qemu::run_spec::RunSpec;
 
@@ -134,7 +134,7 @@ fn check_outputs(arguments: &ProfileArguments, place: Option<&Path>) -> Result<(
     ];
     for (nth, (option, path)) in outputs.into_iter().enumerate() {
         if let Some(path) = path {
-            files::check((option, path), &[&inputs, &outputs[nth + 1..]].concat())?;
+            files::check_output((option, path), &[&inputs, &outputs[nth + 1..]].concat())?;
         }
     }
     Ok(())

@@ -50,12 +50,12 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
         for path in &paths {
             check_old(path)?;
             let mut inputs = source.inputs(sign).into_iter();
-            inputs.try_for_each(|input| files::apart((OUTPUT, path), input))?;
+            inputs.try_for_each(|input| files::check_not_input((OUTPUT, path), input))?;
         }
         let folder = paths[0].parent().unwrap_or(output);
         fs::create_dir_all(folder).with_context(|| format!("{OUTPUT} {}", folder.display()))?;
         for path in &paths {
-            files::check((OUTPUT, path), &[])?;
+            files::check_output((OUTPUT, path), &[])?;
         }
         let application = source.application(&workspace, sign)?;
         let [program, script] = [&application[..], SCRIPT.as_bytes()];
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
         return Ok(0);
     }
     check_old(output)?;
-    files::check((OUTPUT, output), &source.inputs(sign))?;
+    files::check_output((OUTPUT, output), &source.inputs(sign))?;
     let application = source.application(&workspace, sign)?;
     let image = stick::image(&workspace, &application)?;
     files::write(&[((OUTPUT, output), &image)])?;

@@ -71,9 +71,9 @@ fn column(heading: &str) -> Option<usize> {
 /// Returns the version of a Debian package without the epoch, or None if it is not installed.
 fn package_version(package: &str) -> Option<String> {
     let mut query = std::process::Command::new("dpkg-query");
-    let query = query.args(["-W", "-f", "${Version}", package]);
-    let version = process::output(query).ok()?;
-    let (_, version) = version.split_once(':').unwrap_or(("", &version));
+    query.args(["-W", "-f", "${Version}", package]);
+    let full_version = process::output(&mut query).ok()?;
+    let (_, version) = full_version.split_once(':').unwrap_or(("", &full_version));
     Some(version.to_owned()).filter(|version| !version.is_empty())
 }
 
@@ -136,7 +136,7 @@ fn documented_commands_are_accepted() {
             .into_iter()
             .chain(words.iter().cloned());
         let matches = command.clone().try_get_matches_from(all);
-        let verb = matches.map(|it| it.subcommand_name().map(str::to_owned));
+        let verb = matches.map(|matches| matches.subcommand_name().map(str::to_owned));
         assert_eq!(verb.expect(&line), words.first().cloned(), "{line}");
     }
 }

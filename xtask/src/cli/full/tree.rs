@@ -99,7 +99,7 @@ fn from_acpi(arguments: &FromAcpi) -> Result<u8> {
     let files = AcpiFiles::read(&arguments.tables)?;
     if let Some(output) = &arguments.output {
         let inputs = files.paths.iter().map(|path| ("FILE", Some(&**path)));
-        files::check(("--output", output), &inputs.collect::<Vec<_>>())?;
+        files::check_output(("--output", output), &inputs.collect::<Vec<_>>())?;
     }
     let made = files.convert(|tables| acpi::to_tree(tables, "arm,armv8"))?;
     let memory = Some(&*arguments.memory).filter(|memory| !memory.is_empty());
@@ -108,8 +108,9 @@ fn from_acpi(arguments: &FromAcpi) -> Result<u8> {
         None => made,
     };
     // The EFI application adds the memory.
-    let summary = adapt_for_efi(&tree, None).and_then(|tree| summary(&tree));
-    let summary = summary.context("the payload cannot use the tree")?;
+    let summary = adapt_for_efi(&tree, None)
+        .and_then(|tree| summary(&tree))
+        .context("the payload cannot use the tree")?;
     match &arguments.output {
         Some(path) => files::write(&[(("--output", path), &tree)])?,
         None => files::write_or_print(None, |out| {

@@ -1,6 +1,5 @@
 //! `cargo xtask verify`.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use host::exit_code::FAILED;
 use host::interrupt;
 use host::process;
 use host::progress::say;
+use host::read_file;
 use host::stdout::Out;
 use thiserror::Error;
 
@@ -75,16 +75,21 @@ const SBSA: &[RunToVerify] = &[
 pub(super) fn run(arguments: &VerifyArguments) -> Result<u8> {
     let mut out = Out::default();
     let mut is_good = true;
-    let runs = if arguments.quick { QUICK } else { ALL };
-    let tf_a = arguments.tf_a.as_deref();
-    let of_sbsa = SBSA.iter().filter(|_| tf_a.is_some());
-    let runs = runs.iter().map(|run| (run, None));
+    let mut runs = Vec::new();
+    for run in if arguments.quick { QUICK } else { ALL } {
+        runs.push((run, None));
+    }
+    if let Some(tf_a) = arguments.tf_a.as_deref() {
+        for run in SBSA {
+            runs.push((run, Some(tf_a)));
+        }
+    }
     writeln!(out, "Runs without a finding in the payload")?;
-    for ((options, args, with_firmware), tf_a) in runs.chain(of_sbsa.map(|run| (run, tf_a))) {
+    for ((options, args, with_firmware), tf_a) in runs {
         let checker = prepare(options, args, tf_a)?;
         let image = checker.image().to_vec();
         let checked = checker.check(options, image)?;
-        let is_ours = |it: &&PlacedFinding| it.is_of_payload();
+        let is_ours = |finding: &&PlacedFinding| finding.is_of_payload();
         let found = checked.findings.iter().filter(is_ours).count();
         let (blocks, maintenance) = (checked.covered.blocks, checked.covered.maintenance);
         writeln!(
@@ -97,10 +102,10 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8> {
         let shown = checked
             .findings
             .iter()
-            .filter(|it| *with_firmware || it.is_of_payload());
+            .filter(|finding| *with_firmware || finding.is_of_payload());
         shown
             .into_iter()
-            .try_for_each(|it| writeln!(out, "    {it}"))?;
+            .try_for_each(|finding| writeln!(out, "    {finding}"))?;
         is_good &= found == 0 && checked.is_passed;
     }
     is_good &= mutate(&mut out)?;
@@ -127,18 +132,22 @@ fn prepare(options: &str, args: &str, tf_a: Option<&Path>) -> Result<Checker> {
 /// Runs all mutations. Returns true if every mutation is detected in the required way.
 fn mutate(out: &mut Out) -> Result<bool> {
     let checker = prepare("--smp 2 --variant coherency=sw", SHALLOW, None)?;
-    let elf = payload::elf(&Workspace::find()?);
-    let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
+    let path = payload::elf(&Workspace::find()?);
+    let elf = read_file::read_own(&path)?;
     let mut is_good = true;
     writeln!(out, "Mutations")?;
     for mutation in mutations::ALL {
         let (at, name) = (mutation.at, mutation.name);
         say(&format!("{at}: {name}"));
         let checked = checker.check(name, mutation.apply(checker.image(), &elf)?)?;
-        let said = judge(mutation.killer, &checked);
-        is_good &= said.is_ok();
-        let said = said.unwrap_or_else(|error| format!("NOT FOUND: {error}"));
-        writeln!(out, "  {at}: {name}: {said}")?;
+        let outcome = match judge(mutation.killer, &checked) {
+            Ok(found) => found,
+            Err(error) => {
+                is_good = false;
+                format!("NOT FOUND: {error}")
+            }
+        };
+        writeln!(out, "  {at}: {name}: {outcome}")?;
     }
     Ok(is_good)
 }
@@ -169,8 +178,8 @@ fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
             let found = checked
                 .findings
                 .iter()
-                .find(|it| it.fault == fault && it.is_of_payload());
-            let found = found.map(|it| format!("{count} findings, such as {it}"));
+                .find(|finding| finding.fault == fault && finding.is_of_payload())
+                .map(|finding| format!("{count} findings, such as {finding}"));
             found.ok_or(NotFound::NoSuchFault { fault, count, line })
         }
         Killer::Dump => match (count, checked.has_dump) {
@@ -207,14 +216,14 @@ fn test(out: &mut Out) -> Result<bool> {
         let output = command.output().context("cannot run cargo")?;
         interrupt::check()?;
         is_good &= output.status.success();
-        let said = String::from_utf8_lossy(&output.stdout);
+        let text = String::from_utf8_lossy(&output.stdout);
         writeln!(out, "{what}")?;
-        let lines = said
+        let lines = text
             .lines()
-            .filter(|it| it.contains(" paths") || it.starts_with("test result"));
+            .filter(|line| line.contains(" paths") || line.starts_with("test result"));
         lines
             .into_iter()
-            .try_for_each(|it| writeln!(out, "  {it}"))?;
+            .try_for_each(|line| writeln!(out, "  {line}"))?;
     }
     Ok(is_good)
 }

@@ -15,17 +15,16 @@
 //! (`initramfs`). Linux unpacks both archives into one file system.
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use boards::GicVersion;
 use host::process;
-use report::follow::stream;
+use host::read_file;
+use report::follow::stream::{self, TIMEOUT_MAX_S};
 
 use super::initramfs::{FILE, PROGRAM, archive};
-use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
@@ -66,11 +65,11 @@ impl KvmHost {
         if let Some(word) = vmm.iter().find(|word| word.contains('\n')) {
             bail!("{word:?}: must be a single line");
         }
-        let read = |path: &Path| fs::read(path).with_context(|| path.display().to_string());
-        let (init, vmm) = (read(&self.init)?, vmm.join("\n"));
-        let mut entries = vec![("init", PROGRAM, &*init), ("vmm", FILE, vmm.as_bytes())];
+        let init = read_file::read_own(&self.init)?;
+        let command = vmm.join("\n");
+        let mut entries = vec![("init", PROGRAM, &*init), ("vmm", FILE, command.as_bytes())];
         entries.extend(files.iter().map(|(name, bytes)| (*name, FILE, *bytes)));
-        archive(read(&self.base)?, &entries)
+        archive(read_file::read_own(&self.base)?, &entries)
     }
 
     /// Returns the QEMU arguments that start the kernel, except `-initrd`.
@@ -108,7 +107,7 @@ pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
 pub fn timeout(without: Duration) -> Duration {
     without
         .saturating_mul(5)
-        .min(Duration::from_secs(TIMEOUT_MAX))
+        .min(Duration::from_secs(TIMEOUT_MAX_S))
 }
 
 /// Returns how the VMM exited, as printed by `/init`, or None if the line is missing.
@@ -147,7 +146,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.env_remove("RUSTFLAGS");
     command.env("CARGO_ENCODED_RUSTFLAGS", "-Clinker=rust-lld");
     let log = workspace.state().join("kvm-host.log");
-    process::run("building kvm-host", &mut command, &log)?;
+    process::run_step("building kvm-host", &mut command, &log)?;
     let target = workspace.target.join(setup::LINUX_TARGET);
     Ok(target.join("release").join("kvm-host"))
 }

@@ -12,7 +12,7 @@ use object::Object;
 use super::initramfs::{CONSOLE, DIRECTORY, PROGRAM as MODE, archive};
 use crate::setup::apt;
 use crate::setup::scratch::Scratch;
-use crate::setup::sealed_folder::{Unsealed, sealed_folder};
+use crate::setup::sealed_folder::sealed_folder;
 use crate::setup::workspace::Workspace;
 
 /// The package that depends on the current kernel package. This kernel is intended for virtual
@@ -28,11 +28,11 @@ const LOADER: &str = "ld-linux-aarch64.so.1";
 /// system that contains QEMU but no `/init`.
 pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let place = workspace.state().join("kvm-host");
-    sealed_folder(&place, Unsealed::Adopted, |partial| {
+    sealed_folder(&place, |partial| {
         let work = Scratch::new(workspace)?;
         let what = "fetching the Debian kernel and QEMU for arm64, 62 MB";
         let _progress = StepProgress::start(what);
-        let said = download(work.path()).with_context(|| {
+        let downloaded = download(work.path()).with_context(|| {
             format!(
                 "cannot fetch the Debian packages {KERNEL} and {QEMU} for arm64, from which \
                  the payload's Linux host with KVM is built. Check the network and the apt proxy"
@@ -43,7 +43,7 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
         apt::unpack(work.path(), &root)?;
         fs::copy(kernel(&root)?, partial.join("Image"))?;
         fs::write(partial.join("base.cpio"), base(&root)?)?;
-        Ok(fs::write(partial.join("packages"), said)?)
+        Ok(fs::write(partial.join("packages"), downloaded)?)
     })?;
     Ok((place.join("Image"), place.join("base.cpio")))
 }
@@ -73,8 +73,10 @@ fn base(root: &Path) -> Result<Vec<u8>> {
         let path = directory.join(name);
         fs::read(&path).with_context(|| format!("{QEMU} lacks {name}, which it needs"))
     })?;
-    let paths = libraries.keys().map(|name| format!("{LIBRARIES}/{name}"));
-    let paths: Vec<String> = paths.collect();
+    let paths: Vec<String> = libraries
+        .keys()
+        .map(|name| format!("{LIBRARIES}/{name}"))
+        .collect();
     let directories = ["dev", "lib", "proc", "usr", "usr/bin", "usr/lib", LIBRARIES];
     let mut entries = directories.map(|name| (name, DIRECTORY, &b""[..])).to_vec();
     entries.extend([("dev/console", CONSOLE, &b""[..]), (PROGRAM, MODE, &qemu)]);

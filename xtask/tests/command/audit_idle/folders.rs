@@ -37,14 +37,14 @@ fn tree_that_cannot_be_audited_is_a_line_of_the_table() {
     symlink("..", scratch.path("boards/vendor/loop")).expect("made");
     // A folder that has two names.
     symlink("vendor", scratch.path("boards/also-vendor")).expect("made");
-    let (code, text, said) = scratch.called("audit-idle --tree boards");
-    assert_eq!(code, 2, "{said}");
+    let (code, text, stderr) = scratch.called("audit-idle --tree boards");
+    assert_eq!(code, 2, "{stderr}");
     assert!(
-        said.contains("1 contradictory; 5 trees cannot be audited"),
-        "{said}"
+        stderr.contains("1 contradictory; 5 trees cannot be audited"),
+        "{stderr}"
     );
     let overlays = "note: 1 overlay not audited; use fdtoverlay to apply overlays to a tree";
-    assert!(said.contains(overlays), "{said}");
+    assert!(stderr.contains(overlays), "{stderr}");
     let rows: Vec<_> = text
         .lines()
         .filter(|line| line.to_lowercase().contains(".dtb  "))

@@ -273,10 +273,10 @@ fn each_lie_in_the_tree_is_named_and_its_correction_leaves_none() {
                 .iter()
                 .for_each(|change| change.apply(declared));
         }
-        let rest = audit(&source, BOARD, &runs, MARGIN).expect("an audit");
-        let rest: Vec<_> = rest
+        let corrected = audit(&source, BOARD, &runs, MARGIN).expect("an audit");
+        let rest: Vec<_> = corrected
             .judgements()
-            .filter(|it| it.1.verdict.calls_for_change())
+            .filter(|(_, judgement)| judgement.verdict.calls_for_change())
             .collect();
         // States in the wrong order cannot be corrected by values.
         let is_order = expected.iter().all(|it| it.contains("-order "));
@@ -294,7 +294,7 @@ fn without_a_log_only_contradictions_are_found() {
             }
         });
         let found = audit(&source(&lie), BOARD, &[], MARGIN).expect("an audit");
-        let is_static = |it: &&&str| it.contains(" - contradictory");
+        let is_static = |line: &&&str| line.contains(" - contradictory");
         let expected: Vec<&str> = expected.iter().filter(is_static).copied().collect();
         check(&found, state, &expected);
     }

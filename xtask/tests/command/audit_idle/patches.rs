@@ -66,8 +66,8 @@ fn patch_is_applied_and_compiled() {
 fn changes_can_be_appended_to_the_source() {
     let scratch = lies();
     let line = format!("{AUDIT} --format dts");
-    let (code, changes, said) = scratch.called(&line);
-    assert_eq!(code, 1, "{said}");
+    let (code, changes, stderr) = scratch.called(&line);
+    assert_eq!(code, 1, "{stderr}");
     for part in [
         "&{/cpus/idle-states/core-off} {",
         "/delete-property/ local-timer-stop;",

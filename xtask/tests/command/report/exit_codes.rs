@@ -127,16 +127,16 @@ fn logs_without_figures_are_never_green() {
     ] {
         scratch.write(name, &text);
         for format in export::able(ReportPart::Runs).map(|it| it.name) {
-            let (code, out, said) = scratch.called(&format!("report {name} --format {format}"));
+            let (code, out, stderr) = scratch.called(&format!("report {name} --format {format}"));
             let is_refused = code == 2 && format == "dt";
-            let is_incomplete = code == 3 && said.contains(part);
-            assert!(is_refused || is_incomplete, "{format}: {code} {said}");
+            let is_incomplete = code == 3 && stderr.contains(part);
+            assert!(is_refused || is_incomplete, "{format}: {code} {stderr}");
             let is_red = out.contains("<error type=\"incomplete\"");
             assert!(is_red || format != "junit", "{name}: {out}");
         }
         let tree = format!("tree.{name}");
         scratch.write_tf_a(&tree);
-        let (code, said) = scratch.outcome(&format!("publish {name} --platform x {tree}"));
-        assert!(code == 2 || code == 3 && said.contains(part), "{said}");
+        let (code, stderr) = scratch.outcome(&format!("publish {name} --platform x {tree}"));
+        assert!(code == 2 || code == 3 && stderr.contains(part), "{stderr}");
     }
 }

@@ -109,8 +109,8 @@ fn idle_states() {
     fs::write(&source, tree).expect("written");
     let mut dtc = Command::new("dtc");
     dtc.args(["-I", "dts", "-O", "dtb", "-o"]);
-    let (code, said) = outcome(dtc.arg(&blob).arg(&source));
-    assert_eq!((code, said.as_str()), (0, ""));
+    let (code, stderr) = outcome(dtc.arg(&blob).arg(&source));
+    assert_eq!((code, stderr.as_str()), (0, ""));
 }
 
 /// The worst case can be determined only if all records were received.
@@ -120,15 +120,14 @@ fn idle_states_are_refused() {
     let rows: [(Edit, &str); 4] = [
         (suspend_nothing, "no scenario suspended"),
         (end_by_exception, "did not finish"),
-        (|it| it.integrity.records = None, "no records"),
+        (|run| run.integrity.records = None, "no records"),
         (measure_nothing, "was not measured"),
     ];
     for (edit, why) in rows {
         let mut report = read(log());
         edit(&mut report.runs[0]);
-        let said = try_written(&report, "dt").expect_err("refused");
-        let said = said.to_string();
-        assert!(said.contains(why), "{said}");
+        let error = try_written(&report, "dt").expect_err("refused").to_string();
+        assert!(error.contains(why), "{error}");
     }
 }
 
@@ -170,8 +169,11 @@ fn no_figure_is_too_large() {
                 for instants in cell.shown.iter_mut().chain(all) {
                     instants.base = bases[(place + cpu) % bases.len()];
                     for (nth, instant) in Instant::ALL.into_iter().enumerate() {
-                        let ticks = extremes[(place + nth * cpu) % extremes.len()];
-                        let ticks = if nth % 3 == 0 { extreme } else { ticks };
+                        let ticks = if nth % 3 == 0 {
+                            extreme
+                        } else {
+                            extremes[(place + nth * cpu) % extremes.len()]
+                        };
                         instants.set(instant, ticks);
                     }
                 }

@@ -160,7 +160,7 @@ fn every_format_has_steps() {
         let series = steps
             .flat_map(|it| &mut it.cells)
             .flat_map(|it| &mut it.series);
-        series.for_each(|it| it.summary.max = 100_000);
+        series.for_each(|series| series.summary.max = 100_000);
     });
     let part = "Powerdown 1600.00 us: dirty_sweep (deepest, Bytes 0), CPU 0.0";
     assert!(written(&swept, "dt").contains(part));

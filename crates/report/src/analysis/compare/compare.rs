@@ -78,7 +78,7 @@ fn compare_one(
     Ok(Comparison {
         run: place,
         tolerance_ppm: options.tolerance_ppm,
-        keyed: sides.keyed,
+        row_pairing: sides.row_pairing,
         findings,
         is_pmf_cost,
         scenarios,

@@ -12,7 +12,7 @@ use suite::plan::{Method, ScenarioId};
 
 use super::change::{Change, ChangeOutcome};
 use super::finding::ComparisonFinding;
-use super::sides::Keyed;
+use super::sides::RowPairing;
 use crate::analysis::conditions::Across;
 use crate::analysis::figure::FigureKey;
 use crate::analysis::words::cpus_text;
@@ -52,7 +52,7 @@ pub struct Comparison {
     pub(crate) baseline: LoggedRun,
     /// The relative tolerance, in parts per million.
     pub(crate) tolerance_ppm: u32,
-    pub(crate) keyed: Keyed,
+    pub(crate) row_pairing: RowPairing,
     /// The scenarios present in both runs.
     pub(crate) scenarios: Vec<ComparedScenario>,
     pub(crate) refused: Vec<Refused>,
@@ -81,8 +81,8 @@ pub(crate) struct ComparedScenario {
     pub(crate) key: ScenarioKey,
     /// Determines which changes count: the changes by rank if CPUs wait for each other or cannot be
     /// paired, and the changes by CPU otherwise.
-    pub(crate) judged: JudgedBy,
-    /// The changes for each CPU in both runs; empty for [`Keyed::Ambiguous`].
+    pub(crate) judged_by: ChangeList,
+    /// The changes for each CPU in both runs; empty for [`RowPairing::Ambiguous`].
     pub(crate) by_cpu: Vec<Change>,
     /// The changes in the smallest figure, the second smallest, and so on. Empty if the two runs
     /// have different numbers of figures. In a parallel scenario, the smallest Powerdown belongs to
@@ -97,7 +97,7 @@ pub(crate) struct ComparedScenario {
 /// Specifies which list of changes determines the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum JudgedBy {
+pub(crate) enum ChangeList {
     Cpu,
     Order,
 }
@@ -146,9 +146,9 @@ pub(crate) fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
 impl ComparedScenario {
     /// Returns the changes that count.
     pub fn changes(&self) -> &[Change] {
-        match self.judged {
-            JudgedBy::Cpu => &self.by_cpu,
-            JudgedBy::Order => &self.by_order,
+        match self.judged_by {
+            ChangeList::Cpu => &self.by_cpu,
+            ChangeList::Order => &self.by_order,
         }
     }
 }
@@ -159,11 +159,11 @@ impl Comparison {
     pub(crate) fn outcome(
         &self,
         scenario: &ComparedScenario,
-        list: JudgedBy,
+        list: ChangeList,
         change: &Change,
     ) -> Option<ChangeOutcome> {
         let is_cost = self.is_pmf_cost && !change.outcome.is_still();
-        (list == scenario.judged && !is_cost).then_some(change.outcome)
+        (list == scenario.judged_by && !is_cost).then_some(change.outcome)
     }
 
     /// Returns a scenario's regressions.
@@ -172,7 +172,7 @@ impl Comparison {
         scenario: &'c ComparedScenario,
     ) -> impl Iterator<Item = &'c Change> {
         scenario.changes().iter().filter(|change| {
-            self.outcome(scenario, scenario.judged, change) == Some(ChangeOutcome::Worse)
+            self.outcome(scenario, scenario.judged_by, change) == Some(ChangeOutcome::Worse)
         })
     }
 
@@ -228,7 +228,7 @@ impl Comparison {
                 format!("{metrics} for {cpus}, {why}")
             });
             let lone = scenario.unpaired.0.as_slice();
-            let has_lone = scenario.judged == JudgedBy::Cpu && !lone.is_empty();
+            let has_lone = scenario.judged_by == ChangeList::Cpu && !lone.is_empty();
             let news = has_lone.then(|| {
                 let cpus = cpus_text(run, lone.iter().copied());
                 format!("{cpus}, which only the run has")

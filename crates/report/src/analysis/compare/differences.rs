@@ -7,7 +7,7 @@ use suite::model::{Evidence, Kind, Scenario};
 use super::change::Change;
 use super::comparison::{ComparedScenario, baseline_scenario, scenario_title};
 use super::finding::ComparisonFinding;
-use super::sides::{Keyed, Sides};
+use super::sides::{RowPairing, Sides};
 use crate::analysis::conditions::{COMPARED, NOTED, differences};
 use crate::log::LoggedRun;
 
@@ -29,7 +29,7 @@ pub(super) fn conditions(
 ) -> Vec<ComparisonFinding> {
     let (new, old) = (sides.new, &sides.old);
     let mut all = Vec::new();
-    if sides.keyed == Keyed::Ambiguous {
+    if sides.row_pairing == RowPairing::Ambiguous {
         all.push(unknown(
             "Several rows have the same cluster and core, so their CPUs are unknown, and all \
              figures are compared in sorted order. Specify each row's CPU with --row-cpus \

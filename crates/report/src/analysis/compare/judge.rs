@@ -10,9 +10,9 @@ use suite::model::Scenario;
 use thiserror::Error;
 
 use super::change::{Change, ChangeOutcome, ComparedValue};
-use super::comparison::{ComparedScenario, JudgedBy};
+use super::comparison::{ChangeList, ComparedScenario};
 use super::shown_side::ShownSide;
-use super::sides::{Keyed, Sides};
+use super::sides::{RowPairing, Sides};
 use crate::analysis::conditions::count_of_rows;
 use crate::analysis::figure::{Figure, FigureKey, by_cpu_and_key, is_sorted_by_size};
 
@@ -47,11 +47,11 @@ pub(super) fn compare_figures(
     new: &Scenario,
     old: &Scenario,
 ) -> Result<ComparedScenario, Incomparable> {
-    let is_sorted = is_sorted_by_size(new.id) || sides.keyed == Keyed::Ambiguous;
-    let judged = if is_sorted {
-        JudgedBy::Order
+    let is_sorted = is_sorted_by_size(new.id) || sides.row_pairing == RowPairing::Ambiguous;
+    let judged_by = if is_sorted {
+        ChangeList::Order
     } else {
-        JudgedBy::Cpu
+        ChangeList::Cpu
     };
     let (now, then) = (
         ShownSide::of(sides.new, new),
@@ -63,22 +63,22 @@ pub(super) fn compare_figures(
         }
     }
     let [rows, before] = [new, old].map(count_of_rows);
-    if judged == JudgedBy::Order && rows != before {
+    if judged_by == ChangeList::Order && rows != before {
         return Err(Incomparable::RowCount { rows, before });
     }
     let mut compared = ComparedScenario {
         key: new.key(),
-        judged,
+        judged_by,
         by_cpu: Vec::new(),
         by_order: Vec::new(),
         unpaired: unpaired(sides, new, old),
         lacks: Vec::new(),
     };
     // CPUs in a sweep's queue are compared only by rank.
-    if judged == JudgedBy::Cpu || !new.suite_cells().is_empty() {
+    if judged_by == ChangeList::Cpu || !new.suite_cells().is_empty() {
         compared.by_cpu = by_cpu(sides, &now, &then);
     }
-    if judged == JudgedBy::Order {
+    if judged_by == ChangeList::Order {
         compared.by_order = by_order(sides, &now, &then);
     }
     if compared.changes().is_empty() {
@@ -93,7 +93,7 @@ pub(super) fn compare_figures(
 
 /// Returns the CPUs for which the other side has no row.
 fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<CpuIndex>, Vec<CpuIndex>) {
-    if sides.keyed == Keyed::Ambiguous {
+    if sides.row_pairing == RowPairing::Ambiguous {
         return (Vec::new(), Vec::new());
     }
     let cpus = |of: &Scenario| of.suite_cells().iter().map(|it| it.cpu).collect();

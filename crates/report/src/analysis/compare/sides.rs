@@ -13,7 +13,7 @@ use crate::log::LoggedRun;
 /// How rows are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Keyed {
+pub enum RowPairing {
     /// Paired by MPIDR, which both runs have.
     Mpidr,
     /// Paired by cluster and core.
@@ -127,7 +127,7 @@ fn check_clusters(side: &LoggedRun, other: &LoggedRun) -> Result<()> {
 pub(super) struct Sides<'r> {
     pub(super) new: &'r LoggedRun,
     pub(super) old: LoggedRun,
-    pub(super) keyed: Keyed,
+    pub(super) row_pairing: RowPairing,
     /// Indices of CPUs in the run and in the baseline.
     pairs: Vec<(CpuIndex, CpuIndex)>,
     /// The relative tolerance, in parts per million.
@@ -138,20 +138,22 @@ impl<'r> Sides<'r> {
     /// Pairs the CPUs of `new` and `old`.
     pub(super) fn of(new: &'r LoggedRun, old: &LoggedRun, tolerance: u32) -> Result<Self> {
         let has_mpidrs = |it: &LoggedRun| it.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
-        let (keyed, name) = match has_mpidrs(new) && has_mpidrs(old) {
-            true => (Keyed::Mpidr, "MPIDR"),
-            false if is_ambiguous(&new.run) || is_ambiguous(&old.run) => (Keyed::Ambiguous, ""),
-            false => (Keyed::Labels, "cluster and core"),
+        let (row_pairing, name) = match has_mpidrs(new) && has_mpidrs(old) {
+            true => (RowPairing::Mpidr, "MPIDR"),
+            false if is_ambiguous(&new.run) || is_ambiguous(&old.run) => {
+                (RowPairing::Ambiguous, "")
+            }
+            false => (RowPairing::Labels, "cluster and core"),
         };
-        if keyed == Keyed::Labels {
+        if row_pairing == RowPairing::Labels {
             check_clusters(new, old)?;
             check_clusters(old, new)?;
         }
         let label = |run: &Run, cpu: &Cpu| (cpu.cluster, run.core_number(cpu));
-        let is_same = |own: &Cpu, other: &Cpu| match keyed {
-            Keyed::Mpidr => own.mpidr == other.mpidr,
-            Keyed::Labels => label(&new.run, own) == label(&old.run, other),
-            Keyed::Ambiguous => false,
+        let is_same = |own: &Cpu, other: &Cpu| match row_pairing {
+            RowPairing::Mpidr => own.mpidr == other.mpidr,
+            RowPairing::Labels => label(&new.run, own) == label(&old.run, other),
+            RowPairing::Ambiguous => false,
         };
         let find = |(cpu, own): (CpuIndex, &Cpu)| {
             let mut olds = old.run.cpu_indices().zip(&old.run.cpus);
@@ -166,13 +168,13 @@ impl<'r> Sides<'r> {
             .collect();
         let (run, baseline) = (&new.source.input, &old.source.input);
         ensure!(
-            !pairs.is_empty() || keyed == Keyed::Ambiguous,
+            !pairs.is_empty() || row_pairing == RowPairing::Ambiguous,
             "{run} and the baseline {baseline} have no CPUs in common (matched by {name}); are \
              they from the same board?"
         );
         let mut old = old.clone();
         // A table whose CPUs are identified by MPIDR takes its labels from the run.
-        if keyed == Keyed::Mpidr && old.integrity.tables {
+        if row_pairing == RowPairing::Mpidr && old.integrity.tables {
             for (own, at) in &pairs {
                 let (cpu, to) = (new.run.cpu(*own), &mut old.run.cpus[at.place()]);
                 (to.cluster, to.core, to.thread) = (cpu.cluster, cpu.core, cpu.thread);
@@ -181,7 +183,7 @@ impl<'r> Sides<'r> {
         Ok(Self {
             new,
             old,
-            keyed,
+            row_pairing,
             pairs,
             tolerance,
         })

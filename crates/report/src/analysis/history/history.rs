@@ -14,7 +14,7 @@ use suite::model::{Scenario, ScenarioKey};
 
 use super::release_names::{board_names, release_names};
 use super::scenario_history::{HistoryRow, Releases, RowCpu, ScenarioHistory};
-use crate::analysis::compare::Keyed;
+use crate::analysis::compare::RowPairing;
 use crate::analysis::conditions::{COMPARED_RUNS, differences, is_ambiguous};
 use crate::analysis::figure::has_figures;
 use crate::log::LoggedRun;
@@ -29,7 +29,7 @@ pub struct History {
     /// The relative tolerance, in parts per million.
     pub(crate) tolerance_ppm: u32,
     /// How rows are matched to CPUs.
-    pub(crate) keyed: Keyed,
+    pub(crate) row_pairing: RowPairing,
     pub(crate) scenarios: Vec<ScenarioHistory>,
 }
 
@@ -59,7 +59,7 @@ pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
         runs,
         names: &names,
         has_several_boards,
-        keyed: keyed(runs, has_several_boards),
+        row_pairing: row_pairing(runs, has_several_boards),
         tolerance_ppm,
     };
     check_common(&releases)?;
@@ -67,7 +67,7 @@ pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
     let keys = keys.unique().sorted_by_key(|key| key.id.index());
     let scenarios = keys.map(|key| releases.scenario(key)).collect();
     Ok(History {
-        keyed: releases.keyed,
+        row_pairing: releases.row_pairing,
         scenarios,
         tolerance_ppm,
         releases: names,
@@ -83,14 +83,14 @@ fn scenario_keys(run: &LoggedRun) -> impl Iterator<Item = ScenarioKey> {
 
 /// Returns how rows are matched to CPUs. Boards number their CPUs differently, so MPIDRs identify
 /// CPUs only within one board.
-fn keyed(runs: &[LoggedRun], has_several_boards: bool) -> Keyed {
+fn row_pairing(runs: &[LoggedRun], has_several_boards: bool) -> RowPairing {
     let mut cpus = runs.iter().flat_map(|run| &run.run.cpus);
     if !has_several_boards && cpus.all(|cpu| cpu.mpidr.is_some()) {
-        Keyed::Mpidr
+        RowPairing::Mpidr
     } else if runs.iter().any(|run| is_ambiguous(&run.run)) {
-        Keyed::Ambiguous
+        RowPairing::Ambiguous
     } else {
-        Keyed::Labels
+        RowPairing::Labels
     }
 }
 
@@ -121,7 +121,7 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
     let scenarios: Vec<HashSet<ScenarioKey>> = scenarios.collect();
     let cpus = releases.runs.iter().map(|run| {
         let cpus = run.run.cpu_indices();
-        cpus.map(|cpu| RowCpu::of(run, cpu, releases.keyed))
+        cpus.map(|cpu| RowCpu::of(run, cpu, releases.row_pairing))
             .collect()
     });
     let cpus: Vec<HashSet<RowCpu>> = cpus.collect();
@@ -132,7 +132,7 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
             "{input} has no scenarios in common with the other runs"
         );
         ensure!(
-            releases.keyed == Keyed::Ambiguous || has_common(&cpus, place),
+            releases.row_pairing == RowPairing::Ambiguous || has_common(&cpus, place),
             "{input} has no CPUs in common with the other runs"
         );
     }

@@ -7,7 +7,9 @@ use serde::Serialize;
 use suite::measure::Summary;
 use suite::model::{Scenario, ScenarioKey};
 
-use crate::analysis::compare::{ChangeOutcome, ComparedValue, JudgedBy, Keyed, ShownSide, percent};
+use crate::analysis::compare::{
+    ChangeList, ChangeOutcome, ComparedValue, RowPairing, ShownSide, percent,
+};
 use crate::analysis::conditions::{COMPARED, differences};
 use crate::analysis::figure::{FigureKey, is_sorted_by_size};
 use crate::log::LoggedRun;
@@ -18,7 +20,7 @@ pub(crate) struct ScenarioHistory {
     #[serde(flatten)]
     pub(crate) key: ScenarioKey,
     /// Whether each row is for a CPU or for a rank.
-    pub(crate) judged: JudgedBy,
+    pub(crate) judged_by: ChangeList,
     pub(crate) figures: Vec<FigureHistory>,
     /// Notes on releases that are not comparable and therefore have no step between them.
     pub(crate) notes: Vec<String>,
@@ -119,11 +121,13 @@ pub(super) enum RowCpu {
 }
 
 impl RowCpu {
-    pub(super) fn of(run: &LoggedRun, cpu: CpuIndex, keyed: Keyed) -> Self {
+    pub(super) fn of(run: &LoggedRun, cpu: CpuIndex, row_pairing: RowPairing) -> Self {
         let own = run.run.cpu(cpu);
-        match keyed {
-            Keyed::Mpidr => Self::Mpidr(own.mpidr),
-            Keyed::Labels | Keyed::Ambiguous => Self::Label(own.cluster, run.run.core_number(&own)),
+        match row_pairing {
+            RowPairing::Mpidr => Self::Mpidr(own.mpidr),
+            RowPairing::Labels | RowPairing::Ambiguous => {
+                Self::Label(own.cluster, run.run.core_number(&own))
+            }
         }
     }
 }
@@ -134,7 +138,7 @@ pub(super) struct Releases<'r> {
     pub(super) runs: &'r [LoggedRun],
     pub(super) names: &'r [String],
     pub(super) has_several_boards: bool,
-    pub(super) keyed: Keyed,
+    pub(super) row_pairing: RowPairing,
     pub(super) tolerance_ppm: u32,
 }
 
@@ -159,22 +163,22 @@ impl<'r> Releases<'r> {
             })
         });
         let sides: Vec<ReleaseSide<'r>> = sides.collect();
-        let is_sorted = is_sorted_by_size(key.id) || self.keyed == Keyed::Ambiguous;
-        let judged = if is_sorted {
-            JudgedBy::Order
+        let is_sorted = is_sorted_by_size(key.id) || self.row_pairing == RowPairing::Ambiguous;
+        let judged_by = if is_sorted {
+            ChangeList::Order
         } else {
-            JudgedBy::Cpu
+            ChangeList::Cpu
         };
         let keys = sides.iter().flat_map(|side| side.shown.keys()).unique();
         let mut notes = Vec::new();
         let figures = keys.map(|key| {
-            let mut rows = match judged {
-                JudgedBy::Cpu => self.rows_by_cpu(&sides, key),
-                JudgedBy::Order => self.rows_by_order(&sides, key),
+            let mut rows = match judged_by {
+                ChangeList::Cpu => self.rows_by_cpu(&sides, key),
+                ChangeList::Order => self.rows_by_order(&sides, key),
             };
             if !self.has_several_boards {
                 for row in &mut rows {
-                    self.judge(row, &sides, (key, judged), &mut notes);
+                    self.judge(row, &sides, (key, judged_by), &mut notes);
                 }
             }
             FigureHistory { key, rows }
@@ -182,14 +186,14 @@ impl<'r> Releases<'r> {
         let figures = figures.collect();
         ScenarioHistory {
             key,
-            judged,
+            judged_by,
             figures,
             notes: notes.into_iter().unique().collect(),
         }
     }
 
     fn rows_by_cpu(&self, sides: &[ReleaseSide<'r>], key: FigureKey) -> Vec<HistoryRow> {
-        let cpu_of = |side: &ReleaseSide<'_>, cpu| RowCpu::of(side.run, cpu, self.keyed);
+        let cpu_of = |side: &ReleaseSide<'_>, cpu| RowCpu::of(side.run, cpu, self.row_pairing);
         let figures = sides.iter().flat_map(|side| {
             let figures = side.shown.figures_of(key);
             figures.map(move |figure| (side, figure))
@@ -240,7 +244,7 @@ impl<'r> Releases<'r> {
         &self,
         row: &mut HistoryRow,
         sides: &[ReleaseSide<'r>],
-        (key, judged): (FigureKey, JudgedBy),
+        (key, judged_by): (FigureKey, ChangeList),
         notes: &mut Vec<String>,
     ) {
         let mut last: Option<(&ReleaseSide<'r>, ComparedValue)> = None;
@@ -249,7 +253,7 @@ impl<'r> Releases<'r> {
                 continue;
             };
             if let Some((before, old)) = last {
-                match self.difference([before, side], key, judged) {
+                match self.difference([before, side], key, judged_by) {
                     Some(difference) => notes.push(difference),
                     None => {
                         let tick = before.shown.tick(key).max(side.shown.tick(key));
@@ -269,7 +273,7 @@ impl<'r> Releases<'r> {
         &self,
         [old, new]: [&ReleaseSide<'r>; 2],
         key: FigureKey,
-        judged: JudgedBy,
+        judged_by: ChangeList,
     ) -> Option<String> {
         let [then, now] = [old, new].map(|side| &self.names[side.release]);
         let compared = [new, old].map(|side| (side.run, Some(side.scenario)));
@@ -280,7 +284,7 @@ impl<'r> Releases<'r> {
             ));
         }
         let [olds, news] = [old, new].map(|side| side.shown.count_of(key));
-        (judged == JudgedBy::Order && olds != news).then(|| {
+        (judged_by == ChangeList::Order && olds != news).then(|| {
             format!(
                 "{then} and {now} are not compared: they have {olds} and {news} figures, but \
                  comparing by rank requires the same number."

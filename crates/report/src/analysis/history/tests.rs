@@ -6,7 +6,7 @@ use suite::plan::ScenarioId;
 
 use super::release_names::{board_names, release_names};
 use super::{FigureHistory, History, HistoryRow, history};
-use crate::analysis::compare::{ChangeOutcome, JudgedBy, Keyed};
+use crate::analysis::compare::{ChangeList, ChangeOutcome, RowPairing};
 use crate::analysis::made_up::{cell, published, run, scenario};
 use crate::log::{LoggedRun, Stage};
 
@@ -65,7 +65,7 @@ fn gap_stays_a_gap_and_step_is_against_the_release_before_it() {
         release("v1.2.log", id, &[(0, 2000), (1, 1020)]),
     ]);
     assert_eq!(history.releases, ["v1.0", "v1.1", "v1.2"]);
-    assert_eq!(history.scenarios[0].judged, JudgedBy::Cpu);
+    assert_eq!(history.scenarios[0].judged_by, ChangeList::Cpu);
     let rows = powerdown(&history);
     assert_eq!(figures(&rows[0]), [Some(16e3), None, Some(32e3)]);
     assert_eq!(steps(&rows[0]), [([0, 2], [16e3, 32e3])]);
@@ -99,7 +99,7 @@ fn queue_in_another_order_is_no_step() {
         release("v1.0.log", id, &[(0, 1000), (1, 3000)]),
         release("v1.1.log", id, &[(0, 3000), (1, 1000)]),
     ]);
-    assert_eq!(history.scenarios[0].judged, JudgedBy::Order);
+    assert_eq!(history.scenarios[0].judged_by, ChangeList::Order);
     let rows = powerdown(&history);
     assert_eq!(rows.len(), 2);
     for (place, row) in rows.iter().enumerate() {
@@ -302,7 +302,10 @@ fn flush_of_a_cluster_is_a_step_in_published_tables() {
     let releases = ["v2.9", "v2.10", "v2.12", "v2.13"];
     let runs = releases.map(|it| published(&format!("juno/{it}")));
     let history = made(&runs);
-    assert_eq!((history.keyed, history.scenarios.len()), (Keyed::Labels, 6));
+    assert_eq!(
+        (history.row_pairing, history.scenarios.len()),
+        (RowPairing::Labels, 6)
+    );
     assert_eq!(history.releases, releases);
     let rows = &figure(
         &history,
@@ -329,8 +332,12 @@ fn repeated_labels_of_one_release_sort_all() {
         cpu.core = 0;
     }
     let history = made(&[first, second]);
-    assert_eq!(history.keyed, Keyed::Ambiguous);
+    assert_eq!(history.row_pairing, RowPairing::Ambiguous);
     let scenarios = history.scenarios.iter();
-    assert!(scenarios.clone().all(|it| it.judged == JudgedBy::Order));
+    assert!(
+        scenarios
+            .clone()
+            .all(|it| it.judged_by == ChangeList::Order)
+    );
     assert_eq!(history.rows().flat_map(HistoryRow::steps).count(), 0);
 }

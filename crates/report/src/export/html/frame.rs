@@ -8,7 +8,7 @@ use crate::export::escape::xml;
 /// The distance between a label and the edges of its frame.
 const MARGIN: f64 = 3.0;
 /// The minimum number of letters in a label that is cut off, without the ellipsis.
-const LETTERS_LEAST: usize = 2;
+const LETTERS_MIN: usize = 2;
 
 /// A frame of a flame graph. `flame.js` needs the frames in depth-first order, starting with the
 /// frame that represents the whole graph.
@@ -64,7 +64,7 @@ fn label(name: &str, width: f64) -> String {
     });
     let cut: String = fitting.collect();
     match cut.chars().count() {
-        0..LETTERS_LEAST => String::new(),
+        0..LETTERS_MIN => String::new(),
         _ => cut + "…",
     }
 }

@@ -16,7 +16,7 @@ use crate::log::grouped::grouped;
 
 const GAP: f64 = 48.0;
 /// The minimum fraction of the width for each side.
-const LEAST: f64 = 0.3;
+const SHARE_MIN: f64 = 0.3;
 
 /// A side (before or after low power) and an instant on its axis, in the unit of the tables.
 type LaneEnd = (usize, f64);
@@ -187,7 +187,7 @@ fn scales(extents: [Option<(f64, f64)>; 2]) -> [Option<Scale>; 2] {
     };
     let (a, b) = (down.1 - down.0, up.1 - up.0);
     let share = if a + b > 0.0 { a / (a + b) } else { 0.5 };
-    let middle = LEFT + (EDGE - LEFT - GAP) * share.clamp(LEAST, 1.0 - LEAST);
+    let middle = LEFT + (EDGE - LEFT - GAP) * share.clamp(SHARE_MIN, 1.0 - SHARE_MIN);
     let down = Scale::linear(down, (LEFT, middle));
     [Some(down), Some(Scale::linear(up, (middle + GAP, EDGE)))]
 }

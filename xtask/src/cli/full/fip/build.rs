@@ -12,7 +12,7 @@ use host::stdout::Out;
 use crate::build::from_source::{BuildPlan, BuildRequest, GivenFiles, MARK, commands, contents};
 use crate::build::image;
 use crate::build::image_contents::TreeWish;
-use crate::cli::common::plan;
+use crate::cli::boot_arguments::parse_plan;
 use crate::setup::workspace::Workspace;
 
 /// Build TF-A with PMF, and write everything that a board boots to a folder.
@@ -95,8 +95,9 @@ impl InputArguments {
             ("tos-fw-extra1", &self.tos_fw_extra1),
             ("hw-config", &self.hw_config),
         ];
-        let files = all.into_iter();
-        let files = files.filter_map(|(option, path)| Some((option, path.clone()?)));
+        let files = all
+            .into_iter()
+            .filter_map(|(option, path)| Some((option, path.clone()?)));
         GivenFiles {
             files: files.collect(),
         }
@@ -109,7 +110,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     let (source, tree, out) = (&arguments.source, &arguments.tree, &arguments.output);
     let folder = OutputFolder::new("--output", out, MARK)?;
     board.check_gic(tree.gic)?;
-    plan(tree.args.as_deref())?;
+    parse_plan(tree.args.as_deref())?;
     let payload = image::released("--payload", arguments.payload.as_deref())?;
     let request = BuildRequest {
         board: &board,

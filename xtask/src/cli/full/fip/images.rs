@@ -63,17 +63,18 @@ fn hexadecimal(text: &str) -> Result<u16, FormError> {
 fn blob(text: &str) -> Result<(Uuid, PathBuf), FormError> {
     let by_file = || text.strip_prefix("file=")?.rsplit_once(",uuid=");
     let by_uuid = || text.strip_prefix("uuid=")?.split_once(",file=");
-    let split = by_file().map(|(file, uuid)| (uuid, file)).or_else(by_uuid);
-    let split = split.filter(|(_, file)| !file.is_empty());
+    let split = by_file()
+        .map(|(file, uuid)| (uuid, file))
+        .or_else(by_uuid)
+        .filter(|(_, file)| !file.is_empty());
     let (uuid, file) = split.ok_or(FormError::Blob)?;
     Ok((parse_uuid(uuid)?, file.into()))
 }
 
 /// Parses `uuid=U`.
 fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), FormError> {
-    let uuid = text.strip_prefix("uuid=");
-    let uuid = parse_uuid(uuid.ok_or(FormError::BareUuid)?)?;
-    Ok((uuid, PathBuf::new()))
+    let uuid = text.strip_prefix("uuid=").ok_or(FormError::BareUuid)?;
+    Ok((parse_uuid(uuid)?, PathBuf::new()))
 }
 
 /// An image in a FIP.
@@ -107,8 +108,8 @@ impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
             let (option, uuid) = (format!("--{}", kind.option), kind.uuid);
             Some(ImageFile { option, uuid, path })
         };
-        let blobs = matches.get_many::<(Uuid, PathBuf)>("blob");
-        let blobs = blobs.into_iter().flatten().cloned().map(|(uuid, path)| {
+        let given = matches.get_many::<(Uuid, PathBuf)>("blob");
+        let blobs = given.into_iter().flatten().cloned().map(|(uuid, path)| {
             let option = format!("--blob uuid={uuid}");
             ImageFile { option, uuid, path }
         });
@@ -139,12 +140,12 @@ impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
                 false => option.action(ArgAction::SetTrue),
             }
         });
-        let blobs = new("blob").action(ArgAction::Append);
-        let blobs = match WITH_FILES {
-            true => blobs.value_name("uuid=U,file=F").value_parser(blob),
-            false => blobs.value_name("uuid=U").value_parser(bare_uuid),
+        let blob_option = new("blob").action(ArgAction::Append);
+        let blob_option = match WITH_FILES {
+            true => blob_option.value_name("uuid=U,file=F").value_parser(blob),
+            false => blob_option.value_name("uuid=U").value_parser(bare_uuid),
         };
-        command.args(options.chain([blobs]))
+        command.args(options.chain([blob_option]))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -158,8 +159,9 @@ pub(super) fn options_help(with_files: bool) -> String {
         true => ("Images, each with a FILE", "uuid=U,file=F"),
         false => ("Images", "uuid=U"),
     };
-    let options = IMAGE_KINDS.iter().map(|kind| kind.option);
-    let options = options
+    let options = IMAGE_KINDS
+        .iter()
+        .map(|kind| kind.option)
         .map(|option| format!("--{option} "))
         .collect::<String>();
     format!("{heading}: {options}--blob {blob}\n")
@@ -193,7 +195,7 @@ pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
     let mut given = Vec::new();
     for image in &images.files {
         let option = &image.option;
-        files::apart(out, (option, Some(&image.path)))?;
+        files::check_not_input(out, (option, Some(&image.path)))?;
         given.push(Given {
             option: format!("{option} {}", image.path.display()),
             uuid: image.uuid,

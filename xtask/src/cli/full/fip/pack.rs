@@ -11,7 +11,7 @@ use super::images::{Images, load, number, open, options_help, save};
 use crate::build::image;
 use crate::build::image_contents::TreeWish;
 use crate::build::package::{self, Recipe};
-use crate::cli::common::plan;
+use crate::cli::boot_arguments::parse_plan;
 use crate::setup::workspace::Workspace;
 
 /// Pack the payload and the images that you have into a FIP for a board.
@@ -60,10 +60,13 @@ pub(super) fn run(arguments: &PackArguments) -> Result<()> {
         ("--nt-fw-key", arguments.nt_fw_key.as_deref()),
         ("--dtb", arguments.tree.dtb.as_deref()),
     ];
-    files::check(out, &inputs)?;
+    files::check_output(out, &inputs)?;
     let given = load(&arguments.images, out)?;
-    let base = arguments.base.as_deref().map(|path| open("--base", path));
-    let base = base.transpose()?;
+    let base = arguments
+        .base
+        .as_deref()
+        .map(|path| open("--base", path))
+        .transpose()?;
     let base_name = arguments.base.as_ref();
     let name = base_name.map_or("the images given".into(), |path| {
         format!("--base {}", path.display())
@@ -75,7 +78,7 @@ pub(super) fn run(arguments: &PackArguments) -> Result<()> {
         key: arguments.nt_fw_key.as_deref(),
     };
     let mut fip = recipe.make(&workspace, &board, || {
-        plan(arguments.tree.args.as_deref())?;
+        parse_plan(arguments.tree.args.as_deref())?;
         let payload = image::released("--payload", arguments.payload.as_deref())?;
         arguments.tree.make_image(&workspace, &board, payload)
     })?;

@@ -180,8 +180,7 @@ fn pack(
     if base.is_none() || layout.align.is_none() && layout.plat_toc_flags.is_none() {
         check_any(&images.files, base.map_or("create", |_| "update"))?;
     }
-    let fip = base.map(inspect).transpose()?;
-    let mut fip = fip.unwrap_or_default();
+    let mut fip = base.map(inspect).transpose()?.unwrap_or_default();
     fip.align(layout.align.unwrap_or(1))?;
     if let Some(flags) = layout.plat_toc_flags {
         fip.platform_flags(flags);
@@ -232,7 +231,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
                 to.display()
             );
         }
-        files::check(("--out", to), &[("the FIP", Some(path))])?;
+        files::check_output(("--out", to), &[("the FIP", Some(path))])?;
     }
     let data = fip.images.iter().map(|image| &image.data[..]);
     let images = paths.iter().map(|to| ("--out", to.as_path())).zip(data);

@@ -9,7 +9,7 @@ use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
 use crate::analysis::compare::cluster_flush::FLUSH_OF_CLUSTER;
 use crate::analysis::compare::comparison::CHANGED;
 use crate::analysis::compare::findings::{REORDERED, UNCHANGED};
-use crate::analysis::compare::{ComparedScenario, JudgedBy, Keyed, RowIs};
+use crate::analysis::compare::{ChangeList, ComparedScenario, RowIs, RowPairing};
 use crate::analysis::made_up::{published, suite};
 use crate::log::LoggedRun;
 
@@ -81,10 +81,10 @@ fn published_releases_have_these_findings() {
 #[test]
 fn queue_is_compared_by_order_and_sequence_by_cpu() {
     let comparison = juno("v2.10", "v2.9");
-    assert_eq!(comparison.keyed, Keyed::Labels);
+    assert_eq!(comparison.row_pairing, RowPairing::Labels);
     assert_eq!(
-        of(&comparison, ScenarioId::CPU_SUSPEND_PARALLEL).judged,
-        JudgedBy::Order
+        of(&comparison, ScenarioId::CPU_SUSPEND_PARALLEL).judged_by,
+        ChangeList::Order
     );
     for (new, old, fourth) in [("v2.10", "v2.9", Better), ("v2.9", "v2.10", Worse)] {
         let comparison = juno(new, old);
@@ -104,7 +104,10 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
     let own = compared(&suite(), &suite());
     let order = &of(&own, ScenarioId::CPU_SUSPEND_PARALLEL).by_order;
     assert!(order.iter().all(|it| it.new.interval.is_some()));
-    assert_eq!((own.keyed, own.regressions().count()), (Keyed::Mpidr, 0));
+    assert_eq!(
+        (own.row_pairing, own.regressions().count()),
+        (RowPairing::Mpidr, 0)
+    );
 }
 
 /// Returns tables from a board whose labels come from the wrong affinity fields.
@@ -120,15 +123,16 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     let new = published("n1sdp/v2.9");
     let old = with_equal_labels(new.clone());
     let sorted = compared(&new, &old);
-    assert_eq!(sorted.keyed, Keyed::Ambiguous);
-    let is_sorted = |it: &ComparedScenario| it.judged == JudgedBy::Order && it.by_cpu.is_empty();
+    assert_eq!(sorted.row_pairing, RowPairing::Ambiguous);
+    let is_sorted =
+        |it: &ComparedScenario| it.judged_by == ChangeList::Order && it.by_cpu.is_empty();
     assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
     assert_eq!(sorted.regressions().count(), 0);
     found(&sorted, Kind::NOT_TOLD, &["--row-cpus"]);
 
     let mapped = with_rows(&new, &old, "0.0,0.1,1.0,1.1").expect("named");
-    assert_eq!(mapped.keyed, Keyed::Labels);
-    assert_eq!(mapped.scenarios[1].judged, JudgedBy::Cpu);
+    assert_eq!(mapped.row_pairing, RowPairing::Labels);
+    assert_eq!(mapped.scenarios[1].judged_by, ChangeList::Cpu);
     assert_eq!(mapped.regressions().count(), 0);
     let other = with_rows(&new, &old, "1.1,1.0,0.1,0.0").expect("named");
     assert!(other.regressions().count() > 0);
@@ -142,14 +146,14 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         assert!(error.contains(part), "{error}");
     }
     // If the rows on both sides need CPU names, both sides use the same list.
-    for (rows, keyed) in [
-        ("0.0,0.1,1.0,1.1", Keyed::Labels),
-        ("0x0,0x1,0x2,0x3", Keyed::Mpidr),
+    for (rows, row_pairing) in [
+        ("0.0,0.1,1.0,1.1", RowPairing::Labels),
+        ("0x0,0x1,0x2,0x3", RowPairing::Mpidr),
     ] {
         let named = with_rows(&old, &old, rows).expect("named");
         assert_eq!(
-            (named.keyed, named.scenarios[1].judged),
-            (keyed, JudgedBy::Cpu)
+            (named.row_pairing, named.scenarios[1].judged_by),
+            (row_pairing, ChangeList::Cpu)
         );
         assert!(
             sentences(&named, Kind::NOT_TOLD)
@@ -159,8 +163,8 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     }
     let named = with_rows(&old, &new, "0.0,0.1,1.0,1.1").expect("named");
     assert_eq!(
-        (named.keyed, named.regressions().count()),
-        (Keyed::Labels, 0)
+        (named.row_pairing, named.regressions().count()),
+        (RowPairing::Labels, 0)
     );
     for text in ["0x", "1", "0x+1", "1.+1"] {
         assert!(text.parse::<RowIs>().is_err(), "{text}");
@@ -173,7 +177,7 @@ fn rows_named_by_mpidr_have_the_runs_labels() {
     old.header.board = Some("qemu".into());
     old.run.scenarios.retain(|it| !it.id.is_parallel());
     let comparison = with_rows(&suite(), &old, "0x3,0x2,0x1,0x0").expect("comparable");
-    assert_eq!(comparison.keyed, Keyed::Mpidr);
+    assert_eq!(comparison.row_pairing, RowPairing::Mpidr);
     let labels = (0..4).map(|cpu| comparison.baseline.run.label(cpu.into()).to_string());
     assert_eq!(labels.collect::<Vec<_>>(), ["0.3", "0.2", "0.1", "0.0"]);
     let first = &comparison.scenarios[0].by_cpu[0];

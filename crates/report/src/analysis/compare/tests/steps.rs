@@ -6,8 +6,8 @@ use suite::plan::Variant;
 use suite::plan::{ActiveCpus, ScenarioId};
 
 use super::support::{compared, found, sentences, try_compare};
+use crate::analysis::compare::ChangeList;
 use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
-use crate::analysis::compare::JudgedBy;
 use crate::analysis::compare::comparison::CHANGED;
 use crate::analysis::compare::findings::UNCHANGED;
 use crate::analysis::made_up::{cell_of, step, with_steps};
@@ -204,7 +204,7 @@ fn steps_of_a_queue_are_compared_by_order() {
     let old = sweep(&[1000, 2000, 3000, 4000]);
     let order = compared(&sweep(&[4000, 1000, 2000, 3000]), &old);
     let own = &order.scenarios[0];
-    assert_eq!((own.judged, own.by_cpu.len()), (JudgedBy::Order, 0));
+    assert_eq!((own.judged_by, own.by_cpu.len()), (ChangeList::Order, 0));
     let all = own.by_order.iter();
     let all = all.map(|it| (it.cpu.place(), it.old_cpu.place(), it.outcome));
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];

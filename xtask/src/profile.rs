@@ -1,4 +1,5 @@
-//! Runs QEMU with the profile plugin.
+//! Profiles, which show how the instructions in PSCI calls are distributed across firmware
+//! functions: runs QEMU with the profile plugin. The `attribution` crate makes a profile from a run.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -6,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use attribution::{Code, attribute};
+use host::TmpdirContext as _;
 use host::hex::hex;
 use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::StepProgress;
-use host::temporary;
+use host::read_file;
 use report::follow::RunWatcher;
 use report::profile::beside::log_hash;
 use report::profile::profile::Profile;
@@ -19,7 +21,8 @@ use suite::plan::{EndAction, Plan, ScenarioId};
 
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::plugin;
-use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::prepare;
+use crate::qemu::prepared::Prepared;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, Level};
@@ -62,7 +65,7 @@ pub fn build_plugin(workspace: &Workspace) -> Result<PathBuf> {
 
 /// Returns an error if there is no space for a file in `dir`, the folder for temporary files.
 fn check_room(dir: &Path) -> Result<()> {
-    let room = temporary(fs::write(dir.join("room"), [0; ROOM]));
+    let room = fs::write(dir.join("room"), [0; ROOM]).tmpdir_context();
     room.context("no space for the run's record; free up space, or set TMPDIR to another folder")
 }
 
@@ -75,7 +78,7 @@ fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<
     if !matches!(profile, Some(Ok(_))) {
         check_room(dir)?;
     }
-    Ok(profile.map(|it| it.context("cannot make a profile")))
+    Ok(profile.map(|profile| profile.context("cannot make a profile")))
 }
 
 /// A prepared run, with everything needed to profile it.
@@ -97,7 +100,7 @@ impl ProfiledRun {
         let mut args = spec.args.unwrap_or_default();
         let given = args
             .split_whitespace()
-            .find(|it| it.starts_with("samples="));
+            .find(|word| word.starts_with("samples="));
         match given {
             None => args += " samples=all",
             Some("samples=all") => {}
@@ -116,17 +119,16 @@ impl ProfiledRun {
         let mut prepared = prepare::prepare(&spec)?;
         let workspace = Workspace::find()?;
         prepared.set_path(newer_qemu(&workspace)?);
-        let path = prepared.bl31();
-        let path = path.context(NEEDS_PMF)?;
-        let elf = fs::read(&path).with_context(|| path.display().to_string())?;
+        let path = prepared.bl31().context(NEEDS_PMF)?;
+        let elf = read_file::read_own(&path)?;
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
         let plugin = build_plugin(&workspace)?;
         let mut hash = Sha256::new();
-        hash.update(prepared.identity()?);
+        hash.update(prepared.identity());
         hash.update(&elf);
         // This also determines whether another QEMU is used instead.
         hash.update(format!("{:?}", setup::qemu_version()?));
-        hash.update(fs::read(&plugin).with_context(|| plugin.display().to_string())?);
+        hash.update(read_file::read_own(&plugin)?);
         let mut plugin = OsString::from(plugin);
         let (blocks, level) = (code.addresses(), code.power_down);
         plugin.push(format!(
@@ -153,7 +155,7 @@ impl ProfiledRun {
         mut self,
         log: Option<&mut LogFile>,
     ) -> Result<(RunResult, Option<Result<Profile>>)> {
-        let dir = temporary(tempfile::tempdir())?;
+        let dir = tempfile::tempdir().tmpdir_context()?;
         let record = dir.path().join("record");
         self.plugin.push(",out=");
         self.plugin.push(&record);
@@ -161,9 +163,9 @@ impl ProfiledRun {
         let progress = StepProgress::on_terminal("starting QEMU");
         let mut watcher = RunWatcher::with_progress(progress);
         watcher.log = log;
-        let result = self.prepared.run(interrupt::watch()?, &mut watcher);
+        let ran = self.prepared.run(interrupt::watch()?, &mut watcher);
         drop(watcher);
-        let result = result.map_err(|error| match format!("{error:#}").contains("-plugin") {
+        let result = ran.map_err(|error| match format!("{error:#}").contains("-plugin") {
             true => {
                 error.context("a profile needs a QEMU that supports TCG plugins, such as Debian's")
             }
@@ -206,8 +208,8 @@ mod tests {
         for profile in [None, failed()] {
             let error = check_profile(profile, dir.path()).expect_err("a full folder");
             let error = format!("{error:#}");
-            let said = "no space for the run's record; free up space, or set TMPDIR";
-            assert!(error.starts_with(said), "{error}");
+            let expected = "no space for the run's record; free up space, or set TMPDIR";
+            assert!(error.starts_with(expected), "{error}");
             assert!(error.contains("No space left"), "{error}");
         }
         // If the profile already exists, no more space is needed.

@@ -6,7 +6,7 @@ use suite::plan::Plan;
 
 /// Returns the plan for the boot arguments in `args`. The payload would also reject invalid boot
 /// arguments, but only after it has been built and started.
-pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
+pub(super) fn parse_plan(args: Option<&str>) -> Result<Plan> {
     let args = args.unwrap_or("");
     check_bootargs(args).context("--args")?;
     Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))

@@ -29,20 +29,20 @@ const KEYS: [&[&str]; 10] = [
     &["cpu-on-answer=success", "cpu-on-answer=failure"],
 ];
 
-/// The key of [`Variant::cpu_on_race_us`], and its maximum value.
+/// The key of [`FirmwareVariant::cpu_on_race_us`], and its maximum value.
 const CPU_ON_RACE: &str = "cpu-on-race";
-const CPU_ON_RACE_MOST: u32 = 1_000_000;
+const CPU_ON_RACE_MAX_US: u32 = 1_000_000;
 
 /// A variant of the overlay platform: a setting for each key, and a number. `Display` and `FromStr`
 /// use the form `coherency=hw,gic-reset=0,...,cpu-on-race=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Variant {
+pub struct FirmwareVariant {
     words: [&'static str; KEYS.len()],
     /// The time after CPU_OFF during which CPU_ON comes too early, in microseconds.
     cpu_on_race_us: u32,
 }
 
-impl Default for Variant {
+impl Default for FirmwareVariant {
     fn default() -> Self {
         Self {
             words: KEYS.map(|words| words[0]),
@@ -51,12 +51,13 @@ impl Default for Variant {
     }
 }
 
-impl Variant {
+impl FirmwareVariant {
     /// Returns each key with its value.
     pub(super) fn values(self) -> impl Iterator<Item = (&'static str, String)> {
         let words = self.words.into_iter();
-        let pairs = words.filter_map(|word| word.split_once('='));
-        let pairs = pairs.map(|(key, value)| (key, value.to_owned()));
+        let pairs = words
+            .filter_map(|word| word.split_once('='))
+            .map(|(key, value)| (key, value.to_owned()));
         pairs.chain([(CPU_ON_RACE, self.cpu_on_race_us.to_string())])
     }
 
@@ -78,9 +79,12 @@ impl Variant {
             self.words[key] = word;
             return Some(());
         }
-        let number = word.strip_prefix(CPU_ON_RACE)?.strip_prefix('=')?;
-        let number = number.parse().ok()?;
-        self.cpu_on_race_us = Some(number).filter(|number| *number <= CPU_ON_RACE_MOST)?;
+        let number = word
+            .strip_prefix(CPU_ON_RACE)?
+            .strip_prefix('=')?
+            .parse()
+            .ok()?;
+        self.cpu_on_race_us = Some(number).filter(|number| *number <= CPU_ON_RACE_MAX_US)?;
         Some(())
     }
 
@@ -96,7 +100,7 @@ fn find(word: &str) -> Option<(usize, &'static str)> {
     all.find_map(|(key, words)| Some((key, *words.iter().find(|it| **it == word)?)))
 }
 
-impl fmt::Display for Variant {
+impl fmt::Display for FirmwareVariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.words.join(",");
         write!(f, "{words},{CPU_ON_RACE}={}", self.cpu_on_race_us)
@@ -111,7 +115,7 @@ pub enum VariantError {
     Twice(String),
     /// A setting that is not in any of the lists.
     #[error(
-        "unknown variant {0:?}: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MOST} \
+        "unknown variant {0:?}: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MAX_US} \
          in microseconds, separated by commas",
         known = KEYS.map(|words| words.join("|")).join(", ")
     )]
@@ -124,7 +128,7 @@ pub enum VariantError {
     NotCoherent,
 }
 
-impl FromStr for Variant {
+impl FromStr for FirmwareVariant {
     type Err = VariantError;
 
     fn from_str(text: &str) -> Result<Self, VariantError> {
@@ -160,28 +164,30 @@ mod tests {
             "coherency=hw,gic-reset=0,pmf=off,state-id=original,timer-stop=0,power-channel=0,faults=0,osi=0,\
              pabandon=1,cpu-on-answer=success,cpu-on-race=0",
         ] {
-            let variant: Variant = text.parse().expect("known words");
+            let variant: FirmwareVariant = text.parse().expect("known words");
             assert_eq!(variant.to_string(), text);
         }
-        assert_eq!("".parse(), Ok(Variant::default()));
+        assert_eq!("".parse(), Ok(FirmwareVariant::default()));
         for bad in [
             "cpu-on-race=1000001",
             "cpu-on-race=",
             "cpu-on-race=-1",
             "cpu-on-race",
         ] {
-            let error = bad.parse::<Variant>().expect_err(bad).to_string();
+            let error = bad.parse::<FirmwareVariant>().expect_err(bad).to_string();
             assert!(error.contains("cpu-on-race=0 to 1000000"), "{error}");
         }
-        let error = "cpu-on-race=1,cpu-on-race=2".parse::<Variant>();
+        let error = "cpu-on-race=1,cpu-on-race=2".parse::<FirmwareVariant>();
         let twice = VariantError::Twice("cpu-on-race=2".to_owned());
         assert_eq!(error, Err(twice));
-        let error = "cpu-on-answer=failure".parse::<Variant>();
+        let error = "cpu-on-answer=failure".parse::<FirmwareVariant>();
         assert_eq!(error, Err(VariantError::NoRace));
-        let error = "pabandon=1,coherency=sw".parse::<Variant>();
+        let error = "pabandon=1,coherency=sw".parse::<FirmwareVariant>();
         assert_eq!(error, Err(VariantError::NotCoherent));
-        let error = "pmf=none".parse::<Variant>().expect_err("unknown");
-        let error = error.to_string();
+        let error = "pmf=none"
+            .parse::<FirmwareVariant>()
+            .expect_err("unknown")
+            .to_string();
         let expected = "unknown variant \"pmf=none\": use coherency=hw|coherency=sw, gic-reset=0|";
         assert!(error.starts_with(expected), "{error}");
     }

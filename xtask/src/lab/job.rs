@@ -1,21 +1,22 @@
-//! A cell: the folder for one board, one firmware and one lab engine.
+//! A job: the folder for one board, one firmware and one lab engine.
 //!
-//! `docs/ci/lab.sh` runs all the cells below a folder. `cell.json` marks a folder as a cell.
+//! `docs/ci/lab.sh`, which calls it a cell, runs all the jobs below a folder. `cell.json` marks a
+//! folder as a job.
 
 use std::fmt;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use host::folder::{self, FolderFile};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
 use suite::plan::{Method, Plan};
 
 use super::{monitors, templates};
-use crate::qemu::prepare::Prepared;
+use crate::qemu::boot::Boot;
+use crate::qemu::prepared::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 
 /// The default time limit for a job on QEMU, in minutes, unless the plan needs more.
@@ -24,13 +25,15 @@ const BOARD_MINUTES: u32 = 30;
 /// The time that an engine needs to copy files and start a board, in minutes.
 const ENGINE_MINUTES: u32 = 2;
 
-/// The file that marks a folder as a cell.
-const MARK: &str = "cell.json";
+/// The file that marks a folder as a job.
+const MANIFEST: &str = "cell.json";
+
+const NO_BOOT_FILE: &str = "an engine needs a file that QEMU boots from";
 
 /// A lab engine, with its own option.
 #[derive(Clone, Debug)]
 pub enum Engine {
-    /// LAVA, with the URL of the folder that contains the cell.
+    /// LAVA, with the URL of the folder that contains the job.
     Lava { url: String },
     /// labgrid, with the place on its coordinator.
     Labgrid { place: Option<String> },
@@ -56,8 +59,8 @@ impl fmt::Display for Engine {
     }
 }
 
-/// A cell that has not been written yet.
-pub struct LabCell {
+/// A job that has not been written yet.
+pub struct LabJob {
     pub engine: Engine,
     /// The board's folder in `platforms`.
     pub board: String,
@@ -73,12 +76,12 @@ pub struct LabCell {
     pub qemu: Option<Box<Prepared>>,
 }
 
-/// The contents of [`MARK`], which `docs/ci/lab.sh` reads.
+/// The contents of [`MANIFEST`], which `docs/ci/lab.sh` reads.
 #[derive(Serialize)]
-struct Mark<'c> {
+struct JobManifest<'j> {
     engine: String,
-    board: &'c str,
-    firmware: &'c str,
+    board: &'j str,
+    firmware: &'j str,
     /// A job's time limit.
     minutes: u32,
     deny_skipped: bool,
@@ -105,55 +108,43 @@ pub fn check(engine: &Engine, plan: &Plan, cpus: u32) -> Result<()> {
     Ok(())
 }
 
-/// Returns the name of the folder for a cell.
+/// Returns the name of the folder for a job.
 pub fn folder_name(engine: &Engine, board: &str, firmware: &str) -> String {
     format!("{engine}-{board}-{firmware}")
 }
 
-impl LabCell {
-    /// Writes the cell to `folder`, which must not exist yet. Readers never see an incomplete cell:
-    /// until it is complete, its name begins with a dot.
+impl LabJob {
+    /// Writes the job to `folder`, which must not exist yet. `docs/ci/lab.sh` never sees an
+    /// incomplete job: until it is complete, the folder's name begins with a dot.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let files = self.files()?;
-        let at = || folder.display().to_string();
-        let parent = folder.parent().context("a cell is in a folder")?;
-        fs::create_dir_all(parent).with_context(at)?;
-        let partial = tempfile::Builder::new()
-            .prefix(".cell-")
-            .permissions(Permissions::from_mode(0o755))
-            .tempdir_in(parent)
-            .with_context(at)?;
-        for (name, data) in files {
-            fs::write(partial.path().join(name), data).with_context(at)?;
-        }
-        // If another process has written the cell in the meantime, this fails.
-        fs::rename(partial.path(), folder).with_context(at)?;
-        // The folder has moved, so there is nothing to remove.
-        let _ = partial.keep();
-        Ok(())
+        folder::write_new(folder, &files).with_context(|| folder.display().to_string())
     }
 
-    /// Returns the names and contents of the files.
-    fn files(&self) -> Result<Vec<(String, Vec<u8>)>> {
+    /// Returns the files.
+    fn files(&self) -> Result<Vec<FolderFile>> {
+        let mut files = match &self.qemu {
+            Some(run) => boot_files(run.boot())?,
+            None => Vec::new(),
+        };
         let line = self.qemu.as_ref().map(|run| run.command_line());
-        let mut files = line.map_or_else(|| Ok(Vec::new()), read_files)?;
         let qemu = line.map(qemu).transpose()?;
         let names: &[&'static str] = match self.engine {
             Engine::Lava { .. } => &["job.yaml", "device.yaml"],
             Engine::Labgrid { .. } => &["env.yaml", "test_psci_bench.py", "pytest.ini"],
         };
         for (name, text) in templates::render(names, &self.context(qemu))? {
-            files.push((name.to_owned(), text.into_bytes()));
+            files.push(FolderFile::new(name, text));
         }
-        let mark = Mark {
+        let manifest = JobManifest {
             engine: self.engine.to_string(),
             board: &self.board,
             firmware: &self.firmware,
             minutes: self.minutes(),
             deny_skipped: self.deny_skipped,
         };
-        let mark = serde_json::to_string_pretty(&mark)? + "\n";
-        files.push((MARK.to_owned(), mark.into_bytes()));
+        let json = serde_json::to_string_pretty(&manifest)? + "\n";
+        files.push(FolderFile::new(MANIFEST, json));
         Ok(files)
     }
 
@@ -166,7 +157,7 @@ impl LabCell {
         usual.max(minutes_of(self.run))
     }
 
-    /// Returns the values for the templates of the cell's engine.
+    /// Returns the values for the templates of the job's engine.
     fn context(&self, qemu: Option<Value>) -> Value {
         let (board, firmware) = (&self.board, &self.firmware);
         let both = context! { board, firmware, minutes => self.minutes(), qemu };
@@ -197,6 +188,7 @@ fn qemu(line: &CommandLine) -> Result<Value> {
             bail!("{word:?}: an engine cannot pass spaces, quotes or backslashes to QEMU");
         }
     }
+    let (boot_option, _) = line.boot.as_ref().context(NO_BOOT_FILE)?;
     let options = line.options.chunk_by(|_, next| !next.starts_with('-'));
     Ok(context! {
         program => PROGRAM,
@@ -204,25 +196,19 @@ fn qemu(line: &CommandLine) -> Result<Value> {
         cpu => &line.cpu,
         memory_mib => &line.memory_mib,
         options => options.map(|words| words.join(" ")).collect::<Vec<_>>(),
-        boot => boot(line)?.0,
+        boot => *boot_option,
         address => line.preload.first().map(|it| format!("{:#x}", it.1)),
     })
 }
 
-fn boot(line: &CommandLine) -> Result<&(&'static str, PathBuf)> {
-    let lacking = "an engine needs a file that QEMU boots from";
-    line.boot.as_ref().context(lacking)
-}
-
-fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
-    let payload = line.preload.iter().map(|it| ("payload.bin", &it.0));
-    let files = [("firmware.bin", &boot(line)?.1)];
-    let files = files.into_iter().chain(payload);
-    let read = |(name, path): (&str, &PathBuf)| {
-        let data = fs::read(path).with_context(|| path.display().to_string())?;
-        Ok((name.to_owned(), data))
-    };
-    files.map(read).collect()
+/// Returns the files that QEMU boots.
+fn boot_files(boot: &Boot) -> Result<Vec<FolderFile>> {
+    let firmware = boot.file.as_ref().context(NO_BOOT_FILE)?;
+    let mut files = vec![FolderFile::new("firmware.bin", &*firmware.contents)];
+    for (payload, _) in &boot.in_memory {
+        files.push(FolderFile::new("payload.bin", &**payload));
+    }
+    Ok(files)
 }
 
 /// Returns the time limit, in minutes, for a job whose run takes at most `run`.

@@ -3,11 +3,12 @@
 use hardware::image::ParameterBlock;
 use report::follow::explain_marks;
 use report::follow::last_scenario;
-use report::follow::stream::{MachineEnding, MachineResult};
+use report::follow::stream::MachineEnding;
 
 use crate::build::firmware_kind::FirmwareKind;
 use crate::qemu::consoles::Consoles;
 use crate::qemu::kvm_host;
+use crate::qemu::machine_process::MachineResult;
 
 /// What is known about a run whose log has no closing line.
 #[derive(Clone, Copy, Debug)]
@@ -27,19 +28,19 @@ pub(crate) const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a7
 
 /// Describes how the run ended, the last scenario in its log, and the likely cause.
 pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
-    let said = outcome.stderr.trim();
+    let stderr = outcome.stderr.trim();
     let ended = match outcome.ending {
         MachineEnding::Interrupted => return "interrupted".into(),
         MachineEnding::TimedOut => format!("no closing line within {} s", context.timeout),
         MachineEnding::Exited { success: true } => "QEMU exited without a closing line".into(),
         MachineEnding::Parked => "the closing line is damaged".into(),
-        MachineEnding::Exited { .. } if said.is_empty() => {
+        MachineEnding::Exited { .. } if stderr.is_empty() => {
             return "QEMU exited with an error but printed no message".into();
         }
         MachineEnding::Exited { .. } if outcome.log.is_empty() => {
-            return format!("QEMU did not start: {said}");
+            return format!("QEMU did not start: {stderr}");
         }
-        MachineEnding::Exited { .. } => return format!("QEMU exited with an error: {said}"),
+        MachineEnding::Exited { .. } => return format!("QEMU exited with an error: {stderr}"),
     };
     let log = String::from_utf8_lossy(&outcome.log);
     let cause = cause(&log, outcome.ending, context);
@@ -54,8 +55,8 @@ pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
 pub fn refused_fault(log: &[u8]) -> Option<String> {
     let log = String::from_utf8_lossy(log);
     let mut errors = log.lines().filter(|line| line.starts_with("ERROR:"));
-    let (_, said) = errors.find_map(|line| line.split_once("psci-bench fault: "))?;
-    Some(said.trim_end().to_string())
+    let (_, message) = errors.find_map(|line| line.split_once("psci-bench fault: "))?;
+    Some(message.trim_end().to_string())
 }
 
 /// Returns true if QEMU refused to start and printed a reason.
@@ -99,8 +100,8 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
         return "the firmware panicked; see above".into();
     }
     if context.firmware == FirmwareKind::Kvm && !payload_spoke(log) {
-        let said = kvm_host::last_words(log).unwrap_or("nothing");
-        return format!("the last line from the payload's Linux host: {said}");
+        let last_line = kvm_host::last_words(log).unwrap_or("nothing");
+        return format!("the last line from the payload's Linux host: {last_line}");
     }
     if let Some(explanation) = explain_marks(log) {
         return explanation;
@@ -152,9 +153,9 @@ fn uarts(image: &[u8]) -> String {
     match ParameterBlock::read(image) {
         // There is no image, or the tree's offset or size in it is impossible.
         _ if image.is_empty() => String::new(),
-        Ok(_) => {
-            Consoles::of(image).map_or_else(String::new, |it| format!(" (in the image, {it})"))
-        }
+        Ok(_) => Consoles::of(image).map_or_else(String::new, |consoles| {
+            format!(" (in the image, {consoles})")
+        }),
         Err(error) => format!(" (the image is not a psci-bench image, or is damaged: {error})"),
     }
 }
@@ -193,9 +194,9 @@ mod tests {
         let [off, error] = [true, false].map(|success| MachineEnding::Exited { success });
         let over = MachineEnding::TimedOut;
         let up = format!("{BANNER}{UP}");
-        let moved = "console moves to pl011 at 0x9010000, set by /chosen/stdout-path\r\n";
-        assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
-        let moved = format!("{BANNER}{moved}");
+        let message = "console moves to pl011 at 0x9010000, set by /chosen/stdout-path\r\n";
+        assert_eq!(console_moved(&format!("{message}Image at 0x0\r\n")), None);
+        let moved = format!("{BANNER}{message}");
         let tftf = format!("{BANNER}NOTICE:  Booting trusted firmware test framework\r\n");
         for (log, ending, expected) in [
             (&*up, over, "no closing line within 7 s; the last"),
@@ -219,11 +220,11 @@ mod tests {
             ("", MachineEnding::Parked, "the closing line is damaged"),
             ("", MachineEnding::Interrupted, "interrupted"),
         ] {
-            let said = diagnosis(log, ending, "max");
-            assert!(said.contains(expected), "{said}");
+            let text = diagnosis(log, ending, "max");
+            assert!(text.contains(expected), "{text}");
         }
-        let said = diagnosis(&up, over, "cortex-a76,pmu=off");
-        assert!(said.contains(": power-down under TF-A might not complete on QEMU's cortex-a76; "));
+        let text = diagnosis(&up, over, "cortex-a76,pmu=off");
+        assert!(text.contains(": power-down under TF-A might not complete on QEMU's cortex-a76; "));
         assert_eq!(doubt(FirmwareKind::TfA, "max,sve=off"), None);
         assert_eq!(doubt(FirmwareKind::Builtin, "cortex-a76"), None);
     }
@@ -232,8 +233,8 @@ mod tests {
     fn a_damaged_parameter_block_is_named() {
         let mut image = crate::build::image::tests::blank(0x1000);
         image[PARAMETER_BLOCK + 0x10] = 0x25;
-        let said = uarts(&image);
-        assert!(said.contains("uart_kind"), "{said}");
+        let text = uarts(&image);
+        assert!(text.contains("uart_kind"), "{text}");
         assert_eq!(uarts(&[]), "");
     }
 
@@ -241,8 +242,8 @@ mod tests {
     fn a_fault_that_cannot_be_is_named() {
         let fault = "psci-bench fault: 'cpu=0x99': no such CPU";
         let log = format!("{BANNER}ERROR:   {fault}\r\n");
-        let said = refused_fault(log.as_bytes());
-        assert_eq!(said.as_deref(), Some("'cpu=0x99': no such CPU"));
+        let message = refused_fault(log.as_bytes());
+        assert_eq!(message.as_deref(), Some("'cpu=0x99': no such CPU"));
         let log = format!("{BANNER}NOTICE:  {fault}\r\nERROR:   x\r\n");
         assert_eq!(refused_fault(log.as_bytes()), None);
     }

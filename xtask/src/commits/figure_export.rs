@@ -1,0 +1,303 @@
+//! Writes ledgers of figures.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::iter;
+
+use anyhow::Result;
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use report::export::{Block, Chart, Drawing, EDGE, LEFT, Scale, Table};
+use report::profile::difference::{InstructionScope, PhaseChange};
+use report::profile::document::{
+    NOTES, change_table, function_changes, number, scopes_text, share_text, signed, unit_text,
+};
+use report::profile::event::{Event, unit_name};
+
+use super::figure_comparison::{CommitFigures, FigureComparison, Selected};
+use super::ledger::{self, CommitLedger};
+use super::ledger_export::{
+    LedgerText, commit_counts, commit_table, of_whole, step_heading, step_lines,
+};
+use crate::build::checkout::Commit;
+
+/// The largest number of commits for which a table has a column for each commit.
+const COLUMNS_MAX: usize = 12;
+
+type Ledger = CommitLedger<FigureComparison>;
+type Entry = ledger::LedgerEntry<CommitFigures>;
+type Step = ledger::LedgerStep<PhaseChange>;
+
+impl LedgerText for Ledger {
+    const NOTES: &'static str = NOTES;
+
+    fn title(&self) -> String {
+        format!("PSCI calls in TF-A {}, commit by commit", self.range)
+    }
+
+    fn document(&self) -> Vec<Block<'static>> {
+        let unit = self.comparison.unit;
+        let percent = (self.comparison.tolerance * 1e6).round() / 1e4;
+        let steps = format!("{} over {percent} %", self.main_steps().count());
+        let definitions = vec![
+            ("Commits", commit_counts(self, "measured")),
+            ("Steps", steps),
+            ("Unit", unit_text(unit)),
+        ];
+        let mut all = vec![Block::Title(self.title()), Block::Definitions(definitions)];
+        all.extend(commit_table(self, result).map(Block::Table));
+        let entries = self.entries.iter();
+        let names: BTreeSet<&String> = entries
+            .flat_map(|entry| entry.record.figures.keys())
+            .collect();
+        all.extend(figure_table(self, &names).map(Block::Table));
+        if self.entries.len() <= COLUMNS_MAX {
+            all.extend(history_table(self, &names).map(Block::Table));
+        }
+        for step in &self.steps {
+            all.extend(step_heading(step));
+            all.extend(change_table(&step.changes, unit).map(Block::Table));
+            all.extend(function_changes(&step.changes).map(Block::Table));
+        }
+        let series = names.iter().flat_map(|name| series(self, name));
+        let axis = unit.map_or("Instructions", Event::heading);
+        let charts: Vec<Chart> = series
+            .map(|series| series.chart(self.entries.len(), axis))
+            .collect();
+        if !charts.is_empty() {
+            all.push(Block::DrawingHeading("Charts".to_owned()));
+            all.push(Block::Drawings(charts));
+        }
+        all
+    }
+
+    fn write_csv(&self, out: &mut dyn Write) -> Result<()> {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(["commit", "title", "figure", "own", "all", "failure"])?;
+        for entry in &self.entries {
+            let Commit { id, title, .. } = &entry.commit;
+            if let Some(failure) = &entry.failure {
+                csv.write_record([id, title, "", "", "", failure])?;
+            }
+            for (name, figure) in &entry.record.figures {
+                let own = figure.own.map_or_else(String::new, |own| own.to_string());
+                csv.write_record([id, title, name, &own, &figure.all.to_string(), ""])?;
+            }
+        }
+        Ok(csv.flush()?)
+    }
+
+    fn conclusion(&self) -> Vec<String> {
+        let selected = self.comparison.selected.as_ref();
+        let mut lines = step_lines(self, |changes| match (selected, changes) {
+            (Some(selected), [change]) => change_text(change, selected.part),
+            _ => many(changes.len(), "figure"),
+        });
+        match selected {
+            Some(selected) => lines.extend(whole(self, selected)),
+            None => lines.extend(larger(self)),
+        }
+        lines.extend(self.lack());
+        lines
+    }
+}
+
+/// Returns a commit's result in the table of commits.
+fn result(entry: &Entry, step: Option<&Step>) -> String {
+    match (step, &entry.same_as) {
+        (Some(step), _) => format!("step: {}", many(step.changes.len(), "figure")),
+        (None, Some(same)) => format!("same firmware as {}", same.short()),
+        (None, None) => "measured".to_owned(),
+    }
+}
+
+/// One instruction scope of a figure, for all commits.
+struct LedgerSeries<'l> {
+    name: String,
+    points: Vec<LedgerPoint<'l>>,
+}
+
+struct LedgerPoint<'l> {
+    place: usize,
+    commit: &'l Commit,
+    figure: f64,
+    is_step: bool,
+}
+
+/// Returns the series for a figure: the CPU's own instructions, and the total across all CPUs if
+/// others execute any.
+fn series<'l>(ledger: &'l Ledger, name: &str) -> Vec<LedgerSeries<'l>> {
+    let figures = ledger
+        .entries
+        .iter()
+        .filter_map(|entry| entry.record.figures.get(name));
+    let has_waiting = figures.filter_map(|it| it.waiting()).any(|it| it != 0.0);
+    let own = LedgerSeries::new(ledger, name, InstructionScope::Own);
+    let all = has_waiting.then(|| LedgerSeries::new(ledger, name, InstructionScope::All));
+    iter::once(own).chain(all).collect()
+}
+
+impl<'l> LedgerSeries<'l> {
+    fn new(ledger: &'l Ledger, name: &str, part: InstructionScope) -> Self {
+        let point = |(place, entry): (usize, &'l Entry)| {
+            let (commit, figure) = (&entry.commit, part.of(*entry.record.figures.get(name)?)?);
+            let is_step = |change: &PhaseChange| {
+                change.figure == name && change.exceeds(&[part], ledger.comparison.tolerance)
+            };
+            let mut steps = ledger
+                .steps
+                .iter()
+                .filter(|step| step.commit.id == commit.id);
+            Some(LedgerPoint {
+                place,
+                commit,
+                figure,
+                is_step: steps.any(|step| step.changes.iter().any(is_step)),
+            })
+        };
+        let entries = ledger.entries.iter().enumerate();
+        let suffix = match part {
+            InstructionScope::Own => "",
+            InstructionScope::All => ":all",
+        };
+        Self {
+            name: format!("{name}{suffix}"),
+            points: entries.filter_map(point).collect(),
+        }
+    }
+
+    /// Returns a chart. `count` is the total number of commits, and `axis` is the title of the
+    /// vertical axis.
+    fn chart(&self, count: usize, axis: &str) -> Chart {
+        let most = self.points.iter().map(|it| it.figure).fold(0.0, f64::max);
+        let (mut drawing, y) = Drawing::of_values(most, axis);
+        let x = Scale::linear((-0.5, count as f64 - 0.5), (LEFT, EDGE));
+        let tick = |point: &LedgerPoint<'_>| (point.place as f64, point.commit.name().to_owned());
+        drawing.bottom(&x, "commit", x.spaced(self.points.iter().map(tick)));
+        let at = |point: &LedgerPoint<'_>| (x.at(point.place as f64), y.at(point.figure));
+        for pair in self.points.windows(2) {
+            drawing.line("axis", at(&pair[0]), at(&pair[1]));
+        }
+        for point in &self.points {
+            let (id, title) = (point.commit.name(), &point.commit.title);
+            let tooltip = format!("{id} {title}: {}", number(point.figure));
+            let class = if point.is_step { "last-man" } else { "point" };
+            drawing.dot(class, at(point), !point.is_step, &tooltip);
+        }
+        let legend = [("point", "a commit"), ("last-man", "a step")]
+            .map(|(class, name)| (class, name.to_owned()));
+        let caption = format!("{} over {}.", self.name, many(self.points.len(), "commit"));
+        let id = self.name.replace([':', '/'], "-");
+        let chart = drawing.figure(id, [self.name.clone(), caption], legend.into());
+        chart.listed(self.name.clone())
+    }
+}
+
+fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
+    let mut table = Table::titled(format!("Figures ({})", scopes_text(ledger.comparison.unit)));
+    table.words(["Figure"]);
+    table.numbers(["Own, first", "Own, last", "All, first", "All, last"]);
+    table.numbers(["Waiting", "Steps"]);
+    for name in names {
+        let of = |entry: Option<&Entry>| {
+            entry
+                .and_then(|entry| entry.record.figures.get(*name))
+                .copied()
+        };
+        let ends = [of(ledger.entries.first()), of(ledger.entries.last())];
+        let mut cells = vec![(*name).clone()];
+        for part in InstructionScope::BOTH {
+            cells.extend(ends.map(|figure| match figure {
+                Some(figure) => part.of(figure).map_or_else(String::new, number),
+                None => "not measured".to_owned(),
+            }));
+        }
+        let [first, last] = ends.map(|figure| figure?.waiting());
+        let waiting = first.zip(last);
+        cells.push(waiting.map_or_else(String::new, |(first, last)| signed(last - first)));
+        let is_of_it = |step: &&Step| step.changes.iter().any(|it| it.figure == **name);
+        let selected = ledger.comparison.selected.as_ref();
+        cells.push(match selected.is_none_or(|it| it.figure == **name) {
+            true => ledger.main_steps().filter(is_of_it).count().to_string(),
+            false => "not searched".to_owned(),
+        });
+        table.rows.push(cells);
+    }
+    table.finished()
+}
+
+/// Returns the table of the CPU's own figures at each commit; None if there are only two commits.
+fn history_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
+    if ledger.entries.len() < 3 {
+        return None;
+    }
+    let unit = unit_name(ledger.comparison.unit);
+    let mut table = Table::titled(format!("A CPU's own {unit} at each commit"));
+    table.words(["Figure"]);
+    table.numbers(ledger.entries.iter().map(|entry| entry.commit.name()));
+    for name in names {
+        let own = |entry: &Entry| entry.record.figures.get(*name)?.own.map(number);
+        let cells = ledger
+            .entries
+            .iter()
+            .map(|entry| own(entry).unwrap_or_default());
+        let row = iter::once((*name).clone()).chain(cells);
+        table.rows.push(row.collect());
+    }
+    table.finished()
+}
+
+fn change_text(change: &PhaseChange, part: InstructionScope) -> String {
+    let both = change.both(part).zip(change.share(part));
+    both.map_or_else(String::new, |([old, new], share)| {
+        format!("{} -> {} ({})", number(old), number(new), share_text(share))
+    })
+}
+
+/// Returns sentences about how a figure changes over the range, and about the commit that changes
+/// it most in that direction.
+fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
+    let part = selected.part;
+    let Some(change) = ledger
+        .whole
+        .first()
+        .filter(|change| change.both(part).is_some())
+    else {
+        return Vec::new();
+    };
+    let name = &change.figure;
+    let unit = unit_name(ledger.comparison.unit);
+    let part_name = match part {
+        InstructionScope::Own => format!("own {unit}"),
+        InstructionScope::All => format!("{unit} of all CPUs"),
+    };
+    let mut lines = vec![format!(
+        "whole range: {name}, {part_name}: {}",
+        change_text(change, part)
+    )];
+    let by = |step: &Step| {
+        let [old, new] = step.changes.first()?.both(part)?;
+        Some(new - old)
+    };
+    let steps = ledger
+        .main_steps()
+        .filter_map(|step| Some((step, by(step)?)));
+    let falls = change.both(part).is_some_and(|[old, new]| new < old);
+    let (direction, sign) = match falls {
+        true => ("decrease", -1.0),
+        false => ("increase", 1.0),
+    };
+    let most = steps.max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
+    if let Some((step, by)) = most.filter(|it| sign * it.1 > 0.0) {
+        let share = of_whole(step.share_of_whole);
+        let (id, by) = (step.commit.name(), signed(by));
+        lines.push(format!("largest {direction}: {id} ({by}){share}"));
+    }
+    lines
+}
+
+/// Returns a sentence about the figures that are larger at the end of the range.
+fn larger(ledger: &Ledger) -> Option<String> {
+    let figures = ledger.larger().map(|it| it.figure.as_str()).join(", ");
+    (!figures.is_empty()).then(|| format!("larger at the end of the range: {figures}"))
+}

@@ -1,0 +1,168 @@
+//! Compares which functions work at different commits.
+
+use anyhow::Result;
+use serde::Serialize;
+use suite::model::Function;
+
+use super::ledger::Comparison;
+use super::verdicts::{FunctionVerdict, Verdicts};
+
+/// The verdicts at a commit.
+#[derive(Debug, Default, Serialize)]
+pub struct CommitVerdicts {
+    /// The verdicts by function.
+    pub verdicts: Verdicts,
+}
+
+/// A function whose verdict changed.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct VerdictChange {
+    /// The function.
+    pub function: Function,
+    /// The verdict before the commit.
+    pub old: FunctionVerdict,
+    /// The verdict at the commit.
+    pub new: FunctionVerdict,
+}
+
+/// A comparison of the verdicts on all functions, or on one in a bisection.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct VerdictComparison {
+    /// The function to bisect; None to compare all functions.
+    pub selected: Option<Function>,
+}
+
+impl Comparison for VerdictComparison {
+    type Measurement = Verdicts;
+    type Record = CommitVerdicts;
+    type Change = VerdictChange;
+
+    fn record(&self, verdicts: Verdicts) -> Result<CommitVerdicts> {
+        Ok(CommitVerdicts { verdicts })
+    }
+
+    fn value(&self, commit: &CommitVerdicts) -> Option<f64> {
+        let verdict = commit.verdicts.0.get(&self.selected?)?;
+        Some(if verdict.works() { 1.0 } else { 0.0 })
+    }
+
+    /// Any change from one number to the other is a step.
+    fn tolerance(&self) -> f64 {
+        0.0
+    }
+
+    fn changes(&self, old: &CommitVerdicts, new: &CommitVerdicts) -> Vec<VerdictChange> {
+        let mut changes = changes(&old.verdicts, &new.verdicts);
+        changes.retain(|change| self.selected.is_none_or(|it| it == change.function));
+        changes
+    }
+
+    fn is_worse(&self, change: &VerdictChange) -> bool {
+        change.old.works() && !change.new.works()
+    }
+
+    fn missing(&self, _: &CommitVerdicts, end: &CommitVerdicts) -> Option<String> {
+        let selected = self.selected?;
+        let is_missing = !end.verdicts.0.contains_key(&selected);
+        is_missing.then(|| format!("verdict on {}", selected.name()))
+    }
+}
+
+/// Returns the functions that work according to one set of verdicts but fail according to the
+/// other.
+fn changes(old: &Verdicts, new: &Verdicts) -> Vec<VerdictChange> {
+    let change = |(function, old): (&Function, &FunctionVerdict)| {
+        let new = new.0.get(function)?;
+        (old.works() != new.works()).then(|| VerdictChange {
+            function: *function,
+            old: old.clone(),
+            new: new.clone(),
+        })
+    };
+    old.0.iter().filter_map(change).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::checkout::Commit;
+    use crate::commits::ledger::{CommitLedger, LedgerEntry, compare_neighbors};
+
+    type Entry = LedgerEntry<CommitVerdicts>;
+
+    fn entry(id: &str, verdicts: &[(Function, bool)]) -> Entry {
+        let verdict = |works| match works {
+            true => FunctionVerdict::Works,
+            false => FunctionVerdict::Fails(vec!["CPU_ON: CPU 1 did not arrive.".to_owned()]),
+        };
+        let by_function = verdicts
+            .iter()
+            .map(|(function, works)| (*function, verdict(*works)));
+        let record = CommitVerdicts {
+            verdicts: Verdicts(by_function.collect()),
+        };
+        let failure = record
+            .verdicts
+            .0
+            .is_empty()
+            .then(|| "does not build".to_owned());
+        LedgerEntry {
+            commit: Commit {
+                id: id.to_owned(),
+                ..Commit::default()
+            },
+            failure,
+            same_as: None,
+            record,
+        }
+    }
+
+    fn ledger(
+        range: &str,
+        selected: Option<Function>,
+        entries: Vec<Entry>,
+    ) -> CommitLedger<VerdictComparison> {
+        let comparison = VerdictComparison { selected };
+        let steps = compare_neighbors(&comparison, &entries);
+        CommitLedger::new(range, comparison, entries, steps)
+    }
+
+    fn steps(ledger: &CommitLedger<VerdictComparison>) -> Vec<(&str, &str)> {
+        let steps = ledger.steps.iter();
+        steps
+            .map(|step| (&*step.since.id, &*step.commit.id))
+            .collect()
+    }
+
+    #[test]
+    fn commit_that_breaks_a_function_and_the_one_that_mends_it_are_steps() {
+        use Function::{CpuOff, CpuOn};
+        let entries = vec![
+            entry("a", &[(CpuOn, true), (CpuOff, true)]),
+            entry("b", &[]),
+            entry("c", &[(CpuOn, false)]),
+            entry("d", &[(CpuOn, true), (CpuOff, true)]),
+        ];
+        let all = ledger("a..d", None, entries);
+        assert_eq!(steps(&all), [("a", "c"), ("c", "d")]);
+        assert!(all.whole.is_empty() && all.is_worse());
+        assert_eq!(all.lack(), None);
+        let mended = ledger("c..d", None, all.entries.into_iter().skip(2).collect());
+        assert!(!mended.is_worse() && mended.whole.len() == 1);
+    }
+
+    #[test]
+    fn end_without_a_verdict_is_never_well() {
+        use Function::{CpuOff, CpuOn};
+        let entries = || vec![entry("a", &[(CpuOn, true)]), entry("b", &[(CpuOff, true)])];
+        let lack = ledger("a..b", Some(CpuOn), entries()).lack();
+        assert_eq!(
+            lack.as_deref(),
+            Some("the last commit has no verdict on CPU_ON")
+        );
+        let lost = vec![entry("a", &[]), entry("b", &[(CpuOn, true)])];
+        let lack = ledger("a..b", None, lost).lack();
+        let expected = "the first commit cannot be measured: see above";
+        assert_eq!(lack.as_deref(), Some(expected));
+    }
+}

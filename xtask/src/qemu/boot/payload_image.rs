@@ -1,0 +1,114 @@
+//! The image of the payload: built, or given by the user.
+
+use std::ffi::OsString;
+use std::fs;
+
+use anyhow::{Context, Result};
+use boards::Conduit;
+use host::read_file;
+use sha2::{Digest, Sha256};
+
+use super::boot::{Boot, BootFile};
+use crate::build::GivenStates;
+use crate::build::firmware::FirmwareBuild;
+use crate::build::firmware_kind::FirmwareKind;
+use crate::build::image;
+use crate::build::image_contents::{ImageWish, check_place, make_image};
+use crate::build::payload::{self, TreeSource};
+use crate::qemu::positions::{self, NamedMemory};
+use crate::qemu::run_spec::{Level, Payload};
+use crate::qemu::symbols::Symbols;
+use crate::qemu::validated_run::ValidatedRun;
+use crate::setup::{self, Need, U_BOOT};
+
+/// Boots the image with QEMU's own implementation of PSCI.
+pub fn builtin(run: &ValidatedRun<'_>) -> Result<Boot> {
+    let mut boot = image(run, run.spec.states)?;
+    stamp(run, &mut boot.image, None)?;
+    boot.map.image = positions::loaded_at(run.board.memory_base(), &boot.image);
+    boot.file = Some(BootFile {
+        option: "-kernel",
+        contents: boot.image.clone(),
+    });
+    // If this tool does not provide a tree, QEMU's own tree contains the boot arguments.
+    if let (TreeSource::None, Some(args)) = (&run.spec.tree, &run.spec.args) {
+        boot.arguments = vec![OsString::from("-append"), args.into()];
+    }
+    Ok(boot)
+}
+
+/// Returns the given image, or builds one, with a memory map that does not yet contain its
+/// address. There are no files yet. The device tree contains the idle states in `states`.
+pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot> {
+    let (spec, machine) = (run.spec, &run.machine);
+    let with_map = |image: Vec<u8>, map: NamedMemory| Boot {
+        image,
+        map,
+        ..Boot::default()
+    };
+    if spec.firmware == FirmwareKind::UBoot {
+        setup::ensure(run.workspace, &[Need::UBoot])?;
+        let u_boot = fs::read(U_BOOT).context(U_BOOT)?;
+        return Ok(with_map(u_boot, NamedMemory::default()));
+    }
+    if let Payload::Image(image) = &spec.payload {
+        let map = NamedMemory {
+            size: image.len() as u64,
+            ..NamedMemory::default()
+        };
+        return Ok(with_map(image.clone(), map));
+    }
+    let wish = ImageWish {
+        cpus: machine.cpus,
+        gic: machine.gic,
+        firmware: spec.firmware,
+        // QEMU without EL2 implements PSCI via HVC, as do hypervisors for their guests.
+        conduit: match (spec.firmware, spec.level) {
+            (FirmwareKind::Builtin, Level::El1) | (FirmwareKind::Kvm, _) => Conduit::Hvc,
+            _ => run.board.psci.conduit,
+        },
+        variant: spec.variant,
+        states,
+        args: spec.args.as_deref(),
+        emulated: true,
+    };
+    let image = make_image(run.workspace, run.board, &wish, &spec.tree, None)?;
+    match spec.firmware {
+        FirmwareKind::Builtin => {
+            let loaded_at = positions::loaded_at(run.board.memory_base(), &image);
+            check_place(&image, loaded_at, &spec.tree)?;
+        }
+        firmware if firmware.is_tf_a() => {
+            check_place(&image, run.board.load_address, &spec.tree)?;
+        }
+        // The host chooses the address.
+        _ => {}
+    }
+    let path = payload::elf(run.workspace);
+    let elf = read_file::read_own(&path)?;
+    let map = NamedMemory {
+        size: image.len() as u64,
+        payload: Symbols::of(&elf),
+        samples: Symbols::variable(&elf, "::run::SAMPLES"),
+        ..NamedMemory::default()
+    };
+    Ok(with_map(image, map))
+}
+
+/// Stores a digest of the machine and the firmware in the parameter block of `image`. An image
+/// of another program has no such block.
+pub(super) fn stamp(
+    run: &ValidatedRun<'_>,
+    image: &mut [u8],
+    firmware: Option<&FirmwareBuild>,
+) -> Result<()> {
+    let mut hasher = Sha256::new();
+    hasher.update(run.machine.command_line().machine_text());
+    if let Some(firmware) = firmware {
+        firmware.add_to(&mut hasher)?;
+    }
+    let hash = hasher.finalize();
+    let (digest, _) = hash.split_first_chunk().expect("a hash has 32 bytes");
+    image::set_digest(image, u64::from_le_bytes(*digest));
+    Ok(())
+}
