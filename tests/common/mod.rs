@@ -333,7 +333,7 @@ impl Log {
         let step = (ActiveCpus::Alone, variant);
         let mut cells = self.cells(id);
         let (_, cell) = cells
-            .find(|(mpidr, cell)| *mpidr == cpu && (cell.step.how, cell.step.variant) == step)?;
+            .find(|(mpidr, cell)| *mpidr == cpu && (cell.step.cpus, cell.step.variant) == step)?;
         Some(&cell.series_of(metric)?.summary)
     }
 

@@ -169,7 +169,7 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
     // Each CPU sends and receives an SGI, and polls while the other one does.
     let mut round_trips = Vec::new();
     for (_, of_cell) in log.of_metric(ScenarioId::named("ipi"), Metric::Time) {
-        if of_cell.cell.step.how == ActiveCpus::Near {
+        if of_cell.cell.step.cpus == ActiveCpus::Near {
             round_trips.push(of_cell.series.summary.min);
         }
     }

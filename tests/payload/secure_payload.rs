@@ -48,7 +48,7 @@ fn masked(log: &Log) -> [u64; 2] {
                 let step = of_cell.cell.step;
                 *mpidr == Mpidr::new(2)
                     && step.variant == Variant::new("call")
-                    && step.x == Some(function.into())
+                    && step.value == Some(function.into())
             })
             .expect("a figure");
         of_cell.series.summary.median

@@ -25,7 +25,7 @@ fn medians(
     for (mpidr, of_cell) in log.of_metric(scenario, metric) {
         let step = of_cell.cell.step;
         if step.variant == variant {
-            let at_x = found.entry(step.x.unwrap_or(0)).or_default();
+            let at_x = found.entry(step.value.unwrap_or(0)).or_default();
             at_x.insert(mpidr, of_cell.series.summary.median);
         }
     }

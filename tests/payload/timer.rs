@@ -29,7 +29,7 @@ pub fn check(log: &Log, cpus: usize, hows: &[ActiveCpus], loads: &[Variant], exp
     let mut all = BTreeMap::new();
     for (mpidr, of_cell) in log.series(ScenarioId::named("timer_latency")) {
         let step = of_cell.cell.step;
-        let key = (mpidr, step.how, step.variant, of_cell.series.metric);
+        let key = (mpidr, step.cpus, step.variant, of_cell.series.metric);
         all.insert(key, of_cell);
     }
     assert_eq!(all.len(), 2 * cpus * hows.len() * loads.len());

@@ -17,7 +17,7 @@ type Intervals = BTreeMap<(Mpidr, Variant), (u64, u64)>;
 fn intervals(log: &Log) -> Intervals {
     let mut intervals = BTreeMap::new();
     for (mpidr, cell) in log.cells(ScenarioId::named("wake_race")) {
-        if let (Some(first), Some(last)) = (cell.step.x, cell.figure(Metric::LastOffset)) {
+        if let (Some(first), Some(last)) = (cell.step.value, cell.figure(Metric::LastOffset)) {
             intervals.insert((mpidr, cell.step.variant), (first, last));
         }
     }
@@ -113,7 +113,7 @@ fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
         let returned =
             cells.filter(|(_, cell)| cell.step.variant == Variant::new("deepest_returned"));
         let longest = returned.filter_map(|(mpidr, cell)| {
-            Some(((mpidr, cell.step.how), cell.summary(Metric::Wake)?.max))
+            Some(((mpidr, cell.step.cpus), cell.summary(Metric::Wake)?.max))
         });
         longest.collect::<BTreeMap<_, _>>()
     };

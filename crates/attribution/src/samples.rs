@@ -114,7 +114,7 @@ pub(crate) fn read<'c>(run: &Run, instruction_ns: u32) -> Vec<ProfiledSample<'c>
 pub(crate) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
     let is_alone = |sample: &&ProfiledSample<'_>| {
         let id = run.scenarios[sample.scenario].id;
-        !id.is_parallel() && sample.step.how == ActiveCpus::Alone && sample.spans.len() > 1
+        !id.is_parallel() && sample.step.cpus == ActiveCpus::Alone && sample.spans.len() > 1
     };
     let key = |sample: &&ProfiledSample<'_>| (sample.scenario, sample.step, sample.cpu);
     let instructions = |sample: &ProfiledSample<'_>| {

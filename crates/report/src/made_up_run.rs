@@ -9,8 +9,8 @@ use hardware::spec::pmf::Stamp;
 use suite::measure::{self, Identity, Instant, Instants, Metric};
 use suite::model::Verdict;
 use suite::model::{
-    Cell, CellStep, Conditions, Counts, Cpu, End, Run, RunId, Sample, Scenario, ScenarioKey,
-    Series, Spread, Status, Totals, WakeSource,
+    BinCounts, Cell, CellStep, Conditions, Counts, Cpu, End, Run, RunId, Sample, Scenario,
+    ScenarioKey, Series, Status, Totals, WakeSource,
 };
 use suite::output::{self, ClosingSummary};
 use suite::plan::Variant;
@@ -169,14 +169,14 @@ fn sweep() -> Scenario {
     let mut scenario = suspend(ScenarioId::named("dirty_sweep"), None, &[]);
     let cell = |cpu, x| {
         let step = CellStep {
-            x: Some(x),
+            value: Some(x),
             ..CellStep::of(Variant::new("deepest"))
         };
         let mut series = Series::of(
             Metric::Powerdown,
             measure::Summary::of(&mut [x + 500, x + 501]),
         );
-        series.histogram = Some(Spread {
+        series.histogram = Some(BinCounts {
             first: 40,
             counts: vec![1, 0, 1],
         });

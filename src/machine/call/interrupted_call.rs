@@ -122,7 +122,7 @@ pub fn take_interrupt(waiter: &'static Waiter, function: [u64; 4], after: u64) -
     Outcome {
         end: match handler.entered {
             Some(_) => ActionEnd::Returned,
-            None => ActionEnd::NotRung,
+            None => ActionEnd::WokenByFallback,
         },
         start: CounterValue::new(now),
         before,

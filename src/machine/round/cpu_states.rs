@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 use hardware::board::{Cpu, CpuIndex};
-use suite::measure::{Loss, Step, WaitLimits};
+use suite::measure::{Loss, RoundPhase, WaitLimits};
 use suite::model::Label;
 
 use crate::machine::console::{self, print_paragraph};
@@ -52,7 +52,7 @@ impl CpuStates {
         self.states[cpu.place()].set(state);
     }
 
-    /// Shortens later waits in a step in which a CPU was lost.
+    /// Shortens later waits in a phase in which a CPU was lost.
     pub fn shorten_waits(&self, loss: Loss) {
         self.limits.borrow_mut().note(loss);
     }
@@ -64,10 +64,10 @@ impl CpuStates {
         }
     }
 
-    /// Returns the longest wait in a step, in microseconds; it is shorter after a loss in that
-    /// step.
-    pub fn longest_us(&self, step: Step) -> u64 {
-        self.limits.borrow().longest_us(step)
+    /// Returns the longest wait in a phase, in microseconds; it is shorter after a loss in that
+    /// phase.
+    pub fn longest_us(&self, phase: RoundPhase) -> u64 {
+        self.limits.borrow().longest_us(phase)
     }
 
     /// Reports the lost CPUs that have not been reported yet. Called while the other CPUs are idle.

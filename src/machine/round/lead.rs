@@ -12,7 +12,7 @@ use smccc::psci::{AffinityState, Error, SuspendMode};
 use suite::measure::order::{Order, OrderBook};
 use suite::measure::{
     Action, ActionEnd, After, Cause, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round,
-    Step, Tally, Waker,
+    RoundPhase, Tally, Waker,
 };
 use suite::plan::Plan;
 
@@ -36,7 +36,7 @@ const LOOK_WITH_PMF_US: u64 = 1_000;
 
 /// The loss that is recorded if AFFINITY_INFO returns OFF for a CPU before its order is done.
 const OFF_TOO_EARLY: Loss = Loss {
-    step: Step::TurnOff,
+    phase: RoundPhase::TurnOff,
     cause: Cause::OffTooEarly,
 };
 
@@ -79,19 +79,19 @@ impl Lead {
         &self.own.parts.waiter
     }
 
-    fn begin_step(&self, step: Step, deadline: u64) {
+    fn begin_phase(&self, phase: RoundPhase, deadline: u64) {
         let parts = self.own.parts;
-        parts.watch.begin_step(&parts.waiter, step, deadline);
+        parts.watch.begin_phase(&parts.waiter, phase, deadline);
     }
 
-    /// Returns the longest wait in a step, in ticks.
-    fn longest(&self, step: Step) -> u64 {
-        self.waiter().ticks_of_us(self.states.longest_us(step))
+    /// Returns the longest wait in a phase, in ticks.
+    fn longest(&self, phase: RoundPhase) -> u64 {
+        self.waiter().ticks_of_us(self.states.longest_us(phase))
     }
 
-    /// Returns the deadline for a step that starts now.
-    fn deadline_of(&self, step: Step) -> u64 {
-        self.waiter().now() + self.longest(step)
+    /// Returns the deadline for a phase that starts now.
+    fn deadline_of(&self, phase: RoundPhase) -> u64 {
+        self.waiter().now() + self.longest(phase)
     }
 
     /// Waits until every participating CPU that is off has been off for long enough.
@@ -102,7 +102,7 @@ impl Lead {
         };
         let settled_at = self.participants(orders).filter_map(seen_off).max();
         if let Some(instant) = settled_at.filter(|instant| *instant > self.waiter().now()) {
-            self.begin_step(Step::TurnOn, instant);
+            self.begin_phase(RoundPhase::TurnOn, instant);
             self.waiter().sleep_until(instant);
         }
     }
@@ -116,8 +116,8 @@ impl Lead {
         nap_us: u64,
         deadline: u64,
     ) -> Result<u64, Loss> {
-        let step = Step::TurnOn;
-        self.begin_step(step, deadline);
+        let phase = RoundPhase::TurnOn;
+        self.begin_phase(phase, deadline);
         let entry = layout::secondary_entry_address();
         let context = self.context(cpu);
         // If no call is accepted before the deadline, the last return value is the loss cause.
@@ -141,7 +141,7 @@ impl Lead {
             }
         });
         let result = accepted.unwrap_or(Err(cause));
-        result.map_err(|cause| Loss { step, cause })
+        result.map_err(|cause| Loss { phase, cause })
     }
 
     /// Calls CPU_ON for a CPU that is already on or powering up, and returns the return code.
@@ -156,18 +156,18 @@ impl Lead {
         core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag()
     }
 
-    /// Begins a step and polls until it succeeds or fails with a loss cause.
-    fn poll_step<T>(
+    /// Begins a phase and polls until it succeeds or fails with a loss cause.
+    fn poll_phase<T>(
         &self,
-        step: Step,
+        phase: RoundPhase,
         nap_us: u64,
         deadline: u64,
         condition: impl FnMut() -> Option<Result<T, Cause>>,
     ) -> Result<T, Loss> {
-        self.begin_step(step, deadline);
+        self.begin_phase(phase, deadline);
         let polled = self.waiter().poll_every(nap_us, deadline, condition);
         let result = polled.unwrap_or(Err(Cause::Timeout));
-        result.map_err(|cause| Loss { step, cause })
+        result.map_err(|cause| Loss { phase, cause })
     }
 
     /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter value at the
@@ -178,7 +178,7 @@ impl Lead {
             Ok(_) if action == Action::Off => LOOK_WITH_PMF_US,
             _ => LOOK_US,
         };
-        self.poll_step(Step::TurnOff, nap, deadline, || {
+        self.poll_phase(RoundPhase::TurnOff, nap, deadline, || {
             if let Some(code) = cpu.handover.cpu_off_failure() {
                 return Some(Err(Cause::CpuOff(ReturnCode(code))));
             }
@@ -199,11 +199,11 @@ impl Lead {
     fn wait(
         &self,
         cpu: &CpuChannel,
-        step: Step,
+        phase: RoundPhase,
         deadline: u64,
         condition: fn(&CpuHandover) -> bool,
     ) -> Result<(), Loss> {
-        self.poll_step(step, NAP_US, deadline, || {
+        self.poll_phase(phase, NAP_US, deadline, || {
             if condition(&cpu.handover) {
                 Some(Ok(()))
             } else {
@@ -223,7 +223,7 @@ impl Lead {
         self.others().filter(|cpu| orders.participates(cpu.index))
     }
 
-    /// Records the result of a CPU's step: sets the CPU's state, or marks the CPU as lost. A lost
+    /// Records the result of a CPU's phase: sets the CPU's state, or marks the CPU as lost. A lost
     /// CPU that arrives late powers off. A CPU that does not support CPU_OFF stays on.
     fn note(
         &self,
@@ -244,7 +244,7 @@ impl Lead {
             }
             cpu.handover.dismiss();
             // A round may set a shorter limit for reports.
-            if loss.step != Step::Finish || round.patience.is_none() {
+            if loss.phase != RoundPhase::Finish || round.patience.is_none() {
                 self.states.shorten_waits(loss);
             }
             outcome.end = ActionEnd::Lost(loss);
@@ -262,8 +262,15 @@ impl Lead {
             cpu.handover.give_order(Order::default());
             let done = CpuHandover::is_done;
             let gone = self
-                .wait(cpu, Step::Finish, self.deadline_of(Step::Finish), done)
-                .and_then(|()| self.wait_off(cpu, Action::None, self.deadline_of(Step::TurnOff)));
+                .wait(
+                    cpu,
+                    RoundPhase::Finish,
+                    self.deadline_of(RoundPhase::Finish),
+                    done,
+                )
+                .and_then(|()| {
+                    self.wait_off(cpu, Action::None, self.deadline_of(RoundPhase::TurnOff))
+                });
             self.note(
                 &orders.round,
                 cpu,
@@ -277,7 +284,7 @@ impl Lead {
     /// all of them are ready.
     fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         self.let_settle(orders);
-        let turn_on_by = self.deadline_of(Step::TurnOn);
+        let turn_on_by = self.deadline_of(RoundPhase::TurnOn);
         for cpu in self.participants(orders) {
             let order = orders.order_for(cpu.index);
             let outcome = &mut outcomes[cpu.index.place()];
@@ -300,20 +307,20 @@ impl Lead {
             let until = self.waiter().now() + orders.round.quiet;
             self.waiter().sleep_until(until);
         }
-        let arrive_by = self.deadline_of(Step::Arrive);
+        let arrive_by = self.deadline_of(RoundPhase::Arrive);
         for cpu in self.participants(orders) {
-            let step = match self.states.get(cpu.index) {
-                CpuState::On => Step::Begin,
-                _ => Step::Arrive,
+            let phase = match self.states.get(cpu.index) {
+                CpuState::On => RoundPhase::Begin,
+                _ => RoundPhase::Arrive,
             };
-            let ready = self.wait(cpu, step, arrive_by, CpuHandover::is_ready);
+            let ready = self.wait(cpu, phase, arrive_by, CpuHandover::is_ready);
             self.note(&orders.round, cpu, ready.map(|()| CpuState::On), outcomes);
         }
     }
 
     /// Returns the deadline for all reports in a round that started at `start`.
     fn last_finish(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
-        orders.deadline(start, self.waiter().now(), self.longest(Step::Finish))
+        orders.deadline(start, self.waiter().now(), self.longest(RoundPhase::Finish))
     }
 
     /// Publishes the start time and executes the lead's own order. The lead's cache lines are
@@ -321,7 +328,7 @@ impl Lead {
     /// from `since` onwards, so the first CPU may already be polling less often.
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let waiter = self.waiter();
-        self.begin_step(Step::Finish, self.last_finish(orders, waiter.now()));
+        self.begin_phase(RoundPhase::Finish, self.last_finish(orders, waiter.now()));
         let mut start = 0;
         let mut publish = || {
             let now = waiter.now();
@@ -353,7 +360,7 @@ impl Lead {
         let is_helper = |cpu: &&CpuChannel| Some(cpu.index) == helper;
         let measured = || self.participants(orders).filter(|cpu| !is_helper(cpu));
         measured().for_each(|cpu| cpu.handover.release());
-        if let Some(late) = orders.lead_rings_after() {
+        if let Some(late) = orders.fallback_sgi_after() {
             self.wake_late_cpus(start + late);
         }
         // Waiting for the outcome would delay polling for OFF, so the outcome is read once the CPU
@@ -363,7 +370,7 @@ impl Lead {
             for cpu in measured().chain(self.participants(orders).filter(is_helper)) {
                 cpu.handover.release();
                 let finished = self
-                    .wait(cpu, Step::Finish, deadline, CpuHandover::is_done)
+                    .wait(cpu, RoundPhase::Finish, deadline, CpuHandover::is_done)
                     .map(|()| {
                         take_outcome(cpu, round, outcomes);
                         CpuState::On
@@ -374,7 +381,7 @@ impl Lead {
         if round.after != After::Off && !round.action.turns_off() {
             return;
         }
-        let deadline = self.deadline_of(Step::TurnOff);
+        let deadline = self.deadline_of(RoundPhase::TurnOff);
         for cpu in self.participants(orders) {
             if round.floods {
                 let off = self.flood(cpu, round, outcomes);
@@ -400,17 +407,17 @@ impl Lead {
         round: &Round,
         outcomes: &mut [Outcome],
     ) -> Result<CpuState, Loss> {
-        let finish_by = self.deadline_of(Step::Finish);
+        let finish_by = self.deadline_of(RoundPhase::Finish);
         // Without naps, so that the first call comes before the CPU is off.
         let is_done = || cpu.handover.is_done().then_some(());
         self.waiter().poll_every(0, finish_by, is_done);
         let outcome = take_outcome(cpu, round, outcomes).ok_or(OFF_TOO_EARLY)?;
-        let turn_on_by = self.deadline_of(Step::TurnOff);
+        let turn_on_by = self.deadline_of(RoundPhase::TurnOff);
         let accepted = self.turn_on(cpu, Order::default(), 0, turn_on_by)?;
         outcome.seen_off = CounterValue::new(accepted);
-        let arrive_by = self.deadline_of(Step::Arrive);
-        self.wait(cpu, Step::Arrive, arrive_by, CpuHandover::is_done)?;
-        let seen_at = self.wait_off(cpu, Action::None, self.deadline_of(Step::TurnOff))?;
+        let arrive_by = self.deadline_of(RoundPhase::Arrive);
+        self.wait(cpu, RoundPhase::Arrive, arrive_by, CpuHandover::is_done)?;
+        let seen_at = self.wait_off(cpu, Action::None, self.deadline_of(RoundPhase::TurnOff))?;
         Ok(CpuState::Off { seen_at })
     }
 
@@ -418,7 +425,7 @@ impl Lead {
     fn wake_late_cpus(&self, late: u64) {
         let is_busy = |cpu: &CpuChannel| cpu.handover.is_busy();
         let all_are_back = || (!self.channels.iter().any(is_busy)).then_some(());
-        self.begin_step(Step::Finish, late);
+        self.begin_phase(RoundPhase::Finish, late);
         if self.waiter().poll(late, all_are_back).is_none() {
             self.own.wake_again(false);
         }

@@ -1,5 +1,5 @@
 //! Watches the lead. If the lead does not return from a call, only another CPU can detect this. The
-//! lead publishes its current step and an instant 10 s after the step's deadline. Every other CPU
+//! lead publishes its current phase and an instant 10 s after the phase's deadline. Every other CPU
 //! that is on waits for the lead, and the first CPU to detect that this instant has passed
 //! ends the run. The board's watchdog, if any, is set to expire 10 s after that instant, or sooner
 //! if it does not support such a long timeout, but never before that instant.
@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use hardware::board::{Mpidr, NoWatchdog, Watchdog as Description};
 use spin::mutex::SpinMutex;
-use suite::measure::{Cause, FINISH_US, Loss, Step};
+use suite::measure::{Cause, FINISH_US, Loss, RoundPhase};
 
 use crate::machine::console;
 use crate::machine::cpu::registers;
@@ -17,7 +17,7 @@ use crate::machine::round::channel::CpuHandover;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::watchdog::WatchdogDriver;
 
-/// How long the lead may be silent after a step's deadline.
+/// How long the lead may be silent after a phase's deadline.
 const GRACE_US: u64 = 10_000_000;
 
 /// The longest time that a round leaves a CPU undisturbed, in microseconds: three times the longest
@@ -32,10 +32,10 @@ pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US).div_ceil(1_000_00
 /// The deadline while no CPU is waiting for the lead.
 const NEVER: u64 = u64::MAX;
 
-/// The lead's current step and its deadline, as the other CPUs see them.
+/// The lead's current phase and its deadline, as the other CPUs see them.
 pub struct LeadWatch {
     until: AtomicU64,
-    step: AtomicU32,
+    phase: AtomicU32,
     is_reported: AtomicBool,
     lead: Mpidr,
     /// Used only by the lead.
@@ -47,7 +47,7 @@ impl LeadWatch {
     pub const fn new(lead: Mpidr, watchdog: Result<WatchdogDriver, NoWatchdog>) -> Self {
         Self {
             until: AtomicU64::new(NEVER),
-            step: AtomicU32::new(Step::TurnOn as u32),
+            phase: AtomicU32::new(RoundPhase::TurnOn as u32),
             is_reported: AtomicBool::new(false),
             lead,
             watchdog: SpinMutex::new(watchdog),
@@ -61,10 +61,10 @@ impl LeadWatch {
         }
     }
 
-    /// Starts one of the lead's steps, which must end by `deadline`.
-    pub fn begin_step(&self, waiter: &Waiter, step: Step, deadline: u64) {
+    /// Starts one of the lead's phases, which must end by `deadline`.
+    pub fn begin_phase(&self, waiter: &Waiter, phase: RoundPhase, deadline: u64) {
         let until = deadline.saturating_add(waiter.ticks_of_us(GRACE_US));
-        self.step.store(step as u32, Ordering::Relaxed);
+        self.phase.store(phase as u32, Ordering::Relaxed);
         self.until.store(until, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {
             // The watchdog does not expire before another CPU would report the loss of the lead,
@@ -75,7 +75,7 @@ impl LeadWatch {
         }
     }
 
-    /// Ends the last step and disarms the watchdog, because statistics and printing have no
+    /// Ends the last phase and disarms the watchdog, because statistics and printing have no
     /// deadline.
     pub fn end(&self) {
         self.until.store(NEVER, Ordering::Release);
@@ -109,9 +109,9 @@ impl LeadWatch {
         if self.is_reported.swap(true, Ordering::Relaxed) {
             ending::park();
         }
-        let step = self.step.load(Ordering::Relaxed);
+        let phase = self.phase.load(Ordering::Relaxed);
         let loss = Loss {
-            step: Step::ALL[step as usize % Step::ALL.len()],
+            phase: RoundPhase::ALL[phase as usize % RoundPhase::ALL.len()],
             cause: Cause::Timeout,
         };
         console::force_unlock();

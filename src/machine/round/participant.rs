@@ -384,7 +384,7 @@ impl Participant {
             end: match suspend.back {
                 Return::WrongContext => ActionEnd::WrongContext,
                 _ if is_late || order.expects_no_sgi() && sgi_sent_at.is_some() => {
-                    ActionEnd::NotRung
+                    ActionEnd::WokenByFallback
                 }
                 Return::Resumed => ActionEnd::Resumed,
                 Return::FellThrough => ActionEnd::Returned,

@@ -170,7 +170,7 @@ fn number(row: &RowNumber) -> Monitor {
 }
 
 /// Returns the suite's scenarios that use the plan's first method, in measurement order.
-fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
+fn tftf_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
     let method = plan.first_method();
     jobs(plan).into_iter().filter_map(move |job| match job {
         Job::Measure(key) if key.id.is_suite() && key.method == method => Some(key.id),
@@ -182,7 +182,7 @@ fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
 /// verdict is not `pass` if anything was skipped.
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
-    for scenario in framed_scenarios(plan) {
+    for scenario in tftf_scenarios(plan) {
         let numbers: &[RowNumber] = match scenario.columns().len() {
             1 => &ONE,
             _ => &THREE,

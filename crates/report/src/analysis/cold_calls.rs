@@ -77,7 +77,7 @@ fn of_function(run: &Run, scenario: &Scenario, function: &Function) -> Vec<Findi
         };
         // CPUs of the same type have the same MIDR_EL1 value.
         let midr = run.cpu(cpu).identity.map(|identity| identity.midr);
-        Some((midr, (cold.cell.step.x, pair)))
+        Some((midr, (cold.cell.step.value, pair)))
     };
     let cold = of_variant(function.evicted).chain(of_variant(function.woken));
     let pairs = cold

@@ -141,7 +141,7 @@ const SOURCE: Condition = condition("the source of the figures", None, |(_, scen
 });
 const BATCH: Condition = condition("batch=", None, |(_, scenario)| {
     Some(many(
-        scenario?.cells.first()?.step.per as usize,
+        scenario?.cells.first()?.step.operations as usize,
         "operation",
     ))
 });

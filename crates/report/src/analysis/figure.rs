@@ -57,8 +57,11 @@ impl FigureKey {
         if !self.is_of_step() {
             return self.word().to_owned();
         }
-        let x = self.step.x.map_or_else(String::new, |x| format!(".{x}"));
-        let (how, variant) = (self.step.how.word(), self.step.variant.word());
+        let x = self
+            .step
+            .value
+            .map_or_else(String::new, |x| format!(".{x}"));
+        let (how, variant) = (self.step.cpus.word(), self.step.variant.word());
         format!("{how}.{variant}{x}.{}", self.word())
     }
 
@@ -72,7 +75,7 @@ impl FigureKey {
 
     /// Returns the number of operations in a sample.
     pub fn per(self) -> u32 {
-        self.step.per.max(1)
+        self.step.operations.max(1)
     }
 
     /// Returns true if the median and the p99 are lower bounds of histogram bins.
@@ -87,7 +90,7 @@ impl FigureKey {
 
     /// Returns the scale in which figures are compared.
     pub fn scale(self, clock: Clock) -> FigureScale {
-        FigureScale::of_programs(clock, self.metric, self.step.per)
+        FigureScale::of_programs(clock, self.metric, self.step.operations)
     }
 
     /// Converts a sample's figure to a figure per operation, in the unit of [`Self::scale`].

@@ -88,8 +88,8 @@ pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
     let all = all.filter(|it| it.series.summary.n > 0);
     let keys = all.filter_map(|it| {
         let step = it.cell.step;
-        let key = (it.series.metric, step.how, step.variant);
-        Some((key, (step.x?, it)))
+        let key = (it.series.metric, step.cpus, step.variant);
+        Some((key, (step.value?, it)))
     });
     let each = grouped(keys).into_iter().map(|(key, points)| {
         let at = grouped(points.into_iter()).into_iter().map(|(x, mut all)| {

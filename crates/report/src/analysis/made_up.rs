@@ -130,7 +130,7 @@ pub(super) fn suite() -> LoggedRun {
 /// Returns a step with one operation, run on one CPU at a time.
 pub(super) fn step(variant: Variant, x: Option<u64>) -> CellStep {
     CellStep {
-        x,
+        value: x,
         ..CellStep::of(variant)
     }
 }

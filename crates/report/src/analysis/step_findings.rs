@@ -38,18 +38,18 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let loop_of = |own: CellSeries<'_>| {
         let all = loops.iter().rev();
         let all = all.filter(|it| it.series.metric == own.series.metric);
-        let how = own.cell.step.how;
-        all.max_by_key(|it| (it.cell.cpu == own.cell.cpu, it.cell.step.how == how))
+        let how = own.cell.step.cpus;
+        all.max_by_key(|it| (it.cell.cpu == own.cell.cpu, it.cell.step.cpus == how))
     };
     let figure =
         |it: CellSeries<'_>| FigureKey::of(it).per_operation(run.clock(), it.series.summary.median);
     let batches = scenario.step_series();
-    let batches = batches.filter(|it| !is_loop(it) && it.cell.step.per > 1);
+    let batches = batches.filter(|it| !is_loop(it) && it.cell.step.operations > 1);
     let nets = batches.filter_map(|it| {
         let of_loop = figure(*loop_of(it)?);
         let net = figure(it) - of_loop;
         Some((
-            (it.cell.step.how, it.series.metric),
+            (it.cell.step.cpus, it.series.metric),
             Net {
                 own: it,
                 net,
@@ -74,7 +74,7 @@ fn net(run: &Run, how: ActiveCpus, nets: &[Net<'_>]) -> Finding {
     });
     let kinds = nets
         .iter()
-        .map(|it| ((it.own.cell.step.variant, it.own.cell.step.x), it.net));
+        .map(|it| ((it.own.cell.step.variant, it.own.cell.step.value), it.net));
     let mut each = grouped(kinds).into_iter().map(|((variant, _), nets)| {
         let net = lower_median(nets.into_iter());
         format!("{} {net:.2} {unit}", variant.word())

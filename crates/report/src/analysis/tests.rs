@@ -122,7 +122,7 @@ fn sweeps_have_a_line_and_its_limits() {
 fn operation_is_net_of_its_loop() {
     let batch = |cpu, variant, ticks| {
         let step = CellStep {
-            per: 100,
+            operations: 100,
             ..CellStep::of(variant)
         };
         cell_of(cpu, step, Metric::Time, &[ticks])
@@ -316,7 +316,7 @@ fn worst_case_is_of_sweeps_too() {
 fn wake_counts_only_if_no_other_cpu_is_woken_before() {
     for (how, expected) in [(ActiveCpus::Alone, 9000), (ActiveCpus::All, 7)] {
         let step = CellStep {
-            how,
+            cpus: how,
             ..step(Variant::new("parallel"), Some(5))
         };
         let mut cell = cell_of(0, step, Metric::Powerdown, &[7]);
@@ -355,7 +355,7 @@ fn each_placement_has_the_helper_of_the_other() {
 fn timer_of_a_state_is_known_by_the_interrupts_of_steps() {
     let with = |waker: Waker, how| {
         let step = CellStep {
-            how,
+            cpus: how,
             ..step(Variant::new("serial"), Some(5))
         };
         let mut cell = cell_of(0, step, Metric::Powerdown, &[7]);

@@ -85,7 +85,7 @@ impl Latency<'_> {
         let by = match key.is_of_step() {
             true => {
                 // If the scenario varies power_state, the reader already knows its value.
-                let x = key.step.x;
+                let x = key.step.value;
                 let x = x.filter(|_| !self.scenario.id.axis().is_some_and(Axis::has_names));
                 let x = x.map_or_else(String::new, |x| {
                     format!(", {} {x}", x_heading(self.scenario.id))
@@ -303,7 +303,7 @@ fn is_chain(run: &LoggedRun, scenario: &Scenario) -> bool {
 fn is_woken_alone(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> bool {
     let (is_parallel, source) = match figure.key.is_of_step() {
         true => (
-            figure.key.step.how == ActiveCpus::All,
+            figure.key.step.cpus == ActiveCpus::All,
             figure.cell.wake_source,
         ),
         false => (scenario.id.is_parallel(), Some(wake_source(scenario))),
@@ -325,7 +325,7 @@ pub fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
     let wakes = suite.any(|it| wakes_itself(run, it))
         || steps
             .clone()
-            .any(|it| it.key.step.how == ActiveCpus::Alone && it.series.summary.n > 0);
+            .any(|it| it.key.step.cpus == ActiveCpus::Alone && it.series.summary.n > 0);
     match stops {
         true => TimerInState::Stops,
         false if wakes && run.run.facts.is_some() => TimerInState::WakesCpu,

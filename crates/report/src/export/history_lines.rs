@@ -52,9 +52,9 @@ fn line(
         helper: helper.map(|it| run.run.label(it).to_string()),
         metric: key.word(),
         // From here to `x`, the fields are empty unless the row is for a step.
-        how: step.map(|it| it.how.word()),
+        how: step.map(|it| it.cpus.word()),
         variant: step.map(|it| it.variant.word()),
-        x: step.and_then(|it| it.x),
+        x: step.and_then(|it| it.value),
         // The rank by size, counting from 1; only in rows for ranks.
         place: row.place.map(|it| it + 1),
         mpidr: cpu.and_then(|it| it.mpidr).map(|it| it.to_string()),

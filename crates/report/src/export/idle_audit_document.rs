@@ -12,7 +12,7 @@ use super::report_data::Report;
 use crate::analysis::idle_audit::{
     AuditedState, IdleAudit, Judgement, LongestTime, MeasuredGroup, PropertyValue, Verdict,
 };
-use suite::output::{ABSENT, Table, cell};
+use suite::output::{ABSENT, Table, text_or_absent};
 
 /// Returns the blocks for one audit in full, or for several trees in short.
 pub(super) fn idle_audits<'r>(report: &Report) -> Vec<Block<'r>> {
@@ -153,7 +153,7 @@ fn declared_row(state: &AuditedState) -> Vec<String> {
     let declared = &state.declared;
     let power_state = format!("{:#010x}", declared.power_state);
     let mut row = vec![declared.name.clone(), power_state, users_text(&state.users)];
-    row.extend(Duration::ALL.map(|duration| cell(declared.us(duration))));
+    row.extend(Duration::ALL.map(|duration| text_or_absent(declared.us(duration))));
     row.push(if declared.timer_stops { "stops" } else { "" }.to_owned());
     row
 }
@@ -202,10 +202,11 @@ fn measured_row(state: &str, group: &MeasuredGroup) -> Vec<String> {
         group.cpu_type.clone(),
         group.how.to_owned(),
     ];
-    let text = |longest: &Option<LongestTime>| cell(longest.as_ref().map(LongestTime::text));
+    let text =
+        |longest: &Option<LongestTime>| text_or_absent(longest.as_ref().map(LongestTime::text));
     for longest in [&group.entry, &group.exit, &group.wake] {
         row.push(text(longest));
-        row.push(cell(longest.as_ref().map(|it| it.cpu.clone())));
+        row.push(text_or_absent(longest.as_ref().map(|it| it.cpu.clone())));
     }
     row.extend([&group.cold_entry, &group.cold_exit].map(text));
     row

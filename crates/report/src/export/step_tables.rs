@@ -8,7 +8,7 @@ use super::table::{statistics, statistics_columns};
 use crate::analysis::figure::{FigureKey, OF_CLASSES, x_heading, x_text};
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
-use suite::output::{Table, cell};
+use suite::output::{Table, text_or_absent};
 
 pub(super) fn step_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
     let each = by_metric(scenario.step_series()).into_iter();
@@ -17,7 +17,7 @@ pub(super) fn step_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
 
 /// Groups series by metric and CPU count. No group is empty.
 pub(super) fn by_metric<'r>(all: impl Iterator<Item = CellSeries<'r>>) -> Vec<Vec<CellSeries<'r>>> {
-    let all = grouped(all.map(|it| ((it.series.metric, it.cell.step.how), it)));
+    let all = grouped(all.map(|it| ((it.series.metric, it.cell.step.cpus), it)));
     all.into_iter().map(|it| it.1).collect()
 }
 
@@ -30,7 +30,7 @@ fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option
     } else {
         format!(": {}", metric.heading())
     };
-    let (name, how) = (id.name(), first.cell.step.how.text());
+    let (name, how) = (id.name(), first.cell.step.cpus.text());
     let is_histogram_bound = FigureKey::of(first).is_histogram_bound();
     let classes = if is_histogram_bound { OF_CLASSES } else { "" };
     let title = format!("{name}{metric}, {how} ({}{classes})", scale.heading());
@@ -40,7 +40,7 @@ fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option
     statistics_columns(&mut table);
     table.optional_numbers(&[id.descriptor().not_counted.heading()], "0");
     for CellSeries { cell: own, series } in all {
-        let x = cell(own.step.x.map(|x| x_text(id, x)));
+        let x = text_or_absent(own.step.value.map(|x| x_text(id, x)));
         let mut cells = vec![x, own.variant_word().to_owned()];
         cells.extend(statistics(Some(&series.summary), |it| scale.text(it)));
         cells.push(own.not_counted(series.metric).to_string());

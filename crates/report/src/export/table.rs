@@ -3,7 +3,7 @@
 use std::iter::once;
 
 use suite::measure::Summary;
-use suite::output::{ABSENT, Table, TableStyle, cell};
+use suite::output::{ABSENT, Table, TableStyle, text_or_absent};
 use suite::plan::ScenarioId;
 
 use super::escape;
@@ -62,11 +62,11 @@ pub(crate) fn statistics_columns(table: &mut Table) {
 pub(crate) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
     let step = key.step;
     let (x, how, variant) = match key.is_of_step() {
-        true => (step.x, step.how.word(), step.variant.word()),
+        true => (step.value, step.cpus.word(), step.variant.word()),
         false => (None, "", ""),
     };
     let words = [how, variant, key.heading()].map(str::to_owned);
-    let x = cell(x.map(|x| x_text(id, x)));
+    let x = text_or_absent(x.map(|x| x_text(id, x)));
     once(x).chain(words).collect()
 }
 
@@ -81,6 +81,6 @@ pub(crate) fn statistics(
     let p99 = filled.and_then(|it| it.p99);
     let (min, median) = (part(|it| it.min), part(|it| it.median));
     let parts = [min, median, p99, part(|it| it.max), part(|it| it.mad)];
-    let parts = parts.map(|it| cell(it.map(&text)));
-    once(cell(summary.map(|it| it.n))).chain(parts)
+    let parts = parts.map(|it| text_or_absent(it.map(&text)));
+    once(text_or_absent(summary.map(|it| it.n))).chain(parts)
 }

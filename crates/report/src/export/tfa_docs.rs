@@ -258,7 +258,7 @@ fn file(id: ScenarioId) -> String {
 
 /// Returns the lines of a run's files, including the changes from a comparison.
 fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
-    let framed = run.framed().into_iter().filter(Scenario::has_pmf);
+    let framed = run.suite_tables().into_iter().filter(Scenario::has_pmf);
     let files = framed.map(|it| {
         let cells = it.suite_cells().iter();
         let lines = cells.filter_map(|cell| line(run, &it, cell, comparison));

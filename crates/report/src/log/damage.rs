@@ -167,7 +167,7 @@ impl Truth {
 
     /// Returns true if a log without records has all rows that were sent.
     fn has_all_rows(&self, logged: &LoggedRun) -> bool {
-        let mut framed = self.run.scenarios.iter().filter(|it| it.is_framed());
+        let mut framed = self.run.scenarios.iter().filter(|it| it.has_tftf_lines());
         let has = |it: &Scenario, cpu: CpuIndex| {
             let own = logged.scenario(it.id, it.method)?.cell(cpu)?;
             let is_left_out = || self.has_skipped(it.id, sent_cpu(logged, cpu));

@@ -12,7 +12,7 @@ use super::logged_run::LoggedRun;
 /// Identifies the CPU and the scenario for each line that contradicts the run's records. A line
 /// cannot contradict a missing record.
 pub(super) fn contradicted(lines: &LineRun, logged: &LoggedRun) -> Vec<String> {
-    let framed = logged.framed();
+    let framed = logged.suite_tables();
     let is_whole = logged.integrity.is_whole();
     let contradicts = |line: &RowOfLine| {
         let scenario = framed.iter().find(|it| it.id == line.id);

@@ -148,7 +148,7 @@ impl LoggedRun {
     /// Returns the scenarios measured with TFTF's method, with one cell per CPU, as chosen by
     /// [`Scenario::cell_of`]. The cells include the helper that was used to measure them, but no
     /// samples or histograms.
-    pub fn framed(&self) -> Vec<Scenario> {
+    pub fn suite_tables(&self) -> Vec<Scenario> {
         let tftf = self.run.scenarios.iter();
         let tftf = tftf.filter(|it| it.method == Method::Tftf);
         let framed = tftf.clone().unique_by(|it| it.id).map(|scenario| {

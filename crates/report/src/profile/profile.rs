@@ -324,14 +324,14 @@ pub fn step_name(scenario: &Scenario, step: &CellStep) -> String {
         Variant::PLAIN => String::new(),
         variant => format!("/{}", variant.word()),
     };
-    let how = match (step.how, step.variant) {
+    let how = match (step.cpus, step.variant) {
         (ActiveCpus::Alone, _) | (ActiveCpus::All, Variant::PARALLEL | Variant::OS_INITIATED) => "",
         (ActiveCpus::All, _) => "/all",
         (ActiveCpus::Near, _) => "/near",
         (ActiveCpus::Far, _) => "/far",
     };
     let has_names = scenario.id.axis().is_some_and(Axis::has_names);
-    let x = step.x.map_or_else(String::new, |x| match has_names {
+    let x = step.value.map_or_else(String::new, |x| match has_names {
         true => format!("/{x:#010x}"),
         false => format!("/{x}"),
     });

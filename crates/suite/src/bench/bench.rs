@@ -32,7 +32,7 @@ pub(crate) struct Bench<'m> {
     pub(crate) setting: Setting<'m>,
     pub(crate) method: Method,
     pub(crate) pmf: bool,
-    pub(crate) step: BenchStep,
+    pub(crate) step: StepRounds,
     pub(crate) sleep: Sleep,
     /// The number of samples requested for each cell.
     pub(crate) asked: u32,
@@ -94,7 +94,7 @@ pub(crate) enum AttemptUse {
 
 /// The rounds in a scenario, or in one step of a sweep.
 #[derive(Clone, Copy)]
-pub(crate) struct BenchStep {
+pub(crate) struct StepRounds {
     /// The CPUs that are active at the same time: one, or all of [`Self::who`].
     pub(crate) cpus: ActiveCpus,
     /// The action of each CPU. If CPUs turn off, the action of the lead.
@@ -113,7 +113,7 @@ pub(crate) struct BenchStep {
     pub(crate) osi: bool,
 }
 
-impl BenchStep {
+impl StepRounds {
     /// Returns a step in which all CPUs are woken by their own timers.
     pub(crate) fn new(cpus: ActiveCpus, action: Action) -> Self {
         Self {
@@ -215,7 +215,7 @@ impl<'m> Bench<'m> {
             out,
             setting,
             method: key.method,
-            step: BenchStep::new(ActiveCpus::Alone, Action::None),
+            step: StepRounds::new(ActiveCpus::Alone, Action::None),
             sleep: Sleep::default(),
             asked: 0,
             attempts: 0,
@@ -287,7 +287,7 @@ impl<'m> Bench<'m> {
     }
 
     /// Starts a step: resets the counts and empties the cells.
-    pub(crate) fn begin(&mut self, step: BenchStep) {
+    pub(crate) fn begin(&mut self, step: StepRounds) {
         self.step = step;
         (self.attempts, self.trials) = (0, 0);
         self.skew = Summary::default();

@@ -347,8 +347,8 @@ impl Micro<'_, '_> {
         let lead = self.bench.lead();
         let cpus = CpuIndex::all(self.bench.cells.len());
         let step = CellStep {
-            how: active,
-            per: self.batch,
+            cpus: active,
+            operations: self.batch,
             ..CellStep::of(kind.variant)
         };
         for cpu in cpus.filter(|cpu| who.includes(*cpu, lead) && !who.replies(*cpu)) {
@@ -375,7 +375,10 @@ impl OperationKind {
 pub(crate) fn explanation(run: &Run, scenario: &Scenario) -> String {
     let mut text = String::new();
     let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
-    let per = scenario.cells.first().map_or(1, |cell| cell.step.per);
+    let per = scenario
+        .cells
+        .first()
+        .map_or(1, |cell| cell.step.operations);
     if per > 1 {
         text += &format!(
             "A sample is a batch of {per} operations, timed as a whole; figures are per \

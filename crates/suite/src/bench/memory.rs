@@ -21,7 +21,7 @@ const SUMMARY: usize = 768;
 /// other scenario needs additional bytes for each series.
 pub(crate) const PRINTING: usize = 32 << 10;
 const PRINTING_ROW: usize = 1024;
-const PRINTING_SERIES: usize = 288;
+const PRINTING_SERIES: usize = 640;
 /// Bytes for printing one check.
 pub(crate) const CHECK_PRINTING: usize = 320;
 

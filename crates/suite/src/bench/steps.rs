@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::plan::{ActiveCpus, RunSize, StateChoice, Variant};
 
-use super::bench::{Bench, BenchRoom, BenchStep};
+use super::bench::{Bench, BenchRoom, StepRounds};
 use super::memory::{bench_bytes, cells_bytes, samples_bytes};
 use super::request::Request;
 use super::states::Chosen;
@@ -140,16 +140,16 @@ impl Sweep<'_> {
     pub(crate) fn two_states(
         &mut self,
         cpus: ActiveCpus,
-    ) -> impl Iterator<Item = (Variant, BenchStep)> + use<> {
+    ) -> impl Iterator<Item = (Variant, StepRounds)> + use<> {
         let states = self.bench.setting.states;
         let deepest = self.usable(states.deepest);
         let core = states.core.filter(|core| states.deepest != Some(*core));
         let core = core.and_then(|core| self.usable(Some(core)));
         let both = [(DEEPEST, deepest), (CORE, core)];
         both.into_iter().filter_map(move |(variant, state)| {
-            let step = BenchStep {
+            let step = StepRounds {
                 ladder: Ladder::default(),
-                ..BenchStep::to_state(cpus, state?)
+                ..StepRounds::to_state(cpus, state?)
             };
             Some((variant, step))
         })
@@ -158,8 +158,8 @@ impl Sweep<'_> {
     /// Adds a cell for an omitted step, with the scenario's first metric.
     pub(crate) fn push_left_out(&mut self, first: Metric, how: ActiveCpus, x: u64, why: Skip) {
         let step = CellStep {
-            how,
-            x: Some(x),
+            cpus: how,
+            value: Some(x),
             ..CellStep::default()
         };
         let why = self.bench.setting.states.explain(why);
@@ -170,18 +170,18 @@ impl Sweep<'_> {
         self.bench.results.push(cell);
     }
 
-    pub(crate) fn needs_helper(&self, step: &BenchStep) -> bool {
+    pub(crate) fn needs_helper(&self, step: &StepRounds) -> bool {
         let source = self.bench.setting.wakers.source(step.timers_stop);
         step.cpus == ActiveCpus::All && source == WakeSource::Helper
     }
 
     /// Measures one step; `x` is the value of the quantity being varied. Returns false if the
     /// following steps cannot be measured either.
-    pub(crate) fn step(&mut self, variant: Variant, x: Option<u64>, step: BenchStep) -> bool {
+    pub(crate) fn step(&mut self, variant: Variant, x: Option<u64>, step: StepRounds) -> bool {
         // One helper placement is enough for a curve, so the lead is the only helper.
         let helper = self.needs_helper(&step).then_some(self.bench.lead());
         let bench = &mut self.bench;
-        bench.begin(BenchStep { helper, ..step });
+        bench.begin(StepRounds { helper, ..step });
         let status = measure_step(bench);
         self.conditions.attempts += bench.attempts;
         self.conditions.trials += bench.trials;
@@ -212,8 +212,8 @@ impl Sweep<'_> {
             return;
         }
         let step = CellStep {
-            how: bench.step.cpus,
-            x,
+            cpus: bench.step.cpus,
+            value: x,
             ..CellStep::of(variant)
         };
         let metrics = figures(bench.step.action, bench.pmf);

@@ -9,7 +9,7 @@ use crate::measure::Action;
 use crate::model::{Cell, Conditions, Scenario, ScenarioKey, Status};
 use crate::plan::{ActiveCpus, RunSize, ScenarioId};
 
-use super::bench::{Bench, BenchRoom, BenchStep};
+use super::bench::{Bench, BenchRoom, StepRounds};
 use super::memory::{PRINTING, bench_bytes, suite_bytes};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
@@ -56,10 +56,10 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     let why = wakers.skip(state).map(|skip| states.explain_for(id, skip));
     let cpus = id.descriptor().cpus;
     let step = match state.filter(|_| why.is_none()) {
-        Some(state) => BenchStep::to_state(cpus, state),
-        None => BenchStep::new(cpus, Action::Version),
+        Some(state) => StepRounds::to_state(cpus, state),
+        None => StepRounds::new(cpus, Action::Version),
     };
-    let step = BenchStep {
+    let step = StepRounds {
         helper,
         turns_off: id.only_lead_suspends(),
         ..step

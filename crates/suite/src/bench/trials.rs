@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use crate::measure::{
-    ActionEnd, Cause, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
+    ActionEnd, Cause, Loss, Machine, Outcome, Reason, Rejection, Round, RoundPhase, Waker, Who,
 };
 use crate::model::{Cpu, Failure, Skip};
 use crate::plan::ActiveCpus;
@@ -34,7 +34,7 @@ const TRIES: u32 = 6;
 const CPUS: usize = 3;
 /// The loss recorded for a CPU that cannot be woken.
 const ASLEEP: Loss = Loss {
-    step: Step::Finish,
+    phase: RoundPhase::Finish,
     cause: Cause::Timeout,
 };
 
@@ -266,13 +266,13 @@ impl<'t> Trials<'t> {
             slept = round.sleep;
             let outcome = &self.outcomes[cpu.place()];
             match outcome.end {
-                ActionEnd::NotRung if waker.is_frame() || was_not_rung => {
+                ActionEnd::WokenByFallback if waker.is_frame() || was_not_rung => {
                     return TrialVerdict::WokenInstead;
                 }
                 // A single failure proves nothing: the timer's wake-up may just have been late.
-                ActionEnd::NotRung if is_own_timer => was_not_rung = true,
+                ActionEnd::WokenByFallback if is_own_timer => was_not_rung = true,
                 ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
-                ActionEnd::Lost(loss) if loss.step == Step::Finish => {
+                ActionEnd::Lost(loss) if loss.phase == RoundPhase::Finish => {
                     self.wrong = Some(Failure::CpuLost { cpu, loss });
                     return TrialVerdict::Lost;
                 }
@@ -293,7 +293,7 @@ impl<'t> Trials<'t> {
                 | ActionEnd::Pending
                 | ActionEnd::WrongContext
                 | ActionEnd::GaveUp
-                | ActionEnd::NotRung => round.sleep *= 2,
+                | ActionEnd::WokenByFallback => round.sleep *= 2,
             }
         }
         self.note_last(cpu, slept);

@@ -42,7 +42,7 @@ fn lacks_effect(rejection: &Rejection) -> String {
         (_, Detail::Loss(loss)) => return format!("{loss}"),
         (Reason::Abandoned, _) => "the call returned to its caller without powering down the CPU",
         (Reason::EarlyWake, _) => "the CPU was awake before its wake-up was due",
-        (Reason::NotRung, _) => "this interrupt did not wake the CPU, but a later SGI did",
+        (Reason::WokenByFallback, _) => "this interrupt did not wake the CPU, but a later SGI did",
         (Reason::WrongContext, _) => "the CPU came back with the wrong context ID",
         (Reason::Pending, _) => "an interrupt stayed pending, so the call was not made",
         (Reason::LateReturn, _) => "the CPU came back long after its wake-up was due",

@@ -27,7 +27,7 @@ pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let Some(worst) = worst else {
         return Vec::new();
     };
-    let is_alone = worst.step.how == ActiveCpus::Alone;
+    let is_alone = worst.step.cpus == ActiveCpus::Alone;
     let how = if is_alone {
         "alone"
     } else {

@@ -289,7 +289,7 @@ fn expiries_that_were_missed() {
     let run = example::run(4);
     let cell = |cpu, how, valid, overruns| {
         let step = CellStep {
-            how,
+            cpus: how,
             ..CellStep::of(Variant::new("mixed"))
         };
         let mut cell = Cell::new(CpuIndex::new(cpu), step);

@@ -234,7 +234,7 @@ impl OrderBook<'_> {
 
     /// Returns the number of ticks from the start until the lead sends an SGI to CPUs that have not
     /// returned; None if the lead is not awake to do so.
-    pub fn lead_rings_after(&self) -> Option<u64> {
+    pub fn fallback_sgi_after(&self) -> Option<u64> {
         let is_awake = self.helper() == Some(self.lead) || self.round.waker == Waker::TimerTrial;
         is_awake.then(|| self.last_wake_up())
     }

@@ -201,7 +201,7 @@ pub enum ActionEnd {
     /// The CPU does not support the loop's operation, or abandoned the loop.
     GaveUp,
     /// The SGI, timer frame or timer did not wake the CPU; something else did, much later.
-    NotRung,
+    WokenByFallback,
     /// The CPU was lost.
     Lost(Loss),
 }
@@ -290,7 +290,7 @@ impl Outcome {
         match self.end {
             ActionEnd::Lost(loss) => return refuse(Reason::Lost, Detail::Loss(loss)),
             ActionEnd::Pending => return plain(Reason::Pending),
-            ActionEnd::NotRung => return plain(Reason::NotRung),
+            ActionEnd::WokenByFallback => return plain(Reason::WokenByFallback),
             ActionEnd::WrongContext => return plain(Reason::WrongContext),
             ActionEnd::GaveUp => return plain(Reason::WrongAnswer),
             // The CPU should have taken part, but the lead gave up on it first.

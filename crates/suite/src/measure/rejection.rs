@@ -8,9 +8,9 @@ use hardware::words;
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// A step in a round at which a CPU may be lost.
+    /// A phase of a round in which a CPU may be lost.
     #[expect(missing_docs, reason = "the Display impl describes each variant")]
-    pub enum Step, word {
+    pub enum RoundPhase, word {
         TurnOn = "turn-on",
         Arrive = "arrive",
         Begin = "begin",
@@ -38,30 +38,31 @@ pub enum Cause {
 /// How a CPU was lost. A lost CPU does not take part in later rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
-    /// The step in which the CPU was lost.
-    pub step: Step,
+    /// The phase in which the CPU was lost.
+    #[serde(rename = "step")]
+    pub phase: RoundPhase,
     /// The cause.
     pub cause: Cause,
 }
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let step = match self.step {
-            Step::TurnOn => "CPU_ON",
-            Step::Arrive => "its first report",
-            Step::Begin => "rendezvous",
-            Step::Finish => "return from the call",
-            Step::TurnOff => "AFFINITY_INFO to return OFF",
+        let phase = match self.phase {
+            RoundPhase::TurnOn => "CPU_ON",
+            RoundPhase::Arrive => "its first report",
+            RoundPhase::Begin => "rendezvous",
+            RoundPhase::Finish => "return from the call",
+            RoundPhase::TurnOff => "AFFINITY_INFO to return OFF",
         };
         match self.cause {
-            Cause::Timeout if self.step == Step::Arrive => {
+            Cause::Timeout if self.phase == RoundPhase::Arrive => {
                 f.write_str("CPU_ON returned SUCCESS, but the CPU did not arrive in time")
             }
-            Cause::Timeout => write!(f, "timed out waiting for {step}"),
-            Cause::Firmware(error) => write!(f, "{step}: firmware returned {error}"),
+            Cause::Timeout => write!(f, "timed out waiting for {phase}"),
+            Cause::Firmware(error) => write!(f, "{phase}: firmware returned {error}"),
             Cause::CpuOff(code) => write!(f, "CPU_OFF returned {code}"),
-            Cause::Exception => write!(f, "took an exception before {step}"),
-            Cause::Context => write!(f, "entered with a wrong context ID before {step}"),
+            Cause::Exception => write!(f, "took an exception before {phase}"),
+            Cause::Context => write!(f, "entered with a wrong context ID before {phase}"),
             Cause::OffTooEarly => f.write_str("AFFINITY_INFO returned OFF before CPU_OFF"),
         }
     }
@@ -80,7 +81,7 @@ words! {
         /// The CPU woke up before its wake-up was due.
         EarlyWake = "early-wake",
         /// The SGI, timer or timer frame did not wake the CPU; something else did later.
-        NotRung = "not-rung",
+        WokenByFallback = "not-rung",
         /// The CPU came back with the wrong context ID: the firmware mixes up its callers.
         WrongContext = "wrong-context",
         /// The counter erratum corrupted both reads before the call, or both after it.
@@ -174,40 +175,44 @@ mod tests {
         let firmware = Cause::Firmware(psci::ReturnCode(-2));
         let cpu_off = Cause::CpuOff(psci::ReturnCode(-3));
         for (step, cause, expected) in [
-            (Step::TurnOn, Cause::Timeout, "timed out waiting for CPU_ON"),
             (
-                Step::Arrive,
+                RoundPhase::TurnOn,
+                Cause::Timeout,
+                "timed out waiting for CPU_ON",
+            ),
+            (
+                RoundPhase::Arrive,
                 Cause::Timeout,
                 "CPU_ON returned SUCCESS, but the CPU did not arrive in time",
             ),
             (
-                Step::Begin,
+                RoundPhase::Begin,
                 Cause::Timeout,
                 "timed out waiting for rendezvous",
             ),
             (
-                Step::Finish,
+                RoundPhase::Finish,
                 Cause::Exception,
                 "took an exception before return from the call",
             ),
             (
-                Step::Arrive,
+                RoundPhase::Arrive,
                 Cause::Context,
                 "entered with a wrong context ID before its first report",
             ),
             (
-                Step::TurnOff,
+                RoundPhase::TurnOff,
                 firmware,
                 "AFFINITY_INFO to return OFF: firmware returned INVALID_PARAMETERS",
             ),
-            (Step::TurnOff, cpu_off, "CPU_OFF returned DENIED"),
+            (RoundPhase::TurnOff, cpu_off, "CPU_OFF returned DENIED"),
             (
-                Step::TurnOff,
+                RoundPhase::TurnOff,
                 Cause::OffTooEarly,
                 "AFFINITY_INFO returned OFF before CPU_OFF",
             ),
         ] {
-            assert_eq!(Loss { step, cause }.to_string(), expected);
+            assert_eq!(Loss { phase: step, cause }.to_string(), expected);
         }
     }
 }

@@ -18,23 +18,25 @@ use crate::plan::{ActiveCpus, Variant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellStep {
     /// The CPUs on which the step was measured.
-    pub how: ActiveCpus,
+    #[serde(rename = "how")]
+    pub cpus: ActiveCpus,
     /// The kind of operation.
     pub variant: Variant,
     /// The value of the varied quantity, in the unit of the scenario's axis.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub x: Option<u64>,
+    #[serde(rename = "x", default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
     /// The number of operations in a sample, at least 1.
-    pub per: u32,
+    #[serde(rename = "per")]
+    pub operations: u32,
 }
 
 impl Default for CellStep {
     fn default() -> Self {
         Self {
-            how: ActiveCpus::Alone,
+            cpus: ActiveCpus::Alone,
             variant: Variant::PLAIN,
-            x: None,
-            per: 1,
+            value: None,
+            operations: 1,
         }
     }
 }

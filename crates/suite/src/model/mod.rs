@@ -33,7 +33,7 @@ pub use self::samples::{Sample, Samples};
 pub use self::scale::FigureScale;
 pub(crate) use self::scenario::is_tftf;
 pub use self::scenario::{Conditions, Scenario, ScenarioKey, Status};
-pub use self::series::{Series, Spread};
+pub use self::series::{BinCounts, Series};
 pub use self::skip::{Skip, Undecided};
 pub use self::totals::Totals;
 pub use self::verdict::{ClosingLine, PREFIX, Verdict, parse_line, parse_totals};

@@ -33,7 +33,7 @@ impl FigureScale {
 
     /// Returns the scale of the table that shows this series.
     pub fn of_series(clock: Clock, own: CellSeries<'_>) -> Self {
-        Self::of_tables(clock, own.series.metric, own.cell.step.per)
+        Self::of_tables(clock, own.series.metric, own.cell.step.operations)
     }
 
     /// Returns the scale of comparisons and of formats for programs: nanoseconds.

@@ -138,7 +138,7 @@ impl Scenario {
     }
 
     /// Returns true if TFTF's lines enclose the scenario's table.
-    pub fn is_framed(&self) -> bool {
+    pub fn has_tftf_lines(&self) -> bool {
         self.id.is_suite() && self.method == Method::Tftf
     }
 

@@ -21,7 +21,7 @@ pub struct Series {
     pub cold: Option<u64>,
     /// The number of samples in each histogram bin, if they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub histogram: Option<Spread>,
+    pub histogram: Option<BinCounts>,
 }
 
 impl Series {
@@ -44,14 +44,14 @@ impl Series {
 
 /// The number of samples in each bin of a [`crate::measure::Histogram`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct BinCounts {
     /// The index of the first bin that contains samples.
     pub first: u16,
     /// The number of samples in each bin from `first` to the last bin that contains any.
     pub counts: Vec<u32>,
 }
 
-impl Spread {
+impl BinCounts {
     /// Returns the spread of a histogram; it has no counts if the histogram is empty.
     pub fn of(histogram: &Histogram) -> Self {
         let first = histogram.counts().position(|count| count > 0);

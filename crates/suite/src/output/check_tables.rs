@@ -11,7 +11,7 @@ use crate::findings::list;
 use crate::model::{Check, CheckEnd, Probe, Run, Scenario, Skip};
 use hardware::text::prose::paragraph;
 
-use super::table::{Table, TableStyle, cell, write_table};
+use super::table::{Table, TableStyle, text_or_absent, write_table};
 
 /// Writes a scenario's checks, and the reasons why some were skipped. Writes nothing if there are
 /// no checks.
@@ -64,7 +64,7 @@ fn listed_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
         table.rows.push(vec![
             check.function.name().into(),
             check.promised_word().into(),
-            cell(listing.map(|answer| format!("{answer:#010x}"))),
+            text_or_absent(listing.map(|answer| format!("{answer:#010x}"))),
             check.result().into(),
         ]);
     }

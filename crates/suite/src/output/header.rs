@@ -14,7 +14,7 @@ use hardware::text::outside::Shown;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 
-use super::frame;
+use super::tftf_lines;
 
 /// The number of spaces before a continuation line, which is the width of a line name.
 const INDENT: usize = 15;
@@ -28,7 +28,7 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
         return Ok(());
     };
     if run.has_frame() {
-        frame::begin(out, facts.exception_level)?;
+        tftf_lines::begin(out, facts.exception_level)?;
     }
     writeln!(out, "\npsci-bench {}", head.version)?;
     let Identity {

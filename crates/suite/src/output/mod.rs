@@ -1,7 +1,6 @@
 //! Output for human readers: the lines that TFTF prints, the tables and the last line.
 
 mod check_tables;
-mod frame;
 mod header;
 mod run;
 mod step_tables;
@@ -11,9 +10,10 @@ mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod tftf_lines;
 
-pub use self::frame::RtInstrFigures;
 pub use self::header::{conditions, header, passed_over};
 pub use self::run::{begin_scenario, closing, list, run_all, scenario};
 pub use self::summary::ClosingSummary;
-pub use self::table::{ABSENT, Table, TableStyle, cell};
+pub use self::table::{ABSENT, Table, TableStyle, text_or_absent};
+pub use self::tftf_lines::RtInstrFigures;

@@ -22,9 +22,9 @@ use hardware::board::{CpuIndex, IdleStates, LeftOut, NoFrame};
 use hardware::text::prose::paragraph;
 use sync::Heap;
 
-use super::frame;
 use super::header::{cpu_clocks, frequencies, header};
 use super::summary::ClosingSummary;
+use super::tftf_lines;
 use crate::bench::{Setting, States, Wakers, measure};
 
 /// Prints the name of the next scenario before it is measured, so that it appears in the log even
@@ -42,10 +42,10 @@ pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fm
 /// placement.
 pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
     match Scenario::status_of(group) {
-        _ if group.iter().all(Scenario::is_framed) => frame::scenario(out, run, group)?,
+        _ if group.iter().all(Scenario::has_tftf_lines) => tftf_lines::scenario(out, run, group)?,
         Status::Passed => out.write_str("  Passed\n")?,
         status @ (Status::Skipped(_) | Status::Failed(_) | Status::Crashed | Status::Unknown) => {
-            frame::reason(out, run, status)?
+            tftf_lines::reason(out, run, status)?
         }
     }
     out.write_char('\n')?;
@@ -144,7 +144,7 @@ pub fn closing(
     let totals = summary.totals;
     let verdict = Verdict::from_totals(&totals);
     if run.has_frame() {
-        frame::summary(out, summary.tests_of_tftf(run))?;
+        tftf_lines::summary(out, summary.tests_of_tftf(run))?;
     }
     frequencies(out, run)?;
     cpu_clocks(out, run)?;

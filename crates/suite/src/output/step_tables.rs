@@ -13,7 +13,7 @@ use crate::measure::Metric;
 use crate::model::{CellSeries, FigureScale, Run, Scenario};
 use crate::plan::{ActiveCpus, Axis};
 
-use super::table::{Table, TableStyle, cell, write_table};
+use super::table::{Table, TableStyle, text_or_absent, write_table};
 
 /// Writes a scenario's tables and their explanation. Writes nothing for a scenario that is in
 /// TFTF's suite or has no results.
@@ -24,7 +24,7 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     for metric in Metric::ALL {
         for how in ActiveCpus::ALL {
             let all = scenario.all_series();
-            let own = all.filter(|it| it.series.metric == metric && it.cell.step.how == how);
+            let own = all.filter(|it| it.series.metric == metric && it.cell.step.cpus == how);
             one_table(out, run, scenario, &own.collect::<Vec<_>>())?;
         }
     }
@@ -44,7 +44,7 @@ fn one_table(
     };
     let id = scenario.id;
     let scale = FigureScale::of_series(run.clock(), *first);
-    let (metric, cpus) = (first.series.metric, first.cell.step.how.text());
+    let (metric, cpus) = (first.series.metric, first.cell.step.cpus.text());
     let (name, meaning) = (id.name(), metric.title());
     let mut table = Table::titled(format!("{name}{meaning}, {cpus} ({})", scale.heading()));
     table.words(["CPU", "Variant"]);
@@ -60,10 +60,13 @@ fn one_table(
         let summary = &series.summary;
         let figure = |figure: Option<u64>| {
             let figure = figure.filter(|_| summary.n > 0);
-            cell(figure.map(|figure| scale.text(figure)))
+            text_or_absent(figure.map(|figure| scale.text(figure)))
         };
         let mut row = vec![run.label(own.cpu).to_string(), own.variant_word().into()];
-        row.extend(id.axis().map(|axis| cell(own.step.x.map(|x| axis.text(x)))));
+        row.extend(
+            id.axis()
+                .map(|axis| text_or_absent(own.step.value.map(|x| axis.text(x)))),
+        );
         row.push(summary.n.to_string());
         row.extend([summary.min, summary.median].map(|value| figure(Some(value))));
         row.extend(has_p99.then(|| figure(summary.p99)));

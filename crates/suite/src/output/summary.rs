@@ -12,13 +12,13 @@ use core::fmt::{self, Write};
 use crate::findings::list;
 use crate::measure::{Metric, lower_median};
 use crate::model::{Cell, CellSeries, CpuSet, FigureScale, Run, Scenario, Skip, Status, Totals};
-use crate::plan::sweep_steps::Steps;
+use crate::plan::sweep_values::SweepValues;
 use crate::plan::{Axis, Method, Plan, ScenarioId};
 use hardware::board::CpuIndex;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 
-use super::table::{Table, TableStyle, cell, write_table};
+use super::table::{Table, TableStyle, text_or_absent, write_table};
 
 /// The maximum number of skip entries for one scenario across both helper placements. An entry
 /// covers the scenario itself, its steps, or CPUs (up to two reasons per placement).
@@ -73,7 +73,7 @@ enum Part {
     Whole,
     Cpus(CpuSet),
     /// The omitted values of `contend=` or `power_state`.
-    Steps(Steps),
+    Values(SweepValues),
 }
 
 impl ClosingSummary {
@@ -99,8 +99,8 @@ impl ClosingSummary {
     /// clock frequency has no rows and counts as skipped.
     pub(crate) fn tests_of_tftf(&self, run: &Run) -> [usize; 3] {
         let mut counts = [0; 3];
-        let is_framed = |it: &&SummaryRow| it.id.is_suite() && it.method == Method::Tftf;
-        for it in self.results.iter().filter(is_framed) {
+        let has_tftf_lines = |it: &&SummaryRow| it.id.is_suite() && it.method == Method::Tftf;
+        for it in self.results.iter().filter(has_tftf_lines) {
             let place = match it.status {
                 Status::Failed(_) | Status::Crashed => 2,
                 Status::Passed if it.has_pmf && run.clock().is_known() => 1,
@@ -140,13 +140,13 @@ impl ClosingSummary {
         };
         let cells = scenario.cells.iter();
         let left_out = cells.filter(|it| it.skipped.is_some() && !scenario.id.is_suite());
-        let mut steps = Steps::EMPTY;
-        for step in left_out.filter_map(|it| u32::try_from(it.step.x?).ok()) {
-            // A sweep never has more steps than a `Steps` can hold.
+        let mut steps = SweepValues::EMPTY;
+        for step in left_out.filter_map(|it| u32::try_from(it.step.value?).ok()) {
+            // A sweep never has more steps than a `SweepValues` can hold.
             let _ = steps.add(step);
         }
         if let Some(why) = why.filter(|_| !steps.as_slice().is_empty()) {
-            self.push(scenario, Part::Steps(steps), why);
+            self.push(scenario, Part::Values(steps), why);
         }
     }
 
@@ -208,10 +208,10 @@ impl ClosingSummary {
         table.words(["CPU"]);
         for row in rows() {
             let mut cells = vec![row.id.short_tag().into()];
-            cells.extend(has_methods.then(|| cell(row.method().map(Method::word))));
+            cells.extend(has_methods.then(|| text_or_absent(row.method().map(Method::word))));
             cells.extend([row.word().into(), row.samples.to_string()]);
             let text = |text: fn(InShort, &Run) -> String| {
-                cell(row.figures.map(|figures| text(figures, run)))
+                text_or_absent(row.figures.map(|figures| text(figures, run)))
             };
             cells.push(text(|figures, _| figures.name.into()));
             cells.push(text(|figures, _| figures.scale.text(figures.median)));
@@ -336,10 +336,10 @@ impl Skipped {
         let part = match &self.part {
             Part::Whole => String::new(),
             Part::Cpus(cpus) => format!(", CPU {}", list(cpus.iter().map(|cpu| run.label(cpu)))),
-            Part::Steps(steps) if self.id.axis() == Some(Axis::Cpus) => {
+            Part::Values(steps) if self.id.axis() == Some(Axis::Cpus) => {
                 format!(", contend={}", list(steps.as_slice().iter()))
             }
-            Part::Steps(steps) => {
+            Part::Values(steps) => {
                 let axis = self.id.axis();
                 let text = |step: &u32| match axis.is_some_and(Axis::has_names) {
                     true => format!("{step:#010x}"),

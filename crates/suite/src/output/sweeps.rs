@@ -73,7 +73,7 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> St
         .cells
         .iter()
         .filter(|it| it.step.variant == variant);
-    let of_curve = own.filter_map(|it| Some((it.step.x, it.series_of(metric)?)));
+    let of_curve = own.filter_map(|it| Some((it.step.value, it.series_of(metric)?)));
     // The cells of a step are adjacent.
     let of_curve: Vec<_> = of_curve.collect();
     let each = of_curve.chunk_by(|a, b| a.0 == b.0).map(|step| {

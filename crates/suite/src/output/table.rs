@@ -301,7 +301,7 @@ impl Part<'_> {
 }
 
 /// Returns the text of a cell.
-pub fn cell(value: Option<impl ToString>) -> String {
+pub fn text_or_absent(value: Option<impl ToString>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), |value| value.to_string())
 }
 

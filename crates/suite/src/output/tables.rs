@@ -12,7 +12,7 @@ use hardware::text::join::join;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 
-use super::table::{Table, TableStyle, cell, write_table};
+use super::table::{Table, TableStyle, text_or_absent, write_table};
 
 /// Writes the tables and sentences, or nothing if there are no results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
@@ -54,7 +54,7 @@ fn main_table(
     for own in &scenario.cells {
         let figures = metrics.iter().map(|metric| match own.skipped {
             Some(_) => "Skipped".into(),
-            None => cell(own.figure(*metric).map(|figure| text(run, *metric, figure))),
+            None => text_or_absent(own.figure(*metric).map(|figure| text(run, *metric, figure))),
         });
         table.cpu_row(run, own.cpu, figures);
     }
@@ -78,7 +78,7 @@ fn spread_table(
         let label = run.label(own.cpu).to_string();
         let mut row = vec![label, own.valid().to_string()];
         row.extend(metrics.iter().map(|metric| {
-            cell(own.summary(*metric).map(|summary| {
+            text_or_absent(own.summary(*metric).map(|summary| {
                 let figures = [summary.min, summary.median, summary.max];
                 join(figures.map(|figure| text(run, *metric, figure)).iter(), "/")
             }))

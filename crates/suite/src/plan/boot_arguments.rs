@@ -11,7 +11,7 @@ use super::arguments::{Key, Plan};
 use super::axis::Axis;
 use super::method::{Method, SentSamples, WakePattern};
 use super::plan_error::{PlanError, PlanProblem};
-use super::sweep_steps::Steps;
+use super::sweep_values::SweepValues;
 
 /// The time limit for a loop scenario without `loops=`, in seconds: an emulator may be a hundred
 /// times slower than a board.
@@ -21,14 +21,14 @@ const LOOPS: u32 = 1 << 20;
 
 impl Plan {
     /// Returns the number of bytes to dirty in each step; None if the cache size is unknown.
-    pub fn dirty_steps(&self, outer_cache: Option<u64>) -> Option<Steps> {
+    pub fn dirty_values(&self, outer_cache: Option<u64>) -> Option<SweepValues> {
         self.dirty
-            .or_else(|| outer_cache.map(super::sweep_steps::dirty))
+            .or_else(|| outer_cache.map(super::sweep_values::dirty))
     }
 
     /// Returns the memory needed for these steps, in bytes; 0 if no cache lines are dirtied.
     pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
-        let steps = self.dirty_steps(outer_cache);
+        let steps = self.dirty_values(outer_cache);
         let steps = steps.filter(|_| {
             self.scenarios
                 .iter()

@@ -10,7 +10,7 @@ use hardware::text::outside;
 use hardware::text::words::Word;
 
 use super::scenario_set::ScenarioSet;
-use super::sweep_steps::{Steps, cpus, dirty_bytes, next_bytes, next_cpus};
+use super::sweep_values::{SweepValues, cpus, dirty_bytes, next_bytes, next_cpus};
 use super::word_set::WordSet;
 
 /// A kind of value.
@@ -56,7 +56,7 @@ impl<const LEAST: u32, const MOST: u32> Kind for Bytes<LEAST, MOST> {
     type Value = u32;
 
     fn read(text: &str) -> Option<u32> {
-        let bytes = super::sweep_steps::bytes(text)?;
+        let bytes = super::sweep_values::bytes(text)?;
         (LEAST..=MOST).contains(&bytes).then_some(bytes)
     }
 
@@ -180,13 +180,13 @@ fn hexadecimal(text: &str) -> Option<u32> {
 pub struct DirtySteps;
 
 impl Kind for DirtySteps {
-    type Value = Steps;
+    type Value = SweepValues;
 
-    fn read(text: &str) -> Option<Steps> {
-        Steps::parse(text, dirty_bytes, next_bytes)
+    fn read(text: &str) -> Option<SweepValues> {
+        SweepValues::parse(text, dirty_bytes, next_bytes)
     }
 
-    fn write(steps: &Steps) -> Option<String> {
+    fn write(steps: &SweepValues) -> Option<String> {
         Some(join(
             steps.as_slice().iter().map(|step| bytes_text(*step)),
             ",",
@@ -202,13 +202,13 @@ impl Kind for DirtySteps {
 pub struct CpuSteps;
 
 impl Kind for CpuSteps {
-    type Value = Steps;
+    type Value = SweepValues;
 
-    fn read(text: &str) -> Option<Steps> {
-        Steps::parse(text, cpus, next_cpus)
+    fn read(text: &str) -> Option<SweepValues> {
+        SweepValues::parse(text, cpus, next_cpus)
     }
 
-    fn write(steps: &Steps) -> Option<String> {
+    fn write(steps: &SweepValues) -> Option<String> {
         Some(join(steps.as_slice().iter(), ","))
     }
 
@@ -221,13 +221,13 @@ impl Kind for CpuSteps {
 pub struct FunctionIds;
 
 impl Kind for FunctionIds {
-    type Value = Steps;
+    type Value = SweepValues;
 
-    fn read(text: &str) -> Option<Steps> {
-        Steps::parse(text, hexadecimal, |id| id.saturating_add(1))
+    fn read(text: &str) -> Option<SweepValues> {
+        SweepValues::parse(text, hexadecimal, |id| id.saturating_add(1))
     }
 
-    fn write(steps: &Steps) -> Option<String> {
+    fn write(steps: &SweepValues) -> Option<String> {
         let each = steps.as_slice().iter().map(|id| format!("{id:#x}"));
         Some(join(each, ","))
     }

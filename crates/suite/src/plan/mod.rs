@@ -12,7 +12,7 @@ mod plan_record;
 mod run_size;
 mod scenario_id;
 mod scenario_set;
-pub mod sweep_steps;
+pub mod sweep_values;
 #[cfg(test)]
 mod tests;
 mod timer;

@@ -8,7 +8,7 @@ use hardware::board::CPU_MAX;
 use super::packed::cpu_of;
 use super::record::Record;
 use crate::measure::{Identity, Metric};
-use crate::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Spread};
+use crate::model::{BinCounts, Cell, CellStep, Cpu, Run, Scenario, ScenarioKey};
 use crate::plan::Plan;
 
 /// Builds a run from records. Keeps parts of scenarios and cells even if their own records are
@@ -19,7 +19,7 @@ pub struct RunBuilder {
     /// The cells, by scenario and position.
     cells: BTreeMap<(usize, u32), Cell>,
     /// Parts of the cell histograms.
-    histograms: Vec<((usize, u32), Metric, Spread)>,
+    histograms: Vec<((usize, u32), Metric, BinCounts)>,
     /// The record counts, by scenario.
     counts: Vec<RecordCounts>,
 }
@@ -166,7 +166,7 @@ impl RunBuilder {
 }
 
 /// Merges part of a spread into the other parts. The bins between the parts are empty.
-fn add_part(whole: &mut Spread, mut part: Spread) {
+fn add_part(whole: &mut BinCounts, mut part: BinCounts) {
     if whole.counts.is_empty() || part.first < whole.first {
         core::mem::swap(whole, &mut part);
     }

@@ -97,16 +97,16 @@ pub(super) fn serialize<S: Serializer>(
     }));
     trim(&mut series, |_| Some(Numbers::new()));
     let CellStep {
-        how,
+        cpus,
         variant,
-        x,
-        per,
+        value,
+        operations,
     } = cell.step;
     let named = Named {
         m: key.method,
         h: key.helper,
         cpu: (u32::from(cell.cpu) != *place).then_some(cell.cpu),
-        step: (!cell.step.is_only()).then_some((how, variant, x, per)),
+        step: (!cell.step.is_only()).then_some((cpus, variant, value, operations)),
         first: first.filter(|_| first != usual_first(&rejected)),
         rejected,
         skipped: cell.skipped,
@@ -132,10 +132,10 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     let lists = Metric::ALL.into_iter().zip(&lists);
     let lists = lists.filter(|(_, list)| list.as_ref().is_none_or(|it| !it.is_empty()));
     let step = named.step.map(|(how, variant, x, per)| CellStep {
-        how,
+        cpus: how,
         variant,
-        x,
-        per,
+        value: x,
+        operations: per,
     });
     let mut cell = Cell {
         cpu: named.cpu.unwrap_or_else(|| cpu_of(place)),

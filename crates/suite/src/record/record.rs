@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::{cpu_list, packed};
 use crate::measure::{Facts, Identity, Metric};
 use crate::model::{
-    Cell, Check, Conditions, Cpu, CpuSet, End, Head, LeftOutState, Sample, ScenarioKey, Spread,
+    BinCounts, Cell, Check, Conditions, Cpu, CpuSet, End, Head, LeftOutState, Sample, ScenarioKey,
     Status,
 };
 use crate::plan::Plan;
@@ -71,7 +71,7 @@ pub enum Record {
     /// A sample in a cell, with the cell's position in the scenario.
     Sample(ScenarioKey, u32, Sample),
     /// Part of a metric's histogram, with the cell's position in the scenario.
-    Histogram(ScenarioKey, u32, Metric, Spread),
+    Histogram(ScenarioKey, u32, Metric, BinCounts),
     /// A check.
     Check(ScenarioKey, Check),
     /// The identity that these CPUs share, and the clock of each one in MHz. Neither is known

@@ -9,7 +9,7 @@ use hardware::board::CpuIndex;
 
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
 use crate::measure::{Facts, Identity, Metric};
-use crate::model::{Cell, CellStep, End, Head, Run, RunId, Scenario, ScenarioKey, Spread};
+use crate::model::{BinCounts, Cell, CellStep, End, Head, Run, RunId, Scenario, ScenarioKey};
 use crate::plan::{Key, Plan, Records};
 
 /// The number of bytes reserved for a line. A cell may be longer than a line until it is split into
@@ -244,7 +244,7 @@ impl Writer {
         if counts.is_empty() {
             return Ok(());
         }
-        let part = Spread {
+        let part = BinCounts {
             first,
             counts: counts.to_vec(),
         };

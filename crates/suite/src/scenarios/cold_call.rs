@@ -4,7 +4,7 @@
 
 use alloc::string::String;
 
-use crate::bench::bench::BenchStep;
+use crate::bench::bench::StepRounds;
 use crate::bench::states::Chosen;
 use crate::bench::steps::{self, Sweep};
 use crate::measure::{Action, Metric, Preparation, SingleCall};
@@ -78,7 +78,7 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
             (cold_call.warm, Preparation::Warm),
             (cold_call.evicted, Preparation::Evict),
         ] {
-            let step = BenchStep::new(ActiveCpus::Alone, cold_call.action(after));
+            let step = StepRounds::new(ActiveCpus::Alone, cold_call.action(after));
             sweep.step(variant, None, step);
         }
     }
@@ -96,9 +96,9 @@ fn measure_woken(sweep: &mut Sweep<'_>, state: Chosen) {
         powerdown: state.powerdown,
     };
     for cold_call in calls(sweep) {
-        let step = BenchStep {
+        let step = StepRounds {
             timers_stop: state.timer_stops,
-            ..BenchStep::new(ActiveCpus::Alone, cold_call.action(after))
+            ..StepRounds::new(ActiveCpus::Alone, cold_call.action(after))
         };
         sweep.step(cold_call.woken, Some(state.power_state.into()), step);
     }

@@ -1,10 +1,10 @@
 //! The `contend_sweep` scenario: an increasing number of CPUs power down together.
 
-use crate::bench::bench::BenchStep;
+use crate::bench::bench::StepRounds;
 use crate::bench::steps::{self, DEEPEST_AND_CORE, Sweep};
 use crate::measure::Who;
 use crate::model::Skip;
-use crate::plan::{ActiveCpus, Axis, Key, sweep_steps};
+use crate::plan::{ActiveCpus, Axis, Key, sweep_values};
 
 use crate::plan::UsedStates;
 
@@ -27,7 +27,7 @@ pub(super) const CONTEND_SWEEP: Descriptor = Descriptor {
     // Two states, and one cell for each omitted step.
     cells: |size| {
         let steps = size.plan.contend;
-        let steps = steps.unwrap_or_else(|| sweep_steps::contend(size.cpus));
+        let steps = steps.unwrap_or_else(|| sweep_values::contend(size.cpus));
         let counts = steps.as_slice().iter().map(|step| *step as usize);
         let parts: usize = counts.filter(|count| *count <= size.cpus).sum();
         2 * parts + steps.as_slice().len()
@@ -40,7 +40,7 @@ pub(super) const CONTEND_SWEEP: Descriptor = Descriptor {
 fn measure_steps(sweep: &mut Sweep<'_>) {
     let cpus = sweep.bench.cells.len();
     let steps = sweep.bench.setting.plan.contend;
-    let steps = steps.unwrap_or_else(|| sweep_steps::contend(cpus));
+    let steps = steps.unwrap_or_else(|| sweep_values::contend(cpus));
     let steps = || steps.as_slice().iter().map(|count| *count as usize);
     // The maximum number of CPUs that can power down together, in the state that allows the fewest.
     let (mut most, mut any) = (cpus, false);
@@ -51,7 +51,7 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
         for count in steps().filter(|count| count + awake <= cpus) {
             any = true;
             let who = Who::First(count + awake);
-            if !sweep.step(variant, Some(count as u64), BenchStep { who, ..step }) {
+            if !sweep.step(variant, Some(count as u64), StepRounds { who, ..step }) {
                 break;
             }
         }

@@ -147,7 +147,7 @@ fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
 fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failure> {
     let asked = bench.asked;
     let step = CellStep {
-        how: match who {
+        cpus: match who {
             Who::All => ActiveCpus::All,
             _ => ActiveCpus::Alone,
         },

@@ -1,11 +1,11 @@
 //! The `dirty_sweep` scenario: an increasing number of dirty bytes in the cache of a CPU that
 //! powers down on its own.
 
-use crate::bench::bench::BenchStep;
+use crate::bench::bench::StepRounds;
 use crate::bench::steps::{self, CORE, DEEPEST, Sweep};
 use crate::measure::Action;
 use crate::model::Skip;
-use crate::plan::{ActiveCpus, Axis, Key, Variant, sweep_steps};
+use crate::plan::{ActiveCpus, Axis, Key, Variant, sweep_values};
 
 use crate::plan::UsedStates;
 
@@ -27,7 +27,7 @@ pub(super) const DIRTY_SWEEP: Descriptor = Descriptor {
     ],
     cells: |size| {
         let steps = size.plan.dirty.map(|steps| steps.as_slice().len());
-        3 * size.cpus * steps.unwrap_or(sweep_steps::DIRTY_STEPS)
+        3 * size.cpus * steps.unwrap_or(sweep_values::DIRTY_VALUES)
     },
     measure: |request| steps::measure(request, measure_steps),
     ..Descriptor::STEPS
@@ -39,11 +39,11 @@ const OFF: Variant = Variant::new("off");
 /// Measures power-downs of single CPUs, with an increasing number of dirty bytes in the cache.
 fn measure_steps(sweep: &mut Sweep<'_>) {
     let plan = sweep.bench.setting.plan;
-    let Some(steps) = plan.dirty_steps(sweep.facts().outer_cache) else {
+    let Some(steps) = plan.dirty_values(sweep.facts().outer_cache) else {
         return sweep.leave_out(Skip::NoCacheSize);
     };
     // The lead cannot power off, because no other CPU would turn it back on.
-    let off = BenchStep::off(Action::Off);
+    let off = StepRounds::off(Action::Off);
     let no_cpu_off = sweep.facts().no_cpu_off;
     no_cpu_off.inspect(|why| sweep.leave_out(Skip::NoCpuOff(*why)));
     let has_off = sweep.bench.cells.len() > 1 && no_cpu_off.is_none();
@@ -51,7 +51,7 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
     for (variant, step) in sweep.two_states(ActiveCpus::Alone).chain(off) {
         for bytes in steps.as_slice() {
             let dirty = *bytes as usize;
-            if !sweep.step(variant, Some(dirty as u64), BenchStep { dirty, ..step }) {
+            if !sweep.step(variant, Some(dirty as u64), StepRounds { dirty, ..step }) {
                 break;
             }
         }

@@ -1,7 +1,7 @@
 //! The `idle_states` scenario: every idle state in the device tree, on each CPU in turn, on all
 //! CPUs at once, and in OS-initiated mode.
 
-use crate::bench::bench::BenchStep;
+use crate::bench::bench::StepRounds;
 use crate::bench::steps::{self, Sweep};
 use crate::measure::{Action, Who};
 use crate::model::{Failure, Skip};
@@ -34,7 +34,7 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
             (SERIAL, ActiveCpus::Alone),
             (Variant::PARALLEL, ActiveCpus::All),
         ] {
-            sweep.step(variant, x, BenchStep::to_state(cpus, state));
+            sweep.step(variant, x, StepRounds::to_state(cpus, state));
         }
     });
     sweep.conditions.mode_left_out = measure_os_initiated(sweep).err();
@@ -50,9 +50,9 @@ fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
         let own = state.ladder.due(Some(0));
         let asks_for_more = own.is_some_and(|own| own != state.power_state);
         if state.powerdown && asks_for_more && sweep.usable(Some(*state)).is_some() {
-            let step = BenchStep {
+            let step = StepRounds {
                 osi: true,
-                ..BenchStep::to_state(ActiveCpus::All, *state)
+                ..StepRounds::to_state(ActiveCpus::All, *state)
             };
             sweep.step(Variant::OS_INITIATED, Some(state.power_state.into()), step);
         }

@@ -10,7 +10,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::bench::bench::{AttemptUse, BenchStep, first_lost, lead_in, too_few};
+use crate::bench::bench::{AttemptUse, StepRounds, first_lost, lead_in, too_few};
 use crate::bench::steps::{self, Sweep};
 use crate::measure::{
     Action, After, Instant, Interrupt, InterruptedCall, Metric, Outcome, Reason, Round, Summary,
@@ -138,7 +138,7 @@ fn measure_call(sweep: &mut Sweep<'_>, called: Option<Called>) {
         };
         sweep
             .bench
-            .begin(BenchStep::new(ActiveCpus::Alone, Action::Interrupt));
+            .begin(StepRounds::new(ActiveCpus::Alone, Action::Interrupt));
         let mut masked = Masked { sweep, cpu, call };
         match called {
             None => masked.measure_baseline(),
@@ -352,7 +352,7 @@ impl Masked<'_, '_> {
         }
         state.show_median(false, &mut bench.column);
         let step = called.map_or(CellStep::of(Variant::BASELINE), |called| CellStep {
-            x: Some(called.function.into()),
+            value: Some(called.function.into()),
             ..CellStep::of(called.variant)
         });
         let mut cell = Cell::new(self.cpu, step);

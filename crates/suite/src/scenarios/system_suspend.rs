@@ -1,7 +1,7 @@
 //! The `system_suspend` scenario: SYSTEM_SUSPEND on the lead, with all other CPUs off.
 
 use crate::bench::Setting;
-use crate::bench::bench::{BenchStep, first_lost};
+use crate::bench::bench::{StepRounds, first_lost};
 use crate::bench::steps::{self, Sweep};
 use crate::measure::{Action, Who};
 use crate::model::Skip;
@@ -43,10 +43,10 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
         Err(why) if states.any_stops => return sweep.leave_out(Skip::TimerStops(why)),
         frame => frame.is_ok(),
     };
-    let step = BenchStep {
+    let step = StepRounds {
         timers_stop,
         who: Who::First(1),
-        ..BenchStep::new(ActiveCpus::Alone, Action::SystemSuspend)
+        ..StepRounds::new(ActiveCpus::Alone, Action::SystemSuspend)
     };
     sweep.step(SYSTEM, None, step);
 }

@@ -139,7 +139,7 @@ impl Ran {
     fn median(&self, cpu: u16, variant: Variant, x: u64, metric: Metric) -> u64 {
         let step = (variant, Some(x));
         let mut own = self.cells();
-        let cell = own.find(|it| it.cpu == cpu.into() && (it.step.variant, it.step.x) == step);
+        let cell = own.find(|it| it.cpu == cpu.into() && (it.step.variant, it.step.value) == step);
         let summary = cell.expect("a cell").summary(metric);
         summary.expect("samples").median
     }

@@ -16,7 +16,9 @@ use crate::measure::{
     Account, Action, ActionEnd, After, Histogram, LatencyKind, Metric, Reason, Round, Schedule,
     TimerFault, Who, Window,
 };
-use crate::model::{Cell, CellStep, Counts, Failure, Run, Scenario, Series, Skip, Spread, Status};
+use crate::model::{
+    BinCounts, Cell, CellStep, Counts, Failure, Run, Scenario, Series, Skip, Status,
+};
 use crate::plan::Work;
 use crate::plan::{ActiveCpus, Key, Load, RunSize, TimerPlan, Variant};
 use hardware::board::CpuIndex;
@@ -321,7 +323,7 @@ impl Timers<'_> {
             let histogram = &tally.histograms[kind as usize];
             let own = tally.settled.latency(kind);
             series.push(Series {
-                histogram: (kind == LatencyKind::Handler).then(|| Spread::of(histogram)),
+                histogram: (kind == LatencyKind::Handler).then(|| BinCounts::of(histogram)),
                 ..Series::of(metric, histogram.summary(own.min, own.max))
             });
         }
@@ -331,7 +333,7 @@ impl Timers<'_> {
             rejected.push((Reason::Overrun, tally.settled.overruns));
         }
         let step = CellStep {
-            how,
+            cpus: how,
             ..CellStep::of(Variant::new(load.word()))
         };
         let mut cell = Cell::new(cpu, step);

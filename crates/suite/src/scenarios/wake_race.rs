@@ -282,7 +282,7 @@ impl RaceMap<'_, '_> {
         let Some(ending) = ending(&outcome, bench.pmf) else {
             // The SGI may have come too early.
             let rejection = outcome.judge(false).err();
-            let rejection = rejection.filter(|_| outcome.end != ActionEnd::NotRung);
+            let rejection = rejection.filter(|_| outcome.end != ActionEnd::WokenByFallback);
             let rejection = rejection.unwrap_or(Rejection::plain(Reason::Overlap));
             bench.cells[self.cpu.place()].reject(rejection);
             let later = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LONGEST_US));
@@ -345,8 +345,8 @@ impl RaceMap<'_, '_> {
                 Series::of(Metric::LastOffset, Summary::of(last.as_mut_slice())),
             ];
             let step = CellStep {
-                x: first,
-                how: self.how,
+                value: first,
+                cpus: self.how,
                 ..CellStep::of(*variant)
             };
             let mut cell = Cell::new(self.cpu, step);
@@ -373,10 +373,12 @@ fn ending(outcome: &Outcome, pmf: bool) -> Option<Ending> {
         ActionEnd::Resumed if is_down && outcome.due < down => Ending::Woken,
         ActionEnd::Resumed => Ending::Slept,
         // The SGI must have come while the CPU was down.
-        ActionEnd::NotRung if pmf && (!is_down || outcome.due < down || up < outcome.due) => {
+        ActionEnd::WokenByFallback
+            if pmf && (!is_down || outcome.due < down || up < outcome.due) =>
+        {
             return None;
         }
-        ActionEnd::NotRung => Ending::Lost,
+        ActionEnd::WokenByFallback => Ending::Lost,
         ActionEnd::NotRun
         | ActionEnd::WentOff
         | ActionEnd::ReadBack

@@ -12,7 +12,7 @@ use super::board;
 use super::fake::Fake;
 use crate::measure::{
     Cause, Detail, Facts, Identity, Instant, Instants, Loss, Machine, Metric, Overheads, Reason,
-    Rejection, Step, Summary,
+    Rejection, RoundPhase, Summary,
 };
 use crate::model::{
     Cell, CellStep, Conditions, Counts, Cpu, Failure, Head, Run, Scenario, ScenarioKey, Series,
@@ -149,7 +149,7 @@ pub fn skipped(mut scenario: Scenario) -> Scenario {
 /// Returns `scenario` with CPU 3 lost on arrival, and two suspends abandoned on CPU 1.
 pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
     let loss = Loss {
-        step: Step::Arrive,
+        phase: RoundPhase::Arrive,
         cause: Cause::Timeout,
     };
     scenario.status = Status::Failed(Failure::CpuLost {

@@ -20,8 +20,8 @@ use super::fake_firmware::{ENTRY, FakeFirmware};
 use super::fake_timers::FakeTimers;
 use crate::measure::{
     Action, ActionEnd, After, Cause, Counter, Facts, Identity, InterruptedCall, KeptContext, Loss,
-    Machine, NoCpuOff, Operation, Outcome, Overheads, Preparation, Round, SingleCall, Step, Tally,
-    TimerFault, Waker,
+    Machine, NoCpuOff, Operation, Outcome, Overheads, Preparation, Round, RoundPhase, SingleCall,
+    Tally, TimerFault, Waker,
 };
 
 /// The number of ticks needed to flush a core.
@@ -43,7 +43,7 @@ pub const EVICTED_CALL: u64 = 3;
 pub const FAKE_VECTOR: u64 = 4;
 /// The [`Loss`] value that tests use for lost CPUs.
 pub const LOSS: Loss = Loss {
-    step: Step::Finish,
+    phase: RoundPhase::Finish,
     cause: Cause::Timeout,
 };
 

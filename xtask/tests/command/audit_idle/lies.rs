@@ -4,7 +4,7 @@ use hardware::spec::psci::ReturnCode;
 use hardware::spec::stat::Reached;
 use report::analysis::idle_audit::{IdleAudit, audit};
 use report::log::LoggedRun;
-use suite::measure::{Cause, Loss, Step};
+use suite::measure::{Cause, Loss, RoundPhase};
 use suite::model::{Cell, Failure, Skip, Status, WakeSource};
 use suite::plan::{ActiveCpus, ScenarioId};
 
@@ -348,7 +348,7 @@ fn state_that_stops_timers_or_reaches_less_is_named() {
     for (state, power_state) in [("cluster-off", CLUSTER), ("system-off", SYSTEM)] {
         // Only CPU 1.2, and only if all CPUs suspend together.
         let run = with_cells(power_state, |cell| {
-            if cell.step.how == ActiveCpus::All && cell.cpu == 6.into() {
+            if cell.step.cpus == ActiveCpus::All && cell.cpu == 6.into() {
                 let reached = cell.reached.expect("PSCI_STAT values");
                 let state = Some(CORE);
                 cell.reached = Some(Reached { state, ..reached });
@@ -385,7 +385,7 @@ fn state_that_is_never_entered_is_named() {
     let lost = with_cells(CLUSTER, |cell| {
         clear(cell);
         cell.lost = Some(Loss {
-            step: Step::Finish,
+            phase: RoundPhase::Finish,
             cause: Cause::Timeout,
         });
     });
@@ -405,7 +405,7 @@ fn state_that_is_never_entered_is_named() {
             clear(cell);
             cell.counts = None;
             cell.power_state = None;
-            cell.step.x = Some(CLUSTER.into());
+            cell.step.value = Some(CLUSTER.into());
             cell.skipped = Some(skip);
         });
         check_run(skipped, "cluster-off", expected);
@@ -418,7 +418,7 @@ fn state_that_is_never_entered_is_named() {
 fn worst_case_that_may_be_missing_is_not_judged() {
     let large = edited(|tree| edit(tree, "core-off", EXIT, Us(2000)));
     let serial = with_cells(CORE, |cell| {
-        if cell.step.how == ActiveCpus::All {
+        if cell.step.cpus == ActiveCpus::All {
             clear(cell);
         }
     });

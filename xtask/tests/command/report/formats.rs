@@ -122,7 +122,7 @@ fn lines_of_best_fit_are_where_figures_grow() {
         let steps = edited(|run| {
             of_steps(run, 100);
             for cell in run.scenarios[1].cells.iter_mut().filter(|_| !grows) {
-                cell.step.x = cell.step.x.map(|x| 6 - x);
+                cell.step.value = cell.step.value.map(|x| 6 - x);
             }
         });
         for (report, word) in [

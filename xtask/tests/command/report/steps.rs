@@ -2,8 +2,8 @@
 
 use suite::measure::{Metric, Summary};
 use suite::model::{
-    Cell, CellStep, Conditions, Counts, Run, Scenario, ScenarioKey, Series, Skip, Spread, Status,
-    WakeSource,
+    BinCounts, Cell, CellStep, Conditions, Counts, Run, Scenario, ScenarioKey, Series, Skip,
+    Status, WakeSource,
 };
 use suite::plan::Variant;
 use suite::plan::{Method, ScenarioId};
@@ -28,7 +28,7 @@ fn add(run: &mut Run, id: ScenarioId, make: impl Fn(u16) -> Vec<Cell>) {
 
 fn step(variant: Variant, x: Option<u64>) -> CellStep {
     CellStep {
-        x,
+        value: x,
         ..CellStep::of(variant)
     }
 }
@@ -53,7 +53,7 @@ pub fn of_steps(run: &mut Run, percent: u64) {
     run.scenarios.clear();
     add(run, ScenarioId::named("null_call"), |cpu| {
         let step = CellStep {
-            per: 1024,
+            operations: 1024,
             ..step(Variant::new("psci_version"), None)
         };
         vec![cell(cpu, step, vec![series(Metric::Time, 214_025)])]
@@ -62,7 +62,7 @@ pub fn of_steps(run: &mut Run, percent: u64) {
         let of_count = |x| {
             let ticks = 1000 + 100 * x + 700 * u64::from(cpu);
             let own = Series {
-                histogram: Some(Spread {
+                histogram: Some(BinCounts {
                     first: 150,
                     counts: vec![20, 70, 0, 9, 1],
                 }),

@@ -106,7 +106,7 @@ fn keep_callers_times(cell: &mut Cell) {
 fn is_callers_time(step: CellStep, metric: Metric, has_slept: bool) -> bool {
     if !step.is_only() {
         let is_callers = matches!(metric, Metric::Time | Metric::Wake | Metric::TurnOn);
-        return is_callers && step.how == ActiveCpus::Alone && step.variant != Variant::LOOP;
+        return is_callers && step.cpus == ActiveCpus::Alone && step.variant != Variant::LOOP;
     }
     match metric {
         Metric::Wake | Metric::TurnOn => true,

@@ -32,7 +32,7 @@ impl<'r> ShownSide<'r> {
             // is neither better nor worse.
             all.retain(|it| it.key.metric != Metric::LastOffset);
             for figure in &mut all {
-                figure.key.step.x = None;
+                figure.key.step.value = None;
             }
         }
         let columns = scenario.columns();

@@ -42,7 +42,7 @@ impl<'r> SuiteTables<'r> {
     /// table combines rounds with different helpers, one of which stayed awake in each round.
     pub(super) fn of(logged: &'r LoggedRun) -> Self {
         let has_helper = |it: &Scenario| it.cells.iter().any(|cell| cell.helper.is_some());
-        let mut scenarios = logged.framed();
+        let mut scenarios = logged.suite_tables();
         scenarios.retain(|it| !it.id.is_parallel() || it.helper.is_none() && !has_helper(it));
         // If there is only one power-down state, or if `core=` is given, the core's state may not
         // be at level 0.

@@ -200,7 +200,7 @@ fn state_of_cell(scenario: &Scenario, cell: &Cell) -> Option<u32> {
     let skipped = cell
         .skipped
         .filter(|_| scenario.id == ScenarioId::named("idle_states"));
-    let skipped = skipped.and(cell.step.x);
+    let skipped = skipped.and(cell.step.value);
     let of_step = cell.power_state.or_else(|| u32::try_from(skipped?).ok());
     match scenario.id.is_suite() {
         true => scenario.conditions.as_ref()?.power_state,
@@ -238,7 +238,7 @@ fn gap(
 /// Returns true if the CPUs of a figure's step suspended together.
 fn is_parallel(scenario: &Scenario, figure: &Figure<'_>) -> bool {
     match figure.key.is_of_step() {
-        true => figure.key.step.how == ActiveCpus::All,
+        true => figure.key.step.cpus == ActiveCpus::All,
         false => scenario.id.is_parallel(),
     }
 }

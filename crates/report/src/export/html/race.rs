@@ -67,10 +67,10 @@ impl<'r> Interval<'r> {
         let interval = Self {
             outcome,
             series: CellSeries { cell, series },
-            offsets: (cell.step.x?, cell.figure(Metric::LastOffset)?),
+            offsets: (cell.step.value?, cell.figure(Metric::LastOffset)?),
             latencies: (series.summary.min, series.summary.max),
         };
-        let how = cell.step.how;
+        let how = cell.step.cpus;
         Some((MapKind { state, how }, interval))
     }
 

@@ -125,7 +125,7 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
     let (name, count) = (first.series.metric.heading(), many(lanes.len(), "variant"));
     let texts = Texts {
         id: format!("{}-histogram{number}", charts.id),
-        title: format!("Spread of {name}, {}", first.cell.step.how.text()),
+        title: format!("Spread of {name}, {}", first.cell.step.cpus.text()),
         said: format!("The {name} for all CPUs, in {}: {count}.", unit.name()),
         axis: [name, unit.name()],
     };

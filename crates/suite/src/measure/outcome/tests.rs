@@ -1,7 +1,7 @@
 //! Outcomes that count, and those that are rejected.
 
 use super::*;
-use crate::measure::{Cause, Step};
+use crate::measure::{Cause, RoundPhase};
 
 fn at(number: u64) -> Option<CounterValue> {
     CounterValue::new(number)
@@ -108,28 +108,35 @@ fn a_call_after_a_wake_up_is_no_suspend() {
 
 type Edit = fn(&mut Outcome);
 
+fn version(outcome: &mut Outcome, code: i32) {
+    (outcome.action, outcome.end) = (Action::Version, ActionEnd::Returned);
+    outcome.code = Some(code);
+}
+
+fn lose(outcome: &mut Outcome) {
+    let (phase, cause) = (RoundPhase::Finish, Cause::Timeout);
+    outcome.end = ActionEnd::Lost(Loss { phase, cause });
+}
+
+fn late(outcome: &mut Outcome) {
+    outcome.end = ActionEnd::WokenByFallback;
+}
+
+fn read_back(outcome: &mut Outcome, due: u64) {
+    (outcome.action, outcome.end) = (Action::ReadBack, ActionEnd::ReadBack);
+    (outcome.turned_on, outcome.due) = (at(200), at(due));
+}
+
 #[test]
 fn each_rule_of_an_outcome() {
     use Reason::*;
-    fn version(outcome: &mut Outcome, code: i32) {
-        (outcome.action, outcome.end) = (Action::Version, ActionEnd::Returned);
-        outcome.code = Some(code);
-    }
-    fn lose(outcome: &mut Outcome) {
-        let (step, cause) = (Step::Finish, Cause::Timeout);
-        outcome.end = ActionEnd::Lost(Loss { step, cause });
-    }
-    fn read_back(outcome: &mut Outcome, due: u64) {
-        (outcome.action, outcome.end) = (Action::ReadBack, ActionEnd::ReadBack);
-        (outcome.turned_on, outcome.due) = (at(200), at(due));
-    }
     let with_pmf: [(Edit, Option<Reason>); 20] = [
         (|o| o.end = ActionEnd::Returned, Some(Abandoned)),
         (|o| o.code = Some(-2), Some(Refused)),
         (|o| o.code = Some(5), Some(Refused)),
         (|o| o.code = Some(0), None),
         (|o| o.end = ActionEnd::Pending, Some(Pending)),
-        (|o| o.end = ActionEnd::NotRung, Some(NotRung)),
+        (late, Some(WokenByFallback)),
         (|o| o.before = None, Some(CounterErratum)),
         (|o| o.after = None, Some(CounterErratum)),
         (|o| o.end = ActionEnd::NotRun, Some(Lost)),

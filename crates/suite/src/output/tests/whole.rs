@@ -210,7 +210,7 @@ fn parts_that_are_left_out_and_wake_ups() {
              (us)",
         ),
         (
-            Fake::new(8).with_trials(|_, outcome| outcome.end = ActionEnd::NotRung),
+            Fake::new(8).with_trials(|_, outcome| outcome.end = ActionEnd::WokenByFallback),
             "iterations=2 only=cpu_susp_serial",
             STATES,
             "Warning: CPU 1.3's timer did not wake it from 0x00010002, but an SGI did: the idle \
@@ -241,7 +241,7 @@ fn check_parts(fake: Fake, args: &str, states: &[IdleState<'_>], expected: &str)
 fn a_frame_that_wakes_no_cpu_is_none_in_the_records() {
     let lead_is_rung = |_, cpu: CpuIndex, outcome: &mut Outcome| {
         if cpu.place() == 0 && outcome.action.sleeps().is_some() {
-            outcome.end = ActionEnd::NotRung;
+            outcome.end = ActionEnd::WokenByFallback;
         }
     };
     let fake = Fake::new(4).with_frame().with(lead_is_rung);

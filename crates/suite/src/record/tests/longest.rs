@@ -12,10 +12,11 @@ use hardware::spec::smccc::Service;
 use hardware::spec::stat::Reached;
 
 use crate::measure::{
-    Cause, Detail, Identity, Instant, Instants, Loss, Metric, Reason, Rejection, Step, Summary,
+    Cause, Detail, Identity, Instant, Instants, Loss, Metric, Reason, Rejection, RoundPhase,
+    Summary,
 };
 use crate::model::*;
-use crate::plan::sweep_steps::Steps;
+use crate::plan::sweep_values::SweepValues;
 use crate::plan::{ActiveCpus, Method, Plan, ScenarioId, ScenarioSet};
 use crate::testing::example;
 
@@ -80,7 +81,7 @@ fn longest<T: serde::Serialize + Copy>(all: &[T]) -> T {
 }
 
 const LOSS: Loss = Loss {
-    step: Step::TurnOff,
+    phase: RoundPhase::TurnOff,
     cause: Cause::Firmware(psci::ReturnCode(i32::MIN)),
 };
 
@@ -131,19 +132,19 @@ fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
 /// A cell with a step. The cell's position differs from its CPU's index.
 fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
     let mut series = Series::of(Metric::Handler, summary(MOST));
-    series.histogram = Some(Spread {
+    series.histogram = Some(BinCounts {
         first: 0,
         counts: (0..337).map(|bin| u32::MAX - bin).collect(),
     });
     Cell {
         cpu: CpuIndex::new(cpu.place() + 1),
         step: CellStep {
-            how: longest(&ActiveCpus::ALL),
+            cpus: longest(&ActiveCpus::ALL),
             variant: Variant::all()
                 .max_by_key(|variant| variant.word().len())
                 .expect("a variant"),
-            x: Some(MOST),
-            per: u32::MAX,
+            value: Some(MOST),
+            operations: u32::MAX,
         },
         wake_source: Some(longest(&WakeSource::ALL)),
         power_state: Some(u32::MAX),
@@ -210,11 +211,11 @@ fn longest_machine() -> Run {
     let no_node = LeftOut::NoNode(u32::MAX);
     run.left_out
         .push(LeftOutState::new(&"n".repeat(100), no_node));
-    let mut dirty = Steps::EMPTY;
+    let mut dirty = SweepValues::EMPTY;
     while dirty.add((64 << 20) - dirty.as_slice().len() as u32) {}
-    let mut contend = Steps::EMPTY;
+    let mut contend = SweepValues::EMPTY;
     while contend.add(488 + contend.as_slice().len() as u32) {}
-    let mut calls = Steps::EMPTY;
+    let mut calls = SweepValues::EMPTY;
     while calls.add(u32::MAX - calls.as_slice().len() as u32) {}
     let mut all = ScenarioSet::EMPTY;
     for id in ScenarioId::ALL {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::measure::{
-    ActionEnd, Cause, Facts, Loss, Machine, Outcome, Reason, Rejection, Round, Step,
+    ActionEnd, Cause, Facts, Loss, Machine, Outcome, Reason, Rejection, Round, RoundPhase,
 };
 use crate::model::{Check, CheckEnd, CpuSet, Function, Probe, Skip};
 use hardware::board::{CpuIndex, Mpidr};
@@ -160,14 +160,16 @@ impl Fitness<'_> {
 /// Returns the function that failed, and how, if a CPU was lost before or after the call under
 /// test.
 pub(super) const fn failed_step(loss: Loss) -> Option<(Function, Probe)> {
-    match (loss.step, loss.cause) {
-        (Step::TurnOn | Step::Arrive | Step::Begin, _) => Some((Function::CpuOn, Probe::Arrives)),
-        (Step::Finish, _) => None,
+    match (loss.phase, loss.cause) {
+        (RoundPhase::TurnOn | RoundPhase::Arrive | RoundPhase::Begin, _) => {
+            Some((Function::CpuOn, Probe::Arrives))
+        }
+        (RoundPhase::Finish, _) => None,
         // It was AFFINITY_INFO, not CPU_OFF, that returned a wrong value.
-        (Step::TurnOff, Cause::Firmware(_) | Cause::OffTooEarly) => {
+        (RoundPhase::TurnOff, Cause::Firmware(_) | Cause::OffTooEarly) => {
             Some((Function::AffinityInfo, Probe::IsOff))
         }
-        (Step::TurnOff, _) => Some((Function::CpuOff, Probe::GoesOff)),
+        (RoundPhase::TurnOff, _) => Some((Function::CpuOff, Probe::GoesOff)),
     }
 }
 
@@ -175,7 +177,7 @@ pub(super) const fn failed_step(loss: Loss) -> Option<(Function, Probe)> {
 pub(super) fn returned(loss: Loss) -> Option<Answer> {
     match loss.cause {
         Cause::Firmware(code) | Cause::CpuOff(code) => Some(code.0),
-        Cause::Timeout if loss.step == Step::Arrive => Some(0),
+        Cause::Timeout if loss.phase == RoundPhase::Arrive => Some(0),
         Cause::Timeout | Cause::Exception | Cause::Context | Cause::OffTooEarly => None,
     }
 }

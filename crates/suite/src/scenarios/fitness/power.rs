@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::measure::{Action, ActionEnd, After, Outcome, Round, Step, Who};
+use crate::measure::{Action, ActionEnd, After, Outcome, Round, RoundPhase, Who};
 use crate::model::{Check, CheckEnd, Function, Probe, Skip};
 use hardware::board::CpuIndex;
 use smccc::psci::error;
@@ -106,7 +106,7 @@ fn add_arrival(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) -> b
     if let ActionEnd::Lost(loss) = outcome.end {
         check.answer = returned(loss);
         // The CPU was lost during its call.
-        if let Step::Begin | Step::Finish | Step::TurnOff = loss.step {
+        if let RoundPhase::Begin | RoundPhase::Finish | RoundPhase::TurnOff = loss.phase {
             (check.function, check.probe) = (Function::PsciVersion, Probe::Answer);
         }
     }
@@ -157,7 +157,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
         });
         let outcome = fitness.outcomes[cpu.place()];
         if let (true, ActionEnd::Lost(loss)) = (is_lost, outcome.end)
-            && loss.step == Step::TurnOff
+            && loss.phase == RoundPhase::TurnOff
             && let Some((function, probe)) = failed_step(loss)
         {
             // The CPU came back, so this is not a result of CPU_ON.

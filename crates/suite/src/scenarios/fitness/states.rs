@@ -143,7 +143,7 @@ fn check_waker(
     let end = match verdict {
         TrialVerdict::Woken => CheckEnd::Works,
         TrialVerdict::Refused => CheckEnd::WrongAnswer,
-        TrialVerdict::WokenInstead => CheckEnd::NoEffect(Rejection::plain(Reason::NotRung)),
+        TrialVerdict::WokenInstead => CheckEnd::NoEffect(Rejection::plain(Reason::WokenByFallback)),
         TrialVerdict::Asleep | TrialVerdict::Lost | TrialVerdict::Unclear => rejected(),
     };
     let check = Check {

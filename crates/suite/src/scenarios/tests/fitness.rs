@@ -1,6 +1,6 @@
 //! Tests the `fitness` scenario on the fake machine.
 
-use crate::measure::{Cause, Loss, Step};
+use crate::measure::{Cause, Loss, RoundPhase};
 use crate::model::{Check, CheckEnd, Probe};
 use hardware::spec::pmf::{ReadError, Stamps};
 use hardware::spec::psci::ReturnCode;
@@ -108,7 +108,7 @@ fn mandatory_function_that_is_not_listed_is_missing() {
 #[test]
 fn cpu_that_does_not_arrive_is_named_with_the_code_of_cpu_on() {
     let loss = Loss {
-        step: Step::Arrive,
+        phase: RoundPhase::Arrive,
         cause: Cause::Timeout,
     };
     let fake = Fake::new(4).with(move |_, cpu, outcome| {
@@ -137,34 +137,38 @@ fn cpu_that_does_not_arrive_is_named_with_the_code_of_cpu_on() {
 fn loss_before_or_after_the_suspend_is_that_calls_failure() {
     let firmware = Cause::Firmware(ReturnCode::from(Error::Denied));
     for (step, cause, expected) in [
-        (Step::TurnOn, firmware, (Function::CpuOn, Probe::Arrives)),
         (
-            Step::Arrive,
+            RoundPhase::TurnOn,
+            firmware,
+            (Function::CpuOn, Probe::Arrives),
+        ),
+        (
+            RoundPhase::Arrive,
             Cause::Timeout,
             (Function::CpuOn, Probe::Arrives),
         ),
         (
-            Step::Begin,
+            RoundPhase::Begin,
             Cause::Exception,
             (Function::CpuOn, Probe::Arrives),
         ),
         (
-            Step::TurnOff,
+            RoundPhase::TurnOff,
             Cause::Timeout,
             (Function::CpuOff, Probe::GoesOff),
         ),
         (
-            Step::TurnOff,
+            RoundPhase::TurnOff,
             firmware,
             (Function::AffinityInfo, Probe::IsOff),
         ),
         (
-            Step::Finish,
+            RoundPhase::Finish,
             Cause::Exception,
             (Function::CpuSuspend, Probe::OwnTimer),
         ),
     ] {
-        let loss = Loss { step, cause };
+        let loss = Loss { phase: step, cause };
         let fake = Fake::new(3).with_trials(move |cpu, outcome| {
             if cpu.place() == 1 {
                 outcome.end = ActionEnd::Lost(loss);
@@ -177,7 +181,11 @@ fn loss_before_or_after_the_suspend_is_that_calls_failure() {
             check.function == Function::CpuSuspend && matches!(check.end, CheckEnd::NotTried(_))
         };
         let not_tried = ran.checks().iter().filter(is_not_tried).count();
-        assert_eq!(not_tried, usize::from(step != Step::Finish), "{loss:?}");
+        assert_eq!(
+            not_tried,
+            usize::from(step != RoundPhase::Finish),
+            "{loss:?}"
+        );
     }
 }
 

@@ -72,7 +72,7 @@ fn cpu_on_names_the_first_of_a_cluster() {
     let first = ran
         .series()
         .filter(|it| it.cell.step.variant == Variant::new("first"));
-    let keys = first.map(|it| (it.cell.cpu.place(), it.cell.step.how, it.series.metric));
+    let keys = first.map(|it| (it.cell.cpu.place(), it.cell.step.cpus, it.series.metric));
     let both = [Metric::TurnOn, Metric::TurnOff];
     let alone = (4..8).flat_map(|cpu| both.map(|metric| (cpu, ActiveCpus::Alone, metric)));
     assert!(keys.eq(alone.chain([(4, ActiveCpus::All, Metric::TurnOn)])));
@@ -147,7 +147,7 @@ fn each_cpu_is_paired_with_a_near_and_a_far_one() {
     let own = ran.series().filter(|it| it.series.metric == Metric::Time);
     let own = own.filter(|it| it.cell.step.variant == Variant::new("round_trip"));
     let cells: Vec<_> = own
-        .map(|it| (it.cell.cpu.place(), it.cell.step.how))
+        .map(|it| (it.cell.cpu.place(), it.cell.step.cpus))
         .collect();
     let near = (0..4).map(|cpu| (cpu, ActiveCpus::Near));
     let far = (0..5).map(|cpu| (cpu, ActiveCpus::Far));

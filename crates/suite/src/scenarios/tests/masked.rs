@@ -65,12 +65,12 @@ fn no_samples_on_cpu_1() -> Failure {
 fn cpu_that_takes_no_interrupt_fails() {
     let fake = Fake::new(2).with(|_, cpu, outcome| {
         if cpu.place() == 1 {
-            (outcome.end, outcome.entered) = (ActionEnd::NotRung, None);
+            (outcome.end, outcome.entered) = (ActionEnd::WokenByFallback, None);
         }
     });
     let ran = run(fake, "only=masked_time iterations=2 warmup=0");
     assert_eq!(ran.failure(), Some(no_samples_on_cpu_1()));
-    assert!(ran.rejected(Reason::NotRung) > 0);
+    assert!(ran.rejected(Reason::WokenByFallback) > 0);
 }
 
 /// The trials of a call may fail although the baseline has its samples.

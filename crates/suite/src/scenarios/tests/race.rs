@@ -10,7 +10,11 @@ use super::*;
 fn interval(ran: &Ran, cpu: u16, variant: Variant) -> Option<(u64, u64, u32)> {
     let step = (CpuIndex::from(cpu), variant);
     let cell = ran.cells().find(|it| (it.cpu, it.step.variant) == step)?;
-    Some((cell.step.x?, cell.figure(Metric::LastOffset)?, cell.valid()))
+    Some((
+        cell.step.value?,
+        cell.figure(Metric::LastOffset)?,
+        cell.valid(),
+    ))
 }
 
 #[test]
@@ -55,7 +59,7 @@ fn borders_are_found_to_within_a_tick() {
 fn lost_wake_ups_are_an_interval() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.place() == 2 && (100..200).contains(&offset(outcome)) {
-            outcome.end = ActionEnd::NotRung;
+            outcome.end = ActionEnd::WokenByFallback;
             outcome.due = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
         }
     });
@@ -106,7 +110,7 @@ fn a_call_that_is_delayed_is_not_an_outcome_at_the_scheduled_offset() {
 fn suspends_that_the_sgi_disturbs_are_counted_and_the_others_make_a_map() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.place() == 2 && (100..200).contains(&offset(outcome)) {
-            outcome.end = ActionEnd::NotRung;
+            outcome.end = ActionEnd::WokenByFallback;
             outcome.due = outcome.before.map(|before| before + 50);
         }
     });
@@ -174,7 +178,7 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
         .collect();
     expected.sort_unstable();
     assert_eq!(pairs, expected);
-    let steps = ran.cells().map(|it| (it.cpu.place(), it.step.how));
+    let steps = ran.cells().map(|it| (it.cpu.place(), it.step.cpus));
     for (cpu, how, is_there) in [
         (0, ActiveCpus::Near, true),
         (0, ActiveCpus::Far, false),

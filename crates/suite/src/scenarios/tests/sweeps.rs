@@ -107,7 +107,7 @@ fn cells_name_what_woke_the_cpu() {
         ] {
             let step = (cpu, variant, Some(x));
             let mut cells = ran.cells();
-            let cell = cells.find(|it| (it.cpu.place(), it.step.variant, it.step.x) == step);
+            let cell = cells.find(|it| (it.cpu.place(), it.step.variant, it.step.value) == step);
             let cell = cell.expect("a cell");
             let found = (cell.wake_source, cell.helper);
             let expected = (Some(waker.into()), waker.helper());
@@ -144,7 +144,7 @@ fn a_call_is_cold_after_a_wake_up_and_warm_after_another_call() {
             for cpu in CpuIndex::all(5) {
                 let cell = cells.next().expect("a cell for each CPU");
                 assert_eq!(
-                    (cell.cpu, cell.step.variant, cell.step.x),
+                    (cell.cpu, cell.step.variant, cell.step.value),
                     (cpu, *variant, *x)
                 );
                 assert_eq!((cell.valid(), cell.power_state), (3, None));
@@ -183,7 +183,11 @@ fn cold_calls_without_a_wake_up_are_counted_by_reason() {
             .as_ref()
             .is_some_and(|it| it.rejected_total() > 0)
     };
-    assert!(ran.cells().filter(rejected).all(|it| it.step.x.is_some()));
+    assert!(
+        ran.cells()
+            .filter(rejected)
+            .all(|it| it.step.value.is_some())
+    );
 }
 
 #[test]
@@ -215,7 +219,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
     assert_eq!((ran.counts(), ran.series().count()), ([1, 0, 0], 3));
     let cell = ran.cells().next().expect("a cell");
     assert_eq!(
-        (cell.step.variant, cell.step.x),
+        (cell.step.variant, cell.step.value),
         (Variant::new("system"), None)
     );
     assert_eq!(cell.figure(Metric::CacheFlush), Some(CLUSTER_FLUSH));

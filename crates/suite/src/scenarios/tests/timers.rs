@@ -119,7 +119,7 @@ fn the_load_runs_on_the_cpus_that_the_plan_selects() {
     let pairs = near.into_iter().chain(far);
     let expected = alone.chain(pairs.map(|(cpu, other)| (cpu, Some(other))));
     assert!(windows.eq(expected));
-    let hows = ran.cells().map(|it| it.step.how);
+    let hows = ran.cells().map(|it| it.step.cpus);
     let count = |how| hows.clone().filter(|it| *it == how).count();
     assert_eq!(ActiveCpus::ALL.map(count), [5, 0, 4, 5]);
 }

@@ -83,7 +83,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
     let mut is_first = true;
     let fake = Fake::new(4).with_frame().with(move |_, cpu, outcome| {
         if cpu.place() == 0 && suspends(outcome.action, CLUSTER) && core::mem::take(&mut is_first) {
-            outcome.end = ActionEnd::NotRung;
+            outcome.end = ActionEnd::WokenByFallback;
         }
     });
     let ran = run_stopping(fake, "iterations=2");
@@ -217,7 +217,7 @@ fn trials_are_short() {
             round,
             is_lost: &|_| false,
         };
-        let rings = book.lead_rings_after().expect("the lead rings");
+        let rings = book.fallback_sgi_after().expect("the lead rings");
         assert!(rings < book.last_return());
         // The lead checks on the CPU after sending the SGI.
         let most = book.deadline(0, rings, facts.ticks(10_000_000));
@@ -255,7 +255,7 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
 
 #[test]
 fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
-    let fake = Fake::new(4).with_trials(in_trials(3, CLUSTER, ActionEnd::NotRung));
+    let fake = Fake::new(4).with_trials(in_trials(3, CLUSTER, ActionEnd::WokenByFallback));
     let ran = run(fake, "iterations=2");
     assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
     assert_eq!(ran.wakers.undeclared, [(CLUSTER, 3.into())]);
@@ -310,7 +310,7 @@ fn a_state_without_a_trial_bars_no_deeper_one() {
 
 #[test]
 fn one_late_wake_up_is_not_a_timer_that_stops() {
-    let late = |outcome: &mut Outcome| outcome.end = ActionEnd::NotRung;
+    let late = |outcome: &mut Outcome| outcome.end = ActionEnd::WokenByFallback;
     let fake = Fake::new(4).with_trials(in_first_trials(1, late));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!((ran.counts(), ran.wakers.undeclared.len()), ([1, 0, 0], 0));

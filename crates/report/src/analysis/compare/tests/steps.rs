@@ -17,7 +17,7 @@ use crate::log::LoggedRun;
 fn loops(per: [u32; 2], samples: &[u64]) -> LoggedRun {
     let cell = |(cpu, per)| {
         let step = CellStep {
-            per,
+            operations: per,
             ..CellStep::of(Variant::new("psci_version"))
         };
         cell_of(cpu, step, Metric::Time, samples)
@@ -193,7 +193,7 @@ fn timers_medians_are_anywhere_in_their_classes() {
 fn steps_of_a_queue_are_compared_by_order() {
     let sweep = |medians: &[u64]| {
         let step = CellStep {
-            how: ActiveCpus::All,
+            cpus: ActiveCpus::All,
             ..step(Variant::new("core"), Some(4))
         };
         let cell =

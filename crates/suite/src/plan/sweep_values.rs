@@ -1,73 +1,73 @@
-//! The steps of a sweep, written as a comma-separated list of numbers and ranges, such as `0,4-8`.
+//! The values of a sweep, written as a comma-separated list of numbers and ranges, such as `0,4-8`.
 
 use hardware::text::outside;
 
-const STEPS_MAX: usize = 24;
+const VALUES_MAX: usize = 24;
 
-/// The steps of a sweep. Each number occurs only once.
+/// The values of a sweep. Each number occurs only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steps {
-    list: [u32; STEPS_MAX],
+pub struct SweepValues {
+    list: [u32; VALUES_MAX],
     len: u8,
 }
 
-impl Steps {
-    /// No steps.
+impl SweepValues {
+    /// No values.
     pub const EMPTY: Self = Self {
-        list: [0; STEPS_MAX],
+        list: [0; VALUES_MAX],
         len: 0,
     };
 
-    /// Returns the steps in the order they were added.
+    /// Returns the values in the order they were added.
     pub fn as_slice(&self) -> &[u32] {
         &self.list[..usize::from(self.len)]
     }
 
-    /// Returns the highest step; 0 if there are none.
+    /// Returns the highest value; 0 if there are none.
     pub fn highest(&self) -> u32 {
         self.as_slice().iter().copied().max().unwrap_or(0)
     }
 
-    /// Adds a step, unless it is already included; returns false if there is no room.
-    pub fn add(&mut self, step: u32) -> bool {
-        if self.as_slice().contains(&step) {
+    /// Adds a value, unless it is already included; returns false if there is no room.
+    pub fn add(&mut self, value: u32) -> bool {
+        if self.as_slice().contains(&value) {
             return true;
         }
         let Some(place) = self.list.get_mut(usize::from(self.len)) else {
             return false;
         };
-        *place = step;
+        *place = value;
         self.len += 1;
         true
     }
 
-    /// Adds `first`, the steps that `next` generates below `last`, and `last`. Returns false if
+    /// Adds `first`, the values that `next` generates below `last`, and `last`. Returns false if
     /// there is no room.
     fn add_range(&mut self, first: u32, last: u32, next: fn(u32) -> u32) -> bool {
-        let steps = core::iter::successors(Some(first), |step| Some(next(*step)));
-        let mut below = steps.take_while(|step| *step < last);
-        below.all(|step| self.add(step)) && self.add(last)
+        let values = core::iter::successors(Some(first), |value| Some(next(*value)));
+        let mut below = values.take_while(|value| *value < last);
+        below.all(|value| self.add(value)) && self.add(last)
     }
 
     /// Parses a list. `item` parses one number; `next` returns the next number in a range.
     pub(crate) fn parse(
-        value: &str,
+        text: &str,
         item: fn(&str) -> Option<u32>,
         next: fn(u32) -> u32,
     ) -> Option<Self> {
-        let mut steps = Self::EMPTY;
-        let all_fit = value.split(',').all(|word| {
+        let mut values = Self::EMPTY;
+        let all_fit = text.split(',').all(|word| {
             let (first, last) = word.split_once('-').unwrap_or((word, word));
             let range = item(first).zip(item(last)).filter(|(a, b)| a <= b);
-            range.is_some_and(|(first, last)| steps.add_range(first, last, next))
+            range.is_some_and(|(first, last)| values.add_range(first, last, next))
         });
-        all_fit.then_some(steps)
+        all_fit.then_some(values)
     }
 }
 
 const DIRTY_MAX: u32 = 64 << 20;
-/// The maximum number of steps in a default dirty sweep, including one that is not a power of two.
-pub const DIRTY_STEPS: usize = 15;
+/// The maximum number of values in a default dirty sweep, including one that is not a power of two.
+pub const DIRTY_VALUES: usize = 15;
 const DIRTY_FIRST: u32 = 16 << 10;
 
 /// Parses a number of bytes: digits, with an optional K or M for 1024 or 1024 * 1024.
@@ -104,21 +104,21 @@ pub(crate) fn next_cpus(cpus: u32) -> u32 {
     }
 }
 
-/// Returns the default steps for a dirty sweep: up to twice the size of the cache in bytes.
-pub fn dirty(cache: u64) -> Steps {
+/// Returns the default values for a dirty sweep: up to twice the size of the cache in bytes.
+pub fn dirty(cache: u64) -> SweepValues {
     let last = u32::try_from(cache.saturating_mul(2)).unwrap_or(DIRTY_MAX);
-    let mut steps = Steps::EMPTY;
-    // There is enough room: 64 MiB is 2^12 times the first step.
-    steps.add_range(0, last.min(DIRTY_MAX), next_bytes);
-    steps
+    let mut values = SweepValues::EMPTY;
+    // There is enough room: 64 MiB is 2^12 times the first value.
+    values.add_range(0, last.min(DIRTY_MAX), next_bytes);
+    values
 }
 
-/// Returns the default steps for a contention sweep.
-pub fn contend(cpus: usize) -> Steps {
-    let mut steps = Steps::EMPTY;
-    // There is enough room: 8 steps, and two for each doubling up to 512.
-    steps.add_range(1, cpus.clamp(1, hardware::board::CPU_MAX) as u32, next_cpus);
-    steps
+/// Returns the default values for a contention sweep.
+pub fn contend(cpus: usize) -> SweepValues {
+    let mut values = SweepValues::EMPTY;
+    // There is enough room: 8 values, and two for each doubling up to 512.
+    values.add_range(1, cpus.clamp(1, hardware::board::CPU_MAX) as u32, next_cpus);
+    values
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn there_is_room_for_the_defaults() {
-        for (steps, len, last) in [
+        for (values, len, last) in [
             (contend(1), 1, 1),
             (contend(6), 6, 6),
             (contend(32), 12, 32),
@@ -137,7 +137,7 @@ mod tests {
             (dirty(2 << 20), 10, 4 << 20),
             (dirty(u64::MAX), 14, DIRTY_MAX),
         ] {
-            assert_eq!((steps.as_slice().len(), steps.highest()), (len, last));
+            assert_eq!((values.as_slice().len(), values.highest()), (len, last));
         }
     }
 }
