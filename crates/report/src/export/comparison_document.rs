@@ -8,10 +8,10 @@ use super::scenario_document::mark;
 use super::table::{key_cells, key_columns};
 use crate::analysis::compare::{
     Change, ChangeList, ChangeOutcome, ComparedScenario, ComparedValue, Comparison, RowPairing,
-    basis_text, scenario_title,
+    scenario_title,
 };
-use crate::analysis::explain::{Explanation, explanations};
 use crate::analysis::figure::OF_CLASSES;
+use crate::analysis::findings::{BasedFinding, basis_text, explanations};
 use crate::log::LoggedRun;
 use suite::output::Table;
 
@@ -82,13 +82,13 @@ fn explained(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
         return Vec::new();
     }
     let [new, old] = [run, &comparison.baseline].map(explanations);
-    let has = |all: &[Explanation], kind| all.iter().any(|it| it.kind == kind);
-    let mine = new.iter().map(|it| match has(&old, it.kind) {
-        true => it.sentence.clone(),
-        false => format!("New: {}", it.sentence),
+    let has = |all: &[BasedFinding], kind| all.iter().any(|it| it.finding.kind == kind);
+    let mine = new.iter().map(|it| match has(&old, it.finding.kind) {
+        true => it.finding.sentence.clone(),
+        false => format!("New: {}", it.finding.sentence),
     });
-    let gone = old.iter().filter(|it| !has(&new, it.kind));
-    let gone = gone.map(|it| format!("Only in the baseline: {}", it.sentence));
+    let gone = old.iter().filter(|it| !has(&new, it.finding.kind));
+    let gone = gone.map(|it| format!("Only in the baseline: {}", it.finding.sentence));
     mine.chain(gone).collect()
 }
 

@@ -11,7 +11,7 @@ use super::method::method;
 use super::report_data::Report;
 use super::scenario_document::{heading, scenario};
 use crate::analysis::compare::Comparison;
-use crate::analysis::explain::explanations;
+use crate::analysis::findings::explanations;
 use crate::log::LoggedRun;
 
 /// Returns the blocks, built lazily. A run's blocks are built only after those of the earlier runs
@@ -36,7 +36,7 @@ fn run_document(report: &Report, place: usize) -> Vec<Block<'_>> {
     let mut all = vec![Block::Title(title)];
     all.extend(warnings(run).into_iter().map(Block::Warning));
     all.push(Block::Definitions(method(run)));
-    let explained = explanations(run).into_iter().map(|it| it.sentence);
+    let explained = explanations(run).into_iter().map(|it| it.finding.sentence);
     all.extend(Block::explanations(explained.collect()));
     let scenarios = (1..).zip(&run.run.scenarios);
     all.extend(scenarios.flat_map(|(number, it)| {
