@@ -131,12 +131,17 @@ impl Action {
 
     /// Returns true if the action takes the CPU down.
     pub fn goes_down(self) -> bool {
-        self.sleeps().is_some() || self.turns_off()
+        self.sleeps() || self.turns_off()
+    }
+
+    /// Returns true if the CPU suspends, whether or not the suspend itself is timed.
+    pub fn sleeps(self) -> bool {
+        self.sleep_is_powerdown().is_some()
     }
 
     /// Returns true if the CPU sleeps in a power-down state, false if it sleeps in standby, and
     /// None if it does not sleep.
-    pub fn sleeps(self) -> Option<bool> {
+    pub fn sleep_is_powerdown(self) -> Option<bool> {
         match self {
             Self::Suspend { powerdown, .. }
             | Self::ColdCall {
@@ -159,24 +164,22 @@ impl Action {
 
     /// Returns the `power_state` that the CPU passes to CPU_SUSPEND.
     pub const fn power_state(self) -> Option<u32> {
-        match self {
-            Self::Suspend { power_state, .. }
-            | Self::ColdCall {
-                after: Preparation::Suspend { power_state, .. },
-                ..
-            } => Some(power_state),
-            Self::None
-            | Self::SystemSuspend
-            | Self::Help
-            | Self::Off
-            | Self::ReadBack
-            | Self::Version
-            | Self::ColdCall { .. }
-            | Self::Interrupt
-            | Self::Expire
-            | Self::OnOff
-            | Self::Repeat { .. } => None,
+        if let Self::Suspend { power_state, .. }
+        | Self::ColdCall {
+            after: Preparation::Suspend { power_state, .. },
+            ..
+        } = self
+        {
+            Some(power_state)
+        } else {
+            None
         }
+    }
+
+    /// Returns true if the action times a single call, which comes after the suspend, if there is
+    /// one.
+    pub const fn is_cold_call(self) -> bool {
+        matches!(self, Self::ColdCall { .. })
     }
 }
 
@@ -204,6 +207,14 @@ pub enum ActionEnd {
     WokenByFallback,
     /// The CPU was lost.
     Lost(Loss),
+}
+
+impl ActionEnd {
+    /// Returns true if the CPU came back from its call, either to its caller or through the entry
+    /// point.
+    pub const fn has_returned(self) -> bool {
+        matches!(self, Self::Returned | Self::Resumed)
+    }
 }
 
 /// A CPU's raw record of one round.
@@ -268,18 +279,14 @@ impl Outcome {
                 call: SingleCall::ReadStamp,
                 ..
             } => None,
-            Action::None
-            | Action::Suspend { .. }
-            | Action::SystemSuspend
-            | Action::Help
-            | Action::Off
-            | Action::Interrupt
-            | Action::Expire
-            | Action::OnOff
-            | Action::Repeat { .. } => self.action.sleeps().map(|powerdown| match powerdown {
-                true => Path::PowerDown,
-                false => Path::Standby,
-            }),
+            action => {
+                let is_powerdown = action.sleep_is_powerdown()?;
+                Some(if is_powerdown {
+                    Path::PowerDown
+                } else {
+                    Path::Standby
+                })
+            }
         }
     }
 
@@ -298,8 +305,7 @@ impl Outcome {
             ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
             }
         }
-        let is_timed = matches!(self.end, ActionEnd::Returned | ActionEnd::Resumed)
-            && !matches!(self.action, Action::Expire);
+        let is_timed = self.end.has_returned() && self.action != Action::Expire;
         if is_timed && (self.before.is_none() || self.after.is_none()) {
             return plain(Reason::CounterErratum);
         }
@@ -310,10 +316,10 @@ impl Outcome {
             let code = psci::ReturnCode(code);
             return refuse(Reason::Refused, Detail::Firmware(code));
         }
-        if let Some(powerdown) = self.action.sleeps() {
-            let returned = powerdown && matches!(self.end, ActionEnd::Returned);
+        if let Some(powerdown) = self.action.sleep_is_powerdown() {
+            let simply_returned = powerdown && self.end == ActionEnd::Returned;
             let is_early = self.due.is_some_and(|due| self.awake() < Some(due));
-            if returned && (pmf || is_early) {
+            if simply_returned && (pmf || is_early) {
                 return plain(Reason::Abandoned);
             }
             if is_early {
@@ -326,18 +332,17 @@ impl Outcome {
         if matches!(self.action, Action::OnOff | Action::Interrupt) && self.entered.is_none() {
             return plain(Reason::CounterErratum);
         }
-        match pmf {
-            true => self.judge_stamps(),
-            false => Ok(()),
-        }
+        if pmf { self.judge_stamps() } else { Ok(()) }
     }
 
     /// Checks that the timestamps belong to this call and that none of them is too early.
     fn judge_stamps(&self) -> Result<(), Rejection> {
         let plain = |reason| Err(Rejection::plain(reason));
         if let Some(error) = self.stamps_error {
-            let (reason, detail) = (Reason::PmfRead, Detail::Pmf(error));
-            return Err(Rejection { reason, detail });
+            return Err(Rejection {
+                reason: Reason::PmfRead,
+                detail: Detail::Pmf(error),
+            });
         }
         if let Some(path) = self.path() {
             let (Some(before), Some(after)) = (self.before, self.after) else {
@@ -348,12 +353,12 @@ impl Outcome {
         let Some(due) = self.due else {
             return Ok(());
         };
-        if self.action.sleeps().is_some() && self.stamps.at(Stamp::ExitHwLowPwr) < due.number() {
+        if self.action.sleeps() && self.stamps.at(Stamp::ExitHwLowPwr) < due.number() {
             return plain(Reason::EarlyWake);
         }
         // The lead was active again before CPU_OFF was complete.
-        let is_off = matches!(self.action, Action::ReadBack) && Some(due) > self.start;
-        if is_off && self.stamps.at(Stamp::EnterHwLowPwr) >= due.number() {
+        let turned_off = self.action == Action::ReadBack && Some(due) > self.start;
+        if turned_off && self.stamps.at(Stamp::EnterHwLowPwr) >= due.number() {
             return plain(Reason::Overlap);
         }
         Ok(())
@@ -375,20 +380,10 @@ impl Outcome {
 
     /// Returns the first instant after a suspend at which the CPU is known to be awake.
     fn awake(&self) -> Option<CounterValue> {
-        match self.action {
-            // The suspend came before the timed call.
-            Action::ColdCall { .. } => self.before,
-            Action::None
-            | Action::Suspend { .. }
-            | Action::SystemSuspend
-            | Action::Help
-            | Action::Off
-            | Action::ReadBack
-            | Action::Version
-            | Action::Interrupt
-            | Action::Expire
-            | Action::OnOff
-            | Action::Repeat { .. } => self.after,
+        if self.action.is_cold_call() {
+            self.before
+        } else {
+            self.after
         }
     }
 
@@ -436,17 +431,17 @@ impl Outcome {
     /// Returns a figure from an accepted outcome, in ticks or in the metric's unit; None if its
     /// action does not have that metric.
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
-        let is_cold_call = matches!(self.action, Action::ColdCall { .. });
-        let sleeps = self.action.sleeps().is_some() && !is_cold_call;
+        let is_cold_call = self.action.is_cold_call();
+        let is_suspend = self.action.sleeps() && !is_cold_call;
         let simply_returns = self.path() == Some(Path::Call);
         let is_read_back = self.action == Action::ReadBack;
         let is_on_off = self.action == Action::OnOff;
         let is_interrupted = self.action == Action::Interrupt;
         let has_metric = match metric {
-            Metric::Powerdown | Metric::Wakeup | Metric::CacheFlush => sleeps || is_read_back,
+            Metric::Powerdown | Metric::Wakeup | Metric::CacheFlush => is_suspend || is_read_back,
             Metric::Latency => simply_returns,
-            Metric::Call => sleeps || simply_returns || is_cold_call || is_interrupted,
-            Metric::Wake => sleeps,
+            Metric::Call => is_suspend || simply_returns || is_cold_call || is_interrupted,
+            Metric::Wake => is_suspend,
             // With PMF, the lead polls rarely, to avoid interfering with other CPUs. The instant at
             // which the lead reads OFF is therefore imprecise.
             Metric::TurnOff => is_on_off || is_read_back && !pmf,
@@ -460,8 +455,7 @@ impl Outcome {
             | Metric::Count
             | Metric::Residency => false,
         };
-        let instants = has_metric.then(|| self.instants(pmf))?;
-        instants.metric(metric)
+        has_metric.then(|| self.instants(pmf))?.metric(metric)
     }
 }
 

@@ -75,8 +75,8 @@ impl Account {
 
     /// Adds the counts from `other`.
     pub fn merge(&mut self, other: &Self) {
-        for (own, series) in self.series.iter_mut().zip(&other.series) {
-            own.merge(series);
+        for (summary, more) in self.series.iter_mut().zip(&other.series) {
+            summary.merge(more);
         }
         self.expiries = self.expiries.saturating_add(other.expiries);
         self.overruns = self.overruns.saturating_add(other.overruns);

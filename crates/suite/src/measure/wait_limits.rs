@@ -39,9 +39,10 @@ impl WaitLimits {
             RoundPhase::Finish => FINISH_US,
             RoundPhase::TurnOff => TURN_OFF_US,
         };
-        match self.lost_in[phase as usize] {
-            true => first.min(AGAIN_US),
-            false => first,
+        if self.lost_in[phase as usize] {
+            first.min(AGAIN_US)
+        } else {
+            first
         }
     }
 }

@@ -12,11 +12,13 @@ use crate::measure::TimerFault;
 impl Failure {
     /// Returns the reason in words.
     pub fn sentence(&self, run: &Run) -> String {
-        let on = |cpu| format!("CPU {}", run.label(cpu));
+        let name = |cpu| format!("CPU {}", run.label(cpu));
         match *self {
             Self::TooFewSamples { cpu, valid, asked } => {
-                let cpu = on(cpu);
-                format!("{cpu} has too few valid samples: {valid} of {asked}, less than 90 %")
+                format!(
+                    "{} has too few valid samples: {valid} of {asked}, less than 90 %",
+                    name(cpu)
+                )
             }
             Self::StateRefused {
                 power_state: state,
@@ -25,33 +27,37 @@ impl Failure {
             } => {
                 format!(
                     "the firmware rejects power_state {state:#010x} on {}: {error}",
-                    on(cpu)
+                    name(cpu)
                 )
             }
-            Self::CpuLost { cpu, loss } => format!("{} was lost: {loss}", on(cpu)),
+            Self::CpuLost { cpu, loss } => format!("{} was lost: {loss}", name(cpu)),
             Self::NotCalibrated { sleep, last, cpu } => {
-                let (sleep, cpu) = (run.clock().span(sleep), on(cpu));
                 format!(
-                    "no trial round succeeded with sleeps of up to {sleep}; the last one failed on \
-                     {cpu}: {last}"
+                    "no trial round succeeded with sleeps of up to {}; the last one failed on {}: \
+                     {last}",
+                    run.clock().span(sleep),
+                    name(cpu)
                 )
             }
             Self::ModeStuck(error) => format!(
                 "the firmware stays in OS-initiated mode: SET_SUSPEND_MODE returned {error}"
             ),
             Self::Timer { cpu, fault } => {
-                format!("{}'s timer {}", on(cpu), of_timer(run, fault))
+                format!("{}'s timer {}", name(cpu), describe_timer_fault(run, fault))
             }
             Self::GaveUp { variant, cpu } => {
-                let (word, cpu) = (variant.word(), on(cpu));
-                format!("{word} did not arrive on {cpu}, or another interrupt did")
+                let event = variant.word();
+                format!(
+                    "{event} did not arrive on {}, or another interrupt did",
+                    name(cpu)
+                )
             }
             Self::WrongAnswer {
                 variant,
                 answer,
                 cpu,
             } => {
-                format!("{} returned {answer} on {}", variant.word(), on(cpu))
+                format!("{} returned {answer} on {}", variant.word(), name(cpu))
             }
             Self::NoCpuOff(why) => format!("{why}"),
             Self::CheckFailed {
@@ -59,16 +65,17 @@ impl Failure {
                 probe,
                 failed,
             } => {
-                let (function, what) = (function.name(), probe.title());
-                let failed = Many(failed.into(), "check");
-                format!("{failed} failed, the first of them {function}: {what}")
+                let checks = Many(failed.into(), "check");
+                let (first, what) = (function.name(), probe.title());
+                format!("{checks} failed, the first of them {first}: {what}")
             }
             Self::NotStated => "the log does not give the reason".into(),
         }
     }
 }
 
-fn of_timer(run: &Run, fault: TimerFault) -> String {
+/// Describes a fault in a phrase that follows "CPU 1.3's timer".
+fn describe_timer_fault(run: &Run, fault: TimerFault) -> String {
     match fault {
         TimerFault::Pending => "was not set because an interrupt stayed pending".into(),
         TimerFault::Stray(intid) => format!("was stopped by interrupt {intid}"),

@@ -28,13 +28,13 @@ impl Plan {
 
     /// Returns the memory needed for these steps, in bytes; 0 if no cache lines are dirtied.
     pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
-        let steps = self.dirty_values(outer_cache);
-        let steps = steps.filter(|_| {
-            self.scenarios
-                .iter()
-                .any(|id| id.axis() == Some(Axis::Bytes))
-        });
-        steps.map_or(0, |steps| steps.highest() as usize)
+        let is_used = self
+            .scenarios
+            .iter()
+            .any(|id| id.axis() == Some(Axis::Bytes));
+        self.dirty_values(outer_cache)
+            .filter(|_| is_used)
+            .map_or(0, |values| values.highest() as usize)
     }
 
     /// Parses boot arguments. An empty string results in the default plan.
@@ -58,7 +58,7 @@ impl Plan {
         Self::follow(words.filter(|(_, word)| !is_foreign(word)))
     }
 
-    /// Applies the words, each paired with its position among all words, counting from 0.
+    /// Applies the words, each paired with its index among all words.
     fn follow<'a>(words: impl Iterator<Item = (usize, &'a str)>) -> Result<Self, PlanError<'a>> {
         let mut plan = Self::default();
         let mut seen = 0u32;

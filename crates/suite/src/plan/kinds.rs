@@ -94,10 +94,10 @@ impl<T: Word> Kind for Choice<T> {
     }
 
     fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
-        for (place, value) in T::VALUES.iter().enumerate() {
-            f.write_str(match place {
+        for (index, value) in T::VALUES.iter().enumerate() {
+            f.write_str(match index {
                 0 => "",
-                _ if place + 1 == T::VALUES.len() => " or ",
+                _ if index + 1 == T::VALUES.len() => " or ",
                 _ => ", ",
             })?;
             f.write_str(value.word())?;
@@ -186,11 +186,9 @@ impl Kind for DirtySteps {
         SweepValues::parse(text, dirty_bytes, next_bytes)
     }
 
-    fn write(steps: &SweepValues) -> Option<String> {
-        Some(join(
-            steps.as_slice().iter().map(|step| bytes_text(*step)),
-            ",",
-        ))
+    fn write(amounts: &SweepValues) -> Option<String> {
+        let texts = amounts.as_slice().iter().map(|bytes| bytes_text(*bytes));
+        Some(join(texts, ","))
     }
 
     fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
@@ -208,8 +206,8 @@ impl Kind for CpuSteps {
         SweepValues::parse(text, cpus, next_cpus)
     }
 
-    fn write(steps: &SweepValues) -> Option<String> {
-        Some(join(steps.as_slice().iter(), ","))
+    fn write(counts: &SweepValues) -> Option<String> {
+        Some(join(counts.as_slice().iter(), ","))
     }
 
     fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
@@ -227,9 +225,9 @@ impl Kind for FunctionIds {
         SweepValues::parse(text, hexadecimal, |id| id.saturating_add(1))
     }
 
-    fn write(steps: &SweepValues) -> Option<String> {
-        let each = steps.as_slice().iter().map(|id| format!("{id:#x}"));
-        Some(join(each, ","))
+    fn write(ids: &SweepValues) -> Option<String> {
+        let texts = ids.as_slice().iter().map(|id| format!("{id:#x}"));
+        Some(join(texts, ","))
     }
 
     fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {

@@ -25,7 +25,7 @@ words! {
         /// supports it.
         #[default]
         Together = "together",
-        /// One after another, at deadlines a fixed step apart.
+        /// One after another, at deadlines a fixed interval apart.
         Staggered = "staggered",
         /// The lead wakes the others one after another with SGIs, as in TFTF. A helper wakes the
         /// first, and each woken CPU wakes the next.

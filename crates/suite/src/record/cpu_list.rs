@@ -12,20 +12,18 @@ use crate::model::Cpu;
 struct Packed(#[serde(with = "hex::option")] Option<Mpidr>, u16, u16, u16);
 
 pub(super) fn serialize<S: Serializer>(cpus: &[Cpu], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(
-        cpus.iter()
-            .map(|cpu| Packed(cpu.mpidr, cpu.cluster, cpu.core, cpu.thread)),
-    )
+    let packed = |cpu: &Cpu| Packed(cpu.mpidr, cpu.cluster, cpu.core, cpu.thread);
+    to.collect_seq(cpus.iter().map(packed))
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Cpu>, D::Error> {
-    let each = Vec::deserialize(from)?.into_iter();
-    let each = each.map(|Packed(mpidr, cluster, core, thread)| Cpu {
+    let unpacked = |Packed(mpidr, cluster, core, thread)| Cpu {
         mpidr,
         cluster,
         core,
         thread,
         identity: None,
-    });
-    Ok(each.collect())
+    };
+    let list = Vec::deserialize(from)?;
+    Ok(list.into_iter().map(unpacked).collect())
 }

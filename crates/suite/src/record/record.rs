@@ -64,13 +64,13 @@ pub enum Record {
     /// A scenario, written after its other records: status, conditions, and number of records,
     /// including this one.
     Scenario(ScenarioKey, Status, Option<Conditions>, u32),
-    /// The short form of a cell, with its position in the scenario but without samples or
-    /// histograms. If it is too long for one line, further cells that contain only series and
-    /// instants follow it.
+    /// The short form of a cell, with its index in the scenario but without samples or histograms.
+    /// If it is too long for one line, further cells that contain only series and instants follow
+    /// it.
     Cell(#[serde(with = "packed")] (ScenarioKey, u32, Cell)),
-    /// A sample in a cell, with the cell's position in the scenario.
+    /// A sample in a cell, with the cell's index in the scenario.
     Sample(ScenarioKey, u32, Sample),
-    /// Part of a metric's histogram, with the cell's position in the scenario.
+    /// Part of a metric's histogram, with the cell's index in the scenario.
     Histogram(ScenarioKey, u32, Metric, BinCounts),
     /// A check.
     Check(ScenarioKey, Check),

@@ -8,7 +8,9 @@ use crate::hex;
 use super::record::{CRC_DIGITS, MARK, Record};
 use crate::model::RunId;
 
-/// A line that looks like a record.
+/// A line that looks like a record. Holding one proves that the line has the outer format. It does
+/// not prove that the checksum is correct ([`Self::is_sound`]) or that the JSON is a record
+/// ([`Self::record`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordLine<'l> {
     /// The run that the record belongs to.

@@ -138,10 +138,14 @@ fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Fai
 /// Returns twice the time that the slowest CPU in the last round needed to power up, capped at the
 /// longest quiet time.
 fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
-    let arrivals = bench.outcomes.iter().filter(|outcome| outcome.took_part());
-    let way_up = arrivals.filter_map(|outcome| outcome.metric(Metric::TurnOn, false));
-    let longest = bench.machine.facts().ticks(LONGEST_QUIET_US);
-    (2 * way_up.max().unwrap_or(0)).min(longest)
+    let slowest = bench
+        .outcomes
+        .iter()
+        .filter(|outcome| outcome.took_part())
+        .filter_map(|outcome| outcome.metric(Metric::TurnOn, false))
+        .max();
+    let longest_quiet = bench.machine.facts().ticks(LONGEST_QUIET_US);
+    (2 * slowest.unwrap_or(0)).min(longest_quiet)
 }
 
 fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failure> {
@@ -172,8 +176,10 @@ fn variant(bench: &Bench<'_>, who: Who, cpu: CpuIndex) -> Variant {
     let is_up = |other: CpuIndex| other == lead || who == Who::All && other < cpu;
     let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
     let is_mate = |other: CpuIndex| other != cpu && cluster(other) == cluster(cpu);
-    match CpuIndex::all(cpus.len()).any(|other| is_mate(other) && is_up(other)) {
-        true => JOINS,
-        false => FIRST,
+    let mut all = CpuIndex::all(cpus.len());
+    if all.any(|other| is_mate(other) && is_up(other)) {
+        JOINS
+    } else {
+        FIRST
     }
 }

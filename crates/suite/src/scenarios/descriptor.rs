@@ -123,6 +123,6 @@ impl Descriptor {
 
 /// Returns the sentence about the number of samples that were requested.
 pub(crate) fn requested(_: &Run, scenario: &Scenario) -> String {
-    let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
-    alloc::format!("{} per CPU requested. ", Many(asked.into(), "sample"))
+    let samples = Many(scenario.asked().into(), "sample");
+    alloc::format!("{samples} per CPU requested. ")
 }

@@ -8,7 +8,7 @@ use hardware::board::CpuIndex;
 use smccc::psci::error::{ALREADY_ON, INVALID_ADDRESS, INVALID_PARAMETERS, NOT_SUPPORTED};
 
 use super::board;
-use crate::model::Function;
+use crate::model::{Cpu, Function};
 
 /// The entry point of the fake CPUs.
 pub const ENTRY: u64 = 0x4000_0000;
@@ -69,10 +69,9 @@ impl FakeFirmware {
     /// Returns whether the CPU with this MPIDR is on; None if there is no such CPU.
     fn state(&self, mpidr: u64) -> Option<bool> {
         let cpus = board(self.on.len());
-        let place = cpus
-            .iter()
-            .position(|cpu| cpu.mpidr.is_some_and(|own| own.number() == mpidr));
-        Some(self.on[place?])
+        let is_it = |cpu: &Cpu| cpu.mpidr.is_some_and(|own| own.number() == mpidr);
+        let index = cpus.iter().position(is_it)?;
+        Some(self.on[index])
     }
 
     /// Records whether the CPU is on after a round.
