@@ -17,7 +17,7 @@ use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 
 use super::cell_state::CellState;
-use super::request::{Request, Setting};
+use super::measure::{Request, Setting};
 use super::states::Chosen;
 
 /// The initial [`Round::quiet`] in microseconds, until a trial provides a better value.

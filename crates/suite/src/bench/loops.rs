@@ -20,8 +20,8 @@ use crate::plan::{ActiveCpus, LOOPS_LIMIT_S, RunSize, Variant, Work};
 
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, lead_in};
 use super::cell_state::COLUMNS;
+use super::measure::Request;
 use super::memory::{bench_bytes, cells_bytes};
-use super::request::Request;
 use super::trials::neighbor_of;
 
 /// The number of batches that are run regardless of the time limit; enough to compute the p99.
@@ -230,12 +230,12 @@ impl Micro<'_, '_> {
         active: ActiveCpus,
     ) -> Result<(), Failure> {
         let lead = self.bench.lead();
-        let all = CpuIndex::all(self.bench.cells.len());
-        for cpu in all.filter(|cpu| measured.includes(*cpu, lead)) {
-            let (machine, cpus) = (&*self.bench.machine, self.bench.setting.cpus);
+        let cpus = CpuIndex::all(self.bench.cells.len());
+        for cpu in cpus.filter(|cpu| measured.includes(*cpu, lead)) {
+            let (machine, board) = (&*self.bench.machine, self.bench.setting.cpus);
             let who = match active {
                 ActiveCpus::Near | ActiveCpus::Far => {
-                    let Some(other) = neighbor_of(machine, cpus, cpu, active, None) else {
+                    let Some(other) = neighbor_of(machine, board, cpu, active, None) else {
                         continue;
                     };
                     Who::Pair(cpu, other)
@@ -274,8 +274,8 @@ impl Micro<'_, '_> {
         self.run_round(who, kind.operation, 1)?;
         let lead = self.bench.lead();
         let outcomes = &self.bench.outcomes;
-        let all = CpuIndex::all(outcomes.len()).zip(outcomes);
-        for (cpu, outcome) in all.filter(|(cpu, _)| who.includes(*cpu, lead)) {
+        let by_cpu = CpuIndex::all(outcomes.len()).zip(outcomes);
+        for (cpu, outcome) in by_cpu.filter(|(cpu, _)| who.includes(*cpu, lead)) {
             let is_missing =
                 outcome.code == Some(error::NOT_SUPPORTED) || outcome.end == ActionEnd::GaveUp;
             if kind.is_optional && is_missing {

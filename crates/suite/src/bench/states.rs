@@ -645,8 +645,8 @@ mod tests {
         check(&levels[..].into(), [0; 2], Some(unknown));
         // The last state lacks the bit of power-down states.
         let standby = listed(&[DEEP_CORE, 0x222]);
-        let unknown = Undecided::OrderUnknown(0x222, DEEP_CORE);
-        check(&standby[..].into(), [0, DEEP_CORE], Some(unknown));
+        let unknown_standby = Undecided::OrderUnknown(0x222, DEEP_CORE);
+        check(&standby[..].into(), [0, DEEP_CORE], Some(unknown_standby));
     }
 
     /// A state that was left out may be the right one, unless it is known to be deeper or

@@ -14,8 +14,8 @@ use crate::model::{
 use crate::plan::{ActiveCpus, RunSize, StateChoice, Variant};
 
 use super::bench::{Bench, BenchRoom, StepRounds};
+use super::measure::Request;
 use super::memory::{bench_bytes, cells_bytes, samples_bytes};
-use super::request::Request;
 use super::states::Chosen;
 use super::suite::measure_step;
 
@@ -248,7 +248,6 @@ impl Sweep<'_> {
             series.push(of_one(Metric::Residency, reached.residency_us.into()));
         }
         let waker = bench.waker_of(cpu);
-        let state = &bench.cells[cpu.place()];
         bench.results.push(Cell {
             counts: Some(state.counts()),
             helper: waker.helper(),

@@ -10,10 +10,10 @@ use crate::model::{Cell, Conditions, Scenario, ScenarioKey, Status};
 use crate::plan::{ActiveCpus, RunSize, ScenarioId};
 
 use super::bench::{Bench, BenchRoom, StepRounds};
+use super::measure::{Request, Setting};
 use super::memory::{PRINTING, bench_bytes, suite_bytes};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
-use super::request::{Request, Setting};
 use super::serial::measure_serial;
 use super::wakers::PLACEMENTS;
 
@@ -81,9 +81,9 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
                 let lead = bench.lead();
                 bench.cells[lead.place()].cell.skipped = why;
             }
-            let status = measure_step(bench);
+            let measured = measure_step(bench);
             name_helpers(bench);
-            status
+            measured
         }
     };
     let cells = if status.skip().is_some() {

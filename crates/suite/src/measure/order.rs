@@ -3,7 +3,7 @@
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::ticks::Clock;
 
-use super::outcome::Action;
+use super::action::Action;
 use super::round::{After, Round, Waker};
 use crate::plan::WakePattern;
 

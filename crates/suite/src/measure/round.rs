@@ -4,7 +4,7 @@
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::stat::Ladder;
 
-use super::outcome::Action;
+use super::action::Action;
 use super::tally::Schedule;
 use crate::plan::{Load, WakePattern};
 

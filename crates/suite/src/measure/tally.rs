@@ -249,12 +249,12 @@ mod tests {
             run(&mut tally, &[late]);
             tally.settle();
         }
-        let all = tally.settled;
-        for (series, more) in all.series.iter().zip([0, 3]) {
-            let found = (series.n, series.min, series.max, series.sum);
-            assert_eq!(found, (29, 1 + more, 150 + more, 211 + 29 * more));
+        let settled = tally.settled;
+        for (summary, more) in settled.series.iter().zip([0, 3]) {
+            let figures = (summary.n, summary.min, summary.max, summary.sum);
+            assert_eq!(figures, (29, 1 + more, 150 + more, 211 + 29 * more));
         }
-        assert_eq!((all.overruns, all.expiries), (1, 30));
+        assert_eq!((settled.overruns, settled.expiries), (1, 30));
         for histogram in &tally.histograms {
             assert_eq!(histogram.counts().sum::<u32>(), 29);
         }

@@ -4,7 +4,8 @@ use hardware::board::CpuIndex;
 use hardware::spec::psci;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Function, Probe};
+use super::check::Probe;
+use super::function::Function;
 use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 use crate::plan::Variant;
 

@@ -90,7 +90,8 @@ pub struct FitQuality {
     pub by_stamps: bool,
 }
 
-/// A set of CPUs, by index.
+/// A set of CPUs, by index. Holding one proves that every index is below [`CPU_MAX`], not that the
+/// board has these CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuSet([u64; CPU_MAX / 64]);
 

@@ -297,12 +297,12 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let first_column = |scenario: &Scenario| scenario.columns().first().copied();
     let metric = group.iter().find_map(first_column)?;
     let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
-    let figure = |cpu| {
+    let figure_of = |cpu| {
         let (_, cell) = Scenario::cell_of(group.iter(), cpu, &cluster)?;
         let figure = cell.figure(metric).filter(|_| cell.skipped.is_none());
         Some((figure?, cpu))
     };
-    let figures = run.cpu_indices().filter_map(figure).collect();
+    let figures = run.cpu_indices().filter_map(figure_of).collect();
     let scale = FigureScale::of_tables(run.clock(), metric, 1);
     in_short(metric, scale, figures)
 }

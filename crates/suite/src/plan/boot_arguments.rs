@@ -9,7 +9,7 @@ use hardware::text::words::Word;
 
 use super::arguments::{Key, Plan};
 use super::axis::Axis;
-use super::method::{Method, SentSamples, WakePattern};
+use super::choices::{Method, SentSamples, WakePattern};
 use super::plan_error::{PlanError, PlanProblem};
 use super::sweep_values::SweepValues;
 

@@ -11,9 +11,9 @@ use hardware::text::words::Word;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 
-use super::active_cpus::ActiveCpus;
 use super::arguments::Key;
 use super::axis::Axis;
+use super::choices::ActiveCpus;
 use super::run_size::{RunSize, Work};
 use super::traits::{Group, NotCounted, StateChoice};
 use super::variant::Variant;

@@ -6,7 +6,8 @@ use hardware::text::join::join;
 
 use super::scenario_id::ScenarioId;
 
-/// A set of scenarios.
+/// A set of scenarios. Holding one proves that all its members are in the list of scenarios. It may
+/// be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScenarioSet(u32);
 

@@ -5,7 +5,9 @@ use hardware::text::outside;
 /// The maximum number of values.
 const VALUES_MAX: usize = 24;
 
-/// The values of a sweep. Each number occurs only once.
+/// The values of a sweep. Holding one proves that there are at most 24 values and that each occurs
+/// only once. It does not prove that there are any, that they are in order, or that the board has
+/// that many CPUs or that much cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepValues {
     list: [u32; VALUES_MAX],

@@ -1,8 +1,7 @@
 //! The options for `timer_latency`.
 
-use super::active_cpus::ActiveCpus;
 use super::arguments::Plan;
-use super::load::Load;
+use super::choices::{ActiveCpus, Load};
 use super::word_set::WordSet;
 
 /// The options for `timer_latency`.

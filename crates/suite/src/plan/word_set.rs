@@ -8,6 +8,7 @@ use hardware::text::join::join;
 use hardware::text::words::Word;
 
 /// A set of at most eight words of one kind. In boot arguments, it is a list separated by commas.
+/// A set from a boot argument is not empty, but others may be.
 pub struct WordSet<T> {
     /// One bit for each of [`Word::VALUES`].
     bits: u8,

@@ -271,8 +271,8 @@ fn series_samples_and_the_first_sample_are_in_the_cell() {
             assert!(series.cold.is_some(), "the trial's sample");
         }
     }
-    let ran = run(Fake::new(2), args);
-    assert!(ran.cells().all(|cell| cell.samples.is_empty()));
+    let without_samples = run(Fake::new(2), args);
+    assert!(without_samples.cells().all(|cell| cell.samples.is_empty()));
 }
 
 #[test]
@@ -393,10 +393,10 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
     ] {
         let args = std::format!("only={scenario} iterations=4 warmup=0");
         let ran = run(Fake::new(cpus).with(late(2)), &args);
-        let late = u64::from(ran.rejected(Reason::LateReturn));
+        let late_returns = u64::from(ran.rejected(Reason::LateReturn));
         assert_eq!(ran.totals.samples, 4 * cpus as u64, "{scenario}");
-        assert_eq!(late, cpus as u64, "{scenario}");
-        assert_eq!(ran.totals.rejected, late, "{scenario}");
+        assert_eq!(late_returns, cpus as u64, "{scenario}");
+        assert_eq!(ran.totals.rejected, late_returns, "{scenario}");
         let quiet = ran.fake.asked.last().map(|round| round.quiet);
         assert_eq!(quiet, Some(40_000), "{scenario}");
     }

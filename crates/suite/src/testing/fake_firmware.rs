@@ -39,7 +39,7 @@ impl FakeFirmware {
         let [first, second, _] = arguments;
         let is = |named: Function| function == named.id();
         let state = self.state(first);
-        let answer = if is(Function::PsciVersion) {
+        let right = if is(Function::PsciVersion) {
             psci_version.cast_signed()
         } else if is(Function::PsciFeatures) {
             let mut functions = Function::ALL.into_iter();
@@ -62,7 +62,7 @@ impl FakeFirmware {
         } else {
             NOT_SUPPORTED
         };
-        let answer = (self.edit)(function, first, answer);
+        let answer = (self.edit)(function, first, right);
         u64::from(answer.cast_unsigned())
     }
 

@@ -1,7 +1,7 @@
 //! Outcomes that count, and those that are rejected.
 
 use super::*;
-use crate::measure::{Cause, RoundPhase};
+use crate::measure::{Cause, Preparation, RoundPhase};
 
 fn at(number: u64) -> Option<CounterValue> {
     CounterValue::new(number)
@@ -38,8 +38,8 @@ fn a_good_suspend_counts_and_has_its_figures() {
     assert_eq!(standby.metric(CacheFlush, true), None);
     let mut version = good();
     version.action = Action::Version;
-    let figures = [Powerdown, Latency, Wakeup, Wake].map(|metric| version.metric(metric, true));
-    assert_eq!(figures, [None, Some(230), None, None]);
+    let of_version = [Powerdown, Latency, Wakeup, Wake].map(|metric| version.metric(metric, true));
+    assert_eq!(of_version, [None, Some(230), None, None]);
 }
 
 /// The sleep comes before the timed call, so only the call's own figures exist, and only the
@@ -86,8 +86,8 @@ fn a_call_after_a_wake_up_is_no_suspend() {
         for (edit, reason) in edits {
             let mut edited = outcome;
             edit(&mut edited);
-            let found = edited.judge(true).map_err(|rejection| rejection.reason);
-            assert_eq!(found, Err(reason), "{edited:?}");
+            let verdict = edited.judge(true).map_err(|rejection| rejection.reason);
+            assert_eq!(verdict, Err(reason), "{edited:?}");
         }
     }
     // Without PMF, the call must not start before the wake-up is due.
@@ -190,11 +190,12 @@ fn each_rule_of_an_outcome() {
             Some(CounterErratum),
         ),
     ];
-    let with_pmf = with_pmf.map(|rule| (rule, true)).into_iter();
-    for ((edit, expected), pmf) in with_pmf.chain(without.map(|rule| (rule, false))) {
+    let check = |(edit, expected): (Edit, Option<Reason>), pmf| {
         let mut outcome = good();
         edit(&mut outcome);
-        let found = outcome.judge(pmf).err().map(|rejection| rejection.reason);
-        assert_eq!(found, expected, "{outcome:?}");
-    }
+        let reason = outcome.judge(pmf).err().map(|rejection| rejection.reason);
+        assert_eq!(reason, expected, "{outcome:?}");
+    };
+    with_pmf.into_iter().for_each(|rule| check(rule, true));
+    without.into_iter().for_each(|rule| check(rule, false));
 }

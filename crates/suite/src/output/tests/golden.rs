@@ -348,10 +348,10 @@ psci-bench: PASS (1 passed, 1 skipped, ";
 #[test]
 fn the_end_of_a_run() {
     let run = example::run(2);
-    let mut all = example::all(&run);
-    all.truncate(2);
-    all.push(example::skipped(good(&run, ScenarioId::CPU_SUSPEND_SERIAL)));
-    check("closing", &closing(&run, &all));
+    let mut scenarios = example::all(&run);
+    scenarios.truncate(2);
+    scenarios.push(example::skipped(good(&run, ScenarioId::CPU_SUSPEND_SERIAL)));
+    check("closing", &closing(&run, &scenarios));
 
     let reason = "bootargs word 1 \"only=nothing\": only takes ".repeat(4);
     let text = printed(|out| ClosingLine::BadInput(&reason).print(out));

@@ -129,30 +129,30 @@ fn each_record_and_the_header_have_the_identity_of_the_run() {
 /// All output for human readers can be reproduced from the records.
 #[test]
 fn records_contain_all_that_is_printed() {
-    let all = "only=all samples=all iterations=3 loops=8 batch=2 dirty=0,16K";
+    let all_scenarios = "only=all samples=all iterations=3 loops=8 batch=2 dirty=0,16K";
     for (fake, args, states) in [
         (Fake::new(8).with_statistics(), "iterations=5", STATES),
         (Fake::without_pmf(4), "method=tftf,warm", STATES),
-        (Fake::new(3).with_modes(), all, stopping(1)),
+        (Fake::new(3).with_modes(), all_scenarios, stopping(1)),
         (Fake::new(5), "iterations=100", stopping(0)),
     ] {
         let (text, _) = printed(fake, args, &states);
-        let (run, mut text) = separated(&text);
+        let (run, mut without_records) = separated(&text);
         // Lines printed before the results have no records.
-        if let Some(from) = text.find("Wake-up trials: ") {
-            let end = text[from..].find("\n\n").expect("a blank line");
-            text.replace_range(from..from + end + 2, "");
+        if let Some(from) = without_records.find("Wake-up trials: ") {
+            let length = without_records[from..].find("\n\n").expect("a blank line");
+            without_records.replace_range(from..from + length + 2, "");
         }
         let is_result = |line: &&str| !line.starts_with("RT") && !line.starts_with("---|");
-        let text: Vec<&str> = text.lines().filter(is_result).collect();
+        let results: Vec<&str> = without_records.lines().filter(is_result).collect();
         let (again, verdict) = printed_again(&run, Records::None);
         assert_eq!(run.end.map(|end| end.verdict), Some(verdict));
-        assert_eq!(again.lines().collect::<Vec<_>>(), text, "{args}");
+        assert_eq!(again.lines().collect::<Vec<_>>(), results, "{args}");
     }
 }
 
 #[test]
-fn records_are_outside_of_tftfs_frame() {
+fn records_are_not_between_tftfs_lines() {
     let [without, once] = ["none", "once"].map(|records| {
         let args = format!("iterations=2 only=cpu_susp_parallel records={records}");
         printed(Fake::new(2), &args, &STATES).0
@@ -297,7 +297,7 @@ fn without_cpu_off_cpus_stay_on() {
             Some(WordSet::of(&[Method::Warm]))
         );
         assert_eq!(run.scenarios.len(), 8);
-        let has_cells = |it: &&Scenario| !it.suite_cells().is_empty();
+        let has_cells = |scenario: &&Scenario| !scenario.suite_cells().is_empty();
         assert_eq!(run.scenarios.iter().filter(has_cells).count(), 5);
         let is_warm = |scenario: &Scenario| scenario.method == Method::Warm;
         assert!(run.scenarios.iter().all(is_warm));

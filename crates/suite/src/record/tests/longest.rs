@@ -217,12 +217,12 @@ fn longest_machine() -> Run {
     while contend.add(488 + contend.as_slice().len() as u32) {}
     let mut calls = SweepValues::EMPTY;
     while calls.add(u32::MAX - calls.as_slice().len() as u32) {}
-    let mut all = ScenarioSet::EMPTY;
+    let mut scenarios = ScenarioSet::EMPTY;
     for id in ScenarioId::ALL {
-        all.insert(ScenarioSet::of_word(id.tag()).expect("a good word"));
+        scenarios.insert(ScenarioSet::of_word(id.tag()).expect("a good word"));
     }
     run.plan = Some(Plan {
-        scenarios: all,
+        scenarios,
         dirty: Some(dirty),
         contend: Some(contend),
         deepest: Some(u32::MAX),

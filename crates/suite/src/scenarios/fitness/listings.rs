@@ -161,8 +161,8 @@ fn check_affinity(fitness: &mut Fitness<'_>) {
     let function = Function::AffinityInfo;
     let lead = fitness.lead();
     let mpidr = fitness.mpidr(lead).number();
-    let answer = fitness.call(function, [mpidr, 0, 0]);
-    fitness.add_answer((function, Probe::IsOn), (None, Some(lead)), answer, &[0]);
+    let at_core = fitness.call(function, [mpidr, 0, 0]);
+    fitness.add_answer((function, Probe::IsOn), (None, Some(lead)), at_core, &[0]);
     for level in 1..=LEVELS {
         let answer = fitness.call(function, [mpidr, level.into(), 0]);
         let permitted = [0, error::INVALID_PARAMETERS];

@@ -66,13 +66,13 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
         repeats_cpu_on: true,
         ..round(fitness, cpu, After::Stay)
     };
-    let outcome = fitness.run(cpu, &turn_on);
+    let arrival = fitness.run(cpu, &turn_on);
     if let Some(answer) = fitness.machine.second_cpu_on() {
         let kind = (Function::CpuOn, Probe::Pending);
         let permitted = [error::ALREADY_ON, error::ON_PENDING];
         fitness.add_answer(kind, (None, Some(cpu)), answer, &permitted);
     }
-    if !add_arrival(fitness, cpu, &outcome) {
+    if !add_arrival(fitness, cpu, &arrival) {
         return;
     }
     check_state(fitness, cpu, Probe::IsOn, 0);
@@ -86,8 +86,8 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
         action: Action::Off,
         ..round(fitness, cpu, After::Off)
     };
-    let outcome = fitness.run(cpu, &turn_off);
-    if add_departure(fitness, cpu, &outcome) {
+    let departure = fitness.run(cpu, &turn_off);
+    if add_departure(fitness, cpu, &departure) {
         check_state(fitness, cpu, Probe::IsOff, 1);
     }
 }

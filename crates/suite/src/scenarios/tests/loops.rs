@@ -30,8 +30,7 @@ fn without_loops_the_time_is_limited() {
 }
 
 #[test]
-fn answers_that_are_wrong_fail_change_or_leave_out() {
-    // On CPU 1, the call to an unknown function succeeds.
+fn unknown_function_that_succeeds_fails_the_scenario() {
     let fake = Fake::new(2).with(|_, cpu, outcome| {
         if cpu.place() == 1 && outcome.code == Some(-1) {
             outcome.code = Some(0);
@@ -44,7 +43,10 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
         cpu: 1.into(),
     };
     assert_eq!(ran.failure(), Some(expected));
-    // If a return value changes, its batch is discarded.
+}
+
+#[test]
+fn batch_with_another_return_value_is_rejected() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if (round, cpu.place()) == (25, 1) {
             outcome.code = Some(-5);
@@ -58,8 +60,11 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     };
     let cpus = ran.cells().filter(has_rejection).map(|cell| cell.cpu);
     assert_eq!(cpus.collect::<Vec<_>>(), [1.into()]);
-    // SMCCC_VERSION may be missing. Its probe is round 6, after PSCI_VERSION's probe, warm-up and
-    // four batches.
+}
+
+#[test]
+fn missing_smccc_version_is_left_out() {
+    // The probe of SMCCC_VERSION is round 6, after PSCI_VERSION's probe, warm-up and four batches.
     let fake = Fake::new(1).with(|round, _, outcome| {
         if round == 6 {
             outcome.code = Some(-1);
@@ -123,25 +128,19 @@ fn services_that_the_firmware_lacks_are_left_out() {
         })
     };
     let args = "only=service_call loops=64 batch=4";
-    let variants = |ran: &Ran| {
-        let mut variants: Vec<_> = ran.cells().map(|cell| cell.step.variant).collect();
-        variants.dedup();
-        variants
-    };
     let ran = run(lacks(&[0x8000_8000, 0x8000_7fff]), args);
     assert_eq!(ran.counts(), [1, 0, 0]);
+    let mut variants: Vec<_> = ran.cells().map(|cell| cell.step.variant).collect();
+    variants.dedup();
     let expected = [
         Variant::new("std_svc_uid"),
         Variant::new("workaround_3"),
         Variant::LOOP,
     ];
-    assert_eq!(variants(&ran), expected);
-    let all = &[0x8400_ff01, 0x8000_8000, 0x8000_7fff, 0x8000_3fff];
-    let ran = run(lacks(all), args);
-    assert_eq!(
-        ran.statuses(),
-        [Status::Skipped(Skip::NotSupported(0x8400_ff01))]
-    );
+    assert_eq!(variants, expected);
+    let services = &[0x8400_ff01, 0x8000_8000, 0x8000_7fff, 0x8000_3fff];
+    let skipped = Status::Skipped(Skip::NotSupported(0x8400_ff01));
+    assert_eq!(run(lacks(services), args).statuses(), [skipped]);
 }
 
 #[test]

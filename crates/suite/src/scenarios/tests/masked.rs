@@ -45,8 +45,8 @@ fn call_that_a_cpu_cannot_make_has_no_cell() {
     // There is no standby state.
     let is_standby = |cell: &Cell| cell.step.variant == Variant::new("standby");
     assert!(!ran.cells().any(is_standby));
-    let ran = run(Fake::new(2).without_gic(), "only=masked_time");
-    assert_eq!(ran.skipped(Skip::NoInterrupts), 1);
+    let without_gic = run(Fake::new(2).without_gic(), "only=masked_time");
+    assert_eq!(without_gic.skipped(Skip::NoInterrupts), 1);
 }
 
 /// Returns the failure if CPU 1 has none of its two samples.

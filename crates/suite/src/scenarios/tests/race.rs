@@ -99,8 +99,9 @@ fn a_call_that_is_delayed_is_not_an_outcome_at_the_scheduled_offset() {
     let [returned, woken] = [Variant::new("core_returned"), Variant::new("core_woken")]
         .map(|variant| interval(&ran, 2, variant).expect("an interval"));
     assert_eq!((returned.0, returned.1, woken.0), (0, 59, 60));
-    let cell = ran.cell(2.into(), Variant::new("core_returned"), Some(0));
-    let cell = cell.expect("a cell");
+    let cell = ran
+        .cell(2.into(), Variant::new("core_returned"), Some(0))
+        .expect("a cell");
     // The fake CPU makes its call 20 ticks after its timer is set, and the call takes 90 ticks.
     let longest = cell.summary(Metric::Wake).map(|summary| summary.max);
     assert_eq!(longest, Some(90));

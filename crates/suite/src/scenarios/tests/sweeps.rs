@@ -61,8 +61,8 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
         (Fake::new(1), &states[1..], Skip::NoHelper),
         (Fake::new(2).without_gic(), &states, Skip::NoGic),
     ] {
-        let ran = run_with(fake, args, states);
-        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+        let statuses = run_with(fake, args, states).statuses();
+        assert_eq!(statuses, [Status::Skipped(skip)]);
     }
     let refusing = |mode| {
         let mut fake = Fake::new(2).with_modes();
@@ -70,14 +70,14 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
         run(fake, args)
     };
     // This firmware stays in OS-initiated mode.
-    let stuck = Failure::ModeStuck(Error::Denied.into());
-    let ran = refusing(SuspendMode::PlatformCoordinated);
-    assert_eq!(ran.failure(), Some(stuck));
-    let ran = refusing(SuspendMode::OsInitiated);
-    assert_eq!(ran.counts(), [1, 0, 0]);
-    let refused = Skip::ModeRefused(Error::Denied.into());
-    assert_eq!(ran.conditions().mode_left_out, Some(refused));
-    assert_eq!(ran.conditions().states_left_out, None);
+    let stuck = refusing(SuspendMode::PlatformCoordinated);
+    let denied = Failure::ModeStuck(Error::Denied.into());
+    assert_eq!(stuck.failure(), Some(denied));
+    let refused = refusing(SuspendMode::OsInitiated);
+    assert_eq!(refused.counts(), [1, 0, 0]);
+    let why = Skip::ModeRefused(Error::Denied.into());
+    assert_eq!(refused.conditions().mode_left_out, Some(why));
+    assert_eq!(refused.conditions().states_left_out, None);
 }
 
 #[test]
@@ -182,10 +182,10 @@ fn cold_calls_without_a_wake_up_are_counted_by_reason() {
     });
     let ran = run(fake, "only=cold_call iterations=9 warmup=0");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let counts = ran.scenarios[0].rejected().collect::<Vec<_>>();
+    let rejected = ran.scenarios[0].rejected().collect::<Vec<_>>();
     assert!(
-        matches!(counts[..], [(Reason::Abandoned, 1..)]),
-        "{counts:?}"
+        matches!(rejected[..], [(Reason::Abandoned, 1..)]),
+        "{rejected:?}"
     );
     let has_rejections = |cell: &&Cell| {
         let counts = cell.counts.as_ref();
@@ -236,18 +236,20 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
         (with_modes().without_gic(), &STATES, Skip::NoGic),
         (with_modes(), stops, timer_stops),
     ] {
-        let ran = run_with(fake, args, states);
-        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+        let statuses = run_with(fake, args, states).statuses();
+        assert_eq!(statuses, [Status::Skipped(skip)]);
     }
-    let ran = run_with(with_modes().with_frame(), args, stops);
-    assert_eq!(ran.counts(), [1, 0, 0]);
+    let by_frame = run_with(with_modes().with_frame(), args, stops);
+    assert_eq!(by_frame.counts(), [1, 0, 0]);
     let is_system_suspend = |round: &Round| round.action == Action::SystemSuspend;
-    assert!(ran.asks(is_system_suspend));
-    assert!(!ran.asks(|round| is_system_suspend(round) && round.waker != Waker::Frame));
+    assert!(by_frame.asks(is_system_suspend));
+    assert!(!by_frame.asks(|round| is_system_suspend(round) && round.waker != Waker::Frame));
     // A lost CPU may still be on, and SYSTEM_SUSPEND requires all other CPUs to be off.
-    let args = "only=susp_deep_serial,system_suspend iterations=3";
-    let ran = run(with_modes().with(losing(2, 1)), args);
-    assert_eq!(ran.statuses(), [lost(2); 2]);
+    let after_loss = run(
+        with_modes().with(losing(2, 1)),
+        "only=susp_deep_serial,system_suspend iterations=3",
+    );
+    assert_eq!(after_loss.statuses(), [lost(2); 2]);
     let plan = Plan::parse("only=all").expect("a group");
     assert!(!plan.scenarios.contains(ScenarioId::named("system_suspend")));
 }
@@ -261,8 +263,8 @@ fn rejections_are_counted_by_reason() {
     });
     let ran = run(fake, "only=contend_sweep contend=2 iterations=9 warmup=0");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let counts = [(Reason::WrongContext, 4), (Reason::Companion, 4)];
-    assert!(ran.scenarios[0].rejected().eq(counts));
+    let expected = [(Reason::WrongContext, 4), (Reason::Companion, 4)];
+    assert!(ran.scenarios[0].rejected().eq(expected));
     let counts = ran.cells().filter_map(|cell| cell.counts.as_ref());
     assert!(counts.map(Counts::rejected_total).any(|total| total == 2));
 }
