@@ -32,6 +32,7 @@ pub(crate) fn parse_word(text: &str) -> Option<u32> {
     })
 }
 
+/// Parses `0x` and digits.
 fn parse<T: TryFrom<u64>, E: de::Error>(text: &str) -> Result<T, E> {
     text.strip_prefix("0x")
         .and_then(|digits| u64::from_str_radix(digits, 16).ok())

@@ -288,7 +288,7 @@ impl<'m> Bench<'m> {
     }
 
     /// Starts a step: resets the counts and empties the cells.
-    pub(crate) fn begin(&mut self, step: StepRounds) {
+    pub(crate) fn begin_step(&mut self, step: StepRounds) {
         self.step = step;
         (self.attempts, self.trials) = (0, 0);
         self.skew = Summary::default();
@@ -345,6 +345,7 @@ impl<'m> Bench<'m> {
         }
     }
 
+    /// Returns the status of the current step.
     pub(crate) fn status(&self) -> Status {
         let cells = || self.cells.iter().map(|state| &state.cell);
         if let Some(Some(skip)) = cells().next().map(|cell| cell.skipped)
@@ -369,6 +370,7 @@ impl<'m> Bench<'m> {
         failure.map_or(Status::Passed, Status::Failed)
     }
 
+    /// Returns a round of the current step.
     pub(crate) fn round(&self, who: Who, action: Action) -> Round {
         let lead_in = lead_in(self.machine.facts(), who, self.cells.len());
         let (sleep, osi) = (self.sleep.now, self.step.osi);
@@ -398,7 +400,7 @@ impl<'m> Bench<'m> {
     }
 
     /// Runs a round, after updating the sample count that the host may read.
-    pub(crate) fn run(&mut self, who: Who, action: Action) {
+    pub(crate) fn run_action(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
         let mut count = SampleCount::default();
         for state in self.cells.iter().filter(|state| state.needs_samples()) {
@@ -412,14 +414,15 @@ impl<'m> Bench<'m> {
         self.machine.run(&round, &mut self.outcomes);
     }
 
+    /// Runs a round with one CPU, and returns its outcome.
     pub(crate) fn run_alone(&mut self, cpu: CpuIndex, action: Action) -> Outcome {
-        self.run(Who::Only(cpu), action);
+        self.run_action(Who::Only(cpu), action);
         self.outcomes[cpu.place()]
     }
 
     /// Evaluates one CPU's attempt and, depending on `attempt_use`, keeps it or counts its
     /// rejection.
-    pub(crate) fn take(
+    pub(crate) fn judge_attempt(
         &mut self,
         cpu: CpuIndex,
         outcome: &Outcome,
@@ -441,6 +444,7 @@ impl<'m> Bench<'m> {
         verdict
     }
 
+    /// Returns the number of ticks in `microseconds`.
     pub(crate) fn us(&self, microseconds: u64) -> u64 {
         self.machine.facts().ticks(microseconds)
     }

@@ -20,6 +20,7 @@ pub(crate) const LEAST_US: u64 = 500;
 /// The sleep if PMF is not available, in microseconds. Only PMF shows how long the power-down
 /// takes.
 pub(crate) const UNKNOWN_US: u64 = 10_000;
+/// The maximum sleep, in microseconds.
 pub(crate) const LONGEST_US: u64 = 2_000_000;
 /// The sleep, as a multiple of the longest power-down in the trial. In each round, CPUs queue for
 /// locks in a different order; a single CPU does not queue.
@@ -139,7 +140,7 @@ fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
 /// that have none.
 pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     bench.trials += 1;
-    bench.run(who, bench.step.action);
+    bench.run_action(who, bench.step.action);
     for (state, outcome) in bench.cells.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() && outcome.judge(bench.pmf).is_ok() {
             state.cold.get_or_insert(*outcome);

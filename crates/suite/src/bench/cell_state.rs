@@ -55,6 +55,7 @@ impl CellState {
         }
     }
 
+    /// Discards everything but the memory, and records whether the CPU is lost.
     pub(crate) fn clear(&mut self, cpu: CpuIndex, lost: Option<Loss>) {
         let mut kept = core::mem::take(&mut self.kept);
         let mut columns = core::mem::take(&mut self.columns);
@@ -72,24 +73,29 @@ impl CellState {
         };
     }
 
+    /// Returns the number of samples kept as outcomes.
     pub(crate) fn valid(&self) -> u32 {
         self.kept.len() as u32
     }
 
+    /// Returns true if the scenario expects samples from this CPU and does not skip it.
     pub(crate) fn needs_samples(&self) -> bool {
         self.is_expected && self.cell.skipped.is_none()
     }
 
+    /// Returns the number of attempts that were not counted.
     pub(crate) fn rejected_total(&self) -> u32 {
         self.rejected.iter().sum()
     }
 
+    /// Counts a rejection.
     pub(crate) fn reject(&mut self, rejection: Rejection) {
         self.rejected[rejection.reason as usize] += 1;
         self.first_rejection.get_or_insert(rejection);
         self.note_loss(rejection);
     }
 
+    /// Records the loss, if the rejection is due to one. The first loss counts.
     pub(crate) fn note_loss(&mut self, rejection: Rejection) {
         if let Detail::Loss(loss) = rejection.detail {
             self.cell.lost.get_or_insert(loss);

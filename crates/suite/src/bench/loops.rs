@@ -43,6 +43,7 @@ pub struct OperationKind {
 
 /// Any value that is not an error code.
 pub(crate) const ANY_NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
+/// Only NOT_SUPPORTED.
 pub(crate) const NOT_SUPPORTED: Option<(i32, i32)> =
     Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
 
@@ -147,7 +148,7 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
         limit: None,
         quiet: 0,
     };
-    let status = match micro.run(loops) {
+    let status = match micro.measure_loops(loops) {
         Err(failure) => Status::Failed(failure),
         Ok(()) if bench.results.is_empty() => Status::Skipped(loops.if_not_measured),
         Ok(()) => Status::Passed,
@@ -168,7 +169,8 @@ struct Micro<'s, 'm> {
 }
 
 impl Micro<'_, '_> {
-    fn run(&mut self, loops: &Loops) -> Result<(), Failure> {
+    /// Measures each operation, and the loop itself if nothing else does.
+    fn measure_loops(&mut self, loops: &Loops) -> Result<(), Failure> {
         let cpus = self.bench.cells.len();
         let facts = self.bench.machine.facts();
         let lead = facts.lead;

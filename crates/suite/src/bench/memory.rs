@@ -20,7 +20,9 @@ const SUMMARY: usize = 768;
 /// Bytes for printing one scenario. A suite scenario needs additional bytes for each CPU, and any
 /// other scenario needs additional bytes for each series.
 pub(crate) const PRINTING: usize = 32 << 10;
+/// The additional bytes for each CPU in a suite scenario.
 const PRINTING_ROW: usize = 1024;
+/// The additional bytes for each series in any other scenario.
 const PRINTING_SERIES: usize = 640;
 /// Bytes for printing one check.
 pub(crate) const CHECK_PRINTING: usize = 320;

@@ -157,6 +157,7 @@ fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, attempt_use: AttemptUse) {
     take_outcome(bench, cpu, outcome, attempt_use);
 }
 
+/// Suspends the lead, and evaluates the attempt.
 fn suspend_lead(bench: &mut Bench<'_>, attempt_use: AttemptUse) {
     let lead = bench.lead();
     let round = Round {
@@ -167,8 +168,9 @@ fn suspend_lead(bench: &mut Bench<'_>, attempt_use: AttemptUse) {
     take_outcome(bench, lead, bench.outcomes[lead.place()], attempt_use);
 }
 
+/// Evaluates a CPU's attempt, and lengthens the wait that was too short, if any.
 fn take_outcome(bench: &mut Bench<'_>, cpu: CpuIndex, outcome: Outcome, attempt_use: AttemptUse) {
-    let Err(rejection) = bench.take(cpu, &outcome, attempt_use) else {
+    let Err(rejection) = bench.judge_attempt(cpu, &outcome, attempt_use) else {
         return;
     };
     let is_lead = cpu == bench.lead();

@@ -40,7 +40,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         let is_warm_up = bench.attempts < warmup;
         let lost = bench.machine.count_lost(bench.cells.len());
         bench.attempts += 1;
-        bench.run(who, action);
+        bench.run_action(who, action);
         let Err((_, wrong)) = judge_round(bench) else {
             if !is_warm_up {
                 keep_round(bench);

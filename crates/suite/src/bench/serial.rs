@@ -20,7 +20,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     if bench.machine.facts().no_cpu_off.is_some() {
         // Turn on all CPUs before the first one is measured, so that its conditions match those of
         // later turns.
-        bench.run(Who::All, Action::Version);
+        bench.run_action(Who::All, Action::Version);
     }
     // All CPUs are measured with the sleep and quiet times that the slowest CPU needs.
     let (mut longest, mut quiet) = (0, 0);
@@ -121,7 +121,7 @@ fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
         }
         bench.attempts += 1;
         let outcome = bench.run_alone(cpu, bench.step.action);
-        let Err(rejection) = bench.take(cpu, &outcome, attempt_use) else {
+        let Err(rejection) = bench.judge_attempt(cpu, &outcome, attempt_use) else {
             return;
         };
         lengthen_wait(bench, rejection);

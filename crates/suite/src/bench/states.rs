@@ -25,6 +25,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
+    /// Returns the state with this value, which need not be one of the board's.
     fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
         let known = idle_states
             .iter()
@@ -43,6 +44,7 @@ impl Chosen {
         }
     }
 
+    /// Returns the suspend to this state.
     pub(crate) fn action(self) -> Action {
         Action::Suspend {
             power_state: self.power_state,

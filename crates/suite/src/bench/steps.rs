@@ -39,7 +39,9 @@ pub(crate) fn heap(size: &RunSize<'_>, cells: usize) -> usize {
 pub(crate) struct Sweep<'m> {
     pub(crate) bench: Bench<'m>,
     pub(crate) conditions: Conditions,
+    /// The first failure of a step.
     pub(crate) failure: Option<Failure>,
+    /// True if at least one step was measured.
     pub(crate) is_measured: bool,
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn measure(
 }
 
 impl Sweep<'_> {
+    /// Returns the scenario's results.
     fn finish(self, key: ScenarioKey) -> Scenario {
         let states = self.bench.setting.states;
         let mut conditions = self.conditions;
@@ -194,7 +197,7 @@ impl Sweep<'_> {
         // One helper placement is enough for a curve, so the lead is the only helper.
         let helper = self.needs_helper(&step).then_some(self.bench.lead());
         let bench = &mut self.bench;
-        bench.begin(StepRounds { helper, ..step });
+        bench.begin_step(StepRounds { helper, ..step });
         let status = measure_step(bench);
         self.conditions.attempts += bench.attempts;
         self.conditions.trials += bench.trials;

@@ -68,7 +68,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
             None => StepRounds::new(cpus, Action::Version),
         }
     };
-    bench.begin(step);
+    bench.begin_step(step);
     let needs_state = id.is_suspend() && !step.turns_off;
     let status = match why {
         Some(skip) if needs_state => {

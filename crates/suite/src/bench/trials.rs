@@ -143,7 +143,7 @@ impl<'t> Trials<'t> {
         let mut next = self.last_other_before(None);
         for _ in 0..CPUS {
             let Some(cpu) = next else { break };
-            match self.run(cpu, Waker::TimerTrial, state) {
+            match self.try_waker(cpu, Waker::TimerTrial, state) {
                 TrialVerdict::Woken | TrialVerdict::Refused => break,
                 TrialVerdict::WokenInstead => return Ok(OwnTimer::Stops(cpu)),
                 TrialVerdict::Asleep => {
@@ -167,7 +167,7 @@ impl<'t> Trials<'t> {
         let mut next = self.last_other_before(None);
         for _ in 0..CPUS {
             let Some(cpu) = next else { break };
-            match self.run(cpu, Waker::Helper(lead), state) {
+            match self.try_waker(cpu, Waker::Helper(lead), state) {
                 TrialVerdict::Woken => return Ok(Some(cpu)),
                 TrialVerdict::Refused => verdict = Ok(None),
                 TrialVerdict::Asleep => return Err(self.did_not_wake(cpu, state)),
@@ -192,7 +192,7 @@ impl<'t> Trials<'t> {
         let lead = self.machine.facts().lead;
         let mut last = (Skip::NoHelper, lead);
         while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
-            let why = match self.run(lead, waker(helper), state) {
+            let why = match self.try_waker(lead, waker(helper), state) {
                 TrialVerdict::Woken => return Ok(Some(helper)),
                 TrialVerdict::Refused => return Ok(None),
                 TrialVerdict::WokenInstead | TrialVerdict::Asleep => self.did_not_wake(lead, state),
@@ -231,18 +231,20 @@ impl<'t> Trials<'t> {
             .expect("the machine has an outcome for each CPU")
     }
 
+    /// Returns the reason to skip a state from which an SGI did not wake the CPU.
     fn did_not_wake(&self, cpu: CpuIndex, state: Chosen) -> Skip {
         let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
         Skip::SgiDidNotWake { mpidr, power_state }
     }
 
+    /// Returns the reason to skip a state if none of the CPU's trials succeeded.
     fn not_tried(&self, cpu: CpuIndex, state: Chosen) -> Skip {
         let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
         Skip::NotTried { mpidr, power_state }
     }
 
     /// Tests whether `waker` wakes the CPU from this state, with increasingly long sleeps.
-    pub(crate) fn run(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
+    pub(crate) fn try_waker(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
         let facts = self.machine.facts();
         let has_pmf = facts.pmf.is_ok();
         let is_own_timer = waker == Waker::TimerTrial;

@@ -6,6 +6,7 @@ use super::statistics::{P99_MIN, Summary, rank};
 
 /// The base-2 logarithm of the number of bins that have the same width.
 const BITS: u32 = 4;
+/// The number of bins that have the same width.
 const HALF: usize = 1 << BITS;
 /// The number of bits in a tick count below the limit.
 const LIMIT_BITS: u32 = 24;

@@ -12,8 +12,9 @@ use crate::plan::WakePattern;
 /// attempt, a lost SGI costs a sample, but not the CPU.
 const GRACE_US: u64 = 500_000;
 
-/// The time in microseconds added by each CPU in a helper's chain, and the limit on the total.
+/// The time in microseconds added by each CPU in a helper's chain.
 const HOP_US: u64 = 50_000;
+/// The limit on the time added by all CPUs in a helper's chain, in microseconds.
 const HOPS_US: u64 = 500_000;
 
 /// The CPUs that a CPU wakes with SGIs in a round.

@@ -29,11 +29,13 @@ impl RunningSummary {
         (self.n > 0).then_some(self.min)
     }
 
+    /// Adds one latency.
     fn add(&mut self, ticks: u64) {
         let (n, min, max, sum) = (1, ticks, ticks, ticks);
         self.merge(&Self { n, min, max, sum });
     }
 
+    /// Adds the latencies in `other`.
     fn merge(&mut self, other: &Self) {
         let least = [self.least(), other.least()].into_iter().flatten().min();
         self.n = self.n.saturating_add(other.n);

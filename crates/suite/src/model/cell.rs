@@ -21,7 +21,7 @@ pub struct CellStep {
     /// The CPUs on which the step was measured.
     #[serde(rename = "how")]
     pub cpus: ActiveCpus,
-    /// The kind of operation.
+    /// What the step does.
     pub variant: Variant,
     /// The value of the varied quantity, in the unit of the scenario's axis.
     #[serde(rename = "x", default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ impl Default for CellStep {
 }
 
 impl CellStep {
-    /// Returns the step for one operation on a single CPU.
+    /// Returns the step that does this, once for each sample, on a single CPU.
     pub fn of(variant: Variant) -> Self {
         Self {
             variant,

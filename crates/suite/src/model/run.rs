@@ -99,7 +99,7 @@ impl Run {
     }
 
     /// Returns true if TFTF's first and last lines enclose the run's output.
-    pub fn has_frame(&self) -> bool {
+    pub fn has_tftf_lines(&self) -> bool {
         self.plan.is_some_and(|plan| {
             let suite = plan.scenarios.suite();
             !suite.is_empty() && plan.methods.iter().any(|method| method == Method::Tftf)

@@ -58,6 +58,7 @@ impl Samples {
         self.len += 1;
     }
 
+    /// Appends a number, lowest bits first; the top bit of a byte is set if more bytes follow.
     fn push_number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push(number as u8 | 0x80);
@@ -85,6 +86,7 @@ impl Samples {
     }
 }
 
+/// Decodes a sample.
 fn next_sample(rest: &mut slice::Iter<'_, u8>) -> Sample {
     let index = next_number(rest) as u32;
     let base = next_number(rest);
@@ -99,6 +101,7 @@ fn next_sample(rest: &mut slice::Iter<'_, u8>) -> Sample {
     }
 }
 
+/// Decodes a number; see [`Samples::push_number`].
 fn next_number(rest: &mut slice::Iter<'_, u8>) -> u64 {
     let mut number = 0;
     for (byte, index) in rest.zip(0..) {

@@ -46,6 +46,7 @@ impl Totals {
         group.iter().for_each(|scenario| self.add_samples(scenario));
     }
 
+    /// Adds the samples, rejections, skipped cells and losses of a scenario with one placement.
     fn add_samples(&mut self, scenario: &Scenario) {
         let is_skipped = scenario.status.skip().is_some();
         let mut lost = CpuSet::default();

@@ -26,6 +26,7 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     not_tried(out, run, scenario)
 }
 
+/// Writes the table of functions that were called.
 fn called_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
     let mut table = Table::titled("Firmware functions that were called");
     table.words(["Function", "Check"]);
@@ -52,6 +53,7 @@ fn called_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
     write_table(out, table, &TableStyle::SIMPLE)
 }
 
+/// Writes the table of functions that are only listed.
 fn listed_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
     let mut table = Table::titled("Firmware functions that were not called");
     table.words(["Function"]);

@@ -27,7 +27,7 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let (Some(head), Some(facts), Some(plan)) = (&run.head, &run.facts, &run.plan) else {
         return Ok(());
     };
-    if run.has_frame() {
+    if run.has_tftf_lines() {
         tftf_lines::begin(out, facts.exception_level)?;
     }
     writeln!(out, "\npsci-bench {}", head.version)?;

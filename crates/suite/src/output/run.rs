@@ -144,7 +144,7 @@ pub fn closing(
 ) -> Result<Verdict, fmt::Error> {
     let totals = summary.totals;
     let verdict = Verdict::from_totals(&totals);
-    if run.has_frame() {
+    if run.has_tftf_lines() {
         tftf_lines::summary(out, summary.tests_of_tftf(run))?;
     }
     frequencies(out, run)?;
@@ -156,7 +156,7 @@ pub fn closing(
         totals,
     };
     records.end(out, run, end)?;
-    if run.has_frame() {
+    if run.has_tftf_lines() {
         out.write_str("\nNOTICE:  Exiting tests.\n")?;
     }
     out.write_char('\n')?;

@@ -93,7 +93,7 @@ impl ClosingSummary {
     pub fn add(&mut self, run: &Run, group: &[Scenario]) {
         self.totals.add(group);
         if self.results.len() < self.results.capacity() {
-            self.results.extend(SummaryRow::of(run, group));
+            self.results.extend(SummaryRow::from_group(run, group));
         }
         group.iter().for_each(|scenario| self.add_skips(scenario));
     }
@@ -117,6 +117,7 @@ impl ClosingSummary {
         counts
     }
 
+    /// Adds what a scenario with one helper placement skipped.
     fn add_skips(&mut self, scenario: &Scenario) {
         match scenario.status.skip() {
             Some(skip) => self.push(scenario, Part::Whole, skip),
@@ -155,6 +156,7 @@ impl ClosingSummary {
         }
     }
 
+    /// Adds one skipped part, if there is room.
     fn push(&mut self, scenario: &Scenario, part: Part, why: Skip) {
         debug_assert!(self.skipped.len() < self.skipped.capacity());
         if self.skipped.len() < self.skipped.capacity() {
@@ -187,6 +189,7 @@ impl ClosingSummary {
         self.counts(out, run)
     }
 
+    /// Writes the table.
     fn table(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         let rows = || self.results.iter().filter(|row| row.measures());
         // If the plan has a single method, omit the column, because every row would contain the
@@ -251,7 +254,8 @@ impl ClosingSummary {
 }
 
 impl SummaryRow {
-    fn of(run: &Run, group: &[Scenario]) -> Option<Self> {
+    /// Returns the row for a scenario with all its helper placements; None if there are none.
+    fn from_group(run: &Run, group: &[Scenario]) -> Option<Self> {
         let first = group.first()?;
         let mut totals = Totals::default();
         totals.add(group);

@@ -1,6 +1,6 @@
 //! Sentences that accompany the step tables: one for each curve in a sweep, one about attempts that
-//! were not counted, and one each about omitted states and OS-initiated mode. Omitted steps are
-//! listed at the end of the run.
+//! were not counted, and one each about omitted states and OS-initiated mode. The summary at the
+//! end of the run lists omitted steps.
 
 use alloc::format;
 use alloc::string::String;

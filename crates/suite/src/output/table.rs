@@ -124,6 +124,7 @@ impl Table {
         self.rows.push(labels.into_iter().chain(entries).collect());
     }
 
+    /// Adds columns of one kind.
     fn columns(
         &mut self,
         names: impl IntoIterator<Item: Into<String>>,

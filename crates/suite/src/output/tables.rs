@@ -28,7 +28,7 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
 
 /// Returns the title of the main table.
 fn title(run: &Run, scenario: &Scenario) -> String {
-    let variant = match (scenario.method, scenario.has_pmf()) {
+    let conditions = match (scenario.method, scenario.has_pmf()) {
         (Method::Tftf, true) => "",
         (Method::Tftf, false) => ", caller's side",
         (Method::Warm, true) => ", CPUs kept on",
@@ -38,7 +38,7 @@ fn title(run: &Run, scenario: &Scenario) -> String {
         format!(", woken by CPU {}", run.label(helper))
     });
     let (name, unit) = (scenario.id.name(), run.clock().unit());
-    format!("{name}{variant}{helper} ({unit})")
+    format!("{name}{conditions}{helper} ({unit})")
 }
 
 /// Writes one row per CPU and one column per metric.

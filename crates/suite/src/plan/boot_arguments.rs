@@ -125,6 +125,7 @@ impl Plan {
         (batch, loops.div_ceil(batch))
     }
 
+    /// Applies one word. `seen` has one bit for each [`Key`] that was given before.
     fn apply(&mut self, word: &str, seen: &mut u32) -> Result<(), PlanProblem> {
         let (key, value) = word.split_once('=').ok_or(PlanProblem::NotAPair)?;
         let key = Key::from_word(key).ok_or(PlanProblem::UnknownKey)?;
@@ -201,6 +202,7 @@ pub fn is_foreign(word: &str) -> bool {
     Key::from_word(key).is_none() && !Key::is_misspelled(key)
 }
 
+/// Returns the part of a word before its first `=`, or the whole word.
 fn key_of(word: &str) -> &str {
     word.split_once('=').map_or(word, |(key, _)| key)
 }

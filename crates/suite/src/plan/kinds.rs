@@ -70,6 +70,7 @@ impl<const LEAST: u32, const MOST: u32> Kind for Bytes<LEAST, MOST> {
     }
 }
 
+/// Returns a number of bytes with the largest unit that divides it.
 fn bytes_text(bytes: u32) -> String {
     match bytes {
         0 => "0".into(),
@@ -171,6 +172,7 @@ impl Kind for PowerState {
     }
 }
 
+/// Parses `0x` and 1 to 8 hexadecimal digits.
 fn hexadecimal(text: &str) -> Option<u32> {
     let digits = text.as_bytes().strip_prefix(b"0x")?;
     outside::number(digits, 16).filter(|_| digits.len() <= 8)
@@ -256,6 +258,7 @@ impl<K: Kind> Kind for Optional<K> {
     }
 }
 
+/// Describes a list of words.
 fn write_words<'w>(f: &mut dyn fmt::Write, words: impl Iterator<Item = &'w str>) -> fmt::Result {
     f.write_str("one or more of these, separated by commas:")?;
     for word in words {

@@ -45,14 +45,14 @@ fn edit_distance(key: &str, word: &str) -> Option<u8> {
             distances[row][column] = if row == 0 || column == 0 {
                 (row + column) as u8
             } else {
-                let (own, other) = (letter(key, row), letter(word, column));
+                let (in_key, in_word) = (letter(key, row), letter(word, column));
                 let removed = distances[row - 1][column] + 1;
                 let inserted = distances[row][column - 1] + 1;
-                let replaced = distances[row - 1][column - 1] + u8::from(own != other);
+                let replaced = distances[row - 1][column - 1] + u8::from(in_key != in_word);
                 let is_exchanged = row > 1
                     && column > 1
-                    && own == letter(word, column - 1)
-                    && other == letter(key, row - 1);
+                    && in_key == letter(word, column - 1)
+                    && in_word == letter(key, row - 1);
                 let exchanged = if is_exchanged {
                     distances[row - 2][column - 2] + 1
                 } else {

@@ -103,7 +103,7 @@ impl ScenarioId {
         self.descriptor().axis
     }
 
-    /// Returns the kinds of operation in its steps, in table order.
+    /// Returns the variants of its steps, in table order.
     pub fn variants(self) -> impl Iterator<Item = Variant> {
         let descriptor = self.descriptor();
         let loop_variants = descriptor

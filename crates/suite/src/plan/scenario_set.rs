@@ -29,7 +29,7 @@ impl ScenarioSet {
         tags.chain(Self::GROUPS)
     }
 
-    /// Returns the scenarios selected by a tag or by a keyword in [`Self::GROUPS`].
+    /// Returns the scenarios selected by a tag or by the keyword of a group.
     pub fn of_word(word: &str) -> Option<Self> {
         let is_selected: fn(ScenarioId) -> bool = match word {
             "suite" => ScenarioId::is_suite,

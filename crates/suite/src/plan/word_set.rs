@@ -48,6 +48,7 @@ impl<T: Word> WordSet<T> {
         Some(set)
     }
 
+    /// Returns the bit for a value.
     fn bit(value: T) -> u8 {
         let index = T::VALUES.iter().position(|known| *known == value);
         1 << index.expect("every value is in the list")

@@ -35,8 +35,9 @@ use crate::plan::{ActiveCpus, Method, ScenarioId, Variant};
 /// Up to `MOST` numbers, null if missing. They are kept off the heap, which is small during a run.
 type Numbers<const MOST: usize> = ArrayVec<Option<i64>, MOST>;
 
-/// The number of values for a series, and for a sample's instants.
+/// The number of values for a series.
 const SERIES: usize = 7;
+/// The number of values for a sample's instants: the base and the intervals.
 const SAMPLE: usize = 1 + INSTANTS;
 
 /// The list that stands for a cell.

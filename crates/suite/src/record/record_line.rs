@@ -79,6 +79,7 @@ pub fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
+/// Returns the index at which a record seems to start.
 fn find_mark(bytes: &[u8]) -> Option<usize> {
     let mut windows = bytes.windows(MARK.len());
     windows.position(|window| window == MARK.as_bytes())

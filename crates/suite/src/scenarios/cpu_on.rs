@@ -86,6 +86,7 @@ fn measure(request: Request<'_>, floods: bool) -> Result<Vec<Scenario>, fmt::Err
     Ok(alloc::vec![bench.finish(key, status)])
 }
 
+/// Measures each CPU but the lead and then, unless the lead floods one CPU, all of them at once.
 fn measure_all(bench: &mut Bench<'_>, floods: bool) -> Result<(), Failure> {
     bench.asked = bench.setting.plan.iterations;
     let lead = bench.lead();
@@ -100,6 +101,7 @@ fn measure_all(bench: &mut Bench<'_>, floods: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Runs the rounds for these CPUs.
 fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Failure> {
     let lead_in = bench.machine.facts().ticks(LEAD_IN_US);
     let mut round = Round {
@@ -148,6 +150,7 @@ fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
     (2 * slowest.unwrap_or(0)).min(longest_quiet)
 }
 
+/// Adds a CPU's cell. Returns an error if too few samples of either time are valid.
 fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failure> {
     let asked = bench.asked;
     let step = CellStep {

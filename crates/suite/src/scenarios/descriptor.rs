@@ -38,7 +38,7 @@ pub struct Descriptor {
     pub columns: &'static [Metric],
     /// The quantity that the scenario's steps vary; None if there is at most one step.
     pub axis: Option<Axis>,
-    /// The kinds of operation in the scenario's steps, in table order, except for loops.
+    /// What the scenario's steps do, in table order, except for loops.
     pub variants: &'static [Variant],
     /// The loops, if the scenario consists of loops.
     pub loops: Option<&'static Loops>,

@@ -68,6 +68,6 @@ fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
 fn set_mode(sweep: &mut Sweep<'_>, mode: SuspendMode) -> Result<(), ReturnCode> {
     let bench = &mut sweep.bench;
     bench.step.osi = false;
-    bench.run(Who::Only(bench.lead()), Action::None);
+    bench.run_action(Who::Only(bench.lead()), Action::None);
     Ok(bench.machine.set_suspend_mode(mode)?)
 }

@@ -139,7 +139,7 @@ fn measure_call(sweep: &mut Sweep<'_>, called: Option<Called>) {
         };
         sweep
             .bench
-            .begin(StepRounds::new(ActiveCpus::Alone, Action::Interrupt));
+            .begin_step(StepRounds::new(ActiveCpus::Alone, Action::Interrupt));
         let mut masked = Masked { sweep, cpu, call };
         match called {
             None => masked.measure_baseline(),
@@ -227,7 +227,7 @@ impl Masked<'_, '_> {
             let outcome = self.run(after);
             let bench = &mut self.sweep.bench;
             bench.trials += 1;
-            let verdict = bench.take(self.cpu, &outcome, AttemptUse::WarmUp);
+            let verdict = bench.judge_attempt(self.cpu, &outcome, AttemptUse::WarmUp);
             if verdict.is_ok() {
                 return Some(outcome);
             }
@@ -237,7 +237,7 @@ impl Masked<'_, '_> {
         }
         let bench = &mut self.sweep.bench;
         let outcome = bench.outcomes[self.cpu.place()];
-        let _ = bench.take(self.cpu, &outcome, AttemptUse::Measure);
+        let _ = bench.judge_attempt(self.cpu, &outcome, AttemptUse::Measure);
         None
     }
 
@@ -255,11 +255,12 @@ impl Masked<'_, '_> {
             let _ = self
                 .sweep
                 .bench
-                .take(self.cpu, &outcome, AttemptUse::Measure);
+                .judge_attempt(self.cpu, &outcome, AttemptUse::Measure);
         }
         self.sweep.bench.attempts += attempts;
     }
 
+    /// Returns the state of the CPU's current step.
     fn cell_state(&self) -> &CellState {
         &self.sweep.bench.cells[self.cpu.place()]
     }

@@ -91,6 +91,7 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
            measured alone, the other CPUs are on and run the variant's load. "
 }
 
+/// The latencies in a cell.
 const FIGURES: [(LatencyKind, Metric); 2] = [
     (LatencyKind::Entry, Metric::Entry),
     (LatencyKind::Handler, Metric::Handler),
@@ -143,7 +144,7 @@ fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
         timer,
         bench,
     };
-    let failure = timers.run()?;
+    let failure = timers.measure_loads()?;
     // Other scenarios expect the CPUs to be off.
     let _ = timers.bench.run_round(&timers.round());
     let status = match failure {
@@ -166,7 +167,7 @@ struct Timers<'m> {
 
 impl Timers<'_> {
     /// Measures each load until one fails.
-    fn run(&mut self) -> Result<Option<Failure>, fmt::Error> {
+    fn measure_loads(&mut self) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus.len();
         let timer = self.timer;
         self.bench.asked = timer.expiries().0;

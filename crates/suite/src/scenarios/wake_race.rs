@@ -113,7 +113,7 @@ enum Ending {
 struct Point {
     /// Ticks from the call to the instant at which the interrupt falls due; 0 if that instant comes
     /// before the call. If the interrupt is lost, this is the scheduled offset.
-    x: u64,
+    offset: u64,
     ending: Ending,
     /// Ticks from that instant, or from the call if it comes later, to the CPU's first instruction
     /// after the suspend.
@@ -211,6 +211,7 @@ fn participants(sweep: &Sweep<'_>, cpu: CpuIndex, active: ActiveCpus) -> Option<
 }
 
 impl RaceMap<'_, '_> {
+    /// Takes the points of the map.
     fn measure(&mut self) {
         let plan = self.sweep.bench.setting.plan;
         let end = self.find_end();
@@ -226,7 +227,7 @@ impl RaceMap<'_, '_> {
         {
             self.add_points(one.midpoint(other));
             misses += 1;
-            let is_between = |point: &Point| one < point.x && point.x < other;
+            let is_between = |point: &Point| one < point.offset && point.offset < other;
             if self.points.iter().any(is_between) {
                 misses = 0;
             } else if misses == TRIES {
@@ -239,10 +240,10 @@ impl RaceMap<'_, '_> {
     /// `from`.
     fn border(&self, from: u64) -> Option<(u64, u64)> {
         let is_border = |[one, other]: &&[Point; 2]| {
-            one.x >= from && one.ending != other.ending && one.x + 1 < other.x
+            one.offset >= from && one.ending != other.ending && one.offset + 1 < other.offset
         };
         let [one, other] = self.points.array_windows().find(is_border)?;
-        Some((one.x, other.x))
+        Some((one.offset, other.offset))
     }
 
     /// Finds an offset from which on the CPU is down, because its wake-up takes the same time.
@@ -253,34 +254,36 @@ impl RaceMap<'_, '_> {
         let from_call = ticks_between(first.before, first.due);
         self.lead = longest.saturating_sub(from_call);
         let expected = ticks_between(first.due, first.after);
-        let mut x = FIRST;
-        while x < longest {
-            if let Some(point) = self.point(x)
+        let mut offset = FIRST;
+        while offset < longest {
+            if let Some(point) = self.point(offset)
                 && point.ending == Ending::Slept
                 && point.latency <= expected + expected / 8
             {
-                return x;
+                return offset;
             }
-            x *= 2;
+            offset *= 2;
         }
         longest
     }
 
     /// Adds the points for an offset, in order.
-    fn add_points(&mut self, x: u64) {
+    fn add_points(&mut self, offset: u64) {
         for _ in 0..self.sweep.bench.setting.plan.repeats {
-            if let Some(point) = (0..TRIES).find_map(|_| self.point(x)) {
-                let index = self.points.partition_point(|other| other.x <= point.x);
+            if let Some(point) = (0..TRIES).find_map(|_| self.point(offset)) {
+                let index = self
+                    .points
+                    .partition_point(|other| other.offset <= point.offset);
                 self.points.insert(index, point);
             }
         }
     }
 
-    /// Suspends once. The interrupt falls due `x` ticks after the call, unless something delays
-    /// the call. Counts a suspend without an outcome.
-    fn point(&mut self, x: u64) -> Option<Point> {
+    /// Suspends once. The interrupt falls due `offset` ticks after the call, unless something
+    /// delays the call. Counts a suspend without an outcome.
+    fn point(&mut self, offset: u64) -> Option<Point> {
         // At offset 0, the interrupt is already pending.
-        let after = if x == 0 { 0 } else { self.lead + x };
+        let after = if offset == 0 { 0 } else { self.lead + offset };
         let outcome = self.run(after);
         let bench = &mut self.sweep.bench;
         let Some(ending) = ending(&outcome, bench.pmf) else {
@@ -299,10 +302,10 @@ impl RaceMap<'_, '_> {
         if !is_lost && after > 0 {
             self.lead = self.lead.min(after.saturating_sub(from_call));
         }
-        let is_on_schedule = from_call.abs_diff(x) <= SLACK;
+        let is_on_schedule = from_call.abs_diff(offset) <= SLACK;
         Some(Point {
-            x: if is_lost || is_on_schedule {
-                x
+            offset: if is_lost || is_on_schedule {
+                offset
             } else {
                 from_call
             },
@@ -342,8 +345,8 @@ impl RaceMap<'_, '_> {
             column.clear();
             let has_ending = |point: &&Point| point.ending as usize == index;
             for point in self.points.iter().filter(has_ending) {
-                first.get_or_insert(point.x);
-                last = Some(point.x);
+                first.get_or_insert(point.offset);
+                last = Some(point.offset);
                 column.push(point.latency);
             }
             if first.is_none() && index > 0 {

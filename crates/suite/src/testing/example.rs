@@ -72,7 +72,7 @@ pub fn board(cpus: usize) -> Vec<Cpu> {
 /// Returns a run without scenarios, on a machine with clusters of four CPUs.
 pub fn run(cpus: u16) -> Run {
     let identity = Some(cortex_a53());
-    let all = board(cpus.into()).into_iter();
+    let board = board(cpus.into());
     Run {
         head: Some(Head {
             format: FORMAT,
@@ -83,7 +83,10 @@ pub fn run(cpus: u16) -> Run {
         }),
         facts: Some(facts()),
         plan: Some(Plan::default()),
-        cpus: all.map(|cpu| Cpu { identity, ..cpu }).collect(),
+        cpus: board
+            .into_iter()
+            .map(|cpu| Cpu { identity, ..cpu })
+            .collect(),
         ..Run::default()
     }
 }
@@ -105,8 +108,8 @@ pub fn remove_pmf(run: &mut Run) {
 /// Returns the suite's six scenarios, all passed, for each of the plan's methods.
 pub fn all(run: &Run) -> Vec<Scenario> {
     let methods = run.plan.expect("a plan").methods;
-    let each = |id| methods.iter().map(move |method| made(run, id, method));
-    ScenarioId::SUITE.into_iter().flat_map(each).collect()
+    let by_method = |id| methods.iter().map(move |method| made(run, id, method));
+    ScenarioId::SUITE.into_iter().flat_map(by_method).collect()
 }
 
 /// Returns a scenario that passed.
@@ -216,12 +219,12 @@ fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
 /// Returns a CPU's Powerdown time in ticks. The lock is held during the flush, so the figure
 /// includes the flushes of all CPUs ahead in the queue.
 fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
-    let own = 640 + flushes[cpu];
+    let alone = 640 + flushes[cpu];
     if !id.is_parallel() {
-        return own;
+        return alone;
     }
     let ahead = (0..run.cpus.len()).filter(|other| position(run, *other) < position(run, cpu));
-    own + ahead.map(|other| 594 + flushes[other]).sum::<u64>()
+    alone + ahead.map(|other| 594 + flushes[other]).sum::<u64>()
 }
 
 /// Returns the instants of one CPU's sample, and the metrics of its call.

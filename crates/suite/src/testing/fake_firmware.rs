@@ -69,8 +69,8 @@ impl FakeFirmware {
     /// Returns whether the CPU with this MPIDR is on; None if there is no such CPU.
     fn state(&self, mpidr: u64) -> Option<bool> {
         let cpus = board(self.on.len());
-        let is_it = |cpu: &Cpu| cpu.mpidr.is_some_and(|own| own.number() == mpidr);
-        let index = cpus.iter().position(is_it)?;
+        let has_mpidr = |cpu: &Cpu| cpu.mpidr.is_some_and(|other| other.number() == mpidr);
+        let index = cpus.iter().position(has_mpidr)?;
         Some(self.on[index])
     }
 

@@ -214,29 +214,29 @@ fn tables() {
     many.cells[1].series[0].summary.p99 = Some(999);
     let skipped = example::skipped(good(&run, ScenarioId::SUSPEND_DEEP_SERIAL));
     let warm = made(&pair, ScenarioId::CPU_SUSPEND_PARALLEL, Method::Warm);
-    let of = |run, id: ScenarioId| (run, good(run, id));
+    let passed = |run, id: ScenarioId| (run, good(run, id));
     for (name, (run, made)) in [
         ("susp_deep_parallel", (&run, deep.clone())),
         ("lost-cpu", (&run, example::with_a_lost_cpu(deep))),
         ("skipped", (&run, skipped)),
         ("refused", (&run, refused)),
-        ("cpu_off_serial", of(&pair, ScenarioId::CPU_OFF_SERIAL)),
+        ("cpu_off_serial", passed(&pair, ScenarioId::CPU_OFF_SERIAL)),
         ("cpu_susp_serial", (&pair, many)),
         (
             "psci_version_parallel",
-            of(&pair, ScenarioId::PSCI_VERSION_PARALLEL),
+            passed(&pair, ScenarioId::PSCI_VERSION_PARALLEL),
         ),
         ("warm", (&pair, warm)),
         (
             "no-pmf-suspend",
-            of(&no_pmf, ScenarioId::SUSPEND_DEEP_PARALLEL),
+            passed(&no_pmf, ScenarioId::SUSPEND_DEEP_PARALLEL),
         ),
-        ("no-pmf-off", of(&no_pmf, ScenarioId::CPU_OFF_SERIAL)),
+        ("no-pmf-off", passed(&no_pmf, ScenarioId::CPU_OFF_SERIAL)),
         (
             "no-pmf-version",
-            of(&no_pmf, ScenarioId::PSCI_VERSION_PARALLEL),
+            passed(&no_pmf, ScenarioId::PSCI_VERSION_PARALLEL),
         ),
-        ("ticks", of(&no_clock, ScenarioId::CPU_SUSPEND_SERIAL)),
+        ("ticks", passed(&no_clock, ScenarioId::CPU_SUSPEND_SERIAL)),
     ] {
         check(name, &scenario(run, &made));
     }

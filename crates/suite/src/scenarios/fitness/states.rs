@@ -44,6 +44,7 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
     Ok(())
 }
 
+/// Suspends each CPU to the state, with each interrupt that should wake it.
 fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
     let lead = fitness.lead();
     let lost_before = fitness.count_lost();
@@ -95,6 +96,7 @@ fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
 }
 
 impl Fitness<'_> {
+    /// Returns the number of CPUs that are lost.
     fn count_lost(&self) -> usize {
         self.machine.count_lost(self.setting.cpus.len())
     }
@@ -121,7 +123,7 @@ fn check_waker(
     let mut trials = Trials::new(fitness.machine, fitness.setting.cpus);
     trials.reads_statistics = has_statistics;
     trials.checks_context = true;
-    let verdict = trials.run(cpu, waker, state);
+    let verdict = trials.try_waker(cpu, waker, state);
     let outcome = *trials.outcome(cpu);
     let outcomes = trials.into_outcomes();
     if fitness.add_failed_calls(&lost_before, &outcomes) {

@@ -42,8 +42,7 @@ fn borders_are_found_to_within_a_tick() {
     ] {
         let down = 110 + flush;
         let [returned, woken, slept] = [returned, woken, slept].map(|variant| {
-            let found = interval(&ran, cpu, variant);
-            found.unwrap_or_else(|| panic!("{cpu} {variant:?}"))
+            interval(&ran, cpu, variant).unwrap_or_else(|| panic!("{cpu} {variant:?}"))
         });
         assert_eq!((returned.0, returned.1), (0, 59));
         assert_eq!((woken.0, woken.1), (60, down - 1));

@@ -84,11 +84,16 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
 fn cells_name_what_woke_the_cpu() {
     let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
     let helper = |cpu: u16| Waker::Helper(cpu.into());
-    let (by_lead, own, frame) = (helper(0), Waker::OwnTimers, Waker::Frame);
+    let (by_lead, by_timer, by_frame) = (helper(0), Waker::OwnTimers, Waker::Frame);
     // A CPU in another cluster, or the frame, wakes the lead.
     for (fake, source, lead_waker, parallel_waker) in [
         (Fake::new(5), WakeSource::Helper, helper(4), by_lead),
-        (Fake::new(5).with_frame(), WakeSource::Frame, frame, frame),
+        (
+            Fake::new(5).with_frame(),
+            WakeSource::Frame,
+            by_frame,
+            by_frame,
+        ),
     ] {
         let ran = run_with(fake, args, &stopping(1));
         assert_eq!(ran.counts(), [3, 0, 0]);
@@ -100,10 +105,10 @@ fn cells_name_what_woke_the_cpu() {
             (1, Variant::new("deepest"), 0, by_lead),
             (1, Variant::new("deepest"), 2, parallel_waker),
             // These states do not stop the timers.
-            (1, Variant::new("serial"), CORE, own),
-            (1, Variant::new("core"), 0, own),
-            (1, Variant::new("core"), 2, own),
-            (1, Variant::new("off"), 0, own),
+            (1, Variant::new("serial"), CORE, by_timer),
+            (1, Variant::new("core"), 0, by_timer),
+            (1, Variant::new("core"), 2, by_timer),
+            (1, Variant::new("off"), 0, by_timer),
         ] {
             let cell = ran.cell(CpuIndex::new(cpu), variant, Some(value));
             let Cell {
