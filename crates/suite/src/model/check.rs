@@ -2,19 +2,15 @@
 //! function in a particular way, and records whether the firmware lists it, what the call returned
 //! and what happened.
 
-use alloc::format;
-use alloc::string::String;
 use core::fmt;
 
 use hardware::board::CpuIndex;
 use hardware::spec::psci::ReturnCode;
-use hardware::text::join::join;
 use hardware::words;
 use serde::{Deserialize, Serialize};
 
 use super::finding::CpuSet;
 use super::function::Function;
-use super::run::Run;
 use super::skip::Skip;
 use crate::measure::Rejection;
 
@@ -257,25 +253,6 @@ impl Check {
     /// Adds a CPU.
     pub fn insert(&mut self, cpu: CpuIndex) {
         self.cpus.insert(cpu);
-    }
-
-    /// Returns a phrase that identifies the function, what was checked, and the CPUs.
-    pub fn subject(&self, run: &Run) -> String {
-        let (function, what) = (self.function.name(), self.probe.title());
-        let x = self.x_text().map_or_else(String::new, |x| format!(" {x}"));
-        let labels = self.cpus.iter().map(|cpu| run.label(cpu));
-        let on = if self.cpus.is_empty() { "" } else { " on CPU " };
-        format!("{function}{x} ({what}){on}{}", join(labels, ", "))
-    }
-
-    /// Returns the level, `power_state` or pause, if there is one.
-    pub fn x_text(&self) -> Option<String> {
-        let x = self.x?;
-        Some(if self.probe.is_of_state() {
-            format!("{x:#010x}")
-        } else {
-            format!("{x}")
-        })
     }
 
     /// Returns the call's return value, which is displayed as its name in the specification.

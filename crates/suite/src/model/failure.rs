@@ -12,7 +12,7 @@ use crate::plan::Variant;
 /// Why a scenario failed. CPUs are identified by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "failure_sentence.rs describes each variant")]
+#[expect(missing_docs, reason = "sentences.rs describes each variant")]
 pub enum Failure {
     /// A CPU has fewer than 90 % of the requested samples; `cpu` has the fewest.
     TooFewSamples {

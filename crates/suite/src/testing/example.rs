@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
-use hardware::board::{CpuIndex, LabelSource, Mpidr};
+use hardware::board::{CpuIndex, LabelSource};
 use hardware::spec::caches::Caches;
 use hardware::spec::pmf::{ReadError, Stamp};
 use hardware::spec::psci;
 use hardware::spec::smccc::Service;
 
+use super::board::board;
 use super::fake::Fake;
 use crate::measure::{
     Cause, Detail, Facts, Identity, Instant, Instants, Loss, Machine, Metric, Overheads, Reason,
@@ -56,17 +57,6 @@ fn facts() -> Facts {
         },
         ..*Fake::new(1).facts()
     }
-}
-
-/// Returns CPUs in clusters of four.
-pub fn board(cpus: usize) -> Vec<Cpu> {
-    let cpu = |index: usize| Cpu {
-        mpidr: Some(Mpidr::new((index / 4 * 0x100 + index % 4) as u64)),
-        cluster: (index / 4) as u16,
-        core: (index % 4) as u16,
-        ..Cpu::default()
-    };
-    (0..cpus).map(cpu).collect()
 }
 
 /// Returns a run without scenarios, on a machine with clusters of four CPUs.

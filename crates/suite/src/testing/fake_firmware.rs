@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use hardware::board::CpuIndex;
 use smccc::psci::error::{ALREADY_ON, INVALID_ADDRESS, INVALID_PARAMETERS, NOT_SUPPORTED};
 
-use super::board;
+use super::board::board;
 use crate::model::{Cpu, Function};
 
 /// The entry point of the fake CPUs.

@@ -1,10 +1,12 @@
-//! The reasons why a scenario fails, in words.
+//! Failures and checks, in words.
 
 use alloc::format;
 use alloc::string::String;
 
+use hardware::text::join::join;
 use hardware::text::plural::Many;
 
+use super::check::Check;
 use super::failure::Failure;
 use super::run::Run;
 use crate::measure::TimerFault;
@@ -71,6 +73,27 @@ impl Failure {
             }
             Self::NotStated => "the log does not give the reason".into(),
         }
+    }
+}
+
+impl Check {
+    /// Returns a phrase that identifies the function, what was checked, and the CPUs.
+    pub fn subject(&self, run: &Run) -> String {
+        let (function, what) = (self.function.name(), self.probe.title());
+        let x = self.x_text().map_or_else(String::new, |x| format!(" {x}"));
+        let labels = self.cpus.iter().map(|cpu| run.label(cpu));
+        let on = if self.cpus.is_empty() { "" } else { " on CPU " };
+        format!("{function}{x} ({what}){on}{}", join(labels, ", "))
+    }
+
+    /// Returns the level, `power_state` or pause, if there is one.
+    pub fn x_text(&self) -> Option<String> {
+        let x = self.x?;
+        Some(if self.probe.is_of_state() {
+            format!("{x:#010x}")
+        } else {
+            format!("{x}")
+        })
     }
 }
 
