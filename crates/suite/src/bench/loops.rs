@@ -235,14 +235,10 @@ impl Micro<'_, '_> {
         let cpus = CpuIndex::all(self.bench.cells.len());
         for cpu in cpus.filter(|cpu| measured.includes(*cpu, lead)) {
             let (machine, board) = (&*self.bench.machine, self.bench.setting.cpus);
-            let who = match active {
-                ActiveCpus::Near | ActiveCpus::Far => {
-                    let Some(other) = neighbor_of(machine, board, cpu, active, None) else {
-                        continue;
-                    };
-                    Who::Pair(cpu, other)
-                }
-                _ => Who::Only(cpu),
+            let who = match neighbor_of(machine, board, cpu, active, None) {
+                Some(neighbor) => Who::Pair(cpu, neighbor),
+                None if active.has_neighbor() => continue,
+                None => Who::Only(cpu),
             };
             self.measure_series(kind, who, active)?;
         }

@@ -110,14 +110,11 @@ fn calibrate_off(bench: &mut Bench<'_>) {
         let down = CounterValue::new(sample.stamps.at(Stamp::EnterHwLowPwr));
         ticks_between(sample.before, down)
     };
-    let longest = bench
-        .cells
-        .iter()
-        .filter_map(|state| state.cold)
-        .filter(|sample| sample.action == Action::ReadBack)
-        .map(way_down)
-        .max();
-    if let Some(longest) = longest.filter(|_| bench.pmf) {
+    let cold = bench.cells.iter().filter_map(|state| state.cold);
+    let turned_off = cold.filter(|sample| sample.action == Action::ReadBack);
+    if let Some(longest) = turned_off.map(way_down).max()
+        && bench.pmf
+    {
         bench.sleep.off = (2 * longest).max(bench.us(LEAST_US));
     }
 }

@@ -31,8 +31,12 @@ impl RunningSummary {
 
     /// Adds one latency.
     fn add(&mut self, ticks: u64) {
-        let (n, min, max, sum) = (1, ticks, ticks, ticks);
-        self.merge(&Self { n, min, max, sum });
+        self.merge(&Self {
+            n: 1,
+            min: ticks,
+            max: ticks,
+            sum: ticks,
+        });
     }
 
     /// Adds the latencies in `other`.

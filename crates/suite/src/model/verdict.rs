@@ -105,13 +105,14 @@ impl fmt::Display for ClosingLine<'_> {
             Self::Ended(totals) => {
                 let is_pass = self.verdict() == Verdict::Pass;
                 let word = if is_pass { "PASS" } else { "FAIL" };
-                let (passed, skipped, failed) = (totals.passed, totals.skipped, totals.failed);
-                let rows = Many(totals.rows_skipped, "row");
-                let lost = Many(totals.lost.into(), "CPU");
                 write!(
                     f,
-                    "{word} ({passed} passed, {skipped} skipped, {failed} failed; {rows} skipped, \
-                     {lost} lost)"
+                    "{word} ({} passed, {} skipped, {} failed; {} skipped, {} lost)",
+                    totals.passed,
+                    totals.skipped,
+                    totals.failed,
+                    Many(totals.rows_skipped, "row"),
+                    Many(totals.lost.into(), "CPU")
                 )
             }
             Self::Incomplete(reason) => write!(f, "INCOMPLETE: {reason}"),

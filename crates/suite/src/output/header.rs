@@ -120,7 +120,8 @@ fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
         LabelSource::Mpidr => "MPIDR (there is no cpu-map)",
     };
     let clusters = Many(run.cluster_heads().count() as u64, "cluster");
-    let (cpus, midr, label) = (run.cpus.len(), facts.own.midr, run.label(lead));
+    let (cpus, midr) = (run.cpus.len(), facts.own.midr);
+    let label = run.label(lead);
     let mpidr = run
         .cpu(lead)
         .mpidr

@@ -57,10 +57,12 @@ fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
         };
         let mut metrics = flush.into_iter().chain(Metric::LEADING);
         let metric = metrics.find(has_samples)?;
-        let (word, key, quantity) = (variant.word(), metric.key(), amount.name);
-        let medians = longest_medians(run, scenario, variant, metric);
         Some(format!(
-            "{word}: longest median of {key} by {quantity}: {medians}."
+            "{}: longest median of {} by {}: {}.",
+            variant.word(),
+            metric.key(),
+            amount.name,
+            longest_medians(run, scenario, variant, metric)
         ))
     };
     scenario.id.variants().filter_map(curve).collect()

@@ -100,6 +100,11 @@ words! {
 }
 
 impl ActiveCpus {
+    /// Returns true if one other CPU is active beside the one that is measured.
+    pub const fn has_neighbor(self) -> bool {
+        matches!(self, Self::Near | Self::Far)
+    }
+
     /// Describes the CPUs in words.
     pub const fn text(self) -> &'static str {
         match self {

@@ -90,15 +90,15 @@ mod cpu_list {
     use crate::hex;
 
     #[derive(Serialize, Deserialize)]
-    struct Packed(#[serde(with = "hex::option")] Option<Mpidr>, u16, u16, u16);
+    struct PackedCpu(#[serde(with = "hex::option")] Option<Mpidr>, u16, u16, u16);
 
     pub(super) fn serialize<S: Serializer>(cpus: &[Cpu], to: S) -> Result<S::Ok, S::Error> {
-        let packed = |cpu: &Cpu| Packed(cpu.mpidr, cpu.cluster, cpu.core, cpu.thread);
+        let packed = |cpu: &Cpu| PackedCpu(cpu.mpidr, cpu.cluster, cpu.core, cpu.thread);
         to.collect_seq(cpus.iter().map(packed))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Cpu>, D::Error> {
-        let unpacked = |Packed(mpidr, cluster, core, thread)| Cpu {
+        let unpacked = |PackedCpu(mpidr, cluster, core, thread)| Cpu {
             mpidr,
             cluster,
             core,

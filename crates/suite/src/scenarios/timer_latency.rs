@@ -214,7 +214,7 @@ impl Timers<'_> {
         let cpus = self.bench.setting.cpus;
         let machine = &*self.bench.machine;
         let only = measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, active, None));
-        if matches!(active, ActiveCpus::Near | ActiveCpus::Far) && only.is_none() {
+        if active.has_neighbor() && only.is_none() {
             return Ok(None);
         }
         let mut window = Window {

@@ -514,7 +514,8 @@ impl Machine for Fake {
     }
 
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
-        let (cpus, lead, helper) = (self.lost.len(), self.facts.lead, round.waker.helper());
+        let (cpus, lead) = (self.lost.len(), self.facts.lead);
+        let helper = round.waker.helper();
         assert_eq!(outcomes.len(), cpus);
         assert!(helper.is_none_or(|helper| helper.place() < cpus));
         assert!(!round.waker.is_frame() || self.facts.frame.is_ok());
