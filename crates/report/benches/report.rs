@@ -134,7 +134,10 @@ fn fill(cell: &mut Cell, samples: u64, is_parallel: bool) {
         instants.base += 1_000_000 * place;
         instants.set(Moment::After, ticks);
         let place = place as u32;
-        Sample { place, instants }
+        Sample {
+            index: place,
+            instants,
+        }
     };
     cell.samples = (0..samples).map(sample).collect();
     for series in &mut cell.series {

@@ -131,7 +131,10 @@ fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
             ..Series::of(*metric, measure::Summary::of(&mut figures))
         }
     });
-    let sample = |(place, instants)| Sample { place, instants };
+    let sample = |(place, instants)| Sample {
+        index: place,
+        instants,
+    };
     let mut cell = Cell {
         counts: Some(Counts {
             valid: 2,

@@ -32,11 +32,12 @@ pub(crate) fn parse_word(text: &str) -> Option<u32> {
     })
 }
 
+/// Parses `0x` and digits.
 fn parse<T: TryFrom<u64>, E: de::Error>(text: &str) -> Result<T, E> {
-    let digits = text.strip_prefix("0x");
-    let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    let number = number.and_then(|number| T::try_from(number).ok());
-    number.ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &"0x and digits"))
+    text.strip_prefix("0x")
+        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+        .and_then(|number| T::try_from(number).ok())
+        .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &"0x and digits"))
 }
 
 /// Optional numbers.

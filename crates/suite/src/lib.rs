@@ -1,7 +1,19 @@
 //! Defines what a run is, performs it, and prints its results.
 //!
 //! The payload performs a run on a [`measure::Machine`]; programs that read its log use the same
-//! plan, model and tables. This crate does not access hardware or read logs.
+//! plan, model and tables. The crate promises:
+//!
+//! * A run ends: each round takes a bounded time, and each step a bounded number of attempts.
+//! * Medians and percentiles are samples, or the lower bounds of histogram bins.
+//! * Every attempt after warm-up is a sample or is counted under one [`measure::Reason`].
+//! * An idle state that powers down or stops timers is tried before it is measured. After a loss,
+//!   no scenario measures it or a deeper one. A lost CPU takes no part in later rounds.
+//! * [`bench::Needs`] is enough memory for the whole run, and no round allocates any.
+//! * [`record::RunBuilder`] returns the run that was given to [`record::Writer`], except that an
+//!   overlong board name is cut. If records are lost, only what they contained is missing.
+//! * Nothing is random: an emulator that counts instructions gives the same text every time.
+//!
+//! The crate does not access hardware, read log files, or decide whether a figure is good.
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
@@ -31,12 +43,11 @@
 //! | [`model`] | scenarios, cells and their series, the verdict |
 //! | [`findings`] | sentences based on the figures |
 //! | [`record`] | machine-readable lines, each with a checksum |
-//! | [`bench`] | runs a scenario's rounds and keeps valid samples |
+//! | [`bench`](mod@bench) | runs a scenario's rounds and keeps valid samples |
 //! | [`scenarios`] | the scenarios, one file each, and the list of them |
 //! | [`output`] | prints a run for human readers |
 //!
-//! Each folder imports only from the folders above it. The `testing` feature adds a fake machine
-//! and an example run for the tests of other crates.
+//! Each folder imports only from those above it. `testing` has a fake machine and an example run.
 
 #![no_std]
 #![forbid(unsafe_code)]

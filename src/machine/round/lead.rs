@@ -492,7 +492,7 @@ impl Machine for Lead {
         self.start_participants(&orders, outcomes);
         // Losses are reported before the lead executes its part, from which it might not return.
         self.states.name_losses();
-        if round.action.sleeps().is_some() {
+        if round.action.sleeps() {
             boot_marks::reach(BootStage::Suspend);
             console::wait_idle();
         }

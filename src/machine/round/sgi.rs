@@ -34,12 +34,12 @@ impl Participant {
             SgiTargets::One(cpu) => self.wake(&self.parts.channels[cpu.place()]),
             SgiTargets::OneByOne {
                 includes_lead,
-                step,
+                interval,
             } => {
                 let first = waiter.now();
                 for (place, target) in self.sleeping_cpus(includes_lead).enumerate() {
-                    if step > 0 {
-                        waiter.sleep_until(first + place as u64 * step);
+                    if interval > 0 {
+                        waiter.sleep_until(first + place as u64 * interval);
                     }
                     self.wake(target);
                 }

@@ -88,7 +88,10 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     }
     for (figures, place) in samples.iter().zip(0..) {
         let instants = instants(*figures);
-        cell.samples.push(Sample { place, instants });
+        cell.samples.push(Sample {
+            index: place,
+            instants,
+        });
     }
     cell
 }

@@ -17,7 +17,7 @@ use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 
 use super::cell_state::CellState;
-use super::request::{Request, Setting};
+use super::measure::{Request, Setting};
 use super::states::Chosen;
 
 /// The initial [`Round::quiet`] in microseconds, until a trial provides a better value.
@@ -81,7 +81,7 @@ impl BenchRoom {
     }
 }
 
-/// How one CPU's attempt is used.
+/// What one CPU's attempt is used for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttemptUse {
     /// The first attempt, which is kept separately.
@@ -185,6 +185,7 @@ pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * who.count(cpus) as u64)
 }
 
+/// Returns the failure for the first lost CPU, if any is lost.
 pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> {
     CpuIndex::all(cpus).find_map(|cpu| {
         let loss = machine.lost(cpu)?;
@@ -194,8 +195,8 @@ pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> 
 
 /// Returns the failure for a CPU with fewer than 90 % valid samples.
 pub(crate) fn too_few(cpu: CpuIndex, valid: u32, asked: u32) -> Option<Failure> {
-    let lack = u64::from(valid) * 10 < u64::from(asked) * 9;
-    lack.then_some(Failure::TooFewSamples { cpu, valid, asked })
+    let has_too_few = u64::from(valid) * 10 < u64::from(asked) * 9;
+    has_too_few.then_some(Failure::TooFewSamples { cpu, valid, asked })
 }
 
 impl<'m> Bench<'m> {
@@ -271,8 +272,8 @@ impl<'m> Bench<'m> {
         let state = &mut self.cells[cpu.place()];
         let valid = state.columns[0].len() as u32;
         let mut series = Vec::with_capacity(metrics.len());
-        for (place, (metric, column)) in metrics.iter().zip(&mut state.columns).enumerate() {
-            if place == 0 || !column.is_empty() {
+        for (index, (metric, column)) in metrics.iter().zip(&mut state.columns).enumerate() {
+            if index == 0 || !column.is_empty() {
                 series.push(Series::of(*metric, Summary::of(column)));
             }
         }
@@ -287,7 +288,7 @@ impl<'m> Bench<'m> {
     }
 
     /// Starts a step: resets the counts and empties the cells.
-    pub(crate) fn begin(&mut self, step: StepRounds) {
+    pub(crate) fn begin_step(&mut self, step: StepRounds) {
         self.step = step;
         (self.attempts, self.trials) = (0, 0);
         self.skew = Summary::default();
@@ -344,6 +345,7 @@ impl<'m> Bench<'m> {
         }
     }
 
+    /// Returns the status of the current step.
     pub(crate) fn status(&self) -> Status {
         let cells = || self.cells.iter().map(|state| &state.cell);
         if let Some(Some(skip)) = cells().next().map(|cell| cell.skipped)
@@ -355,18 +357,20 @@ impl<'m> Bench<'m> {
         if let Some((cpu, loss)) = lost.next() {
             return Status::Failed(Failure::CpuLost { cpu, loss });
         }
-        let needing = self.cells.iter().filter(|state| state.needs_samples());
         // If two CPUs have equally few samples, do not report the one that only shared a round with
         // the CPU at fault.
-        let worst = needing.min_by_key(|state| {
+        let by_samples = |state: &&CellState| {
             let shared = state.rejected[Reason::Companion as usize];
             2 * u64::from(state.valid()) + u64::from(shared == state.rejected_total())
-        });
+        };
+        let needing = self.cells.iter().filter(|state| state.needs_samples());
+        let worst = needing.min_by_key(by_samples);
         let asked = self.setting.plan.iterations;
         let failure = worst.and_then(|state| too_few(state.cell.cpu, state.valid(), asked));
         failure.map_or(Status::Passed, Status::Failed)
     }
 
+    /// Returns a round of the current step.
     pub(crate) fn round(&self, who: Who, action: Action) -> Round {
         let lead_in = lead_in(self.machine.facts(), who, self.cells.len());
         let (sleep, osi) = (self.sleep.now, self.step.osi);
@@ -374,17 +378,18 @@ impl<'m> Bench<'m> {
             sleep: sleep * if osi { 3 } else { 1 },
             quiet: self.sleep.quiet,
             wake: self.setting.plan.wake_by(self.method),
-            waker: match action.sleeps() {
-                Some(_) => self.waker(who),
-                None => Waker::OwnTimers,
+            waker: if action.sleeps() {
+                self.waker(who)
+            } else {
+                Waker::OwnTimers
             },
-            wake_step: self.us(200),
+            wake_interval: self.us(200),
             dirty: self.step.dirty,
-            // Each step lasts a third of the round's sleep time, which is long enough for all CPUs
+            // Each delay lasts a third of the round's sleep time, which is long enough for all CPUs
             // to go down.
             osi: osi.then_some(OsInitiated {
                 states: self.step.ladder,
-                step: sleep,
+                delay: sleep,
             }),
             after: match self.method {
                 Method::Tftf => After::Off,
@@ -395,39 +400,41 @@ impl<'m> Bench<'m> {
     }
 
     /// Runs a round, after updating the sample count that the host may read.
-    pub(crate) fn run(&mut self, who: Who, action: Action) {
+    pub(crate) fn run_action(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
-        let needing = self.cells.iter().filter(|state| state.needs_samples());
         let mut count = SampleCount::default();
-        for state in needing {
+        for state in self.cells.iter().filter(|state| state.needs_samples()) {
             count.kept += state.valid();
             count.asked += self.setting.plan.iterations;
         }
         debug_assert!(count.kept <= count.asked, "{count:?}");
-        let samples = self.setting.samples;
-        samples.store(count.to_word(), Ordering::Relaxed);
+        self.setting
+            .samples
+            .store(count.to_word(), Ordering::Relaxed);
         self.machine.run(&round, &mut self.outcomes);
     }
 
+    /// Runs a round with one CPU, and returns its outcome.
     pub(crate) fn run_alone(&mut self, cpu: CpuIndex, action: Action) -> Outcome {
-        self.run(Who::Only(cpu), action);
+        self.run_action(Who::Only(cpu), action);
         self.outcomes[cpu.place()]
     }
 
-    /// Evaluates one CPU's attempt and, depending on `phase`, keeps it or counts its rejection.
-    pub(crate) fn take(
+    /// Evaluates one CPU's attempt and, depending on `attempt_use`, keeps it or counts its
+    /// rejection.
+    pub(crate) fn judge_attempt(
         &mut self,
         cpu: CpuIndex,
         outcome: &Outcome,
-        phase: AttemptUse,
+        attempt_use: AttemptUse,
     ) -> Result<(), Rejection> {
         let verdict = outcome.judge(self.pmf);
         let state = &mut self.cells[cpu.place()];
         let is_counted =
-            phase == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
+            attempt_use == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
         match verdict {
             Ok(()) if is_counted => state.kept.push(*outcome),
-            Ok(()) if phase == AttemptUse::Cold => {
+            Ok(()) if attempt_use == AttemptUse::Cold => {
                 state.cold.get_or_insert(*outcome);
             }
             Ok(()) => {}
@@ -437,6 +444,7 @@ impl<'m> Bench<'m> {
         verdict
     }
 
+    /// Returns the number of ticks in `microseconds`.
     pub(crate) fn us(&self, microseconds: u64) -> u64 {
         self.machine.facts().ticks(microseconds)
     }

@@ -20,6 +20,7 @@ pub(crate) const LEAST_US: u64 = 500;
 /// The sleep if PMF is not available, in microseconds. Only PMF shows how long the power-down
 /// takes.
 pub(crate) const UNKNOWN_US: u64 = 10_000;
+/// The maximum sleep, in microseconds.
 pub(crate) const LONGEST_US: u64 = 2_000_000;
 /// The sleep, as a multiple of the longest power-down in the trial. In each round, CPUs queue for
 /// locks in a different order; a single CPU does not queue.
@@ -85,9 +86,10 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
             });
         }
     }
-    let margin = match who {
-        Who::All | Who::Pair(..) | Who::First(_) => MARGIN_ALL,
-        Who::Only(_) => MARGIN_ALONE,
+    let margin = if who.is_single() {
+        MARGIN_ALONE
+    } else {
+        MARGIN_ALL
     };
     let now = match longest_way_down(bench) {
         None => bench.sleep.now.max(bench.us(UNKNOWN_US)),
@@ -99,46 +101,46 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
     Ok(())
 }
 
+/// Returns the outcomes of the CPUs that suspended.
 fn suspends(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> + Clone {
-    outcomes.iter().filter(|it| it.action.sleeps().is_some())
+    outcomes.iter().filter(|outcome| outcome.action.sleeps())
 }
 
-/// Returns true if every suspend in the current round returned NOT_SUPPORTED.
+/// Returns the suspends in the current round that are samples; none without PMF.
+fn timed_suspends<'b>(bench: &'b Bench<'_>) -> impl Iterator<Item = &'b Outcome> {
+    suspends(&bench.outcomes).filter(|outcome| bench.pmf && outcome.judge(true).is_ok())
+}
+
+/// Returns true if every suspend in the current round returned NOT_SUPPORTED, and there was at
+/// least one.
 pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
-    let mut is_asked = false;
-    for part in suspends(outcomes) {
-        if part.code != Some(psci::error::NOT_SUPPORTED) {
-            return false;
-        }
-        is_asked = true;
-    }
-    is_asked
+    let mut codes = suspends(outcomes).map(|outcome| outcome.code).peekable();
+    codes.peek().is_some() && codes.all(|code| code == Some(psci::error::NOT_SUPPORTED))
 }
 
 /// Returns a multiple of the time from the first scheduled wake-up to the last return.
 fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
-    let parts = suspends(&bench.outcomes);
-    let first = parts.clone().filter_map(|it| it.due).min();
-    let last = parts.filter_map(|it| it.after).max();
-    let quiet = ticks_between(first, last) * MARGIN_ALONE;
+    let suspends = suspends(&bench.outcomes);
+    let first_due = suspends.clone().filter_map(|outcome| outcome.due).min();
+    let last_return = suspends.filter_map(|outcome| outcome.after).max();
+    let quiet = ticks_between(first_due, last_return) * MARGIN_ALONE;
     quiet.clamp(bench.us(QUIET_LEAST_US), bench.sleep.longest_quiet)
 }
 
 /// Returns the longest time from the start to ENTER_HW_LOW_PWR, or None if there is no PMF.
 fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
-    let parts = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
-    let down = |it: &Outcome| {
-        let down = CounterValue::new(it.stamps.at(Stamp::EnterHwLowPwr));
-        ticks_between(it.start, down)
+    let way_down = |outcome: &Outcome| {
+        let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
+        ticks_between(outcome.start, down)
     };
-    parts.map(down).max()
+    timed_suspends(bench).map(way_down).max()
 }
 
 /// Runs a round as a trial and evaluates it. Keeps the trial's samples as cold samples for CPUs
 /// that have none.
 pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     bench.trials += 1;
-    bench.run(who, bench.step.action);
+    bench.run_action(who, bench.step.action);
     for (state, outcome) in bench.cells.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() && outcome.judge(bench.pmf).is_ok() {
             state.cold.get_or_insert(*outcome);
@@ -178,22 +180,22 @@ pub(crate) fn judge_part(
     // Going down in the same tick as the first wake-up is too late, because the order of the two
     // events is unknown.
     match first_up {
-        Some(up) if outcome.action.sleeps().is_some() && down >= up => {
-            Err(Rejection::plain(Reason::Overlap))
-        }
+        Some(up) if outcome.action.sleeps() && down >= up => Err(Rejection::plain(Reason::Overlap)),
         _ => Ok(()),
     }
 }
 
 /// Returns the instant of the first wake-up or the first SGI, or None if there is no PMF.
 pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
-    let wakes = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
-    let wake = |it: &Outcome| match bench.step.timers_stop {
-        // With SGIs, all CPUs must be down before the first SGI is sent.
-        true => it.due.map(CounterValue::number),
-        false => Some(it.stamps.at(Stamp::ExitHwLowPwr)),
+    let wake_up = |outcome: &Outcome| {
+        if bench.step.timers_stop {
+            // With SGIs, all CPUs must be down before the first SGI is sent.
+            outcome.due.map(CounterValue::number)
+        } else {
+            Some(outcome.stamps.at(Stamp::ExitHwLowPwr))
+        }
     };
-    wakes.filter_map(wake).min()
+    timed_suspends(bench).filter_map(wake_up).min()
 }
 
 /// Lengthens the wait that was too short, if that is why the attempt was not counted.
@@ -207,12 +209,13 @@ pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
 }
 
 /// Returns true if a longer sleep may prevent the rejection. In OS-initiated mode, the last CPU
-/// requests the state for all CPUs, and a longer step gives the others more time to power down.
+/// requests the state for all CPUs, and a longer delay gives the others more time to power down.
 fn has_come_too_soon(bench: &Bench<'_>, rejection: Rejection) -> bool {
     let denied = Detail::Firmware(psci::Error::Denied.into());
     came_too_soon(rejection) || bench.step.osi && rejection.detail == denied
 }
 
+/// Returns the reason to skip an action that the firmware does not support.
 pub(crate) fn not_supported(action: Action) -> Skip {
     Skip::NotSupported(if action == Action::SystemSuspend {
         psci::PSCI_SYSTEM_SUSPEND_64

@@ -35,11 +35,13 @@ pub(crate) struct CellState {
 
 /// Returns the counts that are not zero, by reason.
 pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
-    let counts = Reason::ALL.into_iter().zip(counts.iter().copied());
-    let counts = counts.filter(|(_, count)| *count > 0);
+    let nonzero = Reason::ALL
+        .into_iter()
+        .zip(counts.iter().copied())
+        .filter(|(_, count)| *count > 0);
     // Allocate exactly the memory needed.
-    let mut list = Vec::with_capacity(counts.clone().count());
-    list.extend(counts);
+    let mut list = Vec::with_capacity(nonzero.clone().count());
+    list.extend(nonzero);
     list
 }
 
@@ -53,6 +55,7 @@ impl CellState {
         }
     }
 
+    /// Discards everything but the memory, and records whether the CPU is lost.
     pub(crate) fn clear(&mut self, cpu: CpuIndex, lost: Option<Loss>) {
         let mut kept = core::mem::take(&mut self.kept);
         let mut columns = core::mem::take(&mut self.columns);
@@ -70,24 +73,29 @@ impl CellState {
         };
     }
 
+    /// Returns the number of samples kept as outcomes.
     pub(crate) fn valid(&self) -> u32 {
         self.kept.len() as u32
     }
 
+    /// Returns true if the scenario expects samples from this CPU and does not skip it.
     pub(crate) fn needs_samples(&self) -> bool {
         self.is_expected && self.cell.skipped.is_none()
     }
 
+    /// Returns the number of attempts that were not counted.
     pub(crate) fn rejected_total(&self) -> u32 {
         self.rejected.iter().sum()
     }
 
+    /// Counts a rejection.
     pub(crate) fn reject(&mut self, rejection: Rejection) {
         self.rejected[rejection.reason as usize] += 1;
         self.first_rejection.get_or_insert(rejection);
         self.note_loss(rejection);
     }
 
+    /// Records the loss, if the rejection is due to one. The first loss counts.
     pub(crate) fn note_loss(&mut self, rejection: Rejection) {
         if let Detail::Loss(loss) = rejection.detail {
             self.cell.lost.get_or_insert(loss);
@@ -96,7 +104,10 @@ impl CellState {
 
     /// Returns the statistics for one metric, using `column` as scratch memory.
     pub(crate) fn summary(&self, metric: Metric, pmf: bool, column: &mut Vec<u64>) -> Summary {
-        let figures = self.kept.iter().filter_map(|it| it.metric(metric, pmf));
+        let figures = self
+            .kept
+            .iter()
+            .filter_map(|outcome| outcome.metric(metric, pmf));
         sum_up(figures, column)
     }
 
@@ -111,24 +122,25 @@ impl CellState {
 
     /// For serial scenarios: shows the sample whose leading value is the median.
     pub(crate) fn show_median(&mut self, pmf: bool, column: &mut Vec<u64>) {
-        let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
-        let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
-        self.cell.shown = shown.map(|it| it.instants(pmf));
+        let figure = |outcome: &Outcome| leading_figure(outcome, pmf);
+        let median = sum_up(self.kept.iter().filter_map(figure), column).median;
+        let shown = self.kept.iter().find(|kept| figure(kept) == Some(median));
+        self.cell.shown = shown.map(|outcome| outcome.instants(pmf));
     }
 
-    /// Returns the cell with its series, and with every sample if `samples` is true.
+    /// Returns the cell with its series, and with every sample if `has_samples` is true.
     pub(crate) fn finish(
         &mut self,
         is_parallel: bool,
         pmf: bool,
-        samples: bool,
+        has_samples: bool,
         column: &mut Vec<u64>,
     ) -> Cell {
         let mut cell = core::mem::take(&mut self.cell);
-        let cold = |metric| self.cold.as_ref().and_then(|it| it.metric(metric, pmf));
         cell.series.reserve_exact(METRICS_MAX);
         for metric in Metric::ALL {
-            let (summary, cold) = (self.summary(metric, pmf, column), cold(metric));
+            let summary = self.summary(metric, pmf, column);
+            let cold = self.cold.and_then(|outcome| outcome.metric(metric, pmf));
             if summary.n > 0 || cold.is_some() {
                 cell.series.push(Series {
                     cold,
@@ -138,19 +150,19 @@ impl CellState {
         }
         cell.choose_figures(is_parallel);
         cell.counts = Some(self.counts());
-        cell.samples = self.samples(samples, pmf);
+        cell.samples = self.samples(has_samples, pmf);
         cell
     }
 
-    /// Returns every sample if `all` is true, and none otherwise.
-    pub(crate) fn samples(&self, all: bool, pmf: bool) -> Samples {
-        if !all {
+    /// Returns every sample if `is_wanted` is true, and none otherwise.
+    pub(crate) fn samples(&self, is_wanted: bool, pmf: bool) -> Samples {
+        if !is_wanted {
             return Samples::default();
         }
         let mut samples = Samples::with_capacity(self.kept.len());
-        for (place, outcome) in (0..).zip(&self.kept) {
+        for (index, outcome) in (0..).zip(&self.kept) {
             let instants = outcome.instants(pmf);
-            samples.push(Sample { place, instants });
+            samples.push(Sample { index, instants });
         }
         samples
     }
@@ -165,20 +177,21 @@ pub(crate) fn show_round(
     pmf: bool,
     column: &mut Vec<u64>,
 ) -> Summary {
-    let round = |place: usize| cells.iter().filter_map(move |it| it.kept.get(place));
-    let leading = |it: &Outcome| leading(it, pmf);
-    let longest = |place| round(place).filter_map(leading).max().unwrap_or(0);
-    let skew = |place| {
-        let calls = || round(place).filter_map(|it| it.before);
+    let figure = |outcome: &Outcome| leading_figure(outcome, pmf);
+    let outcomes = |round: usize| cells.iter().filter_map(move |state| state.kept.get(round));
+    let longest_in = |round| outcomes(round).filter_map(figure).max().unwrap_or(0);
+    let skew_in = |round| {
+        let calls = || outcomes(round).filter_map(|outcome| outcome.before);
         ticks_between(calls().min(), calls().max())
     };
-    let middle = sum_up((0..count).map(longest), column).median;
-    let shown = (0..count).find(|place| longest(*place) == middle);
-    let skew = sum_up((0..count).map(skew), column);
+    let median = sum_up((0..count).map(longest_in), column).median;
+    let shown = (0..count).find(|round| longest_in(*round) == median);
+    let skew = sum_up((0..count).map(skew_in), column);
     for CellState { cell, kept, .. } in cells {
-        let part = shown.and_then(|place| kept.get(place));
-        let part = part.filter(|it| leading(it).is_some());
-        cell.shown = part.map(|it| it.instants(pmf));
+        cell.shown = shown
+            .and_then(|round| kept.get(round))
+            .filter(|outcome| figure(outcome).is_some())
+            .map(|outcome| outcome.instants(pmf));
     }
     skew
 }
@@ -199,8 +212,9 @@ pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
     )
 }
 
-/// Returns the value used to compare samples.
-fn leading(outcome: &Outcome, pmf: bool) -> Option<u64> {
-    let mut order = Metric::LEADING.into_iter();
-    order.find_map(|it| outcome.metric(it, pmf))
+/// Returns the figure used to compare samples.
+fn leading_figure(outcome: &Outcome, pmf: bool) -> Option<u64> {
+    Metric::LEADING
+        .into_iter()
+        .find_map(|metric| outcome.metric(metric, pmf))
 }

@@ -20,8 +20,8 @@ use crate::plan::{ActiveCpus, LOOPS_LIMIT_S, RunSize, Variant, Work};
 
 use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, lead_in};
 use super::cell_state::COLUMNS;
+use super::measure::Request;
 use super::memory::{bench_bytes, cells_bytes};
-use super::request::Request;
 use super::trials::neighbor_of;
 
 /// The number of batches that are run regardless of the time limit; enough to compute the p99.
@@ -43,11 +43,13 @@ pub struct OperationKind {
 
 /// Any value that is not an error code.
 pub(crate) const ANY_NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
+/// Only NOT_SUPPORTED.
 pub(crate) const NOT_SUPPORTED: Option<(i32, i32)> =
     Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
 
 const LOOP: OperationKind = kind(Variant::LOOP.word(), Operation::Nothing, None);
 
+/// Returns the kind for an operation that every machine supports.
 pub(crate) const fn kind(
     word: &'static str,
     operation: Operation,
@@ -94,6 +96,7 @@ impl Loops {
     };
 }
 
+/// A [`Loops::prepare`] for loops that send SGIs.
 pub(crate) fn skip_without_gic(machine: &mut dyn Machine) -> Option<Skip> {
     machine.facts().gic.is_none().then_some(Skip::NoSgi)
 }
@@ -120,6 +123,10 @@ pub(crate) fn work(size: &RunSize<'_>, cells: usize) -> Work {
     }
 }
 
+/// Measures a scenario of loops.
+///
+/// # Errors
+/// Never returns an error, because nothing is printed.
 pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
     let key = request.key;
     let loops = key.id.descriptor().loops.expect("a scenario of loops");
@@ -141,7 +148,7 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
         limit: None,
         quiet: 0,
     };
-    let status = match micro.run(loops) {
+    let status = match micro.measure_loops(loops) {
         Err(failure) => Status::Failed(failure),
         Ok(()) if bench.results.is_empty() => Status::Skipped(loops.if_not_measured),
         Ok(()) => Status::Passed,
@@ -162,21 +169,21 @@ struct Micro<'s, 'm> {
 }
 
 impl Micro<'_, '_> {
-    fn run(&mut self, loops: &Loops) -> Result<(), Failure> {
+    /// Measures each operation, and the loop itself if nothing else does.
+    fn measure_loops(&mut self, loops: &Loops) -> Result<(), Failure> {
         let cpus = self.bench.cells.len();
         let facts = self.bench.machine.facts();
         let lead = facts.lead;
-        let each: usize = match loops.is_of_lead {
-            true => 1,
-            false => {
-                let series = |active: &ActiveCpus| match active {
-                    ActiveCpus::All => 1,
-                    _ => cpus,
-                };
-                loops.cpus.iter().map(series).sum()
-            }
+        let series_per_operation: usize = if loops.is_of_lead {
+            1
+        } else {
+            let series = |active: &ActiveCpus| match active {
+                ActiveCpus::All => 1,
+                _ => cpus,
+            };
+            loops.cpus.iter().map(series).sum()
         };
-        let series = (loops.operations.len() * each + 1) as u64;
+        let series = (loops.operations.len() * series_per_operation + 1) as u64;
         if self.bench.setting.plan.loops.is_none() {
             self.limit = Some(facts.ticks(u64::from(LOOPS_LIMIT_S) * 1_000_000) / series);
         }
@@ -187,7 +194,7 @@ impl Micro<'_, '_> {
         let mut kinds = loops.operations.iter();
         if is_measured && kinds.all(|kind| kind.variant != Variant::LOOP) {
             self.asked = self.asked.min(LEAST);
-            self.series(&LOOP, Who::Only(lead), ActiveCpus::Alone)?;
+            self.measure_series(&LOOP, Who::Only(lead), ActiveCpus::Alone)?;
         }
         Ok(())
     }
@@ -195,9 +202,10 @@ impl Micro<'_, '_> {
     /// Measures an operation with each of the scenario's sets of CPUs, unless it is not implemented.
     fn measure_operation(&mut self, loops: &Loops, kind: &OperationKind) -> Result<(), Failure> {
         let cpus = self.bench.cells.len();
-        let measured = match loops.is_of_lead {
-            true => Who::Only(self.bench.lead()),
-            false => Who::All,
+        let measured = if loops.is_of_lead {
+            Who::Only(self.bench.lead())
+        } else {
+            Who::All
         };
         // A pair's operation needs its second CPU.
         if loops.cpus.contains(&ActiveCpus::Alone) && !self.probe(kind, measured)? {
@@ -207,9 +215,9 @@ impl Micro<'_, '_> {
             match active {
                 // With one CPU, measuring all CPUs at once is the same as measuring a single CPU.
                 ActiveCpus::All if cpus == 1 => {}
-                ActiveCpus::All => self.series(kind, Who::All, *active)?,
+                ActiveCpus::All => self.measure_series(kind, Who::All, *active)?,
                 ActiveCpus::Alone | ActiveCpus::Near | ActiveCpus::Far => {
-                    self.series_on_each(kind, measured, *active)?;
+                    self.measure_each_cpu(kind, measured, *active)?;
                 }
             }
         }
@@ -217,31 +225,28 @@ impl Micro<'_, '_> {
     }
 
     /// Measures each of the CPUs, alone or with a neighbor. A CPU without a neighbor has no results.
-    fn series_on_each(
+    fn measure_each_cpu(
         &mut self,
         kind: &OperationKind,
         measured: Who,
         active: ActiveCpus,
     ) -> Result<(), Failure> {
         let lead = self.bench.lead();
-        let all = CpuIndex::all(self.bench.cells.len());
-        for cpu in all.filter(|cpu| measured.includes(*cpu, lead)) {
-            let (machine, cpus) = (&*self.bench.machine, self.bench.setting.cpus);
-            let who = match active {
-                ActiveCpus::Near | ActiveCpus::Far => {
-                    let Some(other) = neighbor_of(machine, cpus, cpu, active, None) else {
-                        continue;
-                    };
-                    Who::Pair(cpu, other)
-                }
-                _ => Who::Only(cpu),
+        let cpus = CpuIndex::all(self.bench.cells.len());
+        for cpu in cpus.filter(|cpu| measured.includes(*cpu, lead)) {
+            let (machine, board) = (&*self.bench.machine, self.bench.setting.cpus);
+            let who = match neighbor_of(machine, board, cpu, active, None) {
+                Some(neighbor) => Who::Pair(cpu, neighbor),
+                None if active.has_neighbor() => continue,
+                None => Who::Only(cpu),
             };
-            self.series(kind, who, active)?;
+            self.measure_series(kind, who, active)?;
         }
         Ok(())
     }
 
-    fn round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
+    /// Runs one round in which each CPU repeats the operation `count` times.
+    fn run_round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
         let cpus = self.bench.cells.len();
         let lead_in = lead_in(self.bench.machine.facts(), who, cpus);
         self.bench.run_round(&Round {
@@ -250,9 +255,13 @@ impl Micro<'_, '_> {
             ..Round::new(who, Action::Repeat { operation, count }, lead_in)
         })?;
         let longest = self.bench.machine.facts().ticks(LONGEST_QUIET_US);
-        let parts = self.bench.outcomes.iter().filter(|it| it.took_part());
-        let took = parts.map(|it| ticks_between(it.start, it.after)).max();
-        self.quiet = took.unwrap_or(0).min(longest);
+        let participants = self
+            .bench
+            .outcomes
+            .iter()
+            .filter(|outcome| outcome.took_part());
+        let durations = participants.map(|outcome| ticks_between(outcome.start, outcome.after));
+        self.quiet = durations.max().unwrap_or(0).min(longest);
         Ok(())
     }
 
@@ -260,11 +269,11 @@ impl Micro<'_, '_> {
     /// implemented.
     fn probe(&mut self, kind: &OperationKind, who: Who) -> Result<bool, Failure> {
         self.bench.trials += 1;
-        self.round(who, kind.operation, 1)?;
+        self.run_round(who, kind.operation, 1)?;
         let lead = self.bench.lead();
         let outcomes = &self.bench.outcomes;
-        let all = CpuIndex::all(outcomes.len()).zip(outcomes);
-        for (cpu, outcome) in all.filter(|(cpu, _)| who.includes(*cpu, lead)) {
+        let by_cpu = CpuIndex::all(outcomes.len()).zip(outcomes);
+        for (cpu, outcome) in by_cpu.filter(|(cpu, _)| who.includes(*cpu, lead)) {
             let is_missing =
                 outcome.code == Some(error::NOT_SUPPORTED) || outcome.end == ActionEnd::GaveUp;
             if kind.is_optional && is_missing {
@@ -288,7 +297,7 @@ impl Micro<'_, '_> {
 
     /// Runs batches until there are enough or the time limit is reached. The limit includes
     /// warm-up.
-    fn series(
+    fn measure_series(
         &mut self,
         kind: &OperationKind,
         who: Who,
@@ -298,13 +307,13 @@ impl Micro<'_, '_> {
         self.bench.clear_cells();
         for _ in 0..self.bench.setting.plan.warmup {
             self.bench.trials += 1;
-            self.round(who, kind.operation, self.batch)?;
-            self.spent(&mut began);
+            self.run_round(who, kind.operation, self.batch)?;
+            self.ticks_since(&mut began);
         }
         // Stop after too many discarded batches, because each may have run for seconds.
         while taken < self.asked && lost <= self.asked / 10 {
             self.bench.attempts += 1;
-            self.round(who, kind.operation, self.batch)?;
+            self.run_round(who, kind.operation, self.batch)?;
             taken += 1;
             let bench = &mut *self.bench;
             for (outcome, state) in bench.outcomes.iter().zip(&mut bench.cells) {
@@ -317,26 +326,32 @@ impl Micro<'_, '_> {
                     lost += 1;
                 }
             }
-            let spent = self.spent(&mut began);
+            let spent = self.ticks_since(&mut began);
             if taken >= LEAST && self.limit.is_some_and(|limit| spent > limit) {
                 break;
             }
         }
-        self.sum_up(kind, who, active, taken)
+        self.add_cells(kind, who, active, taken)
     }
 
     /// Returns the ticks from the start of the first batch in a series, which is stored in `began`,
     /// to the end of the last one.
-    fn spent(&self, began: &mut Option<CounterValue>) -> u64 {
+    fn ticks_since(&self, began: &mut Option<CounterValue>) -> u64 {
         let mut now = None;
-        for outcome in self.bench.outcomes.iter().filter(|o| o.took_part()) {
+        for outcome in self
+            .bench
+            .outcomes
+            .iter()
+            .filter(|outcome| outcome.took_part())
+        {
             now = now.max(outcome.after);
             *began = began.or(outcome.before);
         }
         ticks_between(*began, now)
     }
 
-    fn sum_up(
+    /// Adds a cell for each CPU that was measured.
+    fn add_cells(
         &mut self,
         kind: &OperationKind,
         who: Who,
@@ -362,19 +377,20 @@ impl Micro<'_, '_> {
 }
 
 impl OperationKind {
+    /// Returns true if the loop has returned with a valid return value.
     fn is_good(&self, outcome: &Outcome) -> bool {
-        let is_answer = |code: i32| {
-            let answers = self.answers;
-            answers.is_none_or(|(least, most)| (least..=most).contains(&code))
+        let is_valid = |code: i32| {
+            self.answers
+                .is_none_or(|(least, most)| (least..=most).contains(&code))
         };
-        outcome.end == ActionEnd::Returned && outcome.code.is_none_or(is_answer)
+        outcome.end == ActionEnd::Returned && outcome.code.is_none_or(is_valid)
     }
 }
 
 /// Returns the text below the tables.
 pub(crate) fn explanation(run: &Run, scenario: &Scenario) -> String {
     let mut text = String::new();
-    let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
+    let asked = scenario.asked();
     let per = scenario
         .cells
         .first()
@@ -387,12 +403,13 @@ pub(crate) fn explanation(run: &Run, scenario: &Scenario) -> String {
     }
     text += &format!("{} per CPU requested. ", Many(asked.into(), "sample"));
     let has_limit = run.plan.is_some_and(|plan| plan.loops.is_none());
-    let is_operation = |own: &CellSeries<'_>| own.cell.step.variant != Variant::LOOP;
-    let taken = scenario.all_series().filter(is_operation).map(|own| {
-        let not_counted = own.cell.not_counted(own.series.metric);
-        u64::from(own.series.summary.n) + u64::from(not_counted)
-    });
-    if let Some(taken) = taken.min()
+    let is_operation = |of_cell: &CellSeries<'_>| of_cell.cell.step.variant != Variant::LOOP;
+    let taken = |of_cell: CellSeries<'_>| {
+        let not_counted = of_cell.cell.not_counted(of_cell.series.metric);
+        u64::from(of_cell.series.summary.n) + u64::from(not_counted)
+    };
+    let operations = scenario.all_series().filter(is_operation);
+    if let Some(taken) = operations.map(taken).min()
         && taken < asked.into()
         && has_limit
     {

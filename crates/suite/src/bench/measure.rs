@@ -1,13 +1,38 @@
-//! Measures one scenario.
+//! Measures one scenario: what its code receives, and when it is skipped.
 
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
+use core::sync::atomic::AtomicU64;
 
 use crate::measure::Machine;
-use crate::model::{Failure, Scenario, ScenarioKey, Skip, Status};
-use crate::plan::Method;
+use crate::model::{Cpu, Failure, Scenario, ScenarioKey, Skip, Status};
+use crate::plan::{Method, Plan};
 
-use super::request::{Request, Setting};
+use super::states::States;
+use super::wakers::Wakers;
+
+/// Data shared by all scenarios in a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'r> {
+    pub(crate) plan: &'r Plan,
+    pub(crate) cpus: &'r [Cpu],
+    pub(crate) states: &'r States,
+    pub(crate) wakers: &'r Wakers,
+    /// The [`crate::measure::SampleCount`] before the current round, for the host to read from memory.
+    pub(crate) samples: &'r AtomicU64,
+}
+
+/// Everything that a scenario's code receives.
+pub struct Request<'m> {
+    /// The machine.
+    pub machine: &'m mut dyn Machine,
+    /// The data that all scenarios share.
+    pub setting: Setting<'m>,
+    /// The scenario and its method.
+    pub key: ScenarioKey,
+    /// The UART, for lines that are printed between rounds.
+    pub out: &'m mut dyn Write,
+}
 
 /// Measures one scenario, once for each helper placement. A scenario that turns CPUs off is skipped
 /// if CPU_OFF is known not to work. If a scenario is the first to discover that CPU_OFF does not

@@ -20,7 +20,9 @@ const SUMMARY: usize = 768;
 /// Bytes for printing one scenario. A suite scenario needs additional bytes for each CPU, and any
 /// other scenario needs additional bytes for each series.
 pub(crate) const PRINTING: usize = 32 << 10;
+/// The additional bytes for each CPU in a suite scenario.
 const PRINTING_ROW: usize = 1024;
+/// The additional bytes for each series in any other scenario.
 const PRINTING_SERIES: usize = 640;
 /// Bytes for printing one check.
 pub(crate) const CHECK_PRINTING: usize = 320;
@@ -49,14 +51,14 @@ impl Needs {
         let heaps = plan.scenarios.iter().map(|id| id.heap(&size));
         let largest = list::<Scenario>(PLACEMENTS) + heaps.max().unwrap_or(0);
         let has_timers = plan.scenarios.iter().any(|id| id.uses(Key::Stress));
-        let (tallies, buffer) = match has_timers {
-            true => (cpus, TimerPlan::of(plan).buffer()),
-            false => (0, 0),
-        };
         Self {
             heap: lasting_bytes(plan, cpus, idle_states) + largest,
-            tallies,
-            buffer,
+            tallies: if has_timers { cpus } else { 0 },
+            buffer: if has_timers {
+                TimerPlan::of(plan).buffer()
+            } else {
+                0
+            },
         }
     }
 }
@@ -69,6 +71,7 @@ pub(crate) const fn list<T>(len: usize) -> usize {
     (size_of::<T>() * len).next_multiple_of(BLOCK)
 }
 
+/// Returns the number of bytes that are allocated throughout a run.
 fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
     let states = 2 * list::<Chosen>(idle_states + 2)
         + 3 * list::<u32>(idle_states + 2)
@@ -78,15 +81,15 @@ fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
         + 2 * list::<usize>(idle_states)
         + 2 * list::<LeftOutState>(idle_states)
         + NAME * idle_states;
-    let of_cpus = list::<Cpu>(cpus) + list::<Outcome>(cpus);
-    TEXT + of_cpus + states + SUMMARY * scenarios(plan).len()
+    let cpu_lists = list::<Cpu>(cpus) + list::<Outcome>(cpus);
+    TEXT + cpu_lists + states + SUMMARY * scenarios(plan).len()
 }
 
 /// Returns the size in bytes of a [`super::bench::Bench`] without its results.
 pub(crate) fn bench_bytes(cpus: usize, outcomes: usize, figures: usize) -> usize {
     let samples = list::<Outcome>(outcomes) + COLUMNS * list::<u64>(figures);
-    let of_cpus = list::<CellState>(cpus) + samples * cpus;
-    of_cpus + 2 * list::<Outcome>(cpus) + list::<u64>(outcomes.max(cpus))
+    let cells = list::<CellState>(cpus) + samples * cpus;
+    cells + 2 * list::<Outcome>(cpus) + list::<u64>(outcomes.max(cpus))
 }
 
 /// Returns the number of bytes needed for the samples of a cell.

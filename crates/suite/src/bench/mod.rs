@@ -9,7 +9,6 @@ pub(crate) mod memory;
 mod off;
 mod parallel;
 pub(crate) mod reached;
-mod request;
 mod serial;
 pub(crate) mod states;
 pub(crate) mod steps;
@@ -17,8 +16,7 @@ pub(crate) mod suite;
 pub(crate) mod trials;
 pub(crate) mod wakers;
 
-pub use self::measure::measure;
+pub use self::measure::{Request, Setting, measure};
 pub use self::memory::{BLOCK, Needs};
-pub use self::request::{Request, Setting};
 pub use self::states::States;
 pub use self::wakers::Wakers;

@@ -22,12 +22,12 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     skip_lead_without_helper(bench);
     let has_waker = bench.cells[lead.place()].cell.skipped.is_none();
     let mut failure = None;
-    if has_waker && action.sleeps().is_some() {
+    if has_waker && action.sleeps() {
         failure = calibrate(bench, Who::Only(lead)).err();
     }
     // If the firmware rejected the state, the lead has no row and the scenario fails. The other
     // CPUs' rows do not depend on the state.
-    let suspends = has_waker && action.sleeps().is_some() && failure.is_none();
+    let suspends = has_waker && action.sleeps() && failure.is_none();
     if failure.is_some() && no_cpu_can_suspend(&bench.outcomes) {
         bench.cells[lead.place()].cell.skipped = Some(not_supported(action));
         failure = None;
@@ -37,11 +37,13 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     }
     // The first pass is cold for all CPUs except the lead, which has already slept.
     bench.trials += 1;
-    bench.sleep.off = match bench.pmf {
+    bench.sleep.off = if !bench.pmf {
+        0
+    } else if suspends {
         // Other CPUs take about as long to power down as the lead, whose sleep includes a margin.
-        true if suspends => bench.sleep.now,
-        true => bench.us(UNKNOWN_US),
-        false => 0,
+        bench.sleep.now
+    } else {
+        bench.us(UNKNOWN_US)
     };
     run_pass(bench, suspends, AttemptUse::Cold);
     calibrate_off(bench);
@@ -66,7 +68,8 @@ fn is_complete(bench: &Bench<'_>) -> bool {
     })
 }
 
-fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
+/// Measures each CPU once.
+fn run_pass(bench: &mut Bench<'_>, suspends: bool, attempt_use: AttemptUse) {
     let lead = bench.lead();
     let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
     match bench.method {
@@ -78,22 +81,22 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
                 turn_off(bench, cpu);
             }
             if suspends && !is_helped {
-                suspend_lead(bench, phase);
+                suspend_lead(bench, attempt_use);
             }
             for cpu in others {
-                read_back(bench, cpu, phase);
+                read_back(bench, cpu, attempt_use);
             }
             if suspends && is_helped {
-                suspend_lead(bench, phase);
+                suspend_lead(bench, attempt_use);
             }
         }
         Method::Warm => {
             for cpu in others {
                 turn_off(bench, cpu);
-                read_back(bench, cpu, phase);
+                read_back(bench, cpu, attempt_use);
             }
             if suspends {
-                suspend_lead(bench, phase);
+                suspend_lead(bench, attempt_use);
             }
         }
     }
@@ -103,17 +106,20 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
 /// CPU_OFF in the previous pass, according to PMF. Without PMF, the lead calls AFFINITY_INFO
 /// continuously, because the time until OFF is measured.
 fn calibrate_off(bench: &mut Bench<'_>) {
+    let way_down = |sample: Outcome| {
+        let down = CounterValue::new(sample.stamps.at(Stamp::EnterHwLowPwr));
+        ticks_between(sample.before, down)
+    };
     let cold = bench.cells.iter().filter_map(|state| state.cold);
-    let others = cold.filter(|sample| sample.action == Action::ReadBack);
-    let down = others.map(|it| {
-        let down = CounterValue::new(it.stamps.at(Stamp::EnterHwLowPwr));
-        ticks_between(it.before, down)
-    });
-    if let Some(longest) = down.max().filter(|_| bench.pmf) {
+    let turned_off = cold.filter(|sample| sample.action == Action::ReadBack);
+    if let Some(longest) = turned_off.map(way_down).max()
+        && bench.pmf
+    {
         bench.sleep.off = (2 * longest).max(bench.us(LEAST_US));
     }
 }
 
+/// Turns the CPU on and off, which is the first half of its sample.
 fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
     bench.firsts[cpu.place()] = if bench.machine.is_lost(cpu) {
         Outcome::default()
@@ -129,7 +135,7 @@ fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
 }
 
 /// Turns the CPU on again to read its timestamps, which form a sample if both halves are valid.
-fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, phase: AttemptUse) {
+fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, attempt_use: AttemptUse) {
     let first = bench.firsts[cpu.place()];
     let outcome = if matches!(first.end, ActionEnd::WentOff) && !bench.machine.is_lost(cpu) {
         Outcome {
@@ -145,21 +151,23 @@ fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, phase: AttemptUse) {
     } else {
         first
     };
-    take_outcome(bench, cpu, outcome, phase);
+    take_outcome(bench, cpu, outcome, attempt_use);
 }
 
-fn suspend_lead(bench: &mut Bench<'_>, phase: AttemptUse) {
+/// Suspends the lead, and evaluates the attempt.
+fn suspend_lead(bench: &mut Bench<'_>, attempt_use: AttemptUse) {
     let lead = bench.lead();
     let round = Round {
         after: After::Off,
         ..bench.round(Who::Only(lead), bench.step.action)
     };
     bench.machine.run(&round, &mut bench.outcomes);
-    take_outcome(bench, lead, bench.outcomes[lead.place()], phase);
+    take_outcome(bench, lead, bench.outcomes[lead.place()], attempt_use);
 }
 
-fn take_outcome(bench: &mut Bench<'_>, cpu: CpuIndex, outcome: Outcome, phase: AttemptUse) {
-    let Err(rejection) = bench.take(cpu, &outcome, phase) else {
+/// Evaluates a CPU's attempt, and lengthens the wait that was too short, if any.
+fn take_outcome(bench: &mut Bench<'_>, cpu: CpuIndex, outcome: Outcome, attempt_use: AttemptUse) {
+    let Err(rejection) = bench.judge_attempt(cpu, &outcome, attempt_use) else {
         return;
     };
     let is_lead = cpu == bench.lead();

@@ -15,14 +15,18 @@ use super::calibrate::{
 use super::cell_state::show_round;
 use super::reached::read_reached;
 
+/// Runs the rounds of a step in which all CPUs make their calls at the same time.
 pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     let (who, action) = (bench.step.who, bench.step.action);
     bench.expect_all();
     let mut warmup = bench.setting.plan.warmup;
-    if action.sleeps().is_some() {
-        calibrate(bench, who).map_err(|failure| match no_cpu_can_suspend(&bench.outcomes) {
-            true => Status::Skipped(not_supported(action)),
-            false => Status::Failed(failure),
+    if action.sleeps() {
+        calibrate(bench, who).map_err(|failure| {
+            if no_cpu_can_suspend(&bench.outcomes) {
+                Status::Skipped(not_supported(action))
+            } else {
+                Status::Failed(failure)
+            }
         })?;
         warmup = read_reached(bench, who);
     } else {
@@ -36,7 +40,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         let is_warm_up = bench.attempts < warmup;
         let lost = bench.machine.count_lost(bench.cells.len());
         bench.attempts += 1;
-        bench.run(who, action);
+        bench.run_action(who, action);
         let Err((_, wrong)) = judge_round(bench) else {
             if !is_warm_up {
                 keep_round(bench);
@@ -50,17 +54,21 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         lengthen_wait(bench, wrong);
         if bench.machine.count_lost(bench.cells.len()) > lost {
             count = 0;
-            begin_anew(bench);
+            discard_rounds(bench);
         }
     }
-    let count = count as usize;
-    bench.skew = show_round(&mut bench.cells, count, bench.pmf, &mut bench.column);
+    bench.skew = show_round(
+        &mut bench.cells,
+        count as usize,
+        bench.pmf,
+        &mut bench.column,
+    );
     Ok(())
 }
 
 /// Discards the rounds kept so far. A CPU that took part in these rounds has been lost, so they
 /// must not be mixed with rounds without that CPU.
-fn begin_anew(bench: &mut Bench<'_>) {
+fn discard_rounds(bench: &mut Bench<'_>) {
     for state in &mut bench.cells {
         state.rejected[Reason::Companion as usize] += state.valid();
         state.kept.clear();
@@ -68,7 +76,7 @@ fn begin_anew(bench: &mut Bench<'_>) {
 }
 
 /// Keeps each CPU's outcome from a round. A lost CPU does not take part in later rounds, so samples
-/// at the same position always come from the same round.
+/// with the same index always come from the same round.
 fn keep_round(bench: &mut Bench<'_>) {
     for (state, outcome) in bench.cells.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() {
@@ -77,12 +85,15 @@ fn keep_round(bench: &mut Bench<'_>) {
     }
 }
 
+/// Counts a rejection for each CPU in a round that does not count.
 fn reject_round(bench: &mut Bench<'_>) {
     let first_up = first_wake_up(bench);
     for cpu in CpuIndex::all(bench.cells.len()) {
         if bench.outcomes[cpu.place()].took_part() {
-            let own = judge_part(bench, cpu, first_up).err();
-            bench.cells[cpu.place()].reject(own.unwrap_or(Rejection::plain(Reason::Companion)));
+            let rejection = judge_part(bench, cpu, first_up)
+                .err()
+                .unwrap_or(Rejection::plain(Reason::Companion));
+            bench.cells[cpu.place()].reject(rejection);
         }
     }
 }

@@ -39,22 +39,27 @@ pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
     warmup
 }
 
+/// Keeps the state that each CPU reached in the current round.
 fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
     let (cpus, lead) = (bench.setting.cpus, bench.lead());
     let clock = bench.machine.facts().clock();
     let helper = bench.waker(who).helper();
     let stay_on = bench.machine.facts().no_cpu_off.is_some();
-    let is_awake = |other: CpuIndex| match who {
-        Who::Only(cpu) if other != cpu && (other == lead || stay_on) => true,
-        Who::All | Who::Only(_) | Who::Pair(..) | Who::First(_) => helper == Some(other),
+    let is_awake = |index: CpuIndex| match who {
+        Who::Only(cpu) if index != cpu && (index == lead || stay_on) => true,
+        _ => helper == Some(index),
     };
-    let each = || CpuIndex::all(cpus.len()).zip(cpus);
-    let awake = || each().filter(|(index, _)| is_awake(*index));
-    let has_awake = |cluster: u16| awake().any(|(_, cpu)| cpu.cluster == cluster);
+    let awake_clusters = || {
+        CpuIndex::all(cpus.len())
+            .zip(cpus)
+            .filter(|(index, _)| is_awake(*index))
+            .map(|(_, cpu)| cpu.cluster)
+    };
     for ((cpu, outcome), state) in cpus.iter().zip(&bench.outcomes).zip(&mut bench.cells) {
+        let is_up = awake_clusters().any(|cluster| cluster == cpu.cluster);
         // An awake CPU keeps its own cluster (assumed to be level 1) and all levels above it
         // powered up.
-        let limit = awake().next().map(|_| u8::from(!has_awake(cpu.cluster)));
+        let limit = awake_clusters().next().map(|_| u8::from(!is_up));
         if outcome.took_part()
             && let Some(reached) = reached_in(outcome, ladder, limit, clock)
         {
@@ -72,9 +77,9 @@ pub(crate) fn reached_in(
     clock: Clock,
 ) -> Option<Reached> {
     let due = ladder.due(limit)?;
-    let away = outcome.metric(Metric::Call, false).unwrap_or(0);
+    let call = outcome.metric(Metric::Call, false).unwrap_or(0);
     // TF-A divides by a whole number of megahertz, for example by 62 for 62.5 MHz.
     let megahertz = (clock.hz / 1_000_000).max(1);
-    let most_us = clock.is_known().then(|| away / megahertz);
+    let most_us = clock.is_known().then(|| call / megahertz);
     Some(Reached::read(ladder, &outcome.rise, due, most_us))
 }

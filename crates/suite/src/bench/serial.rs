@@ -12,6 +12,7 @@ use super::bench::{AttemptUse, Bench};
 use super::calibrate::{calibrate, lengthen_wait, no_cpu_can_suspend, not_supported};
 use super::reached::read_reached;
 
+/// Runs the rounds of a step in which one CPU after another suspends.
 pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     bench.expect_all();
     skip_lead_without_helper(bench);
@@ -19,7 +20,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     if bench.machine.facts().no_cpu_off.is_some() {
         // Turn on all CPUs before the first one is measured, so that its conditions match those of
         // later turns.
-        bench.run(Who::All, Action::Version);
+        bench.run_action(Who::All, Action::Version);
     }
     // All CPUs are measured with the sleep and quiet times that the slowest CPU needs.
     let (mut longest, mut quiet) = (0, 0);
@@ -54,23 +55,31 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     bench.sleep.quiet = bench.sleep.quiet.max(quiet);
     bench.sleep.longest = bench.sleep.longest.max(longest);
     let repeats = (warmup + bench.setting.plan.iterations) as usize;
-    let (outer, inner) = match bench.method {
-        Method::Tftf => (repeats, cpus),
-        Method::Warm => (cpus, repeats),
+    let method = bench.method;
+    let mut take = |repeat: usize, turn: usize| {
+        take_sample(bench, cpu_of_turn(turn, lead, cpus), repeat as u32, warmup);
     };
-    for step in 0..outer {
-        for place in 0..inner {
-            let (repeat, turn) = match bench.method {
-                Method::Tftf => (step, place),
-                Method::Warm => (place, step),
-            };
-            take_sample(bench, cpu_of_turn(turn, lead, cpus), repeat as u32, warmup);
+    match method {
+        Method::Tftf => {
+            for repeat in 0..repeats {
+                for turn in 0..cpus {
+                    take(repeat, turn);
+                }
+            }
+        }
+        Method::Warm => {
+            for turn in 0..cpus {
+                for repeat in 0..repeats {
+                    take(repeat, turn);
+                }
+            }
         }
     }
     show_medians(bench);
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
 }
 
+/// Shows, for each CPU, the sample whose leading figure is the median.
 pub(crate) fn show_medians(bench: &mut Bench<'_>) {
     for state in &mut bench.cells {
         state.show_median(bench.pmf, &mut bench.column);
@@ -97,9 +106,10 @@ fn cpu_of_turn(turn: usize, lead: CpuIndex, cpus: usize) -> CpuIndex {
 /// Runs one repeat on one CPU, making attempts until there is a sample or the CPU's attempts are
 /// used up. The first `warmup` repeats yield no samples.
 fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
-    let phase = match repeat < warmup {
-        true => AttemptUse::WarmUp,
-        false => AttemptUse::Measure,
+    let attempt_use = if repeat < warmup {
+        AttemptUse::WarmUp
+    } else {
+        AttemptUse::Measure
     };
     while !bench.machine.is_lost(cpu) {
         let state = &bench.cells[cpu.place()];
@@ -111,11 +121,11 @@ fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
         }
         bench.attempts += 1;
         let outcome = bench.run_alone(cpu, bench.step.action);
-        let Err(rejection) = bench.take(cpu, &outcome, phase) else {
+        let Err(rejection) = bench.judge_attempt(cpu, &outcome, attempt_use) else {
             return;
         };
         lengthen_wait(bench, rejection);
-        if phase == AttemptUse::WarmUp {
+        if attempt_use == AttemptUse::WarmUp {
             return;
         }
     }

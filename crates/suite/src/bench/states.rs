@@ -12,6 +12,7 @@ use hardware::board::{IdleState, IdleStates, LeftOut, LeftOutState};
 use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::{Ladder, Rung};
 
+/// An idle state that scenarios use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) power_state: u32,
@@ -24,22 +25,26 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
+    /// Returns the state with this value, which need not be one of the board's.
     fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
-        let known = idle_states.iter().find(|s| s.power_state == power_state);
+        let known = idle_states
+            .iter()
+            .find(|state| state.power_state == power_state);
         // For a state added by the user, it is not known whether timers stop. Without a trial, a
         // CPU whose timer stops would never wake up, so such a state is assumed to stop timers if
         // any of the board's states does.
-        let any_stops = || idle_states.iter().any(|s| s.local_timer_stop);
+        let any_stops = || idle_states.iter().any(|state| state.local_timer_stop);
         let level = known.map_or(format.level(power_state), |state| level(state, format));
         Self {
             power_state,
             powerdown: format.is_powerdown(power_state),
-            timer_stops: known.map_or_else(any_stops, |s| s.local_timer_stop),
+            timer_stops: known.map_or_else(any_stops, |state| state.local_timer_stop),
             level,
             ladder: ladder(power_state, level, idle_states, format),
         }
     }
 
+    /// Returns the suspend to this state.
     pub(crate) fn action(self) -> Action {
         Action::Suspend {
             power_state: self.power_state,
@@ -84,21 +89,22 @@ impl States {
         let chosen = |state| Chosen::new(state, usable, format);
         let (deepest, core) = (board.deepest(), board.core());
         let undecided = [deepest, core].map(Result::err);
-        let of = |choice: Result<Option<usize>, Undecided>| {
-            let place = choice.ok().flatten()?;
-            Some(usable[place].power_state)
+        let value_of = |choice: Result<Option<usize>, Undecided>| {
+            let index = choice.ok().flatten()?;
+            Some(usable[index].power_state)
         };
         let (mut accepted, mut foreign) = (Vec::with_capacity(usable.len()), Vec::new());
         foreign.reserve_exact(usable.len());
-        for place in board.shallowest_first() {
-            match board.is_foreign[place] {
-                false => accepted.push(chosen(usable[place].power_state)),
-                true => foreign.push(usable[place].power_state),
+        for index in board.shallowest_first() {
+            if board.is_foreign[index] {
+                foreign.push(usable[index].power_state);
+            } else {
+                accepted.push(chosen(usable[index].power_state));
             }
         }
         Self {
-            deepest: plan.deepest.or(of(deepest)).map(chosen),
-            core: plan.core.or(of(core)).map(chosen),
+            deepest: plan.deepest.or(value_of(deepest)).map(chosen),
+            core: plan.core.or(value_of(core)).map(chosen),
             format,
             accepted,
             foreign,
@@ -122,26 +128,25 @@ impl States {
     pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {
         let both = [self.core, self.deepest];
         let is_wanted = |state: Chosen| {
-            plan.scenarios
-                .iter()
-                .any(|id| match id.descriptor().states {
-                    UsedStates::All => self.accepted.contains(&state),
-                    UsedStates::Both => both.contains(&Some(state)),
-                    UsedStates::One(_) => self.of(id) == Some(state),
-                    UsedStates::None => false,
-                })
+            let mut scenarios = plan.scenarios.iter();
+            scenarios.any(|id| match id.descriptor().states {
+                UsedStates::All => self.accepted.contains(&state),
+                UsedStates::Both => both.contains(&Some(state)),
+                UsedStates::One(_) => self.of(id) == Some(state),
+                UsedStates::None => false,
+            })
         };
         let accepted = self.accepted.iter().copied();
-        let mut all: Vec<Chosen> = Vec::with_capacity(self.accepted.len() + 2);
+        let mut to_try: Vec<Chosen> = Vec::with_capacity(self.accepted.len() + 2);
         for state in accepted.chain(both.into_iter().flatten()) {
             let needs_trial = state.powerdown || state.timer_stops;
-            if needs_trial && !all.contains(&state) && is_wanted(state) {
-                let level = |it: &Chosen| it.level.unwrap_or(0);
-                let place = all.partition_point(|it| level(it) <= level(&state));
-                all.insert(place, state);
+            if needs_trial && !to_try.contains(&state) && is_wanted(state) {
+                let level = |state: &Chosen| state.level.unwrap_or(0);
+                let index = to_try.partition_point(|earlier| level(earlier) <= level(&state));
+                to_try.insert(index, state);
             }
         }
-        all
+        to_try
     }
 
     /// Records that the CPUs' own timers stop in this state, even if the board description does not
@@ -214,38 +219,44 @@ struct BoardStates<'b> {
 
 impl<'b> BoardStates<'b> {
     fn new(states: &'b IdleStates<'b>, format: StateFormat) -> Self {
-        let places = 0..states.usable.len();
+        let indices = 0..states.usable.len();
         Self {
             states,
-            is_foreign: places
-                .map(|it| is_foreign(&states.usable, it, format))
+            is_foreign: indices
+                .map(|index| is_foreign(&states.usable, index, format))
                 .collect(),
             format,
         }
     }
 
-    /// Returns the format to which the value of the state at `place` belongs.
-    fn format_of(&self, place: usize) -> StateFormat {
-        match self.is_foreign[place] {
-            false => self.format,
-            true => self.format.other(),
+    /// Returns the format to which the value of the state at `index` belongs.
+    fn format_of(&self, index: usize) -> StateFormat {
+        if self.is_foreign[index] {
+            self.format.other()
+        } else {
+            self.format
         }
     }
 
-    fn level(&self, place: usize) -> Option<u8> {
-        level(&self.states.usable[place], self.format_of(place))
+    /// Returns the power level of the state at `index`.
+    fn level(&self, index: usize) -> Option<u8> {
+        level(&self.states.usable[index], self.format_of(index))
     }
 
     /// Returns the indices of the power-down states.
     fn powerdowns(&self) -> impl Iterator<Item = usize> + Clone {
         let usable = &self.states.usable;
-        (0..usable.len()).filter(|it| self.format_of(*it).is_powerdown(usable[*it].power_state))
+        let is_powerdown = |index: &usize| {
+            let power_state = usable[*index].power_state;
+            self.format_of(*index).is_powerdown(power_state)
+        };
+        (0..usable.len()).filter(is_powerdown)
     }
 
     /// Returns true if it is known that the first state is deeper than the second one. If lists or
     /// latencies contradict levels that are not part of the values, nothing is known.
     fn is_deeper(&self, first: usize, second: usize) -> bool {
-        let are_certain = self.has_own_level(first) && self.has_own_level(second);
+        let are_certain = self.has_level_in_value(first) && self.has_level_in_value(second);
         match (self.level(first), self.level(second)) {
             (Some(one), Some(other)) if one != other => {
                 one > other && (are_certain || !self.follows(second, first))
@@ -255,9 +266,9 @@ impl<'b> BoardStates<'b> {
     }
 
     /// Returns true if the level is part of the state's value.
-    fn has_own_level(&self, place: usize) -> bool {
-        let power_state = self.states.usable[place].power_state;
-        self.format_of(place).level(power_state).is_some()
+    fn has_level_in_value(&self, index: usize) -> bool {
+        let power_state = self.states.usable[index].power_state;
+        self.format_of(index).level(power_state).is_some()
     }
 
     /// Returns true if lists and latencies show that the first state is deeper.
@@ -265,9 +276,11 @@ impl<'b> BoardStates<'b> {
         self.states.usable[first].deeper_than.contains(second)
     }
 
+    /// Returns the reason if it is not known which of two states is deeper.
     fn order_unknown(&self, one: usize, other: usize) -> Undecided {
-        let [one, other] = [one, other].map(|place| self.states.usable[place].power_state);
-        Undecided::OrderUnknown(one.min(other), one.max(other))
+        let mut values = [one, other].map(|index| self.states.usable[index].power_state);
+        values.sort_unstable();
+        Undecided::OrderUnknown(values[0], values[1])
     }
 
     /// Returns the index of the deepest state; `Ok(None)` if there are no power-down states in the
@@ -285,10 +298,12 @@ impl<'b> BoardStates<'b> {
             return Ok(None);
         }
         // A deeper state that is not a power-down state is probably a wrong value.
-        let is_deeper_standby =
-            |it: &usize| self.follows(*it, deepest) && !self.powerdowns().any(|state| state == *it);
-        let mut all = 0..self.states.usable.len();
-        if let Some(deeper) = all.find(is_deeper_standby) {
+        let is_deeper_standby = |index: &usize| {
+            let is_standby = !self.powerdowns().any(|powerdown| powerdown == *index);
+            is_standby && self.follows(*index, deepest)
+        };
+        let mut indices = 0..self.states.usable.len();
+        if let Some(deeper) = indices.find(is_deeper_standby) {
             return Err(self.order_unknown(deepest, deeper));
         }
         let level = self.level(deepest);
@@ -301,30 +316,30 @@ impl<'b> BoardStates<'b> {
 
     /// Returns the index of the shallowest state for a single CPU, in the same way.
     fn core(&self) -> Result<Option<usize>, Undecided> {
-        let own = self.powerdowns().filter(|it| !self.is_foreign[*it]);
-        let has_core = own.clone().any(|it| self.level(it) == Some(0));
+        let accepted = self.powerdowns().filter(|index| !self.is_foreign[*index]);
+        let has_core = accepted.clone().any(|index| self.level(index) == Some(0));
         // Without levels, the shallowest state is assumed to be the core's.
         let level = has_core.then_some(0);
-        let candidates = own.filter(|it| self.level(*it) == level);
+        let candidates = accepted.filter(|index| self.level(*index) == level);
         let Some(core) = self.first_of(candidates, &|one, other| self.is_deeper(other, one))?
         else {
             return self.nothing_usable();
         };
         if has_core {
             // A state of a single CPU is not deeper than any other power-down state.
-            let is_shallower = |it: &usize| {
-                !self.is_foreign[*it]
-                    && self.level(*it) != Some(0)
-                    && self.follows(core, *it)
-                    && !self.has_own_level(core)
+            let is_shallower = |index: &usize| {
+                !self.is_foreign[*index]
+                    && self.level(*index) != Some(0)
+                    && self.follows(core, *index)
+                    && !self.has_level_in_value(core)
             };
             return match self.powerdowns().find(is_shallower) {
                 Some(shallower) => Err(self.order_unknown(core, shallower)),
                 None => self.if_on_all_cpus(core),
             };
         }
-        let mut foreign = self.powerdowns().filter(|it| self.is_foreign[*it]);
-        if !foreign.all(|it| self.is_deeper(it, core)) {
+        let mut foreign = self.powerdowns().filter(|index| self.is_foreign[*index]);
+        if !foreign.all(|index| self.is_deeper(index, core)) {
             return Ok(None);
         }
         let is_deeper = |state: &LeftOutState<'_>| match state.level {
@@ -349,7 +364,7 @@ impl<'b> BoardStates<'b> {
                 first = state;
             }
         }
-        let mut others = states.filter(|it| *it != first);
+        let mut others = states.filter(|state| *state != first);
         match others.find(|other| !precedes(first, *other)) {
             None => Ok(Some(first)),
             Some(other) => Err(self.order_unknown(first, other)),
@@ -363,7 +378,7 @@ impl<'b> BoardStates<'b> {
         state: usize,
         is_harmless: &dyn Fn(&LeftOutState<'_>) -> bool,
     ) -> Result<Option<usize>, Undecided> {
-        let mut meant = self.states.left_out.iter().filter(|it| it.is_meant());
+        let mut meant = self.states.left_out.iter().filter(|state| state.is_meant());
         if !meant.all(is_harmless) {
             return Err(Undecided::LeftOut);
         }
@@ -371,11 +386,12 @@ impl<'b> BoardStates<'b> {
     }
 
     /// Returns the state if every CPU lists it. A CPU that does not list a state may not have it.
-    fn if_on_all_cpus(&self, place: usize) -> Result<Option<usize>, Undecided> {
-        let state = &self.states.usable[place];
-        match state.is_on_all_cpus {
-            true => Ok(Some(place)),
-            false => Err(Undecided::NotOnAllCpus(state.power_state)),
+    fn if_on_all_cpus(&self, index: usize) -> Result<Option<usize>, Undecided> {
+        let state = &self.states.usable[index];
+        if state.is_on_all_cpus {
+            Ok(Some(index))
+        } else {
+            Err(Undecided::NotOnAllCpus(state.power_state))
         }
     }
 
@@ -384,7 +400,10 @@ impl<'b> BoardStates<'b> {
         let left_out = &self.states.left_out;
         if left_out.iter().any(LeftOutState::is_meant) {
             Err(Undecided::LeftOut)
-        } else if left_out.iter().any(|it| it.reason == LeftOut::NotListed) {
+        } else if left_out
+            .iter()
+            .any(|state| state.reason == LeftOut::NotListed)
+        {
             Err(Undecided::NotListed)
         } else {
             Ok(None)
@@ -396,24 +415,25 @@ impl<'b> BoardStates<'b> {
     fn shallowest_first(&self) -> Vec<usize> {
         let count = self.states.usable.len();
         let mut rest: Vec<usize> = (0..count).collect();
-        let mut all = Vec::with_capacity(count);
+        let mut ordered = Vec::with_capacity(count);
         while !rest.is_empty() {
-            let has_shallower = |state: usize| rest.iter().any(|it| self.is_deeper(state, *it));
+            let has_shallower =
+                |state: usize| rest.iter().any(|other| self.is_deeper(state, *other));
             let next = rest.iter().position(|state| !has_shallower(*state));
-            all.push(rest.remove(next.unwrap_or(0)));
+            ordered.push(rest.remove(next.unwrap_or(0)));
         }
-        all
+        ordered
     }
 }
 
-/// Returns true if the state at `place` is in the format that the firmware does not accept.
+/// Returns true if the state at `index` is in the format that the firmware does not accept.
 ///
 /// The extended format reserves too few bits to decide from the value alone: 0x01010022, for
 /// example, is a standby state in that format. A state that is a power-down only in the other
 /// format is assumed to be in that format. Only if a power-down state in the firmware's format is
 /// deeper, and no level above 0 is declared, it is assumed to be a standby state.
-fn is_foreign(all: &[IdleState<'_>], place: usize, format: StateFormat) -> bool {
-    let (state, other) = (&all[place], format.other());
+fn is_foreign(states: &[IdleState<'_>], index: usize, format: StateFormat) -> bool {
+    let (state, other) = (&states[index], format.other());
     let value = state.power_state;
     if !format.accepts(value) {
         return true;
@@ -421,20 +441,19 @@ fn is_foreign(all: &[IdleState<'_>], place: usize, format: StateFormat) -> bool 
     if format.is_powerdown(value) || !other.accepts(value) || !other.is_powerdown(value) {
         return false;
     }
-    let is_own = |state: &IdleState<'_>| {
-        format.accepts(state.power_state) && format.is_powerdown(state.power_state)
-    };
-    let is_deeper = |it: &IdleState<'_>| is_own(it) && it.deeper_than.contains(place);
-    state.level.is_some_and(|level| level > 0) || !all.iter().any(is_deeper)
+    let has_deeper = powerdowns(states, format).any(|other| other.deeper_than.contains(index));
+    state.level.is_some_and(|level| level > 0) || !has_deeper
 }
 
+/// Returns the power-down states in this format.
 fn powerdowns<'b>(
-    idle_states: &'b [IdleState<'b>],
+    states: &'b [IdleState<'b>],
     format: StateFormat,
 ) -> impl Iterator<Item = &'b IdleState<'b>> {
-    let is_powerdown = move |state| format.accepts(state) && format.is_powerdown(state);
-    let states = idle_states.iter();
-    states.filter(move |state| is_powerdown(state.power_state))
+    let is_powerdown = move |value| format.accepts(value) && format.is_powerdown(value);
+    states
+        .iter()
+        .filter(move |state| is_powerdown(state.power_state))
 }
 
 /// Returns a state's power level, from the board description or the format.
@@ -445,19 +464,26 @@ fn level(state: &IdleState<'_>, format: StateFormat) -> Option<u8> {
 /// Returns the board's power-down states at lower levels, by level, followed by the requested
 /// state.
 fn ladder(
-    state: u32,
-    own: Option<u8>,
+    requested: u32,
+    requested_level: Option<u8>,
     idle_states: &[IdleState<'_>],
     format: StateFormat,
 ) -> Ladder {
-    let of_level = |below: u8| {
-        let mut all = powerdowns(idle_states, format);
-        let there = all.find(|state| level(state, format) == Some(below))?;
-        let (state, level) = (there.power_state, Some(below));
-        Some(Rung { state, level })
+    let rung_at = |lower: u8| {
+        let state = powerdowns(idle_states, format)
+            .find(|state| level(state, format) == Some(lower))?
+            .power_state;
+        Some(Rung {
+            state,
+            level: Some(lower),
+        })
     };
-    let below = (0..own.unwrap_or(0)).rev().filter_map(of_level);
-    Ladder::new(Rung { state, level: own }, below)
+    let lower_levels = (0..requested_level.unwrap_or(0)).rev();
+    let requested_rung = Rung {
+        state: requested,
+        level: requested_level,
+    };
+    Ladder::new(requested_rung, lower_levels.filter_map(rung_at))
 }
 
 #[cfg(test)]
@@ -479,18 +505,22 @@ mod tests {
 
     /// Returns states without levels that a CPU lists in this order.
     fn listed(values: &[u32]) -> Vec<IdleState<'static>> {
-        let states = values.iter().enumerate();
-        let states = states.map(|(index, value)| IdleState {
+        let state_at = |(index, value): (usize, &u32)| IdleState {
             deeper_than: StateSet::all_before(index),
             ..state(*value, None)
-        });
-        states.collect()
+        };
+        values.iter().enumerate().map(state_at).collect()
+    }
+
+    /// Returns the values of the deepest and the core state, with 0 for none.
+    fn values(states: &States) -> [u32; 2] {
+        [states.deepest, states.core].map(|state| state.map_or(0, |state| state.power_state))
     }
 
     fn chosen(states: &[IdleState<'_>], format: StateFormat) -> [u32; 2] {
-        let States { deepest, core, .. } = States::choose(&states.into(), &Plan::default(), format);
-        assert!(deepest.is_none_or(|it| it.powerdown));
-        [deepest, core].map(|it| it.map_or(0, |it| it.power_state))
+        let found = States::choose(&states.into(), &Plan::default(), format);
+        assert!(found.deepest.is_none_or(|state| state.powerdown));
+        values(&found)
     }
 
     #[test]
@@ -567,11 +597,12 @@ mod tests {
             assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
             let found = States::choose(&all[..].into(), &Plan::default(), format);
             assert_eq!(found.foreign, foreign, "{states:x?} {format:?}");
-            let named = match foreign.is_empty() {
-                true => Skip::NoIdleState,
-                false => Skip::OtherFormat(format),
+            let expected_skip = if foreign.is_empty() {
+                Skip::NoIdleState
+            } else {
+                Skip::OtherFormat(format)
             };
-            assert_eq!(found.explain(Skip::NoIdleState), named);
+            assert_eq!(found.explain(Skip::NoIdleState), expected_skip);
         }
         // A state whose level is too high for a standby state.
         let states = [state(0x101_0022, Some(1)), state(0x4000_0002, Some(0))];
@@ -585,19 +616,18 @@ mod tests {
     fn check(states: &IdleStates<'_>, expected: [u32; 2], why: Option<Undecided>) {
         let find = |arguments| {
             let plan = Plan::parse(arguments).expect("valid arguments");
-            let format = StateFormat::of(states.usable.first().map_or(0, |it| it.power_state));
+            let first = states.usable.first();
+            let format = StateFormat::of(first.map_or(0, |state| state.power_state));
             States::choose(states, &plan, format)
         };
-        let values = |found: &States| {
-            [found.deepest, found.core].map(|it| it.map_or(0, |it| it.power_state))
-        };
         let found = find("");
+        assert_eq!(values(&found), expected, "{states:x?}");
+        let expected_skip = why.map_or(Skip::NoIdleState, Skip::Undecided);
         let skip = found.explain(Skip::NoIdleState);
-        let why = why.map_or(Skip::NoIdleState, Skip::Undecided);
-        assert_eq!((values(&found), skip), (expected, why), "{states:x?}");
+        assert_eq!(skip, expected_skip, "{states:x?}");
         // The user's choice needs no order.
-        let found = find("deepest=0x40000222 core=0x40000002");
-        assert_eq!(values(&found), [DEEP_SYSTEM, DEEP_CORE], "{states:x?}");
+        let by_user = find("deepest=0x40000222 core=0x40000002");
+        assert_eq!(values(&by_user), [DEEP_SYSTEM, DEEP_CORE], "{states:x?}");
     }
 
     #[test]
@@ -617,8 +647,8 @@ mod tests {
         check(&levels[..].into(), [0; 2], Some(unknown));
         // The last state lacks the bit of power-down states.
         let standby = listed(&[DEEP_CORE, 0x222]);
-        let unknown = Undecided::OrderUnknown(0x222, DEEP_CORE);
-        check(&standby[..].into(), [0, DEEP_CORE], Some(unknown));
+        let unknown_standby = Undecided::OrderUnknown(0x222, DEEP_CORE);
+        check(&standby[..].into(), [0, DEEP_CORE], Some(unknown_standby));
     }
 
     /// A state that was left out may be the right one, unless it is known to be deeper or

@@ -14,8 +14,8 @@ use crate::model::{
 use crate::plan::{ActiveCpus, RunSize, StateChoice, Variant};
 
 use super::bench::{Bench, BenchRoom, StepRounds};
+use super::measure::Request;
 use super::memory::{bench_bytes, cells_bytes, samples_bytes};
-use super::request::Request;
 use super::states::Chosen;
 use super::suite::measure_step;
 
@@ -39,7 +39,9 @@ pub(crate) fn heap(size: &RunSize<'_>, cells: usize) -> usize {
 pub(crate) struct Sweep<'m> {
     pub(crate) bench: Bench<'m>,
     pub(crate) conditions: Conditions,
+    /// The first failure of a step.
     pub(crate) failure: Option<Failure>,
+    /// True if at least one step was measured.
     pub(crate) is_measured: bool,
 }
 
@@ -72,9 +74,10 @@ pub(crate) fn measure(
 }
 
 impl Sweep<'_> {
+    /// Returns the scenario's results.
     fn finish(self, key: ScenarioKey) -> Scenario {
-        let mut conditions = self.conditions;
         let states = self.bench.setting.states;
+        let mut conditions = self.conditions;
         let left_out = conditions.states_left_out.map(|why| states.explain(why));
         conditions.states_left_out = left_out;
         let status = match (self.failure, self.is_measured) {
@@ -104,13 +107,18 @@ impl Sweep<'_> {
         state.filter(|_| why.is_none())
     }
 
+    /// Records why states were left out. The first reason counts.
     pub(crate) fn leave_out(&mut self, why: Skip) {
         self.conditions.states_left_out.get_or_insert(why);
     }
 
     /// Calls `measure` for each usable idle state in the device tree. For all other states, adds a
     /// cell with the scenario's first metric.
-    pub(crate) fn each_state(&mut self, first: Metric, measure: fn(&mut Sweep<'_>, Chosen)) {
+    pub(crate) fn measure_each_state(
+        &mut self,
+        first: Metric,
+        measure: fn(&mut Sweep<'_>, Chosen),
+    ) {
         let states = self.bench.setting.states;
         for state in &states.foreign {
             let why = Skip::OtherFormat(states.format);
@@ -129,24 +137,27 @@ impl Sweep<'_> {
 
     /// Returns the first metric of a suspend.
     pub(crate) fn suspend_metric(&self) -> Metric {
-        match self.bench.pmf {
-            true => Metric::Powerdown,
-            false => Metric::Call,
+        if self.bench.pmf {
+            Metric::Powerdown
+        } else {
+            Metric::Call
         }
     }
 
     /// Returns steps that suspend to the deepest state and to the core state, without reading
     /// PSCI_STAT.
-    pub(crate) fn two_states(
+    pub(crate) fn deepest_and_core_steps(
         &mut self,
         cpus: ActiveCpus,
     ) -> impl Iterator<Item = (Variant, StepRounds)> + use<> {
         let states = self.bench.setting.states;
         let deepest = self.usable(states.deepest);
-        let core = states.core.filter(|core| states.deepest != Some(*core));
-        let core = core.and_then(|core| self.usable(Some(core)));
-        let both = [(DEEPEST, deepest), (CORE, core)];
-        both.into_iter().filter_map(move |(variant, state)| {
+        let core = states
+            .core
+            .filter(|core| states.deepest != Some(*core))
+            .and_then(|core| self.usable(Some(core)));
+        let variants = [(DEEPEST, deepest), (CORE, core)];
+        variants.into_iter().filter_map(move |(variant, state)| {
             let step = StepRounds {
                 ladder: Ladder::default(),
                 ..StepRounds::to_state(cpus, state?)
@@ -156,32 +167,37 @@ impl Sweep<'_> {
     }
 
     /// Adds a cell for an omitted step, with the scenario's first metric.
-    pub(crate) fn push_left_out(&mut self, first: Metric, how: ActiveCpus, x: u64, why: Skip) {
+    pub(crate) fn push_left_out(&mut self, first: Metric, cpus: ActiveCpus, value: u64, why: Skip) {
         let step = CellStep {
-            cpus: how,
-            value: Some(x),
+            cpus,
+            value: Some(value),
             ..CellStep::default()
         };
-        let why = self.bench.setting.states.explain(why);
         let mut cell = Cell::new(CpuIndex::default(), step);
-        cell.skipped = Some(why);
+        cell.skipped = Some(self.bench.setting.states.explain(why));
         cell.series.reserve_exact(1);
         cell.series.push(Series::new(first));
         self.bench.results.push(cell);
     }
 
+    /// Returns true if a CPU must stay awake during the step.
     pub(crate) fn needs_helper(&self, step: &StepRounds) -> bool {
         let source = self.bench.setting.wakers.source(step.timers_stop);
         step.cpus == ActiveCpus::All && source == WakeSource::Helper
     }
 
-    /// Measures one step; `x` is the value of the quantity being varied. Returns false if the
+    /// Measures one step; `value` is that of the quantity being varied. Returns false if the
     /// following steps cannot be measured either.
-    pub(crate) fn step(&mut self, variant: Variant, x: Option<u64>, step: StepRounds) -> bool {
+    pub(crate) fn run_step(
+        &mut self,
+        variant: Variant,
+        value: Option<u64>,
+        step: StepRounds,
+    ) -> bool {
         // One helper placement is enough for a curve, so the lead is the only helper.
         let helper = self.needs_helper(&step).then_some(self.bench.lead());
         let bench = &mut self.bench;
-        bench.begin(StepRounds { helper, ..step });
+        bench.begin_step(StepRounds { helper, ..step });
         let status = measure_step(bench);
         self.conditions.attempts += bench.attempts;
         self.conditions.trials += bench.trials;
@@ -199,13 +215,13 @@ impl Sweep<'_> {
             self.conditions.wake_source = bench.setting.wakers.source(true);
         }
         for cpu in CpuIndex::all(self.bench.cells.len()) {
-            self.add_cell(cpu, variant, x);
+            self.add_cell(cpu, variant, value);
         }
         true
     }
 
     /// Adds the cell for a CPU in a step. The cell has at least one series, even without samples.
-    fn add_cell(&mut self, cpu: CpuIndex, variant: Variant, x: Option<u64>) {
+    fn add_cell(&mut self, cpu: CpuIndex, variant: Variant, value: Option<u64>) {
         let bench = &mut self.bench;
         let state = &bench.cells[cpu.place()];
         if !state.needs_samples() {
@@ -213,10 +229,10 @@ impl Sweep<'_> {
         }
         let step = CellStep {
             cpus: bench.step.cpus,
-            value: x,
+            value,
             ..CellStep::of(variant)
         };
-        let metrics = figures(bench.step.action, bench.pmf);
+        let metrics = metrics_of(bench.step.action, bench.pmf);
         let mut series = Vec::with_capacity(SERIES_MAX);
         for metric in metrics {
             let summary = state.summary(*metric, bench.pmf, &mut bench.column);
@@ -228,16 +244,13 @@ impl Sweep<'_> {
             series.extend(metrics.first().copied().map(Series::new));
         }
         if let Some(reached) = state.cell.reached {
-            let is_asked = x.is_some() && reached.state.map(u64::from) == x;
-            let count = if is_asked { reached.times.into() } else { 0 };
-            let residency = (Metric::Residency, reached.residency_us.into());
-            let both = [(Metric::Count, count), residency];
-            series.extend(
-                both.map(|(metric, figure)| Series::of(metric, Summary::of(&mut [figure]))),
-            );
+            let is_requested = value.is_some() && reached.state.map(u64::from) == value;
+            let count = if is_requested { reached.times } else { 0 };
+            let of_one = |metric, figure| Series::of(metric, Summary::of(&mut [figure]));
+            series.push(of_one(Metric::Count, count.into()));
+            series.push(of_one(Metric::Residency, reached.residency_us.into()));
         }
         let waker = bench.waker_of(cpu);
-        let state = &bench.cells[cpu.place()];
         bench.results.push(Cell {
             counts: Some(state.counts()),
             helper: waker.helper(),
@@ -257,7 +270,7 @@ impl Sweep<'_> {
 
 /// Returns the metrics for a step, measured or omitted. Without PMF, these are the caller-side
 /// metrics: two for a suspend and two for CPU_OFF.
-const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
+const fn metrics_of(action: Action, pmf: bool) -> &'static [Metric] {
     use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
     match action {
         Action::ColdCall {

@@ -10,10 +10,10 @@ use crate::model::{Cell, Conditions, Scenario, ScenarioKey, Status};
 use crate::plan::{ActiveCpus, RunSize, ScenarioId};
 
 use super::bench::{Bench, BenchRoom, StepRounds};
+use super::measure::{Request, Setting};
 use super::memory::{PRINTING, bench_bytes, suite_bytes};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
-use super::request::{Request, Setting};
 use super::serial::measure_serial;
 use super::wakers::PLACEMENTS;
 
@@ -23,6 +23,10 @@ pub(crate) fn heap(size: &RunSize<'_>, placements: usize) -> usize {
     bench + suite_bytes(size.plan, size.cpus) * placements + PRINTING
 }
 
+/// Measures a scenario in TFTF's suite.
+///
+/// # Errors
+/// Never returns an error, because nothing is printed.
 pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
     let (id, setting) = (request.key.id, request.setting);
     let state = setting.states.of(id);
@@ -35,10 +39,10 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
     let mut bench = Bench::new(request, room);
     let placements = if id.has_queue() { PLACEMENTS } else { 1 };
     let mut group = Vec::with_capacity(placements);
-    for place in 0..placements {
-        // Choose the state again for each placement, because the helper may have been lost.
+    for index in 0..placements {
+        // Choose the helper again for each placement, because it may have been lost.
         let Setting { wakers, cpus, .. } = setting;
-        let Some(helper) = wakers.placements(bench.machine, cpus, timers_stop)[place] else {
+        let Some(helper) = wakers.placements(bench.machine, cpus, timers_stop)[index] else {
             break;
         };
         group.push(measure_once(&mut bench, id, helper));
@@ -49,22 +53,22 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
     Ok(group)
 }
 
+/// Measures a scenario with one helper placement.
 fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>) -> Scenario {
     let (plan, states) = (bench.setting.plan, bench.setting.states);
     let wakers = bench.setting.wakers;
     let state = states.of(id);
     let why = wakers.skip(state).map(|skip| states.explain_for(id, skip));
     let cpus = id.descriptor().cpus;
-    let step = match state.filter(|_| why.is_none()) {
-        Some(state) => StepRounds::to_state(cpus, state),
-        None => StepRounds::new(cpus, Action::Version),
-    };
     let step = StepRounds {
         helper,
         turns_off: id.only_lead_suspends(),
-        ..step
+        ..match state.filter(|_| why.is_none()) {
+            Some(state) => StepRounds::to_state(cpus, state),
+            None => StepRounds::new(cpus, Action::Version),
+        }
     };
-    bench.begin(step);
+    bench.begin_step(step);
     let needs_state = id.is_suspend() && !step.turns_off;
     let status = match why {
         Some(skip) if needs_state => {
@@ -77,14 +81,15 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
                 let lead = bench.lead();
                 bench.cells[lead.place()].cell.skipped = why;
             }
-            let status = measure_step(bench);
+            let measured = measure_step(bench);
             name_helpers(bench);
-            status
+            measured
         }
     };
-    let cells = match status {
-        Status::Skipped(_) => Vec::new(),
-        _ => finished_cells(bench, id.is_parallel()),
+    let cells = if status.skip().is_some() {
+        Vec::new()
+    } else {
+        finished_cells(bench, id.is_parallel())
     };
     Scenario {
         status,
@@ -110,12 +115,12 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
 
 /// Returns the cells of all CPUs except the helper, which is not measured.
 fn finished_cells(bench: &mut Bench<'_>, is_parallel: bool) -> Vec<Cell> {
-    let (pmf, samples) = (bench.pmf, bench.setting.plan.sends_samples());
+    let (pmf, has_samples) = (bench.pmf, bench.setting.plan.sends_samples());
     let helper = bench.step.helper;
     let mut cells = Vec::with_capacity(bench.cells.len());
     for state in &mut bench.cells {
         if helper != Some(state.cell.cpu) {
-            cells.push(state.finish(is_parallel, pmf, samples, &mut bench.column));
+            cells.push(state.finish(is_parallel, pmf, has_samples, &mut bench.column));
         }
     }
     cells

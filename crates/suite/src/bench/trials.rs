@@ -38,51 +38,53 @@ const ASLEEP: Loss = Loss {
     cause: Cause::Timeout,
 };
 
-/// Returns the CPU that stays awake to wake `of`. The helper is in a different cluster if possible,
-/// because a CPU that is on keeps its cluster up.
-pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Option<CpuIndex> {
+/// Returns the CPU that stays awake to wake `sleeper`. The helper is in a different cluster if
+/// possible, because a CPU that is on keeps its cluster up.
+pub(crate) fn helper_of(
+    machine: &dyn Machine,
+    cpus: &[Cpu],
+    sleeper: CpuIndex,
+) -> Option<CpuIndex> {
     let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
-    let is_other = |cpu: &CpuIndex| *cpu != of && !machine.is_lost(*cpu);
-    let others = || CpuIndex::all(cpus.len()).filter(is_other);
-    let elsewhere = others().find(|cpu| cluster(*cpu) != cluster(of));
-    elsewhere.or_else(|| others().next())
+    let is_candidate = |cpu: &CpuIndex| *cpu != sleeper && !machine.is_lost(*cpu);
+    let candidates = || CpuIndex::all(cpus.len()).filter(is_candidate);
+    let in_other_cluster = candidates().find(|cpu| cluster(*cpu) != cluster(sleeper));
+    in_other_cluster.or_else(|| candidates().next())
 }
 
-/// Returns the CPU that is active beside `of`: the next one in the same cluster, or the first one
-/// in the next cluster. Returns None for other values of `how`, and if there is no such CPU. The
+/// Returns the CPU that is active beside `cpu`: the next one in the same cluster, or the first one
+/// in the next cluster. Returns None for other values of `active`, and if there is no such CPU. The
 /// helper stays awake, so it is not active.
 pub(crate) fn neighbor_of(
     machine: &dyn Machine,
     cpus: &[Cpu],
-    of: CpuIndex,
-    how: ActiveCpus,
+    cpu: CpuIndex,
+    active: ActiveCpus,
     helper: Option<CpuIndex>,
 ) -> Option<CpuIndex> {
-    let is_near = match how {
+    let is_near = match active {
         ActiveCpus::Near => true,
         ActiveCpus::Far => false,
         ActiveCpus::Alone | ActiveCpus::All => return None,
     };
-    let shares_cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster == cpus[of.place()].cluster;
-    let (earlier, later) = (0..of.place(), of.place() + 1..cpus.len());
-    let mut others = later.chain(earlier).map(CpuIndex::new);
-    others.find(|cpu| {
-        shares_cluster(*cpu) == is_near && helper != Some(*cpu) && !machine.is_lost(*cpu)
-    })
+    let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
+    let is_neighbor = |other: &CpuIndex| (cluster(*other) == cluster(cpu)) == is_near;
+    let (earlier, later) = (0..cpu.place(), cpu.place() + 1..cpus.len());
+    let mut neighbors = later.chain(earlier).map(CpuIndex::new).filter(is_neighbor);
+    neighbors.find(|other| helper != Some(*other) && !machine.is_lost(*other))
 }
 
-/// Returns the last CPU (before `end`, if given) that is neither the lead nor lost. The
-/// last CPU is tried first, because readers mostly look at the results of the first CPUs in
-/// board order.
+/// Returns the last CPU (before `end`, if given) that is neither the lead nor lost. The last CPU is
+/// tried first, because readers mostly look at the results of the first CPUs in board order.
 pub(crate) fn last_other_before(
     machine: &dyn Machine,
     cpus: &[Cpu],
     end: Option<CpuIndex>,
 ) -> Option<CpuIndex> {
     let lead = machine.facts().lead;
-    let is_next = |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|end| *cpu < end);
-    let mut others = CpuIndex::all(cpus.len()).rev().filter(is_next);
-    others.find(|cpu| !machine.is_lost(*cpu))
+    let is_candidate = |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|end| *cpu < end);
+    let mut candidates = CpuIndex::all(cpus.len()).rev().filter(is_candidate);
+    candidates.find(|cpu| !machine.is_lost(*cpu))
 }
 
 /// How a CPU's own timer behaves in a state.
@@ -96,6 +98,7 @@ pub(crate) enum OwnTimer {
 
 /// The result of one CPU's trials.
 pub(crate) enum TrialVerdict {
+    /// The source under test woke the CPU.
     Woken,
     /// The CPU was woken by the SGI that is sent if the source under test fails.
     WokenInstead,
@@ -109,6 +112,7 @@ pub(crate) enum TrialVerdict {
     Unclear,
 }
 
+/// A machine on which trials are made.
 pub(crate) struct Trials<'t> {
     machine: &'t mut dyn Machine,
     outcomes: Vec<Outcome>,
@@ -122,6 +126,7 @@ pub(crate) struct Trials<'t> {
 }
 
 impl<'t> Trials<'t> {
+    /// Returns trials that read no statistics and check no context.
     pub(crate) fn new(machine: &'t mut dyn Machine, cpus: &'t [Cpu]) -> Self {
         Self {
             machine,
@@ -138,7 +143,7 @@ impl<'t> Trials<'t> {
         let mut next = self.last_other_before(None);
         for _ in 0..CPUS {
             let Some(cpu) = next else { break };
-            match self.run(cpu, Waker::TimerTrial, state) {
+            match self.try_waker(cpu, Waker::TimerTrial, state) {
                 TrialVerdict::Woken | TrialVerdict::Refused => break,
                 TrialVerdict::WokenInstead => return Ok(OwnTimer::Stops(cpu)),
                 TrialVerdict::Asleep => {
@@ -162,7 +167,7 @@ impl<'t> Trials<'t> {
         let mut next = self.last_other_before(None);
         for _ in 0..CPUS {
             let Some(cpu) = next else { break };
-            match self.run(cpu, Waker::Helper(lead), state) {
+            match self.try_waker(cpu, Waker::Helper(lead), state) {
                 TrialVerdict::Woken => return Ok(Some(cpu)),
                 TrialVerdict::Refused => verdict = Ok(None),
                 TrialVerdict::Asleep => return Err(self.did_not_wake(cpu, state)),
@@ -187,7 +192,7 @@ impl<'t> Trials<'t> {
         let lead = self.machine.facts().lead;
         let mut last = (Skip::NoHelper, lead);
         while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
-            let why = match self.run(lead, waker(helper), state) {
+            let why = match self.try_waker(lead, waker(helper), state) {
                 TrialVerdict::Woken => return Ok(Some(helper)),
                 TrialVerdict::Refused => return Ok(None),
                 TrialVerdict::WokenInstead | TrialVerdict::Asleep => self.did_not_wake(lead, state),
@@ -212,7 +217,7 @@ impl<'t> Trials<'t> {
     }
 
     /// Returns the number of CPUs that are lost.
-    pub(crate) fn lost(&self) -> usize {
+    pub(crate) fn count_lost(&self) -> usize {
         self.machine.count_lost(self.cpus.len())
     }
 
@@ -226,74 +231,72 @@ impl<'t> Trials<'t> {
             .expect("the machine has an outcome for each CPU")
     }
 
+    /// Returns the reason to skip a state from which an SGI did not wake the CPU.
     fn did_not_wake(&self, cpu: CpuIndex, state: Chosen) -> Skip {
         let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
         Skip::SgiDidNotWake { mpidr, power_state }
     }
 
+    /// Returns the reason to skip a state if none of the CPU's trials succeeded.
     fn not_tried(&self, cpu: CpuIndex, state: Chosen) -> Skip {
         let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
         Skip::NotTried { mpidr, power_state }
     }
 
     /// Tests whether `waker` wakes the CPU from this state, with increasingly long sleeps.
-    pub(crate) fn run(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
+    pub(crate) fn try_waker(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
         let facts = self.machine.facts();
         let has_pmf = facts.pmf.is_ok();
         let is_own_timer = waker == Waker::TimerTrial;
-        let (sleep, tries) = match is_own_timer {
-            true => (TIMER_SLEEP_US, TIMER_TRIES),
-            false => (SLEEP_US, TRIES),
+        let (sleep, tries) = if is_own_timer {
+            (TIMER_SLEEP_US, TIMER_TRIES)
+        } else {
+            (SLEEP_US, TRIES)
         };
         let mut round = Round {
             sleep: facts.ticks(sleep),
             quiet: facts.ticks(QUIET_US),
             patience: Some(facts.ticks(PATIENCE_US)),
             waker,
-            ladder: match self.reads_statistics {
-                true => state.ladder,
-                false => Ladder::default(),
+            ladder: if self.reads_statistics {
+                state.ladder
+            } else {
+                Ladder::default()
             },
             checks_context: self.checks_context,
             ..Round::new(Who::Only(cpu), state.action(), facts.ticks(200))
         };
-        let (mut slept, mut was_not_rung) = (0, false);
+        let (mut slept, mut has_failed_before) = (0, false);
         for _ in 0..tries {
-            if waker.helper().is_some_and(|it| self.machine.is_lost(it)) {
+            if waker
+                .helper()
+                .is_some_and(|helper| self.machine.is_lost(helper))
+            {
                 break;
             }
             self.machine.run(&round, &mut self.outcomes);
             slept = round.sleep;
             let outcome = &self.outcomes[cpu.place()];
             match outcome.end {
-                ActionEnd::WokenByFallback if waker.is_frame() || was_not_rung => {
+                ActionEnd::WokenByFallback if waker.is_frame() || has_failed_before => {
                     return TrialVerdict::WokenInstead;
                 }
                 // A single failure proves nothing: the timer's wake-up may just have been late.
-                ActionEnd::WokenByFallback if is_own_timer => was_not_rung = true,
+                ActionEnd::WokenByFallback if is_own_timer => has_failed_before = true,
                 ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 ActionEnd::Lost(loss) if loss.phase == RoundPhase::Finish => {
                     self.wrong = Some(Failure::CpuLost { cpu, loss });
                     return TrialVerdict::Lost;
                 }
                 ActionEnd::Lost(_) => break,
-                ActionEnd::Resumed | ActionEnd::Returned
-                    if outcome.code.is_some_and(|code| code < 0) =>
-                {
+                end if end.has_returned() && outcome.code.is_some_and(|code| code < 0) => {
                     return TrialVerdict::Refused;
                 }
-                ActionEnd::Resumed | ActionEnd::Returned if slept_when_due(outcome, has_pmf) => {
+                end if end.has_returned() && slept_when_due(outcome, has_pmf) => {
                     return TrialVerdict::Woken;
                 }
-                ActionEnd::NotRun
-                | ActionEnd::Returned
-                | ActionEnd::Resumed
-                | ActionEnd::WentOff
-                | ActionEnd::ReadBack
-                | ActionEnd::Pending
-                | ActionEnd::WrongContext
-                | ActionEnd::GaveUp
-                | ActionEnd::WokenByFallback => round.sleep *= 2,
+                // Every other end leaves open what wakes the CPU.
+                _ => round.sleep *= 2,
             }
         }
         self.note_last(cpu, slept);
@@ -318,15 +321,7 @@ impl<'t> Trials<'t> {
 fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
     let was_awake = match outcome.judge(pmf) {
         Ok(()) => false,
-        Err(rejection) => !matches!(
-            rejection.reason,
-            Reason::LateReturn
-                | Reason::PmfRead
-                | Reason::Stale
-                | Reason::Future
-                | Reason::Disorder
-                | Reason::CounterStopped
-        ),
+        Err(Rejection { reason, .. }) => !reason.is_about_stamps() && reason != Reason::LateReturn,
     };
     let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
     let is_late = outcome.has_own_stamps() && down >= outcome.due;

@@ -16,7 +16,8 @@ use super::trials::{OwnTimer, Trials, helper_of};
 /// which has no cell in a multi-CPU round.
 pub(crate) const PLACEMENTS: usize = 2;
 
-/// The wake-up sources, and the results of their trials.
+/// The wake-up sources, and the results of their trials. A state in `proven` shows that an SGI has
+/// woken one CPU from that state, not that every CPU can be woken from it.
 #[derive(Clone, Debug)]
 pub struct Wakers {
     /// True if there is a GIC; without one, no interrupt can wake a CPU.
@@ -71,24 +72,24 @@ impl Wakers {
         plan: &Plan,
         states: &mut States,
     ) {
-        let all = states.to_try(plan);
-        if !self.has_gic || all.is_empty() {
+        let to_try = states.to_try(plan);
+        if !self.has_gic || to_try.is_empty() {
             return;
         }
-        self.proven.reserve_exact(all.len());
-        self.refused.reserve_exact(all.len());
-        self.undeclared.reserve_exact(all.len());
-        self.barred.reserve_exact(all.len());
+        self.proven.reserve_exact(to_try.len());
+        self.refused.reserve_exact(to_try.len());
+        self.undeclared.reserve_exact(to_try.len());
+        self.barred.reserve_exact(to_try.len());
         let frame = machine.facts().frame;
         let mut trials = Trials::new(machine, cpus);
-        for (place, state) in all.iter().enumerate() {
-            let lost_before = trials.lost();
+        for (index, state) in to_try.iter().enumerate() {
+            let lost_before = trials.count_lost();
             let Err(why) = self.try_state(&mut trials, *state, states) else {
                 continue;
             };
-            if trials.lost() > lost_before {
+            if trials.count_lost() > lost_before {
                 self.failed = Some(why);
-                let barred = all[place..].iter().map(|state| state.power_state);
+                let barred = to_try[index..].iter().map(|state| state.power_state);
                 self.barred.extend(barred);
                 break;
             }
@@ -97,14 +98,13 @@ impl Wakers {
         if !self.proven.is_empty() {
             self.frame = frame;
         }
-        for state in all {
-            let mut proven = self.proven.iter();
-            let place = proven.position(|it| *it == state.power_state);
-            if let Some(place) = place
+        for state in to_try {
+            let is_this = |proven: &u32| *proven == state.power_state;
+            if let Some(index) = self.proven.iter().position(is_this)
                 && let Err(why) = self.try_lead(&mut trials, state)
             {
                 // This state and deeper ones are not used.
-                self.proven.truncate(place);
+                self.proven.truncate(index);
                 self.failed.get_or_insert(why);
             }
         }
@@ -163,6 +163,8 @@ impl Wakers {
         self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
     }
 
+    /// Returns the wake-up source for states that stop the CPUs' own timers, or for states that
+    /// do not.
     pub(crate) fn source(&self, timers_stop: bool) -> WakeSource {
         match self.frame {
             _ if !timers_stop => WakeSource::OwnTimers,

@@ -6,6 +6,7 @@ use super::statistics::{P99_MIN, Summary, rank};
 
 /// The base-2 logarithm of the number of bins that have the same width.
 const BITS: u32 = 4;
+/// The number of bins that have the same width.
 const HALF: usize = 1 << BITS;
 /// The number of bits in a tick count below the limit.
 const LIMIT_BITS: u32 = 24;
@@ -39,7 +40,7 @@ impl Histogram {
 
     /// Counts a sample.
     pub fn add(&mut self, ticks: u64) {
-        let count = &mut self.0[place(ticks).min(BINS)];
+        let count = &mut self.0[bin_index(ticks).min(BINS)];
         *count = count.saturating_add(1);
     }
 
@@ -50,10 +51,10 @@ impl Histogram {
 
     /// Returns the bins in ascending order, including empty ones.
     pub fn bins(&self) -> impl Iterator<Item = Bin> {
-        self.counts().enumerate().map(|(place, count)| {
-            let (from, width) = bounds(place);
-            let width = if place < BINS { width } else { 0 };
-            Bin { from, width, count }
+        self.counts().enumerate().map(|(index, count)| Bin {
+            from: bin_start(index),
+            width: if index < BINS { bin_width(index) } else { 0 },
+            count,
         })
     }
 
@@ -66,17 +67,17 @@ impl Histogram {
         let values = || filled().map(|bin| (bin.from.clamp(min, max), u64::from(bin.count)));
         let of_rank = |percent| {
             let mut seen = 0;
-            let mut found = values().skip_while(|(_, count)| {
+            let reaches_rank = |(_, count): &(u64, u64)| {
                 seen += count;
-                seen < rank(n.into(), percent)
-            });
-            found.next().map_or(0, |(value, _)| value)
+                seen >= rank(n.into(), percent)
+            };
+            values().find(reaches_rank).map_or(0, |(value, _)| value)
         };
         let median = of_rank(50);
         let distances = || values().map(|(value, count)| (value.abs_diff(median), count));
         let has_half = |distance: &u64| {
-            let near = distances().filter(|it| it.0 <= *distance);
-            near.map(|it| it.1).sum::<u64>() >= rank(n.into(), 50)
+            let within = distances().filter(|(other, _)| other <= distance);
+            within.map(|(_, count)| count).sum::<u64>() >= rank(n.into(), 50)
         };
         Summary {
             n,
@@ -85,7 +86,7 @@ impl Histogram {
             p99: (n >= P99_MIN).then(|| of_rank(99)),
             max: if n > 0 { max } else { 0 },
             mad: distances()
-                .map(|it| it.0)
+                .map(|(distance, _)| distance)
                 .filter(has_half)
                 .min()
                 .unwrap_or(0),
@@ -93,17 +94,28 @@ impl Histogram {
     }
 }
 
-fn place(ticks: u64) -> usize {
+/// Returns the index of the bin that contains `ticks`, as if there were no limit.
+fn bin_index(ticks: u64) -> usize {
     let bits = u64::BITS - ticks.leading_zeros();
     // A bin's width doubles with each bit beyond those that select the bin.
     let shift = bits.saturating_sub(BITS + 1);
     shift as usize * HALF + (ticks >> shift) as usize
 }
 
-fn bounds(place: usize) -> (u64, u64) {
-    let shift = (place / HALF).saturating_sub(1);
-    let lead = place - shift * HALF;
-    ((lead as u64) << shift, 1 << shift)
+/// Returns the lowest latency in a bin, in ticks.
+fn bin_start(index: usize) -> u64 {
+    let shift = bin_shift(index);
+    ((index - shift * HALF) as u64) << shift
+}
+
+/// Returns the width of a bin, in ticks.
+fn bin_width(index: usize) -> u64 {
+    1 << bin_shift(index)
+}
+
+/// Returns the base-2 logarithm of a bin's width.
+fn bin_shift(index: usize) -> usize {
+    (index / HALF).saturating_sub(1)
 }
 
 #[cfg(test)]
@@ -116,38 +128,40 @@ mod tests {
     fn bins_follow_each_other_without_a_gap() {
         let mut next = 0;
         for (index, bin) in Histogram::default().bins().enumerate() {
-            assert_eq!((bin.from, place(bin.from)), (next, index));
+            assert_eq!((bin.from, bin_index(bin.from)), (next, index));
             if bin.width > 0 {
                 next = bin.from + bin.width;
-                assert_eq!(place(next - 1), index);
+                assert_eq!(bin_index(next - 1), index);
                 assert!(bin.width == 1 || bin.width * 16 <= bin.from);
             }
         }
         assert_eq!(next, Histogram::LIMIT);
     }
 
-    fn of(values: &[u64]) -> Histogram {
-        let mut all = Histogram::default();
-        values.iter().for_each(|value| all.add(*value));
-        all
+    fn histogram_of(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::default();
+        values.iter().for_each(|value| histogram.add(*value));
+        histogram
     }
 
     #[test]
     fn figures_are_exact_where_bins_are_one_tick_wide_and_near_elsewhere() {
         for n in [0, 1, 2, 99, 100, 101] {
             let mut values: Vec<u64> = (0..n).map(|i| i * i * 7 % 31).collect();
-            let all = of(&values);
+            let histogram = histogram_of(&values);
             let expected = Summary::of(&mut values);
-            assert_eq!(all.summary(expected.min, expected.max), expected, "{n}");
+            let summary = histogram.summary(expected.min, expected.max);
+            assert_eq!(summary, expected, "{n}");
         }
         let mut values: Vec<u64> = (0..500u64).map(|i| 1000 + i * i % 9973).collect();
-        let all = of(&values);
+        let histogram = histogram_of(&values);
         let exact = Summary::of(&mut values);
-        let found = all.summary(exact.min, exact.max);
-        let figures = |it: Summary| [it.median, it.p99.unwrap_or(0)];
-        for (is, should) in figures(found).into_iter().zip(figures(exact)) {
-            assert!(is <= should && (should - is) * 16 <= should, "{is}");
+        let summary = histogram.summary(exact.min, exact.max);
+        let quantiles = |summary: Summary| [summary.median, summary.p99.unwrap_or(0)];
+        for (found, expected) in quantiles(summary).into_iter().zip(quantiles(exact)) {
+            let is_near = found <= expected && (expected - found) * 16 <= expected;
+            assert!(is_near, "{found} {expected}");
         }
-        assert!(found.mad.abs_diff(exact.mad) * 8 <= exact.mad);
+        assert!(summary.mad.abs_diff(exact.mad) * 8 <= exact.mad);
     }
 }

@@ -38,8 +38,8 @@ impl Instant {
         Self::SeenOff,
     ];
 
-    /// Returns the position in [`Self::ALL`].
-    fn place(self) -> usize {
+    /// Returns the index in [`Self::ALL`].
+    fn index(self) -> usize {
         match self {
             Self::Before => 0,
             Self::Stamp(Stamp::EnterPsci) => 1,
@@ -81,31 +81,31 @@ struct Offsets {
 }
 
 impl Offsets {
-    fn get(&self, place: usize) -> Option<i64> {
-        (self.known >> place & 1 != 0).then_some(self.ticks[place])
+    fn get(&self, index: usize) -> Option<i64> {
+        (self.known >> index & 1 != 0).then_some(self.ticks[index])
     }
 
-    fn set(&mut self, place: usize, ticks: i64) {
-        self.known |= 1 << place;
-        self.ticks[place] = ticks;
+    fn set(&mut self, index: usize, ticks: i64) {
+        self.known |= 1 << index;
+        self.ticks[index] = ticks;
     }
 }
 
 impl From<[Option<i64>; INSTANTS]> for Offsets {
     fn from(list: [Option<i64>; INSTANTS]) -> Self {
-        let mut all = Self::default();
-        for (place, ticks) in list.into_iter().enumerate() {
+        let mut offsets = Self::default();
+        for (index, ticks) in list.into_iter().enumerate() {
             if let Some(ticks) = ticks {
-                all.set(place, ticks);
+                offsets.set(index, ticks);
             }
         }
-        all
+        offsets
     }
 }
 
 impl From<Offsets> for [Option<i64>; INSTANTS] {
-    fn from(all: Offsets) -> Self {
-        core::array::from_fn(|place| all.get(place))
+    fn from(offsets: Offsets) -> Self {
+        core::array::from_fn(|index| offsets.get(index))
     }
 }
 
@@ -116,22 +116,22 @@ impl Instants {
     }
 
     /// Returns the ticks from the previous known instant to each of [`Instant::ALL`].
-    pub(crate) fn steps(self) -> impl Iterator<Item = Option<i64>> + Clone {
-        (0..INSTANTS).scan(0, move |last: &mut i64, place| {
-            let at = self.at.get(place);
+    pub(crate) fn intervals(self) -> impl Iterator<Item = Option<i64>> + Clone {
+        (0..INSTANTS).scan(0, move |last: &mut i64, index| {
+            let at = self.at.get(index);
             Some(at.map(|ticks| ticks.wrapping_sub(core::mem::replace(last, ticks))))
         })
     }
 
-    /// Builds the instants from the steps that [`Self::steps`] returns. Trailing steps may be
-    /// omitted.
-    pub(crate) fn from_steps(base: u64, steps: impl Iterator<Item = Option<i64>>) -> Self {
+    /// Builds the instants from the intervals that [`Self::intervals`] returns. Trailing intervals
+    /// may be omitted.
+    pub(crate) fn from_intervals(base: u64, intervals: impl Iterator<Item = Option<i64>>) -> Self {
         let mut instants = Self::new(base);
         let mut last = 0i64;
-        for (place, step) in (0..INSTANTS).zip(steps) {
-            if let Some(step) = step {
-                last = last.wrapping_add(step);
-                instants.at.set(place, last);
+        for (index, interval) in (0..INSTANTS).zip(intervals) {
+            if let Some(interval) = interval {
+                last = last.wrapping_add(interval);
+                instants.at.set(index, last);
             }
         }
         instants
@@ -147,12 +147,12 @@ impl Instants {
 
     /// Returns the ticks from the base to `instant`.
     pub fn at(&self, instant: Instant) -> Option<i64> {
-        self.at.get(instant.place())
+        self.at.get(instant.index())
     }
 
     /// Sets the ticks from the base to `instant`.
     pub fn set(&mut self, instant: Instant, ticks: i64) {
-        self.at.set(instant.place(), ticks);
+        self.at.set(instant.index(), ticks);
     }
 
     /// Returns the counter value at `instant`, which is comparable between CPUs.

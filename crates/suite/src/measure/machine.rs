@@ -24,6 +24,7 @@ pub trait Machine {
     /// Returns the counts kept by the CPU's timer handler; None if there are none or the CPU is
     /// lost.
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally>;
+
     /// Calls SET_SUSPEND_MODE on the lead while all other CPUs are off.
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
 
@@ -53,8 +54,7 @@ pub trait Machine {
 
     /// Returns how many of the first `cpus` CPUs are lost.
     fn count_lost(&self, cpus: usize) -> usize {
-        let all = CpuIndex::all(cpus);
-        all.filter(|cpu| self.is_lost(*cpu)).count()
+        CpuIndex::all(cpus).filter(|cpu| self.is_lost(*cpu)).count()
     }
 
     /// Returns the CPU's identity; None if the CPU has never been on.

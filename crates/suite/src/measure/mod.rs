@@ -1,6 +1,6 @@
 //! Rounds and their results: outcomes, samples or rejections, and statistics.
 
-mod context;
+mod action;
 mod facts;
 mod histogram;
 mod instants;
@@ -16,13 +16,13 @@ mod statistics;
 mod tally;
 mod wait_limits;
 
-pub use self::context::KeptContext;
+pub use self::action::{Action, Operation, Preparation, SingleCall};
 pub use self::facts::{Counter, Facts, Identity, NoCpuOff, Overheads};
 pub use self::histogram::{Bin, Histogram};
 pub use self::instants::{INSTANTS, Instant, Instants};
 pub use self::machine::Machine;
 pub use self::metric::{METRICS, Metric, Unit};
-pub use self::outcome::{Action, ActionEnd, Operation, Outcome, Preparation, SingleCall};
+pub use self::outcome::{ActionEnd, KeptContext, Outcome};
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, RoundPhase};
 pub use self::round::{
     After, Interrupt, InterruptedCall, OsInitiated, Race, Round, Waker, Who, Window,

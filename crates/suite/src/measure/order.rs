@@ -3,8 +3,8 @@
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::ticks::Clock;
 
-use super::outcome::Action;
-use super::round::{After, Round, Waker, Who};
+use super::action::Action;
+use super::round::{After, Round, Waker};
 use crate::plan::WakePattern;
 
 /// The time in microseconds allowed for an SGI or the timer frame to wake a CPU before a second
@@ -12,8 +12,9 @@ use crate::plan::WakePattern;
 /// attempt, a lost SGI costs a sample, but not the CPU.
 const GRACE_US: u64 = 500_000;
 
-/// The time in microseconds added by each CPU in a helper's chain, and the limit on the total.
+/// The time in microseconds added by each CPU in a helper's chain.
 const HOP_US: u64 = 50_000;
+/// The limit on the time added by all CPUs in a helper's chain, in microseconds.
 const HOPS_US: u64 = 500_000;
 
 /// The CPUs that a CPU wakes with SGIs in a round.
@@ -27,7 +28,7 @@ pub enum SgiTargets {
         /// True if the lead also sleeps.
         includes_lead: bool,
         /// Ticks from one SGI to the next.
-        step: u64,
+        interval: u64,
     },
     /// All other sleeping CPUs, with a single write if the GIC allows it.
     AllAtOnce {
@@ -116,13 +117,13 @@ impl OrderBook<'_> {
         let round = self.round;
         let (action, call_after) = round.part(self.cpus, cpu, &|other| self.participates(other));
         let race = round.race.filter(|race| race.cpu == cpu);
-        let is_alone = matches!(round.who, Who::Only(_));
+        let is_alone = round.who.is_single();
         let helps = action == Action::Help;
         let wake_due_after = match (round.waker, round.wake) {
             (Waker::OwnTimers, WakePattern::Staggered) if !is_alone => {
                 let is_earlier = |other: &CpuIndex| *other < cpu && self.is_measured(*other);
                 let earlier = CpuIndex::all(self.cpus.len()).filter(is_earlier).count();
-                round.sleep + earlier as u64 * round.wake_step
+                round.sleep + earlier as u64 * round.wake_interval
             }
             // Leaves half of the grace period for the second SGI.
             (Waker::FrameTrial(_), _) if helps => round.sleep + self.clock.ticks(GRACE_US) / 2,
@@ -131,9 +132,10 @@ impl OrderBook<'_> {
         let is_woken_by_frame = cpu == self.lead && round.waker.is_frame();
         let by_sgi = self.helper().is_some() || self.is_chain() && cpu != self.lead;
         // The CPU's own timer expires after the SGI or the timer frame interrupt, if there is one.
-        let grace = match is_woken_by_frame || by_sgi {
-            true => self.wake_grace(),
-            false => 0,
+        let grace = if is_woken_by_frame || by_sgi {
+            self.wake_grace()
+        } else {
+            0
         };
         Order {
             round,
@@ -142,9 +144,10 @@ impl OrderBook<'_> {
                 call_after,
                 own_timer_after: wake_due_after + grace,
                 wake_due_after,
-                quiet_until: match action.turns_off() {
-                    true => 0,
-                    false => self.quiet_ticks(),
+                quiet_until: if action.turns_off() {
+                    0
+                } else {
+                    self.quiet_ticks()
                 },
             },
             is_woken_by_frame,
@@ -156,12 +159,12 @@ impl OrderBook<'_> {
 
     /// Returns true if the lead wakes all other CPUs.
     fn is_chain(&self) -> bool {
-        let chained = match self.round.waker {
+        let is_chained = match self.round.waker {
             Waker::OwnTimers => self.round.wake == WakePattern::Chain,
             Waker::Frame => true,
             Waker::Helper(_) | Waker::NoHelper | Waker::FrameTrial(_) | Waker::TimerTrial => false,
         };
-        chained && !matches!(self.round.who, Who::Only(_))
+        is_chained && !self.round.who.is_single()
     }
 
     /// Returns the CPUs that this one wakes with SGIs.
@@ -171,7 +174,7 @@ impl OrderBook<'_> {
         match (self.helper(), round.wake) {
             (None, _) if self.is_chain() && cpu == lead => SgiTargets::OneByOne {
                 includes_lead: false,
-                step: 0,
+                interval: 0,
             },
             (None, _) => SgiTargets::None,
             // The helper wakes the first CPU, and each woken CPU wakes the next.
@@ -184,7 +187,7 @@ impl OrderBook<'_> {
             (Some(helper), _) if helper != cpu => SgiTargets::None,
             (Some(_), WakePattern::Staggered) => SgiTargets::OneByOne {
                 includes_lead,
-                step: round.wake_step,
+                interval: round.wake_interval,
             },
             (Some(_), WakePattern::Together) => SgiTargets::AllAtOnce { includes_lead },
         }
@@ -193,15 +196,20 @@ impl OrderBook<'_> {
     /// Returns the number of ticks allowed for an SGI or the timer frame to wake a CPU before the
     /// second SGI.
     fn wake_grace(&self) -> u64 {
-        let chained = self.helper().is_some() && self.round.wake == WakePattern::Chain;
-        let hops = if chained { self.cpus.len() as u64 } else { 0 };
+        let is_chained = self.helper().is_some() && self.round.wake == WakePattern::Chain;
+        let hops = if is_chained {
+            self.cpus.len() as u64
+        } else {
+            0
+        };
         self.clock.ticks(GRACE_US) + self.clock.ticks((hops * HOP_US).min(HOPS_US))
     }
 
-    /// Returns the number of ticks from the first wake-up to the last.
-    fn wake_spread(&self) -> u64 {
+    /// Returns the number of ticks from the first wake-up to the last, rounded up to one interval
+    /// for each CPU.
+    fn first_to_last_wake_up(&self) -> u64 {
         match self.round.wake {
-            WakePattern::Staggered => self.cpus.len() as u64 * self.round.wake_step,
+            WakePattern::Staggered => self.cpus.len() as u64 * self.round.wake_interval,
             WakePattern::Together | WakePattern::Chain => 0,
         }
     }
@@ -209,27 +217,19 @@ impl OrderBook<'_> {
     /// Returns the number of ticks from the start until CPUs without a task may be active again.
     pub fn quiet_ticks(&self) -> u64 {
         let round = &self.round;
-        let asleep = match round.action {
-            Action::Off => round.sleep,
-            action if action.sleeps().is_some() => round.sleep + self.wake_spread(),
-            Action::None
-            | Action::Suspend { .. }
-            | Action::SystemSuspend
-            | Action::Help
-            | Action::ReadBack
-            | Action::Version
-            | Action::ColdCall { .. }
-            | Action::Interrupt
-            | Action::Expire
-            | Action::OnOff
-            | Action::Repeat { .. } => 0,
+        let down = if round.action.sleeps() {
+            round.sleep + self.first_to_last_wake_up()
+        } else if round.action == Action::Off {
+            round.sleep
+        } else {
+            0
         };
-        asleep + round.quiet
+        down + round.quiet
     }
 
     /// Returns the number of ticks from the start to the last wake-up, including second SGIs.
     pub fn last_wake_up(&self) -> u64 {
-        self.round.sleep + self.wake_spread() + self.wake_grace()
+        self.round.sleep + self.first_to_last_wake_up() + self.wake_grace()
     }
 
     /// Returns the number of ticks from the start until the lead sends an SGI to CPUs that have not
@@ -241,21 +241,15 @@ impl OrderBook<'_> {
 
     /// Returns the number of ticks from the start until every CPU should have started to return.
     pub fn last_return(&self) -> u64 {
-        let asleep = match self.round.action {
-            action if action.sleeps().is_some() => self.last_wake_up(),
-            Action::Expire | Action::Off => self.round.sleep,
-            Action::None
-            | Action::Suspend { .. }
-            | Action::SystemSuspend
-            | Action::Help
-            | Action::ReadBack
-            | Action::Version
-            | Action::ColdCall { .. }
-            | Action::Interrupt
-            | Action::OnOff
-            | Action::Repeat { .. } => 0,
+        let round = &self.round;
+        let busy = if round.action.sleeps() {
+            self.last_wake_up()
+        } else if matches!(round.action, Action::Expire | Action::Off) {
+            round.sleep
+        } else {
+            0
         };
-        asleep + self.round.quiet
+        busy + round.quiet
     }
 
     /// Returns the deadline for every CPU to report, if the round started at `start` and the lead
@@ -269,42 +263,48 @@ impl OrderBook<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Who;
 
     #[test]
     fn each_cpu_has_one_wake_up_and_one_that_wakes_it() {
         use WakePattern::{Chain, Staggered, Together};
         const NONE: SgiTargets = SgiTargets::None;
-        let one_by_one = |includes_lead, step| SgiTargets::OneByOne {
+        let one_by_one = |includes_lead, interval| SgiTargets::OneByOne {
             includes_lead,
-            step,
+            interval,
         };
         let at_once = SgiTargets::AllAtOnce {
             includes_lead: true,
         };
         // The number of ticks until the wake-up, the number until the CPU's own timer expires, and
         // the CPUs that this CPU wakes.
-        let own = |due: u64| (due, due, NONE);
-        let wakes = |grace: u64, whom| (1_000, 1_000 + grace, whom);
-        let (near, far) = (GRACE_US, GRACE_US + 3 * HOP_US);
-        let (by_sgi, late) = (wakes(near, NONE), wakes(far, NONE));
+        let by_timer = |due: u64| (due, due, NONE);
+        let wakes = |grace: u64, targets| (1_000, 1_000 + grace, targets);
+        let (grace, chain_grace) = (GRACE_US, GRACE_US + 3 * HOP_US);
+        let (by_sgi, last_in_chain) = (wakes(grace, NONE), wakes(chain_grace, NONE));
         let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2.into()));
-        let (all, each) = (one_by_one(false, 0), one_by_one(true, 7));
-        let [to_lead, to_first] = [1, 0].map(|cpu| wakes(far, SgiTargets::One(CpuIndex::new(cpu))));
+        let (at_a_stretch, staggered) = (one_by_one(false, 0), one_by_one(true, 7));
+        let [to_lead, to_first] =
+            [1, 0].map(|cpu| wakes(chain_grace, SgiTargets::One(CpuIndex::new(cpu))));
         // Each case has a waker and a pattern, with three CPUs. CPU 1 is the lead.
         for (waker, wake, expected) in [
-            (timers, Together, [own(1_000); 3]),
-            (timers, Staggered, [own(1_000), own(1_007), own(1_014)]),
-            (timers, Chain, [by_sgi, wakes(0, all), by_sgi]),
-            (Waker::Frame, Together, [by_sgi, wakes(near, all), by_sgi]),
-            (helper, Together, [by_sgi, by_sgi, wakes(near, at_once)]),
-            (helper, Staggered, [by_sgi, by_sgi, wakes(near, each)]),
-            (helper, Chain, [to_lead, late, to_first]),
+            (timers, Together, [by_timer(1_000); 3]),
+            (timers, Staggered, [1_000, 1_007, 1_014].map(by_timer)),
+            (timers, Chain, [by_sgi, wakes(0, at_a_stretch), by_sgi]),
+            (
+                Waker::Frame,
+                Together,
+                [by_sgi, wakes(grace, at_a_stretch), by_sgi],
+            ),
+            (helper, Together, [by_sgi, by_sgi, wakes(grace, at_once)]),
+            (helper, Staggered, [by_sgi, by_sgi, wakes(grace, staggered)]),
+            (helper, Chain, [to_lead, last_in_chain, to_first]),
         ] {
             let round = Round {
                 sleep: 1_000,
                 wake,
                 waker,
-                wake_step: 7,
+                wake_interval: 7,
                 ..Round::new(Who::All, Action::SystemSuspend, 0)
             };
             let book = OrderBook {

@@ -1,184 +1,16 @@
-//! One CPU's action in a round, and its outcome. The machine code fills an [`Outcome`] with raw
-//! counter values and return codes; [`Outcome::judge`] decides whether it counts.
+//! The outcome of one CPU's action in a round. The machine code fills an [`Outcome`] with raw counter
+//! values and return codes; [`Outcome::judge`] decides whether it counts.
 
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::{ReadError, Stamp, Stamps};
 use hardware::spec::psci;
 use hardware::spec::stat::Rise;
 
-use super::context::KeptContext;
+use super::action::{Action, SingleCall};
 use super::instants::{Instant, Instants};
 use super::metric::Metric;
 use super::path::Path;
 use super::rejection::{Detail, Loss, Reason, Rejection};
-
-/// A CPU's action in a round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Action {
-    /// Do nothing: the CPU does not take part in the round.
-    #[default]
-    None,
-    /// CPU_SUSPEND with this `power_state`.
-    Suspend {
-        /// The argument, in the firmware's format.
-        power_state: u32,
-        /// True if it requests a power-down (the type bit is set).
-        powerdown: bool,
-    },
-    /// SYSTEM_SUSPEND.
-    SystemSuspend,
-    /// Stay awake and wake the others with SGIs. The helper itself is not measured.
-    Help,
-    /// CPU_OFF at the agreed start time.
-    Off,
-    /// Read the timestamps left by CPU_OFF and the subsequent CPU_ON.
-    ReadBack,
-    /// PSCI_VERSION.
-    Version,
-    /// Make one individually timed call, after a preparation that may leave caches cold.
-    ColdCall {
-        /// The call that is timed.
-        call: SingleCall,
-        /// The preparation just before the call.
-        after: Preparation,
-    },
-    /// Make a call while this CPU takes the interrupt of its timer, as specified by
-    /// [`super::Interrupt`].
-    Interrupt,
-    /// Handle timer expiries, load the memory system, or both, as specified by the window.
-    Expire,
-    /// CPU_OFF at the agreed start time. The lead begins to poll for OFF before then.
-    OnOff,
-    /// Repeat one operation, timing the batch.
-    Repeat {
-        /// The operation.
-        operation: Operation,
-        /// The number of repetitions; at least 1.
-        count: u32,
-    },
-}
-
-/// A call timed by [`Action::ColdCall`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SingleCall {
-    /// PSCI_VERSION.
-    Version,
-    /// GET_TIMESTAMP for one PMF timestamp.
-    ReadStamp,
-}
-
-/// A CPU's preparation just before [`Action::ColdCall`] times a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preparation {
-    /// The CPU makes the same call.
-    Warm,
-    /// The CPU makes the same call, then evicts the cache lines that the payload uses for it (code,
-    /// stack and results).
-    Evict,
-    /// The CPU suspends; the timed call is the first one after the wake-up.
-    Suspend {
-        /// The argument, in the firmware's format.
-        power_state: u32,
-        /// True if it requests a power-down.
-        powerdown: bool,
-    },
-}
-
-/// The operation in a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are self-explanatory")]
-pub enum Operation {
-    Nothing,
-    /// A call without arguments to the function with this ID.
-    Call(u32),
-    /// A call to the function with this ID, with this argument in W1.
-    CallWith(u32, u32),
-    /// An SGI to this CPU, acknowledged and completed.
-    SelfSgi,
-    /// An SGI to the other CPU of a pair, which answers with an SGI. The second CPU of the pair
-    /// answers.
-    RoundTrip,
-    /// A write to the end-of-interrupt register when there is no interrupt to complete.
-    Eoi,
-    /// An LPI from the ITS to the lead, acknowledged and completed. Only the lead supports it.
-    Lpi,
-    /// A read of GICD_IIDR.
-    DistributorRead,
-    /// A read of the console's status register.
-    UartRead,
-    /// A PMSELR_EL0 read.
-    SysregRead,
-    ReadStamp,
-}
-
-impl Operation {
-    /// Returns true if the operation ends with an interrupt.
-    pub const fn awaits_interrupt(self) -> bool {
-        matches!(self, Self::SelfSgi | Self::RoundTrip | Self::Lpi)
-    }
-}
-
-impl Action {
-    /// Returns true if the action turns the CPU off.
-    pub const fn turns_off(self) -> bool {
-        matches!(self, Self::Off | Self::OnOff)
-    }
-
-    /// Returns true if the action measures how long the CPU takes to come up after CPU_ON.
-    pub const fn measures_arrival(self) -> bool {
-        matches!(self, Self::ReadBack | Self::OnOff)
-    }
-
-    /// Returns true if the action takes the CPU down.
-    pub fn goes_down(self) -> bool {
-        self.sleeps().is_some() || self.turns_off()
-    }
-
-    /// Returns true if the CPU sleeps in a power-down state, false if it sleeps in standby, and
-    /// None if it does not sleep.
-    pub fn sleeps(self) -> Option<bool> {
-        match self {
-            Self::Suspend { powerdown, .. }
-            | Self::ColdCall {
-                after: Preparation::Suspend { powerdown, .. },
-                ..
-            } => Some(powerdown),
-            Self::SystemSuspend => Some(true),
-            Self::None
-            | Self::Help
-            | Self::Off
-            | Self::ReadBack
-            | Self::Version
-            | Self::ColdCall { .. }
-            | Self::Interrupt
-            | Self::Expire
-            | Self::OnOff
-            | Self::Repeat { .. } => None,
-        }
-    }
-
-    /// Returns the `power_state` that the CPU passes to CPU_SUSPEND.
-    pub const fn power_state(self) -> Option<u32> {
-        match self {
-            Self::Suspend { power_state, .. }
-            | Self::ColdCall {
-                after: Preparation::Suspend { power_state, .. },
-                ..
-            } => Some(power_state),
-            Self::None
-            | Self::SystemSuspend
-            | Self::Help
-            | Self::Off
-            | Self::ReadBack
-            | Self::Version
-            | Self::ColdCall { .. }
-            | Self::Interrupt
-            | Self::Expire
-            | Self::OnOff
-            | Self::Repeat { .. } => None,
-        }
-    }
-}
 
 /// How a CPU's action ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -204,6 +36,14 @@ pub enum ActionEnd {
     WokenByFallback,
     /// The CPU was lost.
     Lost(Loss),
+}
+
+impl ActionEnd {
+    /// Returns true if the CPU came back from its call, either to its caller or through the entry
+    /// point.
+    pub const fn has_returned(self) -> bool {
+        matches!(self, Self::Returned | Self::Resumed)
+    }
 }
 
 /// A CPU's raw record of one round.
@@ -247,6 +87,19 @@ pub struct Outcome {
     pub kept: Option<KeptContext>,
 }
 
+/// Whether each part of a CPU's context that later wake-ups depend on is the same after a suspend as
+/// before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptContext {
+    /// The timer that wakes the CPU: CVAL, and ENABLE and IMASK in CTL.
+    pub timer: bool,
+    /// The enable bits and priorities of the CPU's SGIs and PPIs.
+    pub private_interrupts: bool,
+    /// VBAR_ELx. None if the CPU came back through its entry point, where the payload sets
+    /// VBAR_ELx.
+    pub vectors: Option<bool>,
+}
+
 impl Outcome {
     /// Returns true if the CPU took part in the round.
     pub fn took_part(&self) -> bool {
@@ -268,18 +121,14 @@ impl Outcome {
                 call: SingleCall::ReadStamp,
                 ..
             } => None,
-            Action::None
-            | Action::Suspend { .. }
-            | Action::SystemSuspend
-            | Action::Help
-            | Action::Off
-            | Action::Interrupt
-            | Action::Expire
-            | Action::OnOff
-            | Action::Repeat { .. } => self.action.sleeps().map(|powerdown| match powerdown {
-                true => Path::PowerDown,
-                false => Path::Standby,
-            }),
+            action => {
+                let is_powerdown = action.sleep_is_powerdown()?;
+                Some(if is_powerdown {
+                    Path::PowerDown
+                } else {
+                    Path::Standby
+                })
+            }
         }
     }
 
@@ -298,8 +147,7 @@ impl Outcome {
             ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
             }
         }
-        let is_timed = matches!(self.end, ActionEnd::Returned | ActionEnd::Resumed)
-            && !matches!(self.action, Action::Expire);
+        let is_timed = self.end.has_returned() && self.action != Action::Expire;
         if is_timed && (self.before.is_none() || self.after.is_none()) {
             return plain(Reason::CounterErratum);
         }
@@ -310,10 +158,10 @@ impl Outcome {
             let code = psci::ReturnCode(code);
             return refuse(Reason::Refused, Detail::Firmware(code));
         }
-        if let Some(powerdown) = self.action.sleeps() {
-            let returned = powerdown && matches!(self.end, ActionEnd::Returned);
+        if let Some(powerdown) = self.action.sleep_is_powerdown() {
+            let simply_returned = powerdown && self.end == ActionEnd::Returned;
             let is_early = self.due.is_some_and(|due| self.awake() < Some(due));
-            if returned && (pmf || is_early) {
+            if simply_returned && (pmf || is_early) {
                 return plain(Reason::Abandoned);
             }
             if is_early {
@@ -326,18 +174,17 @@ impl Outcome {
         if matches!(self.action, Action::OnOff | Action::Interrupt) && self.entered.is_none() {
             return plain(Reason::CounterErratum);
         }
-        match pmf {
-            true => self.judge_stamps(),
-            false => Ok(()),
-        }
+        if pmf { self.judge_stamps() } else { Ok(()) }
     }
 
     /// Checks that the timestamps belong to this call and that none of them is too early.
     fn judge_stamps(&self) -> Result<(), Rejection> {
         let plain = |reason| Err(Rejection::plain(reason));
         if let Some(error) = self.stamps_error {
-            let (reason, detail) = (Reason::PmfRead, Detail::Pmf(error));
-            return Err(Rejection { reason, detail });
+            return Err(Rejection {
+                reason: Reason::PmfRead,
+                detail: Detail::Pmf(error),
+            });
         }
         if let Some(path) = self.path() {
             let (Some(before), Some(after)) = (self.before, self.after) else {
@@ -348,12 +195,12 @@ impl Outcome {
         let Some(due) = self.due else {
             return Ok(());
         };
-        if self.action.sleeps().is_some() && self.stamps.at(Stamp::ExitHwLowPwr) < due.number() {
+        if self.action.sleeps() && self.stamps.at(Stamp::ExitHwLowPwr) < due.number() {
             return plain(Reason::EarlyWake);
         }
         // The lead was active again before CPU_OFF was complete.
-        let is_off = matches!(self.action, Action::ReadBack) && Some(due) > self.start;
-        if is_off && self.stamps.at(Stamp::EnterHwLowPwr) >= due.number() {
+        let turned_off = self.action == Action::ReadBack && Some(due) > self.start;
+        if turned_off && self.stamps.at(Stamp::EnterHwLowPwr) >= due.number() {
             return plain(Reason::Overlap);
         }
         Ok(())
@@ -375,20 +222,10 @@ impl Outcome {
 
     /// Returns the first instant after a suspend at which the CPU is known to be awake.
     fn awake(&self) -> Option<CounterValue> {
-        match self.action {
-            // The suspend came before the timed call.
-            Action::ColdCall { .. } => self.before,
-            Action::None
-            | Action::Suspend { .. }
-            | Action::SystemSuspend
-            | Action::Help
-            | Action::Off
-            | Action::ReadBack
-            | Action::Version
-            | Action::Interrupt
-            | Action::Expire
-            | Action::OnOff
-            | Action::Repeat { .. } => self.after,
+        if self.action.is_cold_call() {
+            self.before
+        } else {
+            self.after
         }
     }
 
@@ -406,8 +243,7 @@ impl Outcome {
     /// writes.
     pub fn instants(&self, pmf: bool) -> Instants {
         // The agreed start time belongs to the round that turned the CPU off, not to the read-back.
-        let base = self.start.or(self.before);
-        let base = base.map_or(0, CounterValue::number);
+        let base = self.start.or(self.before).map_or(0, CounterValue::number);
         let mut instants = Instants::new(base);
         let path = self.path().filter(|_| pmf);
         // The CPU_ON before a suspend and the power-off after it are not part of the sample.
@@ -436,17 +272,17 @@ impl Outcome {
     /// Returns a figure from an accepted outcome, in ticks or in the metric's unit; None if its
     /// action does not have that metric.
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
-        let is_cold_call = matches!(self.action, Action::ColdCall { .. });
-        let sleeps = self.action.sleeps().is_some() && !is_cold_call;
+        let is_cold_call = self.action.is_cold_call();
+        let is_suspend = self.action.sleeps() && !is_cold_call;
         let simply_returns = self.path() == Some(Path::Call);
         let is_read_back = self.action == Action::ReadBack;
         let is_on_off = self.action == Action::OnOff;
         let is_interrupted = self.action == Action::Interrupt;
         let has_metric = match metric {
-            Metric::Powerdown | Metric::Wakeup | Metric::CacheFlush => sleeps || is_read_back,
+            Metric::Powerdown | Metric::Wakeup | Metric::CacheFlush => is_suspend || is_read_back,
             Metric::Latency => simply_returns,
-            Metric::Call => sleeps || simply_returns || is_cold_call || is_interrupted,
-            Metric::Wake => sleeps,
+            Metric::Call => is_suspend || simply_returns || is_cold_call || is_interrupted,
+            Metric::Wake => is_suspend,
             // With PMF, the lead polls rarely, to avoid interfering with other CPUs. The instant at
             // which the lead reads OFF is therefore imprecise.
             Metric::TurnOff => is_on_off || is_read_back && !pmf,
@@ -460,8 +296,7 @@ impl Outcome {
             | Metric::Count
             | Metric::Residency => false,
         };
-        let instants = has_metric.then(|| self.instants(pmf))?;
-        instants.metric(metric)
+        has_metric.then(|| self.instants(pmf))?.metric(metric)
     }
 }
 

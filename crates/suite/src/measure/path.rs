@@ -45,7 +45,10 @@ impl Path {
         use Stamp::{EnterHwLowPwr, ExitHwLowPwr};
         let [before, after] = [before, after].map(CounterValue::number);
         let mut floor = before;
-        for stamp in Stamp::IN_TIME.into_iter().filter(|s| self.captures(*s)) {
+        for stamp in Stamp::IN_TIME
+            .into_iter()
+            .filter(|stamp| self.captures(*stamp))
+        {
             let value = stamps.at(stamp);
             let wakes = stamp == ExitHwLowPwr;
             let turned_on = match self {
@@ -71,10 +74,10 @@ impl Path {
                 floor = value;
                 continue;
             };
-            let detail = Detail::Stamp(stamp);
             return Err(if reason == Reason::CounterStopped {
                 Rejection::plain(reason)
             } else {
+                let detail = Detail::Stamp(stamp);
                 Rejection { reason, detail }
             });
         }
@@ -100,12 +103,12 @@ mod tests {
     fn check(path: Path, stamps: Stamps) -> Option<(Reason, Option<Stamp>)> {
         let [before, after] = [100, 350].map(at);
         let rejection = path.check(&stamps, before, after).err()?;
-        Some(match rejection.detail {
-            Detail::Stamp(stamp) => (rejection.reason, Some(stamp)),
-            Detail::None | Detail::Firmware(_) | Detail::Pmf(_) | Detail::Loss(_) => {
-                (rejection.reason, None)
-            }
-        })
+        let stamp = if let Detail::Stamp(stamp) = rejection.detail {
+            Some(stamp)
+        } else {
+            None
+        };
+        Some((rejection.reason, stamp))
     }
 
     #[test]
@@ -151,9 +154,9 @@ mod tests {
             (Call, &[2, 3, 4, 5], true),
         ] {
             let mut stamps = GOOD;
-            absent.iter().for_each(|place| stamps.0[*place] = 0);
-            let found = path.check(&stamps, at(110), at(340)).is_ok();
-            assert_eq!(found, expected, "{path:?}");
+            absent.iter().for_each(|index| stamps.0[*index] = 0);
+            let is_good = path.check(&stamps, at(110), at(340)).is_ok();
+            assert_eq!(is_good, expected, "{path:?}");
         }
     }
 }

@@ -113,6 +113,16 @@ words! {
     }
 }
 
+impl Reason {
+    /// Returns true if the timestamps could not be read, or do not belong to the call.
+    pub const fn is_about_stamps(self) -> bool {
+        matches!(
+            self,
+            Self::PmfRead | Self::Stale | Self::Future | Self::Disorder | Self::CounterStopped
+        )
+    }
+}
+
 /// The number of [`Reason`]s.
 pub const REASONS: usize = Reason::COUNT;
 
@@ -128,7 +138,7 @@ pub enum Detail {
     Stamp(Stamp),
     /// GET_TIMESTAMP's error.
     Pmf(ReadError),
-    /// The step in which the CPU was lost, and why.
+    /// The phase in which the CPU was lost, and why.
     Loss(Loss),
 }
 
@@ -171,10 +181,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_loss_is_told_by_step_and_cause() {
+    fn loss_is_displayed_by_phase_and_cause() {
         let firmware = Cause::Firmware(psci::ReturnCode(-2));
         let cpu_off = Cause::CpuOff(psci::ReturnCode(-3));
-        for (step, cause, expected) in [
+        for (phase, cause, expected) in [
             (
                 RoundPhase::TurnOn,
                 Cause::Timeout,
@@ -212,7 +222,7 @@ mod tests {
                 "AFFINITY_INFO returned OFF before CPU_OFF",
             ),
         ] {
-            assert_eq!(Loss { phase: step, cause }.to_string(), expected);
+            assert_eq!(Loss { phase, cause }.to_string(), expected);
         }
     }
 }

@@ -4,7 +4,7 @@
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::stat::Ladder;
 
-use super::outcome::Action;
+use super::action::Action;
 use super::tally::Schedule;
 use crate::plan::{Load, WakePattern};
 
@@ -31,6 +31,11 @@ impl Who {
             Self::Pair(..) => 2,
             Self::First(count) => count,
         }
+    }
+
+    /// Returns true if the round is for one particular CPU.
+    pub const fn is_single(self) -> bool {
+        matches!(self, Self::Only(_))
     }
 
     /// Returns the other CPU of a pair.
@@ -100,7 +105,7 @@ pub struct OsInitiated {
     pub states: Ladder,
     /// Ticks from the start until the last CPU in a cluster makes its call, and from then until the
     /// last CPU overall makes its call.
-    pub step: u64,
+    pub delay: u64,
 }
 
 /// What all participants except the lead do after a round.
@@ -132,7 +137,7 @@ pub struct Round {
     /// The interrupt that wakes the CPUs.
     pub waker: Waker,
     /// Ticks between consecutive wake-ups, if the pattern staggers them.
-    pub wake_step: u64,
+    pub wake_interval: u64,
     /// The participants' state after the round.
     pub after: After,
     /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
@@ -185,10 +190,10 @@ impl Round {
         let Some(osi) = &self.osi else {
             return (self.action, 0);
         };
-        let cluster = |cpu: CpuIndex| cpus.get(cpu.place()).map(|cpu| cpu.cluster);
+        let cluster = |index: CpuIndex| cpus.get(index.place()).map(|cpu| cpu.cluster);
         let sleeps = |other: &CpuIndex| takes_part(*other) && helper != Some(*other);
         let later = || CpuIndex::all(cpus.len()).filter(|other| *other > cpu && sleeps(other));
-        let (mut limit, steps) = if later().next().is_none() {
+        let (mut limit, delays) = if later().next().is_none() {
             (None, 2)
         } else if later().any(|other| cluster(other) == cluster(cpu)) {
             // Board order may differ from cluster order.
@@ -198,15 +203,15 @@ impl Round {
         };
         // A request for a level that includes an awake CPU would be DENIED.
         if let Some(helper) = helper {
-            let most = u8::from(cluster(helper) != cluster(cpu));
-            limit = Some(limit.map_or(most, |limit| most.min(limit)));
+            let highest = u8::from(cluster(helper) != cluster(cpu));
+            limit = Some(limit.map_or(highest, |limit| highest.min(limit)));
         }
         let suspend = |power_state| Action::Suspend {
             power_state,
             powerdown: true,
         };
         let action = osi.states.due(limit).map_or(Action::None, suspend);
-        (action, steps * osi.step)
+        (action, delays * osi.delay)
     }
 }
 
@@ -308,9 +313,11 @@ mod tests {
             (Who::All, 0, &[0, 1, 2, 3, 4]),
         ] {
             let lead = CpuIndex::new(lead);
-            let found = CpuIndex::all(5).filter(|cpu| who.includes(*cpu, lead));
-            let found: Vec<usize> = found.map(CpuIndex::place).collect();
-            assert_eq!(found, members, "{who:?}");
+            let selected: Vec<usize> = CpuIndex::all(5)
+                .filter(|cpu| who.includes(*cpu, lead))
+                .map(CpuIndex::place)
+                .collect();
+            assert_eq!(selected, members, "{who:?}");
         }
     }
 
@@ -322,7 +329,7 @@ mod tests {
         };
         let states = Ladder::new(rung(3, 2), [rung(2, 1), rung(1, 0)].into_iter());
         let round = Round {
-            osi: Some(OsInitiated { states, step: 10 }),
+            osi: Some(OsInitiated { states, delay: 10 }),
             ..Round::new(Who::All, Action::SystemSuspend, 0)
         };
         // The CPUs in a cluster are not always adjacent in board order.

@@ -101,10 +101,10 @@ impl FittedLine {
         }
         let is_explained = |percent: &u8| xx * yy * i128::from(*percent) <= xy * xy * 100;
         // These take at most 60 bits, and a division of 128-bit integers is a large function.
-        let (x_spread, joint) = (i64::try_from(xx).ok()?, i64::try_from(xy).ok()?);
+        let (narrow_xx, narrow_xy) = (i64::try_from(xx).ok()?, i64::try_from(xy).ok()?);
         Some(Self {
             n: n as u32,
-            slope: (joint + x_spread / 2).div_euclid(x_spread),
+            slope: (narrow_xy + narrow_xx / 2).div_euclid(narrow_xx),
             r2_percent: (0..=100).rev().find(is_explained)?,
         })
     }
@@ -116,11 +116,13 @@ pub fn residual(points: impl Iterator<Item = (u64, u64)> + Clone) -> Option<u64>
     FittedLine::through(points.clone())?;
     let [n, sx, sy, sxx, sxy, _] = sums(points.clone())?;
     let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
-    let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
-    // The point's distance times n * xx.
-    let far = points.map(|(x, y)| ((n * y - sy) * xx - xy * (n * x - sx)).abs());
     let scale = n * xx;
-    Some(((far.max()? + scale / 2) / scale) as u64)
+    let scaled_distance = |(x, y): (u64, u64)| {
+        let (x, y) = (i128::from(x), i128::from(y));
+        ((n * y - sy) * xx - xy * (n * x - sx)).abs()
+    };
+    let greatest = points.map(scaled_distance).max()?;
+    Some(((greatest + scale / 2) / scale) as u64)
 }
 
 /// Returns the number of points, and the sums of x, y, x * x, x * y and y * y; None if fitting a
@@ -161,20 +163,21 @@ mod tests {
         }
         for (n, p99) in [(99, None), (100, Some(99)), (101, Some(100))] {
             let mut values: Vec<u64> = (1..=n).rev().collect();
-            let it = Summary::of(&mut values);
-            let found = (u64::from(it.n), it.min, it.p99, it.max, it.median);
-            assert_eq!(found, (n, 1, p99, n, n.div_ceil(2)));
+            let summary = Summary::of(&mut values);
+            assert_eq!((u64::from(summary.n), summary.min), (n, 1));
+            assert_eq!((summary.median, summary.max), (n.div_ceil(2), n));
+            assert_eq!(summary.p99, p99);
         }
     }
 
     #[test]
     fn a_line_goes_through_enough_different_points() {
         let fit = |points: &mut dyn Iterator<Item = (u64, u64)>| {
-            FittedLine::through(points).map(|it| (it.n, it.slope, it.r2_percent))
+            FittedLine::through(points).map(|line| (line.n, line.slope, line.r2_percent))
         };
         // Juno, TF-A v2.9, level 0 in parallel, sorted, in nanoseconds.
-        let juno = [106_160, 246_000, 385_220, 524_380, 662_340, 802_000];
-        let juno: Vec<_> = (0..).zip(juno).collect();
+        let powerdowns = [106_160, 246_000, 385_220, 524_380, 662_340, 802_000];
+        let juno: Vec<_> = (0..).zip(powerdowns).collect();
         for (points, expected) in [
             (&juno[..], Some((6, 139_068, 99))),
             (&juno[..2], None),

@@ -29,11 +29,17 @@ impl RunningSummary {
         (self.n > 0).then_some(self.min)
     }
 
+    /// Adds one latency.
     fn add(&mut self, ticks: u64) {
-        let (n, min, max, sum) = (1, ticks, ticks, ticks);
-        self.merge(&Self { n, min, max, sum });
+        self.merge(&Self {
+            n: 1,
+            min: ticks,
+            max: ticks,
+            sum: ticks,
+        });
     }
 
+    /// Adds the latencies in `other`.
     fn merge(&mut self, other: &Self) {
         let least = [self.least(), other.least()].into_iter().flatten().min();
         self.n = self.n.saturating_add(other.n);
@@ -75,8 +81,8 @@ impl Account {
 
     /// Adds the counts from `other`.
     pub fn merge(&mut self, other: &Self) {
-        for (own, series) in self.series.iter_mut().zip(&other.series) {
-            own.merge(series);
+        for (summary, more) in self.series.iter_mut().zip(&other.series) {
+            summary.merge(more);
         }
         self.expiries = self.expiries.saturating_add(other.expiries);
         self.overruns = self.overruns.saturating_add(other.overruns);
@@ -249,12 +255,12 @@ mod tests {
             run(&mut tally, &[late]);
             tally.settle();
         }
-        let all = tally.settled;
-        for (series, more) in all.series.iter().zip([0, 3]) {
-            let found = (series.n, series.min, series.max, series.sum);
-            assert_eq!(found, (29, 1 + more, 150 + more, 211 + 29 * more));
+        let settled = tally.settled;
+        for (summary, more) in settled.series.iter().zip([0, 3]) {
+            let figures = (summary.n, summary.min, summary.max, summary.sum);
+            assert_eq!(figures, (29, 1 + more, 150 + more, 211 + 29 * more));
         }
-        assert_eq!((all.overruns, all.expiries), (1, 30));
+        assert_eq!((settled.overruns, settled.expiries), (1, 30));
         for histogram in &tally.histograms {
             assert_eq!(histogram.counts().sum::<u32>(), 29);
         }

@@ -6,16 +6,17 @@ use super::rejection::{Loss, RoundPhase};
 /// still be in progress.
 const TURN_ON_US: u64 = 2_000_000;
 /// The time allowed for a CPU to execute its first instruction and report after CPU_ON, or to
-/// report at a rendezvous.
+/// report at a rendezvous, in microseconds.
 const ARRIVE_US: u64 = 10_000_000;
 /// The time allowed after the last wake-up, in microseconds, for the CPUs to return and read their
 /// timestamps.
 pub const FINISH_US: u64 = 10_000_000;
-/// The time allowed for AFFINITY_INFO to return OFF after all CPUs have called CPU_OFF.
+/// The time allowed for AFFINITY_INFO to return OFF after all CPUs have called CPU_OFF, in
+/// microseconds.
 const TURN_OFF_US: u64 = 10_000_000;
-/// The limit on further waits in a phase in which a CPU has been lost. The limit is a thousand times
-/// the phase's duration on a working machine, but short enough for all of a board's CPUs to be
-/// reported lost before a runner times out.
+/// The limit in microseconds on further waits in a phase in which a CPU has been lost. The limit is
+/// a thousand times the phase's duration on a working machine, but short enough for all of a
+/// board's CPUs to be reported lost before a runner times out.
 const AGAIN_US: u64 = 1_000_000;
 
 /// The limits on the lead's waits, depending on the losses so far.
@@ -39,9 +40,10 @@ impl WaitLimits {
             RoundPhase::Finish => FINISH_US,
             RoundPhase::TurnOff => TURN_OFF_US,
         };
-        match self.lost_in[phase as usize] {
-            true => first.min(AGAIN_US),
-            false => first,
+        if self.lost_in[phase as usize] {
+            first.min(AGAIN_US)
+        } else {
+            first
         }
     }
 }

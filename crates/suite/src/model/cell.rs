@@ -14,13 +14,14 @@ use super::wake_source::WakeSource;
 use crate::measure::{Instant, Instants, Loss, Metric, Reason, Rejection, Summary, Unit};
 use crate::plan::{ActiveCpus, Variant};
 
-/// A step of a scenario. Scenarios in TFTF's suite have a single step, the default.
+/// A step of a scenario: one combination of CPUs, variant and value. Scenarios in TFTF's suite have
+/// a single step, the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellStep {
     /// The CPUs on which the step was measured.
     #[serde(rename = "how")]
     pub cpus: ActiveCpus,
-    /// The kind of operation.
+    /// What the step does.
     pub variant: Variant,
     /// The value of the varied quantity, in the unit of the scenario's axis.
     #[serde(rename = "x", default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +43,7 @@ impl Default for CellStep {
 }
 
 impl CellStep {
-    /// Returns the step for one operation on a single CPU.
+    /// Returns the step that does this, once for each sample, on a single CPU.
     pub fn of(variant: Variant) -> Self {
         Self {
             variant,
@@ -56,7 +57,7 @@ impl CellStep {
     }
 }
 
-/// A CPU's results in one step. Durations are in ticks.
+/// The results of one CPU at one step. Durations are in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// The CPU's index in board order.
@@ -81,7 +82,7 @@ pub struct Cell {
     /// The PSCI_STAT readings for a separate suspend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<Reached>,
-    /// The step in which the CPU was lost, and the cause; None if it was not lost.
+    /// The phase in which the CPU was lost, and the cause; None if it was not lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Loss>,
     /// The figures for each metric that has any, in the same order as [`Metric::ALL`].
@@ -90,7 +91,7 @@ pub struct Cell {
     /// The instants of the CPU's representative sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Instants>,
-    /// Every sample, ordered by position, if the plan has `samples=all`. Each sample has a separate
+    /// Every sample, ordered by index, if the plan has `samples=all`. Each sample has a separate
     /// record.
     #[serde(skip_deserializing, skip_serializing_if = "Samples::is_empty")]
     pub samples: Samples,
@@ -121,14 +122,17 @@ pub struct Counts {
 impl Counts {
     /// Returns the number of attempts that do not count.
     pub fn rejected_total(&self) -> u32 {
-        let counts = self.rejected.iter().map(|(_, count)| *count);
-        counts.fold(0, u32::saturating_add)
+        self.rejected
+            .iter()
+            .fold(0, |total: u32, (_, count)| total.saturating_add(*count))
     }
 
     /// Returns the number of attempts that do not count for the given reason.
     pub fn rejected_for(&self, reason: Reason) -> u32 {
-        let found = self.rejected.iter().find(|it| it.0 == reason);
-        found.map_or(0, |it| it.1)
+        self.rejected
+            .iter()
+            .find(|(other, _)| *other == reason)
+            .map_or(0, |(_, count)| *count)
     }
 }
 
@@ -167,13 +171,13 @@ impl Cell {
 
     /// Returns the series for a metric.
     pub fn series_of(&self, metric: Metric) -> Option<&Series> {
-        self.series.iter().find(|it| it.metric == metric)
+        self.series.iter().find(|series| series.metric == metric)
     }
 
     /// Returns the statistics for a metric that has samples.
     pub fn summary(&self, metric: Metric) -> Option<&Summary> {
-        let found = self.series_of(metric)?;
-        Some(&found.summary).filter(|summary| summary.n > 0)
+        let summary = &self.series_of(metric)?.summary;
+        (summary.n > 0).then_some(summary)
     }
 
     /// Returns the very first sample for a metric, in ticks.
@@ -188,20 +192,20 @@ impl Cell {
 
     /// Returns true if the CPU has a representative figure.
     pub fn has_figures(&self) -> bool {
-        self.series.iter().any(|it| it.shown.is_some())
+        self.series.iter().any(|series| series.shown.is_some())
     }
 
     /// Sets the CPU's representative figure for a metric, taken from a line or a table.
     pub fn set_figure(&mut self, metric: Metric, figure: Option<u64>) {
-        let place = self.series.partition_point(|it| it.metric < metric);
-        match self.series.get_mut(place) {
+        let index = self.series.partition_point(|series| series.metric < metric);
+        match self.series.get_mut(index) {
             Some(series) if series.metric == metric => series.shown = figure,
             _ if figure.is_some() => {
                 let series = Series {
                     shown: figure,
                     ..Series::new(metric)
                 };
-                self.series.insert(place, series);
+                self.series.insert(index, series);
             }
             _ => {}
         }
@@ -210,12 +214,12 @@ impl Cell {
     /// Chooses the CPU's representative figures: the medians or, if all CPUs must show the same
     /// round, those of its representative sample. Figures from different rounds must not be mixed.
     pub fn choose_figures(&mut self, is_of_one_round: bool) {
-        let shown = self.shown;
+        let sample = self.shown;
         for series in self.series.iter_mut() {
             let has_samples = series.summary.n > 0;
             series.shown = match (has_samples, is_of_one_round) {
                 (false, _) => None,
-                (true, true) => shown.and_then(|it| it.metric(series.metric)),
+                (true, true) => sample.and_then(|instants| instants.metric(series.metric)),
                 (true, false) => Some(series.summary.median),
             };
         }

@@ -4,14 +4,15 @@ use hardware::board::CpuIndex;
 use hardware::spec::psci;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Function, Probe};
+use super::check::Probe;
+use super::function::Function;
 use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 use crate::plan::Variant;
 
 /// Why a scenario failed. CPUs are identified by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "failure_sentence.rs describes each variant")]
+#[expect(missing_docs, reason = "sentences.rs describes each variant")]
 pub enum Failure {
     /// A CPU has fewer than 90 % of the requested samples; `cpu` has the fewest.
     TooFewSamples {

@@ -90,7 +90,8 @@ pub struct FitQuality {
     pub by_stamps: bool,
 }
 
-/// A set of CPUs, by index.
+/// A set of CPUs, by index. Holding one proves that every index is below [`CPU_MAX`], not that the
+/// board has these CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuSet([u64; CPU_MAX / 64]);
 
@@ -148,12 +149,12 @@ impl<'de> Deserialize<'de> for CpuSet {
         let text = String::deserialize(from)?;
         let digits = text.strip_prefix("0x").unwrap_or("");
         let mut set = Self::default();
-        let mut places = digits.chars().rev().enumerate();
+        let mut from_lowest = digits.chars().rev().enumerate();
         let is_read = (1..=CPU_MAX / 4).contains(&digits.len())
-            && places.all(|(place, digit)| {
-                let digit = digit.to_digit(16).map(u64::from);
-                set.0[place / 16] |= digit.unwrap_or(0) << (place % 16 * 4);
-                digit.is_some()
+            && from_lowest.all(|(index, digit)| {
+                let value = digit.to_digit(16).map(u64::from);
+                set.0[index / 16] |= value.unwrap_or(0) << (index % 16 * 4);
+                value.is_some()
             });
         is_read.then_some(set).ok_or_else(|| {
             de::Error::invalid_value(de::Unexpected::Str(&text), &"0x and up to 128 digits")

@@ -44,9 +44,10 @@ pub fn scenarios(plan: &Plan) -> Vec<ScenarioKey> {
     for id in plan.scenarios.iter().filter(|id| !id.is_suite()) {
         // Outside the suite, only sweeps use `method=`, and they use only the first method. Other
         // scenarios leave CPUs on.
-        let method = match id.follows_method() {
-            true => plan.first_method(),
-            false => Method::Warm,
+        let method = if id.follows_method() {
+            plan.first_method()
+        } else {
+            Method::Warm
         };
         add(id, method);
     }

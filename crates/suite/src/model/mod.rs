@@ -2,11 +2,10 @@
 
 mod cell;
 mod check;
-mod check_subject;
 mod cpu;
 mod failure;
-mod failure_sentence;
 mod finding;
+mod function;
 mod jobs;
 mod left_out_state;
 mod run;
@@ -14,6 +13,7 @@ mod run_id;
 mod samples;
 mod scale;
 mod scenario;
+mod sentences;
 mod series;
 mod skip;
 mod totals;
@@ -21,10 +21,11 @@ mod verdict;
 mod wake_source;
 
 pub use self::cell::{Cell, CellSeries, CellStep, Counts};
-pub use self::check::{Check, CheckEnd, Function, Probe};
+pub use self::check::{Check, CheckEnd, Probe};
 pub use self::cpu::{Cpu, Label};
 pub use self::failure::Failure;
 pub use self::finding::{CpuSet, Evidence, Finding, FitQuality, Kind};
+pub use self::function::Function;
 pub use self::jobs::{Job, jobs, scenarios};
 pub use self::left_out_state::LeftOutState;
 pub use self::run::{End, Head, Run};

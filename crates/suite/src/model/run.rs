@@ -70,13 +70,13 @@ pub struct End {
 impl Run {
     /// Returns false for a run without records: a table, or a TFTF log.
     pub fn has_records(&self) -> bool {
-        let is_of_records = |it: &Scenario| {
-            let is_of_line = |cell: &Cell| {
-                let has_parts = cell.shown.is_some() || !cell.samples.is_empty();
-                let mut summaries = cell.series.iter().map(|it| it.summary.n);
-                cell.lacks_own_record() && !has_parts && summaries.all(|n| n == 0)
-            };
-            it.conditions.is_some() || !it.cells.iter().all(is_of_line)
+        let is_of_line = |cell: &Cell| {
+            let has_parts = cell.shown.is_some() || !cell.samples.is_empty();
+            let has_samples = cell.series.iter().any(|series| series.summary.n > 0);
+            cell.lacks_own_record() && !has_parts && !has_samples
+        };
+        let is_of_records = |scenario: &Scenario| {
+            scenario.conditions.is_some() || !scenario.cells.iter().all(is_of_line)
         };
         let has_head = self.head.is_some() || self.facts.is_some() || self.plan.is_some();
         has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)
@@ -95,11 +95,11 @@ impl Run {
 
     /// Returns a scenario's results.
     pub fn scenario(&self, key: ScenarioKey) -> Option<&Scenario> {
-        self.scenarios.iter().find(|it| it.key() == key)
+        self.scenarios.iter().find(|scenario| scenario.key() == key)
     }
 
-    /// Returns true if TFTF's lines are printed.
-    pub fn has_frame(&self) -> bool {
+    /// Returns true if TFTF's first and last lines enclose the run's output.
+    pub fn has_tftf_lines(&self) -> bool {
         self.plan.is_some_and(|plan| {
             let suite = plan.scenarios.suite();
             !suite.is_empty() && plan.methods.iter().any(|method| method == Method::Tftf)
@@ -129,8 +129,8 @@ impl Run {
 
     /// Returns the largest number of threads in a core.
     pub fn threads(&self) -> u64 {
-        let threads = self.cpus.iter().map(|cpu| u64::from(cpu.thread));
-        threads.max().unwrap_or(0) + 1
+        let highest = self.cpus.iter().map(|cpu| cpu.thread).max();
+        u64::from(highest.unwrap_or(0)) + 1
     }
 
     /// Returns the indices of all CPUs, in board order.

@@ -41,7 +41,7 @@ impl RunId {
 
     /// Returns the identity of a run.
     pub fn new(parts: &RunParts<'_>) -> Self {
-        let [facts, own] = [
+        let [facts, lead] = [
             serde_json::to_string(parts.facts),
             serde_json::to_string(&parts.facts.own),
         ]
@@ -51,7 +51,7 @@ impl RunId {
         crc.update(&parts.digest.to_le_bytes());
         crc.update(&parts.answers.to_le_bytes());
         crc.update(&parts.counter.to_le_bytes());
-        for part in [parts.tree, facts.as_bytes(), own.as_bytes()] {
+        for part in [parts.tree, facts.as_bytes(), lead.as_bytes()] {
             // Include the length, so that moving a byte from one part to the other changes the
             // checksum.
             crc.update(&(part.len() as u64).to_le_bytes());

@@ -7,16 +7,17 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::measure::{INSTANTS, Instants};
 
-/// One sample. In a parallel scenario, samples at the same position belong to the same round.
+/// One sample. In a parallel scenario, samples with the same index belong to the same round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The position, counting from 0.
-    pub place: u32,
+    /// The index among the CPU's samples at this step.
+    #[serde(rename = "place")]
+    pub index: u32,
     /// The instants.
     pub instants: Instants,
 }
 
-/// A list of samples. Each sample is encoded as numbers with seven bits per byte: the position, the
+/// A list of samples. Each sample is encoded as numbers with seven bits per byte: the index, the
 /// base, one bit for each instant in the sample, and the difference between each instant and the
 /// previous one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,17 +47,18 @@ impl Samples {
     }
 
     /// Appends a sample.
-    pub fn push(&mut self, Sample { place, instants }: Sample) {
-        for number in [place.into(), instants.base, instants.known().into()] {
+    pub fn push(&mut self, Sample { index, instants }: Sample) {
+        for number in [index.into(), instants.base, instants.known().into()] {
             self.push_number(number);
         }
-        for step in instants.steps().flatten() {
+        for interval in instants.intervals().flatten() {
             // The sign becomes the lowest bit, so that small numbers stay short.
-            self.push_number((step << 1 ^ step >> 63).cast_unsigned());
+            self.push_number((interval << 1 ^ interval >> 63).cast_unsigned());
         }
         self.len += 1;
     }
 
+    /// Appends a number, lowest bits first; the top bit of a byte is set if more bytes follow.
     fn push_number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push(number as u8 | 0x80);
@@ -76,29 +78,34 @@ impl Samples {
         self.bytes.shrink_to_fit();
     }
 
-    /// Sorts the samples by position.
+    /// Sorts the samples by index.
     pub fn sort(&mut self) {
-        let mut all: Vec<Sample> = self.iter().collect();
-        all.sort_by_key(|sample| sample.place);
-        *self = all.into_iter().collect();
+        let mut samples: Vec<Sample> = self.iter().collect();
+        samples.sort_by_key(|sample| sample.index);
+        *self = samples.into_iter().collect();
     }
 }
 
+/// Decodes a sample.
 fn next_sample(rest: &mut slice::Iter<'_, u8>) -> Sample {
-    let place = next_number(rest) as u32;
-    let (base, known) = (next_number(rest), next_number(rest));
-    let steps = (0..INSTANTS).map(|bit| {
+    let index = next_number(rest) as u32;
+    let base = next_number(rest);
+    let known = next_number(rest);
+    let intervals = (0..INSTANTS).map(|bit| {
         let number = (known >> bit & 1 != 0).then(|| next_number(rest))?;
         Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     });
-    let instants = Instants::from_steps(base, steps);
-    Sample { place, instants }
+    Sample {
+        index,
+        instants: Instants::from_intervals(base, intervals),
+    }
 }
 
+/// Decodes a number; see [`Samples::push_number`].
 fn next_number(rest: &mut slice::Iter<'_, u8>) -> u64 {
     let mut number = 0;
-    for (byte, place) in rest.zip(0..) {
-        number |= u64::from(byte & 0x7f) << (7 * place);
+    for (byte, index) in rest.zip(0..) {
+        number |= u64::from(byte & 0x7f) << (7 * index);
         if *byte < 0x80 {
             break;
         }
@@ -108,9 +115,9 @@ fn next_number(rest: &mut slice::Iter<'_, u8>) -> u64 {
 
 impl FromIterator<Sample> for Samples {
     fn from_iter<I: IntoIterator<Item = Sample>>(samples: I) -> Self {
-        let mut all = Self::default();
-        samples.into_iter().for_each(|sample| all.push(sample));
-        all
+        let mut list = Self::default();
+        samples.into_iter().for_each(|sample| list.push(sample));
+        list
     }
 }
 
@@ -128,7 +135,7 @@ mod tests {
     #[test]
     fn samples_of_any_size_are_read_back() {
         let ticks = [0, -1, 1, 63, 64, -64, -65, i64::MAX, i64::MIN, 1 << 31];
-        let each = (0..1000u64).map(|nth| {
+        let sample = |nth: u64| {
             let base = u64::MAX >> (nth % 65).min(63);
             let mut instants = Instants::new(base);
             for (bit, instant) in Instant::ALL.into_iter().enumerate() {
@@ -136,15 +143,15 @@ mod tests {
                     instants.set(instant, ticks[(nth as usize + 3 * bit) % ticks.len()]);
                 }
             }
-            let place = (u64::from(u32::MAX) >> (nth % 32)) as u32;
-            Sample { place, instants }
-        });
-        let mut all: Vec<Sample> = each.collect();
-        let mut samples: Samples = all.iter().copied().collect();
-        assert!(samples.iter().eq(all.iter().copied()) && samples.len() == all.len());
-        assert!(samples.bytes.len() < all.len() * Samples::BYTES_MAX);
+            let index = (u64::from(u32::MAX) >> (nth % 32)) as u32;
+            Sample { index, instants }
+        };
+        let mut expected: Vec<Sample> = (0..1000).map(sample).collect();
+        let mut samples: Samples = expected.iter().copied().collect();
+        assert!(samples.iter().eq(expected.iter().copied()) && samples.len() == expected.len());
+        assert!(samples.bytes.len() < expected.len() * Samples::BYTES_MAX);
         samples.sort();
-        all.sort_by_key(|sample| sample.place);
-        assert!(samples.iter().eq(all));
+        expected.sort_by_key(|sample| sample.index);
+        assert!(samples.iter().eq(expected));
     }
 }

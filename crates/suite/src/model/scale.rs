@@ -32,8 +32,9 @@ impl FigureScale {
     }
 
     /// Returns the scale of the table that shows this series.
-    pub fn of_series(clock: Clock, own: CellSeries<'_>) -> Self {
-        Self::of_tables(clock, own.series.metric, own.cell.step.operations)
+    pub fn of_series(clock: Clock, of_cell: CellSeries<'_>) -> Self {
+        let operations = of_cell.cell.step.operations;
+        Self::of_tables(clock, of_cell.series.metric, operations)
     }
 
     /// Returns the scale of comparisons and of formats for programs: nanoseconds.
@@ -73,12 +74,14 @@ impl FigureScale {
         let hundredths = match self.unit {
             Unit::Microseconds | Unit::Count => return figure.to_string(),
             Unit::Ticks if self.clock.is_known() => {
-                let (factor, divisor) = match self.is_fine {
-                    true => (100, operations),
-                    false => (1, 10 * operations),
+                let (factor, divisor) = if self.is_fine {
+                    (100, operations)
+                } else {
+                    (1, 10 * operations)
                 };
-                let ns = self.clock.ns(figure);
-                ns.and_then(|ns| rounded(ns, factor, divisor))
+                self.clock
+                    .ns(figure)
+                    .and_then(|ns| rounded(ns, factor, divisor))
             }
             _ if operations == 1 => return figure.to_string(),
             _ => rounded(figure, 100, operations),
@@ -109,6 +112,6 @@ impl FigureScale {
 
 /// Returns `number * factor / divisor`, rounded; None if it is too large.
 fn rounded(number: u64, factor: u64, divisor: u64) -> Option<u64> {
-    let number = number.checked_mul(factor)?;
-    Some(number.checked_add(divisor / 2)? / divisor)
+    let product = number.checked_mul(factor)?;
+    Some(product.checked_add(divisor / 2)? / divisor)
 }

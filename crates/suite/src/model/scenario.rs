@@ -20,7 +20,7 @@ pub struct Scenario {
     pub id: ScenarioId,
     /// The method.
     pub method: Method,
-    /// In parallel scenarios, the index of the CPU that stayed awake for the others.
+    /// In parallel scenarios, the CPU that stayed awake for the others.
     pub helper: Option<CpuIndex>,
     /// How the scenario ended.
     pub status: Status,
@@ -107,6 +107,32 @@ pub enum Status {
     Unknown,
 }
 
+impl Status {
+    /// Returns the reason if the scenario was not run.
+    pub const fn skip(self) -> Option<Skip> {
+        match self {
+            Self::Skipped(skip) => Some(skip),
+            Self::Passed | Self::Failed(_) | Self::Crashed | Self::Unknown => None,
+        }
+    }
+
+    /// Returns the reason if the scenario failed, unless it ended in a reset.
+    pub const fn failure(self) -> Option<Failure> {
+        match self {
+            Self::Failed(failure) => Some(failure),
+            Self::Passed | Self::Skipped(_) | Self::Crashed | Self::Unknown => None,
+        }
+    }
+
+    /// Returns true if the scenario failed or ended in a reset.
+    pub const fn has_failed(self) -> bool {
+        match self {
+            Self::Failed(_) | Self::Crashed => true,
+            Self::Passed | Self::Skipped(_) | Self::Unknown => false,
+        }
+    }
+}
+
 impl Scenario {
     /// Returns results with only the key filled in.
     pub fn new(key: ScenarioKey) -> Self {
@@ -137,6 +163,12 @@ impl Scenario {
         conditions.is_none_or(|conditions| conditions.pmf)
     }
 
+    /// Returns the number of samples requested for each cell; 0 if unknown.
+    pub fn asked(&self) -> u32 {
+        let conditions = self.conditions.as_ref();
+        conditions.map_or(0, |conditions| conditions.asked)
+    }
+
     /// Returns true if TFTF's lines enclose the scenario's table.
     pub fn has_tftf_lines(&self) -> bool {
         self.id.is_suite() && self.method == Method::Tftf
@@ -157,10 +189,7 @@ impl Scenario {
 
     /// Returns the cells of a scenario in TFTF's suite, one for each CPU; none for other scenarios.
     pub fn suite_cells(&self) -> &[Cell] {
-        match self.id.is_suite() {
-            true => &self.cells,
-            false => &[],
-        }
+        if self.id.is_suite() { &self.cells } else { &[] }
     }
 
     /// Returns all series of a scenario outside TFTF's suite; none for a scenario in the suite.
@@ -176,19 +205,24 @@ impl Scenario {
     /// Returns the number of attempts that do not count, by reason, across all cells. Only reasons
     /// that occurred are included.
     pub fn rejected(&self) -> impl Iterator<Item = (Reason, u64)> {
-        let all = Reason::ALL.into_iter().map(|reason| {
+        let total = |reason| {
             let counts = self.cells.iter().filter_map(|cell| cell.counts.as_ref());
-            let counts = counts.map(|counts| u64::from(counts.rejected_for(reason)));
-            (reason, counts.sum())
-        });
-        all.filter(|it| it.1 > 0)
+            counts
+                .map(|counts| u64::from(counts.rejected_for(reason)))
+                .sum()
+        };
+        Reason::ALL
+            .into_iter()
+            .map(move |reason| (reason, total(reason)))
+            .filter(|(_, count)| *count > 0)
     }
 
     /// Returns a scenario's overall status across all helper placements.
     pub fn status_of(group: &[Self]) -> Status {
-        let all = || group.iter().map(|scenario| scenario.status);
-        let failed = all().find(|status| matches!(status, Status::Failed(_)));
-        failed.or(all().next()).unwrap_or_default()
+        let mut statuses = group.iter().map(|scenario| scenario.status);
+        let first = statuses.clone().next();
+        let failed = statuses.find(|status| status.failure().is_some());
+        failed.or(first).unwrap_or_default()
     }
 
     /// Returns a CPU's representative cell in TFTF's suite, from the first placement whose helper
@@ -198,19 +232,22 @@ impl Scenario {
         cpu: CpuIndex,
         cluster: &dyn Fn(CpuIndex) -> u16,
     ) -> Option<(&'g Self, &'g Cell)> {
-        let others = group.filter(|it| it.helper != Some(cpu));
-        let mut cells = others.filter_map(|it| Some((it, it.cell(cpu)?)));
+        let mut cells = group
+            .filter(|scenario| scenario.helper != Some(cpu))
+            .filter_map(|scenario| Some((scenario, scenario.cell(cpu)?)));
         let first = cells.clone().next();
         let is_far = |helper: CpuIndex| cluster(helper) != cluster(cpu);
-        cells.find(|(it, _)| it.helper.is_none_or(is_far)).or(first)
+        let far = cells.find(|(scenario, _)| scenario.helper.is_none_or(is_far));
+        far.or(first)
     }
 
     /// Returns the metrics shown as columns in tables of TFTF's suite, either PMF's or the
     /// caller's; none for other scenarios.
     pub fn columns(&self) -> Vec<Metric> {
-        let candidates = match self.has_pmf() {
-            true => self.id.columns(),
-            false => &Metric::OF_CALLER,
+        let candidates = if self.has_pmf() {
+            self.id.columns()
+        } else {
+            &Metric::OF_CALLER
         };
         let is_shown = |metric: &Metric| {
             let mut cells = self.suite_cells().iter();

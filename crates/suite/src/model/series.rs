@@ -52,7 +52,7 @@ pub struct BinCounts {
 }
 
 impl BinCounts {
-    /// Returns the spread of a histogram; it has no counts if the histogram is empty.
+    /// Returns the counts of a histogram; none if the histogram is empty.
     pub fn of(histogram: &Histogram) -> Self {
         let first = histogram.counts().position(|count| count > 0);
         let last = histogram.counts().rposition(|count| count > 0);

@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cell::Counts;
 use super::check::CheckEnd;
 use super::failure::Failure;
 use super::finding::CpuSet;
 use super::scenario::{Scenario, Status};
 use crate::measure::Reason;
 
-/// Counts across all scenarios, as in the TFTF frame and the closing line.
+/// Counts across all scenarios, as in TFTF's summary and the closing line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Scenarios that passed.
@@ -45,13 +46,14 @@ impl Totals {
         group.iter().for_each(|scenario| self.add_samples(scenario));
     }
 
+    /// Adds the samples, rejections, skipped cells and losses of a scenario with one placement.
     fn add_samples(&mut self, scenario: &Scenario) {
-        let is_skipped = matches!(scenario.status, Status::Skipped(_));
+        let is_skipped = scenario.status.skip().is_some();
         let mut lost = CpuSet::default();
         for cell in &scenario.cells {
-            let counts = cell.counts.as_ref();
+            let rejected = cell.counts.as_ref().map_or(0, Counts::rejected_total);
             self.samples += u64::from(cell.valid());
-            self.rejected += counts.map_or(0, |it| u64::from(it.rejected_total()));
+            self.rejected += u64::from(rejected);
             self.rows_skipped += u64::from(cell.skipped.is_some() && !is_skipped);
             if cell.lost.is_some() {
                 lost.insert(cell.cpu);
@@ -64,15 +66,9 @@ impl Totals {
                 check.cpus.iter().for_each(|cpu| lost.insert(cpu));
             }
         }
+        let has_loss = matches!(scenario.status.failure(), Some(Failure::CpuLost { .. }));
+        let count = (lost.iter().count() as u32).max(u32::from(has_loss));
         // A CPU stays lost, so later scenarios count it again.
-        let lost = (lost.iter().count() as u32).max(match scenario.status {
-            Status::Failed(Failure::CpuLost { .. }) => 1,
-            Status::Passed
-            | Status::Skipped(_)
-            | Status::Failed(_)
-            | Status::Crashed
-            | Status::Unknown => 0,
-        });
-        self.lost = self.lost.max(lost);
+        self.lost = self.lost.max(count);
     }
 }

@@ -105,13 +105,14 @@ impl fmt::Display for ClosingLine<'_> {
             Self::Ended(totals) => {
                 let is_pass = self.verdict() == Verdict::Pass;
                 let word = if is_pass { "PASS" } else { "FAIL" };
-                let (passed, skipped, failed) = (totals.passed, totals.skipped, totals.failed);
-                let rows = Many(totals.rows_skipped, "row");
-                let lost = Many(totals.lost.into(), "CPU");
                 write!(
                     f,
-                    "{word} ({passed} passed, {skipped} skipped, {failed} failed; {rows} skipped, \
-                     {lost} lost)"
+                    "{word} ({} passed, {} skipped, {} failed; {} skipped, {} lost)",
+                    totals.passed,
+                    totals.skipped,
+                    totals.failed,
+                    Many(totals.rows_skipped, "row"),
+                    Many(totals.lost.into(), "CPU")
                 )
             }
             Self::Incomplete(reason) => write!(f, "INCOMPLETE: {reason}"),
@@ -135,10 +136,12 @@ pub fn parse_line(line: &[u8]) -> Option<Verdict> {
 
 /// Returns the counts in the last line of a completed run. The line has no sample counts.
 pub fn parse_totals(line: &str) -> Option<Totals> {
-    let numbers = line.split(|c: char| !c.is_ascii_digit());
-    let numbers = numbers.filter(|digits| !digits.is_empty());
-    let numbers: Vec<u32> = numbers.map(|it| it.parse().ok()).collect::<Option<_>>()?;
-    let &[passed, skipped, failed, rows_skipped, lost] = &*numbers else {
+    let numbers: Option<Vec<u32>> = line
+        .split(|letter: char| !letter.is_ascii_digit())
+        .filter(|digits| !digits.is_empty())
+        .map(|digits| digits.parse().ok())
+        .collect();
+    let &[passed, skipped, failed, rows_skipped, lost] = &*numbers? else {
         return None;
     };
     let totals = Totals {
@@ -171,13 +174,22 @@ mod tests {
     fn what_passes() {
         let rows: [(Edit, Verdict); 8] = [
             (|_| (), Verdict::Pass),
-            (|t| (t.passed, t.skipped) = (1, 5), Verdict::Pass),
-            (|t| (t.caller_side, t.rejected) = (6, 3), Verdict::Pass),
-            (|t| t.rows_skipped = 7, Verdict::Pass),
-            (|t| t.failed = 1, Verdict::Fail),
-            (|t| t.lost = 1, Verdict::Fail),
-            (|t| (t.passed, t.skipped) = (0, 6), Verdict::Fail),
-            (|t| *t = Totals::default(), Verdict::Fail),
+            (
+                |totals| (totals.passed, totals.skipped) = (1, 5),
+                Verdict::Pass,
+            ),
+            (
+                |totals| (totals.caller_side, totals.rejected) = (6, 3),
+                Verdict::Pass,
+            ),
+            (|totals| totals.rows_skipped = 7, Verdict::Pass),
+            (|totals| totals.failed = 1, Verdict::Fail),
+            (|totals| totals.lost = 1, Verdict::Fail),
+            (
+                |totals| (totals.passed, totals.skipped) = (0, 6),
+                Verdict::Fail,
+            ),
+            (|totals| *totals = Totals::default(), Verdict::Fail),
         ];
         for (edit, expected) in rows {
             let mut totals = good();

@@ -26,6 +26,7 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     not_tried(out, run, scenario)
 }
 
+/// Writes the table of functions that were called.
 fn called_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
     let mut table = Table::titled("Firmware functions that were called");
     table.words(["Function", "Check"]);
@@ -52,6 +53,7 @@ fn called_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
     write_table(out, table, &TableStyle::SIMPLE)
 }
 
+/// Writes the table of functions that are only listed.
 fn listed_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
     let mut table = Table::titled("Firmware functions that were not called");
     table.words(["Function"]);
@@ -74,7 +76,6 @@ fn listed_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
 /// Writes each reason for skipping checks, with the checks that it applies to.
 fn not_tried(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     let mut reasons: Vec<Skip> = Vec::new();
-    let mut is_first = true;
     for check in &scenario.checks {
         let CheckEnd::NotTried(why) = check.end else {
             continue;
@@ -83,14 +84,14 @@ fn not_tried(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result
             continue;
         }
         reasons.push(why);
-        let same = scenario.checks.iter();
-        let same = same.filter(|other| other.end == CheckEnd::NotTried(why));
-        let names = list(same.map(|check| check.subject(run)));
-        is_first = false;
-        paragraph(out, "* ", 2, &format_args!("Not tried: {names}: {why}."))?;
+        let is_same = |other: &&Check| other.end == CheckEnd::NotTried(why);
+        let same = scenario.checks.iter().filter(is_same);
+        let subjects = list(same.map(|check| check.subject(run)));
+        paragraph(out, "* ", 2, &format_args!("Not tried: {subjects}: {why}."))?;
     }
-    match is_first {
-        true => Ok(()),
-        false => out.write_char('\n'),
+    if reasons.is_empty() {
+        Ok(())
+    } else {
+        out.write_char('\n')
     }
 }

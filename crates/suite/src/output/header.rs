@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 use crate::measure::{Facts, Identity};
 use crate::model::{Head, Label, Run};
 use crate::plan::{Key, Plan, is_foreign};
-use hardware::board::{CpuIndex, GicVersion, LabelSource, NoWatchdog};
+use hardware::board::{GicVersion, LabelSource, NoWatchdog};
 use hardware::image::Conduit;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::outside::Shown;
@@ -24,34 +24,32 @@ const PASSED_OVER_MAX: usize = 1000;
 
 /// Prints the first lines of a run.
 pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
-    let (Some(head), Some(facts), Some(_)) = (&run.head, &run.facts, &run.plan) else {
+    let (Some(head), Some(facts), Some(plan)) = (&run.head, &run.facts, &run.plan) else {
         return Ok(());
     };
-    if run.has_frame() {
+    if run.has_tftf_lines() {
         tftf_lines::begin(out, facts.exception_level)?;
     }
     writeln!(out, "\npsci-bench {}", head.version)?;
     let Identity {
         caches, clock_mhz, ..
     } = facts.own;
-    let of_lead = (!caches.is_empty()).then(|| format!("{caches} (the lead's)"));
+    let lead_caches = (!caches.is_empty()).then(|| format!("{caches} (the lead's)"));
     let unknown = "unknown: KVM makes up CCSIDR_EL1 for its guests";
-    let mhz = clock_mhz.map(|mhz| format!("{mhz} MHz (the lead's)"));
-    let of_board = [
+    let lead_clock = clock_mhz.map(|mhz| format!("{mhz} MHz (the lead's)"));
+    let board_lines = [
         ("Run", run.id.map(|id| format!("{id}"))),
         ("Board", Some(head.model.clone())),
         ("CPUs", Some(cpus(run, head, facts))),
-        ("Caches", of_lead),
+        ("Caches", lead_caches),
         ("Caches", facts.kvm.then(|| unknown.into())),
-        ("CPU clock", mhz),
+        ("CPU clock", lead_clock),
     ];
     let tables = "in parallel, the whole round whose longest figure is the median; in sequence, \
                   each CPU's medians";
-    let has_suite = run
-        .plan
-        .is_some_and(|plan| !plan.scenarios.suite().is_empty());
-    let tables = ("Tables", has_suite.then(|| tables.into()));
-    let lists: [&[_]; 3] = [&of_board, &conditions(run), &[tables]];
+    let has_suite = !plan.scenarios.suite().is_empty();
+    let tables_line = ("Tables", has_suite.then(|| tables.into()));
+    let lists: [&[_]; 3] = [&board_lines, &conditions(run), &[tables_line]];
     for (name, text) in lists.into_iter().flatten() {
         if let Some(text) = text {
             paragraph(out, &format!("  {name:11}: "), INDENT, text)?;
@@ -66,8 +64,12 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     if text.words().next().is_none() {
         return Ok(());
     }
-    let lead = "Ignored boot arguments for another program: ";
-    paragraph(out, lead, 2, &text)
+    paragraph(
+        out,
+        "Ignored boot arguments for another program: ",
+        2,
+        &text,
+    )
 }
 
 /// The leading words of boot arguments intended for another program. These words are written
@@ -107,7 +109,7 @@ pub fn conditions(run: &Run) -> [(&'static str, Option<String>); 8] {
         ("Wake-up", facts.map(wake_up)),
         ("Watchdog", facts.and_then(watchdog)),
         ("Overheads", facts.map(overheads)),
-        ("Plan", run.plan.as_ref().map(of_plan)),
+        ("Plan", run.plan.as_ref().map(plan_in_words)),
     ]
 }
 
@@ -118,11 +120,12 @@ fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
         LabelSource::Mpidr => "MPIDR (there is no cpu-map)",
     };
     let clusters = Many(run.cluster_heads().count() as u64, "cluster");
-    let (cpus, midr, label) = (run.cpus.len(), facts.own.midr, run.label(lead));
+    let (cpus, midr) = (run.cpus.len(), facts.own.midr);
+    let label = run.label(lead);
     let mpidr = run
         .cpu(lead)
         .mpidr
-        .map_or_else(String::new, |it| format!("MPIDR {it}, "));
+        .map_or_else(String::new, |mpidr| format!("MPIDR {mpidr}, "));
     format!("{cpus} in {clusters}, by {source}; the lead is {label} ({mpidr}MIDR {midr:#x})")
 }
 
@@ -141,8 +144,9 @@ fn firmware(facts: &Facts) -> String {
         u32::from(facts.exception_level),
     );
     let e2h = if facts.e2h { ", E2H fixed at 1" } else { "" };
-    let smccc = facts.smccc;
-    let smccc = smccc.map_or_else(String::new, |it| format!(", SMCCC {}", version(it)));
+    let smccc = facts
+        .smccc
+        .map_or_else(String::new, |number| format!(", SMCCC {}", version(number)));
     let format = facts.state_format.name();
     format!(
         "PSCI {psci} by {conduit} from EL{level}{e2h}{smccc}, power_state in the {format} format"
@@ -168,14 +172,15 @@ fn counter(facts: &Facts) -> String {
     let (counter, hz) = (facts.counter, facts.frequency);
     let register = facts.own.frequency;
     // The lead's registers are unknown if their record is lost.
-    let by_tree = match register != hz && facts.own != Identity::default() {
-        true => format!(" by the device tree's clock-frequency (CNTFRQ_EL0 is {register} Hz)"),
-        false => String::new(),
+    let by_tree = if register != hz && facts.own != Identity::default() {
+        format!(" by the device tree's clock-frequency (CNTFRQ_EL0 is {register} Hz)")
+    } else {
+        String::new()
     };
     match facts.clock().tick_ps() {
         Some(tick) => {
-            let tick = Hundredths(tick / 10);
-            format!("{counter} at {hz} Hz{by_tree}, a tick is {tick} ns")
+            let ns = Hundredths(tick / 10);
+            format!("{counter} at {hz} Hz{by_tree}, a tick is {ns} ns")
         }
         None => format!("{counter}; {hz} Hz{by_tree} cannot be right: all figures are in ticks"),
     }
@@ -208,9 +213,9 @@ pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let Some(hz) = run.facts.map(|facts| facts.own.frequency) else {
         return Ok(());
     };
-    let own = |it: Identity| (it.frequency != hz).then_some(it.frequency);
-    others(out, run, "Warning: ", &own, &|own, cpu| {
-        format!("CNTFRQ_EL0 is {own} Hz on CPU {cpu}, but {hz} Hz on the lead")
+    let differing = |identity: Identity| (identity.frequency != hz).then_some(identity.frequency);
+    write_differing(out, run, "Warning: ", &differing, &|other, cpu| {
+        format!("CNTFRQ_EL0 is {other} Hz on CPU {cpu}, but {hz} Hz on the lead")
     })
 }
 
@@ -220,23 +225,29 @@ pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let Some(mhz) = run.facts.and_then(|facts| facts.own.clock_mhz) else {
         return Ok(());
     };
-    let own = |it: Identity| it.clock_mhz.filter(|own| own.abs_diff(mhz) > mhz / 50);
-    others(out, run, "Note: ", &own, &|own, cpu| {
-        format!("CPU {cpu} runs at {own} MHz, the lead at {mhz} MHz")
+    let differing = |identity: Identity| {
+        identity
+            .clock_mhz
+            .filter(|other| other.abs_diff(mhz) > mhz / 50)
+    };
+    write_differing(out, run, "Note: ", &differing, &|other, cpu| {
+        format!("CPU {cpu} runs at {other} MHz, the lead at {mhz} MHz")
     })
 }
 
-/// Prints a value that differs on other CPUs, and the first CPU on which it differs.
-fn others(
+/// Prints a value that differs on other CPUs, and the first CPU on which it differs. `differing`
+/// returns a CPU's value if it differs.
+fn write_differing(
     out: &mut dyn Write,
     run: &Run,
     name: &str,
-    own: &dyn Fn(Identity) -> Option<u64>,
+    differing: &dyn Fn(Identity) -> Option<u64>,
     describe: &dyn Fn(u64, Label) -> String,
 ) -> fmt::Result {
-    let differing =
-        |(index, cpu): (CpuIndex, &crate::model::Cpu)| Some((index, own(cpu.identity?)?));
-    let mut others = run.cpu_indices().zip(&run.cpus).filter_map(differing);
+    let mut others = run
+        .cpu_indices()
+        .zip(&run.cpus)
+        .filter_map(|(index, cpu)| Some((index, differing(cpu.identity?)?)));
     let Some((first, value)) = others.next() else {
         return Ok(());
     };
@@ -249,16 +260,19 @@ fn others(
 }
 
 fn overheads(facts: &Facts) -> String {
-    let (costs, unit) = (facts.overheads, facts.clock());
-    let (counter, empty) = (unit.span(costs.counter), unit.span(costs.empty));
-    let read = costs
-        .pmf_read
-        .map_or_else(String::new, |it| format!(", PMF read {}", unit.span(it)));
-    format!("counter read {counter}, empty timed region {empty}{read}")
+    let (overheads, clock) = (facts.overheads, facts.clock());
+    let pmf_read = overheads.pmf_read.map_or_else(String::new, |ticks| {
+        format!(", PMF read {}", clock.span(ticks))
+    });
+    format!(
+        "counter read {}, empty timed region {}{pmf_read}",
+        clock.span(overheads.counter),
+        clock.span(overheads.empty)
+    )
 }
 
 /// Describes the plan: the number of scenarios, and the boot arguments that they use.
-fn of_plan(plan: &Plan) -> String {
+fn plan_in_words(plan: &Plan) -> String {
     let mut text = format!("{}", Many(plan.scenarios.iter().count() as u64, "scenario"));
     for key in Key::ALL {
         let is_used = plan.scenarios.iter().any(|id| id.uses(key));

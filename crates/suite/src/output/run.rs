@@ -1,10 +1,10 @@
-//! The output of a run, on one UART for several kinds of reader: TFTF's frame, which TF-A's CI
+//! The output of a run, on one UART for several kinds of reader: TFTF's lines, which TF-A's CI
 //! looks for; tables and findings for people, ready to be pasted as reStructuredText;
 //! [`crate::record`]s for programs; and the last line, [`ClosingLine`].
 //!
 //! TFTF's lines enclose only results that were measured in the same way as in TFTF. A scenario that
-//! uses the warm method or is not in TFTF's suite has no frame, because programs that read the
-//! frame would mistake its results for TFTF's.
+//! uses the warm method or is not in TFTF's suite has no such lines, because programs that read
+//! them would mistake its results for TFTF's.
 //!
 //! All output except records is ASCII, in lines of at most 80 columns. Lines end in "\n", which the
 //! payload's UART writer converts to CR LF.
@@ -44,9 +44,7 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
     match Scenario::status_of(group) {
         _ if group.iter().all(Scenario::has_tftf_lines) => tftf_lines::scenario(out, run, group)?,
         Status::Passed => out.write_str("  Passed\n")?,
-        status @ (Status::Skipped(_) | Status::Failed(_) | Status::Crashed | Status::Unknown) => {
-            tftf_lines::reason(out, run, status)?
-        }
+        status => tftf_lines::reason(out, run, status)?,
     }
     out.write_char('\n')?;
     for scenario in group {
@@ -97,18 +95,17 @@ fn add_foreign(run: &mut Run, states: &States, idle_states: &IdleStates<'_>) {
 /// Prints the results of the wake-up source trials, or nothing if no measured state stops a timer.
 pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
     for (power_state, cpu) in &wakers.undeclared {
-        let cpu = run.label(*cpu);
         let text = format!(
-            "CPU {cpu}'s timer did not wake it from {power_state:#010x}, but an SGI did: the \
-             idle state lacks local-timer-stop."
+            "CPU {}'s timer did not wake it from {power_state:#010x}, but an SGI did: the idle \
+             state lacks local-timer-stop.",
+            run.label(*cpu)
         );
         paragraph(out, "Warning: ", 9, &text)?;
     }
     let Some(woken) = wakers.woken.filter(|_| !wakers.proven.is_empty()) else {
         return Ok(());
     };
-    let states = wakers.proven.iter().map(|it| format!("{it:#010x}"));
-    let (woken, states) = (run.label(woken), listed(states));
+    let states = wakers.proven.iter().map(|value| format!("{value:#010x}"));
     let helper = wakers.woke_lead.map(|helper| run.label(helper));
     let lead = match (wakers.frame, helper) {
         (Ok(frame), _) => format!("; the {frame}, woke the lead."),
@@ -121,7 +118,11 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
         }
         (Err(_), None) => ".".into(),
     };
-    let text = format!("an SGI woke CPU {woken} from {states}{lead}");
+    let text = format!(
+        "an SGI woke CPU {} from {}{lead}",
+        run.label(woken),
+        listed(states)
+    );
     paragraph(out, "Wake-up trials: ", 2, &text)?;
     out.write_char('\n')
 }
@@ -147,7 +148,7 @@ pub fn closing(
 ) -> Result<Verdict, fmt::Error> {
     let totals = summary.totals;
     let verdict = Verdict::from_totals(&totals);
-    if run.has_frame() {
+    if run.has_tftf_lines() {
         tftf_lines::summary(out, summary.tests_of_tftf(run))?;
     }
     frequencies(out, run)?;
@@ -159,7 +160,7 @@ pub fn closing(
         totals,
     };
     records.end(out, run, end)?;
-    if run.has_frame() {
+    if run.has_tftf_lines() {
         out.write_str("\nNOTICE:  Exiting tests.\n")?;
     }
     out.write_char('\n')?;

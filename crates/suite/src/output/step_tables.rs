@@ -22,10 +22,12 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
         return Ok(());
     }
     for metric in Metric::ALL {
-        for how in ActiveCpus::ALL {
-            let all = scenario.all_series();
-            let own = all.filter(|it| it.series.metric == metric && it.cell.step.cpus == how);
-            one_table(out, run, scenario, &own.collect::<Vec<_>>())?;
+        for active in ActiveCpus::ALL {
+            let is_in_table = |of_cell: &CellSeries<'_>| {
+                of_cell.series.metric == metric && of_cell.cell.step.cpus == active
+            };
+            let rows: Vec<_> = scenario.all_series().filter(is_in_table).collect();
+            write_one(out, run, scenario, &rows)?;
         }
     }
     let explanation = scenario.id.descriptor().explanation;
@@ -33,7 +35,8 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     out.write_char('\n')
 }
 
-fn one_table(
+/// Writes the table with these rows, or nothing if there are none.
+fn write_one(
     out: &mut dyn Write,
     run: &Run,
     scenario: &Scenario,
@@ -56,22 +59,24 @@ fn one_table(
     table.numbers(has_p99.then_some("p99"));
     table.numbers(["Max"]);
     table.optional_numbers(&[id.descriptor().not_counted.heading()], "0");
-    for CellSeries { cell: own, series } in rows {
+    for CellSeries { cell, series } in rows {
         let summary = &series.summary;
-        let figure = |figure: Option<u64>| {
-            let figure = figure.filter(|_| summary.n > 0);
-            text_or_absent(figure.map(|figure| scale.text(figure)))
+        let entry = |figure: Option<u64>| {
+            let known = figure.filter(|_| summary.n > 0);
+            text_or_absent(known.map(|figure| scale.text(figure)))
         };
-        let mut row = vec![run.label(own.cpu).to_string(), own.variant_word().into()];
-        row.extend(
-            id.axis()
-                .map(|axis| text_or_absent(own.step.value.map(|x| axis.text(x)))),
-        );
+        let mut row = vec![run.label(cell.cpu).to_string(), cell.variant_word().into()];
+        if let Some(axis) = id.axis() {
+            row.push(text_or_absent(
+                cell.step.value.map(|value| axis.text(value)),
+            ));
+        }
         row.push(summary.n.to_string());
-        row.extend([summary.min, summary.median].map(|value| figure(Some(value))));
-        row.extend(has_p99.then(|| figure(summary.p99)));
-        row.push(figure(Some(summary.max)));
-        row.push(own.not_counted(series.metric).to_string());
+        row.push(entry(Some(summary.min)));
+        row.push(entry(Some(summary.median)));
+        row.extend(has_p99.then(|| entry(summary.p99)));
+        row.push(entry(Some(summary.max)));
+        row.push(cell.not_counted(series.metric).to_string());
         table.rows.push(row);
     }
     write_table(out, table, &TableStyle::SIMPLE)

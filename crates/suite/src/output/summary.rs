@@ -20,9 +20,9 @@ use hardware::text::prose::paragraph;
 
 use super::table::{Table, TableStyle, text_or_absent, write_table};
 
-/// The maximum number of skip entries for one scenario across both helper placements. An entry
+/// The maximum number of [`Skipped`] items for one scenario across both helper placements. An item
 /// covers the scenario itself, its steps, or CPUs (up to two reasons per placement).
-const PLACES: usize = 4;
+const SKIPS_MAX: usize = 4;
 
 /// Results of earlier scenarios that are printed at the end of a run, after the scenarios
 /// themselves have been dropped.
@@ -60,6 +60,7 @@ struct InShort {
     worst_cpu: CpuIndex,
 }
 
+/// A part of a scenario that was skipped, and why.
 #[derive(Debug)]
 struct Skipped {
     id: ScenarioId,
@@ -68,9 +69,11 @@ struct Skipped {
     why: Skip,
 }
 
+/// The part of a scenario that was skipped.
 #[derive(Debug)]
 enum Part {
     Whole,
+    /// These CPUs, in TFTF's suite.
     Cpus(CpuSet),
     /// The omitted values of `contend=` or `power_state`.
     Values(SweepValues),
@@ -81,7 +84,7 @@ impl ClosingSummary {
     pub fn new(plan: &Plan) -> Self {
         Self {
             results: Vec::with_capacity(plan.tests()),
-            skipped: Vec::with_capacity(PLACES * plan.tests()),
+            skipped: Vec::with_capacity(SKIPS_MAX * plan.tests()),
             ..Self::default()
         }
     }
@@ -90,7 +93,7 @@ impl ClosingSummary {
     pub fn add(&mut self, run: &Run, group: &[Scenario]) {
         self.totals.add(group);
         if self.results.len() < self.results.capacity() {
-            self.results.extend(SummaryRow::of(run, group));
+            self.results.extend(SummaryRow::from_group(run, group));
         }
         group.iter().for_each(|scenario| self.add_skips(scenario));
     }
@@ -99,30 +102,32 @@ impl ClosingSummary {
     /// clock frequency has no rows and counts as skipped.
     pub(crate) fn tests_of_tftf(&self, run: &Run) -> [usize; 3] {
         let mut counts = [0; 3];
-        let has_tftf_lines = |it: &&SummaryRow| it.id.is_suite() && it.method == Method::Tftf;
-        for it in self.results.iter().filter(has_tftf_lines) {
-            let place = match it.status {
-                Status::Failed(_) | Status::Crashed => 2,
-                Status::Passed if it.has_pmf && run.clock().is_known() => 1,
-                Status::Passed | Status::Skipped(_) | Status::Unknown => 0,
-            };
-            counts[place] += 1;
+        let [skipped, passed, failed] = &mut counts;
+        let has_tftf_lines = |row: &&SummaryRow| row.id.is_suite() && row.method == Method::Tftf;
+        for row in self.results.iter().filter(has_tftf_lines) {
+            let has_rows = row.has_pmf && run.clock().is_known();
+            if row.status.has_failed() {
+                *failed += 1;
+            } else if row.status == Status::Passed && has_rows {
+                *passed += 1;
+            } else {
+                *skipped += 1;
+            }
         }
         counts
     }
 
+    /// Adds what a scenario with one helper placement skipped.
     fn add_skips(&mut self, scenario: &Scenario) {
-        match scenario.status {
-            Status::Skipped(skip) => self.push(scenario, Part::Whole, skip),
-            Status::Passed | Status::Failed(_) | Status::Crashed | Status::Unknown => {
-                self.add_left_out(scenario)
-            }
+        match scenario.status.skip() {
+            Some(skip) => self.push(scenario, Part::Whole, skip),
+            None => self.add_left_out(scenario),
         }
         let cells = scenario.suite_cells();
-        for (place, cell) in cells.iter().enumerate() {
+        for (index, cell) in cells.iter().enumerate() {
             let is_same = |other: &&Cell| other.skipped == cell.skipped;
             if let Some(skip) = cell.skipped
-                && cells.iter().position(|it| is_same(&it)) == Some(place)
+                && !cells[..index].iter().any(|earlier| is_same(&earlier))
             {
                 let cpus = cells.iter().filter(is_same).map(|cell| cell.cpu);
                 self.push(scenario, Part::Cpus(cpus.collect()), skip);
@@ -138,18 +143,20 @@ impl ClosingSummary {
             let conditions = scenario.conditions.as_ref();
             conditions.and_then(|conditions| conditions.states_left_out)
         };
-        let cells = scenario.cells.iter();
-        let left_out = cells.filter(|it| it.skipped.is_some() && !scenario.id.is_suite());
-        let mut steps = SweepValues::EMPTY;
-        for step in left_out.filter_map(|it| u32::try_from(it.step.value?).ok()) {
-            // A sweep never has more steps than a `SweepValues` can hold.
-            let _ = steps.add(step);
+        let is_left_out = |cell: &&Cell| cell.skipped.is_some() && !scenario.id.is_suite();
+        let mut values = SweepValues::EMPTY;
+        for cell in scenario.cells.iter().filter(is_left_out) {
+            if let Some(value) = cell.step.value.and_then(|value| u32::try_from(value).ok()) {
+                // A sweep never has more steps than a `SweepValues` can hold.
+                let _ = values.add(value);
+            }
         }
-        if let Some(why) = why.filter(|_| !steps.as_slice().is_empty()) {
-            self.push(scenario, Part::Values(steps), why);
+        if let Some(why) = why.filter(|_| !values.as_slice().is_empty()) {
+            self.push(scenario, Part::Values(values), why);
         }
     }
 
+    /// Adds one skipped part, if there is room.
     fn push(&mut self, scenario: &Scenario, part: Part, why: Skip) {
         debug_assert!(self.skipped.len() < self.skipped.capacity());
         if self.skipped.len() < self.skipped.capacity() {
@@ -167,9 +174,9 @@ impl ClosingSummary {
     /// skipped and why, and the number of samples and checks.
     pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         self.table(out, run)?;
-        for it in &self.results {
-            if let Status::Failed(failure) = it.status {
-                let text = format!("{}: {}", it.id.tag(), failure.sentence(run));
+        for row in &self.results {
+            if let Some(failure) = row.status.failure() {
+                let text = format!("{}: {}", row.id.tag(), failure.sentence(run));
                 paragraph(out, "Failed: ", 2, &text)?;
             }
         }
@@ -182,6 +189,7 @@ impl ClosingSummary {
         self.counts(out, run)
     }
 
+    /// Writes the table.
     fn table(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         let rows = || self.results.iter().filter(|row| row.measures());
         // If the plan has a single method, omit the column, because every row would contain the
@@ -207,23 +215,22 @@ impl ClosingSummary {
         table.words(unit.is_none().then_some("Unit"));
         table.words(["CPU"]);
         for row in rows() {
-            let mut cells = vec![row.id.short_tag().into()];
-            cells.extend(has_methods.then(|| text_or_absent(row.method().map(Method::word))));
-            cells.extend([row.word().into(), row.samples.to_string()]);
+            let mut entries = vec![row.id.short_tag().into()];
+            entries.extend(has_methods.then(|| text_or_absent(row.method().map(Method::word))));
+            entries.extend([row.word().into(), row.samples.to_string()]);
             let text = |text: fn(InShort, &Run) -> String| {
                 text_or_absent(row.figures.map(|figures| text(figures, run)))
             };
-            cells.push(text(|figures, _| figures.name.into()));
-            cells.push(text(|figures, _| figures.scale.text(figures.median)));
-            cells.push(text(|figures, _| figures.scale.text(figures.worst)));
-            cells.extend(
-                unit.is_none()
-                    .then(|| text(|figures, _| figures.scale.name().into())),
-            );
-            cells.push(text(|figures, run| {
+            entries.push(text(|figures, _| figures.name.into()));
+            entries.push(text(|figures, _| figures.scale.text(figures.median)));
+            entries.push(text(|figures, _| figures.scale.text(figures.worst)));
+            if unit.is_none() {
+                entries.push(text(|figures, _| figures.scale.name().into()));
+            }
+            entries.push(text(|figures, run| {
                 run.label(figures.worst_cpu).to_string()
             }));
-            table.rows.push(cells);
+            table.rows.push(entries);
         }
         write_table(out, table, &TableStyle::SIMPLE)
     }
@@ -247,26 +254,29 @@ impl ClosingSummary {
 }
 
 impl SummaryRow {
-    fn of(run: &Run, group: &[Scenario]) -> Option<Self> {
+    /// Returns the row for a scenario with all its helper placements; None if there are none.
+    fn from_group(run: &Run, group: &[Scenario]) -> Option<Self> {
         let first = group.first()?;
-        let mut own = Totals::default();
-        own.add(group);
+        let mut totals = Totals::default();
+        totals.add(group);
         let checks = || group.iter().flat_map(|scenario| &scenario.checks);
         Some(Self {
             id: first.id,
             method: first.method,
             status: Scenario::status_of(group),
             has_pmf: group.iter().all(Scenario::has_pmf),
-            samples: own.samples,
+            samples: totals.samples,
             checks: checks().filter(|check| check.is_made()).count(),
             failed_checks: checks().filter(|check| check.has_failed()).count(),
-            figures: match first.id.is_suite() {
-                true => of_suite(run, group),
-                false => of_steps(run, group),
+            figures: if first.id.is_suite() {
+                of_suite(run, group)
+            } else {
+                of_steps(run, group)
             },
         })
     }
 
+    /// Returns the result as the table shows it.
     fn word(&self) -> &'static str {
         match self.status {
             Status::Passed => "passed",
@@ -288,44 +298,51 @@ impl SummaryRow {
 
 /// Summarizes the first column of the main tables, using each CPU's representative placement.
 fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
-    let columns = |it: &Scenario| it.columns().first().copied();
-    let metric = group.iter().find_map(columns)?;
+    let first_column = |scenario: &Scenario| scenario.columns().first().copied();
+    let metric = group.iter().find_map(first_column)?;
     let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
-    let figure = |cpu| {
+    let figure_of = |cpu| {
         let (_, cell) = Scenario::cell_of(group.iter(), cpu, &cluster)?;
         let figure = cell.figure(metric).filter(|_| cell.skipped.is_none());
         Some((figure?, cpu))
     };
-    let all = run.cpu_indices().filter_map(figure).collect();
+    let figures = run.cpu_indices().filter_map(figure_of).collect();
     let scale = FigureScale::of_tables(run.clock(), metric, 1);
-    in_short(metric, scale, all)
+    in_short(metric, scale, figures)
 }
 
 /// Summarizes the medians of the cells that differ from the first only in their CPU.
 fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
-    let all = group.iter().flat_map(Scenario::all_series);
-    let all = all.filter(|it| it.series.summary.n > 0);
-    let mut own = all.clone().filter(|it| !it.cell.step.variant.is_baseline());
-    let masked = all.clone().find(|it| it.series.metric == Metric::Masked);
-    let first = masked.or(own.next());
-    let first = first.or(all.clone().next())?;
-    let key = |it: &CellSeries<'_>| (it.series.metric, it.cell.step);
-    let same = all.filter(|it| key(it) == key(&first));
-    let figures = same.map(|it| (it.series.summary.median, it.cell.cpu));
+    let measured = || {
+        group
+            .iter()
+            .flat_map(Scenario::all_series)
+            .filter(|of_cell| of_cell.series.summary.n > 0)
+    };
+    let masked = measured().find(|of_cell| of_cell.series.metric == Metric::Masked);
+    let first = masked
+        .or_else(|| measured().find(|of_cell| !of_cell.cell.step.variant.is_baseline()))
+        .or_else(|| measured().next())?;
+    let key = |of_cell: &CellSeries<'_>| (of_cell.series.metric, of_cell.cell.step);
+    let figures = measured()
+        .filter(|of_cell| key(of_cell) == key(&first))
+        .map(|of_cell| (of_cell.series.summary.median, of_cell.cell.cpu))
+        .collect();
     let scale = FigureScale::of_series(run.clock(), first);
-    in_short(first.series.metric, scale, figures.collect())
+    in_short(first.series.metric, scale, figures)
 }
 
-fn in_short(metric: Metric, scale: FigureScale, all: Vec<(u64, CpuIndex)>) -> Option<InShort> {
+/// Summarizes the CPUs' figures; None if there are none.
+fn in_short(metric: Metric, scale: FigureScale, figures: Vec<(u64, CpuIndex)>) -> Option<InShort> {
     let by_figure = |(figure, cpu): &&(u64, CpuIndex)| (*figure, Reverse(*cpu));
-    let (worst, cpu) = *all.iter().max_by_key(by_figure)?;
-    let mut figures: Vec<u64> = all.iter().map(|it| it.0).collect();
+    let (worst, worst_cpu) = *figures.iter().max_by_key(by_figure)?;
+    let mut values: Vec<u64> = figures.iter().map(|(figure, _)| *figure).collect();
     Some(InShort {
         name: metric.heading(),
         scale,
-        median: lower_median(&mut figures),
+        median: lower_median(&mut values),
         worst,
-        worst_cpu: cpu,
+        worst_cpu,
     })
 }
 
@@ -336,17 +353,17 @@ impl Skipped {
         let part = match &self.part {
             Part::Whole => String::new(),
             Part::Cpus(cpus) => format!(", CPU {}", list(cpus.iter().map(|cpu| run.label(cpu)))),
-            Part::Values(steps) if self.id.axis() == Some(Axis::Cpus) => {
-                format!(", contend={}", list(steps.as_slice().iter()))
+            Part::Values(counts) if self.id.axis() == Some(Axis::Cpus) => {
+                format!(", contend={}", list(counts.as_slice().iter()))
             }
-            Part::Values(steps) => {
+            Part::Values(values) => {
                 let axis = self.id.axis();
-                let text = |step: &u32| match axis.is_some_and(Axis::has_names) {
-                    true => format!("{step:#010x}"),
-                    false => format!("{step}"),
+                let text = |value: &u32| match axis {
+                    Some(axis) => axis.text((*value).into()),
+                    None => value.to_string(),
                 };
                 let heading = axis.map_or("x", Axis::heading);
-                format!(", {heading} {}", list(steps.as_slice().iter().map(text)))
+                format!(", {heading} {}", list(values.as_slice().iter().map(text)))
             }
         };
         format!("{}{method}{part}: {}", self.id.tag(), self.why)

@@ -1,6 +1,6 @@
 //! Sentences that accompany the step tables: one for each curve in a sweep, one about attempts that
-//! were not counted, and one each about omitted states and OS-initiated mode. Omitted steps are
-//! listed at the end of the run.
+//! were not counted, and one each about omitted states and OS-initiated mode. The summary at the
+//! end of the run lists omitted steps.
 
 use alloc::format;
 use alloc::string::String;
@@ -20,21 +20,21 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
     }
-    let mut items = curves(run, scenario);
-    items.extend(not_counted(scenario));
+    let mut sentences = curves(run, scenario);
+    sentences.extend(not_counted(scenario));
     if let Some(conditions) = &scenario.conditions {
         for (what, why) in [
             ("States", conditions.states_left_out),
             ("OS-initiated mode", conditions.mode_left_out),
         ] {
-            items.extend(why.map(|why| format!("{what} left out: {why}.")));
+            sentences.extend(why.map(|why| format!("{what} left out: {why}.")));
         }
     }
-    if items.is_empty() {
+    if sentences.is_empty() {
         return Ok(());
     }
-    for item in items {
-        paragraph(out, "* ", 2, &item)?;
+    for sentence in sentences {
+        paragraph(out, "* ", 2, &sentence)?;
     }
     out.write_char('\n')
 }
@@ -48,40 +48,44 @@ fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
     // Dirty bytes affect only the flush.
     let flush = (axis == Some(Axis::Bytes)).then_some(Metric::CacheFlush);
     let curve = |variant: Variant| {
-        let has_figures = |metric: &Metric| {
-            let mut own = scenario
+        let has_samples = |metric: &Metric| {
+            scenario
                 .cells
                 .iter()
-                .filter(|it| it.step.variant == variant);
-            own.any(|it| {
-                it.series_of(*metric)
-                    .is_some_and(|series| series.summary.n > 0)
-            })
+                .filter(|cell| cell.step.variant == variant)
+                .any(|cell| cell.summary(*metric).is_some())
         };
-        let metrics = flush.into_iter().chain(Metric::LEADING);
-        let metric = metrics.into_iter().find(has_figures)?;
-        let (word, key, x) = (variant.word(), metric.key(), amount.name);
-        let steps = steps(run, scenario, variant, metric);
-        Some(format!("{word}: longest median of {key} by {x}: {steps}."))
+        let mut metrics = flush.into_iter().chain(Metric::LEADING);
+        let metric = metrics.find(has_samples)?;
+        Some(format!(
+            "{}: longest median of {} by {}: {}.",
+            variant.word(),
+            metric.key(),
+            amount.name,
+            longest_medians(run, scenario, variant, metric)
+        ))
     };
     scenario.id.variants().filter_map(curve).collect()
 }
 
 /// Returns the longest median across the CPUs for each step, in step order.
-fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> String {
-    let own = scenario
+fn longest_medians(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> String {
+    let medians: Vec<(u64, u64)> = scenario
         .cells
         .iter()
-        .filter(|it| it.step.variant == variant);
-    let of_curve = own.filter_map(|it| Some((it.step.value, it.series_of(metric)?)));
+        .filter(|cell| cell.step.variant == variant)
+        .filter_map(|cell| {
+            let series = cell.series_of(metric)?;
+            Some((cell.step.value.unwrap_or(0), series.summary.median))
+        })
+        .collect();
     // The cells of a step are adjacent.
-    let of_curve: Vec<_> = of_curve.collect();
-    let each = of_curve.chunk_by(|a, b| a.0 == b.0).map(|step| {
-        let longest = step.iter().map(|it| it.1.summary.median).max();
-        let longest = run.clock().span(longest.unwrap_or(0));
-        format!("{}: {longest}", step[0].0.unwrap_or(0))
+    let steps = medians.chunk_by(|(a, _), (b, _)| a == b).map(|step| {
+        let value = step[0].0;
+        let longest = step.iter().map(|(_, median)| *median).max();
+        format!("{value}: {}", run.clock().span(longest.unwrap_or(0)))
     });
-    join(each, ", ")
+    join(steps, ", ")
 }
 
 /// Counts the rejected attempts, by reason.
@@ -89,9 +93,10 @@ fn not_counted(scenario: &Scenario) -> Option<String> {
     if scenario.id.descriptor().not_counted != NotCounted::ByReason {
         return None;
     }
-    let all: u64 = scenario.rejected().map(|it| it.1).sum();
-    let each = scenario.rejected();
-    let each = each.map(|(reason, count)| format!("{count} {}", reason.key()));
-    let (attempts, each) = (Many(all, "attempt"), join(each, ", "));
-    (all > 0).then(|| format!("Not counted: {attempts}: {each}."))
+    let total: u64 = scenario.rejected().map(|(_, count)| count).sum();
+    let by_reason = scenario
+        .rejected()
+        .map(|(reason, count)| format!("{count} {}", reason.key()));
+    let (attempts, reasons) = (Many(total, "attempt"), join(by_reason, ", "));
+    (total > 0).then(|| format!("Not counted: {attempts}: {reasons}."))
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::model::Run;
 
-/// The text shown in a cell without a figure. It is not a dash, which would start a list in
+/// The text shown in an entry without a figure. It is not a dash, which would start a list in
 /// reStructuredText.
 pub const ABSENT: &str = "n/a";
 
@@ -22,23 +22,23 @@ pub const ABSENT: &str = "n/a";
 #[derive(Serialize)]
 struct TableColumn {
     name: String,
-    /// True if the cells are aligned to the right.
+    /// True if the entries are aligned to the right.
     is_number: bool,
     /// True if the column identifies the rows, so that it is repeated when the table is continued.
     #[serde(skip)]
     is_name: bool,
-    /// For an optional column, the text shown in a cell without a value. The column is dropped if
-    /// no cell has a value.
+    /// For an optional column, the text shown in an entry without a value. The column is dropped if
+    /// no entry has a value.
     #[serde(skip)]
     absent: Option<&'static str>,
 }
 
-/// A table in which every row has one cell per column.
+/// A table in which every row has one entry per column.
 #[derive(Serialize)]
 pub struct Table {
     title: String,
     columns: Vec<TableColumn>,
-    /// The cells.
+    /// The entries of each row.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -46,7 +46,7 @@ pub struct Table {
 pub struct TableStyle {
     /// The number of spaces before each line.
     pub indent: usize,
-    /// The text before, between and after the cells of a row.
+    /// The text before, between and after the entries of a row.
     pub edges: [&'static str; 3],
     /// The text before, between and after the segments of a rule.
     pub corners: fn(char) -> [&'static str; 3],
@@ -58,7 +58,7 @@ pub struct TableStyle {
     pub width: Option<usize>,
     /// Writes the title and what separates it from the table.
     pub title: fn(&mut dyn Write, &str) -> fmt::Result,
-    /// Returns the text of a cell or title without anything that has a meaning in the format.
+    /// Returns the text of an entry or title without anything that has a meaning in the format.
     pub escape: fn(&str) -> String,
 }
 
@@ -112,13 +112,19 @@ impl Table {
         table
     }
 
-    /// Adds a row with a CPU's labels and `cells`.
-    pub fn cpu_row(&mut self, run: &Run, cpu: CpuIndex, cells: impl IntoIterator<Item = String>) {
-        let cpu = run.cpu(cpu);
+    /// Adds a row with a CPU's labels and `entries`.
+    pub fn cpu_row(
+        &mut self,
+        run: &Run,
+        index: CpuIndex,
+        entries: impl IntoIterator<Item = String>,
+    ) {
+        let cpu = run.cpu(index);
         let labels = [cpu.cluster, cpu.core, cpu.thread].map(|label| u32::from(label).to_string());
-        self.rows.push(labels.into_iter().chain(cells).collect());
+        self.rows.push(labels.into_iter().chain(entries).collect());
     }
 
+    /// Adds columns of one kind.
     fn columns(
         &mut self,
         names: impl IntoIterator<Item: Into<String>>,
@@ -145,12 +151,12 @@ impl Table {
         self.columns(names, true, None);
     }
 
-    /// Adds text columns, which are dropped if all their cells are empty.
+    /// Adds text columns, which are dropped if all their entries are empty.
     pub fn optional_words<const N: usize>(&mut self, names: [&str; N]) {
         self.columns(names, false, Some(""));
     }
 
-    /// Adds numeric columns, which are dropped if all their cells are `absent`.
+    /// Adds numeric columns, which are dropped if all their entries are `absent`.
     pub fn optional_numbers(&mut self, names: &[&str], absent: &'static str) {
         self.columns(names.iter().copied(), true, Some(absent));
     }
@@ -166,12 +172,12 @@ impl Table {
 
     /// Returns the table without its empty optional columns, or None if there are no rows.
     pub fn finished(mut self) -> Option<Self> {
-        for place in (0..self.columns.len()).rev() {
-            let absent = self.columns[place].absent;
-            if absent.is_some_and(|absent| self.rows.iter().all(|row| row[place] == absent)) {
-                self.columns.remove(place);
+        for index in (0..self.columns.len()).rev() {
+            let absent = self.columns[index].absent;
+            if absent.is_some_and(|absent| self.rows.iter().all(|row| row[index] == absent)) {
+                self.columns.remove(index);
                 for row in &mut self.rows {
-                    row.remove(place);
+                    row.remove(index);
                 }
             }
         }
@@ -185,10 +191,11 @@ impl Table {
     pub fn write(&self, out: &mut dyn Write, style: &TableStyle) -> fmt::Result {
         let title = (style.escape)(&self.title);
         let widths = self.widths(style);
-        for (place, columns) in self.parts(style, &widths).iter().enumerate() {
-            match place {
-                0 => (style.title)(out, &title)?,
-                _ => (style.title)(out, &format!("{title}, continued"))?,
+        for (index, columns) in self.parts(style, &widths).iter().enumerate() {
+            if index == 0 {
+                (style.title)(out, &title)?;
+            } else {
+                (style.title)(out, &format!("{title}, continued"))?;
             }
             let part = Part {
                 table: self,
@@ -201,14 +208,15 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the width of each column's widest cell.
+    /// Returns the width of each column's widest entry.
     fn widths(&self, style: &TableStyle) -> Vec<usize> {
         let width = |text: &str| (style.escape)(text).chars().count();
         let mut widths: Vec<usize> = Vec::with_capacity(self.columns.len());
-        for (place, column) in self.columns.iter().enumerate() {
-            let cells = self.rows.iter().map(|row| width(&row[place]));
+        for (index, column) in self.columns.iter().enumerate() {
+            let entries = self.rows.iter().map(|row| width(&row[index]));
+            let widest = entries.max().unwrap_or(0).max(width(&column.name));
             let least = if style.marks_alignment { 3 } else { 0 };
-            widths.push(cells.max().unwrap_or(0).max(width(&column.name)).max(least));
+            widths.push(widest.max(least));
         }
         widths
     }
@@ -222,16 +230,19 @@ impl Table {
             _ => return vec![(0..widths.len()).collect()],
         };
         let [first, between, last] = style.edges.map(str::len);
-        let line = |columns: &[usize]| {
-            let columns = names.iter().chain(columns);
-            let cells: usize = columns.map(|column| widths[*column] + between).sum();
-            style.indent + first + cells - between + last
+        let line_width = |columns: &[usize]| {
+            let entries: usize = names
+                .iter()
+                .chain(columns)
+                .map(|column| widths[*column] + between)
+                .sum();
+            style.indent + first + entries - between + last
         };
         let mut parts = Vec::new();
         while !rest.is_empty() {
             // Each part has at least one column, even if it is too wide.
-            let fitting = (1..=rest.len()).take_while(|count| line(&rest[..*count]) <= limit);
-            let count = fitting.last().unwrap_or(1);
+            let fits = |count: &usize| line_width(&rest[..*count]) <= limit;
+            let count = (1..=rest.len()).take_while(fits).last().unwrap_or(1);
             parts.push(names.iter().copied().chain(rest.drain(..count)).collect());
         }
         parts
@@ -250,16 +261,17 @@ impl Part<'_> {
     fn write(&self, out: &mut dyn Write) -> fmt::Result {
         let [above, below_headings, between, below] = self.style.rules;
         self.rule(out, above)?;
-        self.cells(out, &|column| &self.table.columns[column].name)?;
+        self.entries(out, &|column| &self.table.columns[column].name)?;
         self.rule(out, below_headings)?;
-        for (place, row) in self.table.rows.iter().enumerate() {
-            self.rule(out, between.filter(|_| place > 0))?;
-            self.cells(out, &|column| &row[column])?;
+        for (index, row) in self.table.rows.iter().enumerate() {
+            self.rule(out, between.filter(|_| index > 0))?;
+            self.entries(out, &|column| &row[column])?;
         }
         self.rule(out, below)?;
         out.write_char('\n')
     }
 
+    /// Writes a rule, if the style has one here.
     fn rule(&self, out: &mut dyn Write, stroke: Option<char>) -> fmt::Result {
         let Some(stroke) = stroke else { return Ok(()) };
         self.line(out, (self.style.corners)(stroke), &|out, column| {
@@ -270,37 +282,38 @@ impl Part<'_> {
         })
     }
 
-    fn cells<'c>(&self, out: &mut dyn Write, text: &dyn Fn(usize) -> &'c str) -> fmt::Result {
+    /// Writes one line of entries; `text` returns the text of a column.
+    fn entries<'c>(&self, out: &mut dyn Write, text: &dyn Fn(usize) -> &'c str) -> fmt::Result {
         let last = self.columns.last().copied();
         self.line(out, self.style.edges, &|out, column| {
-            let text = (self.style.escape)(text(column));
-            let rest = self.widths[column].saturating_sub(text.chars().count());
+            let escaped = (self.style.escape)(text(column));
+            let padding = self.widths[column].saturating_sub(escaped.chars().count());
             let is_number = self.table.columns[column].is_number;
-            fill(out, ' ', if is_number { rest } else { 0 })?;
-            out.write_str(&text)?;
+            fill(out, ' ', if is_number { padding } else { 0 })?;
+            out.write_str(&escaped)?;
             // Lines must not end with a space.
             let is_open = self.style.edges[2].is_empty() && last == Some(column);
-            fill(out, ' ', if is_number || is_open { 0 } else { rest })
+            fill(out, ' ', if is_number || is_open { 0 } else { padding })
         })
     }
 
-    /// Writes one line; `write_cell` writes the text of a column.
+    /// Writes one line; `write_entry` writes the text of a column.
     fn line(
         &self,
         out: &mut dyn Write,
         [first, between, last]: [&str; 3],
-        write_cell: &dyn Fn(&mut dyn Write, usize) -> fmt::Result,
+        write_entry: &dyn Fn(&mut dyn Write, usize) -> fmt::Result,
     ) -> fmt::Result {
         fill(out, ' ', self.style.indent)?;
-        for (place, column) in self.columns.iter().enumerate() {
-            out.write_str(if place == 0 { first } else { between })?;
-            write_cell(out, *column)?;
+        for (index, column) in self.columns.iter().enumerate() {
+            out.write_str(if index == 0 { first } else { between })?;
+            write_entry(out, *column)?;
         }
         writeln!(out, "{last}")
     }
 }
 
-/// Returns the text of a cell.
+/// Returns the text of an entry.
 pub fn text_or_absent(value: Option<impl ToString>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), |value| value.to_string())
 }

@@ -28,7 +28,7 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
 
 /// Returns the title of the main table.
 fn title(run: &Run, scenario: &Scenario) -> String {
-    let variant = match (scenario.method, scenario.has_pmf()) {
+    let conditions = match (scenario.method, scenario.has_pmf()) {
         (Method::Tftf, true) => "",
         (Method::Tftf, false) => ", caller's side",
         (Method::Warm, true) => ", CPUs kept on",
@@ -38,7 +38,7 @@ fn title(run: &Run, scenario: &Scenario) -> String {
         format!(", woken by CPU {}", run.label(helper))
     });
     let (name, unit) = (scenario.id.name(), run.clock().unit());
-    format!("{name}{variant}{helper} ({unit})")
+    format!("{name}{conditions}{helper} ({unit})")
 }
 
 /// Writes one row per CPU and one column per metric.
@@ -51,12 +51,15 @@ fn main_table(
     let mut table = Table::of_cpus(title(run, scenario));
     table.end_names();
     table.numbers(metrics.iter().map(|metric| metric.heading()));
-    for own in &scenario.cells {
-        let figures = metrics.iter().map(|metric| match own.skipped {
-            Some(_) => "Skipped".into(),
-            None => text_or_absent(own.figure(*metric).map(|figure| text(run, *metric, figure))),
-        });
-        table.cpu_row(run, own.cpu, figures);
+    for cell in &scenario.cells {
+        let entry = |metric: &Metric| {
+            if cell.skipped.is_some() {
+                return "Skipped".into();
+            }
+            let figure = cell.figure(*metric);
+            text_or_absent(figure.map(|figure| text(run, *metric, figure)))
+        };
+        table.cpu_row(run, cell.cpu, metrics.iter().map(entry));
     }
     write_table(out, table, &TableStyle::GRID)
 }
@@ -74,15 +77,15 @@ fn spread_table(
     table.numbers(["n"]);
     table.end_names();
     table.numbers(metrics.iter().map(|metric| metric.heading()));
-    for own in &scenario.cells {
-        let label = run.label(own.cpu).to_string();
-        let mut row = vec![label, own.valid().to_string()];
-        row.extend(metrics.iter().map(|metric| {
-            text_or_absent(own.summary(*metric).map(|summary| {
-                let figures = [summary.min, summary.median, summary.max];
-                join(figures.map(|figure| text(run, *metric, figure)).iter(), "/")
-            }))
-        }));
+    for cell in &scenario.cells {
+        let spread = |metric: &Metric| {
+            let summary = cell.summary(*metric)?;
+            let figures = [summary.min, summary.median, summary.max];
+            let texts = figures.map(|figure| text(run, *metric, figure));
+            Some(join(texts.iter(), "/"))
+        };
+        let mut row = vec![run.label(cell.cpu).to_string(), cell.valid().to_string()];
+        row.extend(metrics.iter().map(|metric| text_or_absent(spread(metric))));
         table.rows.push(row);
     }
     write_table(out, table, &TableStyle::SIMPLE)
@@ -93,20 +96,23 @@ fn text(run: &Run, metric: Metric, figure: u64) -> String {
     FigureScale::of_tables(run.clock(), metric, 1).text(figure)
 }
 
+/// Returns the text below the tables.
 fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
-    let parallel = scenario.id.is_parallel();
-    let none = Conditions::default();
-    let conditions = scenario.conditions.as_ref().unwrap_or(&none);
-    let (one, together) = match parallel {
-        true => ("round", ""),
-        false => ("attempt", " on all CPUs"),
+    let unknown = Conditions::default();
+    let conditions = scenario.conditions.as_ref().unwrap_or(&unknown);
+    let is_parallel = scenario.id.is_parallel();
+    let (attempt, on_cpus) = if is_parallel {
+        ("round", "")
+    } else {
+        ("attempt", " on all CPUs")
     };
     let samples = Many(conditions.asked.into(), "sample");
-    let made = Many(conditions.attempts.into(), one);
+    let attempts = Many(conditions.attempts.into(), attempt);
     let method = scenario.method.word();
-    let mut text = format!("Method {method}: {samples} per CPU requested, {made} made{together}. ");
+    let mut text =
+        format!("Method {method}: {samples} per CPU requested, {attempts} made{on_cpus}. ");
     text += &wake_ups(run, scenario, conditions);
-    if parallel {
+    if is_parallel {
         text += &skew(run, conditions);
     }
     for metric in metrics {
@@ -121,21 +127,21 @@ fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
         return String::new();
     };
     let pattern = plan.wake_by(scenario.method).word();
-    let first = match scenario.id.is_parallel() {
-        true => format!("wake={pattern}, the first "),
-        false => String::new(),
+    let first = if scenario.id.is_parallel() {
+        format!("wake={pattern}, the first ")
+    } else {
+        String::new()
     };
     let sleep = run.clock().span(conditions.sleep);
     format!("power_state {power_state:#010x}; {first}wake-up {sleep} after the start. ")
 }
 
+/// Describes how far apart the CPUs' calls were. Returns an empty string if that is unknown.
 fn skew(run: &Run, conditions: &Conditions) -> String {
-    let skew = conditions.skew.filter(|skew| skew.n > 0);
-    skew.map_or_else(String::new, |skew| {
-        let [median, most] = [skew.median, skew.max].map(|it| run.clock().span(it));
-        let rounds = Many(skew.n.into(), "round");
-        format!(
-            "Calls started within {median} of each other (median of {rounds}; at most {most}). "
-        )
-    })
+    let Some(skew) = conditions.skew.filter(|skew| skew.n > 0) else {
+        return String::new();
+    };
+    let [median, longest] = [skew.median, skew.max].map(|ticks| run.clock().span(ticks));
+    let rounds = Many(skew.n.into(), "round");
+    format!("Calls started within {median} of each other (median of {rounds}; at most {longest}). ")
 }

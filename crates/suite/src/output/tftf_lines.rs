@@ -1,10 +1,10 @@
 //! The lines that TFTF tooling looks for, printed exactly as in TFTF.
 //!
 //! Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned nanoseconds, and either
-//! average one CPU's rows or pair rows by position. There is therefore one row per CPU and
-//! scenario, in MPIDR order. A scenario without PMF timestamps, or without a frequency to convert
-//! them, has no such rows. The frame reports such a scenario as Skipped, as TFTF would, but
-//! psci-bench's own tables below it may still contain results.
+//! average one CPU's rows or pair rows by index. There is therefore one row per CPU and scenario,
+//! in MPIDR order. A scenario without PMF timestamps, or without a frequency to convert them, has
+//! no such rows. TFTF's lines report such a scenario as Skipped, as TFTF would, but psci-bench's
+//! own tables below them may still contain results.
 
 use alloc::format;
 use core::fmt::{self, Write};
@@ -14,6 +14,7 @@ use crate::model::{Cell, Run, Scenario, Status};
 use hardware::board::CpuIndex;
 use hardware::text::prose::paragraph;
 
+/// Writes the lines at the start of a run.
 pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
     let level = u32::from(exception_level);
@@ -30,10 +31,12 @@ pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fm
     }
     let status = Scenario::status_of(group);
     let has_rows = run.clock().is_known() && group.iter().all(Scenario::has_pmf);
-    let word = match status {
-        Status::Failed(_) | Status::Crashed => "Failed",
-        Status::Passed if has_rows => "Passed",
-        Status::Passed | Status::Skipped(_) | Status::Unknown => "Skipped",
+    let word = if status.has_failed() {
+        "Failed"
+    } else if status == Status::Passed && has_rows {
+        "Passed"
+    } else {
+        "Skipped"
     };
     writeln!(out, "  TEST COMPLETE {word:>54}")?;
     if status == Status::Passed && !has_rows {
@@ -43,7 +46,7 @@ pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fm
     }
 }
 
-/// Writes the reason why a scenario was skipped or failed, inside or outside the frame.
+/// Writes the reason why a scenario was skipped or failed, inside or outside TFTF's lines.
 pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Result {
     let text = match status {
         Status::Skipped(skip) => format!("Skipped: {skip}"),
@@ -53,6 +56,7 @@ pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Res
     paragraph(out, "  ", 4, &text)
 }
 
+/// Writes the number of tests that were skipped, passed and failed.
 pub(crate) fn summary(out: &mut dyn Write, [skipped, passed, failed]: [usize; 3]) -> fmt::Result {
     let total = skipped + passed + failed;
     let suite = if failed == 0 { "Passed" } else { "Failed" };
@@ -71,7 +75,7 @@ pub(crate) fn summary(out: &mut dyn Write, [skipped, passed, failed]: [usize; 3]
     )
 }
 
-/// Writes the reason why a measured scenario has no rows in the frame.
+/// Writes the reason why a measured scenario has no rows among TFTF's lines.
 fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let hz = run.clock().hz;
     let text = match run.facts.map(|facts| facts.pmf) {

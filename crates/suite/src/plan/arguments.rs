@@ -5,13 +5,13 @@
 use alloc::string::String;
 use core::fmt;
 
-use super::active_cpus::ActiveCpus;
+use super::choices::{
+    ActiveCpus, CheckedCalls, EndAction, Load, Method, Records, SentSamples, WakePattern,
+};
 use super::kinds::{
     Bytes, Choice, CpuSteps, DirtySteps, FunctionIds, Kind, List, Number, Optional, PowerState,
     Scenarios,
 };
-use super::load::Load;
-use super::method::{CheckedCalls, EndAction, Method, Records, SentSamples, WakePattern};
 use super::scenario_set::ScenarioSet;
 use super::word_set::WordSet;
 

@@ -73,11 +73,12 @@ impl Axis {
         })
     }
 
-    /// Returns a value as tables show it.
+    /// Returns a value as tables and sentences show it.
     pub fn text(self, value: u64) -> String {
-        match self.has_names() {
-            true => format!("{value:#010x}"),
-            false => value.to_string(),
+        if self.has_names() {
+            format!("{value:#010x}")
+        } else {
+            value.to_string()
         }
     }
 

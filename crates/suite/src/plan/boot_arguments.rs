@@ -9,7 +9,7 @@ use hardware::text::words::Word;
 
 use super::arguments::{Key, Plan};
 use super::axis::Axis;
-use super::method::{Method, SentSamples, WakePattern};
+use super::choices::{Method, SentSamples, WakePattern};
 use super::plan_error::{PlanError, PlanProblem};
 use super::sweep_values::SweepValues;
 
@@ -28,13 +28,13 @@ impl Plan {
 
     /// Returns the memory needed for these steps, in bytes; 0 if no cache lines are dirtied.
     pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
-        let steps = self.dirty_values(outer_cache);
-        let steps = steps.filter(|_| {
-            self.scenarios
-                .iter()
-                .any(|id| id.axis() == Some(Axis::Bytes))
-        });
-        steps.map_or(0, |steps| steps.highest() as usize)
+        let is_used = self
+            .scenarios
+            .iter()
+            .any(|id| id.axis() == Some(Axis::Bytes));
+        self.dirty_values(outer_cache)
+            .filter(|_| is_used)
+            .map_or(0, |values| values.highest() as usize)
     }
 
     /// Parses boot arguments. An empty string results in the default plan.
@@ -58,7 +58,7 @@ impl Plan {
         Self::follow(words.filter(|(_, word)| !is_foreign(word)))
     }
 
-    /// Applies the words, each paired with its position among all words, counting from 0.
+    /// Applies the words, each paired with its index among all words.
     fn follow<'a>(words: impl Iterator<Item = (usize, &'a str)>) -> Result<Self, PlanError<'a>> {
         let mut plan = Self::default();
         let mut seen = 0u32;
@@ -125,6 +125,7 @@ impl Plan {
         (batch, loops.div_ceil(batch))
     }
 
+    /// Applies one word. `seen` has one bit for each [`Key`] that was given before.
     fn apply(&mut self, word: &str, seen: &mut u32) -> Result<(), PlanProblem> {
         let (key, value) = word.split_once('=').ok_or(PlanProblem::NotAPair)?;
         let key = Key::from_word(key).ok_or(PlanProblem::UnknownKey)?;
@@ -201,6 +202,7 @@ pub fn is_foreign(word: &str) -> bool {
     Key::from_word(key).is_none() && !Key::is_misspelled(key)
 }
 
+/// Returns the part of a word before its first `=`, or the whole word.
 fn key_of(word: &str) -> &str {
     word.split_once('=').map_or(word, |(key, _)| key)
 }

@@ -70,6 +70,7 @@ impl<const LEAST: u32, const MOST: u32> Kind for Bytes<LEAST, MOST> {
     }
 }
 
+/// Returns a number of bytes with the largest unit that divides it.
 fn bytes_text(bytes: u32) -> String {
     match bytes {
         0 => "0".into(),
@@ -94,10 +95,10 @@ impl<T: Word> Kind for Choice<T> {
     }
 
     fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
-        for (place, value) in T::VALUES.iter().enumerate() {
-            f.write_str(match place {
+        for (index, value) in T::VALUES.iter().enumerate() {
+            f.write_str(match index {
                 0 => "",
-                _ if place + 1 == T::VALUES.len() => " or ",
+                _ if index + 1 == T::VALUES.len() => " or ",
                 _ => ", ",
             })?;
             f.write_str(value.word())?;
@@ -171,6 +172,7 @@ impl Kind for PowerState {
     }
 }
 
+/// Parses `0x` and 1 to 8 hexadecimal digits.
 fn hexadecimal(text: &str) -> Option<u32> {
     let digits = text.as_bytes().strip_prefix(b"0x")?;
     outside::number(digits, 16).filter(|_| digits.len() <= 8)
@@ -186,11 +188,9 @@ impl Kind for DirtySteps {
         SweepValues::parse(text, dirty_bytes, next_bytes)
     }
 
-    fn write(steps: &SweepValues) -> Option<String> {
-        Some(join(
-            steps.as_slice().iter().map(|step| bytes_text(*step)),
-            ",",
-        ))
+    fn write(amounts: &SweepValues) -> Option<String> {
+        let texts = amounts.as_slice().iter().map(|bytes| bytes_text(*bytes));
+        Some(join(texts, ","))
     }
 
     fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
@@ -208,8 +208,8 @@ impl Kind for CpuSteps {
         SweepValues::parse(text, cpus, next_cpus)
     }
 
-    fn write(steps: &SweepValues) -> Option<String> {
-        Some(join(steps.as_slice().iter(), ","))
+    fn write(counts: &SweepValues) -> Option<String> {
+        Some(join(counts.as_slice().iter(), ","))
     }
 
     fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
@@ -227,9 +227,9 @@ impl Kind for FunctionIds {
         SweepValues::parse(text, hexadecimal, |id| id.saturating_add(1))
     }
 
-    fn write(steps: &SweepValues) -> Option<String> {
-        let each = steps.as_slice().iter().map(|id| format!("{id:#x}"));
-        Some(join(each, ","))
+    fn write(ids: &SweepValues) -> Option<String> {
+        let texts = ids.as_slice().iter().map(|id| format!("{id:#x}"));
+        Some(join(texts, ","))
     }
 
     fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
@@ -258,6 +258,7 @@ impl<K: Kind> Kind for Optional<K> {
     }
 }
 
+/// Describes a list of words.
 fn write_words<'w>(f: &mut dyn fmt::Write, words: impl Iterator<Item = &'w str>) -> fmt::Result {
     f.write_str("one or more of these, separated by commas:")?;
     for word in words {

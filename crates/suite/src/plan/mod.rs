@@ -1,12 +1,10 @@
 //! Parses boot arguments into a [`Plan`].
 
-mod active_cpus;
 mod arguments;
 mod axis;
 mod boot_arguments;
+mod choices;
 mod kinds;
-mod load;
-mod method;
 mod plan_error;
 mod plan_record;
 mod run_size;
@@ -20,13 +18,12 @@ mod traits;
 mod variant;
 mod word_set;
 
-pub use self::active_cpus::ActiveCpus;
 pub use self::arguments::{Key, Plan};
 pub use self::axis::{Amount, Axis};
 pub use self::boot_arguments::{LOOPS_LIMIT_S, is_foreign, is_shared};
-pub use self::load::Load;
-pub use self::method::{
-    CheckedCalls, EndAction, Method, Records, SentSamples, WARM_TITLE, WakePattern,
+pub use self::choices::{
+    ActiveCpus, CheckedCalls, EndAction, Load, Method, Records, SentSamples, WARM_TITLE,
+    WakePattern,
 };
 pub use self::plan_error::{PlanError, PlanProblem};
 pub use self::run_size::{RunSize, Work};

@@ -37,7 +37,7 @@ fn edit_distance(key: &str, word: &str) -> Option<u8> {
     if key.len() > LENGTH_MAX || word.len() >= COLUMNS {
         return None;
     }
-    let letter = |text: &str, place: usize| text.as_bytes()[place - 1].to_ascii_lowercase();
+    let letter = |text: &str, nth: usize| text.as_bytes()[nth - 1].to_ascii_lowercase();
     // Each entry is the distance between the first letters of the key and the word.
     let mut distances = [[0u8; COLUMNS]; LENGTH_MAX + 1];
     for row in 0..=key.len() {
@@ -45,17 +45,18 @@ fn edit_distance(key: &str, word: &str) -> Option<u8> {
             distances[row][column] = if row == 0 || column == 0 {
                 (row + column) as u8
             } else {
-                let (own, other) = (letter(key, row), letter(word, column));
+                let (in_key, in_word) = (letter(key, row), letter(word, column));
                 let removed = distances[row - 1][column] + 1;
                 let inserted = distances[row][column - 1] + 1;
-                let replaced = distances[row - 1][column - 1] + u8::from(own != other);
+                let replaced = distances[row - 1][column - 1] + u8::from(in_key != in_word);
                 let is_exchanged = row > 1
                     && column > 1
-                    && own == letter(word, column - 1)
-                    && other == letter(key, row - 1);
-                let exchanged = match is_exchanged {
-                    true => distances[row - 2][column - 2] + 1,
-                    false => u8::MAX,
+                    && in_key == letter(word, column - 1)
+                    && in_word == letter(key, row - 1);
+                let exchanged = if is_exchanged {
+                    distances[row - 2][column - 2] + 1
+                } else {
+                    u8::MAX
                 };
                 removed.min(inserted).min(replaced).min(exchanged)
             };
@@ -88,6 +89,7 @@ pub enum PlanProblem {
     Value(Key),
 }
 
+/// The maximum number of characters of a word in an error message.
 const SHOWN: usize = 40;
 
 impl fmt::Display for PlanError<'_> {

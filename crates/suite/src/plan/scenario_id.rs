@@ -1,4 +1,4 @@
-//! The identity of a scenario: its place in the list of scenarios.
+//! The identity of a scenario: its index in the list of scenarios.
 //!
 //! This is the only file that imports from folders that come after its own: plans, records and
 //! results name scenarios, and the list of scenarios leads to the code that measures them.
@@ -11,9 +11,9 @@ use hardware::text::words::Word;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 
-use super::active_cpus::ActiveCpus;
 use super::arguments::Key;
 use super::axis::Axis;
+use super::choices::ActiveCpus;
 use super::run_size::{RunSize, Work};
 use super::traits::{Group, NotCounted, StateChoice};
 use super::variant::Variant;
@@ -23,7 +23,8 @@ use crate::scenarios::{Descriptor, SCENARIOS};
 /// The prefix of the suite's tags, which a user may omit.
 pub const TAG_PREFIX: &str = "test_rt_instr_";
 
-/// A scenario. Holding one proves that the list of scenarios has it.
+/// A scenario. Holding one proves that the list of scenarios has it, so [`Self::descriptor`] cannot
+/// fail. It does not prove that the machine can run the scenario.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScenarioId(u8);
 
@@ -31,10 +32,10 @@ impl ScenarioId {
     /// All scenarios, in the order of the list.
     pub const ALL: [Self; SCENARIOS.len()] = {
         let mut all = [Self(0); SCENARIOS.len()];
-        let mut place = 0;
-        while place < all.len() {
-            all[place] = Self(place as u8);
-            place += 1;
+        let mut index = 0;
+        while index < all.len() {
+            all[index] = Self(index as u8);
+            index += 1;
         }
         all
     };
@@ -67,12 +68,12 @@ impl ScenarioId {
     /// # Panics
     /// Panics if no scenario has this tag; in a constant, that is a compile-time error.
     pub const fn named(tag: &str) -> Self {
-        let mut place = 0;
-        while place < SCENARIOS.len() {
-            if is_same(SCENARIOS[place].tag, tag) {
-                return Self(place as u8);
+        let mut index = 0;
+        while index < SCENARIOS.len() {
+            if is_same(SCENARIOS[index].tag, tag) {
+                return Self(index as u8);
             }
-            place += 1;
+            index += 1;
         }
         panic!("no scenario has this tag")
     }
@@ -102,15 +103,15 @@ impl ScenarioId {
         self.descriptor().axis
     }
 
-    /// Returns the kinds of operation in its steps, in table order.
+    /// Returns the variants of its steps, in table order.
     pub fn variants(self) -> impl Iterator<Item = Variant> {
         let descriptor = self.descriptor();
-        let operations = descriptor
+        let loop_variants = descriptor
             .loops
             .into_iter()
-            .flat_map(|loops| loops.operations);
-        let of_loops = operations.map(|kind| kind.variant);
-        descriptor.variants.iter().copied().chain(of_loops)
+            .flat_map(|loops| loops.operations)
+            .map(|kind| kind.variant);
+        descriptor.variants.iter().copied().chain(loop_variants)
     }
 
     /// Returns the figures in its `RT_INSTR` lines, in column order; none outside TFTF's suite.
@@ -195,8 +196,8 @@ impl ScenarioId {
 
     /// Returns true if CPUs that go down together wait for one another.
     pub const fn has_queue(self) -> bool {
-        let is_of_many = matches!(self.axis(), Some(Axis::Cpus));
-        is_of_many || self.is_parallel() && self.is_suspend()
+        let varies_cpus = matches!(self.axis(), Some(Axis::Cpus));
+        varies_cpus || self.is_parallel() && self.is_suspend()
     }
 
     /// Returns the index among all scenarios.
@@ -213,11 +214,11 @@ impl ScenarioId {
 
 const fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut place = 0;
-    while place < one.len() && place < other.len() && one[place] == other[place] {
-        place += 1;
+    let mut index = 0;
+    while index < one.len() && index < other.len() && one[index] == other[index] {
+        index += 1;
     }
-    place == one.len() && place == other.len()
+    index == one.len() && index == other.len()
 }
 
 impl Word for ScenarioId {

@@ -6,7 +6,8 @@ use hardware::text::join::join;
 
 use super::scenario_id::ScenarioId;
 
-/// A set of scenarios.
+/// A set of scenarios. Holding one proves that all its members are in the list of scenarios. It may
+/// be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScenarioSet(u32);
 
@@ -28,16 +29,19 @@ impl ScenarioSet {
         tags.chain(Self::GROUPS)
     }
 
-    /// Returns the scenarios selected by a tag or by a keyword in [`Self::GROUPS`].
+    /// Returns the scenarios selected by a tag or by the keyword of a group.
     pub fn of_word(word: &str) -> Option<Self> {
-        let is_meant: fn(ScenarioId) -> bool = match word {
+        let is_selected: fn(ScenarioId) -> bool = match word {
             "suite" => ScenarioId::is_suite,
             "micro" => ScenarioId::is_micro,
             "all" => |id| id.descriptor().is_in_all,
             tag => return ScenarioId::from_tag(tag).map(Self::only),
         };
-        let meant = ScenarioId::ALL.into_iter().filter(|id| is_meant(*id));
-        Some(Self(meant.fold(0, |set, id| set | Self::only(id).0)))
+        let mut set = Self::EMPTY;
+        for id in ScenarioId::ALL.into_iter().filter(|id| is_selected(*id)) {
+            set.insert(Self::only(id));
+        }
+        Some(set)
     }
 
     const fn only(id: ScenarioId) -> Self {
@@ -61,9 +65,10 @@ impl ScenarioSet {
 
     /// Returns the tags as written in a boot argument.
     pub fn list(self) -> String {
-        match self.is_empty() {
-            true => Self::HELP.into(),
-            false => join(self.iter().map(ScenarioId::short_tag), ","),
+        if self.is_empty() {
+            Self::HELP.into()
+        } else {
+            join(self.iter().map(ScenarioId::short_tag), ",")
         }
     }
 

@@ -2,9 +2,12 @@
 
 use hardware::text::outside;
 
+/// The maximum number of values.
 const VALUES_MAX: usize = 24;
 
-/// The values of a sweep. Each number occurs only once.
+/// The values of a sweep. Holding one proves that there are at most 24 values and that each occurs
+/// only once. It does not prove that there are any, that they are in order, or that the board has
+/// that many CPUs or that much cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepValues {
     list: [u32; VALUES_MAX],
@@ -33,10 +36,10 @@ impl SweepValues {
         if self.as_slice().contains(&value) {
             return true;
         }
-        let Some(place) = self.list.get_mut(usize::from(self.len)) else {
+        let Some(free) = self.list.get_mut(usize::from(self.len)) else {
             return false;
         };
-        *place = value;
+        *free = value;
         self.len += 1;
         true
     }
@@ -58,16 +61,18 @@ impl SweepValues {
         let mut values = Self::EMPTY;
         let all_fit = text.split(',').all(|word| {
             let (first, last) = word.split_once('-').unwrap_or((word, word));
-            let range = item(first).zip(item(last)).filter(|(a, b)| a <= b);
-            range.is_some_and(|(first, last)| values.add_range(first, last, next))
+            let range = item(first).zip(item(last));
+            range.is_some_and(|(first, last)| first <= last && values.add_range(first, last, next))
         });
         all_fit.then_some(values)
     }
 }
 
+/// The largest number of dirty bytes.
 const DIRTY_MAX: u32 = 64 << 20;
 /// The maximum number of values in a default dirty sweep, including one that is not a power of two.
 pub const DIRTY_VALUES: usize = 15;
+/// The first number of dirty bytes after 0 in a default dirty sweep.
 const DIRTY_FIRST: u32 = 16 << 10;
 
 /// Parses a number of bytes: digits, with an optional K or M for 1024 or 1024 * 1024.
@@ -80,10 +85,12 @@ pub(crate) fn bytes(word: &str) -> Option<u32> {
     outside::number(digits, 10)?.checked_mul(unit)
 }
 
+/// Parses a number of dirty bytes: at most 64 MiB.
 pub(crate) fn dirty_bytes(word: &str) -> Option<u32> {
     bytes(word).filter(|bytes| *bytes <= DIRTY_MAX)
 }
 
+/// Returns the next number of bytes in a range: twice the number, but at least 16 KiB.
 pub(crate) fn next_bytes(bytes: u32) -> u32 {
     (bytes * 2).max(DIRTY_FIRST)
 }
@@ -91,7 +98,7 @@ pub(crate) fn next_bytes(bytes: u32) -> u32 {
 /// Parses a number of CPUs.
 pub(crate) fn cpus(word: &str) -> Option<u32> {
     outside::number(word.as_bytes(), 10)
-        .filter(|n| (1..=hardware::board::CPU_MAX as u32).contains(n))
+        .filter(|count| (1..=hardware::board::CPU_MAX as u32).contains(count))
 }
 
 /// Returns the next number of CPUs in a range: every number up to 8, then two for each doubling.

@@ -25,8 +25,7 @@ fn words_of_an_operating_system_are_passed_over_where_a_loader_put_them() {
     for bootargs in HANDED_OVER {
         let plan = Plan::parse_among_foreign(bootargs);
         assert_eq!(plan, Plan::parse("iterations=3"), "{bootargs}");
-        let first = bootargs.split_ascii_whitespace().next();
-        let first = first.expect("a word");
+        let first = bootargs.split_ascii_whitespace().next().expect("a word");
         assert!(is_foreign(first) && !is_foreign("iterations=3"));
         let error = refused(bootargs);
         assert_eq!((error.word, error.position), (first, 1));
@@ -172,19 +171,22 @@ const FOLLOWED: &[(&str, &str)] = &[
 fn every_word_is_followed() {
     let read = |bootargs| Plan::parse(bootargs).expect(bootargs);
     for (bootargs, choices) in FOLLOWED {
-        let plan = serde_json::to_string(&read(bootargs)).expect("a record");
-        assert!(plan.contains(choices), "{bootargs}: {plan}");
+        let record = serde_json::to_string(&read(bootargs)).expect("a record");
+        assert!(record.contains(choices), "{bootargs}: {record}");
     }
-    let plan = read("\t\r\n ");
-    assert_eq!(plan, Plan::default());
-    assert_eq!(plan.scenarios, ScenarioSet::SUITE);
-    assert_eq!((plan.iterations, plan.warmup), (20, 2));
-    assert_eq!(plan.cpu_on_after, 1_000);
-    assert_eq!((plan.batches(), plan.tests()), ((1024, 1024), 6));
-    let wakes = Method::ALL.map(|method| plan.wake_by(method));
-    assert_eq!(wakes, [WakePattern::Chain, WakePattern::Together]);
-    let wakes = Method::ALL.map(|method| read("wake=staggered").wake_by(method));
-    assert_eq!(wakes, [WakePattern::Staggered; 2]);
+    let default = read("\t\r\n ");
+    assert_eq!(default, Plan::default());
+    assert_eq!(default.scenarios, ScenarioSet::SUITE);
+    assert_eq!((default.iterations, default.warmup), (20, 2));
+    assert_eq!(default.cpu_on_after, 1_000);
+    assert_eq!((default.batches(), default.tests()), ((1024, 1024), 6));
+    let patterns = |plan: Plan| Method::ALL.map(|method| plan.wake_by(method));
+    assert_eq!(
+        patterns(default),
+        [WakePattern::Chain, WakePattern::Together]
+    );
+    let staggered = patterns(read("wake=staggered"));
+    assert_eq!(staggered, [WakePattern::Staggered; 2]);
 
     let plan = read("only=suite,null_call loops=1000 batch=300 method=warm,tftf");
     assert_eq!((plan.batches(), plan.tests()), ((300, 4), 13));
@@ -357,12 +359,10 @@ fn every_argument_is_documented() {
         if key == Key::Only {
             accepted = "tags or groups, separated by commas, or help".into();
         }
-        let value = default.text(key).unwrap_or_default();
-        let value = if value.is_empty() || key == Key::Only {
-            value.replace(&default.scenarios.list(), "suite")
-        } else {
-            value
-        };
+        let mut value = default.text(key).unwrap_or_default();
+        if key == Key::Only {
+            value = value.replace(&default.scenarios.list(), "suite");
+        }
         let word = key.word();
         let meaning = key.meaning();
         table += &format!("| `{word}=` | {value} | {accepted} | {meaning} |\n");
@@ -374,8 +374,8 @@ fn every_argument_is_documented() {
         .find("\n\n")
         .map_or(text.len() - start, |at| at + 1);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        let text = [&text[..start], &table, &text[start + length..]].concat();
-        std::fs::write(file, text).expect("the documentation can be written");
+        let updated = [&text[..start], &table, &text[start + length..]].concat();
+        std::fs::write(file, updated).expect("the documentation can be written");
         return;
     }
     assert_eq!(&text[start..start + length], table);

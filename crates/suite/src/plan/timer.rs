@@ -1,9 +1,9 @@
 //! The options for `timer_latency`.
 
-use super::active_cpus::ActiveCpus;
 use super::arguments::Plan;
-use super::load::Load;
+use super::choices::{ActiveCpus, Load};
 use super::word_set::WordSet;
+
 /// The options for `timer_latency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerPlan {
@@ -38,16 +38,16 @@ impl TimerPlan {
 
     /// Removes a load. Returns false if the load was not part of any measurement.
     pub fn leave_out(&mut self, load: Load) -> bool {
-        let is_part =
+        let is_used =
             self.loads.contains(load) || load == Load::Zero && self.loads.contains(Load::Mixed);
         self.loads.remove(load);
-        is_part
+        is_used
     }
 
     /// Returns true if a load can be measured in this way. On a single-CPU machine, there are no
     /// other CPUs to produce it, and a CPU whose timer is measured does not suspend.
-    pub fn is_possible(load: Load, how: ActiveCpus, cpus: usize) -> bool {
-        match how {
+    pub fn is_possible(load: Load, active: ActiveCpus, cpus: usize) -> bool {
+        match active {
             ActiveCpus::All => load != Load::Suspend,
             ActiveCpus::Alone => cpus > 1 || load == Load::Idle,
             ActiveCpus::Near | ActiveCpus::Far => cpus > 1 && load != Load::Idle,
@@ -56,13 +56,15 @@ impl TimerPlan {
 
     /// Returns the number of measurements on a machine with this number of CPUs.
     pub fn measurements(&self, cpus: usize) -> usize {
-        let timers = self.timers;
-        let each = self
-            .loads()
-            .flat_map(move |load| timers.iter().map(move |how| (load, how)));
-        let possible = each.filter(|(load, how)| Self::is_possible(*load, *how, cpus));
-        let counts = possible.map(|(_, how)| if how == ActiveCpus::All { 1 } else { cpus });
-        counts.sum()
+        let mut count = 0;
+        for load in self.loads() {
+            for active in self.timers.iter() {
+                if Self::is_possible(load, active, cpus) {
+                    count += if active == ActiveCpus::All { 1 } else { cpus };
+                }
+            }
+        }
+        count
     }
 
     /// Returns the number of expiries of a timer in one measurement, and in a one-second window.
@@ -76,9 +78,10 @@ impl TimerPlan {
     /// Returns the size of each CPU's buffer in bytes, rounded up to whole pages; 0 if no load
     /// needs a buffer.
     pub fn buffer(&self) -> u64 {
-        match self.loads().any(Load::needs_buffer) {
-            true => u64::from(self.footprint).next_multiple_of(4096),
-            false => 0,
+        if self.loads().any(Load::needs_buffer) {
+            u64::from(self.footprint).next_multiple_of(4096)
+        } else {
+            0
         }
     }
 }

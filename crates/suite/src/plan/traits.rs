@@ -4,7 +4,7 @@
 use super::variant::Variant;
 
 /// A keyword of `only=` that selects several scenarios. `all` selects them by
-/// [`Descriptor::is_in_all`].
+/// [`is_in_all`](crate::scenarios::Descriptor::is_in_all).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// TFTF's suite.

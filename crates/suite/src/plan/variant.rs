@@ -1,4 +1,4 @@
-//! The kinds of operation that a scenario's steps perform.
+//! What a scenario's steps do.
 
 use core::fmt;
 
@@ -6,15 +6,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::scenario_id::ScenarioId;
 
-/// The kind of operation in a step, as a keyword. Each scenario defines its own next to the code
-/// that measures them.
+/// What a step does, as a keyword. Each scenario defines its variants next to the code that measures
+/// them.
 ///
-/// A variant that was read from a record is one of those that some scenario lists.
+/// A variant that was read from a record is one of those that some scenario lists. That does not
+/// prove that the record's own scenario lists it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Variant(&'static str);
 
 impl Variant {
-    /// The only kind in the scenario, or the kind of a step that was not tried.
+    /// The only variant of the scenario, or the variant of a step that was not tried.
     pub const PLAIN: Self = Self("plain");
     /// An empty version of the scenario's loop.
     pub const LOOP: Self = Self("loop");
@@ -45,8 +46,9 @@ impl Variant {
     /// Returns the variants of all scenarios, in the order of the list of scenarios. Some occur
     /// more than once.
     pub fn all() -> impl Iterator<Item = Self> {
-        let own = ScenarioId::ALL.into_iter().flat_map(ScenarioId::variants);
-        [Self::PLAIN, Self::LOOP].into_iter().chain(own)
+        [Self::PLAIN, Self::LOOP]
+            .into_iter()
+            .chain(ScenarioId::ALL.into_iter().flat_map(ScenarioId::variants))
     }
 
     /// Returns true if the figures of the scenario's other variants include this one's.

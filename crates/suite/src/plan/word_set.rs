@@ -8,6 +8,7 @@ use hardware::text::join::join;
 use hardware::text::words::Word;
 
 /// A set of at most eight words of one kind. In boot arguments, it is a list separated by commas.
+/// A set from a boot argument is not empty, but others may be.
 pub struct WordSet<T> {
     /// One bit for each of [`Word::VALUES`].
     bits: u8,
@@ -15,13 +16,13 @@ pub struct WordSet<T> {
 }
 
 impl<T: Word> WordSet<T> {
-    /// Returns the set of these values. `places` are their positions in [`Word::VALUES`].
-    pub(super) const fn at(places: &[u8]) -> Self {
+    /// Returns the set of the values with these indices in [`Word::VALUES`].
+    pub(super) const fn at(indices: &[u8]) -> Self {
         let mut bits = 0;
-        let mut index = 0;
-        while index < places.len() {
-            bits |= 1 << places[index];
-            index += 1;
+        let mut nth = 0;
+        while nth < indices.len() {
+            bits |= 1 << indices[nth];
+            nth += 1;
         }
         Self {
             bits,
@@ -32,9 +33,9 @@ impl<T: Word> WordSet<T> {
     /// Returns the set of these values.
     pub fn of(values: &[T]) -> Self {
         let mut set = Self::at(&[]);
-        values
-            .iter()
-            .for_each(|value| set.bits |= Self::bit(*value));
+        for value in values {
+            set.bits |= Self::bit(*value);
+        }
         set
     }
 
@@ -47,9 +48,10 @@ impl<T: Word> WordSet<T> {
         Some(set)
     }
 
+    /// Returns the bit for a value.
     fn bit(value: T) -> u8 {
-        let place = T::VALUES.iter().position(|known| *known == value);
-        1 << place.expect("every value is in the list")
+        let index = T::VALUES.iter().position(|known| *known == value);
+        1 << index.expect("every value is in the list")
     }
 
     /// Returns true if the set contains the value.

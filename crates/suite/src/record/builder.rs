@@ -16,7 +16,7 @@ use crate::plan::Plan;
 #[derive(Default)]
 pub struct RunBuilder {
     run: Run,
-    /// The cells, by scenario and position.
+    /// The cells, by the scenario's index in the run and the cell's index in the scenario.
     cells: BTreeMap<(usize, u32), Cell>,
     /// Parts of the cell histograms.
     histograms: Vec<((usize, u32), Metric, BinCounts)>,
@@ -33,6 +33,7 @@ struct RecordCounts {
 }
 
 impl RecordCounts {
+    /// Returns the number of lost records; at least one if the scenario's own record is lost.
     fn lost(self) -> u32 {
         self.sent.map_or(1, |sent| sent.saturating_sub(self.added))
     }
@@ -49,16 +50,16 @@ impl RunBuilder {
             }
             Record::Cpus(first, cpus) => {
                 for (index, cpu) in (first.place()..).zip(cpus) {
-                    if let Some(place) = self.cpu(index) {
-                        let identity = place.identity;
-                        *place = Cpu { identity, ..cpu };
+                    if let Some(known) = self.cpu(index) {
+                        let identity = known.identity;
+                        *known = Cpu { identity, ..cpu };
                     }
                 }
             }
             Record::Identity(cpus, identity, clocks) => {
                 for (index, clock_mhz) in cpus.iter().zip(clocks) {
-                    if let Some(place) = self.cpu(index.place()) {
-                        place.identity = Some(Identity {
+                    if let Some(cpu) = self.cpu(index.place()) {
+                        cpu.identity = Some(Identity {
                             clock_mhz,
                             ..identity
                         });
@@ -67,30 +68,30 @@ impl RunBuilder {
             }
             Record::LeftOut(state) => self.run.left_out.push(state),
             Record::Scenario(key, status, conditions, records) => {
-                let place = self.counted(key);
-                self.counts[place].sent = Some(records);
-                let scenario = &mut self.run.scenarios[place];
+                let index = self.count_record(key);
+                self.counts[index].sent = Some(records);
+                let scenario = &mut self.run.scenarios[index];
                 scenario.status = status;
                 scenario.conditions = conditions;
             }
-            Record::Cell((key, place, mut cell)) => {
-                let own = self.cell(key, place);
+            Record::Cell((key, index, mut cell)) => {
+                let known = self.cell(key, index);
                 // A partial cell contains only series and instants.
                 if !cell.lacks_own_record() {
-                    cell.samples = core::mem::take(&mut own.samples);
-                    core::mem::swap(own, &mut cell);
+                    cell.samples = core::mem::take(&mut known.samples);
+                    core::mem::swap(known, &mut cell);
                 }
-                own.shown = own.shown.or(cell.shown);
-                own.series.extend(cell.series);
+                known.shown = known.shown.or(cell.shown);
+                known.series.extend(cell.series);
             }
-            Record::Sample(key, place, sample) => self.cell(key, place).samples.push(sample),
-            Record::Histogram(key, place, metric, part) => {
-                let at = (self.counted(key), place);
+            Record::Sample(key, index, sample) => self.cell(key, index).samples.push(sample),
+            Record::Histogram(key, index, metric, part) => {
+                let at = (self.count_record(key), index);
                 self.histograms.push((at, metric, part));
             }
             Record::Check(key, check) => {
-                let place = self.counted(key);
-                self.run.scenarios[place].checks.push(check);
+                let index = self.count_record(key);
+                self.run.scenarios[index].checks.push(check);
             }
             Record::End(end) => self.run.end = Some(end),
         }
@@ -98,26 +99,29 @@ impl RunBuilder {
 
     /// Returns the run.
     pub fn run(mut self) -> Run {
-        let cpus = self.run.head.as_ref().map_or(0, |head| head.cpus);
-        let cpus = usize::from(cpus).min(CPU_MAX).max(self.run.cpus.len());
-        self.run.cpus.resize(cpus, Cpu::default());
+        let in_head = self.run.head.as_ref().map_or(0, |head| head.cpus);
+        let count = usize::from(in_head).min(CPU_MAX).max(self.run.cpus.len());
+        self.run.cpus.resize(count, Cpu::default());
         if let Some(facts) = &mut self.run.facts {
             let lead = self.run.cpus.get(facts.lead.place());
             facts.own = lead.and_then(|cpu| cpu.identity).unwrap_or_default();
         }
         for (at, metric, part) in self.histograms {
             // Without its series, a histogram is useless.
-            let cell = self.cells.get_mut(&at);
-            let mut series = cell.into_iter().flat_map(|cell| &mut cell.series);
-            if let Some(series) = series.find(|it| it.metric == metric) {
+            if let Some(cell) = self.cells.get_mut(&at)
+                && let Some(series) = cell
+                    .series
+                    .iter_mut()
+                    .find(|series| series.metric == metric)
+            {
                 add_part(series.histogram.get_or_insert_default(), part);
             }
         }
         for ((scenario, _), mut cell) in self.cells {
             let scenario = &mut self.run.scenarios[scenario];
-            // The position alone identifies a cell only in TFTF's suite.
+            // The index alone identifies a cell only in TFTF's suite.
             if scenario.id.is_suite() || !cell.lacks_own_record() {
-                cell.series.sort_by_key(|it| it.metric);
+                cell.series.sort_by_key(|series| series.metric);
                 cell.series.shrink_to_fit();
                 cell.samples.shrink_to_fit();
                 cell.choose_figures(scenario.id.is_parallel());
@@ -141,38 +145,38 @@ impl RunBuilder {
         cpus.get_mut(index)
     }
 
-    /// Counts a record of a scenario, and returns the cell at that position. Adds the cell if it is
+    /// Counts a record of a scenario, and returns the cell with that index. Adds the cell if it is
     /// new.
-    fn cell(&mut self, key: ScenarioKey, place: u32) -> &mut Cell {
-        let at = (self.counted(key), place);
-        let new = || Cell::new(cpu_of(place), CellStep::default());
+    fn cell(&mut self, key: ScenarioKey, index: u32) -> &mut Cell {
+        let at = (self.count_record(key), index);
+        let new = || Cell::new(cpu_of(index), CellStep::default());
         self.cells.entry(at).or_insert_with(new)
     }
 
     /// Counts a record of a scenario, and returns the scenario's index. Adds the scenario if it is
     /// new.
-    fn counted(&mut self, key: ScenarioKey) -> usize {
+    fn count_record(&mut self, key: ScenarioKey) -> usize {
         let scenarios = &mut self.run.scenarios;
-        let known = scenarios.iter().rposition(|it| it.key() == key);
-        let place = known.unwrap_or_else(|| {
+        let known = scenarios.iter().rposition(|scenario| scenario.key() == key);
+        let index = known.unwrap_or_else(|| {
             scenarios.push(Scenario::new(key));
             self.counts.push(RecordCounts::default());
             scenarios.len() - 1
         });
-        let added = &mut self.counts[place].added;
+        let added = &mut self.counts[index].added;
         *added = added.saturating_add(1);
-        place
+        index
     }
 }
 
-/// Merges part of a spread into the other parts. The bins between the parts are empty.
+/// Merges part of a histogram into the other parts. The bins between the parts are empty.
 fn add_part(whole: &mut BinCounts, mut part: BinCounts) {
     if whole.counts.is_empty() || part.first < whole.first {
         core::mem::swap(whole, &mut part);
     }
     if !part.counts.is_empty() {
-        let place = usize::from(part.first - whole.first);
-        whole.counts.resize(place, 0);
+        let start = usize::from(part.first - whole.first);
+        whole.counts.resize(start, 0);
         whole.counts.extend(part.counts);
     }
 }

@@ -1,7 +1,6 @@
 //! Records: the machine-readable lines of a run, each with a checksum.
 
 mod builder;
-mod cpu_list;
 mod packed;
 mod record;
 mod record_line;

@@ -1,18 +1,18 @@
 //! The short form of a cell in a record. Its size matters because cells make up most of a log.
 //!
 //! A cell is a list of these elements:
-//! * the scenario's tag, the cell's position, and the number of valid samples. In TFTF's suite, a
-//!   cell's position is its CPU's index;
+//! * the scenario's tag, the cell's index, and the number of valid samples. In TFTF's suite, a cell
+//!   has the index of its CPU;
 //! * a list for each of [`Metric::ALL`], empty if there are no samples. The list contains the
 //!   median, how far the minimum is below the median, how far the maximum and the very first sample
 //!   are above the median, the MAD, how far the 99th percentile is above the median, and by how
 //!   much the number of samples exceeds the cell's. A metric that is in the cell but has no samples
 //!   is null;
-//! * the base of [`Cell::shown`], and the steps from one instant to the next; null if there are
+//! * the base of [`Cell::shown`], and the ticks from one instant to the next; null if there are
 //!   none;
 //! * `due`, `residency_us` and `most_us` from [`Reached`];
-//! * everything else by name: `cpu` is omitted if it equals the position, and `step` if there is
-//!   only one; `first` is omitted if it contains the first reason in `rejected` and no detail;
+//! * everything else by name: `cpu` is omitted if it equals the index, and `step` if there is only
+//!   one; `first` is omitted if it contains the first reason in `rejected` and no detail;
 //!   `rose` contains `state` and `times` from [`Reached`], and is omitted if the count for the
 //!   state in `due` rose by one.
 //!
@@ -35,10 +35,12 @@ use crate::plan::{ActiveCpus, Method, ScenarioId, Variant};
 /// Up to `MOST` numbers, null if missing. They are kept off the heap, which is small during a run.
 type Numbers<const MOST: usize> = ArrayVec<Option<i64>, MOST>;
 
-/// The number of values for a series, and for a sample's instants.
+/// The number of values for a series.
 const SERIES: usize = 7;
+/// The number of values for a sample's instants: the base and the intervals.
 const SAMPLE: usize = 1 + INSTANTS;
 
+/// The list that stands for a cell.
 #[derive(Serialize, Deserialize)]
 struct Packed(
     ScenarioId,
@@ -50,6 +52,7 @@ struct Packed(
     Named,
 );
 
+/// The parts of a cell that are stored by name.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Named {
@@ -81,21 +84,18 @@ struct Named {
 }
 
 pub(super) fn serialize<S: Serializer>(
-    (key, place, cell): &(ScenarioKey, u32, Cell),
+    (key, index, cell): &(ScenarioKey, u32, Cell),
     to: S,
 ) -> Result<S::Ok, S::Error> {
     let counts = cell.counts.as_ref();
-    let rejected = counts.map_or_else(Vec::new, |it| it.rejected.clone());
-    let first = counts.and_then(|it| it.first);
-    let mut series: ArrayVec<_, METRICS> = ArrayVec::new();
-    series.extend(Metric::ALL.into_iter().map(|metric| {
-        let own = cell.series_of(metric);
-        own.map_or_else(
-            || Some(Numbers::new()),
-            |it| packed_series(it, cell.valid()),
-        )
-    }));
-    trim(&mut series, |_| Some(Numbers::new()));
+    let rejected = counts.map_or_else(Vec::new, |counts| counts.rejected.clone());
+    let first = counts.and_then(|counts| counts.first);
+    let packed = |metric| match cell.series_of(metric) {
+        Some(series) => packed_series(series, cell.valid()),
+        None => Some(Numbers::new()),
+    };
+    let mut lists: ArrayVec<_, METRICS> = Metric::ALL.into_iter().map(packed).collect();
+    trim(&mut lists, |_| Some(Numbers::new()));
     let CellStep {
         cpus,
         variant,
@@ -105,7 +105,7 @@ pub(super) fn serialize<S: Serializer>(
     let named = Named {
         m: key.method,
         h: key.helper,
-        cpu: (u32::from(cell.cpu) != *place).then_some(cell.cpu),
+        cpu: (u32::from(cell.cpu) != *index).then_some(cell.cpu),
         step: (!cell.step.is_only()).then_some((cpus, variant, value, operations)),
         first: first.filter(|_| first != usual_first(&rejected)),
         rejected,
@@ -115,30 +115,44 @@ pub(super) fn serialize<S: Serializer>(
         power_state: cell.power_state,
         rose: cell
             .reached
-            .filter(|it| (it.state, it.times) != (Some(it.due), 1))
-            .map(|it| (it.state, it.times)),
+            .filter(|reached| (reached.state, reached.times) != (Some(reached.due), 1))
+            .map(|reached| (reached.state, reached.times)),
         lost: cell.lost,
     };
-    let at = cell.shown.map_or_else(Numbers::new, packed_instants);
-    let reached = cell.reached.map(|it| (it.due, it.residency_us, it.most_us));
-    let n = counts.map(|it| it.valid);
-    Packed(key.id, *place, n, series, at, reached, named).serialize(to)
+    Packed(
+        key.id,
+        *index,
+        counts.map(|counts| counts.valid),
+        lists,
+        cell.shown.map_or_else(Numbers::new, packed_instants),
+        cell.reached
+            .map(|reached| (reached.due, reached.residency_us, reached.most_us)),
+        named,
+    )
+    .serialize(to)
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<(ScenarioKey, u32, Cell), D::Error> {
-    let Packed(id, place, n, lists, at, reached, named) = Packed::deserialize(from)?;
-    let lists = Metric::ALL.into_iter().zip(&lists);
-    let lists = lists.filter(|(_, list)| list.as_ref().is_none_or(|it| !it.is_empty()));
-    let step = named.step.map(|(how, variant, x, per)| CellStep {
-        cpus: how,
-        variant,
-        value: x,
-        operations: per,
-    });
+    let Packed(id, index, n, lists, instants, reached, named) = Packed::deserialize(from)?;
+    let step = named
+        .step
+        .map(|(cpus, variant, value, operations)| CellStep {
+            cpus,
+            variant,
+            value,
+            operations,
+        });
+    // An absent metric has an empty list.
+    let series = Metric::ALL
+        .into_iter()
+        .zip(&lists)
+        .filter(|(_, list)| list.as_ref().is_none_or(|numbers| !numbers.is_empty()))
+        .map(|(metric, list)| unpacked_series(metric, list.as_deref(), n.unwrap_or(0)))
+        .collect();
     let mut cell = Cell {
-        cpu: named.cpu.unwrap_or_else(|| cpu_of(place)),
+        cpu: named.cpu.unwrap_or_else(|| cpu_of(index)),
         step: step.unwrap_or_default(),
         skipped: named.skipped,
         helper: named.helper,
@@ -155,15 +169,13 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
             }
         }),
         lost: named.lost,
-        series: lists
-            .map(|(metric, list)| series(metric, list.as_deref(), n.unwrap_or(0)))
-            .collect(),
+        series,
         counts: n.map(|valid| Counts {
             valid,
             first: named.first.or(usual_first(&named.rejected)),
             rejected: named.rejected,
         }),
-        shown: instants(&at),
+        shown: unpacked_instants(&instants),
         samples: Samples::default(),
     };
     cell.choose_figures(id.is_parallel());
@@ -172,17 +184,20 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         method: named.m,
         helper: named.h,
     };
-    Ok((key, place, cell))
+    Ok((key, index, cell))
 }
 
-/// Returns the CPU for a cell's position in TFTF's suite. If the position is too large, returns an
-/// index that no board uses.
-pub(super) fn cpu_of(place: u32) -> CpuIndex {
-    u16::try_from(place).unwrap_or(u16::MAX).into()
+/// Returns the CPU for a cell's index in TFTF's suite. If the index is too large, returns one that
+/// no board uses.
+pub(super) fn cpu_of(index: u32) -> CpuIndex {
+    u16::try_from(index).unwrap_or(u16::MAX).into()
 }
 
+/// Returns the default for the first rejection: the first reason, without details.
 fn usual_first(rejected: &[(Reason, u32)]) -> Option<Rejection> {
-    rejected.first().map(|it| Rejection::plain(it.0))
+    rejected
+        .first()
+        .map(|(reason, _)| Rejection::plain(*reason))
 }
 
 /// Removes default values from the end of the list, but always keeps the first value.
@@ -194,14 +209,15 @@ fn trim<T: PartialEq, const MOST: usize>(list: &mut ArrayVec<T, MOST>, usual: im
     }
 }
 
-/// Returns the default value at a position in a series: None for the percentile, otherwise 0.
-fn usual_of_series(place: usize) -> Option<i64> {
-    (place != 5).then_some(0)
+/// Returns the default value at an index in a series: None for the percentile, otherwise 0.
+fn usual_of_series(index: usize) -> Option<i64> {
+    (index != 5).then_some(0)
 }
 
-fn packed_series(it: &Series, valid: u32) -> Option<Numbers<SERIES>> {
-    let summary = &it.summary;
-    if summary.n == 0 && it.cold.is_none() {
+/// Returns the list for a series in a cell with `valid` samples, or None if it has no samples.
+fn packed_series(series: &Series, valid: u32) -> Option<Numbers<SERIES>> {
+    let summary = &series.summary;
+    if summary.n == 0 && series.cold.is_none() {
         return None;
     }
     let from_median = |ticks: u64| Some(ticks.wrapping_sub(summary.median).cast_signed());
@@ -209,7 +225,7 @@ fn packed_series(it: &Series, valid: u32) -> Option<Numbers<SERIES>> {
         Some(summary.median.cast_signed()),
         Some(summary.median.wrapping_sub(summary.min).cast_signed()),
         from_median(summary.max),
-        it.cold.and_then(from_median),
+        series.cold.and_then(from_median),
         Some(summary.mad.cast_signed()),
         summary.p99.and_then(from_median),
         Some(i64::from(summary.n) - i64::from(valid)),
@@ -218,18 +234,19 @@ fn packed_series(it: &Series, valid: u32) -> Option<Numbers<SERIES>> {
     Some(list)
 }
 
-fn series(metric: Metric, list: Option<&[Option<i64>]>, valid: u32) -> Series {
+/// Returns the series for a list from [`packed_series`].
+fn unpacked_series(metric: Metric, list: Option<&[Option<i64>]>, valid: u32) -> Series {
     let Some(list) = list else {
         return Series::new(metric);
     };
-    let at = |place: usize| {
-        list.get(place)
+    let at = |index: usize| {
+        list.get(index)
             .copied()
-            .unwrap_or_else(|| usual_of_series(place))
+            .unwrap_or_else(|| usual_of_series(index))
     };
-    let number = |place| at(place).unwrap_or(0).cast_unsigned();
+    let number = |index| at(index).unwrap_or(0).cast_unsigned();
     let median = number(0);
-    let from_median = |place| at(place).map(|it| median.wrapping_add_signed(it));
+    let from_median = |index| at(index).map(|ticks| median.wrapping_add_signed(ticks));
     Series {
         summary: Summary {
             n: (number(6) as u32).wrapping_add(valid),
@@ -244,16 +261,18 @@ fn series(metric: Metric, list: Option<&[Option<i64>]>, valid: u32) -> Series {
     }
 }
 
-fn packed_instants(it: Instants) -> Numbers<SAMPLE> {
+/// Returns the list for a sample's instants.
+fn packed_instants(instants: Instants) -> Numbers<SAMPLE> {
     let mut list = Numbers::new();
-    list.push(Some(it.base.cast_signed()));
-    list.extend(it.steps());
+    list.push(Some(instants.base.cast_signed()));
+    list.extend(instants.intervals());
     trim(&mut list, |_| None);
     list
 }
 
-fn instants(list: &[Option<i64>]) -> Option<Instants> {
-    let (base, steps) = list.split_first()?;
+/// Returns the instants for a list from [`packed_instants`]; None if it is empty.
+fn unpacked_instants(list: &[Option<i64>]) -> Option<Instants> {
+    let (base, intervals) = list.split_first()?;
     let base = base.unwrap_or(0).cast_unsigned();
-    Some(Instants::from_steps(base, steps.iter().copied()))
+    Some(Instants::from_intervals(base, intervals.iter().copied()))
 }

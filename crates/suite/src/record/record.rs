@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use hardware::board::CpuIndex;
 use serde::{Deserialize, Serialize};
 
-use super::{cpu_list, packed};
+use super::packed;
 use crate::measure::{Facts, Identity, Metric};
 use crate::model::{
     BinCounts, Cell, Check, Conditions, Cpu, CpuSet, End, Head, LeftOutState, Sample, ScenarioKey,
@@ -64,13 +64,13 @@ pub enum Record {
     /// A scenario, written after its other records: status, conditions, and number of records,
     /// including this one.
     Scenario(ScenarioKey, Status, Option<Conditions>, u32),
-    /// The short form of a cell, with its position in the scenario but without samples or
-    /// histograms. If it is too long for one line, further cells that contain only series and
-    /// instants follow it.
+    /// The short form of a cell, with its index in the scenario but without samples or histograms.
+    /// If it is too long for one line, further cells that contain only series and instants follow
+    /// it.
     Cell(#[serde(with = "packed")] (ScenarioKey, u32, Cell)),
-    /// A sample in a cell, with the cell's position in the scenario.
+    /// A sample in a cell, with the cell's index in the scenario.
     Sample(ScenarioKey, u32, Sample),
-    /// Part of a metric's histogram, with the cell's position in the scenario.
+    /// Part of a metric's histogram, with the cell's index in the scenario.
     Histogram(ScenarioKey, u32, Metric, BinCounts),
     /// A check.
     Check(ScenarioKey, Check),
@@ -79,4 +79,33 @@ pub enum Record {
     Identity(CpuSet, Identity, Vec<Option<u64>>),
     /// The end of the run.
     End(End),
+}
+
+/// CPUs as a list of MPIDR, cluster, core and thread values. For serde's `with`.
+mod cpu_list {
+    use hardware::board::Mpidr;
+    use serde::{Deserializer, Serializer};
+
+    use super::{Cpu, Deserialize, Serialize, Vec};
+    use crate::hex;
+
+    #[derive(Serialize, Deserialize)]
+    struct PackedCpu(#[serde(with = "hex::option")] Option<Mpidr>, u16, u16, u16);
+
+    pub(super) fn serialize<S: Serializer>(cpus: &[Cpu], to: S) -> Result<S::Ok, S::Error> {
+        let packed = |cpu: &Cpu| PackedCpu(cpu.mpidr, cpu.cluster, cpu.core, cpu.thread);
+        to.collect_seq(cpus.iter().map(packed))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Cpu>, D::Error> {
+        let unpacked = |PackedCpu(mpidr, cluster, core, thread)| Cpu {
+            mpidr,
+            cluster,
+            core,
+            thread,
+            identity: None,
+        };
+        let list = Vec::deserialize(from)?;
+        Ok(list.into_iter().map(unpacked).collect())
+    }
 }

@@ -8,7 +8,9 @@ use crate::hex;
 use super::record::{CRC_DIGITS, MARK, Record};
 use crate::model::RunId;
 
-/// A line that looks like a record.
+/// A line that looks like a record. Holding one proves that the line has the outer format. It does
+/// not prove that the checksum is correct ([`Self::is_sound`]) or that the JSON is a record
+/// ([`Self::record`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordLine<'l> {
     /// The run that the record belongs to.
@@ -31,15 +33,14 @@ impl<'l> RecordLine<'l> {
     // The log reader may call this for a million lines.
     #[inline]
     pub fn parse(line: &'l [u8]) -> Option<Self> {
-        let text = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
+        let bytes = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
         // The JSON contains no '@', so any '@' is the start of another record.
-        if memchr(b'@', text).is_some() {
+        if memchr(b'@', bytes).is_some() {
             return None;
         }
-        let text = str::from_utf8(text).ok()?;
-        let (run, rest) = text.split_once(' ')?;
-        let (seq, json) = rest.split_once(' ')?;
-        let (json, crc) = json.rsplit_once(' ')?;
+        let (run, after_run) = str::from_utf8(bytes).ok()?.split_once(' ')?;
+        let (seq, after_seq) = after_run.split_once(' ')?;
+        let (json, crc) = after_seq.rsplit_once(' ')?;
         let (kind, _) = json.strip_prefix("{\"")?.split_once('"')?;
         let is_whole = seq.len() >= 4 && json.ends_with('}');
         is_whole.then_some(Self {
@@ -48,7 +49,7 @@ impl<'l> RecordLine<'l> {
             crc: hex::parse_word(crc)?,
             kind,
             json,
-            summed: &line[..MARK.len() + text.len() - CRC_DIGITS - 1],
+            summed: &line[..MARK.len() + bytes.len() - CRC_DIGITS - 1],
         })
     }
 
@@ -78,6 +79,7 @@ pub fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
+/// Returns the index at which a record seems to start.
 fn find_mark(bytes: &[u8]) -> Option<usize> {
     let mut windows = bytes.windows(MARK.len());
     windows.position(|window| window == MARK.as_bytes())

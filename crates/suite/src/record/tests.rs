@@ -32,13 +32,13 @@ fn written(run: &Run, records: Records) -> String {
 
 /// Reads all lines, whose numbers must be consecutive.
 fn records(text: &str) -> Vec<Record> {
-    let each = (0..).zip(text.lines()).map(|(seq, line)| {
+    let read = |(seq, line): (u32, &str)| {
         assert!(line.len() <= LINE_MAX && line.is_ascii(), "{line}");
         let claim = RecordLine::parse(line.as_bytes()).expect(line);
         assert!(claim.seq == seq && claim.is_sound(), "{line}");
         claim.record().expect(line)
-    });
-    each.collect()
+    };
+    (0..).zip(text.lines()).map(read).collect()
 }
 
 fn joined(records: impl IntoIterator<Item = Record>) -> Run {
@@ -90,13 +90,16 @@ fn line_of(body: &str) -> String {
 #[test]
 fn scenario_counts_its_lost_records() {
     let (text, run) = check(longest_run());
-    let is_own = |it: &Record| matches!(it, Record::Scenario(..));
-    let parts = records(&text).into_iter().filter(|it| !is_of_run(it));
-    let parts: Vec<Record> = parts.collect();
-    let [first, second] = [0, 1].map(|nth| {
-        let own = parts.iter().enumerate().filter(|it| is_own(it.1));
-        own.map(|it| it.0 + 1).nth(nth).expect("two scenarios")
-    });
+    let parts: Vec<Record> = records(&text)
+        .into_iter()
+        .filter(|record| !is_of_run(record))
+        .collect();
+    // The number of records up to and including each scenario's own.
+    let mut ends = (1..)
+        .zip(&parts)
+        .filter(|(_, record)| matches!(record, Record::Scenario(..)))
+        .map(|(end, _)| end);
+    let [first, second] = [(); 2].map(|()| ends.next().expect("two scenarios"));
     for (from, to, lost) in [
         (0, 0, [0, 0]),
         (0, 3, [3, 0]),
@@ -106,12 +109,12 @@ fn scenario_counts_its_lost_records() {
         (first + 1, first + 4, [0, 3]),
     ] {
         let rest = parts[..from].iter().chain(&parts[to..]).cloned();
-        let found = joined(rest).scenarios;
-        let found = run.scenarios[..2].iter().map(|own| {
-            let found = found.iter().find(|it| it.key() == own.key());
-            found.expect("a partial scenario").lost_records
+        let read = joined(rest);
+        let counts = [0, 1].map(|index: usize| {
+            let scenario = read.scenario(run.scenarios[index].key());
+            scenario.expect("a partial scenario").lost_records
         });
-        assert_eq!(found.collect::<Vec<_>>(), lost, "{from}..{to}");
+        assert_eq!(counts, lost, "{from}..{to}");
     }
 }
 
@@ -145,18 +148,18 @@ fn a_line_is_as_documented() {
     ] {
         assert_eq!(RecordLine::parse(wrong.as_bytes()), None, "{wrong}");
     }
-    let later = line_of(r#"@PB 00000000 0005 {"of-a-later-version":1}"#);
-    let later = RecordLine::parse(later.as_bytes()).expect("a well-formed record");
-    assert!(later.is_sound() && later.record().is_none());
+    let unknown = line_of(r#"@PB 00000000 0005 {"of-a-later-version":1}"#);
+    let claim = RecordLine::parse(unknown.as_bytes()).expect("a well-formed record");
+    assert!(claim.is_sound() && claim.record().is_none());
 }
 
 #[test]
 fn copies() {
     let run = short_run();
-    let once = written(&run, Records::Once);
+    let text = written(&run, Records::Once);
     let twice = written(&run, Records::Twice);
     assert_eq!(written(&run, Records::None), "");
-    let once: Vec<_> = once.lines().collect();
+    let once: Vec<_> = text.lines().collect();
     // The first block contains the head, the facts, the plan, the CPUs and the lead. It is followed
     // by a block for each scenario, and by a final block for the end of the run.
     let blocks = [0..5, 5..7, 7..8, 8..10];
@@ -171,8 +174,8 @@ fn pieces_of_lines_that_are_joined() {
         ("@PB 00@PB 0001 b", &["@PB 00", "@PB 0001 b"]),
         ("no record", &[]),
     ] {
-        let found = pieces(line.as_bytes()).map(|it| str::from_utf8(it).expect("text"));
-        assert_eq!(found.collect::<Vec<_>>(), expected);
+        let texts = pieces(line.as_bytes()).map(|piece| str::from_utf8(piece).expect("text"));
+        assert_eq!(texts.collect::<Vec<_>>(), expected);
     }
 }
 
@@ -187,9 +190,9 @@ fn text_is_escaped_and_cut() {
 
     let model = "\u{b5}".repeat(900);
     run.head.as_mut().expect("a head").model = model.clone();
-    let found = joined(records(&written(&run, Records::Once))).head;
-    let found = found.expect("a head").model;
-    let kept = found.strip_suffix(" ...").expect("a truncated name");
+    let read = joined(records(&written(&run, Records::Once)));
+    let shortened = read.head.expect("a head").model;
+    let kept = shortened.strip_suffix(" ...").expect("a truncated name");
     assert!(kept.len() > 200 && model.starts_with(kept));
 }
 
@@ -213,9 +216,9 @@ fn add_differing(keys: &mut BTreeSet<String>, key: &str, found: &Value, whole: &
     match (found, whole) {
         (Value::Object(found), Value::Object(whole)) => {
             for key in found.keys().chain(whole.keys()) {
-                let of = |object: &serde_json::Map<_, _>| object.get(key).cloned();
-                let [found, whole] = [found, whole].map(|it| of(it).unwrap_or(Value::Null));
-                add_differing(keys, key, &found, &whole);
+                let [found, whole] =
+                    [found, whole].map(|object| object.get(key).unwrap_or(&Value::Null));
+                add_differing(keys, key, found, whole);
             }
         }
         (Value::Array(found), Value::Array(whole)) if found.len() == whole.len() => {
@@ -234,18 +237,18 @@ fn lost_records_lose_nothing_else() {
     let (text, whole) = check(longest_run());
     let json = |run: &Run| serde_json::to_value(run).expect("all map keys are strings");
     let records = records(&text);
-    for (place, lost) in records.iter().enumerate() {
+    for (index, lost) in records.iter().enumerate() {
         let mut rest = records.clone();
-        rest.remove(place);
+        rest.remove(index);
         let mut keys = BTreeSet::new();
         add_differing(&mut keys, "", &json(&joined(rest)), &json(&whole));
         let expected = match lost {
             Record::Run(_) => "head",
             Record::Facts(_) => "facts",
             Record::Plan(part) => {
-                let mut own: Vec<_> = part.known().map(|(key, _)| key.word()).collect();
-                own.sort_unstable();
-                &own.join(" ")
+                let mut words: Vec<_> = part.known().map(|(key, _)| key.word()).collect();
+                words.sort_unstable();
+                &words.join(" ")
             }
             Record::End(_) => "end",
             Record::Cpus(..) => "core mpidr",
@@ -269,8 +272,8 @@ fn lost_records_lose_nothing_else() {
             Record::Histogram(.., part) if part.first == 0 => "counts first lost_records",
             Record::Histogram(..) => "counts lost_records",
         };
-        let keys: Vec<_> = keys.into_iter().collect();
-        assert_eq!(keys.join(" "), expected, "{lost:?}");
+        let differing: Vec<_> = keys.into_iter().collect();
+        assert_eq!(differing.join(" "), expected, "{lost:?}");
     }
 }
 
@@ -283,15 +286,17 @@ fn hostile_records() {
         ("cell", ",4294967295],\"", ",4294967296],\""),
         ("sample", "\"i\":[", "\"i\":[0,"),
     ] {
-        let mut lines = text.lines();
-        let line =
-            lines.find(|line| line.contains(&format!("{{\"{kind}\":")) && line.contains(from));
-        let (body, _) = line.expect(from).rsplit_once(' ').expect("a checksum");
-        let line = line_of(&body.replacen(from, to, 1));
-        let claim = RecordLine::parse(line.as_bytes()).expect("a well-formed record");
-        assert!(claim.is_sound() && claim.record().is_none(), "{line}");
+        let start = format!("{{\"{kind}\":");
+        let original = text
+            .lines()
+            .find(|line| line.contains(&start) && line.contains(from))
+            .expect(from);
+        let (body, _) = original.rsplit_once(' ').expect("a checksum");
+        let hostile = line_of(&body.replacen(from, to, 1));
+        let claim = RecordLine::parse(hostile.as_bytes()).expect("a well-formed record");
+        assert!(claim.is_sound() && claim.record().is_none(), "{hostile}");
     }
-    // Positions that do not exist in a run, and overlapping parts of a histogram.
+    // Indices that do not exist in a run, and overlapping parts of a histogram.
     let (key, cell) = (run.scenarios[1].key(), &run.scenarios[1].cells[0]);
     let metric = cell.series[0].metric;
     let part = cell.series[0].histogram.clone().expect("a histogram");

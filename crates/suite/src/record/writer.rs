@@ -78,7 +78,7 @@ impl Writer {
         self.block(out, &|to, out| {
             group
                 .iter()
-                .try_for_each(|scenario| to.all_of(out, scenario))
+                .try_for_each(|scenario| to.scenario_records(out, scenario))
         })
     }
 
@@ -86,12 +86,16 @@ impl Writer {
     /// identities.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|to, out| {
-            let known = run.cpu_indices().zip(&run.cpus);
-            let known = known.filter_map(|(index, cpu)| Some((index, cpu.identity?)));
-            let known: Vec<_> = known.collect();
+            let known: Vec<(CpuIndex, Identity)> = run
+                .cpu_indices()
+                .zip(&run.cpus)
+                .filter_map(|(index, cpu)| Some((index, cpu.identity?)))
+                .collect();
             let is_same = |a: &(_, _), b: &(_, _)| without_clock(a.1) == without_clock(b.1);
             for same in known.chunk_by(is_same) {
-                same.chunks(CPUS).try_for_each(|it| to.identity(out, it))?;
+                for cpus in same.chunks(CPUS) {
+                    to.identity(out, cpus)?;
+                }
             }
             let records = to.seq + 1;
             to.write(out, Record::End(End { records, ..end }))
@@ -126,9 +130,10 @@ impl Writer {
         let Some((_, first)) = cpus.first() else {
             return Ok(());
         };
-        let set = cpus.iter().map(|it| it.0).collect();
-        let clocks = cpus.iter().map(|it| it.1.clock_mhz).collect();
-        self.write(out, Record::Identity(set, without_clock(*first), clocks))
+        let set = cpus.iter().map(|(index, _)| *index).collect();
+        let clocks = cpus.iter().map(|(_, identity)| identity.clock_mhz);
+        let record = Record::Identity(set, without_clock(*first), clocks.collect());
+        self.write(out, record)
     }
 
     /// Writes one record. A line that is too long is omitted, which leaves a gap in the numbers.
@@ -158,18 +163,18 @@ impl Writer {
 
     /// Writes the record's line into `line`. Returns false if it is too long.
     fn fits(&mut self, record: &Record) -> bool {
-        let json = serde_json::to_string(record);
-        let json = json.expect("records contain no floats, and only string keys");
+        let json =
+            serde_json::to_string(record).expect("records contain no floats, and only string keys");
         self.line.clear();
         // Writing to a String cannot fail.
         let _ = write!(self.line, "{MARK}{} {:04} ", self.run, self.seq);
-        for c in json.chars() {
-            if c == '@' || !c.is_ascii() || c.is_ascii_control() {
-                for unit in c.encode_utf16(&mut [0; 2]) {
+        for letter in json.chars() {
+            if letter == '@' || !letter.is_ascii() || letter.is_ascii_control() {
+                for unit in letter.encode_utf16(&mut [0; 2]) {
                     let _ = write!(self.line, "\\u{unit:04x}");
                 }
             } else {
-                self.line.push(c);
+                self.line.push(letter);
             }
         }
         let crc = CRC_32.checksum(self.line.as_bytes());
@@ -177,34 +182,37 @@ impl Writer {
         self.line.len() <= LINE_MAX
     }
 
-    fn all_of(&mut self, out: &mut dyn Write, scenario: &Scenario) -> fmt::Result {
+    /// Writes all records of a scenario. Its own record comes last.
+    fn scenario_records(&mut self, out: &mut dyn Write, scenario: &Scenario) -> fmt::Result {
         let key = scenario.key();
         let first = self.seq;
-        for (index, cell) in (0..).zip(&scenario.cells) {
-            let place = match scenario.id.is_suite() {
-                true => cell.cpu.into(),
-                false => index,
+        for (nth, cell) in (0..).zip(&scenario.cells) {
+            let index = if scenario.id.is_suite() {
+                cell.cpu.into()
+            } else {
+                nth
             };
-            self.cell(out, (key, place), cell.without_parts())?;
-            let mut samples = cell.samples.iter();
-            samples.try_for_each(|it| self.write(out, Record::Sample(key, place, it)))?;
+            self.cell(out, (key, index), cell.without_parts())?;
+            for sample in cell.samples.iter() {
+                self.write(out, Record::Sample(key, index, sample))?;
+            }
             for series in &cell.series {
-                if let Some(all) = &series.histogram {
-                    let at = (key, place, series.metric);
-                    self.histogram(out, at, all.first, &all.counts)?;
+                if let Some(bins) = &series.histogram {
+                    let at = (key, index, series.metric);
+                    self.histogram(out, at, bins.first, &bins.counts)?;
                 }
             }
         }
         for check in &scenario.checks {
             self.write(out, Record::Check(key, *check))?;
         }
-        let own = Record::Scenario(
+        let record = Record::Scenario(
             key,
             scenario.status,
             scenario.conditions.clone(),
             self.seq + 1 - first,
         );
-        self.write(out, own)
+        self.write(out, record)
     }
 
     /// Writes a cell without samples and histograms, split into parts if it is too long for one
@@ -212,10 +220,10 @@ impl Writer {
     fn cell(
         &mut self,
         out: &mut dyn Write,
-        (key, place): (ScenarioKey, u32),
+        (key, index): (ScenarioKey, u32),
         cell: Cell,
     ) -> fmt::Result {
-        let mut record = Record::Cell((key, place, cell));
+        let mut record = Record::Cell((key, index, cell));
         let mut rest = None;
         if !self.fits(&record)
             && let Record::Cell((.., cell)) = &mut record
@@ -223,7 +231,10 @@ impl Writer {
             rest = split(cell);
         }
         self.write(out, record)?;
-        rest.map_or(Ok(()), |rest| self.cell(out, (key, place), rest))
+        match rest {
+            Some(rest) => self.cell(out, (key, index), rest),
+            None => Ok(()),
+        }
     }
 
     /// Writes a histogram, split into halves if it is too long for one line. Omits empty bins at
@@ -273,6 +284,7 @@ fn split(cell: &mut Cell) -> Option<Cell> {
     (!is_empty).then_some(rest)
 }
 
+/// Returns the identity that CPUs with different clocks share.
 fn without_clock(identity: Identity) -> Identity {
     Identity {
         clock_mhz: None,

@@ -84,7 +84,7 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
             (cold_call.variants.evicted, Preparation::Evict),
         ] {
             let step = StepRounds::new(ActiveCpus::Alone, cold_call.action(after));
-            sweep.step(variant, None, step);
+            sweep.run_step(variant, None, step);
         }
     }
     let states = sweep.bench.setting.states;
@@ -92,7 +92,7 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
         sweep.leave_out(states.explain(Skip::NoIdleState));
     }
     // The `Call` metric is measured for every call.
-    sweep.each_state(Metric::Call, measure_woken);
+    sweep.measure_each_state(Metric::Call, measure_woken);
 }
 
 fn measure_woken(sweep: &mut Sweep<'_>, state: Chosen) {
@@ -105,7 +105,7 @@ fn measure_woken(sweep: &mut Sweep<'_>, state: Chosen) {
             timers_stop: state.timer_stops,
             ..StepRounds::new(ActiveCpus::Alone, cold_call.action(after))
         };
-        sweep.step(
+        sweep.run_step(
             cold_call.variants.woken,
             Some(state.power_state.into()),
             step,
@@ -115,8 +115,9 @@ fn measure_woken(sweep: &mut Sweep<'_>, state: Chosen) {
 
 /// Returns the calls that the firmware implements.
 fn calls(sweep: &Sweep<'_>) -> &'static [ColdCall] {
-    match sweep.bench.pmf {
-        true => &[VERSION, STAMP],
-        false => &[VERSION],
+    if sweep.bench.pmf {
+        &[VERSION, STAMP]
+    } else {
+        &[VERSION]
     }
 }

@@ -4,9 +4,8 @@ use crate::bench::bench::StepRounds;
 use crate::bench::steps::{self, DEEPEST_AND_CORE, Sweep};
 use crate::measure::Who;
 use crate::model::Skip;
-use crate::plan::{ActiveCpus, Axis, Key, sweep_values};
-
-use crate::plan::UsedStates;
+use crate::plan::sweep_values::{self, SweepValues};
+use crate::plan::{ActiveCpus, Axis, Key, Plan, UsedStates};
 
 use super::descriptor::Descriptor;
 
@@ -26,41 +25,48 @@ pub(super) const CONTEND_SWEEP: Descriptor = Descriptor {
     ],
     // Two states, and one cell for each omitted step.
     cells: |size| {
-        let steps = size.plan.contend;
-        let steps = steps.unwrap_or_else(|| sweep_values::contend(size.cpus));
-        let counts = steps.as_slice().iter().map(|step| *step as usize);
-        let parts: usize = counts.filter(|count| *count <= size.cpus).sum();
-        2 * parts + steps.as_slice().len()
+        let values = values(size.plan, size.cpus);
+        let measured: usize = counts(&values).filter(|count| *count <= size.cpus).sum();
+        2 * measured + values.as_slice().len()
     },
     measure: |request| steps::measure(request, measure_steps),
     ..Descriptor::STEPS
 };
 
+/// Returns the values of the sweep.
+fn values(plan: &Plan, cpus: usize) -> SweepValues {
+    plan.contend.unwrap_or_else(|| sweep_values::contend(cpus))
+}
+
+/// Returns the number of CPUs in each step.
+fn counts(values: &SweepValues) -> impl Iterator<Item = usize> {
+    values.as_slice().iter().map(|count| *count as usize)
+}
+
 /// Measures power-downs with an increasing number of CPUs going down together.
 fn measure_steps(sweep: &mut Sweep<'_>) {
     let cpus = sweep.bench.cells.len();
-    let steps = sweep.bench.setting.plan.contend;
-    let steps = steps.unwrap_or_else(|| sweep_values::contend(cpus));
-    let steps = || steps.as_slice().iter().map(|count| *count as usize);
+    let values = values(sweep.bench.setting.plan, cpus);
     // The maximum number of CPUs that can power down together, in the state that allows the fewest.
-    let (mut most, mut any) = (cpus, false);
-    for (variant, step) in sweep.two_states(ActiveCpus::All) {
+    let mut most = cpus;
+    let mut has_step = false;
+    for (variant, step) in sweep.deepest_and_core_steps(ActiveCpus::All) {
         // A helper never powers down with the others.
         let awake = usize::from(sweep.needs_helper(&step));
         most = most.min(cpus - awake);
-        for count in steps().filter(|count| count + awake <= cpus) {
-            any = true;
+        for count in counts(&values).filter(|count| count + awake <= cpus) {
+            has_step = true;
             let who = Who::First(count + awake);
-            if !sweep.step(variant, Some(count as u64), StepRounds { who, ..step }) {
+            if !sweep.run_step(variant, Some(count as u64), StepRounds { who, ..step }) {
                 break;
             }
         }
     }
-    if !any {
+    if !has_step {
         return sweep.leave_out(Skip::TooFewCpus);
     }
     let first = sweep.suspend_metric();
-    for count in steps().filter(|count| *count > most) {
+    for count in counts(&values).filter(|count| *count > most) {
         sweep.push_left_out(first, ActiveCpus::All, count as u64, Skip::TooFewCpus);
     }
 }

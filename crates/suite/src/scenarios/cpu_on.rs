@@ -86,6 +86,7 @@ fn measure(request: Request<'_>, floods: bool) -> Result<Vec<Scenario>, fmt::Err
     Ok(alloc::vec![bench.finish(key, status)])
 }
 
+/// Measures each CPU but the lead and then, unless the lead floods one CPU, all of them at once.
 fn measure_all(bench: &mut Bench<'_>, floods: bool) -> Result<(), Failure> {
     bench.asked = bench.setting.plan.iterations;
     let lead = bench.lead();
@@ -100,6 +101,7 @@ fn measure_all(bench: &mut Bench<'_>, floods: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Runs the rounds for these CPUs.
 fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Failure> {
     let lead_in = bench.machine.facts().ticks(LEAD_IN_US);
     let mut round = Round {
@@ -138,12 +140,17 @@ fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Fai
 /// Returns twice the time that the slowest CPU in the last round needed to power up, capped at the
 /// longest quiet time.
 fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
-    let arrivals = bench.outcomes.iter().filter(|outcome| outcome.took_part());
-    let way_up = arrivals.filter_map(|outcome| outcome.metric(Metric::TurnOn, false));
-    let longest = bench.machine.facts().ticks(LONGEST_QUIET_US);
-    (2 * way_up.max().unwrap_or(0)).min(longest)
+    let slowest = bench
+        .outcomes
+        .iter()
+        .filter(|outcome| outcome.took_part())
+        .filter_map(|outcome| outcome.metric(Metric::TurnOn, false))
+        .max();
+    let longest_quiet = bench.machine.facts().ticks(LONGEST_QUIET_US);
+    (2 * slowest.unwrap_or(0)).min(longest_quiet)
 }
 
+/// Adds a CPU's cell. Returns an error if too few samples of either time are valid.
 fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failure> {
     let asked = bench.asked;
     let step = CellStep {
@@ -172,8 +179,10 @@ fn variant(bench: &Bench<'_>, who: Who, cpu: CpuIndex) -> Variant {
     let is_up = |other: CpuIndex| other == lead || who == Who::All && other < cpu;
     let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
     let is_mate = |other: CpuIndex| other != cpu && cluster(other) == cluster(cpu);
-    match CpuIndex::all(cpus.len()).any(|other| is_mate(other) && is_up(other)) {
-        true => JOINS,
-        false => FIRST,
+    let mut all = CpuIndex::all(cpus.len());
+    if all.any(|other| is_mate(other) && is_up(other)) {
+        JOINS
+    } else {
+        FIRST
     }
 }

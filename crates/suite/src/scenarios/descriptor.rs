@@ -38,7 +38,7 @@ pub struct Descriptor {
     pub columns: &'static [Metric],
     /// The quantity that the scenario's steps vary; None if there is at most one step.
     pub axis: Option<Axis>,
-    /// The kinds of operation in the scenario's steps, in table order, except for loops.
+    /// What the scenario's steps do, in table order, except for loops.
     pub variants: &'static [Variant],
     /// The functions that the scenario's variants call warm and cold.
     pub cold_calls: &'static [ColdVariants],
@@ -139,6 +139,6 @@ impl Descriptor {
 
 /// Returns the sentence about the number of samples that were requested.
 pub(crate) fn requested(_: &Run, scenario: &Scenario) -> String {
-    let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
-    alloc::format!("{} per CPU requested. ", Many(asked.into(), "sample"))
+    let samples = Many(scenario.asked().into(), "sample");
+    alloc::format!("{samples} per CPU requested. ")
 }

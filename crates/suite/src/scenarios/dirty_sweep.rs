@@ -26,8 +26,8 @@ pub(super) const DIRTY_SWEEP: Descriptor = Descriptor {
         Key::Dirty,
     ],
     cells: |size| {
-        let steps = size.plan.dirty.map(|steps| steps.as_slice().len());
-        3 * size.cpus * steps.unwrap_or(sweep_values::DIRTY_VALUES)
+        let values = size.plan.dirty.map(|values| values.as_slice().len());
+        3 * size.cpus * values.unwrap_or(sweep_values::DIRTY_VALUES)
     },
     measure: |request| steps::measure(request, measure_steps),
     ..Descriptor::STEPS
@@ -39,19 +39,20 @@ const OFF: Variant = Variant::new("off");
 /// Measures power-downs of single CPUs, with an increasing number of dirty bytes in the cache.
 fn measure_steps(sweep: &mut Sweep<'_>) {
     let plan = sweep.bench.setting.plan;
-    let Some(steps) = plan.dirty_values(sweep.facts().outer_cache) else {
+    let Some(values) = plan.dirty_values(sweep.facts().outer_cache) else {
         return sweep.leave_out(Skip::NoCacheSize);
     };
-    // The lead cannot power off, because no other CPU would turn it back on.
-    let off = StepRounds::off(Action::Off);
     let no_cpu_off = sweep.facts().no_cpu_off;
-    no_cpu_off.inspect(|why| sweep.leave_out(Skip::NoCpuOff(*why)));
+    if let Some(why) = no_cpu_off {
+        sweep.leave_out(Skip::NoCpuOff(why));
+    }
+    // The lead cannot power off, because no other CPU would turn it back on.
     let has_off = sweep.bench.cells.len() > 1 && no_cpu_off.is_none();
-    let off = has_off.then_some((OFF, off));
-    for (variant, step) in sweep.two_states(ActiveCpus::Alone).chain(off) {
-        for bytes in steps.as_slice() {
+    let off = has_off.then(|| (OFF, StepRounds::off(Action::Off)));
+    for (variant, step) in sweep.deepest_and_core_steps(ActiveCpus::Alone).chain(off) {
+        for bytes in values.as_slice() {
             let dirty = *bytes as usize;
-            if !sweep.step(variant, Some(dirty as u64), StepRounds { dirty, ..step }) {
+            if !sweep.run_step(variant, Some(dirty as u64), StepRounds { dirty, ..step }) {
                 break;
             }
         }

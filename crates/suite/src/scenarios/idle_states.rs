@@ -28,13 +28,13 @@ pub(super) const IDLE_STATES: Descriptor = Descriptor {
 const SERIAL: Variant = Variant::new("serial");
 
 fn measure_steps(sweep: &mut Sweep<'_>) {
-    sweep.each_state(sweep.suspend_metric(), |sweep, state| {
-        let x = Some(state.power_state.into());
+    sweep.measure_each_state(sweep.suspend_metric(), |sweep, state| {
+        let value = Some(state.power_state.into());
         for (variant, cpus) in [
             (SERIAL, ActiveCpus::Alone),
             (Variant::PARALLEL, ActiveCpus::All),
         ] {
-            sweep.step(variant, x, StepRounds::to_state(cpus, state));
+            sweep.run_step(variant, value, StepRounds::to_state(cpus, state));
         }
     });
     sweep.conditions.mode_left_out = measure_os_initiated(sweep).err();
@@ -47,14 +47,14 @@ fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
     }
     set_mode(sweep, SuspendMode::OsInitiated).map_err(Skip::ModeRefused)?;
     for state in &sweep.bench.setting.states.accepted {
-        let own = state.ladder.due(Some(0));
-        let asks_for_more = own.is_some_and(|own| own != state.power_state);
-        if state.powerdown && asks_for_more && sweep.usable(Some(*state)).is_some() {
+        let core_state = state.ladder.due(Some(0));
+        let is_above_core = core_state.is_some_and(|core| core != state.power_state);
+        if state.powerdown && is_above_core && sweep.usable(Some(*state)).is_some() {
             let step = StepRounds {
                 osi: true,
                 ..StepRounds::to_state(ActiveCpus::All, *state)
             };
-            sweep.step(Variant::OS_INITIATED, Some(state.power_state.into()), step);
+            sweep.run_step(Variant::OS_INITIATED, Some(state.power_state.into()), step);
         }
     }
     // If the firmware stayed in OS-initiated mode, later scenarios would run in the wrong mode.
@@ -64,9 +64,10 @@ fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
     Ok(())
 }
 
+/// Sets the suspend mode while all CPUs except the lead are off.
 fn set_mode(sweep: &mut Sweep<'_>, mode: SuspendMode) -> Result<(), ReturnCode> {
     let bench = &mut sweep.bench;
     bench.step.osi = false;
-    bench.run(Who::Only(bench.lead()), Action::None);
+    bench.run_action(Who::Only(bench.lead()), Action::None);
     Ok(bench.machine.set_suspend_mode(mode)?)
 }

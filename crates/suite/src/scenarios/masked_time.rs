@@ -11,6 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::bench::bench::{AttemptUse, StepRounds, first_lost, lead_in, too_few};
+use crate::bench::cell_state::CellState;
 use crate::bench::steps::{self, Sweep};
 use crate::measure::{
     Action, After, Instant, Interrupt, InterruptedCall, Metric, Outcome, Reason, Round, Summary,
@@ -138,7 +139,7 @@ fn measure_call(sweep: &mut Sweep<'_>, called: Option<Called>) {
         };
         sweep
             .bench
-            .begin(StepRounds::new(ActiveCpus::Alone, Action::Interrupt));
+            .begin_step(StepRounds::new(ActiveCpus::Alone, Action::Interrupt));
         let mut masked = Masked { sweep, cpu, call };
         match called {
             None => masked.measure_baseline(),
@@ -149,8 +150,8 @@ fn measure_call(sweep: &mut Sweep<'_>, called: Option<Called>) {
         conditions.attempts += bench.attempts;
         conditions.trials += bench.trials;
         let valid = bench.cells[cpu.place()].valid();
-        let failure = first_lost(bench.machine, bench.cells.len());
-        let failure = failure.or(too_few(cpu, valid, plan.iterations));
+        let lost = first_lost(bench.machine, bench.cells.len());
+        let failure = lost.or(too_few(cpu, valid, plan.iterations));
         sweep.failure = sweep.failure.or(failure);
         sweep.is_measured = true;
     }
@@ -163,31 +164,36 @@ fn call_on(sweep: &Sweep<'_>, called: Option<Called>, cpu: CpuIndex) -> Option<I
     if bench.machine.is_lost(cpu) {
         return None;
     }
-    let Called { variant, function } = called.unwrap_or(Called {
+    let Called {
+        variant,
+        function: id,
+    } = called.unwrap_or(Called {
         variant: PSCI_VERSION_CALL,
         function: PSCI_VERSION,
     });
-    let state = |powerdown| {
+    let first_state = |powerdown| {
         let mut states = bench.setting.states.accepted.iter();
-        let state = states.find(|state| state.powerdown == powerdown);
-        state.map_or(0, |state| u64::from(state.power_state))
+        let first = states.find(|state| state.powerdown == powerdown);
+        first.map_or(0, |state| u64::from(state.power_state))
     };
     let mpidr = cpus[cpu.place()].mpidr.map_or(0, |mpidr| mpidr.number());
     let arguments = match variant {
         CPU_ON => {
             let lead = bench.lead();
-            let is_off = |it: &CpuIndex| *it != cpu && *it != lead && !bench.machine.is_lost(*it);
-            let all = || CpuIndex::all(cpus.len()).filter(is_off);
-            let target = all().find(|it| *it > cpu).or(all().next())?;
+            let is_off = |other: &CpuIndex| {
+                *other != cpu && *other != lead && !bench.machine.is_lost(*other)
+            };
+            let targets = || CpuIndex::all(cpus.len()).filter(is_off);
+            let next = targets().find(|other| *other > cpu);
+            let target = next.or(targets().next())?;
             let settling = bench.us(bench.setting.plan.cpu_on_after.into());
             return Some(InterruptedCall::CpuOn { target, settling });
         }
         AFFINITY_INFO => [mpidr, 0, 0],
-        STAT_COUNT => [mpidr, state(true), 0],
-        STANDBY => [state(false), 0, 0],
+        STAT_COUNT => [mpidr, first_state(true), 0],
+        STANDBY => [first_state(false), 0, 0],
         _ => [0; 3],
     };
-    let id = function;
     Some(InterruptedCall::Function { id, arguments })
 }
 
@@ -221,7 +227,7 @@ impl Masked<'_, '_> {
             let outcome = self.run(after);
             let bench = &mut self.sweep.bench;
             bench.trials += 1;
-            let verdict = bench.take(self.cpu, &outcome, AttemptUse::WarmUp);
+            let verdict = bench.judge_attempt(self.cpu, &outcome, AttemptUse::WarmUp);
             if verdict.is_ok() {
                 return Some(outcome);
             }
@@ -231,7 +237,7 @@ impl Masked<'_, '_> {
         }
         let bench = &mut self.sweep.bench;
         let outcome = bench.outcomes[self.cpu.place()];
-        let _ = bench.take(self.cpu, &outcome, AttemptUse::Measure);
+        let _ = bench.judge_attempt(self.cpu, &outcome, AttemptUse::Measure);
         None
     }
 
@@ -240,7 +246,7 @@ impl Masked<'_, '_> {
     fn sample(&mut self, after: impl Fn(u64) -> u64) {
         let iterations = self.sweep.bench.setting.plan.iterations;
         let mut attempts = 0;
-        while self.cell().valid() < iterations
+        while self.cell_state().valid() < iterations
             && !self.sweep.bench.retries_are_exhausted(attempts)
             && !self.sweep.bench.machine.is_lost(self.cpu)
         {
@@ -249,15 +255,17 @@ impl Masked<'_, '_> {
             let _ = self
                 .sweep
                 .bench
-                .take(self.cpu, &outcome, AttemptUse::Measure);
+                .judge_attempt(self.cpu, &outcome, AttemptUse::Measure);
         }
         self.sweep.bench.attempts += attempts;
     }
 
-    fn cell(&self) -> &crate::bench::cell_state::CellState {
+    /// Returns the state of the CPU's current step.
+    fn cell_state(&self) -> &CellState {
         &self.sweep.bench.cells[self.cpu.place()]
     }
 
+    /// Takes samples of an interrupt that no call holds back.
     fn measure_baseline(&mut self) {
         let far = self.sweep.bench.sleep.quiet / 2;
         // The CPU waits in a loop, in which the interrupt falls due at different instructions.
@@ -265,6 +273,7 @@ impl Masked<'_, '_> {
         self.add_cell(None, &[Metric::Entry]);
     }
 
+    /// Takes samples at the offset at which the call holds back an interrupt longest.
     fn measure(&mut self, called: Called) {
         if let Some(timing) = self.timing(called)
             && let Some(after) = self.find_longest(timing)
@@ -276,8 +285,9 @@ impl Masked<'_, '_> {
 
     /// Returns the baseline's cell for this CPU.
     fn baseline(&self) -> Option<&Cell> {
-        let is_own = |it: &&Cell| it.cpu == self.cpu && it.step.variant == Variant::BASELINE;
-        self.sweep.bench.results.iter().find(is_own)
+        let is_baseline =
+            |cell: &&Cell| cell.cpu == self.cpu && cell.step.variant == Variant::BASELINE;
+        self.sweep.bench.results.iter().find(is_baseline)
     }
 
     /// Measures a call that no interrupt disturbs. A standby call is measured with an interrupt
@@ -305,30 +315,31 @@ impl Masked<'_, '_> {
     /// Returns the offset at which the interrupt is held back longest.
     fn find_longest(&mut self, timing: Timing) -> Option<u64> {
         let offsets = u64::from(self.sweep.bench.setting.plan.offsets);
-        let mut best = (0, timing.lead);
+        let (mut longest, mut longest_at) = (0, timing.lead);
         let mut below = timing.lead;
         let mut previous = timing.lead;
-        for place in 0..offsets {
-            let after = timing.lead + timing.length * place / offsets;
+        for nth in 0..offsets {
+            let after = timing.lead + timing.length * nth / offsets;
             let latency = self.latency(after)?;
-            if latency > best.0 {
-                best = (latency, after);
+            if latency > longest {
+                (longest, longest_at) = (latency, after);
                 below = previous;
             }
             previous = after;
         }
-        while best.1 - below > 1 {
-            let middle = below.midpoint(best.1);
+        while longest_at - below > 1 {
+            let middle = below.midpoint(longest_at);
             let latency = self.latency(middle)?;
-            if latency > best.0 {
-                best = (latency, middle);
+            if latency > longest {
+                (longest, longest_at) = (latency, middle);
             } else {
                 below = middle;
             }
         }
-        Some(best.1)
+        Some(longest_at)
     }
 
+    /// Returns the ticks from the instant at which the interrupt falls due to its handler.
     fn latency(&mut self, after: u64) -> Option<u64> {
         let outcome = self.try_at(after)?;
         Some(ticks_between(outcome.due, outcome.entered))

@@ -48,5 +48,5 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
         who: Who::First(1),
         ..StepRounds::new(ActiveCpus::Alone, Action::SystemSuspend)
     };
-    sweep.step(SYSTEM, None, step);
+    sweep.run_step(SYSTEM, None, step);
 }

@@ -115,8 +115,10 @@ pub(crate) fn stopping(first: usize) -> [IdleState<'static>; 2] {
 
 impl Ran {
     fn of(&self, id: ScenarioId) -> &Scenario {
-        let mut all = self.scenarios.iter();
-        all.find(|it| it.id == id).expect("the scenario")
+        let mut scenarios = self.scenarios.iter();
+        scenarios
+            .find(|scenario| scenario.id == id)
+            .expect("the scenario")
     }
 
     fn conditions(&self) -> &Conditions {
@@ -128,20 +130,26 @@ impl Ran {
     }
 
     fn cells(&self) -> impl Iterator<Item = &Cell> + Clone {
-        self.scenarios.iter().flat_map(|it| &it.cells)
+        self.scenarios.iter().flat_map(|scenario| &scenario.cells)
     }
 
     fn wake_sources(&self) -> impl Iterator<Item = WakeSource> {
-        let conditions = self.scenarios.iter().map(|it| it.conditions.as_ref());
-        conditions.map(|it| it.expect("conditions").wake_source)
+        self.scenarios.iter().map(|scenario| {
+            let conditions = scenario.conditions.as_ref();
+            conditions.expect("conditions").wake_source
+        })
     }
 
-    fn median(&self, cpu: u16, variant: Variant, x: u64, metric: Metric) -> u64 {
-        let step = (variant, Some(x));
-        let mut own = self.cells();
-        let cell = own.find(|it| it.cpu == cpu.into() && (it.step.variant, it.step.value) == step);
+    fn median(&self, cpu: u16, variant: Variant, value: u64, metric: Metric) -> u64 {
+        let cell = self.cell(cpu.into(), variant, Some(value));
         let summary = cell.expect("a cell").summary(metric);
         summary.expect("samples").median
+    }
+
+    fn cell(&self, cpu: CpuIndex, variant: Variant, value: Option<u64>) -> Option<&Cell> {
+        let key = (cpu, variant, value);
+        self.cells()
+            .find(|cell| (cell.cpu, cell.step.variant, cell.step.value) == key)
     }
 
     fn counts(&self) -> [u32; 3] {
@@ -149,33 +157,36 @@ impl Ran {
     }
 
     fn statuses(&self) -> Vec<Status> {
-        self.scenarios.iter().map(|it| it.status).collect()
+        self.scenarios
+            .iter()
+            .map(|scenario| scenario.status)
+            .collect()
     }
 
     fn skipped(&self, why: Skip) -> usize {
-        let all = self.statuses().into_iter();
-        all.filter(|it| *it == Status::Skipped(why)).count()
+        let statuses = self.statuses().into_iter();
+        statuses
+            .filter(|status| *status == Status::Skipped(why))
+            .count()
     }
 
     /// Returns the only reason why scenarios failed.
     fn failure(&self) -> Option<Failure> {
-        let failed = self.statuses().into_iter().filter_map(|it| match it {
-            Status::Failed(failure) => Some(failure),
-            Status::Passed | Status::Skipped(_) | Status::Crashed | Status::Unknown => None,
-        });
-        failed.reduce(|a, b| if a == b { a } else { panic!("{a:?} {b:?}") })
+        let mut failures = self.statuses().into_iter().filter_map(Status::failure);
+        let first = failures.next()?;
+        assert!(failures.all(|other| other == first), "{first:?}");
+        Some(first)
     }
 
     /// Returns the total number of rejections for a reason, across all cells.
     fn rejected(&self, reason: Reason) -> u32 {
         let counts = self.cells().filter_map(|cell| cell.counts.as_ref());
-        let rejected = counts.flat_map(|it| &it.rejected);
-        let of_reason = rejected.filter(|it| it.0 == reason);
-        of_reason.map(|it| it.1).sum()
+        counts.map(|counts| counts.rejected_for(reason)).sum()
     }
 
-    fn asks(&self, is: impl Fn(&Round) -> bool) -> bool {
-        self.fake.asked.iter().any(is)
+    /// Returns true if any of the rounds is selected.
+    fn asks(&self, is_selected: impl Fn(&Round) -> bool) -> bool {
+        self.fake.asked.iter().any(is_selected)
     }
 }
 
@@ -191,14 +202,14 @@ fn suspends(action: Action, state: u32) -> bool {
     matches!(action, Action::Suspend { power_state, .. } if power_state == state)
 }
 
-/// Returns an edit that makes each suspend selected by `of` return `code`.
+/// Returns an edit that makes each suspend selected by CPU and state return `code`.
 fn refusing(
-    of: impl Fn(CpuIndex, u32) -> bool + 'static,
+    is_selected: impl Fn(CpuIndex, u32) -> bool + 'static,
     code: i32,
 ) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
     move |_, cpu, outcome| {
         if let Action::Suspend { power_state, .. } = outcome.action
-            && of(cpu, power_state)
+            && is_selected(cpu, power_state)
         {
             (outcome.end, outcome.code) = (ActionEnd::Returned, Some(code));
         }
@@ -213,9 +224,10 @@ fn refused(cpu: u16, error: Error) -> Status {
     })
 }
 
-fn losing(of: u16, in_round: u64) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
+/// Returns an edit that loses a CPU in a round.
+fn losing(lost: u16, in_round: u64) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
     move |round, cpu, outcome| {
-        if (round, cpu) == (in_round, of.into()) {
+        if (round, cpu) == (in_round, lost.into()) {
             outcome.end = ActionEnd::Lost(LOSS);
         }
     }
@@ -243,21 +255,24 @@ fn series_samples_and_the_first_sample_are_in_the_cell() {
     let args = "only=cpu_susp_serial iterations=4 warmup=1";
     let ran = run(Fake::new(2), &std::format!("{args} samples=all"));
     for cell in ran.cells() {
-        let places: Vec<u32> = cell.samples.iter().map(|it| it.place).collect();
-        assert_eq!((places, cell.valid()), (std::vec![0, 1, 2, 3], 4));
-        let metrics: Vec<Metric> = cell.series.iter().map(|it| it.metric).collect();
+        let indices: Vec<u32> = cell.samples.iter().map(|sample| sample.index).collect();
+        assert_eq!((indices, cell.valid()), (std::vec![0, 1, 2, 3], 4));
+        let metrics: Vec<Metric> = cell.series.iter().map(|series| series.metric).collect();
         use Metric::{CacheFlush, Call, Powerdown, Wake, Wakeup};
         let expected = [Powerdown, Wakeup, CacheFlush, Call, Wake];
         assert_eq!(metrics, expected);
-        for it in &cell.series {
-            let figures = cell.samples.iter();
-            let figures = figures.filter_map(|sample| sample.instants.metric(it.metric));
-            assert_eq!(it.summary, Summary::of(&mut figures.collect::<Vec<u64>>()));
-            assert!(it.cold.is_some(), "the trial's sample");
+        for series in &cell.series {
+            let mut figures: Vec<u64> = cell
+                .samples
+                .iter()
+                .filter_map(|sample| sample.instants.metric(series.metric))
+                .collect();
+            assert_eq!(series.summary, Summary::of(&mut figures));
+            assert!(series.cold.is_some(), "the trial's sample");
         }
     }
-    let ran = run(Fake::new(2), args);
-    assert!(ran.cells().all(|cell| cell.samples.is_empty()));
+    let without_samples = run(Fake::new(2), args);
+    assert!(without_samples.cells().all(|cell| cell.samples.is_empty()));
 }
 
 #[test]
@@ -271,7 +286,7 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
     ] {
         let args = "only=cpu_susp_serial iterations=3 warmup=1 wake=chain";
         let ran = run(Fake::new(4), &std::format!("{args} method={method}"));
-        let is_as_asked = |it: &Round| it.after == after && it.wake == WakePattern::Chain;
+        let is_as_asked = |round: &Round| round.after == after && round.wake == WakePattern::Chain;
         assert!(!ran.asks(|round| !is_as_asked(round)));
         let asked = ran.fake.asked.iter().map(|round| round.who);
         assert_eq!(asked.collect::<Vec<_>>(), turns);
@@ -281,11 +296,11 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
 #[test]
 fn cpu_off_goes_as_tftf_does() {
     let ran = run(Fake::new(3), "only=cpu_off_serial iterations=1 warmup=0");
-    let step = |round: &Round| (round.who, round.action == Action::Off);
-    let steps: Vec<(Who, bool)> = ran.fake.asked[1..].iter().map(step).collect();
-    let pass = [(1, true), (2, true), (0, false), (1, false), (2, false)];
-    let pass = pass.map(|(cpu, is_off)| (only(cpu), is_off));
-    assert_eq!(steps, pass.repeat(2));
+    let turn = |round: &Round| (round.who, round.action == Action::Off);
+    let turns: Vec<(Who, bool)> = ran.fake.asked[1..].iter().map(turn).collect();
+    let pass = [(1, true), (2, true), (0, false), (1, false), (2, false)]
+        .map(|(cpu, is_off)| (only(cpu), is_off));
+    assert_eq!(turns, pass.repeat(2));
 }
 
 #[test]
@@ -335,7 +350,8 @@ fn a_loss_begins_a_parallel_scenario_anew() {
     assert_eq!(ran.statuses(), [lost(3)]);
     assert_eq!(ran.totals.samples, 12);
     assert_eq!(ran.cells().filter(has_figures).count(), 3);
-    let counts = [Reason::Lost, Reason::Overlap, Reason::Companion].map(|it| ran.rejected(it));
+    let counts =
+        [Reason::Lost, Reason::Overlap, Reason::Companion].map(|reason| ran.rejected(reason));
     // The discarded outcomes are those of four CPUs in two rounds, and of three CPUs in the third.
     assert_eq!(counts, [1, 0, 11]);
     // A trial, two rounds that were kept, the round with the loss, and four more.
@@ -365,7 +381,7 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
     // The quiet time is 62,500 ticks in the trial, and at least 12,500 ticks in later rounds.
     let late = |from: u64| {
         move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
-            if round >= from && outcome.action.sleeps().is_some() {
+            if round >= from && outcome.action.sleeps() {
                 outcome.after = shifted(outcome.due, 20_000);
             }
         }
@@ -377,10 +393,10 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
     ] {
         let args = std::format!("only={scenario} iterations=4 warmup=0");
         let ran = run(Fake::new(cpus).with(late(2)), &args);
-        let late = u64::from(ran.rejected(Reason::LateReturn));
+        let late_returns = u64::from(ran.rejected(Reason::LateReturn));
         assert_eq!(ran.totals.samples, 4 * cpus as u64, "{scenario}");
-        assert_eq!(late, cpus as u64, "{scenario}");
-        assert_eq!(ran.totals.rejected, late, "{scenario}");
+        assert_eq!(late_returns, cpus as u64, "{scenario}");
+        assert_eq!(ran.totals.rejected, late_returns, "{scenario}");
         let quiet = ran.fake.asked.last().map(|round| round.quiet);
         assert_eq!(quiet, Some(40_000), "{scenario}");
     }
@@ -389,7 +405,7 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
 #[test]
 fn a_way_up_that_never_ends_in_time_ends_the_trials() {
     let fake = Fake::new(2).with(|_, _, outcome| {
-        if outcome.action.sleeps().is_some() {
+        if outcome.action.sleeps() {
             outcome.after = shifted(outcome.due, 40_000_000);
         }
     });
@@ -414,8 +430,8 @@ fn no_state_is_read_without_statistics_or_after_a_loss() {
 #[test]
 fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
     for (warmup, reads) in [(0, 1), (1, 0), (2, 0)] {
-        let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
-        let args = std::format!("{args} warmup={warmup}");
+        let args =
+            std::format!("iterations=3 only=susp_deep_serial,susp_deep_parallel warmup={warmup}");
         let rounds = |fake| run(fake, &args).fake.asked.len();
         // The state is read in three rounds: one with both CPUs, and one with each CPU alone.
         let more = reads * 3;
@@ -429,7 +445,7 @@ fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
 
 #[test]
 fn needs_follow_from_the_plan() {
-    let needs = |args: &str, cpus| {
+    let needs_of = |args: &str, cpus| {
         let plan = Plan::parse(args).expect("a plan");
         Needs::of(&plan, cpus, STATES.len())
     };
@@ -438,10 +454,10 @@ fn needs_follow_from_the_plan() {
         ("only=timer_latency stress=idle timers=all", 4, 0),
         ("only=timer_latency stress=write footprint=16M", 4, 16 << 20),
     ] {
-        let needs = needs(args, 4);
+        let needs = needs_of(args, 4);
         assert_eq!((needs.tallies, needs.buffer), (tallies, buffer), "{args}");
     }
-    let heap = needs("", 8).heap;
+    let heap = needs_of("", 8).heap;
     // With a 16 KiB stack, the total stays below 32 KiB per CPU.
     assert!(heap < 8 * (15 << 10), "{heap}");
 }
@@ -457,11 +473,11 @@ fn each_round_reports_the_samples_before_it() {
     });
     let args = "only=cpu_susp_serial method=warm iterations=2 warmup=0";
     run_counted(fake, args, &STATES, &samples);
-    let counts = counts.borrow();
-    let kept: Vec<u32> = counts.iter().map(|count| count.kept).collect();
+    let logged = counts.borrow();
+    let kept: Vec<u32> = logged.iter().map(|count| count.kept).collect();
     assert!(
         kept.is_sorted() && kept[0] == 0 && kept.ends_with(&[3]),
         "{kept:?}"
     );
-    assert!(counts.iter().all(|count| count.asked == 4), "{counts:?}");
+    assert!(logged.iter().all(|count| count.asked == 4), "{logged:?}");
 }

@@ -58,13 +58,13 @@ pub(super) const TIMER_LATENCY: Descriptor = Descriptor {
 
 /// The loads, as variants.
 const LOADS: [Variant; Load::COUNT] = {
-    let mut all = [Variant::PLAIN; Load::COUNT];
-    let mut place = 0;
-    while place < all.len() {
-        all[place] = Variant::new(Load::ALL[place].word());
-        place += 1;
+    let mut variants = [Variant::PLAIN; Load::COUNT];
+    let mut index = 0;
+    while index < variants.len() {
+        variants[index] = Variant::new(Load::ALL[index].word());
+        index += 1;
     }
-    all
+    variants
 };
 
 fn heap(size: &RunSize<'_>, cells: usize) -> usize {
@@ -91,6 +91,7 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
            measured alone, the other CPUs are on and run the variant's load. "
 }
 
+/// The latencies in a cell.
 const FIGURES: [(LatencyKind, Metric); 2] = [
     (LatencyKind::Entry, Metric::Entry),
     (LatencyKind::Handler, Metric::Handler),
@@ -113,9 +114,10 @@ fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
         let status = Status::Skipped(Skip::NoInterrupts);
         return Ok(alloc::vec![bench.finish(key, status)]);
     }
-    let states = [setting.states.deepest, setting.states.core];
-    let mut states = states.into_iter().flatten();
-    let state = states.find(|state| !state.timer_stops);
+    let state = [setting.states.deepest, setting.states.core]
+        .into_iter()
+        .flatten()
+        .find(|state| !state.timer_stops);
     for (load, is_possible, skip, why) in [
         (Load::Zero, facts.zero, Skip::NoZero, WITHOUT_ZERO),
         (
@@ -142,7 +144,7 @@ fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
         timer,
         bench,
     };
-    let failure = timers.run()?;
+    let failure = timers.measure_loads()?;
     // Other scenarios expect the CPUs to be off.
     let _ = timers.bench.run_round(&timers.round());
     let status = match failure {
@@ -153,6 +155,7 @@ fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
     Ok(alloc::vec![timers.bench.finish(key, status)])
 }
 
+/// The running scenario.
 struct Timers<'m> {
     bench: Bench<'m>,
     timer: TimerPlan,
@@ -164,18 +167,18 @@ struct Timers<'m> {
 
 impl Timers<'_> {
     /// Measures each load until one fails.
-    fn run(&mut self) -> Result<Option<Failure>, fmt::Error> {
+    fn measure_loads(&mut self) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus.len();
         let timer = self.timer;
         self.bench.asked = timer.expiries().0;
         for load in timer.loads() {
-            for how in timer.timers.iter() {
-                if !TimerPlan::is_possible(load, how, cpus) {
+            for active in timer.timers.iter() {
+                if !TimerPlan::is_possible(load, active, cpus) {
                     continue;
                 }
-                let failure = match how {
-                    ActiveCpus::All => self.measure(load, how, None)?,
-                    _ => self.measure_each(load, how)?,
+                let failure = match active {
+                    ActiveCpus::All => self.measure(load, active, None)?,
+                    _ => self.measure_each(load, active)?,
                 };
                 if failure.is_some() {
                     return Ok(failure);
@@ -185,9 +188,14 @@ impl Timers<'_> {
         Ok(None)
     }
 
-    fn measure_each(&mut self, load: Load, how: ActiveCpus) -> Result<Option<Failure>, fmt::Error> {
+    /// Measures each CPU's timer under a load until one fails.
+    fn measure_each(
+        &mut self,
+        load: Load,
+        active: ActiveCpus,
+    ) -> Result<Option<Failure>, fmt::Error> {
         for cpu in CpuIndex::all(self.bench.setting.cpus.len()) {
-            let failure = self.measure(load, how, Some(cpu))?;
+            let failure = self.measure(load, active, Some(cpu))?;
             if failure.is_some() {
                 return Ok(failure);
             }
@@ -200,13 +208,13 @@ impl Timers<'_> {
     fn measure(
         &mut self,
         load: Load,
-        how: ActiveCpus,
+        active: ActiveCpus,
         measured: Option<CpuIndex>,
     ) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus;
         let machine = &*self.bench.machine;
-        let only = measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, how, None));
-        if matches!(how, ActiveCpus::Near | ActiveCpus::Far) && only.is_none() {
+        let only = measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, active, None));
+        if active.has_neighbor() && only.is_none() {
             return Ok(None);
         }
         let mut window = Window {
@@ -216,14 +224,15 @@ impl Timers<'_> {
             only,
             power_state: self.power_state,
         };
-        let timed = CpuIndex::all(cpus.len()).filter(|cpu| window.measures(*cpu));
-        let timed: Vec<CpuIndex> = timed.collect();
+        let timed: Vec<CpuIndex> = CpuIndex::all(cpus.len())
+            .filter(|cpu| window.measures(*cpu))
+            .collect();
         for cpu in &timed {
             if let Some(tally) = self.bench.machine.tally(*cpu) {
                 *tally = Default::default();
             }
         }
-        let (total, most) = self.timer.expiries();
+        let (total, window_max) = self.timer.expiries();
         let mut measurement = TimerMeasurement {
             frequency: self.bench.machine.facts().frequency,
             period: self.schedule.period,
@@ -233,13 +242,13 @@ impl Timers<'_> {
             all: Account::default(),
         };
         let mpidr = |cpu: CpuIndex| cpus[cpu.place()].mpidr;
-        let [own, other] = [measured, only].map(|cpu| cpu.and_then(mpidr));
-        measurement.print_begin(self.bench.out, own, other, load)?;
+        let [timed_cpu, loaded_cpu] = [measured, only].map(|cpu| cpu.and_then(mpidr));
+        measurement.print_begin(self.bench.out, timed_cpu, loaded_cpu, load)?;
         let mut failure = None;
         while measurement.done < total && failure.is_none() {
-            window.schedule.expiries = most.min(total - measurement.done);
+            window.schedule.expiries = window_max.min(total - measurement.done);
             let (sum, done);
-            (sum, done, failure) = self.window(window, &timed);
+            (sum, done, failure) = self.measure_window(window, &timed);
             measurement.done += done;
             measurement.windows += 1;
             measurement.all.merge(&sum);
@@ -247,14 +256,18 @@ impl Timers<'_> {
         }
         measurement.print_end(self.bench.out)?;
         for cpu in timed {
-            self.add_cell(cpu, how, load);
+            self.add_cell(cpu, active, load);
         }
         Ok(failure)
     }
 
     /// Runs one window. Returns the sum of the CPUs' accounts, and the number of expiries. After a
     /// failure, the number of expiries is the lowest on any CPU.
-    fn window(&mut self, window: Window, timed: &[CpuIndex]) -> (Account, u32, Option<Failure>) {
+    fn measure_window(
+        &mut self,
+        window: Window,
+        timed: &[CpuIndex],
+    ) -> (Account, u32, Option<Failure>) {
         for cpu in timed {
             // If a CPU does not start, its previous counts must not be added again.
             if let Some(tally) = self.bench.machine.tally(*cpu) {
@@ -292,13 +305,15 @@ impl Timers<'_> {
         Round::new(Who::All, Action::None, lead_in)
     }
 
+    /// Returns the failure if the firmware refused the load's suspend on any CPU.
     fn refused_suspend(&self) -> Option<Failure> {
         let mut outcomes = CpuIndex::all(self.bench.outcomes.len()).zip(&self.bench.outcomes);
-        let (cpu, outcome) = outcomes.find(|(_, it)| it.end == ActionEnd::GaveUp)?;
+        let (cpu, outcome) = outcomes.find(|(_, outcome)| outcome.end == ActionEnd::GaveUp)?;
         let fault = TimerFault::Refused(psci::ReturnCode(outcome.code?));
         Some(Failure::Timer { cpu, fault })
     }
 
+    /// Returns the failure if the CPU's timer did not complete the last window.
     fn fault(&mut self, cpu: CpuIndex) -> Option<Failure> {
         let end = self.bench.outcomes.get(cpu.place())?.end;
         let tally = self.bench.machine.tally(cpu)?;
@@ -314,17 +329,17 @@ impl Timers<'_> {
     }
 
     /// Adds the cell for a CPU's timer. The series that ends at the handler includes a histogram.
-    fn add_cell(&mut self, cpu: CpuIndex, how: ActiveCpus, load: Load) {
+    fn add_cell(&mut self, cpu: CpuIndex, active: ActiveCpus, load: Load) {
         let Some(tally) = self.bench.machine.tally(cpu) else {
             return;
         };
         let mut series = Vec::with_capacity(FIGURES.len());
         for (kind, metric) in FIGURES {
             let histogram = &tally.histograms[kind as usize];
-            let own = tally.settled.latency(kind);
+            let exact = tally.settled.latency(kind);
             series.push(Series {
                 histogram: (kind == LatencyKind::Handler).then(|| BinCounts::of(histogram)),
-                ..Series::of(metric, histogram.summary(own.min, own.max))
+                ..Series::of(metric, histogram.summary(exact.min, exact.max))
             });
         }
         let mut rejected = Vec::new();
@@ -333,7 +348,7 @@ impl Timers<'_> {
             rejected.push((Reason::Overrun, tally.settled.overruns));
         }
         let step = CellStep {
-            cpus: how,
+            cpus: active,
             ..CellStep::of(Variant::new(load.word()))
         };
         let mut cell = Cell::new(cpu, step);

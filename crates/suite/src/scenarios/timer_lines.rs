@@ -1,6 +1,6 @@
-//! The `timer_latency` lines, in the layout of Xenomai's program `latency`, so that the same tools can
-//! read them: `RTT` is the time so far, `RTH` the headings, `RTD` one
-//! window and the totals so far, and `RTS` the final totals.
+//! The `timer_latency` lines, in the layout of Xenomai's program `latency`, so that the same tools
+//! can read them: `RTT` is the time so far, `RTH` the headings, `RTD` one window and the totals so
+//! far, and `RTS` the final totals.
 //!
 //! Latencies are in microseconds with three decimal places, or in ticks if the counter's frequency
 //! is unknown. The column for mode switches is always 0 and is present only for compatibility.
@@ -71,9 +71,10 @@ impl TimerMeasurement {
         if self.windows > 1 && self.windows % HEADINGS == 1 {
             headings(out)?;
         }
-        let all = self.all.latency(LatencyKind::Handler);
-        let [least, most] = [all.least().unwrap_or(0), all.max].map(|it| part(self, it, 1));
-        writeln!(out, "RTD{}|{least}|{most}", figures(self, sum))
+        let so_far = self.all.latency(LatencyKind::Handler);
+        let best = latency_text(self, so_far.least().unwrap_or(0), 1);
+        let worst = latency_text(self, so_far.max, 1);
+        writeln!(out, "RTD{}|{best}|{worst}", figures(self, sum))
     }
 
     /// Prints the final totals.
@@ -98,33 +99,35 @@ impl TimerMeasurement {
 fn time(measurement: &TimerMeasurement, expiries: u32) -> String {
     let hz = measurement.clock().believed();
     // Round to the nearest second, because a second may not be a multiple of the period.
-    let seconds = (measurement.period.saturating_mul(expiries.into()) + hz / 2) / hz;
-    let (minutes, seconds) = (seconds / 60, seconds % 60);
-    format!("{:02}:{:02}:{seconds:02}", minutes / 60, minutes % 60)
+    let total = (measurement.period.saturating_mul(expiries.into()) + hz / 2) / hz;
+    let (hours, minutes, seconds) = (total / 3_600, total / 60 % 60, total % 60);
+    format!("{hours:02}:{minutes:02}:{seconds:02}")
 }
 
+/// Writes the headings of the `RTD` lines.
 fn headings(out: &mut dyn Write) -> fmt::Result {
     out.write_str(
         "RTH|----lat min|----lat avg|----lat max|-overrun|---msw|---lat best|--lat worst\n",
     )
 }
 
+/// Returns an account's part of a line.
 fn figures(measurement: &TimerMeasurement, account: &Account) -> String {
     let series = account.latency(LatencyKind::Handler);
-    let least = part(measurement, series.least().unwrap_or(0), 1);
-    let mean = part(measurement, series.sum, series.n);
-    let most = part(measurement, series.max, 1);
+    let least = latency_text(measurement, series.least().unwrap_or(0), 1);
+    let mean = latency_text(measurement, series.sum, series.n);
+    let most = latency_text(measurement, series.max, 1);
     format!("|{least}|{mean}|{most}|{:8}|{:6}", account.overruns, 0)
 }
 
 /// Returns `ticks / n`, padded to eleven columns.
-fn part(measurement: &TimerMeasurement, ticks: u64, n: u32) -> String {
-    let n = u64::from(n.max(1));
+fn latency_text(measurement: &TimerMeasurement, ticks: u64, n: u32) -> String {
+    let divisor = u64::from(n.max(1));
     match measurement.clock().ns(ticks) {
-        Some(ns) => {
-            let ns = ns / n;
+        Some(sum) => {
+            let ns = sum / divisor;
             format!("{:7}.{:03}", ns / 1_000, ns % 1_000)
         }
-        None => format!("{:11}", ticks / n),
+        None => format!("{:11}", ticks / divisor),
     }
 }

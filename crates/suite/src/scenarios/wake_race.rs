@@ -113,7 +113,7 @@ enum Ending {
 struct Point {
     /// Ticks from the call to the instant at which the interrupt falls due; 0 if that instant comes
     /// before the call. If the interrupt is lost, this is the scheduled offset.
-    x: u64,
+    offset: u64,
     ending: Ending,
     /// Ticks from that instant, or from the call if it comes later, to the CPU's first instruction
     /// after the suspend.
@@ -123,11 +123,12 @@ struct Point {
 /// The memory for a map in bytes: its points, and their latencies.
 const MAP_BYTES: usize = POINTS_MAX * (size_of::<Point>() + size_of::<u64>());
 
+/// The map of one CPU and state.
 struct RaceMap<'s, 'm> {
     sweep: &'s mut Sweep<'m>,
     state: Chosen,
     cpu: CpuIndex,
-    how: ActiveCpus,
+    active: ActiveCpus,
     /// The CPUs that suspend.
     who: Who,
     waker: Waker,
@@ -152,9 +153,9 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
             sweep.leave_out(Skip::OwnTimerStops);
             continue;
         }
-        for how in sweep.bench.setting.plan.neighbors.iter() {
+        for active in sweep.bench.setting.plan.neighbors.iter() {
             for cpu in CpuIndex::all(sweep.bench.cells.len()) {
-                let Some((who, waker)) = participants(sweep, cpu, how) else {
+                let Some((who, waker)) = participants(sweep, cpu, active) else {
                     sweep.leave_out(Skip::NoNeighbor);
                     continue;
                 };
@@ -164,7 +165,7 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
                     points: &mut points,
                     state,
                     cpu,
-                    how,
+                    active,
                     who,
                     waker,
                     sweep,
@@ -190,18 +191,19 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
 
 /// Returns the CPUs that suspend while the map for `cpu` is measured, and what wakes a CPU that its
 /// interrupt does not wake. Returns None if this map cannot be measured.
-fn participants(sweep: &Sweep<'_>, cpu: CpuIndex, how: ActiveCpus) -> Option<(Who, Waker)> {
+fn participants(sweep: &Sweep<'_>, cpu: CpuIndex, active: ActiveCpus) -> Option<(Who, Waker)> {
     let bench = &sweep.bench;
     let (cpus, lead) = (bench.setting.cpus, bench.lead());
-    let helper = match cpu == lead {
-        true => helper_of(bench.machine, cpus, lead),
-        false => Some(lead),
+    let helper = if cpu == lead {
+        helper_of(bench.machine, cpus, lead)
+    } else {
+        Some(lead)
     };
-    let who = match how {
+    let who = match active {
         ActiveCpus::Alone => Who::Only(cpu),
         ActiveCpus::All => Who::All,
         ActiveCpus::Near | ActiveCpus::Far => {
-            Who::Pair(cpu, neighbor_of(bench.machine, cpus, cpu, how, helper)?)
+            Who::Pair(cpu, neighbor_of(bench.machine, cpus, cpu, active, helper)?)
         }
     };
     let waker = helper.map_or(Waker::OwnTimers, Waker::Helper);
@@ -209,22 +211,24 @@ fn participants(sweep: &Sweep<'_>, cpu: CpuIndex, how: ActiveCpus) -> Option<(Wh
 }
 
 impl RaceMap<'_, '_> {
+    /// Takes the points of the map.
     fn measure(&mut self) {
         let plan = self.sweep.bench.setting.plan;
         let end = self.find_end();
         self.down += end;
         self.sweep.bench.clear_cells();
         let last = u64::from(plan.offsets) - 1;
-        for place in 0..=last {
-            self.add(end * place / last);
+        for nth in 0..=last {
+            self.add_points(end * nth / last);
         }
         let (mut from, mut misses) = (0, 0);
         while self.points.len() + plan.repeats as usize <= POINTS_MAX
             && let Some((one, other)) = self.border(from)
         {
-            self.add(one.midpoint(other));
+            self.add_points(one.midpoint(other));
             misses += 1;
-            if self.points.iter().any(|it| one < it.x && it.x < other) {
+            let is_between = |point: &Point| one < point.offset && point.offset < other;
+            if self.points.iter().any(is_between) {
                 misses = 0;
             } else if misses == TRIES {
                 (from, misses) = (other, 0);
@@ -235,11 +239,11 @@ impl RaceMap<'_, '_> {
     /// Returns two neighboring offsets with different outcomes that are not adjacent, starting at
     /// `from`.
     fn border(&self, from: u64) -> Option<(u64, u64)> {
-        let mut pairs = self.points.array_windows();
-        let border = pairs.find(|[one, other]| {
-            one.x >= from && one.ending != other.ending && one.x + 1 < other.x
-        });
-        border.map(|[one, other]| (one.x, other.x))
+        let is_border = |[one, other]: &&[Point; 2]| {
+            one.offset >= from && one.ending != other.ending && one.offset + 1 < other.offset
+        };
+        let [one, other] = self.points.array_windows().find(is_border)?;
+        Some((one.offset, other.offset))
     }
 
     /// Finds an offset from which on the CPU is down, because its wake-up takes the same time.
@@ -250,40 +254,44 @@ impl RaceMap<'_, '_> {
         let from_call = ticks_between(first.before, first.due);
         self.lead = longest.saturating_sub(from_call);
         let expected = ticks_between(first.due, first.after);
-        let mut x = FIRST;
-        while x < longest {
-            if self.point(x).is_some_and(|it| {
-                it.ending == Ending::Slept && it.latency <= expected + expected / 8
-            }) {
-                return x;
+        let mut offset = FIRST;
+        while offset < longest {
+            if let Some(point) = self.point(offset)
+                && point.ending == Ending::Slept
+                && point.latency <= expected + expected / 8
+            {
+                return offset;
             }
-            x *= 2;
+            offset *= 2;
         }
         longest
     }
 
     /// Adds the points for an offset, in order.
-    fn add(&mut self, x: u64) {
+    fn add_points(&mut self, offset: u64) {
         for _ in 0..self.sweep.bench.setting.plan.repeats {
-            if let Some(point) = (0..TRIES).find_map(|_| self.point(x)) {
-                let place = self.points.partition_point(|it| it.x <= point.x);
-                self.points.insert(place, point);
+            if let Some(point) = (0..TRIES).find_map(|_| self.point(offset)) {
+                let index = self
+                    .points
+                    .partition_point(|other| other.offset <= point.offset);
+                self.points.insert(index, point);
             }
         }
     }
 
-    /// Suspends once. The interrupt falls due `x` ticks after the call, unless something delays
-    /// the call. Counts a suspend without an outcome.
-    fn point(&mut self, x: u64) -> Option<Point> {
+    /// Suspends once. The interrupt falls due `offset` ticks after the call, unless something
+    /// delays the call. Counts a suspend without an outcome.
+    fn point(&mut self, offset: u64) -> Option<Point> {
         // At offset 0, the interrupt is already pending.
-        let after = if x == 0 { 0 } else { self.lead + x };
+        let after = if offset == 0 { 0 } else { self.lead + offset };
         let outcome = self.run(after);
         let bench = &mut self.sweep.bench;
         let Some(ending) = ending(&outcome, bench.pmf) else {
-            // The SGI may have come too early.
-            let rejection = outcome.judge(false).err();
-            let rejection = rejection.filter(|_| outcome.end != ActionEnd::WokenByFallback);
-            let rejection = rejection.unwrap_or(Rejection::plain(Reason::Overlap));
+            let rejection = match outcome.judge(false) {
+                Err(rejection) if outcome.end != ActionEnd::WokenByFallback => rejection,
+                // The SGI may have come too early.
+                _ => Rejection::plain(Reason::Overlap),
+            };
             bench.cells[self.cpu.place()].reject(rejection);
             let later = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LONGEST_US));
             self.down = self.down.max(later);
@@ -294,12 +302,16 @@ impl RaceMap<'_, '_> {
         if !is_lost && after > 0 {
             self.lead = self.lead.min(after.saturating_sub(from_call));
         }
-        let x = match is_lost || from_call.abs_diff(x) <= SLACK {
-            true => x,
-            false => from_call,
-        };
-        let latency = ticks_between(outcome.due.max(outcome.before), outcome.after);
-        Some(Point { x, ending, latency })
+        let is_on_schedule = from_call.abs_diff(offset) <= SLACK;
+        Some(Point {
+            offset: if is_lost || is_on_schedule {
+                offset
+            } else {
+                from_call
+            },
+            ending,
+            latency: ticks_between(outcome.due.max(outcome.before), outcome.after),
+        })
     }
 
     /// Runs a round in which the interrupt falls due after `after` ticks.
@@ -328,15 +340,16 @@ impl RaceMap<'_, '_> {
     fn add_cells(&mut self, variants: &[Variant; 5]) {
         let mut column = Vec::with_capacity(self.points.len());
         let mut counts = self.sweep.bench.cells[self.cpu.place()].counts();
-        for (place, variant) in variants.iter().enumerate() {
+        for (index, variant) in variants.iter().enumerate() {
             let (mut first, mut last) = (None, None);
             column.clear();
-            for point in self.points.iter().filter(|it| it.ending as usize == place) {
-                first.get_or_insert(point.x);
-                last = Some(point.x);
+            let has_ending = |point: &&Point| point.ending as usize == index;
+            for point in self.points.iter().filter(has_ending) {
+                first.get_or_insert(point.offset);
+                last = Some(point.offset);
                 column.push(point.latency);
             }
-            if first.is_none() && place > 0 {
+            if first.is_none() && index > 0 {
                 continue;
             }
             counts.valid = column.len() as u32;
@@ -346,7 +359,7 @@ impl RaceMap<'_, '_> {
             ];
             let step = CellStep {
                 value: first,
-                cpus: self.how,
+                cpus: self.active,
                 ..CellStep::of(*variant)
             };
             let mut cell = Cell::new(self.cpu, step);
@@ -379,12 +392,6 @@ fn ending(outcome: &Outcome, pmf: bool) -> Option<Ending> {
             return None;
         }
         ActionEnd::WokenByFallback => Ending::Lost,
-        ActionEnd::NotRun
-        | ActionEnd::WentOff
-        | ActionEnd::ReadBack
-        | ActionEnd::Pending
-        | ActionEnd::WrongContext
-        | ActionEnd::GaveUp
-        | ActionEnd::Lost(_) => return None,
+        _ => return None,
     })
 }

@@ -8,7 +8,7 @@ use hardware::spec::pmf::{ReadError, Stamp};
 use hardware::spec::psci;
 use hardware::spec::smccc::Service;
 
-use super::board;
+use super::board::board;
 use super::fake::Fake;
 use crate::measure::{
     Cause, Detail, Facts, Identity, Instant, Instants, Loss, Machine, Metric, Overheads, Reason,
@@ -62,7 +62,7 @@ fn facts() -> Facts {
 /// Returns a run without scenarios, on a machine with clusters of four CPUs.
 pub fn run(cpus: u16) -> Run {
     let identity = Some(cortex_a53());
-    let all = board(cpus.into()).into_iter();
+    let board = board(cpus.into());
     Run {
         head: Some(Head {
             format: FORMAT,
@@ -73,7 +73,10 @@ pub fn run(cpus: u16) -> Run {
         }),
         facts: Some(facts()),
         plan: Some(Plan::default()),
-        cpus: all.map(|cpu| Cpu { identity, ..cpu }).collect(),
+        cpus: board
+            .into_iter()
+            .map(|cpu| Cpu { identity, ..cpu })
+            .collect(),
         ..Run::default()
     }
 }
@@ -95,8 +98,8 @@ pub fn remove_pmf(run: &mut Run) {
 /// Returns the suite's six scenarios, all passed, for each of the plan's methods.
 pub fn all(run: &Run) -> Vec<Scenario> {
     let methods = run.plan.expect("a plan").methods;
-    let each = |id| methods.iter().map(move |method| made(run, id, method));
-    ScenarioId::SUITE.into_iter().flat_map(each).collect()
+    let by_method = |id| methods.iter().map(move |method| made(run, id, method));
+    ScenarioId::SUITE.into_iter().flat_map(by_method).collect()
 }
 
 /// Returns a scenario that passed.
@@ -181,15 +184,15 @@ fn sleep(run: &Run) -> u64 {
     (run.cpus.len() as u64 * 6_000).max(312_500)
 }
 
-/// Returns twenty values around `figure`, which is their lower median.
-fn spread(figure: u64) -> Summary {
+/// Returns the statistics of twenty samples around `figure`, which is their lower median.
+fn summary_around(figure: u64) -> Summary {
     let mut values: Vec<u64> = (0..20).map(|i| figure - 9 + i).collect();
     values[19] = figure + figure / 4;
     Summary::of(&mut values)
 }
 
-/// Returns a CPU's position in the lock queue, which differs from its position on the board.
-fn place(run: &Run, cpu: usize) -> usize {
+/// Returns a CPU's position in the lock queue, which differs from its index.
+fn position(run: &Run, cpu: usize) -> usize {
     cpu * 5 % run.cpus.len()
 }
 
@@ -198,20 +201,20 @@ fn place(run: &Run, cpu: usize) -> usize {
 fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
     let mine = run.cpus[cpu].cluster;
     let mates = (0..run.cpus.len()).filter(|mate| run.cpus[*mate].cluster == mine);
-    let last = mates.max_by_key(|mate| place(run, *mate)) == Some(cpu);
-    let pays = if parallel { last } else { mine != 0 };
-    if deep && pays { 4_976 } else { 276 }
+    let is_last = mates.max_by_key(|mate| position(run, *mate)) == Some(cpu);
+    let flushes_cluster = deep && if parallel { is_last } else { mine != 0 };
+    if flushes_cluster { 4_976 } else { 276 }
 }
 
 /// Returns a CPU's Powerdown time in ticks. The lock is held during the flush, so the figure
 /// includes the flushes of all CPUs ahead in the queue.
 fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
-    let own = 640 + flushes[cpu];
+    let alone = 640 + flushes[cpu];
     if !id.is_parallel() {
-        return own;
+        return alone;
     }
-    let ahead = (0..run.cpus.len()).filter(|other| place(run, *other) < place(run, cpu));
-    own + ahead.map(|other| 594 + flushes[other]).sum::<u64>()
+    let ahead = (0..run.cpus.len()).filter(|other| position(run, *other) < position(run, cpu));
+    alone + ahead.map(|other| 594 + flushes[other]).sum::<u64>()
 }
 
 /// Returns the instants of one CPU's sample, and the metrics of its call.
@@ -248,9 +251,10 @@ fn part(
         set(Instant::TurnedOn, low + 5_000);
         set(Instant::Entered, low + 7_400);
         set(Instant::After, low + 7_500);
-        let metrics: &[_] = match pmf {
-            true => &[Powerdown, Wakeup, CacheFlush, TurnOn],
-            false => &[TurnOn, TurnOff],
+        let metrics: &[_] = if pmf {
+            &[Powerdown, Wakeup, CacheFlush, TurnOn]
+        } else {
+            &[TurnOn, TurnOff]
         };
         (low + 5_500, metrics)
     } else {
@@ -279,7 +283,7 @@ fn cell(run: &Run, id: ScenarioId, cpu: CpuIndex, flushes: &[u64]) -> Cell {
         Some(Series {
             shown: Some(figure),
             cold: Some(figure),
-            ..Series::of(*metric, spread(figure.max(9)))
+            ..Series::of(*metric, summary_around(figure.max(9)))
         })
     };
     Cell {

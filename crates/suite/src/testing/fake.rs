@@ -228,10 +228,10 @@ impl Fake {
         self
     }
 
-    /// Returns how many ticks the CPU at `place` in `queue` takes to flush. `queue` is in
+    /// Returns how many ticks the CPU at `position` in `queue` takes to flush. `queue` is in
     /// power-down order.
-    fn flush(&self, round: &Round, action: Action, queue: &[CpuIndex], place: usize) -> u64 {
-        let (cpu, lead) = (queue[place], self.facts.lead);
+    fn flush(&self, round: &Round, action: Action, queue: &[CpuIndex], position: usize) -> u64 {
+        let (cpu, lead) = (queue[position], self.facts.lead);
         let dirty = if round.action == Action::ReadBack {
             self.off_dirty[cpu.place()]
         } else {
@@ -245,13 +245,13 @@ impl Fake {
             _ => true,
         };
         // The lead stays awake while another CPU powers down on its own.
-        let lead = Some(lead).filter(|lead| !queue.contains(lead));
-        let later = queue[place + 1..].iter().copied();
-        let mut awake = later.chain(lead).chain(round.waker.helper());
+        let awake_lead = (!queue.contains(&lead)).then_some(lead);
+        let later = queue[position + 1..].iter().copied();
+        let mut awake = later.chain(awake_lead).chain(round.waker.helper());
         let cluster = |cpu: CpuIndex| self.map[cpu.place()].cluster;
-        let mates_up = awake.any(|other| cluster(other) == cluster(cpu));
+        let is_cluster_up = awake.any(|other| cluster(other) == cluster(cpu));
         let lines = dirty as u64 / 64;
-        if is_deep && !mates_up {
+        if is_deep && !is_cluster_up {
             CLUSTER_FLUSH + lines
         } else {
             CORE_FLUSH + lines.min(CORE_LINES)
@@ -315,8 +315,14 @@ impl Fake {
     }
 
     /// Returns the outcome of a suspend or of PSCI_VERSION on one CPU in a queue.
-    fn call(&self, round: &Round, agreed_start: u64, queue: &[CpuIndex], place: usize) -> Outcome {
-        let cpu = queue[place];
+    fn call(
+        &self,
+        round: &Round,
+        agreed_start: u64,
+        queue: &[CpuIndex],
+        position: usize,
+    ) -> Outcome {
+        let cpu = queue[position];
         let (action, delay) = round.part(&self.map, cpu, &|cpu| queue.contains(&cpu));
         let start = agreed_start + delay;
         let before = start + ticks_of(cpu);
@@ -339,7 +345,7 @@ impl Fake {
             }),
             ..Outcome::default()
         };
-        if round.action.sleeps().is_none() {
+        if !round.action.sleeps() {
             return Outcome {
                 code: Some(0x1_0001),
                 due: None,
@@ -349,8 +355,8 @@ impl Fake {
                 ..outcome
             };
         }
-        let flush = enter + 100 + QUEUE_STEP * place as u64;
-        let flushed = flush + self.flush(round, action, queue, place);
+        let flush = enter + 100 + QUEUE_STEP * position as u64;
+        let flushed = flush + self.flush(round, action, queue, position);
         let down = flushed + 20;
         if down > due {
             // The timer fired on the way down, so the suspend is abandoned and the other four
@@ -437,8 +443,15 @@ impl Fake {
         }
     }
 
-    fn part(&mut self, round: &Round, start: u64, queue: &[CpuIndex], place: usize) -> Outcome {
-        let (cpu, action) = (queue[place], round.action);
+    /// Returns the outcome of the CPU at `position` in `queue`.
+    fn outcome_of(
+        &mut self,
+        round: &Round,
+        start: u64,
+        queue: &[CpuIndex],
+        position: usize,
+    ) -> Outcome {
+        let (cpu, action) = (queue[position], round.action);
         let outcome = Outcome {
             action,
             ..Outcome::default()
@@ -449,10 +462,10 @@ impl Fake {
             Action::None | Action::Help => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => match round.race {
                 Some(race) if race.cpu == cpu => self.race(round, start, race.after, cpu),
-                _ => self.call(round, start, queue, place),
+                _ => self.call(round, start, queue, position),
             },
             Action::ColdCall { call, after } => {
-                Self::cold_call(self.call(round, start, queue, place), call, after)
+                Self::cold_call(self.call(round, start, queue, position), call, after)
             }
             Action::Off | Action::OnOff => {
                 self.off_at[cpu.place()] = start;
@@ -501,7 +514,8 @@ impl Machine for Fake {
     }
 
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
-        let (cpus, lead, helper) = (self.lost.len(), self.facts.lead, round.waker.helper());
+        let (cpus, lead) = (self.lost.len(), self.facts.lead);
+        let helper = round.waker.helper();
         assert_eq!(outcomes.len(), cpus);
         assert!(helper.is_none_or(|helper| helper.place() < cpus));
         assert!(!round.waker.is_frame() || self.facts.frame.is_ok());
@@ -526,19 +540,21 @@ impl Machine for Fake {
             self.timers.expire(round, start, &self.lost);
         }
         if round.osi.is_some() {
-            let all = queue.clone();
-            queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu)).1);
+            let participants = queue.clone();
+            let takes_part = |cpu: CpuIndex| participants.contains(&cpu);
+            queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &takes_part).1);
         }
         let turns_off = round.after == After::Off || round.action.turns_off();
         // In the scenario in which CPU_OFF turns out to be missing, the remaining rounds still
         // request it.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
-        for (place, cpu) in queue.iter().enumerate() {
+        for (position, cpu) in queue.iter().enumerate() {
             let outcome = &mut outcomes[cpu.place()];
-            *outcome = self.part(round, start, &queue, place);
-            match is_trial {
-                true => (self.edit_trial)(*cpu, outcome),
-                false => (self.edit)(self.rounds, *cpu, outcome),
+            *outcome = self.outcome_of(round, start, &queue, position);
+            if is_trial {
+                (self.edit_trial)(*cpu, outcome)
+            } else {
+                (self.edit)(self.rounds, *cpu, outcome)
             }
             self.lost[cpu.place()] = matches!(outcome.end, ActionEnd::Lost(_));
             self.firmware.set(*cpu, *cpu == lead || !turns_off);
@@ -549,7 +565,7 @@ impl Machine for Fake {
         }
         self.clock = match round.action {
             Action::Repeat { .. } => {
-                let last = outcomes.iter().filter_map(|it| it.after).max();
+                let last = outcomes.iter().filter_map(|outcome| outcome.after).max();
                 last.map_or(start, CounterValue::number)
             }
             _ => start + round.sleep + 10_000_000,
@@ -557,8 +573,8 @@ impl Machine for Fake {
     }
 
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
-        let tally = self.timers.tally(cpu);
-        tally.filter(|_| !self.lost[cpu.place()])
+        let is_lost = self.lost[cpu.place()];
+        self.timers.tally(cpu).filter(|_| !is_lost)
     }
 
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error> {

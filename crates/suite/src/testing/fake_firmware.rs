@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use hardware::board::CpuIndex;
 use smccc::psci::error::{ALREADY_ON, INVALID_ADDRESS, INVALID_PARAMETERS, NOT_SUPPORTED};
 
-use super::board;
-use crate::model::Function;
+use super::board::board;
+use crate::model::{Cpu, Function};
 
 /// The entry point of the fake CPUs.
 pub const ENTRY: u64 = 0x4000_0000;
@@ -39,7 +39,7 @@ impl FakeFirmware {
         let [first, second, _] = arguments;
         let is = |named: Function| function == named.id();
         let state = self.state(first);
-        let answer = if is(Function::PsciVersion) {
+        let right = if is(Function::PsciVersion) {
             psci_version.cast_signed()
         } else if is(Function::PsciFeatures) {
             let mut functions = Function::ALL.into_iter();
@@ -62,17 +62,16 @@ impl FakeFirmware {
         } else {
             NOT_SUPPORTED
         };
-        let answer = (self.edit)(function, first, answer);
+        let answer = (self.edit)(function, first, right);
         u64::from(answer.cast_unsigned())
     }
 
     /// Returns whether the CPU with this MPIDR is on; None if there is no such CPU.
     fn state(&self, mpidr: u64) -> Option<bool> {
         let cpus = board(self.on.len());
-        let place = cpus
-            .iter()
-            .position(|cpu| cpu.mpidr.is_some_and(|own| own.number() == mpidr));
-        Some(self.on[place?])
+        let has_mpidr = |cpu: &Cpu| cpu.mpidr.is_some_and(|other| other.number() == mpidr);
+        let index = cpus.iter().position(has_mpidr)?;
+        Some(self.on[index])
     }
 
     /// Records whether the CPU is on after a round.

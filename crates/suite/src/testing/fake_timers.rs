@@ -49,11 +49,16 @@ impl FakeTimers {
             if !window.measures(cpu) || *is_lost {
                 continue;
             }
-            let fault = self.fault.filter(|it| (it.0, it.1) == (cpu, self.windows));
+            let fault = match self.fault {
+                Some((of_cpu, of_window, fault)) if (of_cpu, of_window) == (cpu, self.windows) => {
+                    Some(fault)
+                }
+                _ => None,
+            };
             let mut next = Some(tally.begin(start, &schedule));
             while let Some(due) = next {
-                let fault = fault.filter(|_| tally.window.expiries > 2);
-                next = match fault.map(|it| it.2) {
+                let is_due = tally.window.expiries > 2;
+                next = match fault.filter(|_| is_due) {
                     Some(TimerFault::Spurious) => tally.spurious(),
                     Some(fault) => {
                         if let TimerFault::Stray(intid) = fault {

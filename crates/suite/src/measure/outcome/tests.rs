@@ -1,7 +1,7 @@
 //! Outcomes that count, and those that are rejected.
 
 use super::*;
-use crate::measure::{Cause, RoundPhase};
+use crate::measure::{Cause, Preparation, RoundPhase};
 
 fn at(number: u64) -> Option<CounterValue> {
     CounterValue::new(number)
@@ -38,8 +38,8 @@ fn a_good_suspend_counts_and_has_its_figures() {
     assert_eq!(standby.metric(CacheFlush, true), None);
     let mut version = good();
     version.action = Action::Version;
-    let figures = [Powerdown, Latency, Wakeup, Wake].map(|it| version.metric(it, true));
-    assert_eq!(figures, [None, Some(230), None, None]);
+    let of_version = [Powerdown, Latency, Wakeup, Wake].map(|metric| version.metric(metric, true));
+    assert_eq!(of_version, [None, Some(230), None, None]);
 }
 
 /// The sleep comes before the timed call, so only the call's own figures exist, and only the
@@ -76,18 +76,18 @@ fn a_call_after_a_wake_up_is_no_suspend() {
     }
     use Reason::*;
     let edits: [(Edit, Reason); 5] = [
-        (|o| o.end = ActionEnd::Returned, Abandoned),
-        (|o| o.code = Some(-2), Refused),
-        (|o| o.due = at(301), EarlyWake),
-        (|o| o.stamps.0[3] = 289, EarlyWake),
-        (|o| o.quiet_until = at(349), LateReturn),
+        (|outcome| outcome.end = ActionEnd::Returned, Abandoned),
+        (|outcome| outcome.code = Some(-2), Refused),
+        (|outcome| outcome.due = at(301), EarlyWake),
+        (|outcome| outcome.stamps.0[3] = 289, EarlyWake),
+        (|outcome| outcome.quiet_until = at(349), LateReturn),
     ];
     for outcome in [version, stamp] {
         for (edit, reason) in edits {
             let mut edited = outcome;
             edit(&mut edited);
-            let found = edited.judge(true).map_err(|it| it.reason);
-            assert_eq!(found, Err(reason), "{edited:?}");
+            let verdict = edited.judge(true).map_err(|rejection| rejection.reason);
+            assert_eq!(verdict, Err(reason), "{edited:?}");
         }
     }
     // Without PMF, the call must not start before the wake-up is due.
@@ -100,10 +100,16 @@ fn a_call_after_a_wake_up_is_no_suspend() {
         before: at(321),
         ..version
     };
-    assert_eq!(stale.judge(true).map_err(|it| it.reason), Err(Stale));
+    assert_eq!(
+        stale.judge(true).map_err(|rejection| rejection.reason),
+        Err(Stale)
+    );
     // Only PSCI_VERSION returns a number.
     let number = woken(SingleCall::ReadStamp);
-    assert_eq!(number.judge(true).map_err(|it| it.reason), Err(Refused));
+    assert_eq!(
+        number.judge(true).map_err(|rejection| rejection.reason),
+        Err(Refused)
+    );
 }
 
 type Edit = fn(&mut Outcome);
@@ -131,55 +137,65 @@ fn read_back(outcome: &mut Outcome, due: u64) {
 fn each_rule_of_an_outcome() {
     use Reason::*;
     let with_pmf: [(Edit, Option<Reason>); 20] = [
-        (|o| o.end = ActionEnd::Returned, Some(Abandoned)),
-        (|o| o.code = Some(-2), Some(Refused)),
-        (|o| o.code = Some(5), Some(Refused)),
-        (|o| o.code = Some(0), None),
-        (|o| o.end = ActionEnd::Pending, Some(Pending)),
+        (|outcome| outcome.end = ActionEnd::Returned, Some(Abandoned)),
+        (|outcome| outcome.code = Some(-2), Some(Refused)),
+        (|outcome| outcome.code = Some(5), Some(Refused)),
+        (|outcome| outcome.code = Some(0), None),
+        (|outcome| outcome.end = ActionEnd::Pending, Some(Pending)),
         (late, Some(WokenByFallback)),
-        (|o| o.before = None, Some(CounterErratum)),
-        (|o| o.after = None, Some(CounterErratum)),
-        (|o| o.end = ActionEnd::NotRun, Some(Lost)),
+        (|outcome| outcome.before = None, Some(CounterErratum)),
+        (|outcome| outcome.after = None, Some(CounterErratum)),
+        (|outcome| outcome.end = ActionEnd::NotRun, Some(Lost)),
         (lose, Some(Lost)),
-        (|o| o.end = ActionEnd::WrongContext, Some(WrongContext)),
-        (|o| o.due = at(320), Some(EarlyWake)),
-        (|o| o.due = at(360), Some(EarlyWake)),
-        (|o| o.stamps_error = Some(ReadError::Code(5)), Some(PmfRead)),
-        (|o| o.stamps.0[4] = 50, Some(Stale)),
+        (
+            |outcome| outcome.end = ActionEnd::WrongContext,
+            Some(WrongContext),
+        ),
+        (|outcome| outcome.due = at(320), Some(EarlyWake)),
+        (|outcome| outcome.due = at(360), Some(EarlyWake)),
+        (
+            |outcome| outcome.stamps_error = Some(ReadError::Code(5)),
+            Some(PmfRead),
+        ),
+        (|outcome| outcome.stamps.0[4] = 50, Some(Stale)),
         // A wake-up that happens exactly when it is due is not early.
-        (|o| o.due = at(300), None),
+        (|outcome| outcome.due = at(300), None),
         // The lead was active again before CPU_OFF was complete.
-        (|o| read_back(o, 160), Some(Overlap)),
-        (|o| read_back(o, 161), None),
+        (|outcome| read_back(outcome, 160), Some(Overlap)),
+        (|outcome| read_back(outcome, 161), None),
         // Other CPUs were active again before this CPU had returned.
-        (|o| o.quiet_until = at(349), Some(LateReturn)),
-        (|o| o.quiet_until = at(350), None),
+        (|outcome| outcome.quiet_until = at(349), Some(LateReturn)),
+        (|outcome| outcome.quiet_until = at(350), None),
     ];
     // Without PMF, only the wake-up time matters.
     let without: [(Edit, Option<Reason>); 9] = [
-        (|o| o.due = at(350), None),
-        (|o| (o.due, o.end) = (at(350), ActionEnd::Returned), None),
-        (|o| o.stamps = Stamps::default(), None),
+        (|outcome| outcome.due = at(350), None),
         (
-            |o| (o.due, o.end) = (at(351), ActionEnd::Returned),
+            |outcome| (outcome.due, outcome.end) = (at(350), ActionEnd::Returned),
+            None,
+        ),
+        (|outcome| outcome.stamps = Stamps::default(), None),
+        (
+            |outcome| (outcome.due, outcome.end) = (at(351), ActionEnd::Returned),
             Some(Abandoned),
         ),
-        (|o| o.due = at(351), Some(EarlyWake)),
+        (|outcome| outcome.due = at(351), Some(EarlyWake)),
         // A version is a valid return value; an error code is not.
-        (|o| version(o, 0x1_0001), None),
-        (|o| version(o, -1), Some(Refused)),
-        (|o| o.quiet_until = at(349), Some(LateReturn)),
+        (|outcome| version(outcome, 0x1_0001), None),
+        (|outcome| version(outcome, -1), Some(Refused)),
+        (|outcome| outcome.quiet_until = at(349), Some(LateReturn)),
         // An erratum corrupted the CPU's first read after CPU_ON.
         (
-            |o| (o.action, o.end) = (Action::OnOff, ActionEnd::WentOff),
+            |outcome| (outcome.action, outcome.end) = (Action::OnOff, ActionEnd::WentOff),
             Some(CounterErratum),
         ),
     ];
-    let with_pmf = with_pmf.map(|rule| (rule, true)).into_iter();
-    for ((edit, expected), pmf) in with_pmf.chain(without.map(|rule| (rule, false))) {
+    let check = |(edit, expected): (Edit, Option<Reason>), pmf| {
         let mut outcome = good();
         edit(&mut outcome);
-        let found = outcome.judge(pmf).err().map(|it| it.reason);
-        assert_eq!(found, expected, "{outcome:?}");
-    }
+        let reason = outcome.judge(pmf).err().map(|rejection| rejection.reason);
+        assert_eq!(reason, expected, "{outcome:?}");
+    };
+    with_pmf.into_iter().for_each(|rule| check(rule, true));
+    without.into_iter().for_each(|rule| check(rule, false));
 }

@@ -51,11 +51,11 @@ fn closing(run: &Run, all: &[Scenario]) -> String {
 
 /// Returns everything printed for a run, which must be ASCII in lines of at most 80 columns.
 fn whole(run: &Run, all: &[Scenario]) -> String {
-    let each = all.iter().map(|it| scenario(run, it));
-    let log = header(run) + &each.collect::<String>() + &closing(run, all);
+    let results: String = all.iter().map(|passed| scenario(run, passed)).collect();
+    let log = header(run) + &results + &closing(run, all);
     for line in log.lines() {
         assert!(!is_too_wide(line) && !line.ends_with(' '), "{line:?}");
-        assert!(line.bytes().all(|b| matches!(b, b' '..=b'~' | b'\t')));
+        assert!(line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')));
     }
     log
 }
@@ -84,7 +84,7 @@ fn machines() {
         base: 0x2a44_0000,
     };
     let header_of = |edit: Edit| header(&example::run_with(2, edit));
-    let kvm = header_of(|it| (it.kvm, it.own.caches) = (true, Caches::default()));
+    let kvm = header_of(|facts| (facts.kvm, facts.own.caches) = (true, Caches::default()));
     let unknown = "  Caches     : unknown: KVM makes up CCSIDR_EL1 for its guests\n";
     assert!(kvm.contains(unknown), "{kvm}");
     for (watchdog, line) in [
@@ -101,7 +101,7 @@ fn machines() {
             "SBSA watchdog at 0x2a440000, if the lead does not return",
         ),
     ] {
-        let text = header(&example::run_with(2, |it| it.watchdog = watchdog));
+        let text = header(&example::run_with(2, |facts| facts.watchdog = watchdog));
         assert!(text.contains(&format!("Watchdog   : {line}\n")), "{text}");
     }
 }
@@ -125,8 +125,9 @@ fn frequency_of_the_device_tree_is_named() {
              tick is 16.00 ns",
         ),
     ] {
-        let text = header(&example::run_with(2, |it| it.own.frequency = register));
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let run = example::run_with(2, |facts| facts.own.frequency = register);
+        let words: Vec<String> = header(&run).split_whitespace().map(String::from).collect();
+        let text = words.join(" ");
         assert!(text.contains(expected), "{text}");
     }
 }
@@ -213,29 +214,29 @@ fn tables() {
     many.cells[1].series[0].summary.p99 = Some(999);
     let skipped = example::skipped(good(&run, ScenarioId::SUSPEND_DEEP_SERIAL));
     let warm = made(&pair, ScenarioId::CPU_SUSPEND_PARALLEL, Method::Warm);
-    let of = |run, id: ScenarioId| (run, good(run, id));
+    let passed = |run, id: ScenarioId| (run, good(run, id));
     for (name, (run, made)) in [
         ("susp_deep_parallel", (&run, deep.clone())),
         ("lost-cpu", (&run, example::with_a_lost_cpu(deep))),
         ("skipped", (&run, skipped)),
         ("refused", (&run, refused)),
-        ("cpu_off_serial", of(&pair, ScenarioId::CPU_OFF_SERIAL)),
+        ("cpu_off_serial", passed(&pair, ScenarioId::CPU_OFF_SERIAL)),
         ("cpu_susp_serial", (&pair, many)),
         (
             "psci_version_parallel",
-            of(&pair, ScenarioId::PSCI_VERSION_PARALLEL),
+            passed(&pair, ScenarioId::PSCI_VERSION_PARALLEL),
         ),
         ("warm", (&pair, warm)),
         (
             "no-pmf-suspend",
-            of(&no_pmf, ScenarioId::SUSPEND_DEEP_PARALLEL),
+            passed(&no_pmf, ScenarioId::SUSPEND_DEEP_PARALLEL),
         ),
-        ("no-pmf-off", of(&no_pmf, ScenarioId::CPU_OFF_SERIAL)),
+        ("no-pmf-off", passed(&no_pmf, ScenarioId::CPU_OFF_SERIAL)),
         (
             "no-pmf-version",
-            of(&no_pmf, ScenarioId::PSCI_VERSION_PARALLEL),
+            passed(&no_pmf, ScenarioId::PSCI_VERSION_PARALLEL),
         ),
-        ("ticks", of(&no_clock, ScenarioId::CPU_SUSPEND_SERIAL)),
+        ("ticks", passed(&no_clock, ScenarioId::CPU_SUSPEND_SERIAL)),
     ] {
         check(name, &scenario(run, &made));
     }
@@ -275,9 +276,11 @@ fn odd_rows() {
     // A time in nanoseconds that does not fit in 64 bits is shown as n/a.
     let mut huge = good(&slow, ScenarioId::SUSPEND_DEEP_SERIAL);
     huge.cells[0].set_figure(Metric::Powerdown, Some(u64::MAX));
-    let series = huge.cells[1].series.iter_mut();
-    let of_powerdown = series.filter(|it| it.metric == Metric::Powerdown);
-    of_powerdown.for_each(|it| it.summary.max = u64::MAX);
+    for series in &mut huge.cells[1].series {
+        if series.metric == Metric::Powerdown {
+            series.summary.max = u64::MAX;
+        }
+    }
     let missing = "|       0 |    0 |       n/a | 1625000.00 |";
     check_log(&slow, &[huge], 1, &[missing]);
 }
@@ -299,8 +302,8 @@ fn logs_without_rows() {
     let mut warm = example::run(4);
     warm.plan.as_mut().expect("a plan").methods = WordSet::of(&[Method::Warm]);
     let log = check_log(&warm, &example::all(&warm), 0, &[pass]);
-    for frame in ["Booting trusted", "> Executing", "Exiting", "Tests Failed"] {
-        assert!(!log.contains(frame), "{frame}");
+    for tftf_line in ["Booting trusted", "> Executing", "Exiting", "Tests Failed"] {
+        assert!(!log.contains(tftf_line), "{tftf_line}");
     }
 }
 
@@ -345,16 +348,16 @@ psci-bench: PASS (1 passed, 1 skipped, ";
 #[test]
 fn the_end_of_a_run() {
     let run = example::run(2);
-    let mut all = example::all(&run);
-    all.truncate(2);
-    all.push(example::skipped(good(&run, ScenarioId::CPU_SUSPEND_SERIAL)));
-    check("closing", &closing(&run, &all));
+    let mut scenarios = example::all(&run);
+    scenarios.truncate(2);
+    scenarios.push(example::skipped(good(&run, ScenarioId::CPU_SUSPEND_SERIAL)));
+    check("closing", &closing(&run, &scenarios));
 
     let reason = "bootargs word 1 \"only=nothing\": only takes ".repeat(4);
     let text = printed(|out| ClosingLine::BadInput(&reason).print(out));
     let (error, last) = text.trim_end().rsplit_once('\n').expect("two lines");
-    let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(error, format!("ERROR: {}", reason.trim_end()));
+    let words: Vec<&str> = error.split_whitespace().collect();
+    assert_eq!(words.join(" "), format!("ERROR: {}", reason.trim_end()));
     let begin = "psci-bench: INCOMPLETE: bad input: bootargs word 1 ".to_string();
     assert!(last.starts_with(&begin) && last.len() <= COLUMNS);
     assert!(last.ends_with("\"only=nothing\": only ..."), "{last}");

@@ -43,8 +43,8 @@ fn printed(mut fake: Fake, args: &str, states: &[IdleState<'_>]) -> (String, Ver
     let run = new_run(&fake, args);
     let mut out = String::new();
     let (heap, samples) = (Heap::new(|| true), AtomicU64::new(0));
-    let verdict = run_all(&mut fake, run, &states.into(), &mut out, &heap, &samples);
-    let verdict = verdict.expect("writing to a String cannot fail");
+    let verdict = run_all(&mut fake, run, &states.into(), &mut out, &heap, &samples)
+        .expect("writing to a String cannot fail");
     (out, verdict)
 }
 
@@ -129,39 +129,39 @@ fn each_record_and_the_header_have_the_identity_of_the_run() {
 /// All output for human readers can be reproduced from the records.
 #[test]
 fn records_contain_all_that_is_printed() {
-    let all = "only=all samples=all iterations=3 loops=8 batch=2 dirty=0,16K";
+    let all_scenarios = "only=all samples=all iterations=3 loops=8 batch=2 dirty=0,16K";
     for (fake, args, states) in [
         (Fake::new(8).with_statistics(), "iterations=5", STATES),
         (Fake::without_pmf(4), "method=tftf,warm", STATES),
-        (Fake::new(3).with_modes(), all, stopping(1)),
+        (Fake::new(3).with_modes(), all_scenarios, stopping(1)),
         (Fake::new(5), "iterations=100", stopping(0)),
     ] {
         let (text, _) = printed(fake, args, &states);
-        let (run, mut text) = separated(&text);
+        let (run, mut without_records) = separated(&text);
         // Lines printed before the results have no records.
-        if let Some(from) = text.find("Wake-up trials: ") {
-            let end = text[from..].find("\n\n").expect("a blank line");
-            text.replace_range(from..from + end + 2, "");
+        if let Some(from) = without_records.find("Wake-up trials: ") {
+            let length = without_records[from..].find("\n\n").expect("a blank line");
+            without_records.replace_range(from..from + length + 2, "");
         }
         let is_result = |line: &&str| !line.starts_with("RT") && !line.starts_with("---|");
-        let text: Vec<&str> = text.lines().filter(is_result).collect();
+        let results: Vec<&str> = without_records.lines().filter(is_result).collect();
         let (again, verdict) = printed_again(&run, Records::None);
         assert_eq!(run.end.map(|end| end.verdict), Some(verdict));
-        assert_eq!(again.lines().collect::<Vec<_>>(), text, "{args}");
+        assert_eq!(again.lines().collect::<Vec<_>>(), results, "{args}");
     }
 }
 
 #[test]
-fn records_are_outside_of_tftfs_frame() {
+fn records_are_not_between_tftfs_lines() {
     let [without, once] = ["none", "once"].map(|records| {
         let args = format!("iterations=2 only=cpu_susp_parallel records={records}");
         printed(Fake::new(2), &args, &STATES).0
     });
     assert!(!without.contains(MARK));
     assert_eq!(separated(&once).1, without);
-    // TFTF's frame contains no records.
-    let frame = once.find("> Executing").zip(once.find("TEST COMPLETE"));
-    let (from, to) = frame.expect("a frame");
+    // There are no records between TFTF's lines.
+    let tftf_lines = once.find("> Executing").zip(once.find("TEST COMPLETE"));
+    let (from, to) = tftf_lines.expect("TFTF's lines");
     assert!(!once[from..to].contains(MARK));
 }
 
@@ -240,7 +240,7 @@ fn check_parts(fake: Fake, args: &str, states: &[IdleState<'_>], expected: &str)
 #[test]
 fn a_frame_that_wakes_no_cpu_is_none_in_the_records() {
     let lead_is_rung = |_, cpu: CpuIndex, outcome: &mut Outcome| {
-        if cpu.place() == 0 && outcome.action.sleeps().is_some() {
+        if cpu.place() == 0 && outcome.action.sleeps() {
             outcome.end = ActionEnd::WokenByFallback;
         }
     };
@@ -272,7 +272,7 @@ fn a_state_of_the_other_format_is_named() {
     );
 }
 
-/// Firmware without CPU_OFF is measured with the warm method and without TFTF's frame.
+/// Firmware without CPU_OFF is measured with the warm method and without TFTF's lines.
 #[test]
 fn without_cpu_off_cpus_stay_on() {
     let args = "only=suite,cpu_on,dirty_sweep dirty=0 iterations=2 method=tftf,warm";
@@ -297,9 +297,10 @@ fn without_cpu_off_cpus_stay_on() {
             Some(WordSet::of(&[Method::Warm]))
         );
         assert_eq!(run.scenarios.len(), 8);
-        let has_cells = |it: &&Scenario| !it.suite_cells().is_empty();
+        let has_cells = |scenario: &&Scenario| !scenario.suite_cells().is_empty();
         assert_eq!(run.scenarios.iter().filter(has_cells).count(), 5);
-        assert!(run.scenarios.iter().all(|it| it.method == Method::Warm));
+        let is_warm = |scenario: &Scenario| scenario.method == Method::Warm;
+        assert!(run.scenarios.iter().all(is_warm));
     }
 }
 
@@ -314,16 +315,18 @@ fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
     let (run, rest) = separated(&text);
     assert!(rest.contains("Failed: CPU_OFF is advertised, but returned NOT_SUPPORTED"));
     assert!(!rest.contains("<RT_INSTR:"), "{rest}");
-    let cells = run.scenarios.iter().map(|it| it.suite_cells().len());
+    let cells = run
+        .scenarios
+        .iter()
+        .map(|scenario| scenario.suite_cells().len());
     assert_eq!(cells.collect::<Vec<_>>(), [0, 4, 4, 4, 4, 0]);
-    let methods = run.scenarios.iter().map(|it| it.method);
-    let tftf = methods.filter(|it| *it == Method::Tftf).count();
-    assert_eq!(tftf, 1);
+    let is_tftf = |scenario: &&Scenario| scenario.method == Method::Tftf;
+    assert_eq!(run.scenarios.iter().filter(is_tftf).count(), 1);
 }
 
 /// Returns the lines printed for a timer latency measurement.
 fn lines(mut lateness: impl FnMut(u32) -> u64 + 'static, args: &str) -> Vec<String> {
-    let fake = Fake::new(1).with_lateness(move |_, k| lateness(k));
+    let fake = Fake::new(1).with_lateness(move |_, expiry| lateness(expiry));
     let args = format!("only=timer_latency stress=idle timers=all {args}");
     let (text, _) = printed(fake, &args, &STATES);
     let is_one = |line: &&str| line.starts_with("RT") || line.starts_with("---|");
@@ -336,7 +339,7 @@ const PROLOGUE: u64 = 20;
 /// The layout that tools for other latency programs expect.
 #[test]
 fn lines_of_timer_latency() {
-    let lateness = |k| if k == 1 { 5_000 } else { 625 - PROLOGUE };
+    let lateness = |expiry| if expiry == 1 { 5_000 } else { 625 - PROLOGUE };
     // Each window consists of a single expiry.
     let window = "RTD|     10.000|     10.000|     10.000|       0|     0|     10.000|     10.000";
     assert_eq!(
@@ -357,8 +360,8 @@ fn lines_of_timer_latency() {
 fn best_and_worst_are_those_of_the_stretch_so_far() {
     let mut ticks = [3126, 1876, 4376].into_iter().cycle();
     let mut of_window = 0;
-    let lateness = move |k| {
-        if k == 0 {
+    let lateness = move |expiry| {
+        if expiry == 0 {
             of_window = ticks.next().expect("endless") - PROLOGUE;
         }
         of_window
@@ -380,7 +383,6 @@ fn best_and_worst_are_those_of_the_stretch_so_far() {
 fn time_is_rounded_and_headings_are_repeated() {
     let text = lines(|_| 0, "duration=4000 period=300000");
     assert!(text.last().expect("lines").ends_with("01:06:40/01:06:40"));
-    let headings = text.iter().filter(|it| it.starts_with("RTH")).count();
-    let windows = text.iter().filter(|it| it.starts_with("RTD")).count();
-    assert_eq!(headings, windows.div_ceil(21));
+    let count = |prefix| text.iter().filter(|line| line.starts_with(prefix)).count();
+    assert_eq!(count("RTH"), count("RTD").div_ceil(21));
 }

@@ -72,8 +72,8 @@ fn rejection(detail: Detail) -> Rejection {
 }
 
 fn longest<T: serde::Serialize + Copy>(all: &[T]) -> T {
-    let len = |it: &&T| {
-        serde_json::to_string(it)
+    let len = |value: &&T| {
+        serde_json::to_string(value)
             .expect("writing to a String cannot fail")
             .len()
     };
@@ -114,9 +114,9 @@ fn longest_cell(cpu: CpuIndex) -> Cell {
             .to_vec(),
         shown: Some(instants(i64::MIN)),
         samples: (0..3)
-            .map(|place| Sample {
-                place,
-                instants: instants(i64::MIN + i64::from(place)),
+            .map(|index| Sample {
+                index,
+                instants: instants(i64::MIN + i64::from(index)),
             })
             .collect(),
     }
@@ -129,7 +129,7 @@ fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
     cell
 }
 
-/// A cell with a step. The cell's position differs from its CPU's index.
+/// A cell with a step. The cell's index differs from its CPU's.
 fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
     let mut series = Series::of(Metric::Handler, summary(MOST));
     series.histogram = Some(BinCounts {
@@ -217,12 +217,12 @@ fn longest_machine() -> Run {
     while contend.add(488 + contend.as_slice().len() as u32) {}
     let mut calls = SweepValues::EMPTY;
     while calls.add(u32::MAX - calls.as_slice().len() as u32) {}
-    let mut all = ScenarioSet::EMPTY;
+    let mut scenarios = ScenarioSet::EMPTY;
     for id in ScenarioId::ALL {
-        all.insert(ScenarioSet::of_word(id.tag()).expect("a good word"));
+        scenarios.insert(ScenarioSet::of_word(id.tag()).expect("a good word"));
     }
     run.plan = Some(Plan {
-        scenarios: all,
+        scenarios,
         dirty: Some(dirty),
         contend: Some(contend),
         deepest: Some(u32::MAX),

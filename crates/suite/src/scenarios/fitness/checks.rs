@@ -46,8 +46,9 @@ impl Fitness<'_> {
     }
 
     pub(super) fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
-        let cpu = &self.setting.cpus[cpu.place()];
-        cpu.mpidr.expect("a CPU on the board has an MPIDR")
+        self.setting.cpus[cpu.place()]
+            .mpidr
+            .expect("a CPU on the board has an MPIDR")
     }
 
     /// Runs one round, and returns the CPU's outcome.
@@ -104,13 +105,13 @@ impl Fitness<'_> {
     /// Adds a failed check for each CPU that has been lost since `before` in a call that only
     /// prepares or ends a round. `outcomes` are those of the round. Returns true if there are any:
     /// the round then says nothing about the call under test.
-    pub(super) fn add_failed_steps(&mut self, before: &CpuSet, outcomes: &[Outcome]) -> bool {
+    pub(super) fn add_failed_calls(&mut self, before: &CpuSet, outcomes: &[Outcome]) -> bool {
         let lost = self.lost();
         let mut has_failed = false;
         for cpu in lost.iter().filter(|cpu| !before.contains(*cpu)) {
             let outcome = &outcomes[cpu.place()];
             if let ActionEnd::Lost(loss) = outcome.end
-                && let Some((function, probe)) = failed_step(loss)
+                && let Some((function, probe)) = failed_call(loss)
             {
                 let check = Check {
                     answer: returned(loss),
@@ -142,6 +143,7 @@ impl Fitness<'_> {
         }
     }
 
+    /// Adds a check that is not performed.
     pub(super) fn not_tried(
         &mut self,
         function: Function,
@@ -159,7 +161,7 @@ impl Fitness<'_> {
 
 /// Returns the function that failed, and how, if a CPU was lost before or after the call under
 /// test.
-pub(super) const fn failed_step(loss: Loss) -> Option<(Function, Probe)> {
+pub(super) const fn failed_call(loss: Loss) -> Option<(Function, Probe)> {
     match (loss.phase, loss.cause) {
         (RoundPhase::TurnOn | RoundPhase::Arrive | RoundPhase::Begin, _) => {
             Some((Function::CpuOn, Probe::Arrives))
@@ -182,10 +184,12 @@ pub(super) fn returned(loss: Loss) -> Option<Answer> {
     }
 }
 
+/// Returns the result of a call whose return value is permitted or not.
 pub(super) fn end_of(is_permitted: bool) -> CheckEnd {
-    match is_permitted {
-        true => CheckEnd::Works,
-        false => CheckEnd::WrongAnswer,
+    if is_permitted {
+        CheckEnd::Works
+    } else {
+        CheckEnd::WrongAnswer
     }
 }
 

@@ -28,10 +28,12 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
 }
 
 impl Fitness<'_> {
+    /// Returns true if the firmware has PSCI_FEATURES.
     fn has_list(&self) -> bool {
         self.facts().psci_version >= 0x1_0000
     }
 
+    /// Returns true if the firmware has SMCCC_ARCH_FEATURES.
     fn has_arch_list(&self) -> bool {
         let version = self.facts().smccc.map(|version| version as i32);
         let least = i32::from(VERSION_1_1.major) << 16 | i32::from(VERSION_1_1.minor);
@@ -59,14 +61,13 @@ fn check_listing(fitness: &mut Fitness<'_>, function: Function) {
     let listing = fitness.listing(function);
     let is_listed = listing.is_some_and(|answer| answer >= 0);
     let is_missing = listing.is_some() && !is_listed;
-    let end = match is_missing && function.is_mandatory(fitness.facts().psci_version) {
-        true => CheckEnd::Missing,
-        false if !is_listed || is_only_listed(function) => CheckEnd::NotCalled,
-        false => return,
-    };
-    if listing.is_none() && !is_only_listed(function) {
+    let end = if is_missing && function.is_mandatory(fitness.facts().psci_version) {
+        CheckEnd::Missing
+    } else if is_missing || is_only_listed(function) {
+        CheckEnd::NotCalled
+    } else {
         return;
-    }
+    };
     fitness.checks.push(Check {
         promised: listing.map(|answer| answer >= 0),
         answer: listing,
@@ -131,11 +132,11 @@ fn is_called(fitness: &mut Fitness<'_>, function: Function) -> bool {
 
 /// Calls a function that only returns a value.
 fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
-    let own = fitness.mpidr(fitness.lead()).number();
+    let lead = fitness.mpidr(fitness.lead()).number();
     let (probe, arguments) = match function {
         Function::AffinityInfo => return check_affinity(fitness),
         Function::PsciFeatures => (Probe::Unknown, [RESERVED, 0, 0]),
-        Function::NodeHwState => (Probe::Answer, [own, 0, 0]),
+        Function::NodeHwState => (Probe::Answer, [lead, 0, 0]),
         _ => (Probe::Answer, [0; 3]),
     };
     let answer = fitness.call(function, arguments);
@@ -159,14 +160,14 @@ fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
 fn check_affinity(fitness: &mut Fitness<'_>) {
     let function = Function::AffinityInfo;
     let lead = fitness.lead();
-    let own = fitness.mpidr(lead).number();
-    let answer = fitness.call(function, [own, 0, 0]);
-    fitness.add_answer((function, Probe::IsOn), (None, Some(lead)), answer, &[0]);
+    let mpidr = fitness.mpidr(lead).number();
+    let at_core = fitness.call(function, [mpidr, 0, 0]);
+    fitness.add_answer((function, Probe::IsOn), (None, Some(lead)), at_core, &[0]);
     for level in 1..=LEVELS {
-        let answer = fitness.call(function, [own, level.into(), 0]);
+        let answer = fitness.call(function, [mpidr, level.into(), 0]);
         let permitted = [0, error::INVALID_PARAMETERS];
-        let of = (Some(level), Some(lead));
-        fitness.add_answer((function, Probe::Level), of, answer, &permitted);
+        let subject = (Some(level), Some(lead));
+        fitness.add_answer((function, Probe::Level), subject, answer, &permitted);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Turns each CPU on and off, and checks what AFFINITY_INFO returns for it at each step.
+//! Turns each CPU on and off, and checks what AFFINITY_INFO returns for it at each point.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use crate::model::{Check, CheckEnd, Function, Probe, Skip};
 use hardware::board::CpuIndex;
 use smccc::psci::error;
 
-use super::checks::{Answer, Fitness, failed_step, no_effect, returned};
+use super::checks::{Answer, Fitness, failed_call, no_effect, returned};
 use crate::bench::bench::lead_in;
 
 /// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.
@@ -66,13 +66,13 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
         repeats_cpu_on: true,
         ..round(fitness, cpu, After::Stay)
     };
-    let outcome = fitness.run(cpu, &turn_on);
+    let arrival = fitness.run(cpu, &turn_on);
     if let Some(answer) = fitness.machine.second_cpu_on() {
         let kind = (Function::CpuOn, Probe::Pending);
         let permitted = [error::ALREADY_ON, error::ON_PENDING];
         fitness.add_answer(kind, (None, Some(cpu)), answer, &permitted);
     }
-    if !add_arrival(fitness, cpu, &outcome) {
+    if !add_arrival(fitness, cpu, &arrival) {
         return;
     }
     check_state(fitness, cpu, Probe::IsOn, 0);
@@ -86,8 +86,8 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
         action: Action::Off,
         ..round(fitness, cpu, After::Off)
     };
-    let outcome = fitness.run(cpu, &turn_off);
-    if add_departure(fitness, cpu, &outcome) {
+    let departure = fitness.run(cpu, &turn_off);
+    if add_departure(fitness, cpu, &departure) {
         check_state(fitness, cpu, Probe::IsOff, 1);
     }
 }
@@ -95,9 +95,10 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
 /// Adds the result of CPU_ON, and returns true if the CPU has arrived and made its call.
 fn add_arrival(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) -> bool {
     let has_arrived = matches!(outcome.end, ActionEnd::Returned);
-    let end = match has_arrived {
-        true => CheckEnd::Works,
-        false => no_effect(outcome),
+    let end = if has_arrived {
+        CheckEnd::Works
+    } else {
+        no_effect(outcome)
     };
     let mut check = Check {
         answer: Some(0),
@@ -120,12 +121,13 @@ fn add_departure(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) ->
     let mut check = Check::new(Function::CpuOff, Probe::GoesOff, CheckEnd::Works);
     if let ActionEnd::Lost(loss) = outcome.end {
         check.answer = returned(loss);
-        check.end = match fitness.machine.is_lost(cpu) {
-            true => no_effect(outcome),
+        check.end = if fitness.machine.is_lost(cpu) {
+            no_effect(outcome)
+        } else {
             // The CPU has stayed on, and later checks can use it.
-            false => CheckEnd::WrongAnswer,
+            CheckEnd::WrongAnswer
         };
-        if let Some((Function::AffinityInfo, probe)) = failed_step(loss) {
+        if let Some((Function::AffinityInfo, probe)) = failed_call(loss) {
             (check.function, check.probe) = (Function::AffinityInfo, probe);
         }
     } else if !is_off {
@@ -158,7 +160,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
         let outcome = fitness.outcomes[cpu.place()];
         if let (true, ActionEnd::Lost(loss)) = (is_lost, outcome.end)
             && loss.phase == RoundPhase::TurnOff
-            && let Some((function, probe)) = failed_step(loss)
+            && let Some((function, probe)) = failed_call(loss)
         {
             // The CPU came back, so this is not a result of CPU_ON.
             let check = Check {
@@ -168,9 +170,10 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
             fitness.add_for(cpu, check);
             break;
         }
-        let end = match is_lost {
-            true => no_effect(&outcome),
-            false => CheckEnd::Works,
+        let end = if is_lost {
+            no_effect(&outcome)
+        } else {
+            CheckEnd::Works
         };
         let check = Check {
             x: Some(pause),
@@ -181,9 +184,8 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
             break;
         }
     }
-    let usual = fitness.setting.plan.cpu_on_after;
-    fitness
-        .machine
-        .set_pause(fitness.facts().ticks(usual.into()));
+    let usual_us = fitness.setting.plan.cpu_on_after;
+    let usual = fitness.facts().ticks(usual_us.into());
+    fitness.machine.set_pause(usual);
     Ok(())
 }

@@ -44,6 +44,7 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
     Ok(())
 }
 
+/// Suspends each CPU to the state, with each interrupt that should wake it.
 fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
     let lead = fitness.lead();
     let lost_before = fitness.count_lost();
@@ -95,15 +96,18 @@ fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
 }
 
 impl Fitness<'_> {
+    /// Returns the number of CPUs that are lost.
     fn count_lost(&self) -> usize {
         self.machine.count_lost(self.setting.cpus.len())
     }
 
     /// Returns true unless a CPU's own timer has failed to wake it from this state.
     fn timers_wake(&self, state: Chosen) -> bool {
-        let is_of_it =
-            |check: &&Check| check.probe == Probe::OwnTimer && check.x == Some(state.power_state);
-        !self.checks.iter().filter(is_of_it).any(Check::has_failed)
+        let has_failed = |check: &Check| {
+            let is_same = check.probe == Probe::OwnTimer && check.x == Some(state.power_state);
+            is_same && check.has_failed()
+        };
+        !self.checks.iter().any(has_failed)
     }
 }
 
@@ -119,10 +123,10 @@ fn check_waker(
     let mut trials = Trials::new(fitness.machine, fitness.setting.cpus);
     trials.reads_statistics = has_statistics;
     trials.checks_context = true;
-    let verdict = trials.run(cpu, waker, state);
+    let verdict = trials.try_waker(cpu, waker, state);
     let outcome = *trials.outcome(cpu);
     let outcomes = trials.into_outcomes();
-    if fitness.add_failed_steps(&lost_before, &outcomes) {
+    if fitness.add_failed_calls(&lost_before, &outcomes) {
         let (mpidr, power_state) = (fitness.mpidr(cpu), state.power_state);
         let why = CheckEnd::NotTried(Skip::NotTried { mpidr, power_state });
         let check = Check::new(Function::CpuSuspend, probe, why);
@@ -166,9 +170,10 @@ fn check_waker(
 /// may lose all of it (DEN0022F, section 5.4).
 fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: Chosen, outcome: &Outcome) {
     let Some(kept) = outcome.kept else { return };
-    let if_lost = match state.powerdown {
-        true => CheckEnd::Tolerated,
-        false => CheckEnd::ContextLost,
+    let if_lost = if state.powerdown {
+        CheckEnd::Tolerated
+    } else {
+        CheckEnd::ContextLost
     };
     for (probe, is_kept) in [
         (Probe::TimerKept, Some(kept.timer)),
@@ -180,9 +185,13 @@ fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: Chosen, outcome:
     ] {
         let x = Some(state.power_state);
         let is_same = |check: &Check| check.probe == probe && check.x == x;
-        let mut known = fitness.checks.iter().filter(|check| is_same(check));
-        let is_known = known.any(|check| check.cpus.contains(cpu));
-        if let (Some(is_kept), false) = (is_kept, is_known) {
+        let is_known = fitness
+            .checks
+            .iter()
+            .any(|check| is_same(check) && check.cpus.contains(cpu));
+        if let Some(is_kept) = is_kept
+            && !is_known
+        {
             let end = if is_kept { CheckEnd::Works } else { if_lost };
             let check = Check {
                 x,
@@ -207,23 +216,23 @@ fn add_statistics(
         None => Some(lead).filter(|lead| *lead != cpu),
     };
     let cluster = |cpu: CpuIndex| fitness.setting.cpus[cpu.place()].cluster;
-    // A CPU that is on keeps its cluster powered. The cluster is assumed to be level 1.
-    let limit = awake.map(|awake| u8::from(cluster(awake) != cluster(cpu)));
-    // CPUs that are never turned off keep all higher levels powered.
-    let limit = match fitness.facts().no_cpu_off {
-        Some(_) => Some(0),
-        None => limit,
+    let limit = if fitness.facts().no_cpu_off.is_some() {
+        // CPUs that are never turned off keep all higher levels powered.
+        Some(0)
+    } else {
+        // A CPU that is on keeps its cluster powered. The cluster is assumed to be level 1.
+        awake.map(|awake| u8::from(cluster(awake) != cluster(cpu)))
     };
     let clock = fitness.facts().clock();
     let Some(reached) = reached_in(outcome, &state.ladder, limit, clock) else {
         return;
     };
-    let is_right = |wrong: &[Mismatch]| match reached.mismatch() {
-        Some(found) if wrong.contains(&found) => CheckEnd::WrongStatistics,
+    let end_unless = |wrong: &[Mismatch]| match reached.mismatch() {
+        Some(mismatch) if wrong.contains(&mismatch) => CheckEnd::WrongStatistics,
         _ => CheckEnd::Works,
     };
-    let count = is_right(&[Mismatch::State, Mismatch::Count]);
-    let residency = is_right(&[Mismatch::Residency]);
+    let count = end_unless(&[Mismatch::State, Mismatch::Count]);
+    let residency = end_unless(&[Mismatch::Residency]);
     for (function, end) in [
         (Function::StatCount, count),
         (Function::StatResidency, residency),

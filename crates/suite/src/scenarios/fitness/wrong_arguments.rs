@@ -49,9 +49,10 @@ fn check_address(fitness: &mut Fitness<'_>, cpu: CpuIndex) -> fmt::Result {
     fitness.announce(Function::CpuOn, None)?;
     let target = fitness.mpidr(cpu).number();
     let answer = fitness.call(Function::CpuOn, [target, NO_MEMORY, 0]);
-    let expected = match fitness.facts().psci_version >= 0x1_0000 {
-        true => error::INVALID_ADDRESS,
-        false => error::INVALID_PARAMETERS,
+    let expected = if fitness.facts().psci_version >= 0x1_0000 {
+        error::INVALID_ADDRESS
+    } else {
+        error::INVALID_PARAMETERS
     };
     let end = match answer {
         0 => CheckEnd::Tolerated,

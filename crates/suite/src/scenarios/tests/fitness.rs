@@ -54,14 +54,18 @@ fn correct_firmware_passes_every_check() {
         (Function::CpuOn, Probe::WrongAddress, 1),
         (Function::CpuOn, Probe::WrongMpidr, 0),
     ] {
-        let mut checks = ran.checks().iter();
-        let found = checks.find(|it| (it.function, it.probe) == (function, probe));
-        let found = found.unwrap_or_else(|| panic!("{function:?} {probe:?}"));
-        assert_eq!(found.end, CheckEnd::Works, "{found:?}");
-        assert_eq!(found.cpus.iter().count(), cpus, "{found:?}");
+        let is_same = |check: &&Check| (check.function, check.probe) == (function, probe);
+        let Some(check) = ran.checks().iter().find(is_same) else {
+            panic!("{function:?} {probe:?}");
+        };
+        assert_eq!(check.end, CheckEnd::Works, "{check:?}");
+        assert_eq!(check.cpus.iter().count(), cpus, "{check:?}");
     }
     // There are two states and ten pauses.
-    let count = |probe| ran.checks().iter().filter(|it| it.probe == probe).count();
+    let count = |probe| {
+        let checks = ran.checks().iter();
+        checks.filter(|check| check.probe == probe).count()
+    };
     assert_eq!((count(Probe::Sgi), count(Probe::Again)), (2, 10));
 }
 
@@ -97,8 +101,13 @@ fn each_wrong_answer_fails_its_own_check() {
 #[test]
 fn mandatory_function_that_is_not_listed_is_missing() {
     let unlisted = |id, first, right| {
-        let is_it = id == Function::PsciFeatures.id() && first == u64::from(Function::CpuOff.id());
-        if is_it { NOT_SUPPORTED } else { right }
+        let is_about_cpu_off =
+            id == Function::PsciFeatures.id() && first == u64::from(Function::CpuOff.id());
+        if is_about_cpu_off {
+            NOT_SUPPORTED
+        } else {
+            right
+        }
     };
     let ran = check(Fake::new(2).with_answers(unlisted), "");
     let expected = (Function::CpuOff, Probe::Listed, Vec::new());
@@ -120,15 +129,15 @@ fn cpu_that_does_not_arrive_is_named_with_the_code_of_cpu_on() {
     let expected = (Function::CpuOn, Probe::Arrives, [2].to_vec());
     assert_eq!(ran.failed_checks(), [expected]);
     let mut checks = ran.checks().iter();
-    let found = checks.find(|check| check.has_failed()).expect("it");
-    assert_eq!(found.answer, Some(0));
+    let failed = checks.find(|check| check.has_failed());
+    assert_eq!(failed.expect("a failed check").answer, Some(0));
     assert_eq!(ran.totals.lost, 1);
     // The other CPUs are still checked.
-    let mut sgi = ran
+    let mut by_sgi = ran
         .checks()
         .iter()
         .filter(|check| check.probe == Probe::Sgi);
-    assert!(sgi.all(|check| check.cpus.iter().count() == 3));
+    assert!(by_sgi.all(|check| check.cpus.iter().count() == 3));
 }
 
 /// A CPU that does not come back from its second CPU_ON says nothing about CPU_SUSPEND, and one
@@ -136,7 +145,7 @@ fn cpu_that_does_not_arrive_is_named_with_the_code_of_cpu_on() {
 #[test]
 fn loss_before_or_after_the_suspend_is_that_calls_failure() {
     let firmware = Cause::Firmware(ReturnCode::from(Error::Denied));
-    for (step, cause, expected) in [
+    for (phase, cause, expected) in [
         (
             RoundPhase::TurnOn,
             firmware,
@@ -168,7 +177,7 @@ fn loss_before_or_after_the_suspend_is_that_calls_failure() {
             (Function::CpuSuspend, Probe::OwnTimer),
         ),
     ] {
-        let loss = Loss { phase: step, cause };
+        let loss = Loss { phase, cause };
         let fake = Fake::new(3).with_trials(move |cpu, outcome| {
             if cpu.place() == 1 {
                 outcome.end = ActionEnd::Lost(loss);
@@ -183,7 +192,7 @@ fn loss_before_or_after_the_suspend_is_that_calls_failure() {
         let not_tried = ran.checks().iter().filter(is_not_tried).count();
         assert_eq!(
             not_tried,
-            usize::from(step != RoundPhase::Finish),
+            usize::from(phase != RoundPhase::Finish),
             "{loss:?}"
         );
     }
@@ -212,14 +221,19 @@ fn only_standby_must_keep_the_context() {
     });
     let states = [state("standby", STANDBY, 0), STATES[0], STATES[1]];
     let ran = run_with(fake, "only=fitness", &states);
-    let lost = |end| {
-        let lost = ran.checks().iter().filter(move |check| check.end == end);
-        let kinds = lost.map(|check| (check.probe, check.x, check.cpus.iter().count()));
-        kinds.collect::<Vec<_>>()
+    let with_end = |end| {
+        ran.checks()
+            .iter()
+            .filter(|check| check.end == end)
+            .map(|check| (check.probe, check.x, check.cpus.iter().count()))
+            .collect::<Vec<_>>()
     };
-    let of = |power_state| (Probe::InterruptsKept, Some(power_state), 1);
-    assert_eq!(lost(CheckEnd::ContextLost), [of(STANDBY)]);
-    assert_eq!(lost(CheckEnd::Tolerated), [of(CORE), of(CLUSTER)]);
+    let lost_in = |power_state| (Probe::InterruptsKept, Some(power_state), 1);
+    assert_eq!(with_end(CheckEnd::ContextLost), [lost_in(STANDBY)]);
+    assert_eq!(
+        with_end(CheckEnd::Tolerated),
+        [lost_in(CORE), lost_in(CLUSTER)]
+    );
     let expected = (Function::CpuSuspend, Probe::InterruptsKept, [1].to_vec());
     assert_eq!(ran.failed_checks(), [expected]);
 }

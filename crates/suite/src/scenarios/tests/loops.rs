@@ -20,15 +20,17 @@ fn without_loops_the_time_is_limited() {
         });
         let ran = run(fake, &std::format!("only=null_call {args}"));
         assert_eq!((ran.counts(), ran.fake.rounds), ([1, 0, 0], rounds));
-        let calls = ran.series();
-        let calls = calls.filter(|it| it.cell.step.variant != Variant::LOOP);
-        assert_eq!(calls.map(|it| it.series.summary.n).min(), Some(least));
+        let fewest_samples = ran
+            .series()
+            .filter(|of_cell| of_cell.cell.step.variant != Variant::LOOP)
+            .map(|of_cell| of_cell.series.summary.n)
+            .min();
+        assert_eq!(fewest_samples, Some(least));
     }
 }
 
 #[test]
-fn answers_that_are_wrong_fail_change_or_leave_out() {
-    // On CPU 1, the call to an unknown function succeeds.
+fn unknown_function_that_succeeds_fails_the_scenario() {
     let fake = Fake::new(2).with(|_, cpu, outcome| {
         if cpu.place() == 1 && outcome.code == Some(-1) {
             outcome.code = Some(0);
@@ -41,7 +43,10 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
         cpu: 1.into(),
     };
     assert_eq!(ran.failure(), Some(expected));
-    // If a return value changes, its batch is discarded.
+}
+
+#[test]
+fn batch_with_another_return_value_is_rejected() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if (round, cpu.place()) == (25, 1) {
             outcome.code = Some(-5);
@@ -49,12 +54,17 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     });
     let ran = run(fake, "only=null_call loops=64 batch=4");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let rejected = [(Reason::WrongAnswer, 1)];
-    let cells = ran.cells();
-    let of_one = cells.filter(|it| it.counts.as_ref().is_some_and(|it| it.rejected == rejected));
-    assert_eq!(of_one.map(|it| it.cpu).collect::<Vec<_>>(), [1.into()]);
-    // SMCCC_VERSION may be missing. Its probe is round 6, after PSCI_VERSION's probe, warm-up and
-    // four batches.
+    let has_rejection = |cell: &&Cell| {
+        let counts = cell.counts.as_ref();
+        counts.is_some_and(|counts| counts.rejected == [(Reason::WrongAnswer, 1)])
+    };
+    let cpus = ran.cells().filter(has_rejection).map(|cell| cell.cpu);
+    assert_eq!(cpus.collect::<Vec<_>>(), [1.into()]);
+}
+
+#[test]
+fn missing_smccc_version_is_left_out() {
+    // The probe of SMCCC_VERSION is round 6, after PSCI_VERSION's probe, warm-up and four batches.
     let fake = Fake::new(1).with(|round, _, outcome| {
         if round == 6 {
             outcome.code = Some(-1);
@@ -62,26 +72,25 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     });
     let ran = run(fake, "only=null_call loops=4 batch=1 warmup=1");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let has = |variant| ran.cells().any(|it| it.step.variant == variant);
+    let has = |variant| ran.cells().any(|cell| cell.step.variant == variant);
     assert!(!has(Variant::new("smccc_version")) && has(Variant::new("unknown")));
 }
 
 #[test]
 fn cpu_on_names_the_first_of_a_cluster() {
     let ran = run(Fake::new(8), "only=cpu_on iterations=2 warmup=0");
-    let first = ran
+    let keys = ran
         .series()
-        .filter(|it| it.cell.step.variant == Variant::new("first"));
-    let keys = first.map(|it| (it.cell.cpu.place(), it.cell.step.cpus, it.series.metric));
+        .filter(|of_cell| of_cell.cell.step.variant == Variant::new("first"))
+        .map(|CellSeries { cell, series }| (cell.cpu.place(), cell.step.cpus, series.metric));
     let both = [Metric::TurnOn, Metric::TurnOff];
     let alone = (4..8).flat_map(|cpu| both.map(|metric| (cpu, ActiveCpus::Alone, metric)));
     assert!(keys.eq(alone.chain([(4, ActiveCpus::All, Metric::TurnOn)])));
-    for it in ran.series() {
-        assert_ne!(it.cell.cpu, 0.into(), "the lead stays on");
-        let is_on = it.series.metric == Metric::TurnOn;
+    for CellSeries { cell, series } in ran.series() {
+        assert_ne!(cell.cpu, 0.into(), "the lead stays on");
+        let is_on = series.metric == Metric::TurnOn;
         let ticks = if is_on { 700 } else { 900 };
-        let summary = it.series.summary;
-        assert_eq!((summary.n, summary.min), (2, ticks));
+        assert_eq!((series.summary.n, series.summary.min), (2, ticks));
     }
 }
 
@@ -119,35 +128,30 @@ fn services_that_the_firmware_lacks_are_left_out() {
         })
     };
     let args = "only=service_call loops=64 batch=4";
-    let variants = |ran: &Ran| {
-        let mut all: Vec<_> = ran.cells().map(|it| it.step.variant).collect();
-        all.dedup();
-        all
-    };
     let ran = run(lacks(&[0x8000_8000, 0x8000_7fff]), args);
     assert_eq!(ran.counts(), [1, 0, 0]);
+    let mut variants: Vec<_> = ran.cells().map(|cell| cell.step.variant).collect();
+    variants.dedup();
     let expected = [
         Variant::new("std_svc_uid"),
         Variant::new("workaround_3"),
         Variant::LOOP,
     ];
-    assert_eq!(variants(&ran), expected);
-    let all = &[0x8400_ff01, 0x8000_8000, 0x8000_7fff, 0x8000_3fff];
-    let ran = run(lacks(all), args);
-    assert_eq!(
-        ran.statuses(),
-        [Status::Skipped(Skip::NotSupported(0x8400_ff01))]
-    );
+    assert_eq!(variants, expected);
+    let services = &[0x8400_ff01, 0x8000_8000, 0x8000_7fff, 0x8000_3fff];
+    let skipped = Status::Skipped(Skip::NotSupported(0x8400_ff01));
+    assert_eq!(run(lacks(services), args).statuses(), [skipped]);
 }
 
 #[test]
 fn each_cpu_is_paired_with_a_near_and_a_far_one() {
     let ran = run(Fake::new(5), "only=ipi loops=64 batch=4");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let own = ran.series().filter(|it| it.series.metric == Metric::Time);
-    let own = own.filter(|it| it.cell.step.variant == Variant::new("round_trip"));
-    let cells: Vec<_> = own
-        .map(|it| (it.cell.cpu.place(), it.cell.step.cpus))
+    let cells: Vec<_> = ran
+        .cells()
+        .filter(|cell| cell.step.variant == Variant::new("round_trip"))
+        .filter(|cell| cell.series_of(Metric::Time).is_some())
+        .map(|cell| (cell.cpu.place(), cell.step.cpus))
         .collect();
     let near = (0..4).map(|cpu| (cpu, ActiveCpus::Near));
     let far = (0..5).map(|cpu| (cpu, ActiveCpus::Far));
@@ -163,7 +167,7 @@ fn lpis_are_measured_on_the_lead_or_skipped_with_a_reason() {
     assert_eq!(ran.counts(), [1, 0, 0]);
     let cells: Vec<_> = ran
         .cells()
-        .map(|it| (it.cpu.place(), it.step.variant))
+        .map(|cell| (cell.cpu.place(), cell.step.variant))
         .collect();
     assert_eq!(cells, [(0, Variant::new("lpi")), (0, Variant::LOOP)]);
     for reason in [NoLpi::NotInTree, NoLpi::InUse, NoLpi::Unresponsive] {
@@ -185,6 +189,6 @@ fn without_a_gic_only_the_console_is_read() {
     });
     let ran = run(fake, "only=mmio_read loops=64 batch=4");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let variants = ran.cells().map(|it| it.step.variant);
+    let variants = ran.cells().map(|cell| cell.step.variant);
     assert!(variants.eq([Variant::new("uart"), Variant::LOOP]));
 }

@@ -43,12 +43,10 @@ fn call_that_a_cpu_cannot_make_has_no_cell() {
     let cpus = ran.cells().filter(is_cpu_on).map(|cell| cell.cpu.place());
     assert!(cpus.eq([0]));
     // There is no standby state.
-    assert!(
-        ran.cells()
-            .all(|it| it.step.variant != Variant::new("standby"))
-    );
-    let ran = run(Fake::new(2).without_gic(), "only=masked_time");
-    assert_eq!(ran.skipped(Skip::NoInterrupts), 1);
+    let is_standby = |cell: &Cell| cell.step.variant == Variant::new("standby");
+    assert!(!ran.cells().any(is_standby));
+    let without_gic = run(Fake::new(2).without_gic(), "only=masked_time");
+    assert_eq!(without_gic.skipped(Skip::NoInterrupts), 1);
 }
 
 /// Returns the failure if CPU 1 has none of its two samples.

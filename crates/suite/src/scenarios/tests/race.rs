@@ -8,8 +8,10 @@ use super::*;
 
 /// Returns the first and last offset with this outcome on a CPU, and the number of suspends.
 fn interval(ran: &Ran, cpu: u16, variant: Variant) -> Option<(u64, u64, u32)> {
-    let step = (CpuIndex::from(cpu), variant);
-    let cell = ran.cells().find(|it| (it.cpu, it.step.variant) == step)?;
+    let key = (CpuIndex::from(cpu), variant);
+    let cell = ran
+        .cells()
+        .find(|cell| (cell.cpu, cell.step.variant) == key)?;
     Some((
         cell.step.value?,
         cell.figure(Metric::LastOffset)?,
@@ -40,8 +42,7 @@ fn borders_are_found_to_within_a_tick() {
     ] {
         let down = 110 + flush;
         let [returned, woken, slept] = [returned, woken, slept].map(|variant| {
-            let found = interval(&ran, cpu, variant);
-            found.unwrap_or_else(|| panic!("{cpu} {variant:?}"))
+            interval(&ran, cpu, variant).unwrap_or_else(|| panic!("{cpu} {variant:?}"))
         });
         assert_eq!((returned.0, returned.1), (0, 59));
         assert_eq!((woken.0, woken.1), (60, down - 1));
@@ -97,11 +98,11 @@ fn a_call_that_is_delayed_is_not_an_outcome_at_the_scheduled_offset() {
     let [returned, woken] = [Variant::new("core_returned"), Variant::new("core_woken")]
         .map(|variant| interval(&ran, 2, variant).expect("an interval"));
     assert_eq!((returned.0, returned.1, woken.0), (0, 59, 60));
-    let is_own =
-        |cell: &&Cell| (cell.cpu, cell.step.variant) == (2.into(), Variant::new("core_returned"));
-    let cell = ran.cells().find(is_own).expect("a cell");
+    let cell = ran
+        .cell(2.into(), Variant::new("core_returned"), Some(0))
+        .expect("a cell");
     // The fake CPU makes its call 20 ticks after its timer is set, and the call takes 90 ticks.
-    let longest = cell.summary(Metric::Wake).map(|it| it.max);
+    let longest = cell.summary(Metric::Wake).map(|summary| summary.max);
     assert_eq!(longest, Some(90));
 }
 
@@ -118,11 +119,11 @@ fn suspends_that_the_sgi_disturbs_are_counted_and_the_others_make_a_map() {
     assert_eq!(ran.counts(), [1, 0, 0]);
     assert!(ran.rejected(Reason::Overlap) > 0);
     assert_eq!(interval(&ran, 2, Variant::new("core_lost")), None);
-    let first_asleep = interval(&ran, 2, Variant::new("core_slept")).map(|it| it.0);
-    assert_eq!(
-        first_asleep,
-        interval(&ran, 1, Variant::new("core_slept")).map(|it| it.0)
-    );
+    let [undisturbed, disturbed] = [1, 2].map(|cpu| {
+        let (first, ..) = interval(&ran, cpu, Variant::new("core_slept"))?;
+        Some(first)
+    });
+    assert_eq!(disturbed, undisturbed);
 }
 
 /// Without PMF, it is unknown when the CPU was down.
@@ -178,8 +179,8 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
         .collect();
     expected.sort_unstable();
     assert_eq!(pairs, expected);
-    let steps = ran.cells().map(|it| (it.cpu.place(), it.step.cpus));
-    for (cpu, how, is_there) in [
+    let maps = ran.cells().map(|cell| (cell.cpu.place(), cell.step.cpus));
+    for (cpu, active, is_there) in [
         (0, ActiveCpus::Near, true),
         (0, ActiveCpus::Far, false),
         (4, ActiveCpus::Near, false),
@@ -188,9 +189,9 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
         (4, ActiveCpus::Alone, false),
     ] {
         assert_eq!(
-            steps.clone().any(|it| it == (cpu, how)),
+            maps.clone().any(|map| map == (cpu, active)),
             is_there,
-            "{cpu} {how:?}"
+            "{cpu} {active:?}"
         );
     }
 }

@@ -66,8 +66,9 @@ fn no_state_of_the_other_format_is_sent() {
         // Four suite scenarios and two others are skipped; `dirty_sweep` still measures CPU_OFF.
         let why = Skip::OtherFormat(format);
         assert_eq!((ran.counts(), ran.skipped(why)), ([3, 6, 0], 6));
-        let dirty = ran.of(ScenarioId::named("dirty_sweep")).conditions.as_ref();
-        assert_eq!(dirty.and_then(|it| it.states_left_out), Some(why));
+        let dirty_sweep = ran.of(ScenarioId::named("dirty_sweep"));
+        let conditions = dirty_sweep.conditions.as_ref().expect("conditions");
+        assert_eq!(conditions.states_left_out, Some(why));
         assert!(!ran.asks(is_suspend), "{format:?}");
     }
     // The user specifies states in the firmware's format.

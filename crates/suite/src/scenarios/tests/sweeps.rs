@@ -22,16 +22,16 @@ fn flush_by_dirty_bytes() {
         let flush = |cpu, variant| ran.median(cpu, variant, bytes, Metric::CacheFlush);
         // The only CPU in a cluster flushes the cluster's caches; any other CPU flushes only its
         // core's.
-        let own = CORE_FLUSH + lines.min(CORE_LINES);
+        let core_flush = CORE_FLUSH + lines.min(CORE_LINES);
         for variant in [Variant::new("deepest"), Variant::new("off")] {
             let flushes = [4, 1].map(|cpu| flush(cpu, variant));
-            assert_eq!(flushes, [CLUSTER_FLUSH + lines, own], "{variant:?}");
+            assert_eq!(flushes, [CLUSTER_FLUSH + lines, core_flush], "{variant:?}");
         }
-        assert_eq!(flush(4, Variant::new("core")), own);
+        assert_eq!(flush(4, Variant::new("core")), core_flush);
     }
     // The bytes are dirtied before each suspend and each CPU_OFF.
-    let asked = ran.fake.asked.iter().filter(|it| it.dirty == 1 << 20);
-    assert!(asked.count() > 3 * 14);
+    let dirtied = ran.fake.asked.iter().filter(|round| round.dirty == 1 << 20);
+    assert!(dirtied.count() > 3 * 14);
 }
 
 #[test]
@@ -61,8 +61,8 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
         (Fake::new(1), &states[1..], Skip::NoHelper),
         (Fake::new(2).without_gic(), &states, Skip::NoGic),
     ] {
-        let ran = run_with(fake, args, states);
-        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+        let statuses = run_with(fake, args, states).statuses();
+        assert_eq!(statuses, [Status::Skipped(skip)]);
     }
     let refusing = |mode| {
         let mut fake = Fake::new(2).with_modes();
@@ -70,48 +70,58 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
         run(fake, args)
     };
     // This firmware stays in OS-initiated mode.
-    let stuck = Failure::ModeStuck(Error::Denied.into());
-    let ran = refusing(SuspendMode::PlatformCoordinated);
-    assert_eq!(ran.failure(), Some(stuck));
-    let ran = refusing(SuspendMode::OsInitiated);
-    assert_eq!(ran.counts(), [1, 0, 0]);
-    let refused = Skip::ModeRefused(Error::Denied.into());
-    assert_eq!(ran.conditions().mode_left_out, Some(refused));
-    assert_eq!(ran.conditions().states_left_out, None);
+    let stuck = refusing(SuspendMode::PlatformCoordinated);
+    let denied = Failure::ModeStuck(Error::Denied.into());
+    assert_eq!(stuck.failure(), Some(denied));
+    let refused = refusing(SuspendMode::OsInitiated);
+    assert_eq!(refused.counts(), [1, 0, 0]);
+    let why = Skip::ModeRefused(Error::Denied.into());
+    assert_eq!(refused.conditions().mode_left_out, Some(why));
+    assert_eq!(refused.conditions().states_left_out, None);
 }
 
 #[test]
 fn cells_name_what_woke_the_cpu() {
     let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
     let helper = |cpu: u16| Waker::Helper(cpu.into());
-    let (by_lead, own, frame) = (helper(0), Waker::OwnTimers, Waker::Frame);
+    let (by_lead, by_timer, by_frame) = (helper(0), Waker::OwnTimers, Waker::Frame);
     // A CPU in another cluster, or the frame, wakes the lead.
     for (fake, source, lead_waker, parallel_waker) in [
         (Fake::new(5), WakeSource::Helper, helper(4), by_lead),
-        (Fake::new(5).with_frame(), WakeSource::Frame, frame, frame),
+        (
+            Fake::new(5).with_frame(),
+            WakeSource::Frame,
+            by_frame,
+            by_frame,
+        ),
     ] {
         let ran = run_with(fake, args, &stopping(1));
         assert_eq!(ran.counts(), [3, 0, 0]);
         assert!(ran.wake_sources().eq([source; 3]));
-        for (cpu, variant, x, waker) in [
+        for (cpu, variant, value, waker) in [
             (0, Variant::new("serial"), CLUSTER, lead_waker),
             (1, Variant::new("serial"), CLUSTER, by_lead),
             (1, Variant::new("parallel"), CLUSTER, parallel_waker),
             (1, Variant::new("deepest"), 0, by_lead),
             (1, Variant::new("deepest"), 2, parallel_waker),
             // These states do not stop the timers.
-            (1, Variant::new("serial"), CORE, own),
-            (1, Variant::new("core"), 0, own),
-            (1, Variant::new("core"), 2, own),
-            (1, Variant::new("off"), 0, own),
+            (1, Variant::new("serial"), CORE, by_timer),
+            (1, Variant::new("core"), 0, by_timer),
+            (1, Variant::new("core"), 2, by_timer),
+            (1, Variant::new("off"), 0, by_timer),
         ] {
-            let step = (cpu, variant, Some(x));
-            let mut cells = ran.cells();
-            let cell = cells.find(|it| (it.cpu.place(), it.step.variant, it.step.value) == step);
-            let cell = cell.expect("a cell");
-            let found = (cell.wake_source, cell.helper);
+            let cell = ran.cell(CpuIndex::new(cpu), variant, Some(value));
+            let Cell {
+                wake_source,
+                helper,
+                ..
+            } = cell.expect("a cell");
             let expected = (Some(waker.into()), waker.helper());
-            assert_eq!(found, expected, "{cpu} {variant:?} {x}");
+            assert_eq!(
+                (*wake_source, *helper),
+                expected,
+                "{cpu} {variant:?} {value}"
+            );
         }
     }
 }
@@ -119,7 +129,7 @@ fn cells_name_what_woke_the_cpu() {
 #[test]
 fn a_call_is_cold_after_a_wake_up_and_warm_after_another_call() {
     let args = "only=cold_call iterations=3 warmup=1";
-    let all = [
+    let steps = [
         (Variant::new("version_warm"), None, 0),
         (Variant::new("version_evicted"), None, EVICTED_CALL),
         (Variant::new("stamp_warm"), None, 0),
@@ -138,24 +148,28 @@ fn a_call_is_cold_after_a_wake_up_and_warm_after_another_call() {
         };
         let ran = run(fake, args);
         assert_eq!(ran.counts(), [1, 0, 0]);
-        let expected = all.iter().filter(|it| pmf || !is_of_stamp(it.0));
+        let expected = steps
+            .iter()
+            .filter(|(variant, ..)| pmf || !is_of_stamp(*variant));
         let mut cells = ran.cells();
-        for (variant, x, more) in expected {
+        for (variant, value, more) in expected {
             for cpu in CpuIndex::all(5) {
                 let cell = cells.next().expect("a cell for each CPU");
                 assert_eq!(
                     (cell.cpu, cell.step.variant, cell.step.value),
-                    (cpu, *variant, *x)
+                    (cpu, *variant, *value)
                 );
                 assert_eq!((cell.valid(), cell.power_state), (3, None));
-                let metrics = match pmf && !is_of_stamp(*variant) {
-                    true => &[Metric::Latency, Metric::Call][..],
-                    false => &[Metric::Call],
+                let metrics = if pmf && !is_of_stamp(*variant) {
+                    &[Metric::Latency, Metric::Call][..]
+                } else {
+                    &[Metric::Call]
                 };
-                assert!(cell.series.iter().map(|it| &it.metric).eq(metrics));
+                assert!(cell.series.iter().map(|series| &series.metric).eq(metrics));
                 let around = if is_of_stamp(*variant) { 0 } else { 20 };
-                let call = cell.summary(Metric::Call).map(|it| it.median);
-                assert_eq!(call, Some(WARM_CALL + more + around), "{variant:?} {x:?}");
+                let call = cell.summary(Metric::Call).map(|summary| summary.median);
+                let expected_call = WARM_CALL + more + around;
+                assert_eq!(call, Some(expected_call), "{variant:?} {value:?}");
             }
         }
         assert_eq!(cells.next(), None);
@@ -167,27 +181,23 @@ fn a_call_is_cold_after_a_wake_up_and_warm_after_another_call() {
 #[test]
 fn cold_calls_without_a_wake_up_are_counted_by_reason() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
-        if cpu.place() == 1 && round % 3 == 0 && outcome.action.sleeps().is_some() {
+        if cpu.place() == 1 && round % 3 == 0 && outcome.action.sleeps() {
             outcome.end = ActionEnd::Returned;
         }
     });
     let ran = run(fake, "only=cold_call iterations=9 warmup=0");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let counts = ran.scenarios[0].rejected().collect::<Vec<_>>();
+    let rejected = ran.scenarios[0].rejected().collect::<Vec<_>>();
     assert!(
-        matches!(counts[..], [(Reason::Abandoned, 1..)]),
-        "{counts:?}"
+        matches!(rejected[..], [(Reason::Abandoned, 1..)]),
+        "{rejected:?}"
     );
-    let rejected = |cell: &&Cell| {
-        cell.counts
-            .as_ref()
-            .is_some_and(|it| it.rejected_total() > 0)
+    let has_rejections = |cell: &&Cell| {
+        let counts = cell.counts.as_ref();
+        counts.is_some_and(|counts| counts.rejected_total() > 0)
     };
-    assert!(
-        ran.cells()
-            .filter(rejected)
-            .all(|it| it.step.value.is_some())
-    );
+    let mut with_rejections = ran.cells().filter(has_rejections);
+    assert!(with_rejections.all(|cell| cell.step.value.is_some()));
 }
 
 #[test]
@@ -201,13 +211,11 @@ fn cold_calls_after_states_that_cannot_be_used_are_left_out() {
         let ran = run_with(fake, args, states);
         assert_eq!(ran.counts(), [1, 0, 0]);
         assert_eq!(ran.conditions().states_left_out, Some(why));
-        let cells = || ran.cells().filter(|it| it.skipped.is_some());
-        assert_eq!(cells().count(), left_out, "{why:?}");
-        assert!(cells().all(|it| it.series_of(Metric::Call).is_some()));
-        assert!(
-            ran.cells()
-                .any(|it| it.step.variant == Variant::new("stamp_evicted"))
-        );
+        let skipped = || ran.cells().filter(|cell| cell.skipped.is_some());
+        assert_eq!(skipped().count(), left_out, "{why:?}");
+        assert!(skipped().all(|cell| cell.series_of(Metric::Call).is_some()));
+        let is_evicted = |cell: &Cell| cell.step.variant == Variant::new("stamp_evicted");
+        assert!(ran.cells().any(is_evicted));
     }
 }
 
@@ -233,17 +241,20 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
         (with_modes().without_gic(), &STATES, Skip::NoGic),
         (with_modes(), stops, timer_stops),
     ] {
-        let ran = run_with(fake, args, states);
-        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+        let statuses = run_with(fake, args, states).statuses();
+        assert_eq!(statuses, [Status::Skipped(skip)]);
     }
-    let ran = run_with(with_modes().with_frame(), args, stops);
-    assert_eq!(ran.counts(), [1, 0, 0]);
-    let own = |it: &Round| it.action == Action::SystemSuspend;
-    assert!(ran.asks(own) && !ran.asks(|it| own(it) && it.waker != Waker::Frame));
+    let by_frame = run_with(with_modes().with_frame(), args, stops);
+    assert_eq!(by_frame.counts(), [1, 0, 0]);
+    let is_system_suspend = |round: &Round| round.action == Action::SystemSuspend;
+    assert!(by_frame.asks(is_system_suspend));
+    assert!(!by_frame.asks(|round| is_system_suspend(round) && round.waker != Waker::Frame));
     // A lost CPU may still be on, and SYSTEM_SUSPEND requires all other CPUs to be off.
-    let args = "only=susp_deep_serial,system_suspend iterations=3";
-    let ran = run(with_modes().with(losing(2, 1)), args);
-    assert_eq!(ran.statuses(), [lost(2); 2]);
+    let after_loss = run(
+        with_modes().with(losing(2, 1)),
+        "only=susp_deep_serial,system_suspend iterations=3",
+    );
+    assert_eq!(after_loss.statuses(), [lost(2); 2]);
     let plan = Plan::parse("only=all").expect("a group");
     assert!(!plan.scenarios.contains(ScenarioId::named("system_suspend")));
 }
@@ -257,8 +268,8 @@ fn rejections_are_counted_by_reason() {
     });
     let ran = run(fake, "only=contend_sweep contend=2 iterations=9 warmup=0");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let counts = [(Reason::WrongContext, 4), (Reason::Companion, 4)];
-    assert!(ran.scenarios[0].rejected().eq(counts));
-    let totals = ran.cells().filter_map(|it| it.counts.as_ref());
-    assert!(totals.map(Counts::rejected_total).any(|total| total == 2));
+    let expected = [(Reason::WrongContext, 4), (Reason::Companion, 4)];
+    assert!(ran.scenarios[0].rejected().eq(expected));
+    let counts = ran.cells().filter_map(|cell| cell.counts.as_ref());
+    assert!(counts.map(Counts::rejected_total).any(|total| total == 2));
 }

@@ -1,6 +1,6 @@
 //! `timer_latency` on the fake machine.
 
-use crate::measure::TimerFault;
+use crate::measure::{TimerFault, Window};
 use hardware::board::{CpuIndex, IntId};
 use hardware::spec::psci;
 
@@ -12,19 +12,24 @@ fn run_timers(fake: Fake, args: &str) -> Ran {
 
 /// Returns the measured and the requested time for each measurement.
 fn ends(ran: &Ran) -> Vec<&str> {
-    let totals = ran.printed.lines().filter(|line| line.starts_with("RTS|"));
-    let times = totals.filter_map(|line| line.rsplit('|').next());
-    times.map(str::trim).collect()
+    ran.printed
+        .lines()
+        .filter(|line| line.starts_with("RTS|"))
+        .filter_map(|line| line.rsplit('|').next())
+        .map(str::trim)
+        .collect()
 }
 
 /// Returns the number of expiries in each series.
 fn expiries(ran: &Ran) -> Vec<u32> {
-    ran.series().map(|it| it.series.summary.n).collect()
+    ran.series()
+        .map(|of_cell| of_cell.series.summary.n)
+        .collect()
 }
 
 #[test]
 fn a_threshold_ends_it_and_fails() {
-    let late = |cpu: CpuIndex, k| match (cpu.place(), k) {
+    let late = |cpu: CpuIndex, expiry| match (cpu.place(), expiry) {
         (1, 500) => 6_250,
         _ => 50,
     };
@@ -89,10 +94,8 @@ fn without_dc_zva_zero_is_left_out() {
         let ran = run_timers(fake, &std::format!("timers=all stress={stress}"));
         assert_eq!(ran.statuses(), [status]);
         assert_eq!(ran.printed.contains("zero is skipped"), is_reported);
-        assert!(
-            ran.cells()
-                .all(|it| it.step.variant != Variant::new("zero"))
-        );
+        let is_zero = |cell: &Cell| cell.step.variant == Variant::new("zero");
+        assert!(!ran.cells().any(is_zero));
     }
 }
 
@@ -104,23 +107,25 @@ fn the_load_runs_on_the_cpus_that_the_plan_selects() {
         "stress=suspend timers=alone,all,near,far period=100000",
     );
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let windows = ran.fake.asked.iter().filter_map(|round| round.window);
-    let windows = windows.map(|window| {
+    let cpus = |window: Window| {
         assert_eq!(window.power_state, CLUSTER);
         let Who::Only(measured) = window.timers else {
             panic!("a CPU whose timer is measured does not suspend");
         };
         (measured.place(), window.only.map(CpuIndex::place))
-    });
+    };
+    let windows = ran.fake.asked.iter().filter_map(|round| round.window);
     let alone = (0..5).map(|cpu| (cpu, None));
     // CPU 4 is alone in its cluster.
     let near = [(0, 1), (1, 2), (2, 3), (3, 0)];
     let far = [(0, 4), (1, 4), (2, 4), (3, 4), (4, 0)];
     let pairs = near.into_iter().chain(far);
     let expected = alone.chain(pairs.map(|(cpu, other)| (cpu, Some(other))));
-    assert!(windows.eq(expected));
-    let hows = ran.cells().map(|it| it.step.cpus);
-    let count = |how| hows.clone().filter(|it| *it == how).count();
+    assert!(windows.map(cpus).eq(expected));
+    let count = |active| {
+        let cells = ran.cells();
+        cells.filter(|cell| cell.step.cpus == active).count()
+    };
     assert_eq!(ActiveCpus::ALL.map(count), [5, 0, 4, 5]);
 }
 

@@ -13,9 +13,12 @@ fn run_stopping(fake: Fake, bootargs: &str) -> Ran {
 
 /// Returns the CPUs that suspend to the deepest state in each round, and what wakes them.
 fn wakes(ran: &Ran) -> Vec<(Who, Waker)> {
-    let rounds = ran.fake.asked.iter();
-    let rounds = rounds.filter(|round| suspends(round.action, CLUSTER));
-    rounds.map(|round| (round.who, round.waker)).collect()
+    ran.fake
+        .asked
+        .iter()
+        .filter(|round| suspends(round.action, CLUSTER))
+        .map(|round| (round.who, round.waker))
+        .collect()
 }
 
 #[test]
@@ -27,13 +30,15 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
             }
         })
     };
-    let ran = run_stopping(early(3..4), "iterations=2");
-    assert_eq!(ran.wakers.woken, Some(2.into()));
+    let one_fails = run_stopping(early(3..4), "iterations=2");
+    assert_eq!(one_fails.wakers.woken, Some(2.into()));
     // If no CPU passes a trial, the scenario fails, just as it would if no state stopped timers.
     let args = "iterations=2 only=susp_deep_serial,cpu_off_serial";
     let ran = run_stopping(early(0..4), args);
-    let found = ran.failure();
-    assert!(matches!(found, Some(Failure::NotCalibrated { cpu, .. }) if cpu.place() == 1));
+    let Some(Failure::NotCalibrated { cpu, .. }) = ran.failure() else {
+        panic!("{:?}", ran.failure());
+    };
+    assert_eq!(cpu, 1.into());
     let (mpidr, power_state) = (Mpidr::new(1), CLUSTER);
     let lead = &ran.of(ScenarioId::CPU_OFF_SERIAL).cells[0];
     assert_eq!(lead.skipped, Some(Skip::NotTried { mpidr, power_state }));
@@ -69,11 +74,13 @@ fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
             };
             assert_eq!(*waker, expected);
         }
-        let is_other = |it: &Round| !suspends(it.action, CLUSTER);
-        assert!(!ran.asks(|it| is_other(it) && it.waker != Waker::OwnTimers));
+        let is_other = |round: &Round| !suspends(round.action, CLUSTER);
+        assert!(!ran.asks(|round| is_other(round) && round.waker != Waker::OwnTimers));
         assert!(ran.wakers.frame.is_ok());
-        let framed = ran.wake_sources().filter(|it| *it == WakeSource::Frame);
-        assert_eq!(framed.count(), 3);
+        let by_frame = ran
+            .wake_sources()
+            .filter(|source| *source == WakeSource::Frame);
+        assert_eq!(by_frame.count(), 3);
     }
 }
 
@@ -91,7 +98,10 @@ fn a_frame_that_fails_its_trial_is_not_used() {
     assert_eq!(ran.wakers.frame, Err(NoFrame::DidNotWake));
     let wakes = wakes(&ran);
     assert!(wakes[2..].iter().all(|(_, waker)| waker.helper().is_some()));
-    // The trial itself failed, so it is unknown whether the frame works.
+}
+
+#[test]
+fn a_frame_whose_trial_is_unclear_is_not_used() {
     let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
         if cpu.place() == 0 && suspends(outcome.action, CLUSTER) {
             outcome.after = shifted(outcome.due, -1);
@@ -127,7 +137,7 @@ fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
         assert_eq!(ran.wakers.proven, proven);
         let is_helped = !proven.is_empty();
         let mut wakes = wakes(&ran).into_iter();
-        assert!(wakes.all(|it| it.1.helper().is_some() == is_helped));
+        assert!(wakes.all(|(_, waker)| waker.helper().is_some() == is_helped));
     }
 }
 
@@ -136,7 +146,11 @@ fn a_lead_whose_helper_was_lost_before_has_no_row() {
     // Round 2 is the first one after both trials, and its state does not stop timers.
     let fake = Fake::new(2).with(losing(1, 2));
     let ran = run_stopping(fake, "iterations=2 only=cpu_susp_serial,cpu_off_serial");
-    let skips: Vec<_> = ran.scenarios.iter().map(|it| it.cells[0].skipped).collect();
+    let skips: Vec<_> = ran
+        .scenarios
+        .iter()
+        .map(|scenario| scenario.cells[0].skipped)
+        .collect();
     assert_eq!(skips, [None, Some(Skip::NoHelper)]);
 }
 
@@ -149,13 +163,13 @@ fn a_lead_whose_helper_is_lost_meanwhile_has_no_sample() {
     assert_eq!(ran.statuses(), [lost(1)]);
     let lead = &ran.scenarios[0].cells[0];
     assert_eq!((lead.valid(), lead.helper), (0, None));
-    assert!(ran.asks(|it| it.waker == Waker::NoHelper));
+    assert!(ran.asks(|round| round.waker == Waker::NoHelper));
 }
 
 /// Returns an edit that makes a CPU's trials in `state` end with `end`.
-fn in_trials(of: usize, state: u32, end: ActionEnd) -> impl FnMut(CpuIndex, &mut Outcome) {
+fn in_trials(index: usize, state: u32, end: ActionEnd) -> impl FnMut(CpuIndex, &mut Outcome) {
     move |cpu, outcome| {
-        if cpu.place() == of && suspends(outcome.action, state) {
+        if cpu.place() == index && suspends(outcome.action, state) {
             outcome.end = end;
         }
     }
@@ -173,12 +187,16 @@ fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(CpuInde
 
 /// Returns the CPU and state for each trial of a CPU's own timer.
 fn trials(ran: &Ran) -> Vec<(Who, u32)> {
-    let trials = ran.fake.trials.iter();
     let trial = |round: &Round| match round.action {
         Action::Suspend { power_state, .. } => (round.who, power_state),
         action => panic!("{action:?}"),
     };
-    trials.map(trial).collect()
+    ran.fake.trials.iter().map(trial).collect()
+}
+
+/// Returns the CPU for each trial of a CPU's own timer.
+fn tried_cpus(ran: &Ran) -> Vec<Who> {
+    trials(ran).into_iter().map(|(who, _)| who).collect()
 }
 
 #[test]
@@ -186,12 +204,12 @@ fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
     let ran = run(Fake::new(4), "iterations=2");
     assert_eq!(ran.counts(), [6, 0, 0]);
     assert_eq!(trials(&ran), [(only(3), CORE), (only(3), CLUSTER)]);
-    let ids: Vec<_> = ran.scenarios.iter().map(|it| it.id).collect();
+    let ids: Vec<_> = ran.scenarios.iter().map(|scenario| scenario.id).collect();
     assert_eq!(ids[0], ScenarioId::PSCI_VERSION_PARALLEL);
     assert_eq!(ids[1..], ScenarioId::SUITE[..5]);
     let before = ran.fake.trials_began_at.expect("trials");
     let [earlier, later] = [&ran.fake.asked[..before], &ran.fake.asked[before..]];
-    let is_call = |it: &Round| it.action == Action::Version;
+    let is_call = |round: &Round| round.action == Action::Version;
     assert!(!earlier.is_empty() && earlier.iter().all(is_call));
     assert!(!later.iter().any(is_call));
     // Only measured states are tried, and only while another CPU is awake.
@@ -236,21 +254,23 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
     let fake = Fake::new(4).with_trials(in_first_trials(2, slow));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let sleeps: Vec<_> = ran.fake.trials.iter().map(|it| it.sleep).collect();
+    let sleeps: Vec<_> = ran.fake.trials.iter().map(|round| round.sleep).collect();
     assert_eq!(
         sleeps,
         [1, 2, 4].map(|times| times * ran.fake.facts().ticks(2_500))
     );
-    // A state from which CPUs wake up too soon on their own is still measured, because the lead
-    // will also wake up on its own.
+}
+
+/// The lead will also wake up too soon on its own, so no helper is needed.
+#[test]
+fn a_state_from_which_cpus_wake_too_soon_is_measured() {
     let early = Fake::new(4).with_trials(|_, outcome| {
         outcome.after = shifted(outcome.due, -1);
     });
     let ran = run(early, "iterations=2 only=susp_deep_serial");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();
-    let each = [3, 2, 1].map(|cpu| [only(cpu); 3]);
-    assert_eq!(tried, each.concat());
+    let three_times_each = [3, 2, 1].map(|cpu| [only(cpu); 3]).concat();
+    assert_eq!(tried_cpus(&ran), three_times_each);
 }
 
 #[test]
@@ -260,9 +280,11 @@ fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
     assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
     assert_eq!(ran.wakers.undeclared, [(CLUSTER, 3.into())]);
     assert_eq!(ran.wakers.proven, [CLUSTER]);
-    assert!(wakes(&ran).iter().all(|it| it.1.helper().is_some()));
-    let by_timers = |it: &Round| suspends(it.action, CORE) && it.waker == Waker::OwnTimers;
-    assert!(ran.asks(by_timers));
+    let wakes = wakes(&ran);
+    assert!(wakes.iter().all(|(_, waker)| waker.helper().is_some()));
+    let is_by_timers =
+        |round: &Round| suspends(round.action, CORE) && round.waker == Waker::OwnTimers;
+    assert!(ran.asks(is_by_timers));
 }
 
 /// The CPU takes an exception while waking up.
@@ -274,7 +296,8 @@ fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
     };
     let fake = Fake::new(4).with_trials(in_trials(3, CORE, ActionEnd::Lost(loss)));
     let ran = run(fake, "iterations=2 only=susp_deep_serial,cpu_susp_serial");
-    assert!(!ran.asks(|it| suspends(it.action, CORE) || suspends(it.action, CLUSTER)));
+    assert!(!ran.asks(|round| suspends(round.action, CORE)));
+    assert!(!ran.asks(|round| suspends(round.action, CLUSTER)));
     assert_eq!(trials(&ran), [(only(3), CORE)]);
     let failure = Failure::CpuLost {
         cpu: 3.into(),
@@ -288,8 +311,8 @@ fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
 fn a_power_down_that_is_given_up_is_no_good_trial() {
     let fake = Fake::new(4).with_trials(|_, outcome| outcome.end = ActionEnd::Returned);
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
-    let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();
-    assert_eq!(tried, [3, 2, 1].map(|cpu| [only(cpu); 3]).concat());
+    let three_times_each = [3, 2, 1].map(|cpu| [only(cpu); 3]).concat();
+    assert_eq!(tried_cpus(&ran), three_times_each);
 }
 
 /// There is no helper for the core state, but the deeper state does not need one.
@@ -333,8 +356,9 @@ fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
     ] {
         let fake = Fake::new(4).with_trials(in_trials(3, state, ActionEnd::Lost(LOSS)));
         let ran = run(fake, suspending);
-        assert!(!ran.asks(|it| suspends(it.action, CLUSTER)));
-        assert_eq!(ran.asks(|it| suspends(it.action, CORE)), state == CLUSTER);
+        assert!(!ran.asks(|round| suspends(round.action, CLUSTER)));
+        let uses_core = ran.asks(|round| suspends(round.action, CORE));
+        assert_eq!(uses_core, state == CLUSTER);
         let why = Skip::NothingWoke {
             mpidr: Mpidr::new(3),
             power_state: state,
@@ -342,14 +366,8 @@ fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
         // PSCI_VERSION was measured before the loss, and CPU_OFF has rows for the other CPUs.
         let version = ran.of(ScenarioId::PSCI_VERSION_PARALLEL);
         assert_eq!(version.status, Status::Passed);
-        assert_eq!(
-            version
-                .cells
-                .iter()
-                .filter(|cell| cell.valid() == 2)
-                .count(),
-            4
-        );
+        let is_complete = |cell: &&Cell| cell.valid() == 2;
+        assert_eq!(version.cells.iter().filter(is_complete).count(), 4);
         let off = ran.of(ScenarioId::CPU_OFF_SERIAL);
         assert_eq!((off.status, off.cells[0].skipped), (lost(3), Some(why)));
         let valid: Vec<_> = off.cells[1..].iter().map(Cell::valid).collect();
@@ -361,8 +379,8 @@ fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
             assert_eq!(ran.of(id).status, Status::Skipped(why));
         }
         for id in cpu_ids {
-            let measured = ran.of(*id).cells.iter().filter(|cell| cell.valid() == 2);
-            assert_eq!(measured.count(), 3);
+            let complete = ran.of(*id).cells.iter().filter(is_complete);
+            assert_eq!(complete.count(), 3);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How to measure: preconditions, wake-ups and the final action.
+//! The choices that boot arguments offer, each a set of words.
 
 use hardware::words;
 
@@ -25,7 +25,7 @@ words! {
         /// supports it.
         #[default]
         Together = "together",
-        /// One after another, at deadlines a fixed step apart.
+        /// One after another, at deadlines a fixed interval apart.
         Staggered = "staggered",
         /// The lead wakes the others one after another with SGIs, as in TFTF. A helper wakes the
         /// first, and each woken CPU wakes the next.
@@ -80,5 +80,67 @@ words! {
         Harmless = "harmless",
         /// Also calls with invalid arguments.
         Destructive = "destructive",
+    }
+}
+
+words! {
+    /// The CPUs on which a step was measured.
+    #[derive(Default)]
+    pub enum ActiveCpus, word {
+        /// On one CPU. The other CPUs do what the scenario defines.
+        #[default]
+        Alone = "alone",
+        /// On all CPUs at the same time.
+        All = "all",
+        /// On one CPU, while one other CPU in the same cluster is active.
+        Near = "near",
+        /// On one CPU, while one CPU in another cluster is active.
+        Far = "far",
+    }
+}
+
+impl ActiveCpus {
+    /// Returns true if one other CPU is active beside the one that is measured.
+    pub const fn has_neighbor(self) -> bool {
+        matches!(self, Self::Near | Self::Far)
+    }
+
+    /// Describes the CPUs in words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Alone => "one CPU alone",
+            Self::All => "all CPUs at once",
+            Self::Near => "beside a CPU in the same cluster",
+            Self::Far => "beside a CPU in another cluster",
+        }
+    }
+}
+
+words! {
+    /// What CPUs do while a timer is measured.
+    pub enum Load, word {
+        /// No load: the CPU waits for its next interrupt.
+        Idle = "idle",
+        /// Plain stores.
+        Write = "write",
+        /// DC ZVA.
+        Zero = "zero",
+        /// Non-temporal stores, STNP.
+        Nontemporal = "nontemporal",
+        /// Stores followed by a clean and invalidate to the point of coherency (DC CIVAC).
+        Clean = "clean",
+        /// All four loads in turn, for one page each.
+        Mixed = "mixed",
+        /// PSCI_VERSION calls, without a pause.
+        Smc = "smc",
+        /// CPU_SUSPEND to a power-down state, again and again.
+        Suspend = "suspend",
+    }
+}
+
+impl Load {
+    /// Returns true if the load writes to a CPU's buffer.
+    pub const fn needs_buffer(self) -> bool {
+        !matches!(self, Self::Idle | Self::Smc | Self::Suspend)
     }
 }
