@@ -29,14 +29,13 @@ impl LavaEntry {
     /// Returns the text that the target sent, or an empty string for any other entry. LAVA escapes
     /// each quotation mark with a backslash before writing the text as YAML.
     pub(super) fn into_target_text(self) -> String {
-        let mut levels = ["target", "feedback"].iter();
-        let is_target = levels.any(|it| self.level.starts_with(it));
+        let is_target = self.level.starts_with("target") || self.level.starts_with("feedback");
         match self.message {
             Value::String(text) if is_target => {
-                let quotes = text.matches('"').count();
-                match text.matches("\\\"").count() == quotes {
-                    true => text.replace("\\\"", "\""),
-                    false => text,
+                if text.matches("\\\"").count() == text.matches('"').count() {
+                    text.replace("\\\"", "\"")
+                } else {
+                    text
                 }
             }
             _ => String::new(),

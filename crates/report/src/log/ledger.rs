@@ -51,9 +51,9 @@ impl Ledger {
     }
 
     fn entry(&self, seq: u32) -> Option<u32> {
-        let place = seq as usize;
-        let is_entered = self.entered.get(place).is_some_and(|it| *it);
-        is_entered.then(|| self.checksums[place])
+        let index = seq as usize;
+        let is_entered = self.entered.get(index) == Some(&true);
+        is_entered.then(|| self.checksums[index])
     }
 
     /// Returns true if a valid record is from another run, because its run ID differs, its number
@@ -74,18 +74,18 @@ impl Ledger {
             return false;
         }
         self.run = Some(claim.run);
-        let place = claim.seq as usize;
-        if place < self.entered.len() {
+        let index = claim.seq as usize;
+        if index < self.entered.len() {
             self.counts.from_second += 1;
         } else {
-            self.checksums.resize(place + 1, 0);
-            self.entered.resize(place + 1, false);
+            self.checksums.resize(index + 1, 0);
+            self.entered.resize(index + 1, false);
         }
         if claim.kind == "end" {
             self.end = Some(claim.seq);
         }
-        self.checksums[place] = claim.crc;
-        self.entered[place] = true;
+        self.checksums[index] = claim.crc;
+        self.entered[index] = true;
         self.counts.received += 1;
         true
     }
@@ -96,13 +96,13 @@ impl Ledger {
         self.counts.cut_by = Some(claim.run).filter(|_| is_other && !self.is_ended());
     }
 
-    /// Returns the counts.
+    /// Returns the counts, with every gap in the sequence numbers.
     pub(super) fn finish(mut self) -> Records {
         let mut first = 0;
-        for part in self.entered.chunk_by(|a, b| a == b) {
-            let next = first + part.len() as u32;
+        for range in self.entered.chunk_by(|a, b| a == b) {
+            let next = first + range.len() as u32;
             let last = next - 1;
-            if !part[0] {
+            if !range[0] {
                 self.counts.missing.push(Missing { first, last });
             }
             first = next;
