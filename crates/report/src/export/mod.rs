@@ -14,7 +14,6 @@ mod escape;
 mod formats;
 mod history_document;
 mod history_lines;
-mod history_row;
 mod html;
 mod idle_audit_document;
 mod json;

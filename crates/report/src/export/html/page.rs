@@ -87,11 +87,12 @@ pub fn write_page(
 
 impl Serialize for Charts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let line = timeline::figure(self)
+        let figures = timeline::figure(self)
             .into_iter()
-            .chain(queue::figure(self));
-        let all = line.chain(spread::figures(self));
-        let all = all.chain(sweep::figures(self));
-        serializer.collect_seq(all.chain(race::figures(self)))
+            .chain(queue::figure(self))
+            .chain(spread::figures(self))
+            .chain(sweep::figures(self))
+            .chain(race::figures(self));
+        serializer.collect_seq(figures)
     }
 }
