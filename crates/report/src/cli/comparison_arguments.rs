@@ -77,7 +77,7 @@ impl ComparisonArguments {
 
 /// An invalid value for an option.
 #[derive(Debug, Error)]
-#[error("expected one of {}", .0.iter().map(|it| it.word()).join(", "))]
+#[error("expected one of {}", .0.iter().map(|across| across.word()).join(", "))]
 struct UnknownWord(&'static [Across]);
 
 fn parse_condition(word: &str) -> Result<Across, UnknownWord> {
@@ -88,7 +88,9 @@ fn parse_part(word: &str) -> Result<Across, UnknownWord> {
     parse_one_of(&Across::PARTS, word)
 }
 
-fn parse_one_of(all: &'static [Across], word: &str) -> Result<Across, UnknownWord> {
-    let found = all.iter().find(|across| across.word() == word);
-    found.copied().ok_or(UnknownWord(all))
+fn parse_one_of(known: &'static [Across], word: &str) -> Result<Across, UnknownWord> {
+    let mut values = known.iter().copied();
+    values
+        .find(|across| across.word() == word)
+        .ok_or(UnknownWord(known))
 }

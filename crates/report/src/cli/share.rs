@@ -12,17 +12,15 @@ pub struct NotAShare;
 /// # Errors
 /// Returns an error if `text` is not a number that is at least 0 and less than 1.
 pub fn parse_share(text: &str) -> Result<u32, NotAShare> {
-    let (number, scale) = match text.strip_suffix('%') {
-        Some(number) => (number, 10_000.0),
+    let (digits, scale) = match text.strip_suffix('%') {
+        Some(digits) => (digits, 10_000.0),
         None => (text, 1_000_000.0),
     };
-    let number = number
-        .parse::<f64>()
-        .ok()
-        .filter(|it| it.is_sign_positive());
-    let ppm = number.map(|it| (it * scale).round());
-    match ppm {
-        Some(ppm) if (0.0..1_000_000.0).contains(&ppm) => Ok(ppm as u32),
-        _ => Err(NotAShare),
+    let number = digits.parse::<f64>().map_err(|_| NotAShare)?;
+    let ppm = (number * scale).round();
+    if number.is_sign_positive() && (0.0..1_000_000.0).contains(&ppm) {
+        Ok(ppm as u32)
+    } else {
+        Err(NotAShare)
     }
 }

@@ -25,6 +25,7 @@ use super::grid_table;
 use super::page_cpus::PageCpus;
 use super::published_rows::{PublishedEntry, PublishedRow, columns_of, csv_lines, rows};
 use super::release_version::ReleaseVersion;
+use super::tables::has_extension;
 
 /// The maximum size in bytes of a page or a data file.
 const FILE_MAX: usize = 1 << 20;
@@ -101,8 +102,7 @@ impl PageTable {
 
 /// Returns true if `path` has the file extension of a page.
 pub(crate) fn is_at(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("rst"))
+    has_extension(path, "rst")
 }
 
 /// Returns the text of the page file at `path`. Errors start with `what`.

@@ -30,12 +30,13 @@ const FILE_MAX: usize = 1 << 17;
 
 /// Returns true if `path` contains tables rather than a log.
 pub fn are_at(path: &Path) -> bool {
-    path.is_dir() || is_csv(path) || page::is_at(path)
+    path.is_dir() || has_extension(path, "csv") || page::is_at(path)
 }
 
-fn is_csv(path: &Path) -> bool {
+/// Returns true if a file's name ends in a dot and `extension`, in upper or lower case.
+pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+        .is_some_and(|ending| ending.eq_ignore_ascii_case(extension))
 }
 
 /// Reads the newest release's tables from a page.
@@ -119,7 +120,9 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(dir).with_context(name)?;
     let paths = entries.map(|entry| Ok(entry?.path()));
     let mut files: Vec<PathBuf> = paths.collect::<Result<_>>().with_context(name)?;
-    files.retain(|path| !path.is_dir() && is_csv(path) && tag(path).starts_with("test_"));
+    files.retain(|path| {
+        !path.is_dir() && has_extension(path, "csv") && tag(path).starts_with("test_")
+    });
     let current = dir.join("current");
     if files.is_empty() && current.is_dir() {
         return in_folder(&current);

@@ -24,7 +24,7 @@ struct Graph {
 }
 
 impl Graph {
-    /// Draws the frame that represents the entire phase.
+    /// Draws the stack frame that represents the entire phase.
     fn draw_phase(&mut self, name: &str, width: f64) {
         let [old, new] = self.all;
         let mut said = format!("{name}: {new:.1} {}", self.unit);
@@ -42,9 +42,9 @@ impl Graph {
         self.drawing.frame((LEFT, width * self.scale), &frame);
     }
 
-    /// Draws functions with the same caller, the first one at `x`.
-    fn draw(&mut self, frames: &[CallFrame<'_>], x: f64, depth: usize) {
-        let mut x = x;
+    /// Draws functions with the same caller, the first one at `left`.
+    fn draw(&mut self, frames: &[CallFrame<'_>], left: f64, depth: usize) {
+        let mut x = left;
         for frame in frames {
             let width = frame.width();
             let change = frame.own[1] - frame.own[0];
@@ -111,9 +111,9 @@ impl Graph {
             .iter()
             .filter(|shade| self.shades.contains(shade));
         let shades = used.map(|shade| (shade.class, shade.meaning.to_owned()));
-        let heading = "Change in self, as a share of the phase in the baseline:".to_owned();
-        let heading = self.has_baseline.then_some(("", heading));
-        heading.into_iter().chain(shades).collect()
+        let heading = "Change in self, as a share of the phase in the baseline:";
+        let first_entry = self.has_baseline.then(|| ("", heading.to_owned()));
+        first_entry.into_iter().chain(shades).collect()
     }
 }
 
