@@ -16,7 +16,8 @@ const TABLE_MAX: usize = 16 << 20;
 /// The subfolder of Linux's ACPI table folder for dynamically loaded tables.
 const LATER: &str = "dynamic";
 
-/// Files that contain one table each.
+/// Files that contain one table each. They have been read; their contents are checked only by
+/// [`Self::convert`].
 pub struct AcpiFiles {
     /// The paths of the files.
     pub paths: Vec<PathBuf>,

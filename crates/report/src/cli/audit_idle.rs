@@ -143,15 +143,15 @@ impl AuditIdleArguments {
 
     /// Audits one tree, the ACPI tables, or the board file.
     fn audit_one(&self, runs: &[LoggedRun]) -> Result<IdleAudit> {
-        let board = self.board.as_deref().map(boards::load).transpose()?;
+        let chosen = self.board.as_deref().map(boards::load).transpose()?;
         let (source, board_name) = if let [tree] = self.tree.as_slice() {
             let blob = read_tree("--tree", tree)?;
             let name = tree.display().to_string();
             let source = DeclaredSource::of_tree(&name, DeclaredBy::Tree, &blob)?;
-            let board_name = board.map_or(source.board.clone(), |board| board.title);
+            let board_name = chosen.map_or(source.board.clone(), |board| board.title);
             (source, board_name)
         } else if self.acpi.is_empty() {
-            let board = board.map_or_else(|| board_of(runs), Ok)?;
+            let board = chosen.map_or_else(|| board_of(runs), Ok)?;
             let facts = runs.iter().find_map(|run| run.run.facts);
             let format = facts.map_or(StateFormat::default(), |facts| facts.state_format);
             let cpus = match runs.iter().map(|run| run.run.cpus.len()).max() {
@@ -163,7 +163,7 @@ impl AuditIdleArguments {
             let tree = AcpiFiles::read(&self.acpi)?.convert(to_tree_of_cpus)?;
             let name = self.acpi[0].display().to_string();
             let source = DeclaredSource::of_tree(&name, DeclaredBy::Acpi, &tree)?;
-            let board_name = board.map_or(source.board.clone(), |board| board.title);
+            let board_name = chosen.map_or(source.board.clone(), |board| board.title);
             (source, board_name)
         };
         audit(&source, &board_name, runs, self.margin)

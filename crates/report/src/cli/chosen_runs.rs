@@ -46,7 +46,7 @@ impl ChosenRuns {
         }
     }
 
-    /// Returns the runs.
+    /// Returns the chosen runs once the input has ended.
     ///
     /// # Errors
     /// Returns an error if `option` selects a run that is not in the input, which is described by

@@ -16,7 +16,8 @@ const MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
 /// What a source must contain.
 const SOURCE_TAG: &[u8] = b"/dts-v1/";
 
-/// The files that `--tree` specifies.
+/// The files that `--tree` specifies. They have been found by name; [`read_tree`] checks what they
+/// contain.
 #[derive(Debug, Default)]
 pub struct TreeFiles {
     /// The trees: first those specified by name, then those in folders, sorted.

@@ -88,10 +88,10 @@ fn header(audit: &IdleAudit) -> String {
 
 /// Returns a comment with these lines, which may contain text from a log.
 pub(super) fn comment_block(lines: &[String]) -> String {
-    let lines = lines.iter().format_with("", |line, f| {
+    let body = lines.iter().format_with("", |line, f| {
         f(&format_args!(" * {}\n", comment_text(line)))
     });
-    format!("/*\n{lines} */\n")
+    format!("/*\n{body} */\n")
 }
 
 /// Returns text that does not close a comment.

@@ -28,7 +28,8 @@ pub(super) struct SourceNode {
     pub(super) properties: Vec<SourceProperty>,
 }
 
-/// Returns the bodies of all nodes in the order of their opening braces.
+/// Returns the bodies of all nodes in the order of their opening braces. Success shows only that
+/// the source is balanced, not that `dtc` accepts it.
 ///
 /// # Errors
 /// Returns an error with the line number if braces, comments or strings are not balanced.
@@ -279,9 +280,9 @@ impl Scanner<'_> {
 
     /// Returns the path of the node called `name`. The root's path is empty.
     fn path(&self, name: &str, parent: Option<&str>, depth: usize) -> Option<String> {
-        if let Some(path) = name.strip_prefix("&{") {
-            let path = path.strip_suffix('}')?.trim_end_matches('/');
-            return Some(path.to_owned());
+        if let Some(reference) = name.strip_prefix("&{") {
+            let path = reference.strip_suffix('}')?;
+            return Some(path.trim_end_matches('/').to_owned());
         }
         if let Some(label) = name.strip_prefix('&') {
             let has_label = |node: &&SourceNode| node.labels.iter().any(|other| other == label);

@@ -146,7 +146,7 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
                 let having = steps.iter().filter(|(_, step)| step.outcome == outcome);
                 having.count().to_string()
             };
-            let name = scenario.key.id.short_tag().to_owned() + &variant(scenario, runs);
+            let name = scenario.key.id.short_tag().to_owned() + &distinction(scenario, runs);
             let mut entries = vec![
                 name,
                 metric.heading().to_owned(),
@@ -172,7 +172,7 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
 
 /// Returns the words, preceded by a comma, that distinguish a scenario from others with the same
 /// name.
-fn variant(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
+fn distinction(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
     let ScenarioKey { method, helper, .. } = scenario.key;
     let mut in_order = runs.iter();
     let first = in_order.find(|run| run.run.scenario(scenario.key).is_some());
@@ -243,7 +243,7 @@ impl ScenarioTables<'_> {
         } = self.scenario.key;
         ScenarioHeading {
             id,
-            text: scenario.name().to_owned() + &variant(self.scenario, self.runs),
+            text: scenario.name().to_owned() + &distinction(self.scenario, self.runs),
             status: None,
             method: method.word(),
         }

@@ -45,7 +45,8 @@ pub struct Publication<'p> {
     pub options: &'p Options,
 }
 
-/// The figures to publish.
+/// The figures to publish. Their platform's name has been checked against the run's board; whether
+/// publishing them would lose older figures has not.
 struct Release<'r> {
     run: &'r LoggedRun,
     platform: &'r str,
@@ -226,9 +227,9 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     // A mistyped platform name would create a new folder. If the run names its board, a mistyped
     // name has already been rejected.
     if run.board().is_none() && folder.parent().is_some_and(Path::is_dir) && !folder.is_dir() {
-        let folder = folder.display();
+        let shown = folder.display();
         say(&format!(
-            "{folder}: this folder is new, and {input} does not identify its board"
+            "{shown}: this folder is new, and {input} does not identify its board"
         ));
     }
     for name in ScenarioId::SUITE.map(file_name) {

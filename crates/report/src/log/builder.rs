@@ -8,13 +8,12 @@ use suite::model::{Cpu, Head, Run, ScenarioKey, Status};
 use suite::plan::ScenarioId;
 use suite::record::{Record, RunBuilder};
 
-use super::closing::Closing;
 use super::format_5::read_record;
 use super::held_lines;
 use super::integrity::NAMED_MAX;
 use super::ledger::{Ledger, RecordLine, unread_at};
 use super::line_run::LineRun;
-use super::logged_run::{LoggedRun, Stage};
+use super::logged_run::{Closing, LoggedRun, Stage};
 use super::plain_line::{PlainLine, RtInstr};
 use super::status_words::reason_word;
 use super::untrusted_text::plain;

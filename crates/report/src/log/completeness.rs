@@ -8,10 +8,9 @@ use hardware::text::plural::many;
 use suite::model::{Cell, ClosingLine, End, Scenario, Status, Totals, Verdict};
 use suite::record::FORMAT;
 
-use super::closing::Closing;
 use super::format_5::READ_FORMATS;
 use super::integrity::NAMED_MAX;
-use super::logged_run::LoggedRun;
+use super::logged_run::{Closing, LoggedRun};
 
 impl LoggedRun {
     /// Returns the `end` record, unless the last line shows that the run was cut short, which can
@@ -334,7 +333,7 @@ mod tests {
             edit(&mut end);
             serde_json::json!({ "end": end }).to_string()
         };
-        let ends: [(EndEdit, &str); 6] = [
+        let end_edits: [(EndEdit, &str); 6] = [
             (|_| (), ""),
             (
                 |end| end.totals.samples = 7,
@@ -359,7 +358,7 @@ mod tests {
         ];
         let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}".to_owned();
         let unnamed = "rows for 3 CPUs that are not in any record";
-        let ends = ends.map(|(edit, part)| (seq, edited(edit), part));
+        let ends = end_edits.map(|(edit, part)| (seq, edited(edit), part));
         for (seq, json, part) in ends.into_iter().chain([("0003", fewer, unnamed)]) {
             let edits = [(seq, json.as_str())];
             let logged = read_one(with_records(&log, &edits));

@@ -119,35 +119,35 @@ impl Options {
         } else {
             self.scenarios.join(",")
         };
-        let state = |state: Option<u32>| state.map(|state| format!("{state:#x}"));
-        let number = |number: Option<u32>| number.map(|number| number.to_string());
+        let hexadecimal = |state: Option<u32>| state.map(|state| format!("{state:#x}"));
+        let decimal = |number: Option<u32>| number.map(|number| number.to_string());
         let timer = &self.timer;
         for (key, value) in [
-            (Key::Iterations, number(Some(self.iterations))),
-            (Key::Warmup, number(Some(self.warmup))),
+            (Key::Iterations, decimal(Some(self.iterations))),
+            (Key::Warmup, decimal(Some(self.warmup))),
             (Key::Only, Some(scenarios)),
             (Key::Method, Some(methods.to_owned())),
             (Key::Wake, self.wake),
             (Key::End, Some(self.end)),
-            (Key::Deepest, state(self.deepest)),
-            (Key::Core, state(self.core)),
+            (Key::Deepest, hexadecimal(self.deepest)),
+            (Key::Core, hexadecimal(self.core)),
             (Key::Samples, word(self.samples, ["none", "all"])),
             (Key::Records, Some(self.records)),
-            (Key::Loops, number(self.loops)),
-            (Key::Batch, number(Some(self.batch))),
-            (Key::Duration, number(Some(timer.duration))),
-            (Key::Period, number(Some(timer.period))),
+            (Key::Loops, decimal(self.loops)),
+            (Key::Batch, decimal(Some(self.batch))),
+            (Key::Duration, decimal(Some(timer.duration))),
+            (Key::Period, decimal(Some(timer.period))),
             (Key::Stress, words(timer.loads, &LOADS)),
-            (Key::Footprint, number(Some(timer.footprint))),
+            (Key::Footprint, decimal(Some(timer.footprint))),
             (Key::Timers, words(timer.timers, &CPUS)),
-            (Key::Threshold, number(timer.threshold)),
-            (Key::CpuOnAfter, number(Some(self.cpu_on_after))),
+            (Key::Threshold, decimal(timer.threshold)),
+            (Key::CpuOnAfter, decimal(Some(self.cpu_on_after))),
             (
                 Key::Fitness,
                 word(self.destructive, ["harmless", "destructive"]),
             ),
-            (Key::Offsets, number(Some(self.offsets))),
-            (Key::Repeats, number(Some(self.repeats))),
+            (Key::Offsets, decimal(Some(self.offsets))),
+            (Key::Repeats, decimal(Some(self.repeats))),
             (Key::Neighbors, words(self.beside, &CPUS)),
         ] {
             if let Some(value) = value {

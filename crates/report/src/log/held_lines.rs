@@ -1,10 +1,10 @@
 //! Compares RT_INSTR lines with the records that contain the same figures.
 
 use hardware::text::plural::many;
+use suite::findings::list;
 use suite::model::{Cell, Scenario};
 use suite::output::RtInstrFigures;
 
-use super::integrity::list_first;
 use super::line_run::{LineRun, RowOfLine};
 use super::logged_run::LoggedRun;
 
@@ -36,7 +36,7 @@ pub(super) fn contradicted(lines: &LineRun, logged: &LoggedRun) -> Vec<String> {
 /// Returns the clause that lists contradicted lines.
 pub(super) fn clause(wrong: &[String]) -> String {
     let lines = many(wrong.len(), "RT_INSTR line");
-    format!("the records contradict {lines}: {}", list_first(wrong))
+    format!("the records contradict {lines}: {}", list(wrong.iter()))
 }
 
 /// Returns the cells whose lines show this cluster and core.

@@ -72,17 +72,8 @@ pub struct Missing {
     pub last: u32,
 }
 
-/// The maximum number of gaps, unreadable records, lines or CPUs to list individually.
+/// The maximum number of gaps, unreadable records or scenarios to list individually.
 pub(super) const NAMED_MAX: usize = 8;
-
-/// Lists the first few items and counts the rest: `0.1, 0.2 and 3 more`.
-pub(super) fn list_first<T: fmt::Display>(items: &[T]) -> String {
-    let listed = items.iter().take(NAMED_MAX).format(", ");
-    match items.len().saturating_sub(NAMED_MAX) {
-        0 => listed.to_string(),
-        more => format!("{listed} and {more} more"),
-    }
-}
 
 impl Missing {
     /// Returns the number of records.

@@ -15,10 +15,12 @@ pub(super) struct LavaEntry {
 impl LavaEntry {
     /// Returns an entry's text if `line` looks like an entry, with or without a leading dash.
     pub(super) fn text_in(line: &[u8]) -> Option<&[u8]> {
-        let line = line.trim_ascii();
-        let rest = line.strip_prefix(b"-").map(<[u8]>::trim_ascii_start);
-        let entry = rest.filter(|rest| rest.starts_with(b"{"));
-        entry.or(Some(line).filter(|line| line.starts_with(b"{\"dt\"")))
+        let text = line.trim_ascii();
+        let after_dash = text.strip_prefix(b"-").map(<[u8]>::trim_ascii_start);
+        match after_dash {
+            Some(entry) if entry.starts_with(b"{") => Some(entry),
+            _ => text.starts_with(b"{\"dt\"").then_some(text),
+        }
     }
 
     /// Parses an entry's text.

@@ -20,7 +20,8 @@ pub(super) fn unread_at(claim: &RecordLine<'_>, line: u64) -> String {
     format!("record {seq:04} ({kind}, line {line}) is intact but not in this version's format")
 }
 
-/// The records of one run.
+/// The records of one run. All of them had a correct checksum when they were entered; whether this
+/// version can read them has not been checked.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     /// The run ID in the records, or None if there are none.

@@ -16,7 +16,8 @@ const CALENDAR: [&[u8]; 21] = [
     b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun", b"AM", b"PM",
 ];
 
-/// A prefix. It matches all prefixes of the same form.
+/// A prefix. It matches all prefixes of the same form. One that was taken from a single line may be
+/// ordinary text: only another line with the same form shows that it is the log's prefix.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LinePrefix {
     parts: Vec<PrefixPart>,
@@ -57,8 +58,9 @@ impl LinePrefix {
     /// no text before it.
     pub(super) fn before_known_line(line: &[u8]) -> Option<Self> {
         let end = plain_line::find_known(line)?;
-        let prefix = line.get(..end).filter(|prefix| !prefix.is_empty())?;
-        (prefix.len() <= PREFIX_MAX).then(|| Self::with_form_of(prefix))
+        (1..=PREFIX_MAX)
+            .contains(&end)
+            .then(|| Self::with_form_of(&line[..end]))
     }
 
     fn with_form_of(prefix: &[u8]) -> Self {

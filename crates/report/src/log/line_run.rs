@@ -269,15 +269,15 @@ mod tests {
     /// Returns the labels and values of the rows built from these lines, and the number of
     /// ambiguous lines.
     fn settled(scenarios: &[&[Line]]) -> (Vec<(u16, u64)>, u32) {
-        let (mut integrity, mut run) = (Integrity::default(), LineRun::default());
+        let (mut integrity, mut line_run) = (Integrity::default(), LineRun::default());
         for (lines, id) in scenarios.iter().zip(ScenarioId::ALL) {
             for &(cluster, core, value) in *lines {
                 let values = [Some(value), None, None];
                 let (tag, label) = ("test_x", (cluster, core));
-                run.add(Some(id), &RtInstr { tag, label, values });
+                line_run.add(Some(id), &RtInstr { tag, label, values });
             }
         }
-        let run = run.run(&mut integrity);
+        let run = line_run.run(&mut integrity);
         let cells = run.scenarios.iter().flat_map(|scenario| &scenario.cells);
         let rows = cells.map(|cell| {
             let figure = cell.figure(Metric::Powerdown).unwrap_or(0);

@@ -4,15 +4,19 @@ use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use serde::Serialize;
-use suite::model::{Cell, Run, RunId, Scenario, Skip, Status};
+use suite::findings::list;
+use suite::model::{
+    Cell, ClosingLine, End, Run, RunId, Scenario, Skip, Status, Totals, Verdict, parse_totals,
+};
 use suite::plan::{Method, ScenarioId};
 
-use super::closing::Closing;
 use super::grouped::grouped;
-use super::integrity::{Integrity, list_first};
+use super::integrity::Integrity;
 use super::status_words::reason_text;
 
-/// A run read from a log or from published tables.
+/// A run read from a log or from published tables. Its existence shows only that the input contains
+/// a part of a run: [`Self::is_complete`] returns true if nothing is missing, and
+/// [`Integrity::is_verified`] if every figure has a correct checksum.
 #[derive(Clone, Debug, Default)]
 pub struct LoggedRun {
     /// The run.
@@ -81,6 +85,33 @@ pub struct HeaderLines {
     pub cpus: Option<usize>,
     /// The exception level reported in TFTF's output.
     pub exception_level: Option<u8>,
+}
+
+/// A run's last line, received whole. It has no checksum: it shows how the run ended, but not that
+/// the log contains everything before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Closing {
+    /// The line's verdict.
+    pub verdict: Verdict,
+    /// The line itself.
+    pub line: String,
+}
+
+impl Closing {
+    /// Returns the counts from a PASS or FAIL line. Such a line does not include a sample count.
+    pub fn totals(&self) -> Option<Totals> {
+        parse_totals(self.line.trim_end())
+    }
+
+    /// Returns true if the run was not cut short.
+    pub(super) fn is_reached(&self) -> bool {
+        matches!(self.verdict, Verdict::Pass | Verdict::Fail)
+    }
+
+    /// Returns true if this is the last line of a run with this `end` record.
+    pub(super) fn is_of(&self, end: &End) -> bool {
+        self.line.trim_end() == ClosingLine::Ended(&end.totals).to_string()
+    }
 }
 
 impl LoggedRun {
@@ -216,7 +247,7 @@ impl LoggedRun {
 
     /// Lists the labels of the first few CPUs and counts the rest.
     pub(super) fn list_cpus(&self, cpus: &[CpuIndex]) -> String {
-        let labels = cpus.iter().map(|cpu| self.run.label(*cpu)).collect_vec();
-        format!("CPU {}", list_first(&labels))
+        let labels = cpus.iter().map(|cpu| self.run.label(*cpu));
+        format!("CPU {}", list(labels))
     }
 }

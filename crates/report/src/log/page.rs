@@ -33,7 +33,8 @@ const FILE_MAX: usize = 1 << 20;
 /// nanoseconds, regardless of what the titles say.
 const IMPLAUSIBLE_US: u64 = 100_000;
 
-/// A published page.
+/// A published page. It has a latency table, its releases can be ordered, and no release has two
+/// tables for a scenario. That the changes it prints are right has not been checked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
     /// The path, as specified by the user.
@@ -49,7 +50,8 @@ pub(crate) struct Page {
     pub(crate) doubts: Vec<String>,
 }
 
-/// A table of one scenario's latencies.
+/// A table of one scenario's latencies. Its columns are those of the scenario and its unit is
+/// stated, but the stated unit may be wrong, as [`Page::doubts`] then says.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTable {
     /// The line number of the directive, counting from 1.
@@ -204,8 +206,8 @@ fn title(lines: &[&str]) -> String {
 fn board(path: &Path, title: &str) -> Option<String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let name = stem.strip_prefix("psci-performance-").unwrap_or(&stem);
-    let title = title.to_ascii_lowercase();
-    let words = title.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+    let lowercase = title.to_ascii_lowercase();
+    let words = lowercase.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
     let names = iter::once(name).chain(words);
     known_board(names).map(str::to_owned)
 }
@@ -370,13 +372,13 @@ fn bare_table(lines: &[&str], begin: usize) -> Option<Directive> {
 
 /// Returns true if a header's first column is the cluster or the CPU.
 fn is_cpu_column(row: &str) -> bool {
-    let row = row.trim_start_matches(['|', '"', ' ']).to_lowercase();
-    row.starts_with("cluster") || row.starts_with("cpu")
+    let first = row.trim_start_matches(['|', '"', ' ']).to_lowercase();
+    first.starts_with("cluster") || first.starts_with("cpu")
 }
 
 /// Returns the metric in a column, from its name.
 fn metric_of(name: &str) -> Option<Metric> {
-    let name = name.to_lowercase();
+    let lowercase = name.to_lowercase();
     let names = [
         ("entry", Metric::Powerdown),
         ("powerdown", Metric::Powerdown),
@@ -388,7 +390,7 @@ fn metric_of(name: &str) -> Option<Metric> {
     ];
     names
         .into_iter()
-        .find(|(word, _)| name.contains(word))
+        .find(|(word, _)| lowercase.contains(word))
         .map(|(_, metric)| metric)
 }
 
@@ -565,8 +567,8 @@ fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
 /// Returns the scenario that a title refers to. Titles use the wording of TF-A's pages or of
 /// this project's pages.
 fn scenario(title: &str) -> Option<ScenarioId> {
-    let title = title.to_lowercase().replace(['`', '_'], " ");
-    let has = |word: &str| title.contains(word);
+    let words = title.to_lowercase().replace(['`', '_'], " ");
+    let has = |word: &str| words.contains(word);
     let is_parallel = has("parallel");
     let is_named = is_parallel != (has("serial") || has("sequence"));
     let is_deeper = has("level ") && !has("level 0") && !has("deepest");

@@ -21,7 +21,8 @@ struct NumberedCluster {
     last: u16,
 }
 
-/// The CPU numbers in each cluster; empty if a page does not place all of them.
+/// The CPU numbers in each cluster; empty if a page does not say which cluster each of them is in.
+/// No number is in two clusters. A number on the page may still be in none.
 #[derive(Debug, Default)]
 pub(super) struct PageCpus(Vec<NumberedCluster>);
 
@@ -103,13 +104,13 @@ impl PageCpus {
                 (?: [\x20.,:/]+ (?: core \x20* | cpu \x20* )? (\d+) )? $";
             Regex::new(pattern).expect("a pattern")
         });
-        let text = text.to_lowercase();
-        let captures = CPU.captures(&text)?;
+        let lowercase = text.to_lowercase();
+        let captures = CPU.captures(&lowercase)?;
         let number = captures[1].parse().ok()?;
         if let Some(core) = captures.get(2) {
             return Some(((number, core.as_str().parse().ok()?), true));
         }
-        if text.starts_with("cluster") {
+        if lowercase.starts_with("cluster") {
             return None;
         }
         if self.0.is_empty() {

@@ -6,7 +6,8 @@ use itertools::Itertools as _;
 use regex::Regex;
 
 /// A version such as `v2.13`, `2.13-rc0` or `v2.13.0-120-g1a2b3c4`, ordered by release. A single
-/// number without a `v` is not a version.
+/// number without a `v` is not a version. Parsing one shows only that the text has this form, not
+/// that there is such a release.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReleaseVersion {
     /// The numbers between dots, without trailing zeros.
@@ -31,11 +32,11 @@ impl ReleaseVersion {
     /// Parses a version. Returns None if `text` is not a version.
     pub fn parse(text: &str) -> Option<Self> {
         let version = text.strip_prefix('v').unwrap_or(text);
-        let (numbers, suffix) = version.split_once('-').unwrap_or((version, ""));
-        if version == text && !numbers.contains('.') {
+        let (release, suffix) = version.split_once('-').unwrap_or((version, ""));
+        if version == text && !release.contains('.') {
             return None;
         }
-        let mut numbers: Vec<u32> = numbers
+        let mut numbers: Vec<u32> = release
             .split('.')
             .map(|number| number.parse().ok())
             .collect::<Option<_>>()?;

@@ -291,8 +291,8 @@ fn runs_are_split_at_boots() {
     }
     // The last line of the first run is lost, along with the firmware's banner.
     let headless = &log[log.find("> Executing").unwrap_or(0)..];
-    let log = log.replace("psci-bench: PASS", "psci-bench: PSS") + headless;
-    assert_eq!(read_runs(log).len(), 2);
+    let joined = log.replace("psci-bench: PASS", "psci-bench: PSS") + headless;
+    assert_eq!(read_runs(joined).len(), 2);
 }
 
 #[test]

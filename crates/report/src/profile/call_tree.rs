@@ -324,7 +324,7 @@ mod tests {
 
     /// Returns a phase with these stacks, and their instructions and calls in all samples.
     fn phase(samples: u64, stacks: &[(&str, u64, u64)]) -> ProfilePhase {
-        let stacks = stacks.iter().map(|(stack, instructions, calls)| {
+        let costs = stacks.iter().map(|(stack, instructions, calls)| {
             let cost = Cost {
                 instructions: *instructions,
                 calls: *calls,
@@ -334,7 +334,7 @@ mod tests {
         });
         ProfilePhase {
             samples,
-            stacks: stacks.collect(),
+            stacks: costs.collect(),
             ..ProfilePhase::default()
         }
     }

@@ -253,8 +253,8 @@ mod tests {
         let new = Profile::made_up(&[("serial", "entry", 10, 10), ("serial", "flush", 20, 20)]);
         let changes = changes(&old, &new);
         let sides = |figure: &str| {
-            let mut changes = changes.iter();
             let change = changes
+                .iter()
                 .find(|change| change.figure == figure)
                 .expect("a change");
             assert!(
@@ -287,10 +287,10 @@ mod tests {
                 calls: 1,
                 ..Cost::default()
             };
-            let stacks = stacks.iter();
             ProfilePhase {
                 samples: 1,
                 stacks: stacks
+                    .iter()
                     .map(|(stack, instructions)| ((*stack).to_owned(), cost(*instructions)))
                     .collect(),
                 ..ProfilePhase::default()

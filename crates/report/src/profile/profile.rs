@@ -25,7 +25,9 @@ pub const RESET: &str = "reset";
 /// The stack in a phase without any events.
 const NO_STACK: &str = "(none)";
 
-/// A run's profile.
+/// A run's profile. One from [`Self::from_json`] has phases with unique names, and its numbers can
+/// be added without overflow. That it belongs to the log next to it is checked only when the two
+/// are read together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Profile {
     format: u32,

@@ -50,7 +50,7 @@ pub struct HistoryChart<'h> {
     pub(in crate::export) unit: String,
 }
 
-/// Returns the chart.
+/// Draws a figure's history.
 pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
     let (releases, rows) = (&chart.history.releases, &chart.figure.rows);
     let points = rows.iter().flat_map(|row| row.points.iter().flatten());

@@ -38,7 +38,7 @@ const fn outcome(word: &'static str, class: &'static str, meaning: &'static str)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct MapKind {
     state: &'static str,
-    how: ActiveCpus,
+    active: ActiveCpus,
 }
 
 /// A map, and the CPUs that have it.
@@ -69,8 +69,8 @@ impl<'r> Interval<'r> {
             offsets: (cell.step.value?, cell.figure(Metric::LastOffset)?),
             latencies: (series.summary.min, series.summary.max),
         };
-        let how = cell.step.cpus;
-        Some((MapKind { state, how }, interval))
+        let active = cell.step.cpus;
+        Some((MapKind { state, active }, interval))
     }
 
     fn extent(&self) -> (&'static str, (u64, u64), (u64, u64)) {
@@ -117,7 +117,7 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
 }
 
 fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart> {
-    let MapKind { state, how } = map.kind;
+    let MapKind { state, active } = map.kind;
     let intervals = &map.intervals;
     let first = intervals.first()?.series;
     let unit = FigureScale::of_series(charts.run.clock(), first);
@@ -153,9 +153,9 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
         .each_ref()
         .map(|outcome| (outcome.class, outcome.meaning, occurs(outcome)));
     let cpus = map.cpus.join(", ");
-    let beside = match how {
+    let beside = match active {
         ActiveCpus::Alone => String::new(),
-        ActiveCpus::All | ActiveCpus::Near | ActiveCpus::Far => format!(", {}", how.text()),
+        ActiveCpus::All | ActiveCpus::Near | ActiveCpus::Far => format!(", {}", active.text()),
     };
     let title = format!("What an interrupt finds, {state} state, CPU {cpus}{beside}");
     let said = format!(
