@@ -2,8 +2,8 @@
 //!
 //! The crate promises its users:
 //!
-//! * **No wrong figure.** A figure from a record is correct, because every record has a checksum.
-//!   A figure from a line without one is marked as unverified in every report.
+//! * **No wrong figure.** A figure from a record is as sent, because every record has a checksum.
+//!   A figure from any other line of a log is marked as not verified.
 //! * **No silent loss.** [`log::LoggedRun::lacks`] lists everything that is missing from a log.
 //!   `Comparison::lacks` lists every part of the baseline that was not compared, so a CI gate never
 //!   passes because something is missing.

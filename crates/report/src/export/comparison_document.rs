@@ -32,7 +32,6 @@ pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Bl
 }
 
 fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
-    let source = |run: &LoggedRun| format!("{}, run {}", run.source.input, run.source.place);
     let scenarios = comparison.scenarios.iter();
     let count = scenarios.map(|scenario| scenario.changes().len()).sum();
     let figures = many(count, "figure");
@@ -50,8 +49,8 @@ fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
         RowPairing::Ambiguous => "sorted, because labels are ambiguous",
     };
     vec![
-        ("Run", source(run)),
-        ("Baseline", source(&comparison.baseline)),
+        ("Run", run.source.text()),
+        ("Baseline", comparison.baseline.source.text()),
         ("Rows", rows.to_owned()),
         ("Tolerance", tolerance_text(comparison.tolerance_ppm)),
         ("Outcome", outcome),

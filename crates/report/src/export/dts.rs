@@ -102,9 +102,10 @@ fn comment_text(text: &str) -> String {
 fn node(state: &AuditedState) -> String {
     let mut text = format!("\n&{{{}}} {{\n", state.declared.path);
     for change in &state.changes {
-        let (what, statement) = (change_text(change), statement(change.name, change.new));
+        let description = comment_text(&change_text(change));
+        let statement = statement(change.name, change.new);
         // Writing to a String cannot fail.
-        let _ = write!(text, "\t/* {} */\n\t{statement}\n", comment_text(&what));
+        let _ = write!(text, "\t/* {description} */\n\t{statement}\n");
     }
     text + "};\n"
 }

@@ -51,8 +51,8 @@ pub(super) fn nodes(text: &str) -> Result<Vec<SourceNode>> {
 }
 
 /// Returns the line number of an offset, starting at 1.
-fn line_of(text: &[u8], at: usize) -> usize {
-    let before = text.iter().take(at);
+fn line_of(text: &[u8], offset: usize) -> usize {
+    let before = text.iter().take(offset);
     before.filter(|byte| **byte == b'\n').count() + 1
 }
 

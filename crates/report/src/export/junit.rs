@@ -88,7 +88,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
 fn suite(run: &LoggedRun) -> Suite {
     let board = run.board();
     let prefix = board.map_or_else(String::new, |board| format!("{board}, "));
-    let (scenarios, source) = (&run.run.scenarios, &run.source);
+    let scenarios = &run.run.scenarios;
     let method_properties = method(run)
         .into_iter()
         .map(|(name, text)| (name.to_owned(), text));
@@ -107,7 +107,7 @@ fn suite(run: &LoggedRun) -> Suite {
         cases.push(verdict_case(run));
     }
     Suite {
-        name: format!("{prefix}{}, run {}", source.input, source.place),
+        name: prefix + &run.source.text(),
         properties: method_properties.chain(figure_properties).collect(),
         cases,
     }

@@ -7,7 +7,7 @@ use suite::output::conditions;
 use super::document::LabeledLine;
 use crate::analysis::cpu_names;
 use crate::log::grouped::grouped;
-use crate::log::{LoggedRun, Source, Stage};
+use crate::log::{LoggedRun, Stage};
 
 /// The label of the lines that describe the firmware.
 pub(super) const FIRMWARE: &str = "Firmware";
@@ -38,17 +38,11 @@ pub(super) fn method(run: &LoggedRun) -> Vec<LabeledLine> {
 }
 
 fn source(run: &LoggedRun) -> String {
-    let Source {
-        input,
-        place,
-        lines: (first, last),
-        ..
-    } = &run.source;
     if run.integrity.tables {
-        input.clone()
-    } else {
-        format!("{input}, run {place}, lines {first} to {last}")
+        return run.source.input.clone();
     }
+    let (first, last) = run.source.lines;
+    format!("{}, lines {first} to {last}", run.source.text())
 }
 
 fn payload(run: &LoggedRun) -> String {

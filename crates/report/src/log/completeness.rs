@@ -74,7 +74,7 @@ impl LoggedRun {
     /// Describes the problem, if any, with the last line of a log that has an `end` record.
     fn doubt_of_end(&self) -> Option<String> {
         let end = self.end()?;
-        let what = match &self.closing {
+        let problem = match &self.closing {
             Some(closing) if closing.is_of(end) => return None,
             Some(closing) => format!(
                 "the last line, which has no checksum, contradicts the records: '{}'",
@@ -82,7 +82,7 @@ impl LoggedRun {
             ),
             None => self.lost_line(),
         };
-        Some(format!("{what}; the verdict is from the records"))
+        Some(format!("{problem}; the verdict is from the records"))
     }
 
     /// Returns reasons to doubt the parts of the run that were received.

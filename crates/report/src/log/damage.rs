@@ -221,12 +221,12 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
             Records::None => run_of_lines(nth / 4),
             Records::Once | Records::Twice => made_up_run::run(),
         };
-        let log = made_up_run::log(&run, copies);
-        let truth = Truth::of(&log);
+        let sent = made_up_run::log(&run, copies);
+        let truth = Truth::of(&sent);
         let log = match nth % 5 {
-            0 => prefixed(&log, |_| "2026-01-02T03:04:05Z 00O ".to_owned(), "\n"),
-            1 => prefixed(&log, |line| format!("[{line:5}.25] "), "\r\n"),
-            _ => log,
+            0 => prefixed(&sent, |_| "2026-01-02T03:04:05Z 00O ".to_owned(), "\n"),
+            1 => prefixed(&sent, |line| format!("[{line:5}.25] "), "\r\n"),
+            _ => sent,
         };
         let rarity = [100, 1_000, 10_000, 100_000][(nth / 4) as usize % 4];
         let mut lines: Vec<Vec<u8>> = log

@@ -207,8 +207,8 @@ mod tests {
 
     /// Returns the plan in a record, which need not have a correct checksum.
     fn read(json: &str) -> Option<Plan> {
-        let line = format!("@PB 00000000 0002 {json} {}", "0".repeat(CRC_DIGITS));
-        let line = RecordLine::parse(line.as_bytes()).expect(json);
+        let text = format!("@PB 00000000 0002 {json} {}", "0".repeat(CRC_DIGITS));
+        let line = RecordLine::parse(text.as_bytes()).expect(json);
         match read_record(&line)? {
             Record::Plan(plan) => Some(plan),
             other => panic!("{other:?}"),

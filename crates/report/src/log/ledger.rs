@@ -120,21 +120,21 @@ mod tests {
     #[test]
     fn records_are_of_one_run_or_foreign() {
         let mut ledger = Ledger::default();
-        let (own, other) = ("00000001", "00000002");
+        let (this, other) = ("00000001", "00000002");
         for (run, seq, kind, crc, is_known, is_foreign) in [
-            (own, 0, "run", 7, false, false),
-            (own, 0, "run", 7, true, true),
-            (own, 0, "run", 8, false, true),
+            (this, 0, "run", 7, false, false),
+            (this, 0, "run", 7, true, true),
+            (this, 0, "run", 8, false, true),
             (other, 0, "run", 7, false, true),
-            (own, 3, "row", 1, false, false),
-            (own, 2, "row", 2, false, false),
+            (this, 3, "row", 1, false, false),
+            (this, 2, "row", 2, false, false),
             // The last record must have the highest number.
-            (own, 1, "end", 3, false, true),
-            (own, 4_000_000_000, "row", 5, false, false),
+            (this, 1, "end", 3, false, true),
+            (this, 4_000_000_000, "row", 5, false, false),
             (other, 4, "row", 5, false, true),
-            (own, 5, "end", 4, false, false),
-            (own, 6, "end", 4, false, true),
-            (own, 7, "row", 5, false, true),
+            (this, 5, "end", 4, false, false),
+            (this, 6, "end", 4, false, true),
+            (this, 7, "row", 5, false, true),
         ] {
             let line = format!("@PB {run} {seq:04} {{\"{kind}\":1}} {crc:08x}");
             let claim = RecordLine::parse(line.as_bytes()).expect("a record");

@@ -61,17 +61,18 @@ impl<R: Read> LogLines<R> {
         self.line.clear();
         let (number, offset) = (self.number, self.offset);
         let (len, end) = loop {
-            let bytes = match self.from.fill_buf() {
+            let chunk = match self.from.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                bytes => bytes?,
+                chunk => chunk?,
             };
-            let bytes = &bytes[..bytes.len().min(LINE_MAX - self.line.len())];
-            let at = memchr2(b'\n', b'\r', bytes);
-            let end = at.map(|at| bytes[at]);
+            let bytes = &chunk[..chunk.len().min(LINE_MAX - self.line.len())];
+            let end_index = memchr2(b'\n', b'\r', bytes);
+            let end = end_index.map(|index| bytes[index]);
             if self.counted.is_none() && end.is_some() {
-                self.counted = memchr(b'\n', bytes).or(at).map(|at| bytes[at]);
+                let counted_index = memchr(b'\n', bytes).or(end_index);
+                self.counted = counted_index.map(|index| bytes[index]);
             }
-            let len = at.unwrap_or(bytes.len());
+            let len = end_index.unwrap_or(bytes.len());
             let taken = len + usize::from(end.is_some());
             self.offset += taken as u64;
             if taken == 0 || end.is_some() {

@@ -53,6 +53,13 @@ pub struct Source {
     pub bytes: (u64, u64),
 }
 
+impl Source {
+    /// Returns the input and the run's number: `a.log, run 1`.
+    pub fn text(&self) -> String {
+        format!("{}, run {}", self.input, self.place)
+    }
+}
+
 /// A firmware stage, as reported in its own output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stage {

@@ -215,8 +215,8 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
         return is_version.then_some(PlainLine::Payload(version));
     }
     let scenario = |name, method| {
-        let found = ScenarioId::ALL.into_iter().find(|id| id.name() == name);
-        Some(PlainLine::Begin(found.map(|id| (id, method))))
+        let id = ScenarioId::ALL.into_iter().find(|id| id.name() == name);
+        Some(PlainLine::Begin(id.map(|id| (id, method))))
     };
     if let Some(rest) = line.strip_prefix("> Executing '") {
         return scenario(rest.strip_suffix('\'').unwrap_or(rest), Method::Tftf);

@@ -162,7 +162,7 @@ struct LogReader {
     /// The number of runs that have ended.
     count: u32,
     /// The current run.
-    now: LoggedRunBuilder,
+    current: LoggedRunBuilder,
     /// The number of the current line.
     number: u64,
     /// The parts of a record that was broken across several lines; empty if there is no such
@@ -188,7 +188,7 @@ impl LogReader {
     /// Returns true if a run is unlikely to follow, because none was found in a large amount of
     /// input.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
-        line.offset > self.no_run_max && self.count == 0 && !self.now.is_begun()
+        line.offset > self.no_run_max && self.count == 0 && !self.current.is_begun()
     }
 
     /// Takes a line, and reads it unless its prefix must be confirmed first.
@@ -197,7 +197,7 @@ impl LogReader {
         let is_waiting = !self.held.is_empty() || !self.record.is_empty() || self.open.is_some();
         // Most lines in a long log consist of a single record.
         if !is_waiting && self.sound_record(line.bytes) {
-            self.now.extend(line.number, range_of(line));
+            self.current.extend(line.number, range_of(line));
         } else if line.bytes.iter().any(|byte| *byte != 0) {
             let clean = clean(line.bytes);
             let stripped = self.strip_prefix(&clean);
@@ -249,7 +249,7 @@ impl LogReader {
     fn new_prefix(&self, clean: &[u8]) -> Option<LinePrefix> {
         // A log that is cut short may be followed by another one.
         let is_within_run =
-            self.now.is_begun() && !self.now.is_closed() && !plain_line::is_of_boot(clean);
+            self.current.is_begun() && !self.current.is_closed() && !plain_line::is_of_boot(clean);
         let stripped = self.strip_prefix(clean);
         let is_known = stripped.is_some_and(|line| plain_line::find_known(line.text) == Some(0));
         if is_within_run || is_known {
@@ -322,7 +322,7 @@ impl LogReader {
     fn read_text(&mut self, number: u64, bytes: (u64, u64), text: &[u8]) {
         self.number = number;
         if !text.is_empty() && self.line(text) {
-            self.now.extend(number, bytes);
+            self.current.extend(number, bytes);
         }
     }
 
@@ -357,7 +357,7 @@ impl LogReader {
                 many(lines as usize, "line")
             )
         };
-        let counts = &self.now.ledger.counts;
+        let counts = &self.current.ledger.counts;
         let damaged = counts.damaged + counts.malformed;
         if damaged > 0 {
             let records = many(damaged as usize, "record");
@@ -372,7 +372,7 @@ impl LogReader {
                  to a file and pass the file"
             );
         }
-        let advice = match self.now.logged.firmware.last() {
+        let advice = match self.current.logged.firmware.last() {
             Some(stage) => format!(
                 "the log contains lines from firmware {} {}: the payload was not started, or uses \
                  a different UART",
@@ -421,18 +421,18 @@ impl LogReader {
             return false;
         };
         // A run ends with its last line, so a record after it belongs to another run.
-        let is_closed = self.now.is_closed();
-        if !is_closed && self.now.ledger.has(&claim) {
+        let is_closed = self.current.is_closed();
+        if !is_closed && self.current.ledger.has(&claim) {
             return true;
         }
         if !claim.is_sound() {
             return false;
         }
-        if is_closed || self.now.ledger.is_foreign(&claim) {
-            self.now.ledger.cut(&claim);
+        if is_closed || self.current.ledger.is_foreign(&claim) {
+            self.current.ledger.cut(&claim);
             self.end_run();
         }
-        self.now.record(&claim, self.number);
+        self.current.record(&claim, self.number);
         true
     }
 
@@ -457,7 +457,7 @@ impl LogReader {
     fn give_up_record(&mut self) {
         if !self.record.is_empty() {
             self.record.clear();
-            self.now.ledger.counts.damaged += 1;
+            self.current.ledger.counts.damaged += 1;
         }
     }
 
@@ -471,14 +471,14 @@ impl LogReader {
         }
         let line = joined.as_deref().unwrap_or(line);
         let mut parsed = plain_line::parse(line);
-        if parsed == PlainLine::Other && self.now.is_begun() && !self.now.is_closed() {
+        if parsed == PlainLine::Other && self.current.is_begun() && !self.current.is_closed() {
             parsed = plain_line::find_hidden(line);
         }
         if self.is_repeated(line, &parsed) {
-            self.now.logged.integrity.lines_repeated += 1;
+            self.current.logged.integrity.lines_repeated += 1;
             return true;
         }
-        if self.now.is_over_at(&parsed) {
+        if self.current.is_over_at(&parsed) {
             self.give_up();
             self.end_run();
         }
@@ -486,7 +486,7 @@ impl LogReader {
             self.row = line.to_vec();
             return true;
         }
-        self.now.line(parsed)
+        self.current.line(parsed)
     }
 
     /// Returns true if `line` is identical to the previous line, which happens if every line is
@@ -508,7 +508,7 @@ impl LogReader {
     /// Counts a broken RT_INSTR line if it is not continued.
     fn give_up_row(&mut self) {
         if !std::mem::take(&mut self.row).is_empty() {
-            self.now.line(PlainLine::Unread);
+            self.current.line(PlainLine::Unread);
         }
     }
 
@@ -519,10 +519,10 @@ impl LogReader {
 
     /// Ends the current run, if there is one, and starts a new one.
     fn end_run(&mut self) {
-        let now = std::mem::take(&mut self.now);
-        if now.is_begun() {
+        let ended = std::mem::take(&mut self.current);
+        if ended.is_begun() {
             self.count = self.count.saturating_add(1);
-            self.ended.push_back(now.finish(&self.name, self.count));
+            self.ended.push_back(ended.finish(&self.name, self.count));
         }
     }
 }
@@ -593,8 +593,8 @@ mod tests {
         let limit = 1 << 20;
         let before = "[    1.000] a kernel message\n".repeat(limit as usize / 20);
         let log = before + &made_up_run::log(&made_up_run::run(), Records::Once);
-        let found: Vec<_> = runs("a.log", log.as_bytes()).collect();
-        assert!(matches!(&*found, [Ok(run)] if run.is_complete()));
+        let read: Vec<_> = runs("a.log", log.as_bytes()).collect();
+        assert!(matches!(&*read, [Ok(run)] if run.is_complete()));
 
         let mut stream = runs_within("stdin", log.as_bytes(), limit);
         let error = stream.next().expect("an error").expect_err("no run");

@@ -297,8 +297,8 @@ fn runs_are_split_at_boots() {
 
 #[test]
 fn tftf_log_has_lines_alone() {
-    let older = format!("@PB 0000 run format=1 cpus=2 fa22336c\n{TFTF}");
-    let older = read_one(format!("{older}NOTICE:  Exiting tests.\n"));
+    let old_record = "@PB 0000 run format=1 cpus=2 fa22336c";
+    let older = read_one(format!("{old_record}\n{TFTF}NOTICE:  Exiting tests.\n"));
     assert_eq!(older.lacks()[0], "1 record (@PB ...), none of them intact");
     let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
     assert!(logged.is_complete() && !logged.integrity.is_verified());
@@ -324,8 +324,9 @@ fn tftf_log_has_lines_alone() {
     );
 
     let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";
-    let cut = format!("NOTICE:  Booting trusted firmware test framework\n{line}{line}");
-    let cut = read_one(cut);
+    let cut = read_one(format!(
+        "NOTICE:  Booting trusted firmware test framework\n{line}{line}"
+    ));
     assert!(!cut.is_complete() && cut.lacks().concat().contains("Exiting tests."));
     assert_eq!((cut.run.cpus.len(), cut.run.threads()), (1, 1));
     assert_eq!(cut.integrity.rt_instr_repeated, 1);

@@ -145,11 +145,11 @@ pub fn unit_text(event: Option<Event>) -> String {
 /// Returns what the columns for a CPU's own figures and for those of all CPUs contain. PMF's ticks
 /// are instructions.
 pub fn scopes_text(event: Option<Event>) -> String {
-    let all = match event {
+    let ticks = match event {
         None => ": PMF's ticks",
         Some(_) => "",
     };
-    format!("a CPU's own {}, and all CPUs'{all}", unit_name(event))
+    format!("a CPU's own {}, and all CPUs'{ticks}", unit_name(event))
 }
 
 /// Formats a mean, without decimals if it is an integer.
@@ -172,11 +172,11 @@ pub fn signed(change: f64) -> String {
 fn phase_table(profile: &Profile) -> Option<Table> {
     let mut table = Table::titled("Phases");
     table.words(["Scenario", "Phase"]);
-    let all = match profile.unit {
+    let all_heading = match profile.unit {
         None => "All (PMF)",
         Some(_) => "All",
     };
-    table.numbers(["Samples", "Own", "Of other CPUs", all]);
+    table.numbers(["Samples", "Own", "Of other CPUs", all_heading]);
     for phase in profile.merged() {
         let (own, all) = (phase.own(), phase.elapsed);
         let figures = [own, all - own, all].map(|sum| number(phase.mean(sum)));

@@ -66,8 +66,8 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
     drawing.bottom(&x, "release", x.spaced(names));
     for (release, _) in releases.iter().enumerate() {
         if rows.iter().all(|row| row.points[release].is_none()) {
-            let place = (x.at(release as f64), y.at(0.0) - 8.0);
-            drawing.text("middle", place, ABSENT);
+            let on_axis = (x.at(release as f64), y.at(0.0) - 8.0);
+            drawing.text("middle", on_axis, ABSENT);
         }
     }
     let are_alike = rows.len() > LINES.len();
@@ -112,23 +112,23 @@ impl HistoryChart<'_> {
         let placed: Vec<_> = points
             .filter_map(|(release, point)| Some((release, point.as_ref()?)))
             .map(|(release, point)| {
-                let place = (x.at(release as f64), y.at(self.value(point)));
-                (release, point, place)
+                let coordinates = (x.at(release as f64), y.at(self.value(point)));
+                (release, point, coordinates)
             })
             .collect();
         let mut path = String::new();
-        for (release, point, place) in &placed {
+        for (release, point, (left, top)) in &placed {
             let is_joined = point.since.is_some_and(|since| since + 1 == *release);
             let stroke = if is_joined { 'L' } else { 'M' };
             // Writing to a String cannot fail.
-            let _ = write!(path, "{stroke}{:.1} {:.1}", place.0, place.1);
+            let _ = write!(path, "{stroke}{left:.1} {top:.1}");
         }
         drawing.path(class, &path);
         let dot_class = class.replace("trace", "dot");
-        for (release, point, place) in placed {
+        for (release, point, coordinates) in placed {
             let step = row.change(release).filter(ReleaseChange::is_step);
             let said = self.said(row, release, point);
-            drawing.dot(&dot_class, place, step.is_none(), &said);
+            drawing.dot(&dot_class, coordinates, step.is_none(), &said);
         }
     }
 

@@ -73,14 +73,14 @@ pub fn write_page(
         Block::Drawings(charts) => charts.iter().any(Chart::has_frames),
         _ => false,
     };
-    let page = context! {
+    let context = context! {
         title,
         notes,
         style => include_str!("style.css"),
         script => Serde(blocks.iter().any(has_frames).then(Script::of_flame_graphs)),
         blocks => Serde(blocks),
     };
-    let page = render(include_str!("page.html"), page, xml)?;
+    let page = render(include_str!("page.html"), context, xml)?;
     out.write_all(page.as_bytes())?;
     Ok(())
 }

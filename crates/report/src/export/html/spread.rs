@@ -42,7 +42,7 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     let counted = series.filter(|series| series.series.histogram.is_some());
     let step_figures = (1..)
         .zip(by_metric(counted))
-        .filter_map(|(number, all_cpus)| step_figure(charts, number, &all_cpus));
+        .filter_map(|(number, group)| step_figure(charts, number, &group));
     columns
         .filter_map(|metric| suite_figure(charts, metric))
         .chain(step_figures)
@@ -83,11 +83,15 @@ fn suite_figure(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
 }
 
 /// Draws a figure of the steps that have a histogram, with one lane per variant.
-fn step_figure(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Option<Chart> {
-    let first = *all.first()?;
+fn step_figure(charts: &Charts<'_>, number: usize, group: &[CellSeries<'_>]) -> Option<Chart> {
+    let first = *group.first()?;
     let unit = FigureScale::of_series(charts.run.clock(), first);
     let bins: Vec<Bin> = Histogram::default().bins().collect();
-    let by_variant = grouped(all.iter().map(|series| (series.cell.step.variant, *series)));
+    let by_variant = grouped(
+        group
+            .iter()
+            .map(|series| (series.cell.step.variant, *series)),
+    );
     let counts_by_variant: Vec<Vec<u64>> = by_variant
         .iter()
         .map(|(_, all_cpus)| counts(all_cpus, bins.len()))

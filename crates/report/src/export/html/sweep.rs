@@ -87,12 +87,13 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     Some(drawing.figure(format!("{}-sweep{number}", charts.id), texts, legend))
 }
 
+/// Draws the range of the samples for one value, and the typical median. `x` is their coordinate.
 fn draw_at(
     drawing: &mut Drawing,
     charts: &Charts<'_>,
     at: &At<'_>,
     unit: FigureScale,
-    (place, y): (f64, &Scale),
+    (x, y): (f64, &Scale),
 ) {
     let (run, id) = (charts.run, charts.scenario.id);
     let summaries = || at.all.iter().map(|series| &series.series.summary);
@@ -100,9 +101,9 @@ fn draw_at(
     let maximums = summaries().map(|summary| unit.value(summary.max));
     let low = minimums.fold(f64::MAX, f64::min);
     let high = maximums.fold(0.0, f64::max);
-    drawing.line("range", (place, y.at(low)), (place, y.at(high)));
+    drawing.line("range", (x, y.at(low)), (x, y.at(high)));
     for end in [y.at(low), y.at(high)] {
-        drawing.line("range", (place - 4.0, end), (place + 4.0, end));
+        drawing.line("range", (x - 4.0, end), (x + 4.0, end));
     }
     if let Some(typical) = at.typical(is_sorted_by_size(id)) {
         let median = unit.value(typical.series.summary.median);
@@ -114,13 +115,13 @@ fn draw_at(
             unit.name(),
             many(at.all.len(), "CPU")
         );
-        drawing.dot("point", (place, y.at(median)), true, &said);
+        drawing.dot("point", (x, y.at(median)), true, &said);
     }
 }
 
-fn fit_text(fit: &Bent, unit: FigureScale, per: f64, each: &str) -> String {
+fn fit_text(fit: &Bent, unit: FigureScale, per: f64, per_name: &str) -> String {
     let slope = unit.from_programs(fit.line.slope) * per;
     let (unit, r2) = (unit.name(), fit.line.r2_percent());
     let digits = if slope.abs() < 1.0 { 4 } else { 2 };
-    format!("line of best fit: {slope:.digits$} {unit} per {each}, R² {r2} %")
+    format!("line of best fit: {slope:.digits$} {unit} per {per_name}, R² {r2} %")
 }

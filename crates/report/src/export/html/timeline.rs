@@ -98,8 +98,8 @@ fn draw_lane(drawing: &mut Drawing, scales: &[Option<Scale>; 2], lane: &Lane<'_>
         // Low power is drawn as a thin line.
         let is_cut = is_cut(bar.ends);
         let (top, height) = if is_cut { (9.0, 3.0) } else { (4.0, 13.0) };
-        let (place, size) = ((from, y + top), (to - from, height));
-        drawing.rect(bar.phase.class, place, size, &bar.said);
+        let (corner, size) = ((from, y + top), (to - from, height));
+        drawing.rect(bar.phase.class, corner, size, &bar.said);
     }
     if let Some(x) = lane.due.and_then(at) {
         drawing.line("due", (x, y + 2.0), (x, y + 19.0));

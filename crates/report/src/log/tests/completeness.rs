@@ -50,9 +50,9 @@ fn last_line_counts_without_the_end_record() {
     let mut run = made_up_run::run();
     run.scenarios[2].status = Status::Failed(Failure::NotStated);
     run.end = Some(made_up_run::end(&run));
-    let log = log_of(&run);
-    let failed = log.lines().last().expect("a last line");
-    let logged = read_one(log.replace(failed, line));
+    let failed_log = log_of(&run);
+    let failed = failed_log.lines().last().expect("a last line");
+    let logged = read_one(failed_log.replace(failed, line));
     assert_eq!(logged.verdict(), Some(Verdict::Fail));
     assert!(logged.doubts()[0].contains("contradicts the records"));
     // Without the end record, the line is used but not verified.
