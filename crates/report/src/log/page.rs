@@ -25,7 +25,6 @@ use super::grid_table;
 use super::page_cpus::PageCpus;
 use super::published_rows::{PublishedEntry, PublishedRow, columns_of, csv_lines, rows};
 use super::release_version::ReleaseVersion;
-use super::tables::has_extension;
 
 /// The maximum size in bytes of a page or a data file.
 const FILE_MAX: usize = 1 << 20;
@@ -105,6 +104,12 @@ impl PageTable {
 /// Returns true if `path` has the file extension of a page.
 pub(crate) fn is_at(path: &Path) -> bool {
     has_extension(path, "rst")
+}
+
+/// Returns true if a file's name ends in a dot and `extension`, in upper or lower case.
+pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case(extension))
 }
 
 /// Returns the text of the page file at `path`. Errors start with `what`.

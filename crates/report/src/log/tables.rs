@@ -20,7 +20,7 @@ use suite::plan::ScenarioId;
 
 use super::builder::LoggedRunBuilder;
 use super::logged_run::LoggedRun;
-use super::page;
+use super::page::{self, has_extension};
 use super::plain_line::{PlainLine, RtInstr};
 use super::published_rows::{PublishedRow, csv_lines, rows};
 use super::release_version::ReleaseVersion;
@@ -31,12 +31,6 @@ const FILE_MAX: usize = 1 << 17;
 /// Returns true if `path` contains tables rather than a log.
 pub fn are_at(path: &Path) -> bool {
     path.is_dir() || has_extension(path, "csv") || page::is_at(path)
-}
-
-/// Returns true if a file's name ends in a dot and `extension`, in upper or lower case.
-pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case(extension))
 }
 
 /// Reads the newest release's tables from a page.
