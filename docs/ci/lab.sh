@@ -1,22 +1,22 @@
 #!/bin/sh
-# On this host, runs all the cells that `cargo xtask lab` has written below DIR,
+# On this host, runs all the jobs that `cargo xtask lab` has written below DIR,
 # several at a time, and reports on each.
 #
 #   docs/ci/lab.sh DIR
 #
 # Cells are found at any depth and through links, but not in folders whose names
-# begin with a dot. A cell is run only once: if one has a results folder, nothing is
+# begin with a dot. A job is run only once: if one has a results folder, nothing is
 # run. Its report is results/report.txt, and a line on stderr says whether it passed,
 # and if not, why.
 #
 # Exit codes: 0: all passed. 1: a job, a test case or a verdict did not pass.
 # 2: bad usage, or something cannot be run. 3: a log is missing or incomplete.
-# results/exit-code has the code of a cell.
+# results/exit-code has the code of a job.
 #
 # Environment:
 #   LAVA_RUN  lava-run from the LAVA dispatcher  [lava-run]
 #   PYTEST    a pytest with the labgrid plugin   [pytest]
-#   JOBS      number of cells to run at a time   [4]
+#   JOBS      number of jobs to run at a time   [4]
 #   GRACE     seconds by which an engine may exceed its job's time limit
 #             before it is stopped               [300]
 #   XTASK     the host tool, by absolute path    [cargo xtask]
@@ -35,9 +35,9 @@ check_program() {
     command -v "$2" >/dev/null || refuse "$2 is not installed; set $1 to another program"
 }
 
-# Prints the engine of the cell in this folder.
+# Prints the engine of the job in this folder.
 engine() {
-    sed -n 's/.*"engine": *"\([a-z]*\)".*/\1/p' cell.json
+    sed -n 's/.*"engine": *"\([a-z]*\)".*/\1/p' manifest.json
 }
 
 # Runs the host tool, whose arguments are absolute paths.
@@ -83,42 +83,42 @@ run_engine() {
     wait "$pid"
 }
 
-# Rejects a cell that cannot be run.
+# Rejects a job that cannot be run.
 if [ "${1:-}" = --check ]; then
     cd "$2"
     case $(engine) in
     lava)
-        [ -f job.yaml ] || refuse "$2: there is no job.yaml; write the cell again"
+        [ -f job.yaml ] || refuse "$2: there is no job.yaml; write the job again"
         check_program LAVA_RUN ${LAVA_RUN:-lava-run}
         ;;
     labgrid) check_program PYTEST ${PYTEST:-pytest} ;;
-    *) refuse "$2: cell.json names neither lava nor labgrid as its engine" ;;
+    *) refuse "$2: manifest.json names neither lava nor labgrid as its engine" ;;
     esac
     if [ -e results ]; then
         refuse "$2/results already exists; move or remove it"
     fi
     # A copied job would use the original's files. If the folder's path may need
-    # quotes in YAML, only the cell's name is checked, because it needs no quotes.
+    # quotes in YAML, only the job's name is checked, because it needs no quotes.
     case $2 in
     *[!A-Za-z0-9_/.+-]*) own=/$(basename "$2")/ ;;
     *) own=file://$2/ ;;
     esac
     if [ -f job.yaml ] && grep -F file:// job.yaml | grep -qvF "$own"; then
-        refuse "$2: this job uses the files of another folder; write the cell again"
+        refuse "$2: this job uses the files of another folder; write the job again"
     fi
     exit 0
 fi
 
-# Runs one cell, reports on it, and keeps its exit code. Ends with 255, which stops
+# Runs one job, reports on it, and keeps its exit code. Ends with 255, which stops
 # xargs, if there can be no report.
-if [ "${1:-}" = --cell ]; then
+if [ "${1:-}" = --job ]; then
     cd "$2"
     mkdir results
     # Engines end a job when its time is up, but may hang in the process.
-    minutes=$(sed -n 's/^ *"minutes": *\([0-9]*\).*/\1/p' cell.json)
+    minutes=$(sed -n 's/^ *"minutes": *\([0-9]*\).*/\1/p' manifest.json)
     limit=$((${minutes:-60} * 60 + ${GRACE:-300}))
     bad= cases=1 deny=
-    if grep -q '"deny_skipped": true' cell.json; then
+    if grep -q '"deny_skipped": true' manifest.json; then
         deny=--deny-skipped
     fi
     if [ "$(engine)" = lava ]; then
@@ -188,23 +188,23 @@ dir=$(cd "$1" && pwd -P && echo .) || refuse "$1: cannot read this folder"
 dir=${dir%??}
 self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 
-# Prints the cells, each terminated by a NUL byte, because a path may contain any
+# Prints the jobs, each terminated by a NUL byte, because a path may contain any
 # other byte. Folders with results are not searched.
-cells() {
+job_folders() {
     (cd "$dir" && find -L . -type d \( -name '.?*' -o -name results \
-        -exec sh -c 'test -e "${1%/*}/cell.json"' sh '{}' ';' \) -prune -o \
-        -type d -exec test -e '{}/cell.json' ';' \
+        -exec sh -c 'test -e "${1%/*}/manifest.json"' sh '{}' ';' \) -prune -o \
+        -type d -exec test -e '{}/manifest.json' ';' \
         -exec sh -c 'cd -P "$1" && printf "%s\0" "$PWD"' sh '{}' ';') | LC_ALL=C sort -zu
 }
-if [ "$(cells | tr -cd '\0' | wc -c)" -eq 0 ]; then
-    refuse "$dir: no cells found; create one with cargo xtask lab lava -o $dir"
+if [ "$(job_folders | tr -cd '\0' | wc -c)" -eq 0 ]; then
+    refuse "$dir: no jobs found; create one with cargo xtask lab lava -o $dir"
 fi
-cells | xargs -0 -n 1 "$self" --check || exit 2
+job_folders | xargs -0 -n 1 "$self" --check || exit 2
 # The host tool is built before any job runs.
 (cd "$dir" && xtask report --help >/dev/null) ||
     refuse "the host tool (XTASK) does not run, so there can be no reports"
-cells | xargs -0 -n 1 -P "$jobs" "$self" --cell || exit 2
-# A cell without an exit code was not run to its end.
-code=$(cells | xargs -0 -n 1 sh -c 'cat "$1/results/exit-code" || echo 3' sh |
+job_folders | xargs -0 -n 1 -P "$jobs" "$self" --job || exit 2
+# A job without an exit code was not run to its end.
+code=$(job_folders | xargs -0 -n 1 sh -c 'cat "$1/results/exit-code" || echo 3' sh |
     sort -n | tail -n 1)
 exit "$code"

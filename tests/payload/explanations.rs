@@ -1,7 +1,7 @@
 //! Explanations for the results of a complete run, both on firmware in which all CPUs share one
 //! channel to the power controller and on firmware in which they do not.
 
-use report::analysis::explain::explanations;
+use report::analysis::findings::explanations;
 use report::log::read_bytes;
 use suite::model::Verdict;
 
@@ -14,7 +14,7 @@ fn explained(variant: &str) -> String {
     let runs = read_bytes("log", ran.log().text.as_bytes()).expect("a run");
     let mut text = String::new();
     for explanation in explanations(&runs[0]) {
-        text += &explanation.sentence;
+        text += &explanation.finding.sentence;
         text.push('\n');
     }
     text

@@ -1,7 +1,6 @@
 //! A job: the folder for one board, one firmware and one lab engine.
 //!
-//! `docs/ci/lab.sh`, which calls it a cell, runs all the jobs below a folder. `cell.json` marks a
-//! folder as a job.
+//! `docs/ci/lab.sh` runs all the jobs below a folder. `manifest.json` marks a folder as a job.
 
 use std::fmt;
 use std::path::Path;
@@ -26,7 +25,7 @@ const BOARD_MINUTES: u32 = 30;
 const ENGINE_MINUTES: u32 = 2;
 
 /// The file that marks a folder as a job.
-const MANIFEST: &str = "cell.json";
+const MANIFEST: &str = "manifest.json";
 
 const NO_BOOT_FILE: &str = "an engine needs a file that QEMU boots from";
 

@@ -101,8 +101,10 @@ fn json_has_changes_and_what_findings_rest_on() {
     let mut flush = finding.filter(|finding| finding["kind"] == "flush-of-cluster");
     let basis = &flush.next().expect("it is found")["basis"];
     let parts = basis.as_array().into_iter().flatten();
-    let cpus = parts.filter_map(|part| part["cpus"][0].as_array());
-    assert!(cpus.map(Vec::len).sum::<usize>() > 3, "{basis}");
+    let cpus = |key| parts.clone().filter_map(move |part| part[key].as_array());
+    for key in ["cpus", "baseline_cpus"] {
+        assert!(cpus(key).map(Vec::len).sum::<usize>() > 3, "{basis}");
+    }
 }
 
 #[test]

@@ -141,8 +141,8 @@ fn existing_cell_is_kept() {
     scratch.ours(rpi4);
     scratch.refuses(rpi4, "labgrid-rpi4-tf-a already exists");
     scratch.ours(&format!("{rpi4} --name other"));
-    let cells = fs::read_dir(scratch.path("set")).expect("there");
-    assert_eq!(cells.count(), 2);
+    let jobs = fs::read_dir(scratch.path("set")).expect("there");
+    assert_eq!(jobs.count(), 2);
     // With a `file://` URL, LAVA would look for a file named `re`, because it ends the path at `#`.
     scratch.refuses("lab lava -o re#al", "use --url");
 }

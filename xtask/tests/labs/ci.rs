@@ -58,11 +58,11 @@ fn a_regression_fails_the_script() {
 fn cells_wherever_they_are() {
     let tools = tools();
     let dir = tempfile::tempdir().expect("a directory");
-    let cell = |place: &str| {
+    let job = |place: &str| {
         let place = dir.path().join(place);
         fs::create_dir_all(&place).expect("made");
         let mark = r#"{"engine": "labgrid", "board": "juno", "firmware": "v1"}"#;
-        fs::write(place.join("cell.json"), mark).expect("written");
+        fs::write(place.join("manifest.json"), mark).expect("written");
         place
     };
     let run = |jobs: &str, arguments: &[&str]| {
@@ -71,14 +71,14 @@ fn cells_wherever_they_are() {
         output(script.env("PYTEST", "echo").env("JOBS", jobs))
     };
     let odd = "a 'b' \\c [d]*\n\"e";
-    let far = cell(&format!("{odd}/1/2/3/4/5"));
-    let inner = cell(&format!("{odd}/1/2/3/4/5/inner"));
+    let far = job(&format!("{odd}/1/2/3/4/5"));
+    let inner = job(&format!("{odd}/1/2/3/4/5/inner"));
     symlink("1/2/3", dir.path().join(odd).join("link")).expect("linked");
-    let near = cell(&format!("{odd}/near"));
-    let hidden = cell(&format!("{odd}/.cell-x"));
+    let near = job(&format!("{odd}/near"));
+    let hidden = job(&format!("{odd}/.job-x"));
     run("-1", &[odd]).ends(2, "1 or more");
     run("2", &[odd, "--format"]).ends(2, "usage: ");
-    // Nothing runs. Each of these cells is still listed, exactly once.
+    // Nothing runs. Each of these jobs is still listed, exactly once.
     let listed = run("2", &[odd]).ends(3, "");
     assert_eq!(
         listed.err.matches(": incomplete: ").count(),
@@ -95,9 +95,9 @@ fn cells_wherever_they_are() {
     script.arg(&near).env("PYTEST", "echo");
     output(script.env("XTASK", "/nonexistent")).ends(2, "the host tool (XTASK) does not run");
     assert!(!near.join("results").exists());
-    let mark = fs::read_to_string(near.join("cell.json")).expect("a mark");
+    let mark = fs::read_to_string(near.join("manifest.json")).expect("a mark");
     for (engine, words) in [("lava", "no job.yaml"), ("other", "neither lava nor")] {
-        fs::write(near.join("cell.json"), mark.replace("labgrid", engine)).expect("written");
+        fs::write(near.join("manifest.json"), mark.replace("labgrid", engine)).expect("written");
         output(tools.script("lab.sh").arg(&near)).ends(2, words);
     }
 }
@@ -131,16 +131,19 @@ fn lava(uart: &str, results: &[(&str, &str)]) -> String {
 /// An engine that writes a UART log and its own output, and ends with the given exit code.
 const ENGINE: &str = "cp ../uart results/uart.log; cat ../out; exit $(cat ../code)";
 
-/// Checks the exit code of a cell, and the reason that the script gives, with [`ENGINE`] as its
+/// Checks the exit code of a job, and the reason that the script gives, with [`ENGINE`] as its
 /// engine.
 #[track_caller]
 fn assert_ends(engine: &str, (log, ending): (&str, &str), code: i32, why: &str) {
     let dir = tempfile::tempdir().expect("a directory");
-    let cell = dir.path().join("cell");
-    fs::create_dir(&cell).expect("made");
+    let job = dir.path().join("job");
+    fs::create_dir(&job).expect("made");
     for (file, text) in [
-        ("cell/cell.json", &*format!("{{\"engine\": \"{engine}\"}}")),
-        ("cell/job.yaml", ""),
+        (
+            "job/manifest.json",
+            &*format!("{{\"engine\": \"{engine}\"}}"),
+        ),
+        ("job/job.yaml", ""),
         ("uart", log),
         ("out", if engine == "lava" { log } else { "" }),
         ("code", ending),
@@ -149,9 +152,9 @@ fn assert_ends(engine: &str, (log, ending): (&str, &str), code: i32, why: &str) 
         fs::write(dir.path().join(file), text).expect("written");
     }
     let mut script = tools().script("lab.sh");
-    script.arg(&cell).env("LAVA_RUN", "sh ../engine");
+    script.arg(&job).env("LAVA_RUN", "sh ../engine");
     output(script.env("PYTEST", "sh ../engine")).ends(code, why);
-    let kept = fs::read_to_string(cell.join("results/exit-code"));
+    let kept = fs::read_to_string(job.join("results/exit-code"));
     assert_eq!(kept.expect("an exit code"), format!("{code}\n"));
 }
 

@@ -84,7 +84,7 @@ fn check_job(log: &Path) {
     }
 }
 
-/// Changes a cell to use the TF-A monitor and a device rendered from a server dictionary.
+/// Changes a job to use the TF-A monitor and a device rendered from a server dictionary.
 fn as_tf_a_sees_it(theirs: &Path) {
     let tools = tools();
     let job = fs::read_to_string(theirs.join("job.yaml")).expect("a job");
@@ -134,10 +134,10 @@ fn jobs_of_both_engines_pass() {
 /// Renders the device dictionary from docs/labs.md with the job context, as a LAVA server does.
 const RENDER: &str = r#"
 import pathlib, sys, jinja2, yaml
-cell, types = map(pathlib.Path, sys.argv[1:])
+job, types = map(pathlib.Path, sys.argv[1:])
 environment = jinja2.Environment(loader=jinja2.FileSystemLoader(types))
-context = yaml.safe_load((cell / "job.yaml").read_text())["context"]
+context = yaml.safe_load((job / "job.yaml").read_text())["context"]
 dictionary = "{% extends 'qemu.jinja2' %}\n{% set mac_addr = '52:54:00:12:34:58' %}\n"
 device = environment.from_string(dictionary).render(**context)
-(cell / "device.yaml").write_text(device)
+(job / "device.yaml").write_text(device)
 "#;

@@ -36,14 +36,14 @@ fn flash(text: &str, end: End) -> Vec<u8> {
     flash
 }
 
-/// Creates a cell that uses this stub as its board, with a time limit of ten seconds.
-fn cell(set: &Path, engine: &str, name: &str, text: &str, end: End) {
+/// Creates a job that uses this stub as its board, with a time limit of ten seconds.
+fn job(set: &Path, engine: &str, name: &str, text: &str, end: End) {
     let plan = "--smp 2 --args only=psci_version_parallel";
     lab(engine, set, &format!("--name {name} {plan}"));
-    let cell = set.join(format!("{engine}-qemu-{name}"));
-    fs::write(cell.join("firmware.bin"), flash(text, end)).expect("written");
+    let job = set.join(format!("{engine}-qemu-{name}"));
+    fs::write(job.join("firmware.bin"), flash(text, end)).expect("written");
     for file in ["job.yaml", "test_psci_bench.py"] {
-        let path = cell.join(file);
+        let path = job.join(file);
         if let Ok(text) = fs::read_to_string(&path) {
             let text = text.replace("{minutes: 10}", "{seconds: 10}");
             fs::write(path, text.replace("LIMIT = 600", "LIMIT = 10")).expect("written");
@@ -51,9 +51,9 @@ fn cell(set: &Path, engine: &str, name: &str, text: &str, end: End) {
     }
 }
 
-/// Checks the LAVA result, the exit code, and the reason that `stderr` gives for each cell separately.
+/// Checks the LAVA result, the exit code, and the reason that `stderr` gives for each job separately.
 fn check_cells(set: &Path, stderr: &str) {
-    for (cell, lava, code, why) in [
+    for (job, lava, code, why) in [
         ("lava-qemu-failing", "pass", 1, "psci-bench: FAIL"),
         ("lava-qemu-unended", "fail", 3, "Connection closed"),
         ("lava-qemu-hanging", "fail", 3, "monitor timed out"),
@@ -63,15 +63,15 @@ fn check_cells(set: &Path, stderr: &str) {
         ("labgrid-qemu-hanging", "", 3, "no last line within 10 s"),
         ("labgrid-qemu-repeating", "", 3, "no last line within 10 s"),
     ] {
-        let cell = set.join(cell);
-        let shown = cell.display();
+        let job = set.join(job);
+        let shown = job.display();
         if !lava.is_empty() {
             let result =
-                fs::read_to_string(cell.join("results/lava/result.yaml")).expect("the LAVA result");
+                fs::read_to_string(job.join("results/lava/result.yaml")).expect("the LAVA result");
             let is_as_expected = result.contains(&format!("result: {lava}"));
             assert!(is_as_expected, "{shown}: {result}");
         }
-        let kept = fs::read_to_string(cell.join("results/exit-code"));
+        let kept = fs::read_to_string(job.join("results/exit-code"));
         assert_eq!(kept.expect("an exit code"), format!("{code}\n"), "{stderr}");
         let outcome = if code == 1 { "failed" } else { "incomplete" };
         let name = format!("{shown}: {outcome}: ");
@@ -94,13 +94,13 @@ fn nothing_that_failed_looks_green() {
     );
     let unended = format!("{FRAME}{ROW}  TEST COMPLETE                    Passed\r\n");
     for engine in ["lava", "labgrid"] {
-        cell(&set, engine, "failing", &failing, End::Off);
-        cell(&set, engine, "unended", &unended, End::Off);
-        cell(&set, engine, "hanging", FRAME, End::Hang);
+        job(&set, engine, "failing", &failing, End::Off);
+        job(&set, engine, "unended", &unended, End::Off);
+        job(&set, engine, "hanging", FRAME, End::Hang);
     }
-    cell(&set, "labgrid", "repeating", FRAME, End::Repeat);
+    job(&set, "labgrid", "repeating", FRAME, End::Repeat);
     let early = "psci-bench: INCOMPLETE: bad input: no node /cpus\r\n";
-    cell(&set, "lava", "early", early, End::Off);
+    job(&set, "lava", "early", early, End::Off);
     let mut script = tools.script("lab.sh");
     let run = output(script.arg(&set).env("JOBS", "8")).ends(3, "");
 
@@ -158,7 +158,7 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
     assert!(junit.contains(skipped), "{junit}");
 }
 
-/// A copied cell would run the firmware of the original under a different name. If an engine hangs,
+/// A copied job would run the firmware of the original under a different name. If an engine hangs,
 /// the results from the others must still be reported.
 #[test]
 fn a_copy_and_an_engine_that_hangs() {
@@ -177,10 +177,10 @@ fn a_copy_and_an_engine_that_hangs() {
     assert!(run.err.contains(why), "{}", run.err);
 
     fs::remove_dir_all(&new).expect("removed");
-    let manifest = fs::read_to_string(old.join("cell.json")).expect("there");
+    let manifest = fs::read_to_string(old.join("manifest.json")).expect("there");
     assert!(manifest.contains("\"minutes\": 10"), "{manifest}");
     let without_time = manifest.replace("\"minutes\": 10", "\"minutes\": 0");
-    fs::write(old.join("cell.json"), without_time).expect("written");
+    fs::write(old.join("manifest.json"), without_time).expect("written");
     let mut run = tools.script("lab.sh");
     run.arg(&set)
         .env("GRACE", "1")

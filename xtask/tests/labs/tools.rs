@@ -79,7 +79,7 @@ pub fn output(command: &mut Command) -> Output {
     Output { code, out, err }
 }
 
-/// Writes one or more cells to `dir`.
+/// Writes one or more jobs to `dir`.
 pub fn lab(engine: &str, dir: &Path, words: &str) {
     let mut command = xtask(&["lab", engine]);
     command.args(words.split_whitespace()).arg("-o").arg(dir);

@@ -13,7 +13,7 @@ fn expected() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/lab")
 }
 
-/// The cells whose files are stored as expected output, with the options that generate them.
+/// The jobs whose files are stored as expected output, with the options that generate them.
 const CELLS: &[(&str, &str)] = &[
     (
         "lava-qemu-tf-a",
@@ -38,19 +38,19 @@ fn cells_are_as_expected_and_valid() {
         scratch.ours(&format!("lab {words} -o set"));
         compare(&scratch.path("set").join(name), name);
     }
-    let cell = |name: &str| scratch.path("set").join(name);
+    let job = |name: &str| scratch.path("set").join(name);
     let mut compile = Command::new(tools.labgrid.join("python"));
     compile.args(["-W", "error", "-m", "py_compile"]);
     compile.args(
         CELLS[1..]
             .iter()
-            .map(|cell_name| cell(cell_name.0).join("test_psci_bench.py")),
+            .map(|job_name| job(job_name.0).join("test_psci_bench.py")),
     );
     output(&mut compile).ends(0, "");
     for (words, file) in [("job --strict", "job.yaml"), ("device", "device.yaml")] {
         let mut schema = tools.lava.schema();
         schema.args(words.split(' '));
-        let checked = output(schema.arg(cell("lava-qemu-tf-a").join(file)));
+        let checked = output(schema.arg(job("lava-qemu-tf-a").join(file)));
         assert_eq!(checked.code, 0, "{file}: {}", checked.out);
     }
     let mut env = Command::new(tools.labgrid.join("python"));
@@ -61,17 +61,17 @@ fn cells_are_as_expected_and_valid() {
     env.args(
         CELLS[1..]
             .iter()
-            .map(|cell_name| cell(cell_name.0).join("env.yaml")),
+            .map(|job_name| job(job_name.0).join("env.yaml")),
     );
     output(&mut env).ends(0, "");
 }
 
-/// Compares the text files in a cell with the expected files.
-fn compare(cell: &Path, name: &str) {
-    for (path, data) in files(cell) {
+/// Compares the text files in a job with the expected files.
+fn compare(job: &Path, name: &str) {
+    for (path, data) in files(job) {
         let file = path.file_name().and_then(|it| it.to_str()).expect("a name");
         let is_text = file.ends_with(".yaml") || file.ends_with(".json");
-        // The cells' test scripts differ only in their lists of scenarios and in the last test, so
+        // The jobs' test scripts differ only in their lists of scenarios and in the last test, so
         // only one is compared.
         if !is_text && (file != "test_psci_bench.py" || name != "labgrid-qemu-strict") {
             continue;

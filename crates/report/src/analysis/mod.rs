@@ -1,7 +1,6 @@
 //! Turns runs into findings and comparisons.
 
 pub mod audit;
-mod cold_calls;
 pub mod compare;
 pub(crate) mod conditions;
 pub(crate) mod cpu_names;
@@ -17,7 +16,6 @@ mod interval;
 #[cfg(test)]
 mod made_up;
 pub mod phases;
-pub(crate) mod step_findings;
 #[cfg(test)]
 mod tests;
 pub mod typical;

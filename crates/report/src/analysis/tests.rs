@@ -7,10 +7,10 @@ use suite::model::{Cell, CellStep, Evidence, Finding, Kind, WakeSource};
 use suite::plan::Variant;
 use suite::plan::{ActiveCpus, ScenarioId};
 
-use super::cold_calls::COLD_CALL;
+use super::findings::COLD_CALL;
+use super::findings::NET;
 use super::findings::findings;
 use super::made_up::{cell_of, run, scenario, set_summary, step, suite, with_steps};
-use super::step_findings::NET;
 use super::words::NOT_VERIFIED;
 use super::worst_case::{Latency, TimerInState, WorstIdleState, idle_states};
 use crate::log::LoggedRun;

@@ -51,3 +51,14 @@ fn decimal(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
+
+/// Formats a duration from [`super::figure::FigureKey::per_operation`] with its unit.
+pub(super) fn time(run: &Run, value: f64) -> String {
+    if !run.clock().is_known() {
+        format!("{value:.2} ticks")
+    } else if value.abs() < 1000.0 {
+        format!("{value:.2} ns")
+    } else {
+        format!("{:.2} us", value / 1000.0)
+    }
+}

@@ -9,12 +9,12 @@ use suite::findings::{LAST_MAN, LOCK_QUEUE, LOST, NOT_COUNTED, WAITED};
 use suite::model::Kind;
 use suite::plan::{Method, ScenarioId};
 
-use crate::analysis::compare::{
-    Basis, CHANGED, Comparison, ComparisonFinding, FLUSH_OF_CLUSTER, UNCHANGED,
+use crate::analysis::compare::{CHANGED, Comparison};
+use crate::analysis::explain::{ENTRY_QUEUE, EXTRA_FLUSH, PLATFORM_LOCK};
+use crate::analysis::findings::{
+    BasedFinding, Basis, CONTENTION, DIRTY_FLUSH, FLUSH_OF_CLUSTER, UNCHANGED, explanations,
+    findings,
 };
-use crate::analysis::explain::{ENTRY_QUEUE, EXTRA_FLUSH, PLATFORM_LOCK, explanations};
-use crate::analysis::findings::findings;
-use crate::analysis::step_findings::{CONTENTION, DIRTY_FLUSH};
 use crate::log::LoggedRun;
 
 /// The number of findings shown first.
@@ -83,9 +83,9 @@ impl Commentary {
         });
         let explained = explanations(run).into_iter().map(|it| Ranked {
             scenario: None,
-            rank: rank(it.kind),
+            rank: rank(it.finding.kind),
             greatest: 0,
-            sentence: it.sentence,
+            sentence: it.finding.sentence,
         });
         let ranked = compared.chain(own).chain(explained);
         let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
@@ -114,7 +114,7 @@ impl Commentary {
     }
 }
 
-fn ranked(comparison: &Comparison, found: &ComparisonFinding) -> Ranked {
+fn ranked(comparison: &Comparison, found: &BasedFinding) -> Ranked {
     let scenario = found
         .basis
         .iter()
@@ -141,7 +141,7 @@ fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
     let changes = scenarios.flat_map(|it| it.changes());
     let own = changes.filter(|it| {
         let metric = it.key.suite_metric();
-        metric.is_some_and(|it| basis.metrics.contains(&it)) && basis.cpus[0].contains(&it.cpu)
+        metric.is_some_and(|it| basis.metrics.contains(&it)) && basis.cpus.contains(&it.cpu)
     });
     own.map(|it| it.delta().abs() as u64).max().unwrap_or(0)
 }

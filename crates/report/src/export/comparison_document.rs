@@ -8,10 +8,10 @@ use super::scenario_document::mark;
 use super::table::{key_columns, key_entries};
 use crate::analysis::compare::{
     Change, ChangeList, ChangeOutcome, ComparedScenario, ComparedValue, Comparison, RowPairing,
-    basis_text, scenario_title,
+    scenario_title,
 };
-use crate::analysis::explain::{Explanation, explanations};
 use crate::analysis::figure::OF_CLASSES;
+use crate::analysis::findings::{BasedFinding, basis_text, explanations};
 use crate::log::LoggedRun;
 use suite::output::Table;
 
@@ -89,20 +89,22 @@ fn explained(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
         return Vec::new();
     }
     let [new, old] = [run, &comparison.baseline].map(explanations);
-    let supports = |side: &[Explanation], explanation: &Explanation| {
-        side.iter().any(|other| other.kind == explanation.kind)
+    let supports = |side: &[BasedFinding], explanation: &BasedFinding| {
+        let mut kinds = side.iter().map(|other| &other.finding.kind);
+        kinds.any(|kind| *kind == explanation.finding.kind)
     };
     let in_run = new.iter().map(|explanation| {
+        let sentence = &explanation.finding.sentence;
         if supports(&old, explanation) {
-            explanation.sentence.clone()
+            sentence.clone()
         } else {
-            format!("New: {}", explanation.sentence)
+            format!("New: {sentence}")
         }
     });
     let only_in_baseline = old
         .iter()
         .filter(|explanation| !supports(&new, explanation))
-        .map(|explanation| format!("Only in the baseline: {}", explanation.sentence));
+        .map(|explanation| format!("Only in the baseline: {}", explanation.finding.sentence));
     in_run.chain(only_in_baseline).collect()
 }
 

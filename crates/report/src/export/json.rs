@@ -11,15 +11,14 @@ use super::object::object;
 use super::report_data::Report;
 use crate::analysis::audit::Audit;
 use crate::analysis::compare::{Change, ChangeList, ComparedScenario, Comparison};
-use crate::analysis::explain::explanations;
-use crate::analysis::findings::findings;
+use crate::analysis::findings::{explanations, findings};
 use crate::analysis::history::History;
 use crate::analysis::idle_audit::{AuditedState, IdleAudit, UnauditedTree};
 use crate::log::LoggedRun;
 
 /// The schema version, which changes when a key is removed or the meaning of a key changes; keys
 /// may be added at any time.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// The complete report. Durations are in ticks of the run's `hz`.
 #[derive(Serialize)]

@@ -11,7 +11,7 @@ use super::method::method;
 use super::report_data::Report;
 use super::scenario_document::{heading, scenario};
 use crate::analysis::compare::Comparison;
-use crate::analysis::explain::explanations;
+use crate::analysis::findings::explanations;
 use crate::log::LoggedRun;
 
 /// Returns the blocks, built lazily. A run's blocks are built only after those of the earlier runs
@@ -41,7 +41,7 @@ fn run_document(report: &Report, index: usize) -> Vec<Block<'_>> {
     blocks.push(Block::Definitions(method(run)));
     let sentences = explanations(run)
         .into_iter()
-        .map(|explanation| explanation.sentence);
+        .map(|explanation| explanation.finding.sentence);
     blocks.extend(Block::explanations(sentences.collect()));
     for (number, measured) in (1..).zip(&run.run.scenarios) {
         let id = format!("run{}-t{number}", index + 1);

@@ -4,14 +4,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::subject::Subject;
 use crate::measure::{Detail, Reason, Rejection};
-use crate::model::{Check, CheckEnd, Finding, Kind, Run, Scenario};
+use crate::model::{Check, CheckEnd, Finding, Kind, Run};
 
 /// A check that failed.
 pub const FAILED_CHECK: Kind = Kind::new("failed-check");
 
 /// Finds the checks that failed.
-pub(super) fn find_failed_checks(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+pub(super) fn find_failed_checks(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
     let failed = scenario.checks.iter().filter(|check| check.has_failed());
     let finding =
         |check: &Check| Finding::by_counts(FAILED_CHECK, sentence(run, check), check.cpus.iter());

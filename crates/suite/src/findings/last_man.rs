@@ -10,7 +10,8 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::words::{self, Verbosity};
+use super::subject::{Subject, Verbosity};
+use super::words;
 use crate::measure::{Metric, lower_median};
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 use crate::plan::StateChoice;
@@ -30,7 +31,13 @@ enum NotTold {
 }
 
 /// Finds each cluster's last man if the deepest level was requested.
-pub(super) fn find_last_men(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
+pub(super) fn find_last_men(
+    &Subject {
+        run,
+        scenario,
+        verbosity,
+    }: &Subject<'_>,
+) -> Vec<Finding> {
     let is_deepest = scenario.id.state() == Some(StateChoice::Deepest);
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
         return Vec::new();

@@ -3,8 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::words::Verbosity;
-use crate::model::{Finding, Kind, LeftOutState, Run, Scenario, Skip, Status};
+use super::subject::Subject;
+use crate::model::{Finding, Kind, LeftOutState, Skip, Status};
 use crate::plan::UsedStates;
 
 /// An idle state that is left out.
@@ -12,7 +12,13 @@ pub const LEFT_OUT: Kind = Kind::new("left-out-state");
 
 /// Finds the idle states that are left out, if the scenario measures all states or was skipped for
 /// lack of a state. The UART's header already names them.
-pub(super) fn find_left_out(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
+pub(super) fn find_left_out(
+    &Subject {
+        run,
+        scenario,
+        verbosity,
+    }: &Subject<'_>,
+) -> Vec<Finding> {
     let lacks_state = matches!(
         scenario.status,
         Status::Skipped(Skip::NoIdleState | Skip::Undecided(_) | Skip::OtherFormat(_))

@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 use hardware::board::CpuIndex;
 use hardware::text::plural::Plural;
 
-use super::words::{self, Verbosity};
+use super::subject::{Subject, Verbosity};
+use super::words;
 use crate::measure::{FittedLine, Metric, lower_median, residual};
 use crate::model::{Cell, CpuSet, Evidence, Finding, FitQuality, Kind, Run, Scenario};
 
@@ -32,9 +33,11 @@ pub type Arrival = (u64, CpuIndex, u64);
 /// Determines whether CPUs that go down together wait for one another, and for how long. This
 /// requires timestamps, because nothing else shows the order in which CPUs go down.
 pub(super) fn find_lock_queue(
-    run: &Run,
-    scenario: &Scenario,
-    verbosity: Verbosity,
+    &Subject {
+        run,
+        scenario,
+        verbosity,
+    }: &Subject<'_>,
 ) -> Vec<Finding> {
     lock_queue(run, scenario, verbosity).into_iter().collect()
 }

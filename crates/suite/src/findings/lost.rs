@@ -4,14 +4,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::subject::Subject;
 use super::words;
-use crate::model::{Finding, Kind, Run, Scenario};
+use crate::model::{Finding, Kind};
 
 /// CPUs that were lost.
 pub const LOST: Kind = Kind::new("lost");
 
 /// Finds the CPUs that were lost, and the consequences for the others.
-pub(super) fn find_lost(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+pub(super) fn find_lost(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let lost = cells.filter_map(|cell| Some((cell.cpu, cell.lost?)));
     let Some((cpu, loss)) = lost.clone().next() else {

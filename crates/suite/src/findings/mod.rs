@@ -1,9 +1,8 @@
 //! Findings: what a scenario's figures show, and the evidence for it.
 //!
-//! Each finding has its own file with its [`Kind`](crate::model::Kind), its sentences and the
-//! function that finds it, plus a line in [`findings_of`].
+//! Each finding has its own file with its [`Kind`](crate::model::Kind), its sentences and its rule,
+//! plus a line in [`RULES`].
 
-mod all;
 mod failed_checks;
 mod last_man;
 mod left_out;
@@ -13,13 +12,14 @@ mod not_counted;
 mod overruns;
 mod reached;
 mod resolution;
+mod rules;
+mod subject;
 #[cfg(test)]
 mod tests;
 mod waited;
 mod wake_source;
 mod words;
 
-pub use self::all::findings_of;
 pub use self::failed_checks::FAILED_CHECK;
 pub use self::last_man::LAST_MAN;
 pub use self::left_out::LEFT_OUT;
@@ -27,5 +27,7 @@ pub use self::lock_queue::{Arrival, LOCK_QUEUE, is_queue, without_long_flushes};
 pub use self::lost::LOST;
 pub use self::not_counted::NOT_COUNTED;
 pub use self::resolution::tick_ns;
+pub use self::rules::{RULES, findings_of};
+pub use self::subject::{Rule, Subject, Verbosity};
 pub use self::waited::WAITED;
-pub use self::words::{Verbosity, list};
+pub use self::words::list;

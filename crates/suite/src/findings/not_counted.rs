@@ -7,16 +7,17 @@ use alloc::vec::Vec;
 use hardware::text::join::append;
 use hardware::text::plural::Many;
 
+use super::subject::Subject;
 use super::words;
 use crate::measure::Reason;
-use crate::model::{Finding, Kind, Run, Scenario};
+use crate::model::{Finding, Kind};
 
 /// Attempts that do not count.
 pub const NOT_COUNTED: Kind = Kind::new("not-counted");
 
 /// Finds the attempts that do not count, with the reasons and the CPUs. Scenarios outside TFTF's
 /// suite have separate tables and sentences for such attempts.
-pub(super) fn find_not_counted(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+pub(super) fn find_not_counted(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let rejected = cells.filter_map(|cell| Some((cell.cpu, cell.counts.as_ref()?)));
     let rejected: Vec<_> = rejected.filter(|it| !it.1.rejected.is_empty()).collect();

@@ -3,8 +3,9 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use super::subject::Subject;
 use crate::measure::Reason;
-use crate::model::{Cell, Finding, Kind, Run, Scenario};
+use crate::model::{Cell, Finding, Kind};
 use crate::plan::ActiveCpus;
 
 /// Missed timer expiries.
@@ -12,7 +13,7 @@ pub(super) const OVERRUNS: Kind = Kind::new("overruns");
 
 /// Finds CPUs that missed more than a tenth of their expiries. Missed expiries are a result, not
 /// a failure.
-pub(super) fn find_overruns(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+pub(super) fn find_overruns(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
     let overruns = |cell: &Cell| {
         let counts = cell.counts.as_ref();
         counts.map_or(0, |counts| u64::from(counts.rejected_for(Reason::Overrun)))

@@ -9,6 +9,7 @@ use hardware::board::CpuIndex;
 use hardware::spec::stat::{Mismatch, Reached};
 use hardware::text::join::join;
 
+use super::subject::Subject;
 use super::words;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 
@@ -16,7 +17,7 @@ use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 pub(super) const REACHED: Kind = Kind::new("reached");
 
 /// Determines which states were reached. Adds one warning for each kind of mismatch.
-pub(super) fn find_reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+pub(super) fn find_reached(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
     let cells = scenario.suite_cells().iter();
     let cells: Vec<_> = cells
         .filter_map(|cell| Some((cell, cell.reached?)))

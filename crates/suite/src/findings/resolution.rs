@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::plural::Plural;
 
-use super::words::{self, Verbosity};
+use super::subject::{Subject, Verbosity};
+use super::words;
 use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 
@@ -45,9 +46,11 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// Finds durations so short that the counter's resolution matters.
 pub(super) fn find_resolution(
-    run: &Run,
-    scenario: &Scenario,
-    verbosity: Verbosity,
+    &Subject {
+        run,
+        scenario,
+        verbosity,
+    }: &Subject<'_>,
 ) -> Vec<Finding> {
     // In a run without records, figures are in nanoseconds.
     let tick = match run.has_records() {

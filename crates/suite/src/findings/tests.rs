@@ -20,7 +20,12 @@ use crate::testing::example::{self, good};
 const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);
 
 fn of_kind(run: &Run, scenario: &Scenario, verbosity: Verbosity, kind: Kind) -> Vec<String> {
-    let found = findings_of(run, scenario, verbosity).into_iter();
+    let found = findings_of(&Subject {
+        run,
+        scenario,
+        verbosity,
+    })
+    .into_iter();
     let found = found.filter(|finding| finding.kind == kind);
     found.map(|finding| finding.sentence).collect()
 }
@@ -70,7 +75,12 @@ fn the_last_man_by_timestamps() {
     let shallow = good(&run, ScenarioId::CPU_SUSPEND_PARALLEL);
     assert!(last(&shallow, Verbosity::Full).is_empty());
 
-    let mut all = findings_of(&run, &scenario, Verbosity::Full).into_iter();
+    let mut all = findings_of(&Subject {
+        run: &run,
+        scenario: &scenario,
+        verbosity: Verbosity::Full,
+    })
+    .into_iter();
     let finding = all.find(|it| it.kind == LAST_MAN).expect("a finding");
     assert!(finding.cpus.iter().eq(CpuIndex::all(4)));
     assert_eq!(finding.evidence, Evidence::Stamps);

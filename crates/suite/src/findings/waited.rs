@@ -5,7 +5,8 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::words::{self, Verbosity};
+use super::subject::{Subject, Verbosity};
+use super::words;
 use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
 
@@ -17,7 +18,13 @@ pub const WAITED: Kind = Kind::new("waited");
 const FAR_LONGER: u64 = 3;
 
 /// Finds the wake-ups that took far longer than the shortest in their round.
-pub(super) fn find_waited(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Vec<Finding> {
+pub(super) fn find_waited(
+    &Subject {
+        run,
+        scenario,
+        verbosity,
+    }: &Subject<'_>,
+) -> Vec<Finding> {
     waited(run, scenario, verbosity).into_iter().collect()
 }
 

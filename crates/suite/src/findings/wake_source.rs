@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::subject::Subject;
 use crate::model::{Finding, Kind, Run, Scenario, WakeSource};
 use hardware::board::CpuIndex;
 
@@ -11,7 +12,7 @@ use hardware::board::CpuIndex;
 pub(super) const WAKE_SOURCE: Kind = Kind::new("wake-source");
 
 /// Determines what woke the CPUs, if it differs from what the header shows.
-pub(super) fn find_wake_source(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+pub(super) fn find_wake_source(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
     let Some(conditions) = &scenario.conditions else {
         return Vec::new();
     };

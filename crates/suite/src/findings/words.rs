@@ -1,4 +1,4 @@
-//! The levels of detail in findings, and helpers for building sentences.
+//! Helpers for building sentences.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,21 +7,6 @@ use core::fmt::Display;
 use crate::model::Run;
 use hardware::board::CpuIndex;
 use hardware::text::join::join;
-
-/// The level of detail in findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verbosity {
-    /// One sentence for each finding, for the UART.
-    Short,
-    /// More sentences, plus findings about what the figures cannot show, for reports.
-    Full,
-}
-
-impl Verbosity {
-    pub(crate) fn is_full(self) -> bool {
-        self == Self::Full
-    }
-}
 
 /// Returns the first few items, separated by commas, and how many more there are. A list of
 /// hundreds of CPUs or clusters would not help the reader.

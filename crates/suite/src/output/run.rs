@@ -13,7 +13,7 @@ use alloc::format;
 use core::fmt::{self, Write};
 use core::sync::atomic::AtomicU64;
 
-use crate::findings::{Verbosity, findings_of, list as listed};
+use crate::findings::{Subject, Verbosity, findings_of, list as listed};
 use crate::measure::Machine;
 use crate::model::{ClosingLine, End, Job, LeftOutState, Run, Scenario, Status, Verdict, jobs};
 use crate::plan::{Method, ScenarioId, WARM_TITLE, WordSet};
@@ -54,7 +54,11 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
         super::step_tables::write(out, run, scenario)?;
         super::sweeps::write(out, run, scenario)?;
         super::check_tables::write(out, run, scenario)?;
-        let findings = findings_of(run, scenario, Verbosity::Short);
+        let findings = findings_of(&Subject {
+            run,
+            scenario,
+            verbosity: Verbosity::Short,
+        });
         for finding in &findings {
             paragraph(out, "* ", 2, &finding.sentence)?;
         }

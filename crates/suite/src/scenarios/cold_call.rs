@@ -13,7 +13,7 @@ use crate::plan::{ActiveCpus, Axis, Variant};
 
 use crate::plan::UsedStates;
 
-use super::descriptor::{Descriptor, requested};
+use super::descriptor::{ColdVariants, Descriptor, requested};
 
 pub(super) const COLD_CALL: Descriptor = Descriptor {
     tag: "cold_call",
@@ -21,13 +21,14 @@ pub(super) const COLD_CALL: Descriptor = Descriptor {
     axis: Some(Axis::PowerState),
     states: UsedStates::All,
     variants: &[
-        VERSION.warm,
-        VERSION.evicted,
-        VERSION.woken,
-        STAMP.warm,
-        STAMP.evicted,
-        STAMP.woken,
+        VERSION.variants.warm,
+        VERSION.variants.evicted,
+        VERSION.variants.woken,
+        STAMP.variants.warm,
+        STAMP.variants.evicted,
+        STAMP.variants.woken,
     ],
+    cold_calls: &[VERSION.variants, STAMP.variants],
     // Two functions, each called warm, with the caller's cache lines evicted, and after each idle
     // state.
     cells: |size| 2 * size.cpus * (2 + size.idle_states),
@@ -39,22 +40,26 @@ pub(super) const COLD_CALL: Descriptor = Descriptor {
 /// A call and its variants.
 struct ColdCall {
     call: SingleCall,
-    warm: Variant,
-    evicted: Variant,
-    woken: Variant,
+    variants: ColdVariants,
 }
 
 const VERSION: ColdCall = ColdCall {
     call: SingleCall::Version,
-    warm: Variant::new("version_warm"),
-    evicted: Variant::new("version_evicted"),
-    woken: Variant::new("version_woken"),
+    variants: ColdVariants {
+        function: "PSCI_VERSION",
+        warm: Variant::new("version_warm"),
+        evicted: Variant::new("version_evicted"),
+        woken: Variant::new("version_woken"),
+    },
 };
 const STAMP: ColdCall = ColdCall {
     call: SingleCall::ReadStamp,
-    warm: Variant::new("stamp_warm"),
-    evicted: Variant::new("stamp_evicted"),
-    woken: Variant::new("stamp_woken"),
+    variants: ColdVariants {
+        function: "Reading a PMF timestamp",
+        warm: Variant::new("stamp_warm"),
+        evicted: Variant::new("stamp_evicted"),
+        woken: Variant::new("stamp_woken"),
+    },
 };
 
 fn explanation(run: &Run, scenario: &Scenario) -> String {
@@ -75,8 +80,8 @@ impl ColdCall {
 fn measure_steps(sweep: &mut Sweep<'_>) {
     for cold_call in calls(sweep) {
         for (variant, after) in [
-            (cold_call.warm, Preparation::Warm),
-            (cold_call.evicted, Preparation::Evict),
+            (cold_call.variants.warm, Preparation::Warm),
+            (cold_call.variants.evicted, Preparation::Evict),
         ] {
             let step = StepRounds::new(ActiveCpus::Alone, cold_call.action(after));
             sweep.step(variant, None, step);
@@ -100,7 +105,11 @@ fn measure_woken(sweep: &mut Sweep<'_>, state: Chosen) {
             timers_stop: state.timer_stops,
             ..StepRounds::new(ActiveCpus::Alone, cold_call.action(after))
         };
-        sweep.step(cold_call.woken, Some(state.power_state.into()), step);
+        sweep.step(
+            cold_call.variants.woken,
+            Some(state.power_state.into()),
+            step,
+        );
     }
 }
 

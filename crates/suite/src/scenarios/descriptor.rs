@@ -40,6 +40,8 @@ pub struct Descriptor {
     pub axis: Option<Axis>,
     /// The kinds of operation in the scenario's steps, in table order, except for loops.
     pub variants: &'static [Variant],
+    /// The functions that the scenario's variants call warm and cold.
+    pub cold_calls: &'static [ColdVariants],
     /// The loops, if the scenario consists of loops.
     pub loops: Option<&'static Loops>,
     /// How attempts that do not count are shown.
@@ -57,6 +59,19 @@ pub struct Descriptor {
     /// # Errors
     /// Returns an error if output cannot be written.
     pub measure: fn(Request<'_>) -> Result<Vec<Scenario>, fmt::Error>,
+}
+
+/// A firmware function, and the variants that call it under different conditions.
+#[derive(Clone, Copy, Debug)]
+pub struct ColdVariants {
+    /// The name, at the start of a sentence.
+    pub function: &'static str,
+    /// Calls it again and again.
+    pub warm: Variant,
+    /// Calls it without the caller's cache lines.
+    pub evicted: Variant,
+    /// Calls it first after a wake-up.
+    pub woken: Variant,
 }
 
 impl Descriptor {
@@ -80,6 +95,7 @@ impl Descriptor {
         columns: &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
         axis: None,
         variants: &[Variant::PLAIN],
+        cold_calls: &[],
         loops: None,
         not_counted: NotCounted::ByReason,
         cells: |size| size.cpus,

@@ -18,5 +18,5 @@ mod timer_latency;
 mod timer_lines;
 mod wake_race;
 
-pub use self::descriptor::Descriptor;
+pub use self::descriptor::{ColdVariants, Descriptor};
 pub use self::list::SCENARIOS;

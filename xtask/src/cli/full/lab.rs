@@ -175,7 +175,7 @@ fn write_job(arguments: &JobArguments, output: &Path, engine: Engine) -> Result<
     let path = folder.display().to_string();
     ensure!(
         fs::symlink_metadata(&folder).is_err(),
-        "{path} already exists; remove it, or use --name to give the new cell another name"
+        "{path} already exists; remove it, or use --name to give the new job another name"
     );
     let cpus = count_cpus(&arguments.tree, &board)?;
     job::check(&engine, &plan, cpus)?;

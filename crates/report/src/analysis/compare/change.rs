@@ -58,7 +58,7 @@ impl Change {
     }
 
     /// Returns true if both sides have an interval.
-    pub(super) fn has_intervals(&self) -> bool {
+    pub(in crate::analysis) fn has_intervals(&self) -> bool {
         self.new.interval.is_some() && self.old.interval.is_some()
     }
 }

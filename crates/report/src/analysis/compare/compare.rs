@@ -5,13 +5,15 @@ use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
 use suite::model::Scenario;
 
-use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
-use super::findings;
+use super::comparison::{
+    ComparedScenario, Comparison, Difference, Options, Refused, baseline_scenario,
+};
 use super::judge::{Incomparable, compare_figures};
 use super::pmf_cost;
 use super::sides::Sides;
 use crate::analysis::conditions::{Across, COMPARED_RUNS, differences, refusal};
 use crate::analysis::figure::has_figures;
+use crate::analysis::findings::of_difference;
 use crate::log::LoggedRun;
 
 /// Compares the runs with `baseline`.
@@ -69,12 +71,11 @@ fn compare_one(
         let (run, baseline) = (&new.source.input, &old.source.input);
         bail!("nothing in {run} can be compared with the baseline {baseline}. {why}");
     }
-    let mut findings = findings::of_conditions(&sides, &scenarios);
-    findings.extend(if is_pmf_cost {
-        pmf_cost::costs(&sides, &scenarios)
-    } else {
-        findings::of_changes(&sides, &scenarios)
-    });
+    let difference = Difference {
+        sides: &sides,
+        scenarios: &scenarios,
+    };
+    let findings = of_difference(&difference, is_pmf_cost);
     Ok(Comparison {
         run: place,
         tolerance_ppm: options.tolerance_ppm,

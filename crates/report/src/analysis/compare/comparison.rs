@@ -11,10 +11,10 @@ use suite::model::{Evidence, Kind, Run, Scenario, ScenarioKey};
 use suite::plan::{Method, ScenarioId};
 
 use super::change::{Change, ChangeOutcome};
-use super::finding::ComparisonFinding;
-use super::sides::RowPairing;
+use super::sides::{RowPairing, Sides};
 use crate::analysis::conditions::Across;
 use crate::analysis::figure::FigureKey;
+use crate::analysis::findings::BasedFinding;
 use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
@@ -58,7 +58,7 @@ pub struct Comparison {
     pub(crate) refused: Vec<Refused>,
     /// The differences that were ignored.
     pub(crate) across: Vec<Across>,
-    pub(crate) findings: Vec<ComparisonFinding>,
+    pub(crate) findings: Vec<BasedFinding>,
     /// True if the differences are the cost of PMF, which only the run's firmware has.
     pub(crate) is_pmf_cost: bool,
 }
@@ -69,9 +69,17 @@ pub(crate) const CHANGED: Kind = Kind::new("changed");
 impl Comparison {
     /// Adds a finding about instruction counts.
     pub(crate) fn add_counted(&mut self, sentence: String) {
-        let finding = ComparisonFinding::new(CHANGED, Evidence::Counts, sentence);
+        let finding = BasedFinding::new(CHANGED, Evidence::Counts, sentence);
         self.findings.push(finding);
     }
+}
+
+/// What rules about two runs examine.
+#[derive(Clone, Copy)]
+pub(crate) struct Difference<'d> {
+    pub(in crate::analysis) sides: &'d Sides<'d>,
+    /// The scenarios present in both runs.
+    pub(crate) scenarios: &'d [ComparedScenario],
 }
 
 /// A scenario that is present in both runs.
@@ -127,7 +135,7 @@ impl Refused {
 
 /// Returns the baseline scenario to compare with a scenario of the run, preferably one with the
 /// same method and helper.
-pub(super) fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
+pub(in crate::analysis) fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
     let mut same = old.scenarios.iter().filter(|it| it.id == key.id);
     let by_method = same.clone().find(|it| it.method == key.method);
     let found = old.scenario(key).or(by_method);

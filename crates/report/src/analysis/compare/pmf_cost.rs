@@ -6,23 +6,12 @@
 
 use serde_json::{Map, Value};
 use suite::measure::Metric;
-use suite::model::{Cell, CellStep, Kind, Run};
+use suite::model::{Cell, CellStep, Run};
 use suite::plan::ActiveCpus;
 use suite::plan::Variant;
 
-use super::change::Change;
-use super::comparison::{ComparedScenario, scenario_title};
-use super::finding::ComparisonFinding;
-use super::sides::Sides;
 use crate::analysis::conditions::{PMF_COST_RUNS, differences};
-use crate::analysis::words::{durations_text, range_text};
 use crate::log::LoggedRun;
-use crate::log::grouped::grouped;
-
-/// What PMF adds to a figure.
-pub(super) const PMF_COST: Kind = Kind::new("pmf-cost");
-/// The number of timestamps that PSCI_VERSION records: ENTER_PSCI and EXIT_PSCI.
-const STAMPS: f64 = 2.0;
 
 /// Returns true if only the firmware of `new` has PMF, according to the payload's probe.
 fn is_pmf_added(new: &LoggedRun, old: &LoggedRun) -> bool {
@@ -114,50 +103,4 @@ fn is_callers_time(step: CellStep, metric: Metric, has_slept: bool) -> bool {
         Metric::Call => !has_slept,
         _ => false,
     }
-}
-
-/// Returns a finding for each figure of each scenario.
-pub(super) fn costs(sides: &Sides<'_>, scenarios: &[ComparedScenario]) -> Vec<ComparisonFinding> {
-    let mut all = Vec::new();
-    for scenario in scenarios {
-        let title = scenario_title(sides.runs(), scenario.key);
-        let changes = scenario.changes().iter();
-        let by_name = grouped(changes.map(|change| (change.key.in_sentence(), change)));
-        for (name, changes) in by_name {
-            let cost = cost(sides, scenario, &changes);
-            let is_noise = changes.iter().all(|change| change.outcome.is_still());
-            let noise = if is_noise {
-                "; within the tolerance or the noise"
-            } else {
-                ""
-            };
-            let sentence = format!("{title}: PMF adds {} to {name}{}{noise}.", cost.0, cost.1);
-            let finding = ComparisonFinding::of_changes(PMF_COST, sentence, scenario.key, &changes);
-            all.push(finding);
-        }
-    }
-    all
-}
-
-/// Returns the range of differences between the CPUs' times, with and without PMF, and the share of
-/// each timestamp if only timestamps differ.
-fn cost(sides: &Sides<'_>, scenario: &ComparedScenario, changes: &[&Change]) -> (String, String) {
-    let run = &sides.new.run;
-    let differences = || changes.iter().map(|change| change.delta());
-    let times = durations_text(run, differences());
-    let percents = changes.iter().filter_map(|change| change.percent());
-    let percents = range_text(percents, |percent| format!("{percent:+.1} %"));
-    let percents = if percents.is_empty() {
-        percents
-    } else {
-        format!(" ({percents})")
-    };
-    let is_simple_call = scenario.key.id.is_suite() && !scenario.key.id.is_suspend();
-    let per_stamp = if is_simple_call {
-        let each = durations_text(run, differences().map(|time| time / STAMPS));
-        format!(": {each} for each of its two timestamps")
-    } else {
-        String::new()
-    };
-    (times + &percents, per_stamp)
 }

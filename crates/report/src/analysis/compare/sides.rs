@@ -124,19 +124,23 @@ fn check_clusters(side: &LoggedRun, other: &LoggedRun) -> Result<()> {
 }
 
 /// The two runs, their CPU pairs, and the thresholds for a change.
-pub(super) struct Sides<'r> {
-    pub(super) new: &'r LoggedRun,
-    pub(super) old: LoggedRun,
-    pub(super) row_pairing: RowPairing,
+pub(in crate::analysis) struct Sides<'r> {
+    pub(in crate::analysis) new: &'r LoggedRun,
+    pub(in crate::analysis) old: LoggedRun,
+    pub(in crate::analysis) row_pairing: RowPairing,
     /// Indices of CPUs in the run and in the baseline.
     pairs: Vec<(CpuIndex, CpuIndex)>,
     /// The relative tolerance, in parts per million.
-    pub(super) tolerance: u32,
+    pub(in crate::analysis) tolerance: u32,
 }
 
 impl<'r> Sides<'r> {
     /// Pairs the CPUs of `new` and `old`.
-    pub(super) fn of(new: &'r LoggedRun, old: &LoggedRun, tolerance: u32) -> Result<Self> {
+    pub(in crate::analysis) fn of(
+        new: &'r LoggedRun,
+        old: &LoggedRun,
+        tolerance: u32,
+    ) -> Result<Self> {
         let has_mpidrs = |it: &LoggedRun| it.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
         let (row_pairing, name) = match has_mpidrs(new) && has_mpidrs(old) {
             true => (RowPairing::Mpidr, "MPIDR"),
@@ -200,7 +204,7 @@ impl<'r> Sides<'r> {
     }
 
     /// Returns the run's data and the baseline's.
-    pub(super) const fn runs(&self) -> (&Run, &Run) {
+    pub(in crate::analysis) const fn runs(&self) -> (&Run, &Run) {
         (&self.new.run, &self.old.run)
     }
 }

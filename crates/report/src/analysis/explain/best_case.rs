@@ -5,13 +5,13 @@ use suite::model::Kind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
-use super::explanation::Explanation;
-use super::suite_tables::{Column, Figure, SuiteTables, are_alike};
+use super::suite_tables::{Column, SuiteTables, TableFigure, are_alike};
+use crate::analysis::findings::BasedFinding;
 
 /// The shortest entries in a run.
 const BEST_CASE: Kind = Kind::new("best-case");
 
-pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+pub(in crate::analysis) fn best_case(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let entries = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Powerdown)?;
     let flushes = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, CacheFlush)?;
     let others = [
@@ -23,7 +23,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let others = others.map(|id| tables.column(id, Powerdown));
     let others: Option<Vec<Column>> = others.into_iter().collect();
     let others = others?;
-    let is_shortest = |own: &Figure| {
+    let is_shortest = |own: &TableFigure| {
         let mut others = others.iter().filter_map(|it| it.figure(own.cpu));
         let fastest = tables.samples_of(own).0;
         others.all(|it| own.ticks <= it.ticks && fastest <= tables.samples_of(it).0)
@@ -42,14 +42,14 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     };
     let own = entries.figures().chain(flushes.figures());
     let all = own.chain(others.iter().flat_map(Column::figures));
-    Some(Explanation {
-        kind: BEST_CASE,
-        sentence: format!(
+    Some(BasedFinding::of_tables(
+        BEST_CASE,
+        format!(
             "Level 0 serial is the best case: entries take {range}{flush}, and no CPU enters \
              faster in any other scenario."
         ),
-        figures: all.copied().collect(),
-    })
+        all.copied(),
+    ))
 }
 
 /// Returns true if CPUs flush their cluster's caches in the deepest state but not at level 0.

@@ -5,7 +5,7 @@ use suite::measure::Metric;
 use suite::plan::ScenarioId;
 
 use super::flush_sizes::{FlushExtent, FlushSizes};
-use super::suite_tables::{Column, Figure, SuiteTables};
+use super::suite_tables::{Column, SuiteTables, TableFigure};
 
 /// The cache flushes in one scenario.
 pub(super) struct Flushes {
@@ -57,17 +57,17 @@ impl Flushes {
     }
 
     /// Returns the cluster flushes.
-    pub(super) fn large(&self) -> Vec<Figure> {
+    pub(super) fn large(&self) -> Vec<TableFigure> {
         self.column.filtered(|cpu| self.is_of_cluster(cpu))
     }
 
     /// Returns the flushes that cover only a CPU's own caches.
-    pub(super) fn small(&self) -> Vec<Figure> {
+    pub(super) fn small(&self) -> Vec<TableFigure> {
         self.column.filtered(|cpu| !self.is_of_cluster(cpu))
     }
 
     /// Returns all flushes.
-    pub(super) fn all(&self) -> Vec<Figure> {
+    pub(super) fn all(&self) -> Vec<TableFigure> {
         self.column.figures().copied().collect()
     }
 }

@@ -5,14 +5,14 @@ use suite::model::Kind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
-use super::explanation::Explanation;
 use super::lead::lead;
-use super::suite_tables::{Figure, SuiteTables};
+use super::suite_tables::{SuiteTables, TableFigure};
+use crate::analysis::findings::BasedFinding;
 
 /// The additional exit cost after CPU_OFF.
 const CPU_OFF_EXIT: Kind = Kind::new("cpu-off-exit");
 
-pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+pub(in crate::analysis) fn cpu_off_exit(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     // This scenario only suspends the lead and never turns it off.
     let lead = lead(tables)?.cpu;
     let off = tables.column(ScenarioId::CPU_OFF_SERIAL, Wakeup)?;
@@ -27,21 +27,22 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         |cpu| cpu != lead && off_flushes.is_of_cluster(cpu) == suspend_flushes.is_of_cluster(cpu);
     let off = off.filtered(is_of_one_level);
     let suspend = suspend.filtered(is_of_one_level);
-    let pairs: Vec<(Figure, Figure)> = off.into_iter().zip(suspend).collect();
-    let is_longer = |(off, suspend): &(Figure, Figure)| tables.is_longer(off, suspend, 12);
+    let pairs: Vec<(TableFigure, TableFigure)> = off.into_iter().zip(suspend).collect();
+    let is_longer =
+        |(off, suspend): &(TableFigure, TableFigure)| tables.is_longer(off, suspend, 12);
     if pairs.len() < 2 || !pairs.iter().all(is_longer) {
         return None;
     }
     let cpus = tables.names(pairs.iter().map(|it| it.0.cpu));
     let after_off = tables.range(pairs.iter().map(|it| &it.0));
     let after_suspend = tables.range(pairs.iter().map(|it| &it.1));
-    Some(Explanation {
-        kind: CPU_OFF_EXIT,
-        sentence: format!(
+    Some(BasedFinding::of_tables(
+        CPU_OFF_EXIT,
+        format!(
             "Exits are longer after CPU_OFF than after a suspend to the same level, because \
              CPU_ON's finisher does more than the suspend finisher: {after_off} compared with \
              {after_suspend} in deep serial ({cpus})."
         ),
-        figures: pairs.into_iter().flat_map(|it| [it.0, it.1]).collect(),
-    })
+        pairs.into_iter().flat_map(|it| [it.0, it.1]),
+    ))
 }

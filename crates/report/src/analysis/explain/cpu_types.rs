@@ -6,9 +6,9 @@ use suite::model::Kind;
 use suite::plan::ScenarioId;
 
 use super::cluster_facts::cluster_facts;
-use super::explanation::Explanation;
 use super::lead::lead;
-use super::suite_tables::{Figure, SuiteTables, exceeds};
+use super::suite_tables::{SuiteTables, TableFigure, exceeds};
+use crate::analysis::findings::BasedFinding;
 
 /// Figures by CPU type.
 const CPU_TYPES: Kind = Kind::new("cpu-types");
@@ -27,12 +27,12 @@ const UNDISTURBED: [(ScenarioId, Metric, &str); 3] = [
 /// The minimum number of these metrics that must agree.
 const AGREED_MIN: usize = 2;
 
-pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+pub(in crate::analysis) fn cpu_types(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let facts = cluster_facts(tables);
     let types: Option<Vec<String>> = facts.iter().map(|it| it.cpu_type.clone()).collect();
     let types = types?;
     let (one, other) = types.iter().unique().collect_tuple()?;
-    let type_of = |it: &Figure| {
+    let type_of = |it: &TableFigure| {
         let cluster = tables.cluster(it.cpu);
         let place = facts.iter().position(|fact| fact.cluster == cluster);
         place.map(|place| &types[place])
@@ -52,7 +52,7 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         let of = |wanted: &String| {
             let own = column.figures().filter(|it| Some(it.cpu) != left_out);
             let own = own.filter(|it| type_of(it) == Some(wanted));
-            own.copied().collect::<Vec<Figure>>()
+            own.copied().collect::<Vec<TableFigure>>()
         };
         let (mine, others) = (of(one), of(other));
         if are_less(tables, &mine, &others) {
@@ -75,16 +75,16 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     });
     let each = each.format(", ");
     let figures = quicker.iter().flat_map(|it| it.2.iter().chain(&it.3));
-    Some(Explanation {
-        kind: CPU_TYPES,
-        sentence: format!("{winner} CPUs are faster than {loser} CPUs: {each}."),
-        figures: figures.copied().collect(),
-    })
+    Some(BasedFinding::of_tables(
+        CPU_TYPES,
+        format!("{winner} CPUs are faster than {loser} CPUs: {each}."),
+        figures.copied(),
+    ))
 }
 
 /// Returns true if every figure in `more` is at least 5 % greater than every figure in `less`, and
 /// no sample contradicts that.
-fn are_less(tables: &SuiteTables<'_>, less: &[Figure], more: &[Figure]) -> bool {
+fn are_less(tables: &SuiteTables<'_>, less: &[TableFigure], more: &[TableFigure]) -> bool {
     let most = less.iter().map(|it| it.ticks).max();
     let least = more.iter().map(|it| it.ticks).min();
     let ends = most.zip(least);

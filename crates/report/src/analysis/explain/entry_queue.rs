@@ -6,13 +6,13 @@ use suite::model::Kind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
-use super::explanation::Explanation;
 use super::suite_tables::{SuiteTables, even_steps, exceeds};
+use crate::analysis::findings::BasedFinding;
 
 /// CPUs that wait for each other while powering down.
 pub(crate) const ENTRY_QUEUE: Kind = Kind::new("entry-queue");
 
-pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+pub(in crate::analysis) fn entry_queue(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let has_order = tables
         .scenario(ScenarioId::SUSPEND_DEEP_PARALLEL)?
         .has_order();
@@ -31,16 +31,12 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let steps = tables.logged.clock().range(steps);
     let together = tables.range(parallel.figures());
     let alone = tables.range(serial.figures());
-    Some(Explanation {
-        kind: ENTRY_QUEUE,
-        sentence: format!(
+    Some(BasedFinding::of_tables(
+        ENTRY_QUEUE,
+        format!(
             "In deep parallel, CPUs queue for PSCI's locks: entries take {together}, in steps of \
              {steps}. In deep serial, without a queue, they take {alone}."
         ),
-        figures: parallel
-            .figures()
-            .chain(serial.figures())
-            .copied()
-            .collect(),
-    })
+        parallel.figures().chain(serial.figures()).copied(),
+    ))
 }

@@ -5,19 +5,19 @@ use suite::model::Kind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
-use super::explanation::Explanation;
 use super::lead::lead;
-use super::suite_tables::{Figure, SuiteTables};
+use super::suite_tables::{SuiteTables, TableFigure};
+use crate::analysis::findings::BasedFinding;
 
 /// Cluster flushes by CPUs that are not the last man.
 pub(crate) const EXTRA_FLUSH: Kind = Kind::new("extra-flush");
 
-pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+pub(in crate::analysis) fn extra_flush(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let parallel = in_parallel(tables);
     let series = Flushes::in_series(tables).unwrap_or_default();
     let serial = lead(tables).map(|lead| {
         let large = series.iter().flat_map(|it| it.1.large());
-        let all: Vec<Figure> = large.filter(|it| lead.has_twin(tables, it.cpu)).collect();
+        let all: Vec<TableFigure> = large.filter(|it| lead.has_twin(tables, it.cpu)).collect();
         (lead, all)
     });
     let mut sentences = Vec::new();
@@ -47,19 +47,19 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         ));
         figures.extend(serial);
     }
-    (!sentences.is_empty()).then(|| Explanation {
-        kind: EXTRA_FLUSH,
-        sentence: format!(
-            "CPUs other than the last one down pay for flushing the cluster's caches: {}.",
-            sentences.join("; ")
-        ),
-        figures,
-    })
+    if sentences.is_empty() {
+        return None;
+    }
+    let sentence = format!(
+        "CPUs other than the last one down pay for flushing the cluster's caches: {}.",
+        sentences.join("; ")
+    );
+    Some(BasedFinding::of_tables(EXTRA_FLUSH, sentence, figures))
 }
 
 /// Returns the cluster flushes in parallel deep suspends, but only for clusters with more than one
 /// such flush.
-fn in_parallel(tables: &SuiteTables<'_>) -> Vec<Figure> {
+fn in_parallel(tables: &SuiteTables<'_>) -> Vec<TableFigure> {
     let Some(flushes) = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_PARALLEL) else {
         return Vec::new();
     };

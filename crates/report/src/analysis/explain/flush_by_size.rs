@@ -9,16 +9,16 @@ use suite::plan::ScenarioId;
 
 use super::cluster_facts::cluster_facts;
 use super::cluster_flush::Flushes;
-use super::explanation::Explanation;
-use super::suite_tables::{Figure, SuiteTables, short_name};
+use super::suite_tables::{SuiteTables, TableFigure, short_name};
+use crate::analysis::findings::BasedFinding;
 
 /// Cluster flush time by cache size.
 const FLUSH_BY_SIZE: Kind = Kind::new("flush-by-size");
 
 /// The longest cluster flush for each cache size, sorted by size.
-type BySize = BTreeMap<u64, Figure>;
+type BySize = BTreeMap<u64, TableFigure>;
 
-pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+pub(in crate::analysis) fn flush_by_size(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let facts = cluster_facts(tables);
     let sizes: Option<BTreeMap<u16, u64>> = facts
         .iter()
@@ -51,11 +51,11 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         "The caches of {large} take longer to flush than those of {small}: {}.",
         each.format(", ")
     );
-    Some(Explanation {
-        kind: FLUSH_BY_SIZE,
+    Some(BasedFinding::of_tables(
+        FLUSH_BY_SIZE,
         sentence,
-        figures: all.iter().flat_map(|it| it.1.values()).copied().collect(),
-    })
+        all.iter().flat_map(|it| it.1.values()).copied(),
+    ))
 }
 
 /// Returns the longest flush for each cache size; None if any cluster lacks a cluster flush, or if

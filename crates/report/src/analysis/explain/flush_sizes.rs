@@ -11,7 +11,7 @@ use itertools::Itertools as _;
 use suite::measure::Metric::CacheFlush;
 use suite::plan::ScenarioId;
 
-use super::suite_tables::{Column, CpuKind, Figure, SuiteTables};
+use super::suite_tables::{Column, CpuKind, SuiteTables, TableFigure};
 
 /// If a cluster's flush takes less than this many times as long as a CPU's own, or less than
 /// [`DIFFERENCE_NS`] nanoseconds longer, the difference may have another cause.
@@ -64,7 +64,7 @@ impl FlushSizes {
 
     fn with_lead(tables: &SuiteTables<'_>, lead: CpuIndex) -> Option<Self> {
         let is_last =
-            |it: &Figure| it.cpu == lead || tables.cluster(it.cpu) != tables.cluster(lead);
+            |it: &TableFigure| it.cpu == lead || tables.cluster(it.cpu) != tables.cluster(lead);
         let serial = serial_columns(tables);
         let of_clusters = serial
             .iter()
@@ -96,7 +96,7 @@ impl FlushSizes {
     /// flush only their own caches, in all serial scenarios except those in which all CPUs flush
     /// their cluster's.
     fn fit(&self, tables: &SuiteTables<'_>) -> bool {
-        let is_twin = |it: &&Figure| {
+        let is_twin = |it: &&TableFigure| {
             it.cpu != self.lead && tables.cluster(it.cpu) == tables.cluster(self.lead)
         };
         let columns = serial_columns(tables);
@@ -113,7 +113,7 @@ impl FlushSizes {
     }
 
     /// Returns what a flush covers.
-    pub(super) fn extent(&self, tables: &SuiteTables<'_>, flush: &Figure) -> FlushExtent {
+    pub(super) fn extent(&self, tables: &SuiteTables<'_>, flush: &TableFigure) -> FlushExtent {
         match self.limits.get(&tables.kind(flush.cpu)) {
             Some(limits) if (limits.own.0..=limits.own.1).contains(&flush.ticks) => {
                 FlushExtent::Own

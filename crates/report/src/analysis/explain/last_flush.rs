@@ -6,13 +6,13 @@ use suite::model::Kind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
-use super::explanation::Explanation;
 use super::suite_tables::SuiteTables;
+use crate::analysis::findings::BasedFinding;
 
 /// The CPU in each cluster that flushes the cluster's caches.
 const LAST_FLUSH: Kind = Kind::new("last-flush");
 
-pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+pub(in crate::analysis) fn last_flush(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     if tables
         .scenario(ScenarioId::SUSPEND_DEEP_PARALLEL)?
         .has_order()
@@ -31,12 +31,12 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
         format!("{cpu} ({span})")
     });
     let (each, others) = (each.format(" and "), tables.range(&small));
-    Some(Explanation {
-        kind: LAST_FLUSH,
-        sentence: format!(
+    Some(BasedFinding::of_tables(
+        LAST_FLUSH,
+        format!(
             "In deep parallel, one CPU in each cluster also flushes the cluster's caches, as the \
              last CPU down must: CPU {each}. The others flush only their own ({others})."
         ),
-        figures: flushes.all(),
-    })
+        flushes.all(),
+    ))
 }

@@ -4,14 +4,14 @@ use itertools::Itertools as _;
 use suite::model::Kind;
 
 use super::cluster_flush::Flushes;
-use super::explanation::Explanation;
 use super::lead::lead;
-use super::suite_tables::{Figure, SuiteTables, short_name};
+use super::suite_tables::{SuiteTables, short_name};
+use crate::analysis::findings::BasedFinding;
 
 /// CPUs in the lead's cluster.
 const LEAD_CLUSTER: Kind = Kind::new("lead-cluster");
 
-pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+pub(in crate::analysis) fn lead_cluster(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let lead = lead(tables)?;
     let mut shown = Vec::new();
     for (scenario, flushes) in Flushes::in_series(tables)? {
@@ -39,13 +39,13 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let (each, label) = (each.format("; "), tables.logged.run.label(lead.cpu));
     let figures = shown.iter().flat_map(|it| it.1.all());
     let cluster = tables.cluster(lead.cpu);
-    Some(Explanation {
-        kind: LEAD_CLUSTER,
-        sentence: format!(
+    Some(BasedFinding::of_tables(
+        LEAD_CLUSTER,
+        format!(
             "Cluster {cluster} stays on in serial scenarios, because the lead, {label}, stays \
              awake: its other CPUs ({cpus}) flush only their own caches, {each}.{}",
             lead.remark()
         ),
-        figures: figures.collect::<Vec<Figure>>(),
-    })
+        figures,
+    ))
 }

@@ -8,14 +8,14 @@ use suite::measure::Metric::Powerdown;
 use suite::model::{Cell, Kind, Scenario};
 use suite::plan::ScenarioId;
 
-use super::explanation::Explanation;
 use super::suite_tables::{SuiteTables, even_steps, exceeds};
 use super::uniform_exits::UniformExits;
+use crate::analysis::findings::BasedFinding;
 
 /// A platform lock.
 pub(crate) const PLATFORM_LOCK: Kind = Kind::new("platform-lock");
 
-pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+pub(in crate::analysis) fn platform_lock(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let parallel = tables.column(ScenarioId::CPU_SUSPEND_PARALLEL, Powerdown)?;
     let serial = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Powerdown)?;
     let exits = UniformExits::of(tables)?;
@@ -35,16 +35,16 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
     let alone = tables.range(serial.figures());
     let out = tables.range(exits.parallel.figures());
     let all = parallel.figures().chain(serial.figures()).copied();
-    Some(Explanation {
-        kind: PLATFORM_LOCK,
-        sentence: format!(
+    Some(BasedFinding::of_tables(
+        PLATFORM_LOCK,
+        format!(
             "At level 0, PSCI's generic code takes no lock, but parallel entries queue: they take \
              {together}, in steps of {steps}. Serial entries take {alone}, and exits do not queue \
              ({out}). The platform must have a lock, for example around its only channel to a \
              power controller{until}."
         ),
-        figures: all.chain(exits.figures()).collect(),
-    })
+        all.chain(exits.figures()),
+    ))
 }
 
 /// Returns true if timestamps show that entries do not grow in the order in which CPUs go down.

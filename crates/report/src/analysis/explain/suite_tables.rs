@@ -2,7 +2,6 @@
 
 use hardware::board::{CpuIndex, LabelSource};
 use itertools::Itertools as _;
-use serde::Serialize;
 use suite::measure::{Metric, Summary};
 use suite::model::Scenario;
 use suite::plan::ScenarioId;
@@ -11,8 +10,8 @@ use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;
 
 /// One figure in a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Figure {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableFigure {
     /// The scenario.
     pub scenario: ScenarioId,
     /// The CPU.
@@ -24,7 +23,7 @@ pub struct Figure {
 }
 
 /// A run's suite tables, measured with the TFTF method.
-pub(super) struct SuiteTables<'r> {
+pub(in crate::analysis) struct SuiteTables<'r> {
     /// The run.
     pub logged: &'r LoggedRun,
     scenarios: Vec<Scenario>,
@@ -35,12 +34,12 @@ pub(super) type CpuKind = (u16, Option<u64>);
 
 /// One metric's figures in one scenario, for each of the run's CPUs in board order.
 #[derive(Clone, Debug)]
-pub(super) struct Column(Vec<Figure>);
+pub(super) struct Column(Vec<TableFigure>);
 
 impl<'r> SuiteTables<'r> {
     /// Returns a run's tables. Leaves out parallel tables if a helper stayed awake, because such a
     /// table combines rounds with different helpers, one of which stayed awake in each round.
-    pub(super) fn of(logged: &'r LoggedRun) -> Self {
+    pub(in crate::analysis) fn of(logged: &'r LoggedRun) -> Self {
         let has_helper = |it: &Scenario| it.cells.iter().any(|cell| cell.helper.is_some());
         let mut scenarios = logged.suite_tables();
         scenarios.retain(|it| !it.id.is_parallel() || it.helper.is_none() && !has_helper(it));
@@ -67,14 +66,14 @@ impl<'r> SuiteTables<'r> {
         let table = self.scenarios.iter().find(|it| it.id == scenario)?;
         let figure = |cpu: CpuIndex| {
             let ticks = table.cell(cpu)?.figure(metric)?;
-            Some(Figure {
+            Some(TableFigure {
                 scenario,
                 cpu,
                 metric,
                 ticks,
             })
         };
-        let all: Option<Vec<Figure>> = self.cpus().map(figure).collect();
+        let all: Option<Vec<TableFigure>> = self.cpus().map(figure).collect();
         all.filter(|it| !it.is_empty()).map(Column)
     }
 
@@ -113,14 +112,14 @@ impl<'r> SuiteTables<'r> {
         figures.all(|it| self.summary(it).is_some())
     }
 
-    fn summary(&self, figure: &Figure) -> Option<&Summary> {
+    fn summary(&self, figure: &TableFigure) -> Option<&Summary> {
         let cell = self.scenario(figure.scenario)?.cell(figure.cpu)?;
         cell.summary(figure.metric)
     }
 
     /// Returns the shortest and the longest sample of a figure. Without samples, both are the
     /// figure.
-    pub(super) fn samples_of(&self, figure: &Figure) -> (u64, u64) {
+    pub(super) fn samples_of(&self, figure: &TableFigure) -> (u64, u64) {
         let summary = self.summary(figure);
         summary.map_or((figure.ticks, figure.ticks), |it| {
             (it.min.min(figure.ticks), it.max.max(figure.ticks))
@@ -130,14 +129,14 @@ impl<'r> SuiteTables<'r> {
     /// Returns the shortest and the longest sample of all `figures`.
     pub(super) fn sample_range<'f>(
         &self,
-        figures: impl IntoIterator<Item = &'f Figure>,
+        figures: impl IntoIterator<Item = &'f TableFigure>,
     ) -> Option<(u64, u64)> {
         let samples = figures.into_iter().map(|it| self.samples_of(it));
         samples.reduce(|all, own| (all.0.min(own.0), all.1.max(own.1)))
     }
 
     /// Returns true if `more` exceeds `less` as [`exceeds`] says, and no sample contradicts that.
-    pub(super) fn is_longer(&self, more: &Figure, less: &Figure, share: u64) -> bool {
+    pub(super) fn is_longer(&self, more: &TableFigure, less: &TableFigure, share: u64) -> bool {
         let are_apart = self.samples_of(more).0 > self.samples_of(less).1;
         are_apart && exceeds(more.ticks, less.ticks, share)
     }
@@ -161,7 +160,7 @@ impl<'r> SuiteTables<'r> {
     }
 
     /// Formats the range of `figures` for use in a sentence.
-    pub(super) fn range<'f>(&self, figures: impl IntoIterator<Item = &'f Figure>) -> String {
+    pub(super) fn range<'f>(&self, figures: impl IntoIterator<Item = &'f TableFigure>) -> String {
         let ticks = figures.into_iter().map(|it| it.ticks);
         match ticks.minmax().into_option() {
             Some(range) => self.logged.clock().range(range).to_string(),
@@ -177,12 +176,12 @@ impl<'r> SuiteTables<'r> {
 
 impl Column {
     /// Returns the figures.
-    pub(super) fn figures(&self) -> impl Iterator<Item = &Figure> + Clone {
+    pub(super) fn figures(&self) -> impl Iterator<Item = &TableFigure> + Clone {
         self.0.iter()
     }
 
     /// Returns a CPU's figure.
-    pub(super) fn figure(&self, cpu: CpuIndex) -> Option<&Figure> {
+    pub(super) fn figure(&self, cpu: CpuIndex) -> Option<&TableFigure> {
         self.0.get(cpu.place())
     }
 
@@ -193,7 +192,7 @@ impl Column {
     }
 
     /// Returns the figures for the CPUs that `is_wanted` accepts.
-    pub(super) fn filtered(&self, is_wanted: impl Fn(CpuIndex) -> bool) -> Vec<Figure> {
+    pub(super) fn filtered(&self, is_wanted: impl Fn(CpuIndex) -> bool) -> Vec<TableFigure> {
         let all = self.0.iter().filter(|it| is_wanted(it.cpu));
         all.copied().collect()
     }

@@ -10,7 +10,7 @@ use suite::model::Cell;
 use suite::plan::ScenarioId;
 
 use super::suite_tables::{even_steps, exceeds};
-use super::{Explanation, explanations};
+use crate::analysis::findings::{BasedFinding, explanations};
 use crate::analysis::made_up::published;
 use crate::log::LoggedRun;
 
@@ -28,8 +28,8 @@ fn release(name: &str) -> LoggedRun {
     published(&format!("juno/{name}"))
 }
 
-fn kinds(all: &[Explanation]) -> Vec<String> {
-    let word = |it: &Explanation| serde_json::to_value(it.kind).expect("a word");
+fn kinds(all: &[BasedFinding]) -> Vec<String> {
+    let word = |it: &BasedFinding| serde_json::to_value(it.finding.kind).expect("a word");
     let words = all.iter().map(word);
     words
         .map(|it| it.as_str().expect("a word").to_owned())
@@ -39,7 +39,7 @@ fn kinds(all: &[Explanation]) -> Vec<String> {
 fn sentence(release: &LoggedRun, kind: &str) -> String {
     let all = explanations(release);
     let place = kinds(&all).iter().position(|it| it == kind);
-    all[place.expect(kind)].sentence.clone()
+    all[place.expect(kind)].finding.sentence.clone()
 }
 
 /// The page from 2017 contains its own explanation of these tables.
@@ -47,7 +47,7 @@ fn sentence(release: &LoggedRun, kind: &str) -> String {
 fn tables_of_2017_are_explained_as_on_their_page() {
     let run = release("2017-01-31");
     let all = explanations(&run);
-    let text = all.iter().map(|it| it.sentence.as_str()).join("\n");
+    let text = all.iter().map(|it| it.finding.sentence.as_str()).join("\n");
     expect_test::expect![[r#"
         In deep parallel, CPUs queue for PSCI's locks: entries take 20.00 us to 375.00 us, in steps of 85.00 us to 88.00 us. In deep serial, without a queue, they take 21.00 us to 195.00 us.
         At level 0, PSCI's generic code takes no lock, but parallel entries queue: they take 21.00 us to 376.00 us, in steps of 83.00 us to 89.00 us. Serial entries take 17.00 us to 22.00 us, and exits do not queue (13.00 us to 15.00 us). The platform must have a lock, for example around its only channel to a power controller, and holds it until the CPU is off.

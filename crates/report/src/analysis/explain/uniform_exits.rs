@@ -8,8 +8,8 @@ use suite::measure::Metric::Wakeup;
 use suite::model::Kind;
 use suite::plan::ScenarioId;
 
-use super::explanation::Explanation;
-use super::suite_tables::{Column, CpuKind, Figure, SuiteTables, exceeds};
+use super::suite_tables::{Column, CpuKind, SuiteTables, TableFigure, exceeds};
+use crate::analysis::findings::BasedFinding;
 
 /// Exits without a queue.
 const UNIFORM_EXITS: Kind = Kind::new("uniform-exits");
@@ -17,7 +17,7 @@ const UNIFORM_EXITS: Kind = Kind::new("uniform-exits");
 /// The minimum number of CPUs that can form a queue.
 const CPUS_MIN: usize = 3;
 
-pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
+pub(in crate::analysis) fn uniform_exits(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let exits = UniformExits::of(tables)?;
     if tables.cpus().count() < CPUS_MIN {
         return None;
@@ -34,14 +34,14 @@ pub(super) fn explain(tables: &SuiteTables<'_>) -> Option<Explanation> {
             tables.span(ticks)
         ),
     };
-    Some(Explanation {
-        kind: UNIFORM_EXITS,
-        sentence: format!(
+    Some(BasedFinding::of_tables(
+        UNIFORM_EXITS,
+        format!(
             "At level 0, parallel exits take no longer than serial ones ({parallel} compared with \
              {serial}){within}: no CPU waits for a lock on its way up."
         ),
-        figures: exits.figures(),
-    })
+        exits.figures(),
+    ))
 }
 
 /// Parallel exits at level 0 that are no longer than serial ones.
@@ -74,7 +74,7 @@ impl UniformExits {
     }
 
     /// Returns all figures.
-    pub(super) fn figures(&self) -> Vec<Figure> {
+    pub(super) fn figures(&self) -> Vec<TableFigure> {
         let all = self.parallel.figures().chain(self.serial.figures());
         all.copied().collect()
     }
@@ -105,7 +105,7 @@ fn excess_within_variation(
     if pairs.any(|(parallel, serial)| exceeds(parallel.ticks, serial.ticks, 4)) {
         return None;
     }
-    let excess = |it: &Figure| {
+    let excess = |it: &TableFigure| {
         let longest = ranges[&tables.kind(it.cpu)].1;
         it.ticks.saturating_sub(longest)
     };

@@ -10,7 +10,7 @@ use itertools::Itertools as _;
 use serde::Serialize;
 use suite::measure::Metric;
 use suite::model::{Cell, Failure, Scenario, Skip, Status};
-use suite::plan::{ActiveCpus, ScenarioId};
+use suite::plan::{ActiveCpus, Axis};
 
 use super::judgement::LongestTime;
 use crate::analysis::cpu_names::type_of;
@@ -199,7 +199,7 @@ impl<'r> OneRun<'r, '_> {
 fn state_of_cell(scenario: &Scenario, cell: &Cell) -> Option<u32> {
     let skipped = cell
         .skipped
-        .filter(|_| scenario.id == ScenarioId::named("idle_states"));
+        .filter(|_| scenario.id.axis() == Some(Axis::PowerState));
     let skipped = skipped.and(cell.step.value);
     let of_step = cell.power_state.or_else(|| u32::try_from(skipped?).ok());
     match scenario.id.is_suite() {
@@ -224,8 +224,8 @@ fn gap(
             .helper
             .or(latency.figure.cell.helper)
             .is_some();
-        // In a step of this sweep, only some CPUs suspend.
-        let is_of_some = latency.scenario.id == ScenarioId::named("contend_sweep");
+        // In a step of such a sweep, only some CPUs suspend.
+        let is_of_some = latency.scenario.id.axis() == Some(Axis::Cpus);
         is_parallel(latency.scenario, &latency.figure) && !is_helped && !is_of_some
     };
     let is_complete = |run: &OneRun<'_, '_>| has_one_cpu(run) || run.times(metrics).any(is_of_all);

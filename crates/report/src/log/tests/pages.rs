@@ -9,7 +9,7 @@ use suite::plan::ScenarioId;
 use tempfile::TempDir;
 
 use crate::analysis::audit::audit;
-use crate::analysis::explain::explanations;
+use crate::analysis::findings::explanations;
 use crate::analysis::history::history;
 use crate::log::{LoggedRun, page, tables};
 

@@ -5,8 +5,8 @@ use suite::model::{Evidence, Kind};
 use suite::plan::ScenarioId;
 
 use super::support::{compared, found};
+use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::ChangeOutcome::Noise;
-use crate::analysis::compare::comparison::CHANGED;
 use crate::analysis::made_up::{set_summary, suite};
 use crate::log::LoggedRun;
 

@@ -5,11 +5,11 @@ use suite::model::Kind;
 use suite::plan::ScenarioId;
 
 use super::support::{compared, found, juno, of, outcomes, sentences, try_compare, with_rows};
+use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
-use crate::analysis::compare::cluster_flush::FLUSH_OF_CLUSTER;
-use crate::analysis::compare::comparison::CHANGED;
-use crate::analysis::compare::findings::{REORDERED, UNCHANGED};
 use crate::analysis::compare::{ChangeList, ComparedScenario, RowIs, RowPairing};
+use crate::analysis::findings::FLUSH_OF_CLUSTER;
+use crate::analysis::findings::{REORDERED, UNCHANGED};
 use crate::analysis::made_up::{published, suite};
 use crate::log::LoggedRun;
 

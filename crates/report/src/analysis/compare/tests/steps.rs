@@ -6,10 +6,10 @@ use suite::plan::Variant;
 use suite::plan::{ActiveCpus, ScenarioId};
 
 use super::support::{compared, found, sentences, try_compare};
+use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::ChangeList;
 use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
-use crate::analysis::compare::comparison::CHANGED;
-use crate::analysis::compare::findings::UNCHANGED;
+use crate::analysis::findings::UNCHANGED;
 use crate::analysis::made_up::{cell_of, step, with_steps};
 use crate::log::LoggedRun;
 

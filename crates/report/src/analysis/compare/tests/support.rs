@@ -5,10 +5,10 @@ use suite::measure::Metric;
 use suite::model::Kind;
 use suite::plan::ScenarioId;
 
-use crate::analysis::compare::finding::ComparisonFinding;
 use crate::analysis::compare::{
     Across, Change, ChangeOutcome, ComparedScenario, Comparison, Options, compare, name_rows,
 };
+use crate::analysis::findings::BasedFinding;
 use crate::analysis::made_up::published;
 use crate::log::LoggedRun;
 
@@ -63,8 +63,8 @@ pub(super) fn found<'c>(
     comparison: &'c Comparison,
     kind: Kind,
     parts: &[&str],
-) -> &'c ComparisonFinding {
-    let has_all = |it: &&ComparisonFinding| {
+) -> &'c BasedFinding {
+    let has_all = |it: &&BasedFinding| {
         let sentence = &it.finding.sentence;
         it.finding.kind == kind && parts.iter().all(|part| sentence.contains(part))
     };

@@ -5,17 +5,15 @@ use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::model::Kind;
 
-use super::change::{Change, ChangeOutcome};
-use super::cluster_flush::cluster_flushes;
-use super::comparison::{CHANGED, ComparedScenario, scenario_title};
-use super::differences::{conditions, unweighed};
-use super::finding::ComparisonFinding;
-use super::sides::Sides;
+use super::based_finding::BasedFinding;
+use crate::analysis::compare::{
+    CHANGED, Change, ChangeOutcome, ComparedScenario, Difference, Sides, scenario_title,
+};
 use crate::analysis::words::{durations_text, range_text};
 use crate::log::grouped::grouped;
 
 /// Figures that merely moved to different CPUs.
-pub(super) const REORDERED: Kind = Kind::new("reordered");
+pub(crate) const REORDERED: Kind = Kind::new("reordered");
 /// Figures that did not change.
 pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");
 
@@ -23,29 +21,16 @@ pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");
 /// them.
 const NAMED_MAX: usize = 16;
 
-/// Returns the findings on differences other than those in the figures, and on what is unknown.
-pub(super) fn of_conditions(
-    sides: &Sides<'_>,
-    scenarios: &[ComparedScenario],
-) -> Vec<ComparisonFinding> {
-    let mut all = conditions(sides, scenarios);
-    all.extend(unweighed(sides, scenarios));
-    all
-}
-
-/// Returns the findings on the figures.
-pub(super) fn of_changes(
-    sides: &Sides<'_>,
-    scenarios: &[ComparedScenario],
-) -> Vec<ComparisonFinding> {
-    let mut all = cluster_flushes(sides, scenarios);
+/// Returns the findings on the figures of each scenario.
+pub(super) fn changes(&Difference { sides, scenarios }: &Difference<'_>) -> Vec<BasedFinding> {
+    let mut findings = Vec::new();
     for compared in scenarios {
-        let of = OneScenario { sides, compared };
-        all.extend(of.reordered());
-        all.extend(of.changed());
-        all.extend(of.unchanged());
+        let scenario = OneScenario { sides, compared };
+        findings.extend(scenario.reordered());
+        findings.extend(scenario.changed());
+        findings.extend(scenario.unchanged());
     }
-    all
+    findings
 }
 
 /// A scenario, as described by the findings.
@@ -56,10 +41,10 @@ struct OneScenario<'s> {
 
 impl<'s> OneScenario<'s> {
     /// Returns a finding based on `changes`; None if that list is empty.
-    fn finding(&self, kind: Kind, text: &str, changes: &[&Change]) -> Option<ComparisonFinding> {
+    fn finding(&self, kind: Kind, text: &str, changes: &[&Change]) -> Option<BasedFinding> {
         let key = self.compared.key;
         let sentence = format!("{}: {text}", scenario_title(self.sides.runs(), key));
-        let of_changes = ComparisonFinding::of_changes;
+        let of_changes = BasedFinding::of_changes;
         (!changes.is_empty()).then(|| of_changes(kind, sentence, key, changes))
     }
 
@@ -71,7 +56,7 @@ impl<'s> OneScenario<'s> {
 
     /// Describes Powerdown figures that merely moved to different CPUs, because the lock was taken
     /// in a different order.
-    fn reordered(&self) -> Option<ComparisonFinding> {
+    fn reordered(&self) -> Option<BasedFinding> {
         let is_own = |it: &&Change| it.key.suite_metric() == Some(Metric::Powerdown);
         let order: Vec<&Change> = self.compared.by_order.iter().filter(is_own).collect();
         let cpus: Vec<&Change> = self.compared.by_cpu.iter().filter(is_own).collect();
@@ -97,7 +82,7 @@ impl<'s> OneScenario<'s> {
     }
 
     /// Describes the changes, with one finding for each figure and direction.
-    fn changed(&self) -> Vec<ComparisonFinding> {
+    fn changed(&self) -> Vec<BasedFinding> {
         let directions = [
             (ChangeOutcome::Worse, "longer"),
             (ChangeOutcome::Better, "less time"),
@@ -140,7 +125,7 @@ impl<'s> OneScenario<'s> {
     }
 
     /// Lists the figures that did not change.
-    fn unchanged(&self) -> Option<ComparisonFinding> {
+    fn unchanged(&self) -> Option<BasedFinding> {
         let still = self.by_heading().into_iter();
         let still = still.filter(|it| it.1.iter().all(|it| it.outcome.is_still()));
         let (headings, changes): (Vec<&str>, Vec<Vec<&Change>>) = still.unzip();

@@ -1,43 +1,21 @@
-//! Findings about the `cold_call` scenario: how much longer a cold call takes than a warm call.
+//! How much longer a cold call takes than a warm call.
 
 use hardware::board::CpuIndex;
 use itertools::Itertools as _;
+use suite::findings::Subject;
 use suite::measure::Metric;
 use suite::model::{CellSeries, Evidence, Finding, Kind, Run, Scenario};
-use suite::plan::ScenarioId;
-use suite::plan::Variant;
+use suite::plan::{ScenarioId, Variant};
+use suite::scenarios::ColdVariants;
 
-use super::cpu_names;
-use super::figure::{FigureKey, x_text};
-use super::step_findings::{lower_median, time};
-use super::words::cpus_text;
+use super::net_of_loop::lower_median;
+use crate::analysis::cpu_names;
+use crate::analysis::figure::{FigureKey, x_text};
+use crate::analysis::words::{cpus_text, time};
 use crate::log::grouped::grouped;
 
 /// A comparison of a cold call with a warm call.
 pub(crate) const COLD_CALL: Kind = Kind::new("cold-call");
-
-/// A firmware function and the variants that call it.
-struct Function {
-    name: &'static str,
-    warm: Variant,
-    evicted: Variant,
-    woken: Variant,
-}
-
-const FUNCTIONS: [Function; 2] = [
-    Function {
-        name: "PSCI_VERSION",
-        warm: Variant::new("version_warm"),
-        evicted: Variant::new("version_evicted"),
-        woken: Variant::new("version_woken"),
-    },
-    Function {
-        name: "Reading a PMF timestamp",
-        warm: Variant::new("stamp_warm"),
-        evicted: Variant::new("stamp_evicted"),
-        woken: Variant::new("stamp_woken"),
-    },
-];
 
 /// One CPU's cold-call and warm-call medians, as returned by [`FigureKey::per_operation`].
 struct Pair {
@@ -47,16 +25,15 @@ struct Pair {
 }
 
 /// Compares cold and warm calls to each function, separately for each CPU type.
-pub(super) fn cold_calls(run: &Run, scenario: &Scenario) -> Vec<Finding> {
-    if scenario.id != ScenarioId::named("cold_call") {
-        return Vec::new();
-    }
-    let functions = FUNCTIONS.iter();
-    let each = functions.flat_map(|function| of_function(run, scenario, function));
-    each.collect()
+pub(super) fn warm_and_cold(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
+    let functions = scenario.id.descriptor().cold_calls;
+    functions
+        .iter()
+        .flat_map(|function| of_function(run, scenario, function))
+        .collect()
 }
 
-fn of_function(run: &Run, scenario: &Scenario, function: &Function) -> Vec<Finding> {
+fn of_function(run: &Run, scenario: &Scenario, function: &ColdVariants) -> Vec<Finding> {
     let of_variant = |variant: Variant| {
         let all = scenario.step_series();
         all.filter(move |it| it.cell.step.variant == variant && it.series.summary.n > 0)
@@ -83,7 +60,7 @@ fn of_function(run: &Run, scenario: &Scenario, function: &Function) -> Vec<Findi
     let pairs = cold
         .filter(|it| it.series.metric == metric)
         .filter_map(pair);
-    let what = format!("{} ({})", function.name, metric.heading());
+    let what = format!("{} ({})", function.function, metric.heading());
     let by_type = grouped(pairs).into_iter();
     by_type
         .map(|(midr, pairs)| finding(run, scenario.id, (&what, midr), pairs))

@@ -4,29 +4,26 @@ use itertools::Itertools as _;
 use suite::measure::Unit;
 use suite::model::{Evidence, Kind, Scenario};
 
-use super::change::Change;
-use super::comparison::{ComparedScenario, baseline_scenario, scenario_title};
-use super::finding::ComparisonFinding;
-use super::sides::{RowPairing, Sides};
+use super::based_finding::BasedFinding;
+use crate::analysis::compare::{
+    Change, ComparedScenario, Difference, RowPairing, Sides, baseline_scenario, scenario_title,
+};
 use crate::analysis::conditions::{COMPARED, NOTED, differences};
 use crate::log::LoggedRun;
 
 /// Differences other than those in the figures.
-pub(super) const CONDITIONS: Kind = Kind::new("conditions");
+pub(crate) const CONDITIONS: Kind = Kind::new("conditions");
 
 fn has_records(run: &LoggedRun) -> bool {
     run.integrity.records.is_some()
 }
 
-fn unknown(sentence: impl Into<String>) -> ComparisonFinding {
-    ComparisonFinding::new(Kind::NOT_TOLD, Evidence::Unknown, sentence.into())
+fn unknown(sentence: impl Into<String>) -> BasedFinding {
+    BasedFinding::new(Kind::NOT_TOLD, Evidence::Unknown, sentence.into())
 }
 
 /// Lists differences other than those in the figures, and information that is missing on one side.
-pub(super) fn conditions(
-    sides: &Sides<'_>,
-    scenarios: &[ComparedScenario],
-) -> Vec<ComparisonFinding> {
+pub(super) fn conditions(&Difference { sides, scenarios }: &Difference<'_>) -> Vec<BasedFinding> {
     let (new, old) = (sides.new, &sides.old);
     let mut all = Vec::new();
     if sides.row_pairing == RowPairing::Ambiguous {
@@ -37,7 +34,7 @@ pub(super) fn conditions(
         ));
     }
     let mut add = |evidence, sentence| {
-        all.push(ComparisonFinding::new(CONDITIONS, evidence, sentence));
+        all.push(BasedFinding::new(CONDITIONS, evidence, sentence));
     };
     // No record contains the firmware version, so a digit may have been lost in transmission.
     let versions = new.firmware_version().zip(old.firmware_version());
@@ -90,10 +87,7 @@ pub(super) fn conditions(
 
 /// If both sides have records, lists the figures that were not compared with the noise, and the
 /// scenarios in which only one round was compared.
-pub(super) fn unweighed(
-    sides: &Sides<'_>,
-    scenarios: &[ComparedScenario],
-) -> Vec<ComparisonFinding> {
+pub(super) fn unweighed(&Difference { sides, scenarios }: &Difference<'_>) -> Vec<BasedFinding> {
     if !has_records(sides.new) || !has_records(&sides.old) {
         return Vec::new();
     }

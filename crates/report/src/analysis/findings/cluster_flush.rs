@@ -11,10 +11,8 @@ use suite::measure::Metric;
 use suite::model::Kind;
 use suite::plan::ScenarioId;
 
-use super::change::Change;
-use super::comparison::ComparedScenario;
-use super::finding::ComparisonFinding;
-use super::sides::Sides;
+use super::based_finding::BasedFinding;
+use crate::analysis::compare::{Change, Difference};
 
 /// CPUs that started or stopped flushing their cluster's cache.
 pub(crate) const FLUSH_OF_CLUSTER: Kind = Kind::new("flush-of-cluster");
@@ -26,9 +24,8 @@ const CONTRAST: f64 = 4.0;
 /// Describes the clusters in which CPUs other than the last man started or stopped flushing a
 /// cluster-sized cache in a parallel round.
 pub(super) fn cluster_flushes(
-    sides: &Sides<'_>,
-    scenarios: &[ComparedScenario],
-) -> Vec<ComparisonFinding> {
+    &Difference { sides, scenarios }: &Difference<'_>,
+) -> Vec<BasedFinding> {
     if sides.new.header.has_unknown_clusters {
         return Vec::new();
     }
@@ -69,7 +66,7 @@ pub(super) fn cluster_flushes(
         let scenario = scenarios
             .iter()
             .find(|it| it.key.id == ScenarioId::SUSPEND_DEEP_PARALLEL)?;
-        let (kind, of_changes) = (FLUSH_OF_CLUSTER, ComparisonFinding::of_changes);
+        let (kind, of_changes) = (FLUSH_OF_CLUSTER, BasedFinding::of_changes);
         let changes = changes.concat();
         (!changes.is_empty()).then(|| of_changes(kind, sentence, scenario.key, &changes))
     };

@@ -1,0 +1,49 @@
+//! How Powerdown grows with the number of CPUs that go down together.
+
+use hardware::text::plural::many;
+use suite::findings::Subject;
+use suite::measure::Metric;
+use suite::model::{Finding, Kind, Run};
+use suite::plan::Axis;
+
+use super::curve_finding::{curve_finding, fit_text};
+use crate::analysis::fit::{Curve, Straight, curves};
+use crate::analysis::words::time;
+
+/// How Powerdown grows with the number of CPUs that go down together.
+pub(crate) const CONTENTION: Kind = Kind::new("contention");
+
+/// Describes how Powerdown grows with the number of CPUs that go down together.
+pub(super) fn contention(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
+    if scenario.id.axis() != Some(Axis::Cpus) {
+        return Vec::new();
+    }
+    curves(scenario)
+        .iter()
+        .filter(|curve| curve.metric == Metric::Powerdown)
+        .filter_map(|curve| contended(run, curve))
+        .collect()
+}
+
+fn contended(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
+    let points = curve.points(run.clock(), true);
+    let line = Straight::through(&points)?;
+    let [from, to] = [points.first()?, points.last()?].map(|(x, figure)| {
+        let cpus = many(*x as usize, "CPU");
+        format!("{} with {cpus}", time(run, *figure))
+    });
+    let of = curve.variant.word();
+    let text = match line.is_growth() {
+        true => format!(
+            "Contention ({of}): the longest Powerdown grows by {} with each CPU that goes down at \
+             the same time",
+            time(run, line.slope)
+        ),
+        false => format!(
+            "No visible contention ({of}): the longest Powerdown does not grow with the number \
+             of CPUs that go down at the same time"
+        ),
+    };
+    let sentence = format!("{text} ({from}, {to}). {}", fit_text(run, &line));
+    Some(curve_finding(run, CONTENTION, sentence, curve, &line))
+}

@@ -1,0 +1,65 @@
+//! How the flush grows with the amount of dirty data, and where it levels off.
+
+use suite::findings::Subject;
+use suite::measure::Metric;
+use suite::model::{Finding, Kind, Run};
+use suite::plan::Axis;
+
+use super::curve_finding::{curve_finding, fit_text};
+use crate::analysis::fit::{Bent, Curve, curves, extent, is_level};
+use crate::analysis::words::time;
+
+/// How the flush grows with the amount of dirty data.
+pub(crate) const DIRTY_FLUSH: Kind = Kind::new("dirty-flush");
+
+/// Describes how the flush grows with the amount of dirty data, and where it levels off.
+pub(super) fn dirty_flush(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
+    if scenario.id.axis() != Some(Axis::Bytes) {
+        return Vec::new();
+    }
+    let curves = curves(scenario);
+    // If the PMF flush figure is missing, use the figure that includes the flush.
+    let metric = [Metric::CacheFlush, Metric::Powerdown]
+        .into_iter()
+        .find(|metric| curves.iter().any(|curve| curve.metric == *metric));
+    curves
+        .iter()
+        .filter(|curve| Some(curve.metric) == metric)
+        .filter_map(|curve| flushed(run, curve))
+        .collect()
+}
+
+fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
+    let points = curve.points(run.clock(), false);
+    let Bent { line, level } = Bent::through(&points)?;
+    let last = bytes(points.last()?.0);
+    let extent = extent(&points)?;
+    let [from, to] = [extent.0, extent.1].map(|it| time(run, it));
+    let text = if is_level(extent) {
+        format!("does not depend on the amount of dirty data: {from} to {to} with up to {last}.")
+    } else if !line.is_growth() {
+        let fit = fit_text(run, &line);
+        format!("does not scale linearly with the amount of dirty data: {from} to {to}. {fit}")
+    } else {
+        let [slope, zero] = [line.slope * 1024.0, line.at_zero.max(0.0)].map(|it| time(run, it));
+        let end = match level {
+            Some((end, level)) => {
+                let (end, level) = (bytes(end), time(run, level));
+                format!("{end}, and is {level} beyond that: the caches cannot hold more dirty data")
+            }
+            None => format!("{last}, the largest amount tried"),
+        };
+        let fit = fit_text(run, &line);
+        format!("starts at {zero} and grows by {slope} per dirty KiB up to {end}. {fit}")
+    };
+    let (of, name) = (curve.variant.word(), curve.metric.heading());
+    let sentence = format!("Dirty lines ({of}): {name} {text}");
+    Some(curve_finding(run, DIRTY_FLUSH, sentence, curve, &line))
+}
+
+fn bytes(value: f64) -> String {
+    match value / 1024.0 {
+        kib if kib >= 1.0 || value == 0.0 => format!("{kib:.0} KiB"),
+        _ => format!("{value:.0} bytes"),
+    }
+}
