@@ -33,18 +33,20 @@ const TICKS: f64 = 100.0;
 
 fn main() -> ExitCode {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("target/tmp exists");
-    let [large, many, out] = ["large.log", "many.log", "report"].map(|it| folder.path().join(it));
+    let [large, many, out] =
+        ["large.log", "many.log", "report"].map(|name| folder.path().join(name));
     let samples = write_log(&large).expect("enough space for the log");
     let run = made_up_run::log(&made_up_run::run(), Records::Once);
     fs::write(&many, run.repeat(RUNS)).expect("enough space for the log");
-    let mut formats: Vec<String> = env::args().skip(1).filter(|it| it != "--bench").collect();
+    let arguments = env::args().skip(1);
+    let mut formats: Vec<String> = arguments.filter(|word| word != "--bench").collect();
     if formats.is_empty() {
         formats.push("text".to_owned());
     }
     println!("{CPUS} CPUs, {samples} samples");
-    let mut is_good = formats.iter().all(|it| report(&large, it, &out));
+    let mut is_good = formats.iter().all(|format| report(&large, format, &out));
     println!("{RUNS} runs");
-    is_good &= formats.iter().all(|it| report(&many, it, &out));
+    is_good &= formats.iter().all(|format| report(&many, format, &out));
     ExitCode::from(u8::from(!is_good))
 }
 
@@ -55,8 +57,8 @@ fn report(log: &Path, format: &str, out: &Path) -> bool {
     let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
     command.arg("report").arg(log).args(["--format", format]);
     let begin = Instant::now();
-    let child = command.arg("-o").arg(out).spawn();
-    let mut child = child.expect("the program can be started");
+    command.arg("-o").arg(out);
+    let mut child = command.spawn().expect("the program can be started");
     let process = Path::new("/proc").join(child.id().to_string());
     let (mut peak, mut cpu) = (String::new(), 0.0);
     while child.try_wait().expect("it is ours").is_none() {
@@ -88,8 +90,8 @@ struct LogWriter(BufWriter<File>);
 
 impl fmt::Write for LogWriter {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let text = text.replace('\n', "\r\n");
-        self.0.write_all(text.as_bytes()).map_err(|_| fmt::Error)
+        let lines = text.replace('\n', "\r\n");
+        self.0.write_all(lines.as_bytes()).map_err(|_| fmt::Error)
     }
 }
 
@@ -98,7 +100,7 @@ impl fmt::Write for LogWriter {
 fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     let mut out = LogWriter(BufWriter::new(File::create(path).map_err(|_| fmt::Error)?));
     let rows = u64::from(CPUS) * ScenarioId::SUITE.len() as u64;
-    let each = SAMPLES.div_ceil(rows);
+    let samples_per_row = SAMPLES.div_ceil(rows);
     writeln!(out, "\npsci-bench 0.0.0\n  Board      : made up")?;
     let cpus: Vec<u16> = (0..CPUS).collect();
     let mut run = made_up_run::run();
@@ -111,10 +113,9 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     for id in ScenarioId::SUITE {
         let mut scenario = made_up_run::suspend(id, None, &cpus);
         let is_parallel = id.is_parallel();
-        scenario
-            .cells
-            .iter_mut()
-            .for_each(|cell| fill(cell, each, is_parallel));
+        for cell in &mut scenario.cells {
+            fill(cell, samples_per_row, is_parallel);
+        }
         end.totals.add(std::slice::from_ref(&scenario));
         writer.scenario(&mut out, &[scenario])?;
     }
@@ -122,28 +123,29 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     writer.end(&mut out, &run, end)?;
     writeln!(out, "\n{}", ClosingLine::Ended(&end.totals))?;
     out.0.flush().map_err(|_| fmt::Error)?;
-    Ok(each * rows)
+    Ok(samples_per_row * rows)
 }
 
 /// Fills a row with `samples` copies of its first sample, each differing from it by a few ticks.
 fn fill(cell: &mut Cell, samples: u64, is_parallel: bool) {
     let first = cell.samples.iter().next().expect("a sample").instants;
     let after = first.at(Moment::After).expect("each call returns");
-    let sample = |place: u64| {
-        let (mut instants, ticks) = (first, after + (place % 99) as i64);
-        instants.base += 1_000_000 * place;
-        instants.set(Moment::After, ticks);
-        let place = place as u32;
+    let sample = |index: u64| {
+        let mut instants = first;
+        instants.base += 1_000_000 * index;
+        instants.set(Moment::After, after + (index % 99) as i64);
         Sample {
-            index: place,
+            index: index as u32,
             instants,
         }
     };
     cell.samples = (0..samples).map(sample).collect();
     for series in &mut cell.series {
-        let figure = |it: Sample| it.instants.metric(series.metric);
-        let figures = cell.samples.iter().filter_map(figure);
-        series.summary = Summary::of(&mut figures.collect::<Vec<u64>>());
+        let samples = cell.samples.iter();
+        let mut figures: Vec<u64> = samples
+            .filter_map(|sample| sample.instants.metric(series.metric))
+            .collect();
+        series.summary = Summary::of(&mut figures);
     }
     cell.counts.as_mut().expect("counts").valid = samples as u32;
     cell.choose_figures(is_parallel);

@@ -1,9 +1,16 @@
-//! Reads runs from UART logs and writes reports in many formats. The `psci-report` program is a
-//! thin layer over this library, and `cargo xtask` has the same verbs.
+//! Reads runs from UART logs and published tables, and writes reports in many formats.
 //!
-//! The crate builds nothing and needs no checkout: board files are embedded in the `boards` crate.
-//! [`follow`] needs no feature, because the first build of `cargo xtask`, which runs machines, has
-//! none.
+//! The crate promises its users:
+//!
+//! * **No wrong figure.** A figure from a record is as sent, because every record has a checksum.
+//!   A figure from any other line of a log is marked as not verified.
+//! * **No silent loss.** [`log::LoggedRun::lacks`] lists everything that is missing from a log.
+//!   `Comparison::lacks` lists every part of the baseline that was not compared, so a CI gate never
+//!   passes because something is missing.
+//! * **Same input, same bytes.** A format always writes the same bytes for the same report.
+//! * **No trust in the input.** Text from a log cannot become markup, a script or an escape
+//!   sequence, and limits keep damaged or endless input from filling the memory.
+//! * **No checkout, no network.** Board files are embedded in the `boards` crate.
 //!
 //! ```
 //! use std::fs::File;
@@ -27,13 +34,11 @@
 //! | [`export`] | report formats, one file each |
 //! | [`profile`] | profiles, their differences and formats |
 //! | [`follow`] | a run in progress: its UART output and how far it got |
-//! | [`cli`] | the command line |
+//! | [`cli`] | the command line of `psci-report`; `cargo xtask` has the same verbs |
 //!
-//! Each folder imports only from the ones above it.
-//!
-//! A format always writes the same bytes for the same report. Only [`log::LoggedRun::ns`] converts
-//! ticks to time. `Comparison::lacks` must list every part of the baseline that was not compared,
-//! because a CI gate would otherwise ignore it.
+//! Each folder imports only from the ones above it. Only [`log::LoggedRun::ns`] converts ticks to
+//! time. [`follow`] needs no feature, because the first build of `cargo xtask`, which runs machines,
+//! has none.
 
 #![forbid(unsafe_code)]
 

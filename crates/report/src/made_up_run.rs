@@ -7,14 +7,12 @@
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;
 use suite::measure::{self, Identity, Instant, Instants, Metric};
-use suite::model::Verdict;
 use suite::model::{
     BinCounts, Cell, CellStep, Conditions, Counts, Cpu, End, Run, RunId, Sample, Scenario,
-    ScenarioKey, Series, Status, Totals, WakeSource,
+    ScenarioKey, Series, Status, Totals, Verdict, WakeSource,
 };
 use suite::output::{self, ClosingSummary};
-use suite::plan::Variant;
-use suite::plan::{Method, Plan, Records, ScenarioId};
+use suite::plan::{Method, Plan, Records, ScenarioId, Variant};
 use suite::record::Writer;
 use suite::testing::example;
 
@@ -50,7 +48,9 @@ pub fn run() -> Run {
 /// Returns the `end` record for the run.
 pub fn end(run: &Run) -> End {
     let mut totals = Totals::default();
-    groups(run).for_each(|group| totals.add(group));
+    for group in groups(run) {
+        totals.add(group);
+    }
     End {
         records: 0,
         verdict: Verdict::from_totals(&totals),
@@ -60,8 +60,8 @@ pub fn end(run: &Run) -> End {
 
 /// Groups the scenarios that differ only in their helper.
 fn groups(run: &Run) -> impl Iterator<Item = &[Scenario]> {
-    let is_one = |a: &Scenario, b: &Scenario| (a.id, a.method) == (b.id, b.method);
-    run.scenarios.chunk_by(is_one)
+    run.scenarios
+        .chunk_by(|a, b| (a.id, a.method) == (b.id, b.method))
 }
 
 /// Returns a CPU. Each cluster has two CPUs.
@@ -109,9 +109,10 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
     });
     let base = 1000 * ((id.index() as u64 + 1) + 10 * u64::from(helper.unwrap_or(0)));
     let is_parallel = id.is_parallel();
-    let cells = cpus.iter();
-    let cells = cells.map(|cpu| cell(*cpu, base, is_suspend, is_parallel));
-    scenario.cells = cells.collect();
+    scenario.cells = cpus
+        .iter()
+        .map(|cpu| cell(*cpu, base, is_suspend, is_parallel))
+        .collect();
     scenario
 }
 
@@ -120,12 +121,16 @@ fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
     use Metric::{CacheFlush, Call, Latency, Powerdown, Wakeup};
     let powerdown = base + 100 * u64::from(cpu);
     let samples = [0, 8].map(|more| instants(base, powerdown + more, is_suspend));
-    let metrics = match is_suspend {
-        true => &[Powerdown, Wakeup, CacheFlush, Call][..],
-        false => &[Latency, Call],
+    let metrics = if is_suspend {
+        &[Powerdown, Wakeup, CacheFlush, Call][..]
+    } else {
+        &[Latency, Call]
     };
     let series = metrics.iter().map(|metric| {
-        let mut figures: Vec<u64> = samples.iter().filter_map(|it| it.metric(*metric)).collect();
+        let mut figures: Vec<u64> = samples
+            .iter()
+            .filter_map(|instants| instants.metric(*metric))
+            .collect();
         Series {
             cold: Some(2 * figures[0]),
             ..Series::of(*metric, measure::Summary::of(&mut figures))
@@ -150,9 +155,9 @@ fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
     cell
 }
 
-fn instants(base: u64, powerdown: u64, is_suspend: bool) -> Instants {
+fn instants(base: u64, powerdown_ticks: u64, is_suspend: bool) -> Instants {
     let mut instants = Instants::new(base);
-    let powerdown = powerdown as i64;
+    let powerdown = powerdown_ticks as i64;
     let mut set = |instant, ticks| instants.set(instant, ticks);
     set(Instant::Before, 2);
     set(Instant::Stamp(Stamp::EnterPsci), 10);
@@ -170,14 +175,14 @@ fn instants(base: u64, powerdown: u64, is_suspend: bool) -> Instants {
 
 fn sweep() -> Scenario {
     let mut scenario = suspend(ScenarioId::named("dirty_sweep"), None, &[]);
-    let cell = |cpu, x| {
+    let cell = |cpu, value| {
         let step = CellStep {
-            value: Some(x),
+            value: Some(value),
             ..CellStep::of(Variant::new("deepest"))
         };
         let mut series = Series::of(
             Metric::Powerdown,
-            measure::Summary::of(&mut [x + 500, x + 501]),
+            measure::Summary::of(&mut [value + 500, value + 501]),
         );
         series.histogram = Some(BinCounts {
             first: 40,
@@ -194,19 +199,21 @@ fn sweep() -> Scenario {
             ..Cell::new(cpu, step)
         }
     };
-    let places = [(0, 0), (0, 4096), (1, 0), (1, 4096)];
-    scenario.cells = places.map(|(cpu, x)| cell(cpu.into(), x)).into();
+    scenario.cells = [(0, 0), (0, 4096), (1, 0), (1, 4096)]
+        .map(|(cpu, value)| cell(cpu.into(), value))
+        .into();
     scenario
 }
 
 /// Changes the Powerdown or Latency figure in each cell of TFTF's suite, both in its statistics and
 /// in the sample shown.
 pub fn change_first_figures(run: &mut Run, change: impl Fn(u64) -> u64) {
-    let suite = run.scenarios.iter_mut().filter(|it| it.id.is_suite());
-    for scenario in suite {
-        let is_parallel = scenario.id.is_parallel();
-        for cell in &mut scenario.cells {
-            change_first_figure(cell, is_parallel, &change);
+    for scenario in &mut run.scenarios {
+        if scenario.id.is_suite() {
+            let is_parallel = scenario.id.is_parallel();
+            for cell in &mut scenario.cells {
+                change_first_figure(cell, is_parallel, &change);
+            }
         }
     }
 }

@@ -66,8 +66,8 @@ fn psci_report_alone(folder: &Path, arguments: &[&str]) -> Command {
 
 #[test]
 fn open_shows_the_page_by_the_program_of_the_desktop() {
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    let folder = folder.path();
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let folder = temporary.path();
     let log = made_up_run::log(&made_up_run::run(), Records::Once);
     fs::write(folder.join("run.log"), log).expect("written");
     make_browser(folder);
@@ -93,29 +93,26 @@ fn open_shows_the_page_by_the_program_of_the_desktop() {
 
 #[test]
 fn open_without_a_browser_names_the_page() {
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    let folder = folder.path();
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let folder = temporary.path();
     let log = made_up_run::log(&made_up_run::run(), Records::Once);
     fs::write(folder.join("run.log"), log).expect("written");
-    let words = ["report", "run.log", "--open", "-o", "run.html"];
     let shown = fs::canonicalize(folder).expect("there").join("run.html");
-    let error = |part: &str| format!("--open: {part}; open {} in a browser", shown.display());
-    let output = psci_report_alone(folder, &words).output().expect("run");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains(&error("xdg-open is not installed")), "{said}");
+    let assert_fails = |reason: &str| {
+        let words = ["report", "run.log", "--open", "-o", "run.html"];
+        let output = psci_report_alone(folder, &words).output().expect("run");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        let error = format!("--open: {reason}; open {} in a browser", shown.display());
+        assert!(said.contains(&error), "{said}");
+    };
+    assert_fails("xdg-open is not installed");
     assert!(shown.is_file());
 
     fs::write(folder.join("xdg-open"), "#!/bin/sh\nexit 3\n").expect("written");
     let permissions = fs::Permissions::from_mode(0o755);
     fs::set_permissions(folder.join("xdg-open"), permissions).expect("made executable");
-    let output = psci_report_alone(folder, &words).output().expect("run");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains(&error("xdg-open failed (exit status: 3)")),
-        "{said}"
-    );
+    assert_fails("xdg-open failed (exit status: 3)");
 }
 
 #[test]

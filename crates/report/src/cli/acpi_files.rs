@@ -16,7 +16,8 @@ const TABLE_MAX: usize = 16 << 20;
 /// The subfolder of Linux's ACPI table folder for dynamically loaded tables.
 const LATER: &str = "dynamic";
 
-/// Files that contain one table each.
+/// Files that contain one table each. They have been read; their contents are checked only by
+/// [`Self::convert`].
 pub struct AcpiFiles {
     /// The paths of the files.
     pub paths: Vec<PathBuf>,
@@ -31,9 +32,10 @@ impl AcpiFiles {
     pub fn read(paths: &[PathBuf]) -> Result<Self> {
         let mut files = Vec::new();
         for path in paths {
-            match path.is_dir() {
-                true => files.extend(tables_in(path)?),
-                false => files.push(path.clone()),
+            if path.is_dir() {
+                files.extend(tables_in(path)?);
+            } else {
+                files.push(path.clone());
             }
         }
         let read = |path: &PathBuf| read_file::read("", path, TABLE_MAX);
@@ -52,22 +54,23 @@ impl AcpiFiles {
         convert: impl FnOnce(&Tables<'_>) -> Result<Conversion, FormatError>,
     ) -> Result<Vec<u8>> {
         let tables: Vec<&[u8]> = self.contents.iter().map(Vec::as_slice).collect();
-        let made = Tables::of_files(&tables).and_then(|tables| convert(&tables));
-        let made = made.map_err(|error| anyhow!(self.with_names(error.to_string())))?;
-        for note in made.notes {
+        let conversion = Tables::of_files(&tables)
+            .and_then(|tables| convert(&tables))
+            .map_err(|error| anyhow!(self.with_names(error.to_string())))?;
+        for note in conversion.notes {
             say(&format!("note: {}", self.with_names(note)));
         }
-        Ok(made.tree)
+        Ok(conversion.tree)
     }
 
     /// Adds file names to `message`, which refers to files by number.
     fn with_names(&self, message: String) -> String {
         static FILE: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(r"file (\d+)").expect("a pattern"));
-        let name = |found: &Captures<'_>| {
-            let number = found[1].parse::<usize>().ok();
+        let name = |captures: &Captures<'_>| {
+            let number = captures[1].parse::<usize>().ok();
             let path = number.and_then(|number| self.paths.get(number.checked_sub(1)?));
-            path.map_or(found[0].to_owned(), |path| path.display().to_string())
+            path.map_or(captures[0].to_owned(), |path| path.display().to_string())
         };
         FILE.replace_all(&message, name).into_owned()
     }
@@ -76,18 +79,26 @@ impl AcpiFiles {
 /// Returns the tables in `folder` and in its subfolder for dynamically loaded tables, sorted by
 /// name.
 fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+    let mut tables = files_in(folder)?;
     let later = folder.join(LATER);
-    for folder in [folder, &later].into_iter().filter(|it| it.is_dir()) {
-        let named = || folder.display().to_string();
-        for entry in fs::read_dir(folder).with_context(named)? {
-            let path = entry.with_context(named)?.path();
-            found.extend(path.is_file().then_some(path));
-        }
+    if later.is_dir() {
+        tables.extend(files_in(&later)?);
     }
-    if found.is_empty() {
+    if tables.is_empty() {
         bail!("{}: the folder contains no files", folder.display());
     }
-    found.sort();
-    Ok(found)
+    tables.sort();
+    Ok(tables)
+}
+
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let name = || folder.display().to_string();
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(name)? {
+        let path = entry.with_context(name)?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(files)
 }

@@ -63,7 +63,7 @@ impl AuditArguments {
         };
         write_report(&report, self.format, self.output.as_deref())?;
         say(&audit::counts(&report.audits));
-        let has = |judged| audit::count(&report.audits, judged) > 0;
+        let has = |outcome| audit::count(&report.audits, outcome) > 0;
         if has(AuditOutcome::NotChecked) {
             Ok(INCOMPLETE)
         } else if has(AuditOutcome::Wrong) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use boards::{BoardFile, StateFormat};
 use clap::{ArgGroup, Args};
 use device_tree::acpi::to_tree_of_cpus;
@@ -72,9 +72,10 @@ pub struct AuditIdleArguments {
 
 /// Parses a factor.
 fn parse_margin(text: &str) -> Result<f64, &'static str> {
-    let factor = text.parse::<f64>().ok();
-    let factor = factor.filter(|factor| (1.0..=1000.0).contains(factor));
-    factor.ok_or("expected a factor from 1 to 1000, such as 1.5")
+    text.parse::<f64>()
+        .ok()
+        .filter(|factor| (1.0..=1000.0).contains(factor))
+        .ok_or("expected a factor from 1 to 1000, such as 1.5")
 }
 
 impl AuditIdleArguments {
@@ -140,20 +141,20 @@ impl AuditIdleArguments {
         }
     }
 
+    /// Audits one tree, the ACPI tables, or the board file.
     fn audit_one(&self, runs: &[LoggedRun]) -> Result<IdleAudit> {
-        let board = self.board.as_deref().map(boards::load).transpose()?;
-        let (source, name) = if let [tree] = self.tree.as_slice() {
+        let chosen = self.board.as_deref().map(boards::load).transpose()?;
+        let (source, board_name) = if let [tree] = self.tree.as_slice() {
             let blob = read_tree("--tree", tree)?;
             let name = tree.display().to_string();
             let source = DeclaredSource::of_tree(&name, DeclaredBy::Tree, &blob)?;
-            let board = board.map_or(source.board.clone(), |board| board.title);
-            (source, board)
+            let board_name = chosen.map_or(source.board.clone(), |board| board.title);
+            (source, board_name)
         } else if self.acpi.is_empty() {
-            let board = board.map_or_else(|| board_of(runs), Ok)?;
+            let board = chosen.map_or_else(|| board_of(runs), Ok)?;
             let facts = runs.iter().find_map(|run| run.run.facts);
             let format = facts.map_or(StateFormat::default(), |facts| facts.state_format);
-            let cpus = runs.iter().map(|run| run.run.cpus.len()).max();
-            let cpus = match cpus {
+            let cpus = match runs.iter().map(|run| run.run.cpus.len()).max() {
                 Some(cpus) => u32::try_from(cpus)?,
                 None => board.default_cpus()?,
             };
@@ -162,25 +163,27 @@ impl AuditIdleArguments {
             let tree = AcpiFiles::read(&self.acpi)?.convert(to_tree_of_cpus)?;
             let name = self.acpi[0].display().to_string();
             let source = DeclaredSource::of_tree(&name, DeclaredBy::Acpi, &tree)?;
-            let board = board.map_or(source.board.clone(), |board| board.title);
-            (source, board)
+            let board_name = chosen.map_or(source.board.clone(), |board| board.title);
+            (source, board_name)
         };
-        audit(&source, &name, runs, self.margin)
+        audit(&source, &board_name, runs, self.margin)
     }
 }
 
 /// Returns the board file of the board in the logs.
 fn board_of(runs: &[LoggedRun]) -> Result<BoardFile> {
     const HINT: &str = "specify its device tree with --tree";
-    let name = runs.iter().find_map(LoggedRun::board);
-    let name = name.with_context(|| format!("the logs do not name a board; {HINT}"))?;
-    for board in boards::names() {
-        let board = boards::load(board)?;
-        if board.title == name {
+    let title = runs
+        .iter()
+        .find_map(LoggedRun::board)
+        .with_context(|| format!("the logs do not name a board; {HINT}"))?;
+    for name in boards::names() {
+        let board = boards::load(name)?;
+        if board.title == title {
             return Ok(board);
         }
     }
-    bail!("no board file describes {name}; {HINT}")
+    bail!("no board file describes {title}; {HINT}")
 }
 
 /// Audits several trees. One that cannot be audited does not keep the others from being audited.
@@ -195,8 +198,8 @@ fn audit_trees(files: &TreeFiles, margin: f64) -> (Vec<IdleAudit>, Vec<Unaudited
                 why: Unaudited::NoStates,
             }),
             Err(error) => {
-                let reason = format!("{error:#}");
-                let reason = reason.strip_prefix(&format!("{name}: ")).unwrap_or(&reason);
+                let text = format!("{error:#}");
+                let reason = text.strip_prefix(&format!("{name}: ")).unwrap_or(&text);
                 unaudited.push(UnauditedTree {
                     why: Unaudited::Refused(reason.to_owned()),
                     source: name,
@@ -224,11 +227,10 @@ fn audit_tree(tree: &Path, name: &str, margin: f64) -> Result<Option<IdleAudit>>
 /// Reads the source to change.
 fn read_source(path: &Path) -> Result<DtsSource> {
     let bytes = read_file::read("--dts", path, SOURCE_MAX)?;
-    let text = read_file::text(bytes);
-    let text =
-        text.map_err(|line| anyhow::anyhow!("--dts {}:{line}: not UTF-8", path.display()))?;
-    let name = name_in_repository(path).unwrap_or_else(|| path.to_owned());
-    let name = name.to_string_lossy();
+    let text = read_file::text(bytes)
+        .map_err(|line| anyhow!("--dts {}:{line}: not UTF-8", path.display()))?;
+    let in_diff = path_in_repository(path).unwrap_or_else(|| path.to_owned());
+    let name = in_diff.to_string_lossy();
     Ok(DtsSource {
         name: name.trim_start_matches('/').to_owned(),
         text,
@@ -236,10 +238,9 @@ fn read_source(path: &Path) -> Result<DtsSource> {
 }
 
 /// Returns the path relative to the root of the git repository that contains it, if there is one.
-fn name_in_repository(path: &Path) -> Option<PathBuf> {
-    let path = fs::canonicalize(path).ok()?;
-    let root = path
-        .ancestors()
-        .find(|folder| folder.join(".git").exists())?;
-    Some(path.strip_prefix(root).ok()?.to_owned())
+fn path_in_repository(path: &Path) -> Option<PathBuf> {
+    let canonical = fs::canonicalize(path).ok()?;
+    let mut folders = canonical.ancestors();
+    let root = folders.find(|folder| folder.join(".git").exists())?;
+    Some(canonical.strip_prefix(root).ok()?.to_owned())
 }

@@ -21,8 +21,8 @@ const OPENER: &str = if cfg!(target_os = "macos") {
 pub(super) fn make_page() -> Result<PathBuf> {
     let mut builder = tempfile::Builder::new();
     let file = builder.prefix("psci-bench-").suffix(".html").tempfile();
-    let kept = file.and_then(|file| Ok(file.keep()?.1));
-    kept.context("--open: cannot create a temporary file; specify one with -o")
+    file.and_then(|file| Ok(file.keep()?.1))
+        .context("--open: cannot create a temporary file; specify one with -o")
 }
 
 /// Opens `page` in the user's browser.
@@ -30,10 +30,10 @@ pub(super) fn make_page() -> Result<PathBuf> {
 /// # Errors
 /// Returns an error if `OPENER` is not installed or fails. The error includes the path to the page.
 pub(super) fn open_page(page: &Path) -> Result<()> {
-    let page = fs::canonicalize(page).with_context(|| format!("--open {}", page.display()))?;
-    let shown = page.display();
+    let path = fs::canonicalize(page).with_context(|| format!("--open {}", page.display()))?;
+    let shown = path.display();
     let status = Command::new(OPENER)
-        .arg(&page)
+        .arg(&path)
         .stdin(Stdio::null())
         .status();
     match status {

@@ -13,24 +13,26 @@ use crate::analysis::typical::typical;
 use crate::log::{LoggedRun, runs_in_file, tables};
 
 /// Returns a parser for run numbers, which start at 1.
-pub fn place_parser() -> impl TypedValueParser<Value = usize> {
+pub fn run_number_parser() -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64)
         .range(1..)
-        .map(|place| place as usize)
+        .map(|number| number as usize)
 }
 
 /// The runs to report: all of them, or only the one with a given number.
 pub struct ChosenRuns {
-    place: Option<usize>,
+    /// The number of the run that the user chose.
+    number: Option<usize>,
+    /// The number of runs in the input so far.
     count: usize,
     runs: Vec<LoggedRun>,
 }
 
 impl ChosenRuns {
-    /// Creates an empty list. `place` is 1-based.
-    pub fn new(place: Option<usize>) -> Self {
+    /// Creates an empty list. `number` is 1-based.
+    pub fn new(number: Option<usize>) -> Self {
         Self {
-            place,
+            number,
             count: 0,
             runs: Vec::new(),
         }
@@ -39,31 +41,31 @@ impl ChosenRuns {
     /// Adds the next run, unless the user chose a different one.
     pub fn add(&mut self, run: LoggedRun) {
         self.count += 1;
-        if self.place.is_none_or(|place| place == self.count) {
+        if self.number.is_none_or(|number| number == self.count) {
             self.runs.push(run);
         }
     }
 
-    /// Returns the runs.
+    /// Returns the chosen runs once the input has ended.
     ///
     /// # Errors
     /// Returns an error if `option` selects a run that is not in the input, which is described by
     /// `what`.
     pub fn end(self, option: &str, what: &str) -> Result<Vec<LoggedRun>> {
-        match self.place {
-            Some(place) if place > self.count => {
-                bail!("{option} {place}: {what} has {}", many(self.count, "run"))
-            }
-            _ => Ok(self.runs),
+        if let Some(number) = self.number
+            && number > self.count
+        {
+            bail!("{option} {number}: {what} has {}", many(self.count, "run"));
         }
+        Ok(self.runs)
     }
 }
 
 /// Returns all runs in `logs`; `-` is stdin.
 pub fn read_all(logs: &[PathBuf]) -> Result<Vec<LoggedRun>> {
-    let mut all = Vec::new();
-    read_each(logs, |run| all.push(run))?;
-    Ok(all)
+    let mut runs = Vec::new();
+    read_each(logs, |run| runs.push(run))?;
+    Ok(runs)
 }
 
 /// Calls `take` for each run in `logs` as soon as it has been read.
@@ -88,12 +90,12 @@ pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()
 
 /// Returns the baseline: the typical run of several files, or the run that `option` selects from a
 /// single file.
-pub fn read_baseline(paths: &[PathBuf], place: Option<usize>, option: &str) -> Result<LoggedRun> {
-    let mut chosen = ChosenRuns::new(place);
+pub fn read_baseline(paths: &[PathBuf], number: Option<usize>, option: &str) -> Result<LoggedRun> {
+    let mut chosen = ChosenRuns::new(number);
     read_each(paths, |run| chosen.add(run))?;
     let runs = chosen.end(option, "the baseline")?;
     let count = runs.len();
-    if place.is_none() && count > 1 && paths.len() == 1 {
+    if number.is_none() && count > 1 && paths.len() == 1 {
         let path = paths[0].display();
         bail!("{path}: contains {count} runs; choose one with {option} N");
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use super::chosen_runs::{ChosenRuns, place_parser, read_baseline, read_each};
+use super::chosen_runs::{ChosenRuns, read_baseline, read_each, run_number_parser};
 use super::comparison_arguments::ComparisonArguments;
 use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::judge;
@@ -35,10 +35,10 @@ pub struct CompareArguments {
     #[arg(long = "old", value_name = "LOG")]
     more_old: Vec<PathBuf>,
     /// Use the Nth run in OLD.
-    #[arg(long, value_name = "N", value_parser = place_parser())]
+    #[arg(long, value_name = "N", value_parser = run_number_parser())]
     old_run: Option<usize>,
     /// Compare only the Nth run in NEW.
-    #[arg(long, value_name = "N", value_parser = place_parser())]
+    #[arg(long, value_name = "N", value_parser = run_number_parser())]
     new_run: Option<usize>,
     #[command(flatten)]
     comparison: ComparisonArguments,

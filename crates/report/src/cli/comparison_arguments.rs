@@ -1,11 +1,10 @@
-//! The options that control a comparison.
+//! The options that control a comparison, and their values.
 
 use anyhow::Result;
 use clap::Args;
 use itertools::Itertools as _;
 use thiserror::Error;
 
-use super::parse_share;
 use crate::analysis::compare::{self, Across, Comparison, RowIs};
 use crate::log::LoggedRun;
 use crate::profile::beside;
@@ -77,7 +76,7 @@ impl ComparisonArguments {
 
 /// An invalid value for an option.
 #[derive(Debug, Error)]
-#[error("expected one of {}", .0.iter().map(|it| it.word()).join(", "))]
+#[error("expected one of {}", .0.iter().map(|across| across.word()).join(", "))]
 struct UnknownWord(&'static [Across]);
 
 fn parse_condition(word: &str) -> Result<Across, UnknownWord> {
@@ -88,7 +87,32 @@ fn parse_part(word: &str) -> Result<Across, UnknownWord> {
     parse_one_of(&Across::PARTS, word)
 }
 
-fn parse_one_of(all: &'static [Across], word: &str) -> Result<Across, UnknownWord> {
-    let found = all.iter().find(|across| across.word() == word);
-    found.copied().ok_or(UnknownWord(all))
+fn parse_one_of(known: &'static [Across], word: &str) -> Result<Across, UnknownWord> {
+    let mut values = known.iter().copied();
+    values
+        .find(|across| across.word() == word)
+        .ok_or(UnknownWord(known))
+}
+
+/// A string that is not a valid fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("expected a fraction below 1, such as 0.02 or 2%")]
+pub struct NotAShare;
+
+/// Parses a fraction, such as `0.02` or `2%`, into parts per million.
+///
+/// # Errors
+/// Returns an error if `text` is not a number that is at least 0 and less than 1.
+pub fn parse_share(text: &str) -> Result<u32, NotAShare> {
+    let (digits, scale) = match text.strip_suffix('%') {
+        Some(digits) => (digits, 10_000.0),
+        None => (text, 1_000_000.0),
+    };
+    let number = digits.parse::<f64>().map_err(|_| NotAShare)?;
+    let ppm = (number * scale).round();
+    if number.is_sign_positive() && (0.0..1_000_000.0).contains(&ppm) {
+        Ok(ppm as u32)
+    } else {
+        Err(NotAShare)
+    }
 }

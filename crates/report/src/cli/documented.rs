@@ -1,7 +1,7 @@
 //! Extracts the commands shown in the help and the documentation, so that tests can run them.
 
+use std::fs;
 use std::path::Path;
-use std::{fs, iter};
 
 use clap::Command;
 use itertools::Itertools as _;
@@ -28,64 +28,71 @@ impl Example {
     /// commands.
     fn read(line: &str) -> Self {
         let command = line.split(" # ").next().unwrap_or(line);
-        let parts = command.split(['"', '\'']).enumerate();
-        let words = parts.flat_map(|(nth, part)| match nth % 2 {
-            1 => vec![part],
-            _ => part.split_whitespace().collect(),
-        });
-        let words: Vec<String> = words.map(str::to_owned).collect();
+        let mut words = Vec::new();
+        for (index, part) in command.split(['"', '\'']).enumerate() {
+            let is_quoted = index % 2 == 1;
+            if is_quoted {
+                words.push(part.to_owned());
+            } else {
+                words.extend(part.split_whitespace().map(str::to_owned));
+            }
+        }
         let end = words
             .iter()
             .position(|word| ["<", ">", "|"].contains(&&**word));
-        let (own, redirected) = words.split_at(end.unwrap_or(words.len()));
-        let from = redirected.iter().position(|word| word == "<");
+        let redirected = words.split_off(end.unwrap_or(words.len()));
+        let input = redirected.iter().skip_while(|word| *word != "<").nth(1);
         Self {
             line: line.trim().to_owned(),
-            words: own.to_vec(),
-            input: from.and_then(|at| redirected.get(at + 1)).cloned(),
+            input: input.cloned(),
+            words,
         }
     }
 }
 
 /// Returns the invocations of `program` on the shell lines in `text`.
 fn examples_in(text: &str, program: &str) -> Vec<Example> {
-    let text = text.replace("\\\n", " ");
-    let rest = text.lines().filter_map(|line| {
+    let joined = text.replace("\\\n", " ");
+    let examples = joined.lines().filter_map(|line| {
         let (_, rest) = line.split_once(&format!("{program} "))?;
         Some(Example::read(rest))
     });
-    rest.collect()
+    examples.collect()
 }
 
 /// Returns the examples in the help of `command` and all its subcommands.
 pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
-    let all = iter::once(command).chain(command.get_subcommands());
-    let own = command.get_after_help().map(ToString::to_string);
-    let own = own.map_or_else(Vec::new, |help| examples_in(&help, program));
-    let inner = all.skip(1).flat_map(|inner| help_examples(inner, program));
-    own.into_iter().chain(inner).collect()
+    let mut examples = Vec::new();
+    if let Some(help) = command.get_after_help() {
+        examples.extend(examples_in(&help.to_string(), program));
+    }
+    for verb in command.get_subcommands() {
+        examples.extend(help_examples(verb, program));
+    }
+    examples
 }
 
 /// Returns the path and the text of the README and of each page in docs/, from the checkout at
 /// `root`.
 pub fn pages(root: &Path) -> Vec<(String, String)> {
     let docs = fs::read_dir(root.join("docs")).expect("the folder");
-    let docs = docs.map(|entry| entry.expect("an entry").path());
-    let docs = docs.filter(|path| path.extension().is_some_and(|it| it == "md"));
-    let paths = docs.chain([root.join("README.md")]).sorted();
-    let read = |path: std::path::PathBuf| {
-        let text = fs::read_to_string(&path).expect("a text");
-        (path.display().to_string(), text)
-    };
-    paths.map(read).collect()
+    docs.map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .chain([root.join("README.md")])
+        .sorted()
+        .map(|path| {
+            let text = fs::read_to_string(&path).expect("a text");
+            (path.display().to_string(), text)
+        })
+        .collect()
 }
 
 /// Returns the examples in a page's shell blocks.
 pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
     // Blocks within a list may be indented.
-    let blocks = page.split("```sh\n").skip(1);
-    let blocks = blocks.filter_map(|block| block.split("```").next());
-    blocks
+    page.split("```sh\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
         .flat_map(|block| examples_in(block, program))
         .collect()
 }
@@ -116,9 +123,10 @@ fn check_help_of(root: &Command, inner: &Command, path: &[&str]) {
         assert!(!long.contains(leak), "{name}: {leak}\n{long}");
     }
     // Examples must be ready to paste.
-    let text = inner.get_after_help().map(ToString::to_string);
-    let cut = text.iter().flat_map(|text| text.lines());
-    let cut = cut
+    let examples = inner.get_after_help().map(ToString::to_string);
+    let cut = examples
+        .iter()
+        .flat_map(|text| text.lines())
         .filter(|line| line.starts_with("  "))
         .find(|line| !lines.contains(line));
     assert_eq!(cut, None, "{name}\n{long}");

@@ -41,7 +41,11 @@ const MAKEFILE: &str = "VERSION_MAJOR := 2\nVERSION_MINOR := 15\n";
 
 /// Adds a figure that the caller measures.
 fn add_wake(run: &mut Run) {
-    for cell in run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+    for cell in run
+        .scenarios
+        .iter_mut()
+        .flat_map(|scenario| &mut scenario.cells)
+    {
         let summary = Summary::of(&mut [1250; 10]);
         cell.series.push(Series {
             shown: Some(summary.median),
@@ -132,8 +136,7 @@ pub fn make_example_files(parent: &Path) {
 /// arguments. It is the tree of the machine in docs/samples/idle-states.log.
 pub fn default_tree(bootargs: &str) -> Vec<u8> {
     let board = boards::load("qemu").expect("a board");
-    let firmware = board.firmware(&board.default_firmware);
-    let firmware = firmware.expect("a firmware");
+    let firmware = board.firmware(&board.default_firmware).expect("a firmware");
     let choices = Choices {
         cpus: 8,
         gic: board.default_gic(),

@@ -49,8 +49,11 @@ impl HistoryArguments {
     pub(super) fn run(&self) -> Result<u8> {
         let output = self.output.as_deref();
         check_output(output, "RUN", &self.inputs)?;
-        let runs = self.inputs.iter().map(|path| read_only_run(path));
-        let runs: Vec<LoggedRun> = runs.collect::<Result<_>>()?;
+        let runs: Vec<LoggedRun> = self
+            .inputs
+            .iter()
+            .map(|path| read_only_run(path))
+            .collect::<Result<_>>()?;
         let report = Report {
             history: Some(history(&runs, self.tolerance.ppm)?),
             runs,
@@ -65,7 +68,9 @@ impl HistoryArguments {
 fn read_only_run(release: &Path) -> Result<LoggedRun> {
     let runs = read_all(&[release.to_owned()])?;
     let count = runs.len();
-    let run = runs.into_iter().exactly_one().ok();
     let input = release.display();
-    run.with_context(|| format!("{input}: contains {count} runs; use a log with exactly one"))
+    runs.into_iter()
+        .exactly_one()
+        .ok()
+        .with_context(|| format!("{input}: contains {count} runs; use a log with exactly one"))
 }

@@ -12,20 +12,17 @@ pub mod documented;
 #[cfg(any(test, feature = "testing"))]
 pub mod example_files;
 mod follow;
-mod help;
 mod history;
 mod output;
 mod program;
 mod publish;
 mod report;
 mod report_verdict;
-mod share;
 #[cfg(test)]
 mod tests;
 mod tree_files;
 mod verb;
 
-pub use self::help::name_program;
+pub use self::comparison_arguments::parse_share;
 pub use self::program::{command, main};
-pub use self::share::parse_share;
-pub use self::verb::ReportVerb;
+pub use self::verb::{ReportVerb, name_program};

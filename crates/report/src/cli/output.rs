@@ -37,8 +37,9 @@ pub(super) fn format_parser(
     part: ReportPart,
 ) -> impl Fn(&str) -> Result<&'static Format, UnusableFormat> + Clone + Send + Sync + 'static {
     move |name| {
-        let found = export::able(part).find(|format| format.name == name);
-        found.ok_or_else(|| match format_successor(name) {
+        let mut formats = export::able(part);
+        let format = formats.find(|format| format.name == name);
+        format.ok_or_else(|| match format_successor(name) {
             Some(successor) => UnusableFormat::Retired(successor),
             None => UnusableFormat::Unknown(part),
         })
@@ -55,15 +56,19 @@ pub(super) fn check_output<P: AsRef<Path>>(
     let Some(output) = output else {
         return Ok(());
     };
-    let inputs = inputs.iter().map(|input| (reader, Some(input.as_ref())));
-    files::check_output(("-o", output), &inputs.collect::<Vec<_>>())
+    let named: Vec<_> = inputs
+        .iter()
+        .map(|input| (reader, Some(input.as_ref())))
+        .collect();
+    files::check_output(("-o", output), &named)
 }
 
 /// Writes `report` to the file at `output`, or prints it.
 pub(super) fn write_report(report: &Report, format: &Format, output: Option<&Path>) -> Result<()> {
     let write = |out: &mut dyn Write| format.write(report, out);
-    match format.name {
-        "text" => files::write_or_print_text(output, write),
-        _ => files::write_or_print(output, write),
+    if format.name == "text" {
+        files::write_or_print_text(output, write)
+    } else {
+        files::write_or_print(output, write)
     }
 }

@@ -7,8 +7,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use host::exit_code::{self, EXIT_CODES};
 use host::retired;
 
-use super::help::name_program;
-use super::verb::ReportVerb;
+use super::verb::{ReportVerb, name_program};
 
 /// Turns psci-bench logs into tables, comparisons and published pages.
 #[derive(Debug, Parser)]

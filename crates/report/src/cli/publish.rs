@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use host::tf_a_version;
 
-use super::chosen_runs::{ChosenRuns, place_parser, read_baseline, read_each};
+use super::chosen_runs::{ChosenRuns, read_baseline, read_each, run_number_parser};
 use super::comparison_arguments::ComparisonArguments;
 use super::report_verdict::judge;
 use crate::analysis::typical::typical;
@@ -37,10 +37,10 @@ pub struct PublishArguments {
     #[arg(long, value_name = "OLD")]
     previous: Vec<PathBuf>,
     /// Use the Nth run in OLD.
-    #[arg(long, value_name = "N", requires = "previous", value_parser = place_parser())]
+    #[arg(long, value_name = "N", requires = "previous", value_parser = run_number_parser())]
     previous_run: Option<usize>,
     /// Publish the Nth run in NEW.
-    #[arg(long, value_name = "N", value_parser = place_parser())]
+    #[arg(long, value_name = "N", value_parser = run_number_parser())]
     run: Option<usize>,
     #[command(flatten)]
     comparison: ComparisonArguments,
@@ -65,9 +65,12 @@ impl PublishArguments {
         if let Err(error) = tf_a_version(tf_a) {
             bail!("{}: {error}; {PASS_TREE}", tf_a.display());
         }
-        let baseline = (!self.previous.is_empty())
-            .then(|| read_baseline(&self.previous, self.previous_run, "--previous-run"));
-        let mut baseline = baseline.transpose()?;
+        let mut baseline = if self.previous.is_empty() {
+            None
+        } else {
+            let option = "--previous-run";
+            Some(read_baseline(&self.previous, self.previous_run, option)?)
+        };
         let mut chosen = ChosenRuns::new(self.run);
         read_each(new, |run| chosen.add(run))?;
         let mut runs = chosen.end("--run", "the input")?;

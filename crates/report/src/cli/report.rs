@@ -1,6 +1,6 @@
 //! The `report` verb.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -9,7 +9,7 @@ use host::progress::say;
 use host::read_file;
 
 use super::browser::{make_page, open_page};
-use super::chosen_runs::{ChosenRuns, place_parser, read_each};
+use super::chosen_runs::{ChosenRuns, read_each, run_number_parser};
 use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::{judge, say_denied, say_mark_of};
 use crate::export::{self, Format, Report, ReportPart};
@@ -46,7 +46,7 @@ pub struct ReportArguments {
     #[arg(long)]
     open: bool,
     /// Report only the Nth run in the logs.
-    #[arg(long, value_name = "N", value_parser = place_parser())]
+    #[arg(long, value_name = "N", value_parser = run_number_parser())]
     run: Option<usize>,
     /// Exit with 1 if a run skipped a scenario or a CPU's row.
     #[arg(long)]
@@ -78,16 +78,17 @@ impl ReportArguments {
             write_report(&report, format, self.output.as_deref())?;
         }
         let code = judge(&report, None);
-        match self.deny_skipped && say_denied(&report) {
-            true => Ok(code.max(FAILED)),
-            false => Ok(code),
+        if self.deny_skipped && say_denied(&report) {
+            Ok(code.max(FAILED))
+        } else {
+            Ok(code)
         }
     }
 
     fn format(&self) -> Result<&'static Format> {
-        let usual = if self.open { PAGE } else { TEXT };
-        let usual = || export::by_name(usual).expect("a known format");
-        let format = self.format.unwrap_or_else(usual);
+        let default_name = if self.open { PAGE } else { TEXT };
+        let default = || export::by_name(default_name).expect("a known format");
+        let format = self.format.unwrap_or_else(default);
         if self.open && format.name != PAGE {
             let name = format.name;
             bail!("--open needs an HTML page, not --format {name}; use --format {PAGE}");
@@ -98,10 +99,11 @@ impl ReportArguments {
 
 /// For each log whose boot marks stop before the end, prints how far the boot got.
 fn say_marks(logs: &[PathBuf]) {
-    let logs = logs.iter().filter(|log: &&PathBuf| Path::is_file(log));
     for log in logs {
         // Logs that cannot be read, or that contain more than just a boot, are reported elsewhere.
-        if let Ok(bytes) = read_file::read("", log, BOOT_LOG_MAX) {
+        if log.is_file()
+            && let Ok(bytes) = read_file::read("", log, BOOT_LOG_MAX)
+        {
             say_mark_of(&bytes);
         }
     }

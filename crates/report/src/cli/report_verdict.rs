@@ -4,7 +4,8 @@ use hardware::text::plural::many;
 use host::exit_code::{FAILED, INCOMPLETE};
 use host::progress::say;
 
-use crate::export::Report;
+use crate::analysis::compare::Change;
+use crate::export::{Report, percent_text};
 use crate::follow::explain_marks;
 use crate::follow::stream::closing;
 use crate::log::LoggedRun;
@@ -17,13 +18,12 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
         let baseline = &comparison.baseline.source.input;
-        let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
-        let all = comparison.regressions();
-        let worst = all.max_by(|a, b| far(a.1.percent()).total_cmp(&far(b.1.percent())));
-        if let Some((scenario, change)) = worst {
+        let size = |change: &Change| change.percent().unwrap_or(f64::INFINITY);
+        let regressions = comparison.regressions();
+        let largest = regressions.max_by(|a, b| size(a.1).total_cmp(&size(b.1)));
+        if let Some((scenario, change)) = largest {
             code = REGRESSION;
-            let percent = change.percent();
-            let percent = percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"));
+            let percent = percent_text(change.percent());
             let count = many(comparison.regressions().count(), "regression");
             let (key, id) = (change.key.in_sentence(), scenario.key.id);
             say(&format!(
@@ -59,12 +59,12 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
 
 /// Returns true if all `runs` are complete. For each incomplete run, prints what is missing.
 pub fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
-    let mut complete = true;
+    let mut are_complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
-        complete = false;
+        are_complete = false;
         say_of(run, &format!("incomplete: {}", run.lacks().join("; ")));
     }
-    complete
+    are_complete
 }
 
 /// Prints what the runs skipped. Returns true if anything was skipped.

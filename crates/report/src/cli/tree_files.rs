@@ -9,12 +9,15 @@ use anyhow::{Context as _, Result, bail};
 use hardware::image::TREE_MAX;
 use host::read_file;
 
+use crate::log::page::has_extension;
+
 /// The first bytes of a blob.
 const MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
 /// What a source must contain.
 const SOURCE_TAG: &[u8] = b"/dts-v1/";
 
-/// The files that `--tree` specifies.
+/// The files that `--tree` specifies. They have been found by name; [`read_tree`] checks what they
+/// contain.
 #[derive(Debug, Default)]
 pub struct TreeFiles {
     /// The trees: first those specified by name, then those in folders, sorted.
@@ -32,14 +35,15 @@ impl TreeFiles {
     /// # Errors
     /// Returns an error if a folder cannot be read or has no trees.
     pub fn find(paths: &[PathBuf]) -> Result<Self> {
-        let mut found = Self::default();
+        let mut files = Self::default();
         for path in paths {
-            match path.is_dir() {
-                true => found.add_folder(path)?,
-                false => found.trees.push(path.clone()),
+            if path.is_dir() {
+                files.add_folder(path)?;
+            } else {
+                files.trees.push(path.clone());
             }
         }
-        Ok(found)
+        Ok(files)
     }
 
     fn add_folder(&mut self, top: &Path) -> Result<()> {
@@ -52,7 +56,7 @@ impl TreeFiles {
         // A folder can be reached in several ways through symbolic links, which are followed last.
         let mut visited = BTreeSet::new();
         while let Some(folder) = folders.pop().or_else(|| links.pop()) {
-            if !fs::canonicalize(&folder).is_ok_and(|place| visited.insert(place)) {
+            if !fs::canonicalize(&folder).is_ok_and(|path| visited.insert(path)) {
                 continue;
             }
             let paths = entries(&folder).unwrap_or_else(|error| {
@@ -109,18 +113,12 @@ pub fn read_tree(what: &str, path: &Path) -> Result<Vec<u8>> {
     Ok(blob)
 }
 
-/// Returns true if a file's name ends in a dot and `extension`, in upper or lower case.
-fn has_extension(path: &Path, extension: &str) -> bool {
-    let own = path.extension();
-    own.is_some_and(|own| own.eq_ignore_ascii_case(extension))
-}
-
 /// Returns the paths in a folder, sorted.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?;
-    let mut paths = entries
+    let mut paths: Vec<PathBuf> = entries
         .map(|entry| Ok(entry?.path()))
-        .collect::<io::Result<Vec<PathBuf>>>()?;
+        .collect::<io::Result<_>>()?;
     paths.sort();
     Ok(paths)
 }

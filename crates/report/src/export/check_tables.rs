@@ -17,8 +17,8 @@ pub(super) fn check_tables(run: &LoggedRun, scenario: &Scenario) -> impl Iterato
         table.words(["Promised", "Result"]);
         table.optional_words(["Returned", "CPUs"]);
         let checks = scenario.checks.iter();
-        let checks = checks.filter(|check| (check.probe == Probe::Listed) == is_listing);
-        table.rows.extend(checks.map(|check| row(run, check)));
+        let in_table = checks.filter(|check| (check.probe == Probe::Listed) == is_listing);
+        table.rows.extend(in_table.map(|check| row(run, check)));
         table.finished()
     });
     tables.into_iter().flatten()
@@ -47,8 +47,9 @@ fn what(check: &Check) -> String {
 }
 
 fn cpus(run: &LoggedRun, check: &Check) -> String {
-    match check.cpus.is_empty() {
-        true => String::new(),
-        false => cpus_text(&run.run, check.cpus.iter()),
+    if check.cpus.is_empty() {
+        String::new()
+    } else {
+        cpus_text(&run.run, check.cpus.iter())
     }
 }

@@ -4,9 +4,10 @@ use std::io::Write;
 
 use anyhow::Result;
 use csv::WriterBuilder;
+use hardware::board::Mpidr;
 use serde::Serialize;
 use suite::measure::Unit;
-use suite::model::Scenario;
+use suite::model::{Cell, Conditions, Counts, Scenario, WakeSource};
 
 use super::history_lines::history_lines;
 use super::object::object;
@@ -34,28 +35,41 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
+fn power_state(conditions: Option<&Conditions>, cell: &Cell) -> Option<u32> {
+    conditions
+        .and_then(|conditions| conditions.power_state)
+        .or(cell.power_state)
+}
+
+fn wake_source(conditions: Option<&Conditions>, cell: &Cell) -> Option<WakeSource> {
+    cell.wake_source
+        .or(conditions.map(|conditions| conditions.wake_source))
+}
+
+/// Returns the CPU that woke the cell's CPU or turned it on.
+fn helper(run: &LoggedRun, scenario: &Scenario, cell: &Cell) -> Option<Mpidr> {
+    run.run.cpu(cell.helper.or(scenario.helper)?).mpidr
+}
+
 /// Returns a line with one field per column. Fields without a figure are empty.
 fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Serialize {
     let cpu = run.run.cpu(figure.cpu);
     let summary = figure.summary;
     let is_time = figure.key.unit() == Unit::Ticks;
     let shown = figure.shown.filter(|_| is_time);
-    let ns = |ticks: Option<u64>| ticks.filter(|_| is_time).and_then(|it| run.ns(it));
-    let conditions = scenario.conditions.as_ref();
-    let power_state = conditions.and_then(|it| it.power_state);
-    let power_state = power_state.or(figure.cell.power_state);
+    let ns = |ticks: Option<u64>| if is_time { run.ns(ticks?) } else { None };
     let (key, cell) = (figure.key, figure.cell);
+    let conditions = scenario.conditions.as_ref();
     let counts = cell.counts.as_ref();
-    let wake_source = cell.wake_source.or(conditions.map(|it| it.wake_source));
-    let helper = cell.helper.or(scenario.helper);
     let step = key.is_of_step().then_some(key.step);
-    let of_step = summary.filter(|_| key.is_of_step());
+    let step_summary = summary.filter(|_| key.is_of_step());
     let rejected = match step {
         Some(_) => Some(cell.not_counted(key.metric)),
-        None => counts.map(|it| it.rejected_total()),
+        None => counts.map(Counts::rejected_total),
     };
     // A skipped step has no figure.
-    let [filled, filled_step] = [summary, of_step].map(|it| it.filter(|it| it.n > 0));
+    let filled = summary.filter(|summary| summary.n > 0);
+    let filled_step = step_summary.filter(|summary| summary.n > 0);
     object! {
         input: &run.source.input,
         run: run.source.place,
@@ -64,8 +78,8 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         scenario: scenario.id.tag(),
         method: scenario.method.word(),
         status: reason_word(&scenario.status),
-        power_state: power_state.map(|it| format!("{it:#x}")),
-        mpidr: cpu.mpidr.map(|it| it.to_string()),
+        power_state: power_state(conditions, cell).map(|state| format!("{state:#x}")),
+        mpidr: cpu.mpidr.map(|mpidr| mpidr.to_string()),
         cluster: cpu.cluster,
         core: cpu.core,
         thread: cpu.thread,
@@ -74,28 +88,28 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         shown_ns: ns(shown),
         // 1 if the figure is from a record.
         verified: u8::from(!figure.is_doubtful && !run.integrity.tables),
-        n: summary.map(|it| it.n),
-        min_ns: ns(filled.map(|it| it.min)),
-        median_ns: ns(filled.map(|it| it.median)),
-        p99_ns: ns(filled.and_then(|it| it.p99)),
-        max_ns: ns(filled.map(|it| it.max)),
-        mad_ns: ns(filled.map(|it| it.mad)),
-        valid: of_step.map(|it| it.n).or(counts.map(|it| it.valid)),
+        n: summary.map(|summary| summary.n),
+        min_ns: ns(filled.map(|summary| summary.min)),
+        median_ns: ns(filled.map(|summary| summary.median)),
+        p99_ns: ns(filled.and_then(|summary| summary.p99)),
+        max_ns: ns(filled.map(|summary| summary.max)),
+        mad_ns: ns(filled.map(|summary| summary.mad)),
+        valid: step_summary.map(|summary| summary.n).or(counts.map(|counts| counts.valid)),
         rejected: rejected,
-        hz: run.run.facts.as_ref().map(|it| it.frequency),
+        hz: run.run.facts.as_ref().map(|facts| facts.frequency),
         // The remaining fields are only for steps. Those from `min` onward are in `unit`.
-        how: step.map(|it| it.cpus.word()),
+        how: step.map(|step| step.cpus.word()),
         variant: step.map(|_| cell.variant_word()),
-        x: step.and_then(|it| it.value),
+        x: step.and_then(|step| step.value),
         unit: step.map(|_| if is_time { "ticks" } else { key.scale(run.clock()).name() }),
-        per: step.map(|it| it.operations),
+        per: step.map(|step| step.operations),
         lost: step.and(rejected),
-        min: filled_step.map(|it| it.min),
-        median: filled_step.map(|it| it.median),
-        p99: filled_step.and_then(|it| it.p99),
-        max: filled_step.map(|it| it.max),
-        mad: filled_step.map(|it| it.mad),
-        waker: wake_source.map(|it| it.word()),
-        helper: helper.and_then(|it| run.run.cpu(it).mpidr).map(|it| it.to_string()),
+        min: filled_step.map(|summary| summary.min),
+        median: filled_step.map(|summary| summary.median),
+        p99: filled_step.and_then(|summary| summary.p99),
+        max: filled_step.map(|summary| summary.max),
+        mad: filled_step.map(|summary| summary.mad),
+        waker: wake_source(conditions, cell).map(WakeSource::word),
+        helper: helper(run, scenario, cell).map(|mpidr| mpidr.to_string()),
     }
 }

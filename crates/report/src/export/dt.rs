@@ -8,6 +8,7 @@ use std::io::Write;
 use anyhow::Result;
 use hardware::text::plural::many;
 
+use super::dts::comment_block;
 use super::report_data::Report;
 use crate::analysis::worst_case::{Latency, TimerInState, WorstIdleState, worst_cases};
 use crate::log::LoggedRun;
@@ -23,13 +24,12 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let mut names: Vec<&str> = Vec::new();
     for state in &states {
         let name = name(run, state);
-        let again = names.iter().filter(|it| **it == name).count();
-        names.push(name);
-        let own = match again {
+        let unique_name = match names.iter().filter(|earlier| **earlier == name).count() {
             0 => name.to_owned(),
-            again => format!("{name}-{again}"),
+            count => format!("{name}-{count}"),
         };
-        out.write_all(node(run, state, &own).as_bytes())?;
+        names.push(name);
+        out.write_all(node(run, state, &unique_name).as_bytes())?;
     }
     writeln!(out, "}};")?;
     Ok(())
@@ -46,16 +46,17 @@ fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
     };
     let (entry, exit) = (state.entry.us(run), state.exit.us(run));
     let (param, residency) = (state.power_state, entry.saturating_add(exit));
-    let [of_entry, of_exit] = [&state.entry, &state.exit].map(|it| origin_text(run, it));
+    let [entry_origin, exit_origin] =
+        [&state.entry, &state.exit].map(|latency| origin_text(run, latency));
     format!(
         "
 \t{label}: {name} {{
 \t\tcompatible = \"arm,idle-state\";
 \t\tarm,psci-suspend-param = <{param:#010x}>;
 \t\t{timer}
-\t\t/* {of_entry} */
+\t\t/* {entry_origin} */
 \t\tentry-latency-us = <{entry}>;
-\t\t/* {of_exit} */
+\t\t/* {exit_origin} */
 \t\texit-latency-us = <{exit}>;
 \t\t/* Not measured: at least entry plus exit. The exact value depends on energy use. */
 \t\tmin-residency-us = <{residency}>;
@@ -76,24 +77,24 @@ fn name(run: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
 }
 
 /// Describes a latency and where it comes from.
-fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
-    let heading = it.figure.key.heading();
-    let (duration, origin) = (run.duration(it.ticks), it.origin(run));
+fn origin_text(run: &LoggedRun, latency: &Latency<'_>) -> String {
+    let heading = latency.figure.key.heading();
+    let (duration, origin) = (run.duration(latency.ticks), latency.origin(run));
     format!("{heading} {duration} us: {origin}.")
 }
 
 fn header(run: &LoggedRun) -> String {
     let mut lines = vec!["Idle states, based on the worst case measured by psci-bench.".to_owned()];
     lines.push(format!("Board: {}", run.board().unwrap_or("unknown")));
-    lines.extend(run.firmware_version().map(|it| format!("Firmware: {it}")));
+    lines.extend(
+        run.firmware_version()
+            .map(|version| format!("Firmware: {version}")),
+    );
     if let Some(plan) = &run.run.plan {
         let cpus = many(run.run.cpus.len(), "CPU");
         let samples = many(plan.iterations as usize, "sample");
         lines.push(format!("{cpus}, each with {samples} and a cold one"));
     }
     lines.push("A measured worst case is not an upper bound: leave a margin.".to_owned());
-    // Text from a log must not close the comment.
-    let lines = lines.iter().map(|line| line.replace("*/", "* /"));
-    let lines: String = lines.map(|line| format!(" * {line}\n")).collect();
-    format!("/*\n{lines} */\n")
+    comment_block(&lines)
 }

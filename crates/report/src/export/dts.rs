@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use anyhow::{Result, bail};
+use itertools::Itertools as _;
 
 use super::idle_audit_document::sentence;
 use super::report_data::Report;
@@ -15,7 +16,11 @@ use crate::analysis::idle_audit::{
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let audit = changed_tree(report, "dts")?;
     let mut text = header(audit);
-    for state in audit.states.iter().filter(|it| !it.changes.is_empty()) {
+    for state in audit
+        .states
+        .iter()
+        .filter(|state| !state.changes.is_empty())
+    {
         text += &node(state);
     }
     out.write_all(text.as_bytes())?;
@@ -24,10 +29,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
 
 /// Returns the only audit, for a `format` that changes a device tree source.
 pub(super) fn changed_tree<'r>(report: &'r Report, format: &str) -> Result<&'r IdleAudit> {
-    let ([audit], []) = (
-        report.idle_audits.as_slice(),
-        report.unaudited_trees.as_slice(),
-    ) else {
+    let Some(audit) = report.only_idle_audit() else {
         let count = report.idle_audits.len() + report.unaudited_trees.len();
         bail!("--format {format} changes one tree, but there are {count}");
     };
@@ -73,31 +75,37 @@ fn header(audit: &IdleAudit) -> String {
         lines.push(format!("Measured: {}", audit.logs.join(", ")));
         lines.push("A measured worst case is not an upper bound, so values have a margin.".into());
     }
-    if audit.states.iter().all(|it| it.changes.is_empty()) {
+    if audit.states.iter().all(|state| state.changes.is_empty()) {
         lines.push("No property needs to be changed.".to_owned());
     }
     for state in &audit.states {
         let rest = state.uncorrectable();
-        lines.extend(rest.map(|it| format!("Not corrected: {}", sentence(state, it))));
+        lines
+            .extend(rest.map(|judgement| format!("Not corrected: {}", sentence(state, judgement))));
     }
-    let lines: String = lines
-        .iter()
-        .map(|line| format!(" * {}\n", comment(line)))
-        .collect();
-    format!("/*\n{lines} */\n")
+    comment_block(&lines)
+}
+
+/// Returns a comment with these lines, which may contain text from a log.
+pub(super) fn comment_block(lines: &[String]) -> String {
+    let body = lines.iter().format_with("", |line, f| {
+        f(&format_args!(" * {}\n", comment_text(line)))
+    });
+    format!("/*\n{body} */\n")
 }
 
 /// Returns text that does not close a comment.
-fn comment(text: &str) -> String {
+fn comment_text(text: &str) -> String {
     text.replace("*/", "* /")
 }
 
 fn node(state: &AuditedState) -> String {
     let mut text = format!("\n&{{{}}} {{\n", state.declared.path);
     for change in &state.changes {
-        let (what, statement) = (change_text(change), statement(change.name, change.new));
+        let description = comment_text(&change_text(change));
+        let statement = statement(change.name, change.new);
         // Writing to a String cannot fail.
-        let _ = write!(text, "\t/* {} */\n\t{statement}\n", comment(&what));
+        let _ = write!(text, "\t/* {description} */\n\t{statement}\n");
     }
     text + "};\n"
 }

@@ -28,7 +28,8 @@ pub(super) struct SourceNode {
     pub(super) properties: Vec<SourceProperty>,
 }
 
-/// Returns the bodies of all nodes in the order of their opening braces.
+/// Returns the bodies of all nodes in the order of their opening braces. Success shows only that
+/// the source is balanced, not that `dtc` accepts it.
 ///
 /// # Errors
 /// Returns an error with the line number if braces, comments or strings are not balanced.
@@ -50,8 +51,8 @@ pub(super) fn nodes(text: &str) -> Result<Vec<SourceNode>> {
 }
 
 /// Returns the line number of an offset, starting at 1.
-fn line_of(text: &[u8], at: usize) -> usize {
-    let before = text.iter().take(at);
+fn line_of(text: &[u8], offset: usize) -> usize {
+    let before = text.iter().take(offset);
     before.filter(|byte| **byte == b'\n').count() + 1
 }
 
@@ -78,11 +79,10 @@ impl Scanner<'_> {
 
     /// Skips to just after `end`, which must follow.
     fn skip_past(&mut self, end: &[u8], what: &str) -> Result<()> {
-        let found = memchr::memmem::find(self.rest(), end);
-        let Some(found) = found else {
+        let Some(skipped) = memchr::memmem::find(self.rest(), end) else {
             return Err(self.error(self.at, what));
         };
-        self.at += found + end.len();
+        self.at += skipped + end.len();
         Ok(())
     }
 
@@ -125,14 +125,16 @@ impl Scanner<'_> {
             return false;
         };
         let before = &self.text[..self.at];
-        let line = before.iter().rposition(|byte| *byte == b'\n');
-        let before = &before[line.map_or(0, |line| line + 1)..];
-        let rest = rest.trim_ascii_start();
-        let end = rest.iter().position(|byte| !byte.is_ascii_alphabetic());
-        let word = &rest[..end.unwrap_or(rest.len())];
-        let is_whole = end.is_none_or(|end| rest[end] != b'-' && rest[end] != b',');
-        let mut words = DIRECTIVES.split_whitespace();
-        before.trim_ascii().is_empty() && is_whole && words.any(|it| it.as_bytes() == word)
+        let line_end = before.iter().rposition(|byte| *byte == b'\n');
+        let indent = &before[line_end.map_or(0, |end| end + 1)..];
+        let text = rest.trim_ascii_start();
+        let end = text.iter().position(|byte| !byte.is_ascii_alphabetic());
+        let word = &text[..end.unwrap_or(text.len())];
+        let is_whole = end.is_none_or(|end| text[end] != b'-' && text[end] != b',');
+        let mut directives = DIRECTIVES.split_whitespace();
+        indent.trim_ascii().is_empty()
+            && is_whole
+            && directives.any(|directive| directive.as_bytes() == word)
     }
 
     /// Skips to the end of a preprocessor line, which a backslash continues on the next one.
@@ -170,9 +172,10 @@ impl Scanner<'_> {
             self.skip_blank()?;
             let start = self.at;
             let Some(byte) = self.text.get(self.at) else {
-                return match depth {
-                    0 => Ok(properties),
-                    _ => Err(self.error(start, "a closing brace is missing")),
+                return if depth == 0 {
+                    Ok(properties)
+                } else {
+                    Err(self.error(start, "a closing brace is missing"))
                 };
             };
             if *byte == b'}' {
@@ -258,14 +261,14 @@ impl Scanner<'_> {
             name = rest.trim();
         }
         let path = self.path(name, parent, depth);
-        let place = self.nodes.len();
+        let index = self.nodes.len();
         self.nodes.push(SourceNode {
             path: path.clone(),
             labels,
             body,
             properties: Vec::new(),
         });
-        self.nodes[place].properties = self.body(path.as_deref(), depth + 1)?;
+        self.nodes[index].properties = self.body(path.as_deref(), depth + 1)?;
         // The closing brace, and the semicolon.
         self.at += 1;
         self.skip_blank()?;
@@ -277,23 +280,26 @@ impl Scanner<'_> {
 
     /// Returns the path of the node called `name`. The root's path is empty.
     fn path(&self, name: &str, parent: Option<&str>, depth: usize) -> Option<String> {
-        if let Some(path) = name.strip_prefix("&{") {
-            let path = path.strip_suffix('}')?.trim_end_matches('/');
-            return Some(path.to_owned());
+        if let Some(reference) = name.strip_prefix("&{") {
+            let path = reference.strip_suffix('}')?;
+            return Some(path.trim_end_matches('/').to_owned());
         }
         if let Some(label) = name.strip_prefix('&') {
-            let is_own = |node: &&SourceNode| node.labels.iter().any(|it| it == label);
-            return self.nodes.iter().find(is_own)?.path.clone();
+            let has_label = |node: &&SourceNode| node.labels.iter().any(|other| other == label);
+            return self.nodes.iter().find(has_label)?.path.clone();
         }
-        match depth {
-            0 => (name == "/").then(String::new),
-            _ => Some(format!("{}/{name}", parent?)),
+        if depth == 0 {
+            (name == "/").then(String::new)
+        } else {
+            Some(format!("{}/{name}", parent?))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use itertools::Itertools as _;
+
     use super::*;
 
     const SOURCE: &str = r#"// A comment with { and "
@@ -322,11 +328,11 @@ mod tests {
 
     #[test]
     fn nodes_have_paths_and_properties() {
-        let found = nodes(SOURCE).expect("a good source");
-        let list = found.iter().map(|node| {
-            let names = node.properties.iter().map(|it| it.name.as_str());
+        let nodes = nodes(SOURCE).expect("a good source");
+        let list = nodes.iter().map(|node| {
+            let names = node.properties.iter().map(|property| &property.name);
             let path = node.path.as_deref().unwrap_or("?");
-            format!("{path}: {}", names.collect::<Vec<_>>().join(", "))
+            format!("{path}: {}", names.format(", "))
         });
         assert_eq!(
             list.collect::<Vec<_>>(),
@@ -343,15 +349,15 @@ mod tests {
                 "?: min-residency-us",
             ]
         );
-        let exit = &found[2].properties[0];
+        let exit = &nodes[2].properties[0];
         assert_eq!(
             &SOURCE[exit.statement.clone()],
             "exit-latency-us = <(100 + 20)>;"
         );
         let value = exit.value.clone().expect("a value");
         assert_eq!(&SOURCE[value], " <(100 + 20)>");
-        assert_eq!(found[2].properties[1].value, None);
-        assert!(SOURCE[found[4].body..].starts_with(" };"));
+        assert_eq!(nodes[2].properties[1].value, None);
+        assert!(SOURCE[nodes[4].body..].starts_with(" };"));
     }
 
     #[test]

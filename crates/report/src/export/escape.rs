@@ -1,60 +1,65 @@
 //! Escapes untrusted text.
 
+/// Returns `text` on one line.
 pub(super) fn line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 
 /// Returns `text` on one line, with a backslash before everything that reStructuredText or GitHub's
-/// Markdown could interpret as markup. The result is also safe as an entire cell or paragraph.
+/// Markdown could interpret as markup. The result is also safe as an entire table entry or paragraph.
 pub(super) fn markup(text: &str) -> String {
-    let text = line(text);
-    let mut out = String::with_capacity(text.len());
+    let line = line(text);
+    let mut escaped = String::with_capacity(line.len());
     let mut before = None;
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
+    let mut rest = line.chars();
+    while let Some(letter) = rest.next() {
         let next = rest.clone().next();
-        let is_special = match c {
+        let is_special = match letter {
             '\\' | '*' | '`' | '|' | '<' | '>' | '[' | '~' => true,
-            _ if before.is_none() && begins_block(c, next) => true,
+            _ if before.is_none() && begins_block(letter, next) => true,
             // An underscore inside a word is not markup.
-            '_' => ![before, next]
-                .iter()
-                .all(|it| it.is_some_and(char::is_alphanumeric)),
+            '_' => {
+                let is_in_word =
+                    |neighbor: Option<char>| neighbor.is_some_and(char::is_alphanumeric);
+                !is_in_word(before) || !is_in_word(next)
+            }
             // At the end of a paragraph, two colons introduce a literal block.
             ':' => before == Some(':'),
-            '&' => next.is_some_and(|it| it.is_alphanumeric() || it == '#'),
-            '.' | ')' => is_item(&out) && next.is_none_or(char::is_whitespace),
+            '&' => next.is_some_and(|next| next.is_alphanumeric() || next == '#'),
+            '.' | ')' => is_item(&escaped) && next.is_none_or(char::is_whitespace),
             _ => false,
         };
         if is_special {
-            out.push('\\');
+            escaped.push('\\');
         }
-        out.push(c);
-        before = Some(c);
+        escaped.push(letter);
+        before = Some(letter);
     }
-    out
+    escaped
 }
 
 /// Returns true if text that starts with `first` and `next` is a list, a rule, a directive or a
 /// field rather than a number.
 fn begins_block(first: char, next: Option<char>) -> bool {
     let is_mark = first.is_ascii_punctuation() && !matches!(first, '_' | '"' | '\'');
-    let is_number = matches!(first, '-' | '+' | '.') && next.is_some_and(|it| it.is_ascii_digit());
+    let is_number =
+        matches!(first, '-' | '+' | '.') && next.is_some_and(|next| next.is_ascii_digit());
     is_mark && !is_number
 }
 
 /// Returns true if appending `.` or `)` to `text` would make it the label of a list item.
 fn is_item(text: &str) -> bool {
-    let is_letter = text.len() == 1 && text.bytes().all(|it| it.is_ascii_alphabetic());
-    is_letter || !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
+    let is_letter = text.len() == 1 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_letter || !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns `text` as the content of an XML element or attribute. Control characters, which XML does
 /// not allow even when escaped, become U+FFFD.
 pub(super) fn xml(text: &str) -> String {
-    let is_refused = |c: char| match c {
+    let is_refused = |letter: char| match letter {
         '\t' | '\n' => false,
-        c => c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'),
+        '\u{fffe}' | '\u{ffff}' => true,
+        _ => letter.is_control(),
     };
     quick_xml::escape::escape(text.replace(is_refused, "\u{fffd}")).into_owned()
 }

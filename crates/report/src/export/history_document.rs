@@ -6,12 +6,11 @@ use suite::measure::Metric;
 use suite::model::ScenarioKey;
 use suite::plan::Method;
 
-use super::compared_text::{percent_text, value_text};
+use super::compared_text::{percent_text, row_kind, row_name, tolerance_text, value_text};
 use super::document::{Block, LabeledLine, ScenarioHeading};
-use super::history_row::row_name;
 use super::html::{HistoryChart, history_chart};
 use super::scenario_document::{mark, woken_by};
-use super::table::key_cells;
+use super::table::key_entries;
 use crate::analysis::compare::{ChangeList, ChangeOutcome, ComparedValue, RowPairing};
 use crate::analysis::figure::{OF_CLASSES, x_heading};
 use crate::analysis::history::{
@@ -19,41 +18,39 @@ use crate::analysis::history::{
 };
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
-use suite::output::{ABSENT, Table};
+use suite::output::{ABSENT, Table, text_or_absent};
 
-/// The text shown in a cell without a step.
+/// The text shown in an entry without a step.
 const NO_STEP: &str = "-";
 
 pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r>> {
     let Some(first) = runs.first() else {
         return Vec::new();
     };
-    let mut all = vec![
+    let mut blocks = vec![
         Block::Title(title(history, runs)),
         Block::Definitions(definitions(history)),
     ];
     let mut values = history.rows().flat_map(|row| row.points.iter().flatten());
     if values.any(|point| point.value.is_doubtful) {
-        all.push(Block::Remarks(vec![
+        blocks.push(Block::Remarks(vec![
             "Figures with a ? are from RT_INSTR lines, which have no checksum.".to_owned(),
         ]));
     }
-    all.extend(releases(history, runs).map(Block::Table));
+    blocks.extend(releases(history, runs).map(Block::Table));
     if !history.has_several_boards {
-        all.extend(overview(history, runs).map(Block::Table));
+        blocks.extend(overview(history, runs).map(Block::Table));
     }
-    let scenarios = (1..).zip(&history.scenarios);
-    all.extend(scenarios.flat_map(|(number, scenario)| {
-        let id = format!("t{number}");
-        let of = ScenarioTables {
+    for (number, scenario) in (1..).zip(&history.scenarios) {
+        let tables = ScenarioTables {
             history,
             runs,
             first,
             scenario,
         };
-        of.blocks(id)
-    }));
-    all
+        blocks.extend(tables.blocks(&format!("t{number}")));
+    }
+    blocks
 }
 
 /// Returns the document title.
@@ -78,20 +75,23 @@ fn definitions(history: &History) -> Vec<LabeledLine> {
         RowPairing::Ambiguous => "by size rank, because one run has ambiguous labels",
     };
     let points = history.rows().flat_map(|row| &row.points);
-    let gaps = points.clone().filter(|it| it.is_none()).count();
-    let gaps = format!("{gaps} of {} ({ABSENT})", many(points.count(), "figure"));
+    let gap_count = points.clone().filter(|point| point.is_none()).count();
+    let gaps = format!(
+        "{gap_count} of {} ({ABSENT})",
+        many(points.count(), "figure")
+    );
     let runs = history.releases.len().to_string();
     if history.has_several_boards {
         return vec![("Runs", runs), ("Rows", rows.to_owned()), ("Gaps", gaps)];
     }
-    let tolerance = f64::from(history.tolerance_ppm) / 10_000.0;
     let steps = history.rows().flat_map(HistoryRow::steps);
-    let count = |outcome| steps.clone().filter(|it| it.outcome == outcome).count();
+    let outcomes = steps.map(|step| step.outcome);
+    let count = |outcome| outcomes.clone().filter(|other| *other == outcome).count();
     let (worse, better) = (count(ChangeOutcome::Worse), count(ChangeOutcome::Better));
     vec![
         ("Releases", runs),
         ("Rows", rows.to_owned()),
-        ("Tolerance", format!("{tolerance} %")),
+        ("Tolerance", tolerance_text(history.tolerance_ppm)),
         ("Steps", format!("{worse} worse, {better} better")),
         ("Gaps", gaps),
     ]
@@ -108,20 +108,22 @@ fn releases(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.numbers(["Scenarios", "CPUs"]);
     table.optional_words(["Firmware"]);
     table.words(["Input"]);
-    for (place, (name, run)) in history.releases.iter().zip(runs).enumerate() {
-        let has_it = |it: &&ScenarioHistory| it.rows().any(|row| row.points[place].is_some());
-        let scenarios = history.scenarios.iter().filter(has_it).count();
-        let counts = [scenarios, run.run.cpus.len()].map(|it| it.to_string());
-        let [scenarios, cpus] = counts;
-        let firmware = run.firmware_version().unwrap_or_default();
+    for (release, (name, run)) in history.releases.iter().zip(runs).enumerate() {
+        let has_scenario =
+            |scenario: &&ScenarioHistory| scenario.rows().any(|row| row.points[release].is_some());
+        let scenarios = history.scenarios.iter().filter(has_scenario).count();
         let firmware = if history.has_several_boards {
-            firmware
+            run.firmware_version().unwrap_or_default()
         } else {
             ""
         };
-        let input = run.source.input.clone();
-        let cells = [name.clone(), scenarios, cpus, firmware.to_owned(), input];
-        table.rows.push(cells.into());
+        table.rows.push(vec![
+            name.clone(),
+            scenarios.to_string(),
+            run.run.cpus.len().to_string(),
+            firmware.to_owned(),
+            run.source.input.clone(),
+        ]);
     }
     table.finished()
 }
@@ -136,15 +138,16 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.numbers(["Change"]);
     for scenario in &history.scenarios {
         for (metric, figures) in by_metric(scenario) {
-            let rows = figures.iter().flat_map(|it| &it.rows);
-            let steps = rows.flat_map(|row| row.steps().map(move |step| (row, step)));
-            let steps: Vec<_> = steps.collect();
+            let rows = figures.iter().flat_map(|figure| &figure.rows);
+            let steps: Vec<(&HistoryRow, ReleaseChange)> = rows
+                .flat_map(|row| row.steps().map(move |step| (row, step)))
+                .collect();
             let count = |outcome| {
-                let own = steps.iter().filter(|it| it.1.outcome == outcome);
-                own.count().to_string()
+                let having = steps.iter().filter(|(_, step)| step.outcome == outcome);
+                having.count().to_string()
             };
-            let name = scenario.key.id.short_tag().to_owned() + &variant(scenario, runs);
-            let mut cells = vec![
+            let name = scenario.key.id.short_tag().to_owned() + &distinction(scenario, runs);
+            let mut entries = vec![
                 name,
                 metric.heading().to_owned(),
                 count(ChangeOutcome::Worse),
@@ -153,19 +156,15 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
             let largest = steps
                 .iter()
                 .max_by(|a, b| a.1.ratio().total_cmp(&b.1.ratio()));
-            cells.extend(match largest {
+            entries.extend(match largest {
                 None => [NO_STEP; 3].map(str::to_owned),
                 Some((row, step)) => {
                     let release = history.releases[step.releases[1]].clone();
-                    let what = match row.place {
-                        Some(_) => "place",
-                        None => "CPU",
-                    };
-                    let name = format!("{what} {}", row_name(row, runs));
+                    let name = format!("{} {}", row_kind(row), row_name(row, runs));
                     [name, release, percent_text(step.percent())]
                 }
             });
-            table.rows.push(cells);
+            table.rows.push(entries);
         }
     }
     table.finished()
@@ -173,11 +172,11 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
 
 /// Returns the words, preceded by a comma, that distinguish a scenario from others with the same
 /// name.
-fn variant(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
+fn distinction(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
     let ScenarioKey { method, helper, .. } = scenario.key;
-    let mut having = runs.iter();
-    let run = having.find(|run| run.run.scenario(scenario.key).is_some());
-    let woken_by = run.map_or_else(String::new, |run| woken_by(run, helper, ","));
+    let mut in_order = runs.iter();
+    let first = in_order.find(|run| run.run.scenario(scenario.key).is_some());
+    let woken_by = first.map_or_else(String::new, |run| woken_by(run, helper, ","));
     match method {
         Method::Tftf => woken_by,
         Method::Warm => format!(", method {}{woken_by}", method.word()),
@@ -186,7 +185,12 @@ fn variant(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
 
 /// Groups a scenario's figures by metric.
 fn by_metric(scenario: &ScenarioHistory) -> Vec<(Metric, Vec<&FigureHistory>)> {
-    grouped(scenario.figures.iter().map(|it| (it.key.metric, it)))
+    grouped(
+        scenario
+            .figures
+            .iter()
+            .map(|figure| (figure.key.metric, figure)),
+    )
 }
 
 /// A scenario whose tables are being built.
@@ -199,33 +203,36 @@ struct ScenarioTables<'h> {
 }
 
 impl ScenarioTables<'_> {
-    fn blocks<'r>(&self, id: String) -> Vec<Block<'r>> {
-        let mut all = vec![
-            Block::Scenario(self.heading(id.clone())),
+    /// Returns the section about the scenario. `id` is unique in the document.
+    fn blocks<'r>(&self, id: &str) -> Vec<Block<'r>> {
+        let mut blocks = vec![
+            Block::Scenario(self.heading(id.to_owned())),
             Block::Paragraph(self.conditions()),
         ];
         if !self.scenario.notes.is_empty() {
-            all.push(Block::Remarks(self.scenario.notes.clone()));
+            blocks.push(Block::Remarks(self.scenario.notes.clone()));
         }
         for (_, figures) in by_metric(self.scenario) {
-            all.extend(self.figures(&figures).map(Block::Table));
+            blocks.extend(self.figures(&figures).map(Block::Table));
             if self.history.has_several_boards {
                 continue;
             }
-            let charts = figures.iter().filter(|it| !it.key.is_of_step());
-            let charts = charts.map(|figure| {
-                history_chart(&HistoryChart {
-                    id: format!("{id}-{}", figure.key.word()),
-                    history: self.history,
-                    runs: self.runs,
-                    figure,
-                    unit: self.unit(figure),
-                })
-            });
-            all.push(Block::Drawings(charts.collect()));
-            all.extend(self.steps(&figures).map(Block::Table));
+            let charts = figures
+                .iter()
+                .filter(|figure| !figure.key.is_of_step())
+                .map(|figure| {
+                    history_chart(&HistoryChart {
+                        id: format!("{id}-{}", figure.key.word()),
+                        history: self.history,
+                        runs: self.runs,
+                        figure,
+                        unit: self.unit(figure),
+                    })
+                });
+            blocks.push(Block::Drawings(charts.collect()));
+            blocks.extend(self.steps(&figures).map(Block::Table));
         }
-        all
+        blocks
     }
 
     fn heading(&self, id: String) -> ScenarioHeading {
@@ -236,7 +243,7 @@ impl ScenarioTables<'_> {
         } = self.scenario.key;
         ScenarioHeading {
             id,
-            text: scenario.name().to_owned() + &variant(self.scenario, self.runs),
+            text: scenario.name().to_owned() + &distinction(self.scenario, self.runs),
             status: None,
             method: method.word(),
         }
@@ -253,12 +260,11 @@ impl ScenarioTables<'_> {
     }
 
     fn unit(&self, figure: &FigureHistory) -> String {
-        match figure.key.is_of_step() {
-            true => format!(
-                "{} per operation",
-                figure.key.scale(self.first.clock()).name()
-            ),
-            false => self.first.unit().to_owned(),
+        if figure.key.is_of_step() {
+            let unit = figure.key.scale(self.first.clock()).name();
+            format!("{unit} per operation")
+        } else {
+            self.first.unit().to_owned()
         }
     }
 
@@ -270,9 +276,9 @@ impl ScenarioTables<'_> {
     /// Returns a table without release columns. `what` follows the figure name in the title.
     fn titled(&self, figures: &[&FigureHistory], what: &str) -> Table {
         let first = figures.first();
-        let heading = first.map_or("", |it| it.key.heading());
-        let unit = first.map_or_else(String::new, |it| self.unit(it));
-        let is_histogram_bound = figures.iter().any(|it| it.key.is_histogram_bound());
+        let heading = first.map_or("", |figure| figure.key.heading());
+        let unit = first.map_or_else(String::new, |figure| self.unit(figure));
+        let is_histogram_bound = figures.iter().any(|figure| figure.key.is_histogram_bound());
         let classes = if is_histogram_bound { OF_CLASSES } else { "" };
         let mut table = Table::titled(format!("{heading}{what} ({unit}{classes})"));
         table.numbers([match self.scenario.judged_by {
@@ -285,13 +291,13 @@ impl ScenarioTables<'_> {
         table
     }
 
-    /// Returns the cells that identify a row.
+    /// Returns the entries that identify a row.
     fn names(&self, figure: &FigureHistory, row: &HistoryRow) -> Vec<String> {
-        let mut cells = key_cells(self.scenario.key.id, figure.key);
+        let mut entries = key_entries(self.scenario.key.id, figure.key);
         // The figure name is in the title.
-        cells.pop();
-        cells.insert(0, row_name(row, self.runs));
-        cells
+        entries.pop();
+        entries.insert(0, row_name(row, self.runs));
+        entries
     }
 
     fn figures(&self, figures: &[&FigureHistory]) -> Option<Table> {
@@ -299,13 +305,12 @@ impl ScenarioTables<'_> {
         table.numbers(self.history.releases.iter().map(String::as_str));
         for figure in figures {
             for row in &figure.rows {
-                let mut cells = self.names(figure, row);
-                cells.extend(row.points.iter().map(|point| {
-                    let text = |it: &_| self.text(figure, it);
-                    let value = point.as_ref().map(|point| text(&point.value));
-                    value.unwrap_or_else(|| ABSENT.to_owned())
-                }));
-                table.rows.push(cells);
+                let mut entries = self.names(figure, row);
+                for point in &row.points {
+                    let value = point.as_ref().map(|point| &point.value);
+                    entries.push(text_or_absent(value.map(|value| self.text(figure, value))));
+                }
+                table.rows.push(entries);
             }
         }
         table.finished()
@@ -313,27 +318,25 @@ impl ScenarioTables<'_> {
 
     /// Returns the table of steps, ordered by release.
     fn steps(&self, figures: &[&FigureHistory]) -> Option<Table> {
-        let tolerance = f64::from(self.history.tolerance_ppm) / 10_000.0;
-        let mut table = self.titled(figures, &format!(": steps over {tolerance} %"));
+        let tolerance = tolerance_text(self.history.tolerance_ppm);
+        let mut table = self.titled(figures, &format!(": steps over {tolerance}"));
         table.words(["From", "To"]);
         table.numbers(["Old", "New", "Change"]);
         table.words(["Outcome"]);
         let rows = figures
             .iter()
             .flat_map(|figure| figure.rows.iter().map(move |row| (*figure, row)));
-        let steps = rows.flat_map(|(figure, row)| row.steps().map(move |it| (figure, row, it)));
-        for (figure, row, step) in steps.sorted_by_key(|it| it.2.releases[1]) {
-            let ReleaseChange {
-                releases,
-                old,
-                new,
-                outcome,
-            } = step;
-            let mut cells = self.names(figure, row);
-            cells.extend(releases.map(|it| self.history.releases[it].clone()));
-            cells.extend([old, new].map(|value| self.text(figure, value)));
-            cells.extend([percent_text(step.percent()), outcome.word().to_owned()]);
-            table.rows.push(cells);
+        let steps = rows.flat_map(|(figure, row)| row.steps().map(move |step| (figure, row, step)));
+        for (figure, row, step) in steps.sorted_by_key(|(.., step)| step.releases[1]) {
+            let mut entries = self.names(figure, row);
+            entries.extend(
+                step.releases
+                    .map(|release| self.history.releases[release].clone()),
+            );
+            entries.extend([step.old, step.new].map(|value| self.text(figure, value)));
+            entries.push(percent_text(step.percent()));
+            entries.push(step.outcome.word().to_owned());
+            table.rows.push(entries);
         }
         table.finished()
     }

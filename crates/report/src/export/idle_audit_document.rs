@@ -16,26 +16,15 @@ use suite::output::{ABSENT, Table, text_or_absent};
 
 /// Returns the blocks for one audit in full, or for several trees in short.
 pub(super) fn idle_audits<'r>(report: &Report) -> Vec<Block<'r>> {
-    match only_audit(report) {
-        Some(audit) => one(audit),
-        None => several(report),
-    }
-}
-
-/// Returns the audit if there is only one tree.
-fn only_audit(report: &Report) -> Option<&IdleAudit> {
-    match (
-        report.idle_audits.as_slice(),
-        report.unaudited_trees.as_slice(),
-    ) {
-        ([audit], []) => Some(audit),
-        _ => None,
+    match report.only_idle_audit() {
+        Some(audit) => one_audit(audit),
+        None => several_audits(report),
     }
 }
 
 /// Returns the title of a document about these audits.
 pub(super) fn title(report: &Report) -> String {
-    match only_audit(report) {
+    match report.only_idle_audit() {
         Some(audit) => title_of_one(audit),
         None => {
             let trees = report.idle_audits.len();
@@ -45,9 +34,10 @@ pub(super) fn title(report: &Report) -> String {
 }
 
 fn title_of_one(audit: &IdleAudit) -> String {
-    match audit.logs.is_empty() {
-        true => format!("Declared idle states of {}", audit.board),
-        false => format!("Idle states of {}, declared and measured", audit.board),
+    if audit.logs.is_empty() {
+        format!("Declared idle states of {}", audit.board)
+    } else {
+        format!("Idle states of {}, declared and measured", audit.board)
     }
 }
 
@@ -61,19 +51,26 @@ pub fn summary(report: &Report) -> String {
 }
 
 fn counts(audits: &[IdleAudit]) -> String {
-    let count = |verdict| audits.iter().map(|it| it.count(verdict)).sum::<usize>();
-    let all = Verdict::ALL.map(|verdict| (count(verdict), verdict.word()));
-    let some = all.iter().filter(|(count, _)| *count > 0);
-    let text = some
+    let count = |verdict| {
+        audits
+            .iter()
+            .map(|audit| audit.count(verdict))
+            .sum::<usize>()
+    };
+    let counts = Verdict::ALL
+        .map(|verdict| (count(verdict), verdict.word()))
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .join(", ");
-    match text.is_empty() {
-        true => "no contradictions".to_owned(),
-        false => text,
+    if counts.is_empty() {
+        "no contradictions".to_owned()
+    } else {
+        counts
     }
 }
 
-fn one<'r>(audit: &IdleAudit) -> Vec<Block<'r>> {
+fn one_audit<'r>(audit: &IdleAudit) -> Vec<Block<'r>> {
     let has_logs = !audit.logs.is_empty();
     let states = many(audit.states.len(), "state");
     let by = audit.by.word();
@@ -81,60 +78,62 @@ fn one<'r>(audit: &IdleAudit) -> Vec<Block<'r>> {
     if has_logs {
         facts.push(("Measured", audit.logs.join(", ")));
         let margin = audit.margin;
-        let margin = format!("a value is right up to {margin} times the measured worst case");
-        facts.push(("Margin", margin));
+        facts.push((
+            "Margin",
+            format!("a value is right up to {margin} times the measured worst case"),
+        ));
     }
     facts.push(("Verdicts", counts(std::slice::from_ref(audit))));
-    let mut all = vec![Block::Title(title_of_one(audit)), Block::Definitions(facts)];
-    all.extend(declared_table(audit).finished().map(Block::Table));
-    all.extend(verdict_table(audit).finished().map(Block::Table));
-    let is_open = |it: &Judgement| matches!(it.verdict, Verdict::NotMeasured | Verdict::CannotTell);
-    all.extend(remarks("What is wrong", audit, |it| {
-        it.verdict.calls_for_change()
+    let mut blocks = vec![Block::Title(title_of_one(audit)), Block::Definitions(facts)];
+    blocks.extend(declared_table(audit).finished().map(Block::Table));
+    blocks.extend(verdict_table(audit).finished().map(Block::Table));
+    blocks.extend(remarks("What is wrong", audit, Verdict::calls_for_change));
+    blocks.extend(remarks("What is not used", audit, |verdict| {
+        verdict == Verdict::Unused
     }));
-    all.extend(remarks("What is not used", audit, |it| {
-        it.verdict == Verdict::Unused
+    blocks.extend(remarks("What is not known", audit, |verdict| {
+        matches!(verdict, Verdict::NotMeasured | Verdict::CannotTell)
     }));
-    all.extend(remarks("What is not known", audit, is_open));
     if has_logs {
-        all.extend(measured_table(audit).finished().map(Block::Table));
-        all.extend(limit_table(audit).finished().map(Block::Table));
+        blocks.extend(measured_table(audit).finished().map(Block::Table));
+        blocks.extend(limit_table(audit).finished().map(Block::Table));
     }
-    all
+    blocks
 }
 
-fn remarks<'r>(
-    heading: &str,
-    audit: &IdleAudit,
-    is_listed: impl Fn(&Judgement) -> bool,
-) -> Vec<Block<'r>> {
-    let listed = audit.judgements().filter(|(_, it)| is_listed(it));
-    let sentences = listed.map(|(state, it)| sentence(state, it));
-    let sentences: Vec<String> = sentences.collect();
-    match sentences.is_empty() {
-        true => Vec::new(),
-        false => vec![
+/// Returns a section about the judgements with a verdict that `is_listed`, or nothing if there are
+/// none.
+fn remarks<'r>(heading: &str, audit: &IdleAudit, is_listed: fn(Verdict) -> bool) -> Vec<Block<'r>> {
+    let sentences: Vec<String> = audit
+        .judgements()
+        .filter(|(_, judgement)| is_listed(judgement.verdict))
+        .map(|(state, judgement)| sentence(state, judgement))
+        .collect();
+    if sentences.is_empty() {
+        Vec::new()
+    } else {
+        vec![
             Block::Heading(heading.to_owned()),
             Block::Remarks(sentences),
-        ],
+        ]
     }
 }
 
 /// Returns a verdict as a sentence, with the suggested value if there is one.
-pub(super) fn sentence(state: &AuditedState, it: &Judgement) -> String {
+pub(super) fn sentence(state: &AuditedState, judgement: &Judgement) -> String {
     let DeclaredState {
         name, power_state, ..
     } = &state.declared;
-    let cpu = it.cpu.as_ref().map(|cpu| format!(", CPU {cpu}"));
-    let cpu = cpu.unwrap_or_default();
-    let change = it.change(&state.changes);
+    let Judgement { rule, reason, .. } = judgement;
+    let cpu = judgement.cpu.as_ref();
+    let on_cpu = cpu.map_or_else(String::new, |cpu| format!(", CPU {cpu}"));
+    let change = judgement.change(&state.changes);
     let suggested = change.map_or_else(String::new, |change| match change.new {
         Some(PropertyValue::Cell(us)) => format!("; suggested: {us}"),
         Some(PropertyValue::Present) => "; suggested: add it".to_owned(),
         None => "; suggested: remove it".to_owned(),
     });
-    let Judgement { rule, reason, .. } = it;
-    format!("{name} ({power_state:#010x}), {rule}{cpu}: {reason}{suggested}.")
+    format!("{name} ({power_state:#010x}), {rule}{on_cpu}: {reason}{suggested}.")
 }
 
 fn declared_table(audit: &IdleAudit) -> Table {
@@ -164,14 +163,14 @@ fn verdict_table(audit: &IdleAudit) -> Table {
     table.numbers(["Declared"]);
     table.optional_numbers(&["Measured"], "");
     table.optional_words(["CPU", "Verdict"]);
-    let rows = audit.judgements().map(|(state, it)| {
+    let rows = audit.judgements().map(|(state, judgement)| {
         vec![
             state.declared.name.clone(),
-            it.rule.to_owned(),
-            it.declared.clone(),
-            it.measured.clone(),
-            it.cpu.clone().unwrap_or_default(),
-            it.verdict.word().to_owned(),
+            judgement.rule.to_owned(),
+            judgement.declared.clone(),
+            judgement.measured.clone(),
+            judgement.cpu.clone().unwrap_or_default(),
+            judgement.verdict.word().to_owned(),
         ]
     });
     table.rows = rows.collect();
@@ -189,7 +188,7 @@ fn measured_table(audit: &IdleAudit) -> Table {
     }
     table.optional_numbers(&["Cold entry", "Cold exit"], ABSENT);
     for state in &audit.states {
-        let groups = state.measured.iter().flat_map(|it| &it.groups);
+        let groups = state.measured.iter().flat_map(|measured| &measured.groups);
         let rows = groups.map(|group| measured_row(&state.declared.name, group));
         table.rows.extend(rows);
     }
@@ -206,7 +205,7 @@ fn measured_row(state: &str, group: &MeasuredGroup) -> Vec<String> {
         |longest: &Option<LongestTime>| text_or_absent(longest.as_ref().map(LongestTime::text));
     for longest in [&group.entry, &group.exit, &group.wake] {
         row.push(text(longest));
-        row.push(text_or_absent(longest.as_ref().map(|it| it.cpu.clone())));
+        row.push(text_or_absent(longest.as_ref().map(|longest| &longest.cpu)));
     }
     row.extend([&group.cold_entry, &group.cold_exit].map(text));
     row
@@ -266,10 +265,15 @@ struct Shared<'a> {
 
 /// Counts the contradictions that differ between trees, and the states that they are about.
 fn different(shared: &[Shared<'_>]) -> String {
-    let wrong: Vec<_> = shared.iter().filter(|it| it.is_wrong()).collect();
-    let states = wrong.iter().unique_by(|it| (&it.trees, it.state)).count();
-    let (contradictions, states) = (many(wrong.len(), "contradiction"), many(states, "state"));
-    format!("{contradictions} about {states}")
+    let wrong: Vec<&Shared<'_>> = shared.iter().filter(|shared| shared.is_wrong()).collect();
+    let states = wrong
+        .iter()
+        .unique_by(|shared| (&shared.trees, shared.state));
+    format!(
+        "{} about {}",
+        many(wrong.len(), "contradiction"),
+        many(states.count(), "state")
+    )
 }
 
 impl Shared<'_> {
@@ -293,8 +297,8 @@ fn shared(audits: &[IdleAudit]) -> Vec<Shared<'_>> {
     for audit in audits {
         for (state, judgement) in audit.judgements() {
             let sentence = sentence(state, judgement);
-            match shared.iter_mut().find(|it| it.sentence == sentence) {
-                Some(it) => it.trees.push(&audit.source),
+            match shared.iter_mut().find(|other| other.sentence == sentence) {
+                Some(same) => same.trees.push(&audit.source),
                 None => shared.push(Shared {
                     state: &state.declared.name,
                     verdict: judgement.verdict,
@@ -307,7 +311,7 @@ fn shared(audits: &[IdleAudit]) -> Vec<Shared<'_>> {
     shared
 }
 
-fn several<'r>(report: &Report) -> Vec<Block<'r>> {
+fn several_audits<'r>(report: &Report) -> Vec<Block<'r>> {
     let audits = report.idle_audits.as_slice();
     let shared = shared(audits);
     let states = audits.iter().map(|audit| audit.states.len()).sum();
@@ -328,17 +332,17 @@ fn several<'r>(report: &Report) -> Vec<Block<'r>> {
     if refused > 0 {
         facts.push(("Not audited", many(refused, "tree")));
     }
-    let mut all = vec![Block::Title(title(report)), Block::Definitions(facts)];
-    let (wrong, unused): (Vec<_>, Vec<_>) = shared.iter().partition(|it| it.is_wrong());
+    let mut blocks = vec![Block::Title(title(report)), Block::Definitions(facts)];
+    let (wrong, unused): (Vec<_>, Vec<_>) = shared.iter().partition(|shared| shared.is_wrong());
     for (heading, listed) in [("What is wrong", wrong), ("What is not used", unused)] {
         if !listed.is_empty() {
-            all.push(Block::Heading(heading.to_owned()));
+            blocks.push(Block::Heading(heading.to_owned()));
             let remarks = listed.into_iter().map(Shared::text);
-            all.push(Block::Remarks(remarks.collect()));
+            blocks.push(Block::Remarks(remarks.collect()));
         }
     }
-    all.extend(tree_table(report).finished().map(Block::Table));
-    all
+    blocks.extend(tree_table(report).finished().map(Block::Table));
+    blocks
 }
 
 /// Builds a table with the result for each tree.

@@ -55,7 +55,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
 }
 
 fn one_run(run: &LoggedRun) -> impl Serialize {
-    let scenarios = run.run.scenarios.iter().map(|it| one_scenario(run, it));
+    let scenarios = run.run.scenarios.iter();
     object! {
         source: &run.source,
         id: run.run.id.map(|id| id.to_string()),
@@ -64,7 +64,7 @@ fn one_run(run: &LoggedRun) -> impl Serialize {
         complete: run.is_complete(),
         lacks: run.lacks(),
         verified: run.integrity.is_verified(),
-        closing: run.closing.as_ref().map(|it| it.line.as_str()),
+        closing: run.closing.as_ref().map(|closing| closing.line.as_str()),
         verdict: run.verdict(),
         doubts: run.doubts(),
         hz: run.clock().hz,
@@ -75,7 +75,7 @@ fn one_run(run: &LoggedRun) -> impl Serialize {
         cpus: &run.run.cpus,
         integrity: &run.integrity,
         explanations: explanations(run),
-        scenarios: scenarios.collect::<Vec<_>>(),
+        scenarios: scenarios.map(|scenario| one_scenario(run, scenario)).collect::<Vec<_>>(),
         end: run.run.end.as_ref(),
     }
 }
@@ -89,56 +89,57 @@ fn one_scenario(run: &LoggedRun, scenario: &Scenario) -> impl Serialize {
     }
 }
 
-fn one_comparison(it: &Comparison) -> impl Serialize {
+fn one_comparison(comparison: &Comparison) -> impl Serialize {
+    let scenarios = comparison.scenarios.iter();
     object! {
-        run: it.run,
-        baseline: &it.baseline.source,
+        run: comparison.run,
+        baseline: &comparison.baseline.source,
         // The CPUs to which the baseline indices refer.
-        baseline_cpus: &it.baseline.run.cpus,
-        tolerance_ppm: it.tolerance_ppm,
-        keyed: it.row_pairing,
-        regressions: it.regressions().count(),
-        pmf_cost: it.is_pmf_cost,
-        complete: it.is_complete(),
-        lacks: it.lacks(),
-        scenarios: it.scenarios.iter().map(|scenario| one_compared(it, scenario)).collect::<Vec<_>>(),
-        refused: &it.refused,
-        findings: &it.findings,
+        baseline_cpus: &comparison.baseline.run.cpus,
+        tolerance_ppm: comparison.tolerance_ppm,
+        keyed: comparison.row_pairing,
+        regressions: comparison.regressions().count(),
+        pmf_cost: comparison.is_pmf_cost,
+        complete: comparison.is_complete(),
+        lacks: comparison.lacks(),
+        scenarios: scenarios.map(|scenario| one_compared(comparison, scenario)).collect::<Vec<_>>(),
+        refused: &comparison.refused,
+        findings: &comparison.findings,
     }
 }
 
 /// Returns a scenario that both runs contain. Only changes that determine the result have an
 /// outcome.
-fn one_compared(comparison: &Comparison, it: &ComparedScenario) -> impl Serialize {
-    let changes = |all: &[Change], list: ChangeList| {
-        let all = all.iter().map(|change| {
+fn one_compared(comparison: &Comparison, scenario: &ComparedScenario) -> impl Serialize {
+    let with_outcomes = |changes: &[Change], list: ChangeList| {
+        let objects = changes.iter().map(|change| {
             object! {
                 #[serde(flatten)]
                 change: change.clone(),
-                outcome: comparison.outcome(it, list, change),
+                outcome: comparison.outcome(scenario, list, change),
             }
         });
-        all.collect::<Vec<_>>()
+        objects.collect::<Vec<_>>()
     };
     object! {
         #[serde(flatten)]
-        key: it.key,
-        judged: it.judged_by,
-        by_cpu: changes(&it.by_cpu, ChangeList::Cpu),
-        by_order: changes(&it.by_order, ChangeList::Order),
-        unpaired: it.unpaired.clone(),
-        lacks: it.lacks.clone(),
+        key: scenario.key,
+        judged: scenario.judged_by,
+        by_cpu: with_outcomes(&scenario.by_cpu, ChangeList::Cpu),
+        by_order: with_outcomes(&scenario.by_order, ChangeList::Order),
+        unpaired: scenario.unpaired.clone(),
+        lacks: scenario.lacks.clone(),
     }
 }
 
-fn one_idle_audit(it: &IdleAudit) -> impl Serialize {
+fn one_idle_audit(audit: &IdleAudit) -> impl Serialize {
     object! {
-        source: it.source.clone(),
-        by: it.by,
-        board: it.board.clone(),
-        logs: it.logs.clone(),
-        margin: it.margin,
-        states: it.states.iter().map(one_audited_state).collect::<Vec<_>>(),
+        source: audit.source.clone(),
+        by: audit.by,
+        board: audit.board.clone(),
+        logs: audit.logs.clone(),
+        margin: audit.margin,
+        states: audit.states.iter().map(one_audited_state).collect::<Vec<_>>(),
     }
 }
 
@@ -150,24 +151,25 @@ fn unaudited_tree(tree: &UnauditedTree) -> impl Serialize {
     }
 }
 
-fn one_audited_state(it: &AuditedState) -> impl Serialize {
-    let us = |duration| it.declared.us(duration);
-    let groups = it
+fn one_audited_state(state: &AuditedState) -> impl Serialize {
+    let declared = &state.declared;
+    let us = |duration| declared.us(duration);
+    let groups = state
         .measured
         .iter()
         .flat_map(|measured| measured.groups.clone());
     object! {
-        name: it.declared.name.clone(),
-        path: it.declared.path.clone(),
-        power_state: it.declared.power_state,
-        cpus: it.users.clone(),
+        name: declared.name.clone(),
+        path: declared.path.clone(),
+        power_state: declared.power_state,
+        cpus: state.users.clone(),
         entry_us: us(Duration::Entry),
         exit_us: us(Duration::Exit),
         wakeup_us: us(Duration::Wakeup),
         min_residency_us: us(Duration::MinResidency),
-        timer_stops: it.declared.timer_stops,
+        timer_stops: declared.timer_stops,
         measured: groups.collect::<Vec<_>>(),
-        judgements: it.judgements.clone(),
-        changes: it.changes.clone(),
+        judgements: state.judgements.clone(),
+        changes: state.changes.clone(),
     }
 }

@@ -9,6 +9,7 @@ use std::io::Write;
 use anyhow::Result;
 use hardware::board::CpuIndex;
 use hardware::text::plural::many;
+use itertools::Itertools as _;
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Serialize;
@@ -69,12 +70,15 @@ const SKIPPED: &str = "skipped";
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let mut suites: Vec<Suite> = report.runs.iter().map(suite).collect();
     for comparison in &report.comparisons {
-        let at = comparison.run;
-        if let (Some(run), Some(suite)) = (report.runs.get(at), suites.get_mut(at)) {
+        let index = comparison.run;
+        if let (Some(run), Some(suite)) = (report.runs.get(index), suites.get_mut(index)) {
             suite.cases.extend(compared(run, comparison));
         }
     }
-    let cases: Vec<Case> = suites.iter().flat_map(|it| it.cases.clone()).collect();
+    let cases: Vec<Case> = suites
+        .iter()
+        .flat_map(|suite| suite.cases.clone())
+        .collect();
     let context = context! { suites => Serde(suites), cases => Serde(cases) };
     let text = render(include_str!("junit.xml"), context, xml)?;
     out.write_all(text.as_bytes())?;
@@ -82,57 +86,59 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
 }
 
 fn suite(run: &LoggedRun) -> Suite {
-    let board = run.board().map(|it| format!("{it}, "));
-    let (scenarios, source) = (&run.run.scenarios, &run.source);
-    let lines = method(run).into_iter();
-    let lines = lines.map(|(name, text)| (name.to_owned(), text));
-    let figures = scenarios.iter().flat_map(|it| scenario_properties(run, it));
-    let mut cases: Vec<Case> = scenarios.iter().map(|it| case(run, it)).collect();
+    let board = run.board();
+    let prefix = board.map_or_else(String::new, |board| format!("{board}, "));
+    let scenarios = &run.run.scenarios;
+    let method_properties = method(run)
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), text));
+    let figure_properties = scenarios
+        .iter()
+        .flat_map(|scenario| scenario_properties(run, scenario));
+    let mut cases: Vec<Case> = scenarios
+        .iter()
+        .map(|scenario| scenario_case(run, scenario))
+        .collect();
     for scenario in scenarios {
-        cases.extend(
-            scenario
-                .checks
-                .iter()
-                .map(|check| check_case(run, scenario, check)),
-        );
+        let checks = scenario.checks.iter();
+        cases.extend(checks.map(|check| check_case(run, scenario, check)));
     }
-    cases.extend((!run.integrity.tables).then(|| verdict(run)));
+    if !run.integrity.tables {
+        cases.push(verdict_case(run));
+    }
     Suite {
-        name: format!(
-            "{}{}, run {}",
-            board.unwrap_or_default(),
-            source.input,
-            source.place
-        ),
-        properties: lines.chain(figures).collect(),
+        name: prefix + &run.source.text(),
+        properties: method_properties.chain(figure_properties).collect(),
         cases,
     }
 }
 
 /// Returns a scenario's figures per operation. The parts of a name are separated by dots.
 fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, String)> {
-    let cpu = |cpu: CpuIndex| {
-        let cpu = run.run.cpu(cpu);
+    let cpu_name = |index: CpuIndex| {
+        let cpu = run.run.cpu(index);
         format!("cluster{}.core{}", cpu.cluster, run.run.core_number(&cpu))
     };
-    let helper = scenario.helper;
-    let helper = helper.map_or_else(String::new, |it| format!("woken_by.{}.", cpu(it)));
-    let (id, method) = (scenario.id, scenario.method.word());
-    let mut all = Vec::new();
-    let mut add = |of: CpuIndex, what: &str, value: String| {
-        all.push((format!("{id}.{method}.{helper}{}.{what}", cpu(of)), value));
+    let woken_by = scenario.helper.map_or_else(String::new, |helper| {
+        format!("woken_by.{}.", cpu_name(helper))
+    });
+    let prefix = format!("{}.{}.{woken_by}", scenario.id, scenario.method.word());
+    let mut properties = Vec::new();
+    let mut add = |cpu: CpuIndex, what: &str, value: String| {
+        properties.push((format!("{prefix}{}.{what}", cpu_name(cpu)), value));
     };
     for figure in figures(run, scenario) {
         let (key, name, cpu) = (figure.key, figure.key.name(), figure.cpu);
         let unit = key.scale(run.clock()).name();
-        let each = |figure| plain(key.per_operation(run.clock(), figure));
+        let per_operation = |value| plain(key.per_operation(run.clock(), value));
         if let Some(shown) = figure.shown.filter(|_| !key.is_of_step()) {
-            add(cpu, &format!("{name}.{unit}"), each(shown));
+            add(cpu, &format!("{name}.{unit}"), per_operation(shown));
         }
-        if let Some(summary) = figure.summary.filter(|it| it.n > 0) {
+        if let Some(summary) = figure.summary.filter(|summary| summary.n > 0) {
+            let [median, max] = [summary.median, summary.max].map(per_operation);
             add(cpu, &format!("{name}.n"), summary.n.to_string());
-            add(cpu, &format!("{name}.median_{unit}"), each(summary.median));
-            add(cpu, &format!("{name}.max_{unit}"), each(summary.max));
+            add(cpu, &format!("{name}.median_{unit}"), median);
+            add(cpu, &format!("{name}.max_{unit}"), max);
         }
     }
     for cell in scenario.suite_cells() {
@@ -142,7 +148,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
             add(cell.cpu, "verified", "no".to_owned());
         }
     }
-    all
+    properties
 }
 
 /// Formats an integer unchanged, and any other number with three decimal places.
@@ -151,7 +157,8 @@ fn plain(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
+/// Returns the test case for a scenario.
+fn scenario_case(run: &LoggedRun, scenario: &Scenario) -> Case {
     let mut said = vec![conditions_text(run, scenario)];
     said.extend(remarks(run, scenario));
     let reason = status_reason(run, scenario.status);
@@ -202,9 +209,15 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
     let cases = comparison.scenarios.iter().map(|scenario| {
         let (key, changes) = (scenario.key, scenario.changes());
-        let worse = comparison.regressions_in(scenario);
-        let worse: Vec<String> = worse.map(|it| change_text(run, it)).collect();
-        let element = if worse.is_empty() { "" } else { FAILURE };
+        let regressions = comparison.regressions_in(scenario);
+        let regression_texts = regressions
+            .map(|change| change_text(run, change))
+            .join("; ");
+        let element = if regression_texts.is_empty() {
+            ""
+        } else {
+            FAILURE
+        };
         let name = format!("{}{}", key.id, woken_by(run, key.helper, ""));
         let class = format!("{class}.{}", key.method.word());
         let said = format!("{} compared", many(changes.len(), "figure"));
@@ -212,19 +225,20 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
             name,
             class,
             &[said],
-            (element, "regression", worse.join("; ")),
+            (element, "regression", regression_texts),
         )
     });
+    let mut said = Vec::new();
+    if comparison.is_pmf_cost {
+        let costs = comparison.findings.iter();
+        said.extend(costs.map(|cost| cost.finding.sentence.clone()));
+    }
+    said.extend(comparison.refused.iter().map(|refused| {
+        let method = refused.method.word();
+        format!("{}, method {method}: {}.", refused.id, refused.why)
+    }));
+    said.extend(comparison.lone_rows(&run.run));
     let lacks = comparison.lacks();
-    let refused = comparison.refused.iter();
-    let refused = refused.map(|it| format!("{}, method {}: {}.", it.id, it.method.word(), it.why));
-    let costs = comparison
-        .findings
-        .iter()
-        .filter(|_| comparison.is_pmf_cost);
-    let costs = costs.map(|it| it.finding.sentence.clone());
-    let others = refused.chain(comparison.lone_rows(&run.run));
-    let said: Vec<String> = costs.chain(others).collect();
     let element = if lacks.is_empty() { "" } else { ERROR };
     let end = (element, "incomplete", lacks.join("; "));
     let whole = Case::new("Comparison".to_owned(), class.clone(), &said, end);
@@ -233,14 +247,16 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
 
 fn change_text(run: &LoggedRun, change: &Change) -> String {
     let (name, cpu) = (change.key.in_sentence(), run.run.label(change.cpu));
-    let [new, old] = [&change.new, &change.old].map(|it| plain(it.figure));
+    let [new, old] = [&change.new, &change.old].map(|value| plain(value.figure));
     let unit = change.key.scale(run.clock()).name();
-    let percent = change.percent();
-    let percent = percent.map_or_else(String::new, |it| format!(" ({it:+.2} %)"));
-    format!("{name} on CPU {cpu}: {new} {unit}, previously {old}{percent}")
+    let by = change
+        .percent()
+        .map_or_else(String::new, |percent| format!(" ({percent:+.2} %)"));
+    format!("{name} on CPU {cpu}: {new} {unit}, previously {old}{by}")
 }
 
-fn verdict(run: &LoggedRun) -> Case {
+/// Returns the test case that fails if the run failed or is incomplete.
+fn verdict_case(run: &LoggedRun) -> Case {
     let mut message = vec![run.verdict_text()];
     let (element, word) = if !run.is_complete() {
         message.extend(warnings(run));

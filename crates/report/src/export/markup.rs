@@ -92,13 +92,16 @@ impl Markup {
             match block {
                 Block::Title(text) => writeln!(out, "{}", (self.title)(&escape(&text)))?,
                 Block::Heading(text) => writeln!(out, "{}", (self.heading)(&escape(&text)))?,
-                Block::Scenario(it) => writeln!(out, "{}", (self.scenario)(&escape(&it.text)))?,
+                Block::Scenario(heading) => {
+                    writeln!(out, "{}", (self.scenario)(&escape(&heading.text)))?
+                }
                 Block::Warning(text) => writeln!(out, "{}{}\n", self.warning, escape(&text))?,
                 Block::Paragraph(text) => writeln!(out, "{}{}\n", self.paragraph, escape(&text))?,
                 Block::Table(table) => {
                     let mut text = String::new();
-                    let drawn = table.write(&mut text, self.table);
-                    drawn.expect("writing to a String cannot fail");
+                    table
+                        .write(&mut text, self.table)
+                        .expect("writing to a String cannot fail");
                     out.write_all(text.as_bytes())?;
                 }
                 Block::Definitions(lines) => {
@@ -107,8 +110,8 @@ impl Markup {
                     }
                     writeln!(out)?;
                 }
-                Block::Remarks(all) => {
-                    for remark in all {
+                Block::Remarks(remarks) => {
+                    for remark in remarks {
                         writeln!(out, "{}{}", self.item, escape(&remark))?;
                     }
                     writeln!(out)?;

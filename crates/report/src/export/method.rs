@@ -24,7 +24,7 @@ pub(super) fn method(run: &LoggedRun) -> Vec<LabeledLine> {
     }
     add("Service", service(run));
     let [(_, psci), others @ ..] = conditions(&run.run);
-    add("PSCI", psci.map(|it| it.replacen("PSCI ", "", 1)));
+    add("PSCI", psci.map(|text| text.replacen("PSCI ", "", 1)));
     for (name, text) in others {
         add(name, text);
     }
@@ -38,11 +38,11 @@ pub(super) fn method(run: &LoggedRun) -> Vec<LabeledLine> {
 }
 
 fn source(run: &LoggedRun) -> String {
-    let (input, place, (first, last)) = (&run.source.input, run.source.place, run.source.lines);
-    match run.integrity.tables {
-        true => input.clone(),
-        false => format!("{input}, run {place}, lines {first} to {last}"),
+    if run.integrity.tables {
+        return run.source.input.clone();
     }
+    let (first, last) = run.source.lines;
+    format!("{}, lines {first} to {last}", run.source.text())
 }
 
 fn payload(run: &LoggedRun) -> String {
@@ -56,42 +56,49 @@ fn payload(run: &LoggedRun) -> String {
 fn cpus(run: &LoggedRun) -> Option<String> {
     let cpus = &run.run.cpus;
     let clusters = cpus.iter().map(|cpu| cpu.cluster).unique().count();
-    let mut text = match run.header.has_unknown_clusters {
-        true => format!(
+    let mut text = if run.header.has_unknown_clusters {
+        format!(
             "{}; the page does not say which clusters they are in",
             cpus.len()
-        ),
-        false => format!("{} in {}", cpus.len(), many(clusters, "cluster")),
+        )
+    } else {
+        format!("{} in {}", cpus.len(), many(clusters, "cluster"))
     };
     if let Some(head) = &run.run.head {
         text += &format!(", labels by {}", head.labels.word());
     }
-    let lead = run.run.lead();
-    if let Some(lead) = lead {
+    if let Some(lead) = run.run.lead() {
         let cpu = run.run.cpu(lead);
-        let mpidr = cpu.mpidr;
-        let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it})"));
-        let core = cpu.identity;
-        let core = core.map_or_else(String::new, |it| format!(", {}", core_name(it.midr)));
-        text += &format!("; the lead is {}{mpidr}{core}", run.run.label(lead));
+        text += &format!("; the lead is {}", run.run.label(lead));
+        if let Some(mpidr) = cpu.mpidr {
+            text += &format!(" (MPIDR {mpidr})");
+        }
+        if let Some(identity) = cpu.identity {
+            text += &format!(", {}", core_name(identity.midr));
+        }
     }
     (!cpus.is_empty()).then_some(text)
 }
 
 /// Returns each core type once, in CPU order.
 fn cores(run: &LoggedRun) -> Option<String> {
-    let cpus = run.run.cpus.iter();
-    let kinds = grouped(cpus.map(|cpu| (cpu.identity.map(|it| (it.midr, it.caches)), ())));
-    kinds.iter().find(|it| it.0.is_some())?;
-    let each = kinds.iter().map(|(kind, cpus)| {
-        let count = cpus.len();
-        let Some((midr, caches)) = kind else {
-            return format!("{count} not listed");
-        };
-        let mark = if caches.is_empty() { "" } else { ": " };
-        format!("{count} of {}{mark}{caches}", core_name(*midr))
-    });
-    Some(each.collect::<Vec<_>>().join("; "))
+    let identities = run.run.cpus.iter().map(|cpu| cpu.identity);
+    if identities.clone().all(|identity| identity.is_none()) {
+        return None;
+    }
+    let kinds = identities.map(|identity| identity.map(|core| (core.midr, core.caches)));
+    let counts = grouped(kinds.map(|kind| (kind, ())))
+        .into_iter()
+        .map(|(kind, cpus)| {
+            let count = cpus.len();
+            let Some((midr, caches)) = kind else {
+                return format!("{count} not listed");
+            };
+            let mark = if caches.is_empty() { "" } else { ": " };
+            format!("{count} of {}{mark}{caches}", core_name(midr))
+        })
+        .join("; ");
+    Some(counts)
 }
 
 fn core_name(midr: u64) -> String {
@@ -116,30 +123,35 @@ fn service(run: &LoggedRun) -> Option<String> {
 
 /// Returns the firmware builds in a run, in boot order.
 pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
-    let is_of_one_build = |a: &Stage, b: &Stage| (&a.version, &a.built) == (&b.version, &b.built);
-    let builds = run.firmware.chunk_by(is_of_one_build);
-    builds.map(build).collect()
+    let are_one_build = |a: &Stage, b: &Stage| (&a.version, &a.built) == (&b.version, &b.built);
+    let builds = run.firmware.chunk_by(are_one_build);
+    builds.map(build_text).collect()
 }
 
-/// Returns the stages of one build. The firmware is identified only in other log lines, not in
+/// Describes the stages of one build. The firmware is identified only in other log lines, not in
 /// records.
-fn build(stages: &[Stage]) -> String {
+fn build_text(stages: &[Stage]) -> String {
     let names = stages.iter().map(|stage| &stage.name).join(", ");
     let version = stages[0].version.as_deref().unwrap_or("without a version");
-    let built = stages[0].built.as_ref();
-    let built = built.map_or_else(String::new, |it| format!(", built {it}"));
+    let built = match &stages[0].built {
+        Some(built) => format!(", built {built}"),
+        None => String::new(),
+    };
     format!("{names} {version}{built} (not verified)")
 }
 
 /// Returns the requested `power_state` values, each with its scenarios.
 fn states(run: &LoggedRun) -> Option<String> {
-    let scenarios = run.run.scenarios.iter();
-    let states =
-        scenarios.filter_map(|it| Some((it.conditions.as_ref()?.power_state?, it.id.tag())));
-    let each = grouped(states).into_iter().map(|(state, tags)| {
-        // Scenarios that differ only in their helper are adjacent.
-        format!("{state:#010x} in {}", tags.iter().dedup().join(", "))
+    let tags = run.run.scenarios.iter().filter_map(|scenario| {
+        let state = scenario.conditions.as_ref()?.power_state?;
+        Some((state, scenario.id.tag()))
     });
-    let text = each.collect::<Vec<_>>().join("; ");
-    Some(text).filter(|text| !text.is_empty())
+    let states = grouped(tags)
+        .into_iter()
+        .map(|(state, tags)| {
+            // Scenarios that differ only in their helper are adjacent.
+            format!("{state:#010x} in {}", tags.iter().dedup().join(", "))
+        })
+        .join("; ");
+    (!states.is_empty()).then_some(states)
 }

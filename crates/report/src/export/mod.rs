@@ -14,7 +14,6 @@ mod escape;
 mod formats;
 mod history_document;
 mod history_lines;
-mod history_row;
 mod html;
 mod idle_audit_document;
 mod json;
@@ -33,6 +32,7 @@ mod template;
 mod tfa_docs;
 mod unified_diff;
 
+pub(crate) use self::compared_text::percent_text;
 pub use self::document::Block;
 pub use self::formats::{ALL, Format, ReportPart, able, by_name};
 pub use self::html::{Chart, Drawing, EDGE, FlameFrame, LANE, LEFT, Scale, write_page};

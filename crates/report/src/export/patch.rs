@@ -17,8 +17,10 @@ const ANCHOR: &str = "arm,psci-suspend-param";
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let audit = changed_tree(report, "patch")?;
-    let source = report.dts.as_ref();
-    let source = source.context("--format patch needs the tree's source; specify it with --dts")?;
+    let source = report
+        .dts
+        .as_ref()
+        .context("--format patch needs the tree's source; specify it with --dts")?;
     let edits = edits(audit, source)?;
     if edits.is_empty() {
         return Ok(());
@@ -38,8 +40,8 @@ fn message(audit: &IdleAudit) -> String {
         }
     }
     for state in &audit.states {
-        for it in state.uncorrectable() {
-            text += &format!("* Not corrected: {}\n", sentence(state, it));
+        for judgement in state.uncorrectable() {
+            text += &format!("* Not corrected: {}\n", sentence(state, judgement));
         }
     }
     if !audit.logs.is_empty() {
@@ -55,17 +57,17 @@ fn edits(audit: &IdleAudit, source: &DtsSource) -> Result<Vec<TextEdit>> {
     let mut edits = Vec::new();
     for state in &audit.states {
         let path = &state.declared.path;
-        let own: Vec<&SourceNode> = nodes
+        let bodies: Vec<&SourceNode> = nodes
             .iter()
             .filter(|node| node.path.as_ref() == Some(path))
             .collect();
         for change in &state.changes {
             ensure!(
-                !own.is_empty(),
+                !bodies.is_empty(),
                 "{name}: does not contain the node {path}; specify the file that does with --dts"
             );
-            let edit = edit(&own, change, &source.text);
-            let edit = edit.with_context(|| format!("{name}: {path} {}", change.name))?;
+            let edit = edit(&bodies, change, &source.text)
+                .with_context(|| format!("{name}: {path} {}", change.name))?;
             edits.push(edit);
         }
     }
@@ -76,7 +78,9 @@ fn edits(audit: &IdleAudit, source: &DtsSource) -> Result<Vec<TextEdit>> {
 fn edit(bodies: &[&SourceNode], change: &PropertyChange, text: &str) -> Result<TextEdit> {
     let properties = bodies.iter().flat_map(|body| &body.properties);
     // Later statements override earlier ones.
-    let old = properties.rev().find(|it| it.name == change.name);
+    let old = properties
+        .rev()
+        .find(|property| property.name == change.name);
     match (old, change.new) {
         (Some(old), Some(PropertyValue::Cell(us))) => {
             check_old(old, change, text)?;
@@ -97,14 +101,15 @@ fn edit(bodies: &[&SourceNode], change: &PropertyChange, text: &str) -> Result<T
 
 /// Rejects a source whose value is a number other than the tree's.
 fn check_old(old: &SourceProperty, change: &PropertyChange, text: &str) -> Result<()> {
-    let value = &text[old.value.clone().context("expected a value")?];
-    let value = value.trim().trim_start_matches('<').trim_end_matches('>');
-    let number = match value.trim().strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None => value.trim().parse().ok(),
+    let value = text[old.value.clone().context("expected a value")?].trim();
+    let digits = value.trim_start_matches('<').trim_end_matches('>').trim();
+    let number = match digits.strip_prefix("0x") {
+        Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok(),
+        None => digits.parse().ok(),
     };
-    let is_same = |number| change.old == Some(PropertyValue::Cell(number));
-    if let Some(number) = number.filter(|number| !is_same(*number)) {
+    if let Some(number) = number
+        && change.old != Some(PropertyValue::Cell(number))
+    {
         bail!(
             "{number} in the source, but not in the tree; specify the source of this tree with \
              --dts"
@@ -115,33 +120,45 @@ fn check_old(old: &SourceProperty, change: &PropertyChange, text: &str) -> Resul
 
 /// Returns an edit that adds a property after the others of the node's last body.
 fn insertion(bodies: &[&SourceNode], change: &PropertyChange, text: &str) -> TextEdit {
-    let with_anchor = bodies.iter().rev().find_map(|body| {
-        let anchor = body.properties.iter().find(|it| it.name == ANCHOR);
+    let previous = bodies.iter().rev().find_map(|body| {
+        let mut properties = body.properties.iter();
+        let anchor = properties.find(|property| property.name == ANCHOR);
         anchor.or(body.properties.last())
     });
-    let at = with_anchor.map_or(bodies[0].body, |it| it.statement.end);
-    let start = with_anchor.map_or(at, |it| it.statement.start);
-    let line = text[..start].rfind('\n').map_or(0, |line| line + 1);
-    let indent = &text[line..start];
-    let indent = match indent.trim().is_empty() && !indent.is_empty() {
-        true => indent,
-        false => "\t",
+    let (start, end) = match previous {
+        Some(property) => (property.statement.start, property.statement.end),
+        None => (bodies[0].body, bodies[0].body),
+    };
+    let before = &text[line_start(text, start)..start];
+    let indent = if before.is_empty() || !before.trim().is_empty() {
+        "\t"
+    } else {
+        before
     };
     let statement = statement(change.name, change.new);
     TextEdit {
-        at: at..at,
+        at: end..end,
         new: format!("\n{indent}{statement}"),
     }
 }
 
+/// Returns the offset at which the line that contains `offset` starts.
+fn line_start(text: &str, offset: usize) -> usize {
+    text[..offset].rfind('\n').map_or(0, |end| end + 1)
+}
+
 /// Extends a range to whole lines if there is nothing else on them.
 fn whole_lines(range: Range<usize>, text: &str) -> Range<usize> {
-    let start = text[..range.start].rfind('\n').map_or(0, |line| line + 1);
-    let end = text[range.end..].find('\n');
-    let end = end.map_or(text.len(), |line| range.end + line + 1);
-    let rest = [&text[start..range.start], &text[range.end..end]];
-    match rest.iter().all(|part| part.trim().is_empty()) {
-        true => start..end,
-        false => range,
+    let start = line_start(text, range.start);
+    let rest = &text[range.end..];
+    let end = match rest.find('\n') {
+        Some(length) => range.end + length + 1,
+        None => text.len(),
+    };
+    let (before, after) = (&text[start..range.start], &text[range.end..end]);
+    if before.trim().is_empty() && after.trim().is_empty() {
+        start..end
+    } else {
+        range
     }
 }

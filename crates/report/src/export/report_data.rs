@@ -57,6 +57,14 @@ impl Report {
         !self.idle_audits.is_empty() || !self.unaudited_trees.is_empty()
     }
 
+    /// Returns the audit of idle states if there is only one tree.
+    pub(super) fn only_idle_audit(&self) -> Option<&IdleAudit> {
+        match (self.idle_audits.as_slice(), self.unaudited_trees.as_slice()) {
+            ([audit], []) => Some(audit),
+            _ => None,
+        }
+    }
+
     /// Returns the only run, for a `format` that is limited to one.
     pub(super) fn only_run(&self, format: &str) -> Result<&LoggedRun> {
         let [run] = self.runs.as_slice() else {

@@ -12,7 +12,7 @@ use super::step_tables::step_tables;
 use super::table::{statistics, statistics_columns};
 use crate::analysis::findings::findings;
 use crate::log::{LoggedRun, reason_word};
-use suite::output::Table;
+use suite::output::{ABSENT, Table};
 
 /// Returns a scenario's heading, which includes the helper if placements differ.
 pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {
@@ -36,63 +36,71 @@ pub(super) fn scenario<'r>(
     heading: ScenarioHeading,
 ) -> Vec<Block<'r>> {
     let id = heading.id.clone();
-    let mut all = vec![
+    let mut blocks = vec![
         Block::Scenario(heading),
         Block::Paragraph(format!("{}.", conditions_text(run, scenario))),
     ];
     let columns = scenario.columns();
-    let of_suite = [main_table, spread_table].map(|table| table(run, scenario, &columns));
-    let of_suite = of_suite.into_iter().flatten();
-    let tables = of_suite.chain(step_tables(run, scenario));
-    let mut tables = tables.chain(check_tables(run, scenario));
-    all.extend(tables.next().map(Block::Table));
+    let mut tables = main_table(run, scenario, &columns)
+        .into_iter()
+        .chain(spread_table(run, scenario, &columns))
+        .chain(step_tables(run, scenario))
+        .chain(check_tables(run, scenario));
+    blocks.extend(tables.next().map(Block::Table));
     let remarks = remarks(run, scenario);
     if !remarks.is_empty() {
-        all.push(Block::Remarks(remarks));
+        blocks.push(Block::Remarks(remarks));
     }
-    all.push(Block::Charts(Charts { id, run, scenario }));
-    all.extend(tables.map(Block::Table));
-    all
+    blocks.push(Block::Charts(Charts { id, run, scenario }));
+    blocks.extend(tables.map(Block::Table));
+    blocks
 }
 
 /// Returns the conditions under which a scenario ran, and how it ended.
 pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
     let (id, method) = (scenario.id, scenario.method.word());
-    let reason = status_reason(run, scenario.status);
-    let reason = reason.map_or_else(String::new, |it| format!(" ({it})"));
     let status = reason_word(&scenario.status);
-    let mut all = vec![format!("{id}, method {method}, {status}{reason}")];
+    let because = status_reason(run, scenario.status)
+        .map_or_else(String::new, |reason| format!(" ({reason})"));
+    let mut clauses = vec![format!("{id}, method {method}, {status}{because}")];
     let skipped = run.skipped_rows(scenario).into_iter();
-    all.extend(skipped.map(|(cpus, reason)| format!("{cpus} skipped ({reason})")));
-    let Some(it) = &scenario.conditions else {
-        return all.join("; ");
+    clauses.extend(skipped.map(|(cpus, reason)| format!("{cpus} skipped ({reason})")));
+    let Some(conditions) = &scenario.conditions else {
+        return clauses.join("; ");
     };
-    let state = it.power_state;
-    let state = state.map(|state| format!("power_state {state:#010x}"));
-    all.extend(match (state, wake_source_text(id, it.wake_source)) {
-        (Some(state), Some(source)) => Some(format!("{state}, in which timers stop: {source}")),
-        (None, Some(source)) => Some(format!("from states in which timers stop: {source}")),
-        (state, None) => state,
-    });
+    let state = conditions
+        .power_state
+        .map(|state| format!("power_state {state:#010x}"));
+    clauses.extend(
+        match (state, wake_source_text(id, conditions.wake_source)) {
+            (Some(state), Some(source)) => Some(format!("{state}, in which timers stop: {source}")),
+            (None, Some(source)) => Some(format!("from states in which timers stop: {source}")),
+            (state, None) => state,
+        },
+    );
     if matches!(scenario.status, Status::Skipped(_)) {
-        return all.join("; ");
+        return clauses.join("; ");
     }
     if id.is_suite() {
-        all.extend((!it.pmf).then(|| "the caller's side".to_owned()));
-        let [asked, attempts] = [it.asked, it.attempts].map(|it| it as usize);
+        if !conditions.pmf {
+            clauses.push("the caller's side".to_owned());
+        }
         let noun = if id.is_parallel() { "round" } else { "attempt" };
-        let (asked, attempts) = (many(asked, "sample"), many(attempts, noun));
-        all.push(format!("{asked} per CPU requested, {attempts}"));
+        clauses.push(format!(
+            "{} per CPU requested, {}",
+            many(conditions.asked as usize, "sample"),
+            many(conditions.attempts as usize, noun)
+        ));
     }
-    if it.sleep > 0 {
-        let sleep = run.clock().span(it.sleep);
-        all.push(format!("first wake-up after {sleep}"));
+    if conditions.sleep > 0 {
+        let sleep = run.clock().span(conditions.sleep);
+        clauses.push(format!("first wake-up after {sleep}"));
     }
-    if let Some(skew) = &it.skew {
+    if let Some(skew) = &conditions.skew {
         let median = run.clock().span(skew.median);
-        all.push(format!("calls within {median} of each other"));
+        clauses.push(format!("calls within {median} of each other"));
     }
-    all.join("; ")
+    clauses.join("; ")
 }
 
 fn wake_source_text(id: ScenarioId, source: WakeSource) -> Option<&'static str> {
@@ -120,18 +128,17 @@ fn main_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Optio
     let title = format!("{} ({})", table_title(run, scenario), run.unit());
     let mut table = Table::of_cpus(title);
     table.numbers(columns.iter().map(|metric| metric.heading()));
-    for cell in scenario
-        .suite_cells()
-        .iter()
-        .filter(|_| !columns.is_empty())
-    {
+    if columns.is_empty() {
+        return None;
+    }
+    for cell in scenario.suite_cells() {
         let mark = mark(run.is_doubtful(cell));
-        let none = cell.skipped.map_or("n/a", |_| "skipped");
-        let cells = columns.iter().map(|metric| {
-            let figure = cell.figure(*metric);
-            figure.map_or(none.to_owned(), |it| run.duration(it) + mark)
+        let none = cell.skipped.map_or(ABSENT, |_| "skipped");
+        let entries = columns.iter().map(|metric| match cell.figure(*metric) {
+            Some(ticks) => run.duration(ticks) + mark,
+            None => none.to_owned(),
         });
-        table.cpu_row(&run.run, cell.cpu, cells);
+        table.cpu_row(&run.run, cell.cpu, entries);
     }
     table.finished()
 }
@@ -149,9 +156,9 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
     for metric in columns {
         for cell in scenario.suite_cells() {
             if let Some(summary) = cell.summary(*metric) {
-                let mut cells = vec![metric.heading().to_owned()];
-                cells.extend(statistics(Some(summary), |it| run.duration(it)));
-                table.cpu_row(&run.run, cell.cpu, cells);
+                let mut entries = vec![metric.heading().to_owned()];
+                entries.extend(statistics(Some(summary), |ticks| run.duration(ticks)));
+                table.cpu_row(&run.run, cell.cpu, entries);
             }
         }
     }
@@ -164,20 +171,23 @@ const OF_A_KIND_MAX: usize = 8;
 /// Returns the findings. If there are many findings of one kind, lists only the first few.
 pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
     let findings = findings(run, scenario);
-    let mut all = Vec::new();
-    for (place, finding) in findings.iter().enumerate() {
-        let of_kind = |all: &[Finding]| all.iter().filter(|it| it.kind == finding.kind).count();
-        let before = of_kind(&findings[..place]);
+    let mut remarks = Vec::new();
+    for (index, finding) in findings.iter().enumerate() {
+        let count_alike = |findings: &[Finding]| {
+            let alike = findings.iter().filter(|other| other.kind == finding.kind);
+            alike.count()
+        };
+        let before = count_alike(&findings[..index]);
         if before < OF_A_KIND_MAX {
-            all.push(finding.sentence.clone());
+            remarks.push(finding.sentence.clone());
         } else if before == OF_A_KIND_MAX {
-            let count = of_kind(&findings) - before;
-            all.push(format!(
+            let count = count_alike(&findings) - before;
+            remarks.push(format!(
                 "And {count} more of this kind; `--format json` lists them all."
             ));
         }
     }
-    all
+    remarks
 }
 
 /// Returns the words that distinguish a scenario's tables.

@@ -8,43 +8,51 @@ use super::table::{statistics, statistics_columns};
 use crate::analysis::figure::{FigureKey, OF_CLASSES, x_heading, x_text};
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
-use suite::output::{Table, text_or_absent};
+use suite::output::{ABSENT, Table, text_or_absent};
 
 pub(super) fn step_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
-    let each = by_metric(scenario.step_series()).into_iter();
-    each.filter_map(|all| table(run, scenario, &all)).collect()
+    by_metric(scenario.step_series())
+        .into_iter()
+        .filter_map(|group| table(run, scenario, &group))
+        .collect()
 }
 
 /// Groups series by metric and CPU count. No group is empty.
-pub(super) fn by_metric<'r>(all: impl Iterator<Item = CellSeries<'r>>) -> Vec<Vec<CellSeries<'r>>> {
-    let all = grouped(all.map(|it| ((it.series.metric, it.cell.step.cpus), it)));
-    all.into_iter().map(|it| it.1).collect()
+pub(super) fn by_metric<'r>(
+    all_series: impl Iterator<Item = CellSeries<'r>>,
+) -> Vec<Vec<CellSeries<'r>>> {
+    let keyed = all_series.map(|series| {
+        let key = (series.series.metric, series.cell.step.cpus);
+        (key, series)
+    });
+    grouped(keyed).into_iter().map(|(_, group)| group).collect()
 }
 
-fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option<Table> {
-    let (id, first) = (scenario.id, *all.first()?);
+/// Returns the table of the series in a group.
+fn table(run: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> Option<Table> {
+    let (id, first) = (scenario.id, *group.first()?);
     let scale = FigureScale::of_series(run.clock(), first);
-    let metric = first.series.metric;
-    let metric = if matches!(metric, Metric::Time | Metric::Cycles) {
-        String::new()
-    } else {
-        format!(": {}", metric.heading())
+    let metric = match first.series.metric {
+        Metric::Time | Metric::Cycles => String::new(),
+        metric => format!(": {}", metric.heading()),
     };
     let (name, how) = (id.name(), first.cell.step.cpus.text());
     let is_histogram_bound = FigureKey::of(first).is_histogram_bound();
     let classes = if is_histogram_bound { OF_CLASSES } else { "" };
     let title = format!("{name}{metric}, {how} ({}{classes})", scale.heading());
     let mut table = Table::of_cpus(title);
-    table.optional_numbers(&[x_heading(id)], "n/a");
+    table.optional_numbers(&[x_heading(id)], ABSENT);
     table.words(["Variant"]);
     statistics_columns(&mut table);
     table.optional_numbers(&[id.descriptor().not_counted.heading()], "0");
-    for CellSeries { cell: own, series } in all {
-        let x = text_or_absent(own.step.value.map(|x| x_text(id, x)));
-        let mut cells = vec![x, own.variant_word().to_owned()];
-        cells.extend(statistics(Some(&series.summary), |it| scale.text(it)));
-        cells.push(own.not_counted(series.metric).to_string());
-        table.cpu_row(&run.run, own.cpu, cells);
+    for CellSeries { cell, series } in group {
+        let value = text_or_absent(cell.step.value.map(|value| x_text(id, value)));
+        let mut entries = vec![value, cell.variant_word().to_owned()];
+        entries.extend(statistics(Some(&series.summary), |figure| {
+            scale.text(figure)
+        }));
+        entries.push(cell.not_counted(series.metric).to_string());
+        table.cpu_row(&run.run, cell.cpu, entries);
     }
     table.finished()
 }

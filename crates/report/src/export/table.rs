@@ -1,4 +1,4 @@
-//! The styles of tables in text and markup, and the cells that identify a figure.
+//! The styles of tables in text and markup, and the entries that identify a figure.
 
 use std::iter::once;
 
@@ -45,7 +45,7 @@ pub(super) const RST: TableStyle = TableStyle {
     ..TableStyle::GRID
 };
 
-/// Adds the columns of [`key_cells`].
+/// Adds the columns of [`key_entries`].
 pub(crate) fn key_columns(table: &mut Table, id: ScenarioId) {
     table.optional_numbers(&[x_heading(id)], ABSENT);
     table.optional_words(["On", "Variant"]);
@@ -57,30 +57,37 @@ pub(crate) fn statistics_columns(table: &mut Table) {
     table.optional_numbers(&["n", "Min", "Median", "p99", "Max", "MAD"], ABSENT);
 }
 
-/// Returns the cells that identify a figure: the value of x, how the figure was measured, the
+/// Returns the entries that identify a figure: the value of x, how the figure was measured, the
 /// variant, and the figure's name.
-pub(crate) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
+pub(crate) fn key_entries(id: ScenarioId, key: FigureKey) -> Vec<String> {
     let step = key.step;
-    let (x, how, variant) = match key.is_of_step() {
-        true => (step.value, step.cpus.word(), step.variant.word()),
-        false => (None, "", ""),
+    let (value, cpus, variant) = if key.is_of_step() {
+        (step.value, step.cpus.word(), step.variant.word())
+    } else {
+        (None, "", "")
     };
-    let words = [how, variant, key.heading()].map(str::to_owned);
-    let x = text_or_absent(x.map(|x| x_text(id, x)));
-    once(x).chain(words).collect()
+    vec![
+        text_or_absent(value.map(|value| x_text(id, value))),
+        cpus.to_owned(),
+        variant.to_owned(),
+        key.heading().to_owned(),
+    ]
 }
 
-/// Converts a summary to cells, formatting each value with `figure`.
+/// Converts a summary to entries, formatting each value with `text`.
 pub(crate) fn statistics(
     summary: Option<&Summary>,
     text: impl Fn(u64) -> String,
 ) -> impl Iterator<Item = String> {
     // A skipped step has no figure.
-    let filled = summary.filter(|it| it.n > 0);
-    let part = |of: fn(&Summary) -> u64| filled.map(of);
-    let p99 = filled.and_then(|it| it.p99);
-    let (min, median) = (part(|it| it.min), part(|it| it.median));
-    let parts = [min, median, p99, part(|it| it.max), part(|it| it.mad)];
-    let parts = parts.map(|it| text_or_absent(it.map(&text)));
-    once(text_or_absent(summary.map(|it| it.n))).chain(parts)
+    let filled = summary.filter(|summary| summary.n > 0);
+    let values = [
+        filled.map(|summary| summary.min),
+        filled.map(|summary| summary.median),
+        filled.and_then(|summary| summary.p99),
+        filled.map(|summary| summary.max),
+        filled.map(|summary| summary.mad),
+    ];
+    let count = text_or_absent(summary.map(|summary| summary.n));
+    once(count).chain(values.map(|value| text_or_absent(value.map(&text))))
 }

@@ -45,14 +45,15 @@ pub struct Publication<'p> {
     pub options: &'p Options,
 }
 
-/// The figures to publish.
+/// The figures to publish. Their platform's name has been checked against the run's board; whether
+/// publishing them would lose older figures has not.
 struct Release<'r> {
     run: &'r LoggedRun,
     platform: &'r str,
     options: &'r Options,
     files: Files,
     /// The folder for the platform's figures.
-    place: PathBuf,
+    folder: PathBuf,
 }
 
 /// Publishes `run` in `root`, a TF-A source tree. If `given` is provided, it is the comparison to
@@ -77,47 +78,52 @@ pub fn publish(
         platform,
         options,
         files: files(run, None),
-        place: root.join("docs/perf/data").join(platform),
+        folder: root.join("docs/perf/data").join(platform),
     };
     ensure!(
         !release.files.is_empty(),
         "{input}: no figures to publish; TF-A's tables need PMF figures from the tftf method; \
          nothing was written"
     );
-    let [current, previous] = ["current", "previous"].map(|name| release.place.join(name));
-    let there = read_folder(&current)?;
-    let own = there.as_ref().filter(|_| given.is_none());
-    let own = own.map(|it| compare_with(run, it, options)).transpose()?;
-    let comparison = given.or(own.as_ref());
-    let [there, before] = [there.as_ref(), comparison.map(|it| &it.baseline)]
-        .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
+    let [current, previous] = release_folders(&release.folder);
+    let published = read_folder(&current)?;
+    let with_published = match &published {
+        Some(published) if given.is_none() => Some(compare_with(run, published, options)?),
+        _ => None,
+    };
+    let comparison = given.or(with_published.as_ref());
+    let published_files = optional_files(published.as_ref());
+    let baseline_files = optional_files(comparison.map(|comparison| &comparison.baseline));
     // Even if these figures already exist, a different baseline leads to different changes.
     let new = sorted(&release.files);
-    let on_page = match new != sorted(&there) || new != sorted(&before) {
-        true => OnPage::Previous,
-        false => OnPage::Own,
+    let on_page = if new == sorted(&published_files) && new == sorted(&baseline_files) {
+        OnPage::Own
+    } else {
+        OnPage::Previous
     };
     if on_page == OnPage::Previous {
-        refuse_losses("the run", &release.files, &there, &current)?;
+        refuse_losses("the run", &release.files, &published_files, &current)?;
         if given.is_some() {
             // A truncated baseline must not replace published figures.
-            refuse_losses("the baseline", &before, &read_files(&previous)?, &previous)?;
+            let old_files = optional_files(read_folder(&previous)?.as_ref());
+            refuse_losses("the baseline", &baseline_files, &old_files, &previous)?;
         }
     }
-    let page = publication
-        .has_page
-        .then(|| release.page(root, comparison, on_page));
-    let page = page.transpose()?;
-    let shown = release.place.display();
+    let page = if publication.has_page {
+        Some(release.page(root, comparison, on_page)?)
+    } else {
+        None
+    };
+    let folder = release.folder.display();
     if on_page == OnPage::Previous {
         note(&release, comparison);
-        release.put(comparison, given.map(|_| &before))?;
+        release.put(comparison, given.map(|_| &baseline_files))?;
         say(&format!(
-            "{shown}: current now has the figures from {input}"
+            "{folder}: current now has the figures from {input}"
         ));
     } else {
         say(&format!(
-            "{shown}: current already has these figures; nothing was changed"
+            "{folder}: current already has these figures; nothing was changed"
         ));
     }
     if let Some((path, text)) = page {
@@ -135,23 +141,26 @@ impl Release<'_> {
         comparison: Option<&Comparison>,
         on_page: OnPage,
     ) -> Result<(PathBuf, String)> {
-        let previous = self.place.join("previous");
-        // These figures have already been published, so they are compared with the previous
+        let [_, previous] = release_folders(&self.folder);
+        // If these figures have already been published, they are compared with the previous
         // release.
-        let was = (on_page == OnPage::Own && previous.is_dir()).then(|| tables::read(&previous));
-        let was = was.transpose()?;
-        let was = was.map(|it| compare_with(self.run, &it, self.options));
-        let was = was.transpose()?;
-        let comparison = was
-            .as_ref()
-            .or(comparison.filter(|_| on_page == OnPage::Previous));
-        let old = comparison.map_or_else(Files::new, |it| files(&it.baseline, None));
+        let with_previous = if on_page == OnPage::Own && previous.is_dir() {
+            let published = tables::read(&previous)?;
+            Some(compare_with(self.run, &published, self.options)?)
+        } else {
+            None
+        };
+        let shown_comparison = match on_page {
+            OnPage::Own => with_previous.as_ref(),
+            OnPage::Previous => comparison,
+        };
+        let old_files = optional_files(shown_comparison.map(|comparison| &comparison.baseline));
         let platform = self.platform;
         let path = root.join(format!("docs/perf/psci-performance-{platform}.rst"));
         let shown = PageFigures {
             run: self.run,
-            comparison,
-            files: [&self.files, &old].map(|it| it.keys().collect()),
+            comparison: shown_comparison,
+            files: [&self.files, &old_files].map(|files| files.keys().collect()),
             on_page,
         };
         let text = published_page::text(&path, platform, &shown)?;
@@ -163,20 +172,25 @@ impl Release<'_> {
 
     /// Moves the figures into place. On failure, removes the folders that were left empty.
     fn put(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
-        let first = first_missing(&self.place);
-        let placed = place_release(&self.place, &files(self.run, comparison), former);
-        if let (Err(_), Some(first)) = (&placed, first) {
-            remove_empty(&self.place, &first);
+        let first = first_missing(&self.folder);
+        let result = replace_release(&self.folder, &files(self.run, comparison), former);
+        if let (Err(_), Some(first)) = (&result, first) {
+            remove_empty(&self.folder, &first);
         }
-        placed
+        result
     }
+}
+
+/// Returns the folders for the current and the previous release in a platform's folder.
+fn release_folders(folder: &Path) -> [PathBuf; 2] {
+    ["current", "previous"].map(|name| folder.join(name))
 }
 
 /// Returns the platform name, which must be a valid folder name and match the run's board.
 fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> Result<&'p str> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     ensure!(
-        !platform.is_empty() && !platform.starts_with('.') && platform.chars().all(plain),
+        !platform.is_empty() && !platform.starts_with('.') && platform.chars().all(is_plain),
         "--platform {platform:?}: expected letters, digits, '-', '_' and '.'"
     );
     let is_other = |board: &&str| !is_of_platform(board, platform);
@@ -195,83 +209,115 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
 
 /// Compares the run with the existing figures. The folder is named after the platform, so the
 /// figures belong to the run's board.
-fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result<Comparison> {
-    let mut there = there.clone();
-    there.header.board = run.board().map(str::to_owned);
-    let compared = compare(slice::from_ref(run), &there, options);
-    Ok(compared.context("nothing was written")?.remove(0))
+fn compare_with(run: &LoggedRun, published: &LoggedRun, options: &Options) -> Result<Comparison> {
+    let mut baseline = published.clone();
+    baseline.header.board = run.board().map(str::to_owned);
+    let comparisons =
+        compare(slice::from_ref(run), &baseline, options).context("nothing was written")?;
+    Ok(comparisons.into_iter().next().expect("one for each run"))
 }
 
 /// Prints notes on what the files do not show: missing figures, figures without a checksum, and the
 /// meaning of the changes.
 fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let Release {
-        run, files, place, ..
+        run, files, folder, ..
     } = release;
+    let (input, cpu_count) = (&run.source.input, run.run.cpus.len());
     // A mistyped platform name would create a new folder. If the run names its board, a mistyped
     // name has already been rejected.
-    if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
-        let (at, input) = (place.display(), &run.source.input);
+    if run.board().is_none() && folder.parent().is_some_and(Path::is_dir) && !folder.is_dir() {
+        let shown = folder.display();
         say(&format!(
-            "{at}: this folder is new, and {input} does not identify its board"
+            "{shown}: this folder is new, and {input} does not identify its board"
         ));
     }
-    let (input, all) = (&run.source.input, run.run.cpus.len());
-    for name in ScenarioId::SUITE.map(file) {
-        let cpus = files.get(&name).map_or(0, Vec::len);
-        if cpus < all {
-            let of = format!("{input}: {name} has {cpus} of {all} CPUs");
-            say(&format!("{of}: the run has no figures for the other CPUs"));
+    for name in ScenarioId::SUITE.map(file_name) {
+        let row_count = files.get(&name).map_or(0, Vec::len);
+        if row_count < cpu_count {
+            say(&format!(
+                "{input}: {name} has {row_count} of {cpu_count} CPUs: the run has no figures for \
+                 the other CPUs"
+            ));
         }
     }
-    for run in [Some(*run), comparison.map(|it| &it.baseline)]
-        .into_iter()
-        .flatten()
-    {
-        if run.integrity.records.is_none() && !run.integrity.tables {
-            say(&format!("{}: {}", run.source.input, run.integrity));
-        }
-    }
-    let refused = comparison.into_iter().flat_map(|it| &it.refused);
-    for it in refused.filter(|it| files.contains_key(&file(it.id))) {
-        let (file, why) = (file(it.id), &it.why);
-        say(&format!("no changes are shown in {file}: {why}"));
-    }
-    let scenarios = comparison.into_iter().flat_map(|it| &it.scenarios);
-    let by_order = scenarios.filter(|it| it.judged_by == ChangeList::Order);
-    let tags = by_order.map(|it| it.key.id.tag()).unique().join(", ");
-    let is_ambiguous = comparison.is_some_and(|it| it.row_pairing == RowPairing::Ambiguous);
-    let named = match is_ambiguous {
-        true => "; use --previous and --row-cpus MPIDR,... to identify CPUs whose labels repeat",
-        false => "",
-    };
-    if !tags.is_empty() {
-        say(&format!(
-            "in {tags}, figures are compared by rank, not by CPU; see the compare verb{named}"
-        ));
+    note_unverified(run);
+    if let Some(comparison) = comparison {
+        note_unverified(&comparison.baseline);
+        note_changes(files, comparison);
     }
 }
 
-fn file(id: ScenarioId) -> String {
+/// Prints a note if a run's figures have no checksum.
+fn note_unverified(run: &LoggedRun) {
+    if run.integrity.records.is_none() && !run.integrity.tables {
+        say(&format!("{}: {}", run.source.input, run.integrity));
+    }
+}
+
+/// Prints notes on which files show no changes, and which show changes by rank.
+fn note_changes(files: &Files, comparison: &Comparison) {
+    for refused in &comparison.refused {
+        let name = file_name(refused.id);
+        if files.contains_key(&name) {
+            say(&format!("no changes are shown in {name}: {}", refused.why));
+        }
+    }
+    let tags = comparison
+        .scenarios
+        .iter()
+        .filter(|scenario| scenario.judged_by == ChangeList::Order)
+        .map(|scenario| scenario.key.id.tag())
+        .unique()
+        .join(", ");
+    if tags.is_empty() {
+        return;
+    }
+    let advice = if comparison.row_pairing == RowPairing::Ambiguous {
+        "; use --previous and --row-cpus MPIDR,... to identify CPUs whose labels repeat"
+    } else {
+        ""
+    };
+    say(&format!(
+        "in {tags}, figures are compared by rank, not by CPU; see the compare verb{advice}"
+    ));
+}
+
+fn file_name(id: ScenarioId) -> String {
     format!("{id}.csv")
 }
 
 /// Returns the lines of a run's files, including the changes from a comparison.
 fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
-    let framed = run.suite_tables().into_iter().filter(Scenario::has_pmf);
-    let files = framed.map(|it| {
-        let cells = it.suite_cells().iter();
-        let lines = cells.filter_map(|cell| line(run, &it, cell, comparison));
-        (file(it.id), lines.collect::<Vec<_>>())
-    });
-    files.filter(|it| !it.1.is_empty()).collect()
+    let mut files = Files::new();
+    for scenario in run
+        .suite_tables()
+        .iter()
+        .filter(|scenario| scenario.has_pmf())
+    {
+        let cells = scenario.suite_cells().iter();
+        let lines: Vec<Vec<String>> = cells
+            .filter_map(|cell| line(run, scenario, cell, comparison))
+            .collect();
+        if !lines.is_empty() {
+            files.insert(file_name(scenario.id), lines);
+        }
+    }
+    files
+}
+
+/// Returns the lines of a run's files without changes, or no files if there is no run.
+fn optional_files(run: Option<&LoggedRun>) -> Files {
+    run.map_or_else(Files::new, |run| files(run, None))
 }
 
 /// Returns the files with their lines sorted as text, because the row order does not matter.
 fn sorted(files: &Files) -> Files {
-    let mut files = files.clone();
-    files.values_mut().for_each(|lines| lines.sort());
-    files
+    let mut sorted = files.clone();
+    for lines in sorted.values_mut() {
+        lines.sort();
+    }
+    sorted
 }
 
 /// Returns a row of the TF-A tables, or None if one of its PMF figures is missing.
@@ -288,20 +334,19 @@ fn line(
         run.run.core_number(&cpu).to_string(),
     ];
     for metric in metrics {
-        // Standby does not flush the cache, but the table has a column for cache flushes.
-        let none = (*metric == Metric::CacheFlush).then_some(0);
-        let ns = run.ns(cell.figure(*metric).or(none)?)?;
-        let change = comparison.and_then(|it| change(it, scenario.id, cell, *metric));
-        let change =
-            change.filter(|it| matches!(it.outcome, ChangeOutcome::Better | ChangeOutcome::Worse));
+        let ns = figure_ns(run, cell, *metric)?;
         // The printed change is computed from the figures in the tables, even if the comparison
         // covered all rounds.
-        let percent = change.and_then(|it| {
-            let old = &comparison?.baseline;
-            let its = old.scenario(scenario.id, Method::Tftf)?;
-            let own = its.cell(it.old_cpu)?;
-            let before = old.ns(own.figure(*metric).or(none)?)?;
-            percent(ns as f64, before as f64)
+        let percent = comparison.and_then(|comparison| {
+            let change = change(comparison, scenario.id, cell, *metric)?;
+            if !matches!(change.outcome, ChangeOutcome::Better | ChangeOutcome::Worse) {
+                return None;
+            }
+            let baseline = &comparison.baseline;
+            let old_scenario = baseline.scenario(scenario.id, Method::Tftf)?;
+            let old_cell = old_scenario.cell(change.old_cpu)?;
+            let old_ns = figure_ns(baseline, old_cell, *metric)?;
+            percent(ns as f64, old_ns as f64)
         });
         texts.push(match percent {
             Some(percent) => format!("{ns} ({percent:+.2}%)"),
@@ -309,6 +354,13 @@ fn line(
         });
     }
     Some(texts)
+}
+
+/// Returns a cell's figure in nanoseconds. Standby does not flush the cache, but the table has a
+/// column for cache flushes, so a missing one counts as 0.
+fn figure_ns(run: &LoggedRun, cell: &Cell, metric: Metric) -> Option<u64> {
+    let default = (metric == Metric::CacheFlush).then_some(0);
+    run.ns(cell.figure(metric).or(default)?)
 }
 
 /// Returns the change in one of a cell's figures, measured with TFTF's method. It is one of the
@@ -321,12 +373,13 @@ fn change<'c>(
 ) -> Option<&'c Change> {
     comparison.baseline.scenario(id, Method::Tftf)?;
     let mut scenarios = comparison.scenarios.iter();
-    let own = scenarios.find(|it| {
-        let is_placement = it.key.helper.is_none() || it.key.helper == cell.helper;
-        (it.key.id, it.key.method) == (id, Method::Tftf) && is_placement
-    });
-    let mut changes = own?.changes().iter();
-    changes.find(|it| it.cpu == cell.cpu && it.key.suite_metric() == Some(metric))
+    let scenario = scenarios.find(|scenario| {
+        let key = scenario.key;
+        let is_placement = key.helper.is_none() || key.helper == cell.helper;
+        (key.id, key.method) == (id, Method::Tftf) && is_placement
+    })?;
+    let mut changes = scenario.changes().iter();
+    changes.find(|change| change.cpu == cell.cpu && change.key.suite_metric() == Some(metric))
 }
 
 /// Returns the names of a folder's tables, or an empty list if the folder does not exist.
@@ -335,29 +388,27 @@ fn names(folder: &Path) -> Result<Vec<String>> {
         return Ok(Vec::new());
     }
     let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-    let names = entries.map(|it| Ok(it?.file_name().to_string_lossy().into_owned()));
-    let names = names.filter_ok(|it: &String| it.ends_with(".csv"));
-    names.collect()
+    entries
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .filter_ok(|name: &String| name.ends_with(".csv"))
+        .collect()
 }
 
 /// Reads a folder's tables, or returns None if there are none.
 fn read_folder(folder: &Path) -> Result<Option<LoggedRun>> {
-    let has_tables = !names(folder)?.is_empty();
-    has_tables.then(|| tables::read(folder)).transpose()
-}
-
-fn read_files(folder: &Path) -> Result<Files> {
-    let there = read_folder(folder)?;
-    Ok(there.map_or_else(Files::new, |it| files(&it, None)))
+    if names(folder)?.is_empty() {
+        return Ok(None);
+    }
+    tables::read(folder).map(Some)
 }
 
 /// Returns an error if replacing a folder's tables with `files` from `whose` would lose rows or
 /// figures.
-fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Result<()> {
-    let none = Vec::new();
+fn refuse_losses(whose: &str, files: &Files, old_files: &Files, folder: &Path) -> Result<()> {
     for name in names(folder)? {
-        let [own, old] = [files, there].map(|it| it.get(&name).unwrap_or(&none));
-        if let Some(what) = lost(own, old) {
+        let [new, old] =
+            [files, old_files].map(|files| files.get(&name).map_or(&[][..], |lines| lines));
+        if let Some(what) = lost(new, old) {
             bail!(
                 "{}: {whose} has no figure for {what}; use a complete run, or remove the \
                  old figures first; nothing was written",
@@ -368,62 +419,71 @@ fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Re
     Ok(())
 }
 
-/// Describes the lines of a file that would be lost if `own` replaced them, or returns None if none
+/// Describes the lines of a file that would be lost if `new` replaced them, or returns None if none
 /// would be lost.
-fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
-    if own.is_empty() {
+fn lost(new: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
+    if new.is_empty() {
         return Some("this file".to_owned());
     }
-    let label = |line: &Vec<String>| line[..2].join(".");
-    let is_plain = |lines: &[Vec<String>]| lines.iter().map(label).all_unique();
+    let labels = |lines: &[Vec<String>]| -> Vec<String> {
+        lines.iter().map(|line| line[..2].join(".")).collect()
+    };
+    let (new_labels, old_labels) = (labels(new), labels(old));
     // If labels repeat, rows cannot be matched to CPUs.
-    if !is_plain(own) || !is_plain(old) {
-        let (count, all) = (own.len(), old.len());
-        return (count < all).then(|| format!("{} of the {all} rows in this file", all - count));
+    if !new_labels.iter().all_unique() || !old_labels.iter().all_unique() {
+        let (count, old_count) = (new.len(), old.len());
+        return (count < old_count)
+            .then(|| format!("{} of the {old_count} rows in this file", old_count - count));
     }
-    let mut olds = old.iter().map(label);
-    let own: Vec<String> = own.iter().map(label).collect();
-    let gone = olds.find(|it| !own.contains(it))?;
-    Some(format!("CPU {gone} in this file"))
+    let mut gone = old_labels
+        .iter()
+        .filter(|label| !new_labels.contains(label));
+    Some(format!("CPU {} in this file", gone.next()?))
 }
 
-/// Returns the outermost folder in `place` that does not exist.
-fn first_missing(place: &Path) -> Option<PathBuf> {
-    let missing = place.ancestors().take_while(|it| !it.exists());
-    let first = missing.filter(|it| !it.as_os_str().is_empty()).last();
-    first.map(Path::to_path_buf)
+/// Returns the outermost folder in `path` that does not exist.
+fn first_missing(path: &Path) -> Option<PathBuf> {
+    let folders = path.ancestors().take_while(|folder| !folder.exists());
+    let missing = folders.filter(|folder| !folder.as_os_str().is_empty());
+    missing.last().map(Path::to_path_buf)
 }
 
-/// Removes the empty folders from `place` up to `first`.
-fn remove_empty(place: &Path, first: &Path) {
-    let folders = place.ancestors().take_while(|it| it.starts_with(first));
+/// Removes the empty folders from `path` up to `first`.
+fn remove_empty(path: &Path, first: &Path) {
+    let folders = path
+        .ancestors()
+        .take_while(|folder| folder.starts_with(first));
     // Stops at the first folder that is not empty.
     let _ = folders.map(fs::remove_dir).find(Result::is_err);
 }
 
-/// Replaces `current` with `files`, and replaces `previous` with `former` or, if that is None, with
-/// the old `current`.
-fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<()> {
-    let [current, previous] = ["current", "previous"].map(|name| place.join(name));
-    fs::create_dir_all(place).with_context(|| place.display().to_string())?;
-    let staged = tempfile::tempdir_in(place).with_context(|| place.display().to_string())?;
+/// Replaces `current` in a platform's folder with `files`, and replaces `previous` with `former` or,
+/// if that is None, with the old `current`.
+fn replace_release(folder: &Path, files: &Files, former: Option<&Files>) -> Result<()> {
+    let name = || folder.display().to_string();
+    let [current, previous] = release_folders(folder);
+    fs::create_dir_all(folder).with_context(name)?;
+    let staging = tempfile::tempdir_in(folder).with_context(name)?;
     let [new, old, replaced, removed] =
-        ["new", "former", "replaced", "removed"].map(|name| staged.path().join(name));
+        ["new", "former", "replaced", "removed"].map(|name| staging.path().join(name));
     write_folder(&new, files)?;
     if let Some(files) = former {
         write_folder(&old, files)?;
     }
     // Everything is prepared. From here on, folders are only moved, so a failure loses nothing.
-    let staged = staged.keep();
+    let staged = staging.keep();
     // A missing folder does not need to be moved.
-    let rename = |from: &Path, to: &Path| match from.is_dir() {
-        true => fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}")),
-        false => Ok(()),
+    let rename = |from: &Path, to: &Path| {
+        if from.is_dir() {
+            fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}"))
+        } else {
+            Ok(())
+        }
     };
-    let former = former.map_or(&current, |_| &old);
-    if former.is_dir() {
+    let new_previous = if former.is_some() { &old } else { &current };
+    if new_previous.is_dir() {
         rename(&previous, &replaced)?;
-        rename(former, &previous)?;
+        rename(new_previous, &previous)?;
     }
     rename(&current, &removed)?;
     rename(&new, &current)?;
@@ -434,15 +494,19 @@ fn write_folder(folder: &Path, files: &Files) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     for (name, lines) in files {
         let path = folder.join(name);
-        let mut out = WriterBuilder::new()
-            .quote_style(QuoteStyle::Always)
-            .terminator(Terminator::Any(b'\n'))
-            .from_path(&path)
-            .with_context(|| path.display().to_string())?;
-        let written = lines.iter().try_for_each(|line| out.write_record(line));
-        let written = written.map_err(anyhow::Error::from);
-        let written = written.and_then(|()| Ok(out.flush()?));
-        written.with_context(|| path.display().to_string())?;
+        write_file(&path, lines).with_context(|| path.display().to_string())?;
     }
+    Ok(())
+}
+
+fn write_file(path: &Path, lines: &[Vec<String>]) -> Result<()> {
+    let mut out = WriterBuilder::new()
+        .quote_style(QuoteStyle::Always)
+        .terminator(Terminator::Any(b'\n'))
+        .from_path(path)?;
+    for line in lines {
+        out.write_record(line)?;
+    }
+    out.flush()?;
     Ok(())
 }

@@ -29,10 +29,11 @@ pub(super) fn unified_diff(name: &str, text: &str, mut edits: Vec<TextEdit>) -> 
     // A name with a space ends at a tab.
     let end = if name.contains(' ') { "\t" } else { "" };
     let [old_name, new_name] = ["a", "b"].map(|side| format!("{side}/{name}{end}"));
-    let diff = TextDiff::from_lines(text, &edited);
-    let mut diff = diff.unified_diff();
-    let diff = diff.context_radius(CONTEXT);
-    diff.header(&old_name, &new_name).to_string()
+    TextDiff::from_lines(text, &edited)
+        .unified_diff()
+        .context_radius(CONTEXT)
+        .header(&old_name, &new_name)
+        .to_string()
 }
 
 #[cfg(test)]
@@ -49,9 +50,10 @@ mod tests {
         let edit = |around: &str, old: &str, new: &str| {
             let inner = around.find(old).expect("a part");
             let start = text.find(around).expect("there") + inner;
-            let at = start..start + old.len();
-            let new = new.to_owned();
-            TextEdit { at, new }
+            TextEdit {
+                at: start..start + old.len(),
+                new: new.to_owned(),
+            }
         };
         // Unsorted: a last line without an end, a removed line, two changes of a line, and an
         // insertion.

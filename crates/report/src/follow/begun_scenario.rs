@@ -9,15 +9,16 @@ pub fn last_scenario(log: &str) -> Option<&str> {
 
 /// Returns the scenario that starts on `line`: `> Executing '…'`, or a title outside TFTF output.
 pub fn begun_scenario(line: &str) -> Option<&str> {
-    let line = line.trim_end();
-    if let Some(rest) = line.strip_prefix("> Executing '") {
+    let title = line.trim_end();
+    if let Some(rest) = title.strip_prefix("> Executing '") {
         return rest.strip_suffix('\'');
     }
-    let warm = line.strip_suffix(WARM_TITLE);
-    let name = warm.unwrap_or(line);
-    let mut all = ScenarioId::ALL.into_iter();
-    all.any(|id| id.name() == name && id.is_suite() == warm.is_some())
-        .then_some(line)
+    let warm = title.strip_suffix(WARM_TITLE);
+    let name = warm.unwrap_or(title);
+    ScenarioId::ALL
+        .into_iter()
+        .any(|id| id.name() == name && id.is_suite() == warm.is_some())
+        .then_some(title)
 }
 
 #[cfg(test)]

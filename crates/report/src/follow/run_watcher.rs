@@ -35,6 +35,7 @@ pub struct RunWatcher<'o> {
     line: Vec<u8>,
     /// The number of scenarios announced by the header, or 0 if it is unknown.
     scenarios: u32,
+    /// The number of scenarios that have started.
     begun: u32,
 }
 
@@ -63,9 +64,9 @@ impl<'o> RunWatcher<'o> {
             return self.show(bytes);
         }
         let mut shown = Vec::new();
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(part);
-            if part.ends_with(b"\n") || self.line.len() > LINE_MAX {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || self.line.len() > LINE_MAX {
                 self.take_line(&mut shown);
             }
         }
@@ -97,8 +98,8 @@ impl<'o> RunWatcher<'o> {
         }
         let name = begun_scenario(line)?;
         self.begun += 1;
-        let (begun, all) = (self.begun, self.scenarios.max(self.begun));
-        Some(format!("{begun}/{all} {name}"))
+        let (begun, count) = (self.begun, self.scenarios.max(self.begun));
+        Some(format!("{begun}/{count} {name}"))
     }
 
     /// Writes `bytes` to the user's copy.
@@ -121,9 +122,9 @@ impl<'o> RunWatcher<'o> {
         });
         let received = take(&mut self.line);
         let line = ESCAPE.replace_all(&received, &b""[..]);
-        let step = self.advance(&String::from_utf8_lossy(&line));
-        if let (Some(step), Some(progress)) = (step, &self.progress) {
-            progress.step(&step);
+        let scenario = self.advance(&String::from_utf8_lossy(&line));
+        if let (Some(scenario), Some(progress)) = (scenario, &self.progress) {
+            progress.step(&scenario);
         }
         if self.has_records || !line.starts_with(MARK.as_bytes()) {
             shown.extend(&*line);

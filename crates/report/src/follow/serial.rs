@@ -35,11 +35,10 @@ pub struct Followed {
 impl fmt::Display for Followed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (bytes, seconds) = (self.log.len(), self.elapsed.as_secs_f64());
-        let ended = is_over(&self.log);
         let how = match self.ending {
             Some(MachineEnding::TimedOut) => "timed out (--timeout)",
             Some(MachineEnding::Interrupted) => "interrupted",
-            _ if ended => "the run has ended",
+            _ if is_over(&self.log) => "the run has ended",
             _ => "the UART was closed before the run's last line",
         };
         write!(f, "{how}: {bytes} bytes in {seconds:.1} s")
@@ -71,7 +70,7 @@ pub fn follow(
     let progress = StepProgress::start(&format!("following {name}"));
     let mut watcher = RunWatcher::with_progress(progress);
     watcher.log = log;
-    let mut all = Vec::new();
+    let mut received = Vec::new();
     // The reader thread may block until the process exits.
     let (bytes, _) = chunks(from);
     let stop = StopConditions {
@@ -80,10 +79,10 @@ pub fn follow(
         interrupt,
         is_over,
     };
-    let ending = listen(&bytes, &mut all, &stop, &mut watcher)?;
+    let ending = listen(&bytes, &mut received, &stop, &mut watcher)?;
     Ok(Followed {
         ending,
-        log: all,
+        log: received,
         elapsed: started.elapsed(),
     })
 }
@@ -91,12 +90,14 @@ pub fn follow(
 /// Returns true if the log reaches the last line of its last run. If a tool puts a prefix before
 /// every line, only the report's reader can recognize that line.
 fn is_over(log: &[u8]) -> bool {
-    let is_mentioned = || memmem::find(end_of(log), PREFIX.as_bytes()).is_some();
-    closing(log).is_some()
-        || is_mentioned() && {
-            let last = runs("", log).last().and_then(Result::ok);
-            last.is_some_and(|run| run.closing.is_some())
-        }
+    if closing(log).is_some() {
+        return true;
+    }
+    if memmem::find(end_of(log), PREFIX.as_bytes()).is_none() {
+        return false;
+    }
+    let last = runs("", log).last().and_then(Result::ok);
+    last.is_some_and(|run| run.closing.is_some())
 }
 
 #[cfg(test)]

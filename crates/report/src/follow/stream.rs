@@ -135,8 +135,8 @@ pub fn end_of(log: &[u8]) -> &[u8] {
 
 /// Returns the last verdict near the end of `log`.
 pub fn closing(log: &[u8]) -> Option<Verdict> {
-    let end = end_of(log);
-    end.split(|byte| *byte == b'\n')
+    end_of(log)
+        .split(|byte| *byte == b'\n')
         .rev()
         .find_map(verdict::parse_line)
 }

@@ -8,13 +8,12 @@ use suite::model::{Cpu, Head, Run, ScenarioKey, Status};
 use suite::plan::ScenarioId;
 use suite::record::{Record, RunBuilder};
 
-use super::closing::Closing;
 use super::format_5::read_record;
 use super::held_lines;
 use super::integrity::NAMED_MAX;
 use super::ledger::{Ledger, RecordLine, unread_at};
 use super::line_run::LineRun;
-use super::logged_run::{LoggedRun, Stage};
+use super::logged_run::{Closing, LoggedRun, Stage};
 use super::plain_line::{PlainLine, RtInstr};
 use super::status_words::reason_word;
 use super::untrusted_text::plain;
@@ -32,7 +31,7 @@ pub(super) struct LoggedRunBuilder {
     records: RunBuilder,
     /// All data from the log other than the run itself.
     pub(super) logged: LoggedRun,
-    has_frame: bool,
+    has_tftf_start: bool,
     lines: LineRun,
 }
 
@@ -46,7 +45,7 @@ impl LoggedRunBuilder {
 
     /// Returns true if anything other than firmware lines has been read.
     pub(super) fn is_begun(&self) -> bool {
-        self.has_frame || self.logged.header.version.is_some() || self.has_results()
+        self.has_tftf_start || self.logged.header.version.is_some() || self.has_results()
     }
 
     fn has_results(&self) -> bool {
@@ -64,20 +63,20 @@ impl LoggedRunBuilder {
         let is_ended = self.is_closed() || self.ledger.is_ended();
         let has_payload = self.logged.header.version.is_some();
         match line {
-            PlainLine::Version { .. } | PlainLine::Frame => self.is_begun(),
+            PlainLine::Version { .. } | PlainLine::TftfStart => self.is_begun(),
             PlainLine::Payload(_) => has_payload || self.has_results(),
             PlainLine::Run(id) => {
-                let mut own = [self.logged.header.run, self.ledger.run]
+                let mut known_ids = [self.logged.header.run, self.ledger.run]
                     .into_iter()
                     .flatten();
-                own.any(|own| own != *id)
+                known_ids.any(|known| known != *id)
             }
-            PlainLine::Begin(Some(it)) => is_ended || self.lines.has(*it),
+            PlainLine::Begin(Some(scenario)) => is_ended || self.lines.has(*scenario),
             PlainLine::Begin(None) | PlainLine::RtInstr(_) => is_ended,
             // The last line may appear twice.
             PlainLine::Closing(_, line) => {
-                let own = self.logged.closing.as_ref();
-                own.is_some_and(|own| own.line != plain(line))
+                let closing = self.logged.closing.as_ref();
+                closing.is_some_and(|closing| closing.line != plain(line))
             }
             _ => false,
         }
@@ -120,15 +119,15 @@ impl LoggedRunBuilder {
         let logged = &mut self.logged;
         match line {
             PlainLine::Version { stage, version } => {
-                let is_again = |it: &Stage| it.name == stage && it.version.is_some();
+                let is_repeated = |known: &Stage| known.name == stage && known.version.is_some();
                 // The firmware restarted before it reached the payload.
-                if logged.firmware.iter().any(is_again) {
+                if logged.firmware.iter().any(is_repeated) {
                     logged.firmware.clear();
                 }
                 self.stage(stage).version = Some(plain(version));
             }
             PlainLine::Built { stage, built } => self.stage(stage).built = Some(plain(built)),
-            PlainLine::Frame => self.has_frame = true,
+            PlainLine::TftfStart => self.has_tftf_start = true,
             PlainLine::RunningAt(level) => logged.header.exception_level = Some(level),
             PlainLine::Payload(version) => logged.header.version = Some(plain(version)),
             PlainLine::Cpus(count) => logged.header.cpus = Some(count),
@@ -158,19 +157,20 @@ impl LoggedRunBuilder {
 
     fn stage(&mut self, name: &str) -> &mut Stage {
         let stages = &mut self.logged.firmware;
-        let found = stages.iter().position(|stage| stage.name == name);
-        let place = found.unwrap_or(stages.len());
-        if found.is_none() {
+        let known = stages.iter().position(|stage| stage.name == name);
+        let index = known.unwrap_or(stages.len());
+        if known.is_none() {
             stages.push(Stage::default());
-            name.clone_into(&mut stages[place].name);
+            name.clone_into(&mut stages[index].name);
         }
-        &mut stages[place]
+        &mut stages[index]
     }
 
     fn rt_instr(&mut self, line: &RtInstr<'_>) {
         let integrity = &mut self.logged.integrity;
-        let lines = u32::from(!integrity.tables);
-        integrity.rt_instr = integrity.rt_instr.saturating_add(lines);
+        if !integrity.tables {
+            integrity.rt_instr = integrity.rt_instr.saturating_add(1);
+        }
         let is_known = self.lines.add(ScenarioId::from_word(line.tag), line);
         if !is_known && integrity.unknown.len() < UNKNOWN_MAX {
             *integrity.unknown.entry(line.tag.to_owned()).or_default() += 1;
@@ -189,19 +189,22 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Returns the run, built from records if there are any, and otherwise from lines.
-    pub(super) fn finish(self, input: &str, place: u32) -> LoggedRun {
+    /// Returns the run, built from records if there are any, and otherwise from lines. `number` is
+    /// its number within the input.
+    pub(super) fn finish(self, input: &str, number: u32) -> LoggedRun {
         let mut logged = self.logged;
         logged.source.input = input.to_owned();
-        logged.source.place = place;
+        logged.source.place = number;
         logged.strays = self.lines.strays;
         let id = self.ledger.run;
         let records = self.ledger.finish();
         if records.received + records.damaged == 0 {
             logged.run = self.lines.run(&mut logged.integrity);
-            let cells = logged.run.scenarios.iter().flat_map(|it| &it.cells);
-            let doubtful = cells.filter(|cell| logged.is_doubtful(cell)).count();
-            logged.integrity.unverified_rows = doubtful as u32;
+            let scenarios = logged.run.scenarios.iter();
+            let doubtful_cells = scenarios
+                .flat_map(|scenario| &scenario.cells)
+                .filter(|cell| logged.is_doubtful(cell));
+            logged.integrity.unverified_rows = doubtful_cells.count() as u32;
             return logged;
         }
         logged.run = Run {
@@ -213,16 +216,17 @@ impl LoggedRunBuilder {
         // end.
         if records.from_second > 0 {
             let scenarios = logged.run.scenarios.iter_mut();
-            let cells = scenarios.flat_map(|it| &mut it.cells);
-            cells.for_each(|cell| cell.samples.sort());
+            for cell in scenarios.flat_map(|scenario| &mut scenario.cells) {
+                cell.samples.sort();
+            }
         }
         logged.integrity.records = Some(records);
         // Records take precedence over lines.
         let wrong = held_lines::contradicted(&self.lines, &logged);
         logged.integrity.rt_instr_wrong += wrong.len() as u32;
-        let of_lines = (!wrong.is_empty()).then(|| held_lines::clause(&wrong));
-        let of_records = logged.records_contradict();
-        logged.integrity.contradictions = of_records.into_iter().chain(of_lines).collect();
+        let among_records = logged.records_contradict();
+        let with_lines = (!wrong.is_empty()).then(|| held_lines::clause(&wrong));
+        logged.integrity.contradictions = among_records.into_iter().chain(with_lines).collect();
         logged
     }
 }
@@ -231,20 +235,22 @@ impl LoggedRunBuilder {
 /// that a log can use.
 fn is_possible(record: &Record) -> bool {
     // In the TFTF suite, a cell's index is the index of its CPU.
-    let cpu_of = |key: &ScenarioKey, place: u32| match key.id.is_suite() {
-        true => usize::try_from(place).unwrap_or(usize::MAX),
-        false => 0,
+    let cpu_of = |key: &ScenarioKey, index: u32| {
+        if key.id.is_suite() {
+            usize::try_from(index).unwrap_or(usize::MAX)
+        } else {
+            0
+        }
     };
-    let place_of = |cpu: Option<CpuIndex>| cpu.map_or(0, CpuIndex::place);
     let (helper, cpu) = match record {
         Record::Cpus(first, cpus) => (None, first.place() + cpus.len().saturating_sub(1)),
         Record::Scenario(key, ..) => (key.helper, 0),
-        Record::Cell((key, place, cell)) => {
-            let cpu = cell.cpu.place().max(cpu_of(key, *place));
+        Record::Cell((key, index, cell)) => {
+            let cpu = cell.cpu.place().max(cpu_of(key, *index));
             (key.helper.max(cell.helper), cpu)
         }
-        Record::Sample(key, place, _) => (key.helper, cpu_of(key, *place)),
-        Record::Histogram(.., part) if usize::from(part.first) > BINS_MAX => return false,
+        Record::Sample(key, index, _) => (key.helper, cpu_of(key, *index)),
+        Record::Histogram(.., bins) if usize::from(bins.first) > BINS_MAX => return false,
         Record::Histogram(key, ..) | Record::Check(key, _) => (key.helper, 0),
         Record::Identity(..)
         | Record::Run(_)
@@ -253,29 +259,30 @@ fn is_possible(record: &Record) -> bool {
         | Record::LeftOut(_)
         | Record::End(_) => (None, 0),
     };
-    cpu.max(place_of(helper)) < CPU_MAX
+    cpu.max(helper.map_or(0, CpuIndex::place)) < CPU_MAX
 }
 
 /// Adds CPUs up to the highest index that a scenario uses. CPUs without a record get unique
 /// made-up labels. Returns the number of CPUs with made-up labels.
 fn label_lost_cpus(run: &mut Run) -> u32 {
-    let each = run.scenarios.iter().flat_map(|scenario| {
+    let named_cpus = run.scenarios.iter().flat_map(|scenario| {
         let cells = scenario.cells.iter();
-        let cells = cells.flat_map(|cell| [Some(cell.cpu), cell.helper]);
+        let measured = cells.flat_map(|cell| [Some(cell.cpu), cell.helper]);
         let checks = scenario.checks.iter();
-        let checked = checks
-            .filter_map(|check| check.cpus.iter().last())
-            .map(Some);
-        cells.chain(checked).chain([scenario.helper])
+        let checked = checks.map(|check| check.cpus.iter().last());
+        measured.chain(checked).chain([scenario.helper])
     });
-    let count = each.flatten().max().map_or(0, |last| last.place() + 1);
+    let last = named_cpus.flatten().max();
+    let count = last.map_or(0, |last| last.place() + 1);
     if run.cpus.len() < count {
         run.cpus.resize(count, Cpu::default());
     }
     let mut lost = 0;
-    for (index, cpu) in (0..).zip(&mut run.cpus).filter(|it| it.1.mpidr.is_none()) {
-        (cpu.cluster, cpu.core) = (u16::MAX, index);
-        lost += 1;
+    for (index, cpu) in (0..).zip(&mut run.cpus) {
+        if cpu.mpidr.is_none() {
+            (cpu.cluster, cpu.core) = (u16::MAX, index);
+            lost += 1;
+        }
     }
     lost
 }

@@ -26,8 +26,8 @@ static CONTROL: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn clean(line: &[u8]) -> Cow<'_, [u8]> {
     let mut text = Cow::Borrowed(line);
     if let Some(entry) = LavaEntry::text_in(line).and_then(LavaEntry::parse) {
-        let own = entry.into_target_text();
-        text = own.trim_ascii_end().as_bytes().to_vec().into();
+        let target_text = entry.into_target_text();
+        text = target_text.trim_ascii_end().as_bytes().to_vec().into();
     }
     if text.contains(&8) || CONTROL.is_match(&text) {
         let mut plain = Vec::new();

@@ -8,9 +8,9 @@ use hardware::text::plural::many;
 use suite::model::{Cell, ClosingLine, End, Scenario, Status, Totals, Verdict};
 use suite::record::FORMAT;
 
-use super::closing::Closing;
 use super::format_5::READ_FORMATS;
-use super::logged_run::{LoggedRun, NAMED_MAX};
+use super::integrity::NAMED_MAX;
+use super::logged_run::{Closing, LoggedRun};
 
 impl LoggedRun {
     /// Returns the `end` record, unless the last line shows that the run was cut short, which can
@@ -74,7 +74,7 @@ impl LoggedRun {
     /// Describes the problem, if any, with the last line of a log that has an `end` record.
     fn doubt_of_end(&self) -> Option<String> {
         let end = self.end()?;
-        let what = match &self.closing {
+        let problem = match &self.closing {
             Some(closing) if closing.is_of(end) => return None,
             Some(closing) => format!(
                 "the last line, which has no checksum, contradicts the records: '{}'",
@@ -82,13 +82,13 @@ impl LoggedRun {
             ),
             None => self.lost_line(),
         };
-        Some(format!("{what}; the verdict is from the records"))
+        Some(format!("{problem}; the verdict is from the records"))
     }
 
     /// Returns reasons to doubt the parts of the run that were received.
     pub fn doubts(&self) -> Vec<String> {
-        let of_end = self.doubt_of_end().into_iter();
-        of_end.chain(self.integrity.doubts()).collect()
+        let about_end = self.doubt_of_end().into_iter();
+        about_end.chain(self.integrity.doubts()).collect()
     }
 
     /// Returns true if the log contains the complete run with all records. A TFTF log is complete
@@ -99,29 +99,38 @@ impl LoggedRun {
 
     /// Returns the missing parts of the log, with one clause for each.
     pub fn lacks(&self) -> Vec<String> {
-        let mut all = self.integrity.shortfalls();
+        let mut clauses = self.integrity.shortfalls();
         if self.integrity.tables {
-            return all;
+            return clauses;
         }
-        let format = self.run.head.as_ref().map(|head| head.format);
-        all.extend(format.filter(|format| !READ_FORMATS.contains(format)).map(|format| {
+        clauses.extend(self.unread_format());
+        let scenarios = self.run.scenarios.iter();
+        let lost = scenarios.filter_map(|scenario| self.lost_of(scenario));
+        clauses.extend(
+            lost.take(NAMED_MAX)
+                .map(|records| format!("{records} lost")),
+        );
+        clauses.extend(self.header_contradicts());
+        clauses.extend((!self.is_reached()).then(|| self.end_lacks()));
+        if self.run.scenarios.is_empty() {
+            clauses.push("no scenarios".to_owned());
+        }
+        clauses.extend(self.integrity.contradictions.iter().cloned());
+        if self.integrity.records.is_none() {
+            clauses.extend(self.lines_lack());
+        }
+        clauses
+    }
+
+    /// Says so if the records have a format that this version does not read.
+    fn unread_format(&self) -> Option<String> {
+        let format = self.run.head.as_ref()?.format;
+        (!READ_FORMATS.contains(&format)).then(|| {
             format!(
                 "the records have format {format}, but this version reads format {FORMAT}: they \
                  may have a different meaning"
             )
-        }));
-        let lost = self.run.scenarios.iter().filter_map(|it| self.lost_of(it));
-        all.extend(lost.take(NAMED_MAX).map(|what| format!("{what} lost")));
-        all.extend(self.header_contradicts());
-        all.extend((!self.is_reached()).then(|| self.end_lacks()));
-        if self.run.scenarios.is_empty() {
-            all.push("no scenarios".to_owned());
-        }
-        all.extend(self.integrity.contradictions.iter().cloned());
-        if self.integrity.records.is_none() {
-            all.extend(self.lines_lack());
-        }
-        all
+        })
     }
 
     /// Returns a subject and a verb for a scenario's missing records, such as `2 records of X are`,
@@ -185,17 +194,19 @@ impl LoggedRun {
             let cpus = many(integrity.guessed_cpus as usize, "CPU");
             return Some(format!("rows for {cpus} that are not in any record"));
         }
-        let mut own = Totals::default();
-        let scenarios = self.run.scenarios.iter();
-        scenarios.for_each(|it| own.add(slice::from_ref(it)));
+        let mut received = Totals::default();
+        for scenario in &self.run.scenarios {
+            received.add(slice::from_ref(scenario));
+        }
         let totals = &end.totals;
-        let differing = [
-            ("sample", totals.samples, own.samples),
-            ("rejected attempt", totals.rejected, own.rejected),
-            ("skipped row", totals.rows_skipped, own.rows_skipped),
+        let counts = [
+            ("sample", totals.samples, received.samples),
+            ("rejected attempt", totals.rejected, received.rejected),
+            ("skipped row", totals.rows_skipped, received.rows_skipped),
         ];
-        let differing = differing.into_iter().filter(|it| it.1 != it.2);
-        let (counted, found): (Vec<String>, Vec<String>) = differing
+        let (counted, found): (Vec<String>, Vec<String>) = counts
+            .into_iter()
+            .filter(|(_, counted, found)| counted != found)
             .map(|(what, counted, found)| (many(counted as usize, what), found.to_string()))
             .unzip();
         (!counted.is_empty()).then(|| {
@@ -212,47 +223,70 @@ impl LoggedRun {
     /// of other scenarios, and missing scenarios from the counts in the last line or in the TFTF
     /// summary.
     fn lines_lack(&self) -> Vec<String> {
+        let mut clauses = Vec::new();
         let damaged = self.integrity.rt_instr_wrong as usize;
-        let damaged = (damaged > 0).then(|| many(damaged, "damaged RT_INSTR line"));
-        let mut all: Vec<String> = damaged.into_iter().collect();
-        let mut ends = [0; 3];
+        if damaged > 0 {
+            clauses.push(many(damaged, "damaged RT_INSTR line"));
+        }
         for scenario in &self.run.scenarios {
-            let id = scenario.id;
-            match scenario.status {
-                Status::Passed => ends[0] += 1,
-                Status::Skipped(_) => ends[1] += 1,
-                Status::Failed(_) | Status::Crashed => ends[2] += 1,
-                Status::Unknown => all.push(format!("the log does not show how {id} ended")),
+            if scenario.status == Status::Unknown {
+                clauses.push(format!("the log does not show how {} ended", scenario.id));
             }
-            let is_skipped = matches!(scenario.status, Status::Skipped(_));
-            let is_there = |cell: &Cell| cell.has_figures() || cell.skipped.is_some();
-            let lost = self
-                .run
-                .cpu_indices()
-                .filter(|cpu| !scenario.cell(*cpu).is_some_and(is_there));
-            let lost: Vec<CpuIndex> = lost.filter(|_| !is_skipped).collect();
-            if !is_skipped && lost.len() == self.run.cpus.len() {
-                all.push(format!("no figure for {id}"));
-            } else if !lost.is_empty() {
-                let cpus = self.named(&lost);
-                all.push(format!("no row for {cpus} in {id}"));
-            }
+            clauses.extend(self.missing_rows(scenario));
         }
         let totals = self.closing.as_ref().and_then(Closing::totals);
-        let lost = totals.map_or(0, |it| it.lost as usize);
-        let (own, named) = (self.run.cpus.len(), self.header.cpus.unwrap_or(0));
-        if (1..named.saturating_sub(lost)).contains(&own) {
-            let (own, named) = (many(own, "CPU"), many(named, "CPU"));
-            all.push(format!("rows for {own}, but the header lists {named}"));
+        let lost = totals.map_or(0, |totals| totals.lost as usize);
+        let (logged, listed) = (self.run.cpus.len(), self.header.cpus.unwrap_or(0));
+        if (1..listed.saturating_sub(lost)).contains(&logged) {
+            clauses.push(format!(
+                "rows for {}, but the header lists {}",
+                many(logged, "CPU"),
+                many(listed, "CPU")
+            ));
         }
-        let [passed, skipped, failed] = ends;
-        if totals.is_some_and(|it| [it.passed, it.skipped, it.failed] != ends) {
-            all.push(format!(
+        let ends = self.count_ends();
+        if totals.is_some_and(|totals| [totals.passed, totals.skipped, totals.failed] != ends) {
+            let [passed, skipped, failed] = ends;
+            clauses.push(format!(
                 "the last line contradicts the scenarios: {passed} passed, {skipped} skipped, \
                  {failed} failed"
             ));
         }
-        all
+        clauses
+    }
+
+    /// Describes the rows that are missing from a scenario in a log without records.
+    fn missing_rows(&self, scenario: &Scenario) -> Option<String> {
+        if matches!(scenario.status, Status::Skipped(_)) {
+            return None;
+        }
+        let has_row = |cell: &Cell| cell.has_figures() || cell.skipped.is_some();
+        let cpus = self.run.cpu_indices();
+        let lost: Vec<CpuIndex> = cpus
+            .filter(|cpu| !scenario.cell(*cpu).is_some_and(has_row))
+            .collect();
+        let id = scenario.id;
+        if lost.len() == self.run.cpus.len() {
+            Some(format!("no figure for {id}"))
+        } else if lost.is_empty() {
+            None
+        } else {
+            Some(format!("no row for {} in {id}", self.list_cpus(&lost)))
+        }
+    }
+
+    /// Returns the number of scenarios that passed, were skipped, and failed.
+    fn count_ends(&self) -> [u32; 3] {
+        let mut ends = [0; 3];
+        for scenario in &self.run.scenarios {
+            match scenario.status {
+                Status::Passed => ends[0] += 1,
+                Status::Skipped(_) => ends[1] += 1,
+                Status::Failed(_) | Status::Crashed => ends[2] += 1,
+                Status::Unknown => {}
+            }
+        }
+        ends
     }
 
     /// Describes how an incomplete run ends, and what to do about it.
@@ -291,7 +325,7 @@ mod tests {
         let log = whole_log();
         let end = log
             .lines()
-            .rfind(|it| it.starts_with(MARK))
+            .rfind(|line| line.starts_with(MARK))
             .expect("an end");
         let seq = end.split(' ').nth(2).expect("a sequence number");
         let edited = |edit: EndEdit| {
@@ -299,7 +333,7 @@ mod tests {
             edit(&mut end);
             serde_json::json!({ "end": end }).to_string()
         };
-        let ends: [(EndEdit, &str); 6] = [
+        let end_edits: [(EndEdit, &str); 6] = [
             (|_| (), ""),
             (
                 |end| end.totals.samples = 7,
@@ -324,7 +358,7 @@ mod tests {
         ];
         let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}".to_owned();
         let unnamed = "rows for 3 CPUs that are not in any record";
-        let ends = ends.map(|(edit, part)| (seq, edited(edit), part));
+        let ends = end_edits.map(|(edit, part)| (seq, edited(edit), part));
         for (seq, json, part) in ends.into_iter().chain([("0003", fewer, unnamed)]) {
             let edits = [(seq, json.as_str())];
             let logged = read_one(with_records(&log, &edits));

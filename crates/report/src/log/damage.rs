@@ -17,33 +17,33 @@ use crate::analysis::findings::findings;
 use crate::analysis::words::NOT_VERIFIED;
 use crate::made_up_run;
 
-/// Damages one in every `of` parts by dropping it, duplicating it, swapping it with another one, or
-/// changing it with `flip`.
+/// Damages one in every `rarity` parts by dropping it, duplicating it, swapping it with another
+/// one, or changing it with `flip`.
 fn damage<T: Clone>(
     random: &mut Rng,
     parts: &mut Vec<T>,
-    of: u64,
+    rarity: u64,
     flip: impl Fn(&mut T, &mut Rng),
 ) {
     let kind = random.u32(..4);
-    let mut place = 0;
-    while place < parts.len() {
-        if random.u64(..of) == 0 {
+    let mut index = 0;
+    while index < parts.len() {
+        if random.u64(..rarity) == 0 {
             match kind {
-                0 => drop(parts.remove(place)),
-                1 => parts.insert(place, parts[place].clone()),
-                2 => parts.swap(place, place.saturating_sub(1)),
-                _ => flip(&mut parts[place], random),
+                0 => drop(parts.remove(index)),
+                1 => parts.insert(index, parts[index].clone()),
+                2 => parts.swap(index, index.saturating_sub(1)),
+                _ => flip(&mut parts[index], random),
             }
         }
-        place += 1;
+        index += 1;
     }
 }
 
 /// Returns the number of logs that a test damages.
 fn logs(usual: u64) -> u64 {
     let times = std::env::var("PSCI_BENCH_DAMAGE").ok();
-    usual * times.map_or(1, |it| it.parse().expect("a number"))
+    usual * times.map_or(1, |times| times.parse().expect("a number"))
 }
 
 fn json(run: &Run) -> Value {
@@ -54,12 +54,12 @@ fn json(run: &Run) -> Value {
 fn is_part(found: &Value, whole: &Value) -> bool {
     match (found, whole) {
         (Value::Object(found), Value::Object(whole)) => {
-            let mut each = found.iter();
-            each.all(|(key, it)| is_part(it, whole.get(key).unwrap_or(&Value::Null)))
+            let mut fields = found.iter();
+            fields.all(|(key, value)| is_part(value, whole.get(key).unwrap_or(&Value::Null)))
         }
         (Value::Array(found), Value::Array(whole)) => {
-            let mut each = found.iter();
-            each.all(|it| whole.iter().any(|own| is_part(it, own)))
+            let mut values = found.iter();
+            values.all(|value| whole.iter().any(|other| is_part(value, other)))
         }
         _ => found.is_null() || found == "unknown" || found == whole,
     }
@@ -73,10 +73,12 @@ struct Truth {
 
 /// Returns the sentences, except for those that explain why there are no findings.
 fn sentences(logged: &LoggedRun) -> impl Iterator<Item = String> {
-    let all = logged.run.scenarios.iter();
-    let all = all.flat_map(|it| findings(logged, it));
-    all.map(|it| it.sentence).filter(|it| {
-        !it.starts_with("No findings: ") && !it.starts_with("Net of the loop: unknown")
+    let scenarios = logged.run.scenarios.iter();
+    let sentences = scenarios
+        .flat_map(|scenario| findings(logged, scenario))
+        .map(|finding| finding.sentence);
+    sentences.filter(|sentence| {
+        !sentence.starts_with("No findings: ") && !sentence.starts_with("Net of the loop: unknown")
     })
 }
 
@@ -100,41 +102,39 @@ impl Truth {
         let is_known = !run.clock().is_known() || run.clock() == self.run.clock();
         assert!(is_known || !run.has_records());
         // The lead's identity is checked along with the other data on its CPU.
-        run.facts
-            .iter_mut()
-            .zip(self.run.facts)
-            .for_each(|(it, own)| it.own = own.own);
+        for (facts, sent) in run.facts.iter_mut().zip(self.run.facts) {
+            facts.own = sent.own;
+        }
         // The labels of lost CPUs are guessed, and are marked accordingly.
-        run.cpus.retain(|it| it.mpidr.is_some());
+        run.cpus.retain(|cpu| cpu.mpidr.is_some());
         for scenario in &mut run.scenarios {
-            let own = self
-                .run
-                .scenarios
-                .iter()
-                .find(|it| it.key() == scenario.key());
+            let mut all_sent = self.run.scenarios.iter();
+            let sent = all_sent.find(|sent| sent.key() == scenario.key());
             let is_whole = logged.integrity.records.is_some() && scenario.lost_records == 0;
-            assert!(!is_whole || own == Some(scenario), "{scenario:#?}");
+            assert!(!is_whole || sent == Some(scenario), "{scenario:#?}");
             scenario.lost_records = 0;
             if logged.integrity.records.is_none() {
                 scenario.status = Status::Unknown;
             }
-            for cell in scenario.cells.iter_mut().filter(|it| it.lacks_own_record()) {
+            for cell in &mut scenario.cells {
+                if !cell.lacks_own_record() {
+                    continue;
+                }
                 let cpu = sent_cpu(logged, cell.cpu);
                 let is_true = cell.skipped.is_none() || self.has_skipped(scenario.id, cpu);
                 assert!(is_true || !logged.is_complete());
                 cell.skipped = None;
                 let is_doubtful = logged.is_doubtful(cell);
                 // Only figures read from lines lack samples.
-                let is_of_line = |it: &Series| it.summary.n == 0;
-                assert!(is_doubtful || !cell.series.iter().any(is_of_line));
-                cell.series.retain(|it| !is_of_line(it));
+                let is_from_line = |series: &Series| series.summary.n == 0;
+                assert!(is_doubtful || !cell.series.iter().any(is_from_line));
+                cell.series.retain(|series| !is_from_line(series));
             }
-            let is_empty = |it: &Cell| {
-                let mut empty = Cell::new(it.cpu, it.step);
-                empty.helper = it.helper;
-                *it == empty
-            };
-            scenario.cells.retain(|it| !is_empty(it));
+            scenario.cells.retain(|cell| {
+                let mut empty = Cell::new(cell.cpu, cell.step);
+                empty.helper = cell.helper;
+                *cell != empty
+            });
         }
         assert!(is_part(&json(&run), &json(&self.run)), "{run:#?}");
         for sentence in sentences(logged) {
@@ -148,8 +148,8 @@ impl Truth {
 
     /// Returns true if a CPU's cell was skipped.
     fn has_skipped(&self, id: ScenarioId, cpu: CpuIndex) -> bool {
-        let mut all = self.run.scenarios.iter().filter(|it| it.id == id);
-        all.any(|it| it.cell(cpu).is_some_and(is_skipped))
+        let mut scenarios = self.run.scenarios.iter();
+        scenarios.any(|sent| sent.id == id && sent.cell(cpu).is_some_and(is_skipped))
     }
 
     /// Asserts that, if every run is complete, the log contains a single run with nothing missing.
@@ -161,19 +161,24 @@ impl Truth {
             return assert!(self.has_all_rows(logged));
         }
         let mut run = logged.run.clone();
-        run.scenarios.sort_by_key(|it| (it.id.index(), it.helper));
+        run.scenarios
+            .sort_by_key(|scenario| (scenario.id.index(), scenario.helper));
         assert_eq!(run, self.run);
     }
 
     /// Returns true if a log without records has all rows that were sent.
     fn has_all_rows(&self, logged: &LoggedRun) -> bool {
-        let mut framed = self.run.scenarios.iter().filter(|it| it.has_tftf_lines());
-        let has = |it: &Scenario, cpu: CpuIndex| {
-            let own = logged.scenario(it.id, it.method)?.cell(cpu)?;
-            let is_left_out = || self.has_skipped(it.id, sent_cpu(logged, cpu));
-            Some(logged.is_doubtful(own) || is_skipped(own) && is_left_out())
+        let has_row = |sent: &Scenario, cpu: CpuIndex| {
+            let cell = logged.scenario(sent.id, sent.method)?.cell(cpu)?;
+            let is_left_out = || self.has_skipped(sent.id, sent_cpu(logged, cpu));
+            Some(logged.is_doubtful(cell) || is_skipped(cell) && is_left_out())
         };
-        framed.all(|it| (0..4).all(|cpu| has(it, cpu.into()) == Some(true)))
+        let mut with_lines = self
+            .run
+            .scenarios
+            .iter()
+            .filter(|sent| sent.has_tftf_lines());
+        with_lines.all(|sent| (0..4).all(|cpu| has_row(sent, cpu.into()) == Some(true)))
     }
 }
 
@@ -216,27 +221,32 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
             Records::None => run_of_lines(nth / 4),
             Records::Once | Records::Twice => made_up_run::run(),
         };
-        let log = made_up_run::log(&run, copies);
-        let truth = Truth::of(&log);
+        let sent = made_up_run::log(&run, copies);
+        let truth = Truth::of(&sent);
         let log = match nth % 5 {
-            0 => prefixed(&log, |_| "2026-01-02T03:04:05Z 00O ".to_owned(), "\n"),
-            1 => prefixed(&log, |line| format!("[{line:5}.25] "), "\r\n"),
-            _ => log,
+            0 => prefixed(&sent, |_| "2026-01-02T03:04:05Z 00O ".to_owned(), "\n"),
+            1 => prefixed(&sent, |line| format!("[{line:5}.25] "), "\r\n"),
+            _ => sent,
         };
-        let of = [100, 1_000, 10_000, 100_000][(nth / 4) as usize % 4];
-        let lines = log.split_inclusive('\n').map(|it| it.as_bytes().to_vec());
-        let mut lines: Vec<Vec<u8>> = lines.collect();
+        let rarity = [100, 1_000, 10_000, 100_000][(nth / 4) as usize % 4];
+        let mut lines: Vec<Vec<u8>> = log
+            .split_inclusive('\n')
+            .map(|line| line.as_bytes().to_vec())
+            .collect();
         let count = lines.len();
         let [one, other] = [(); 2].map(|()| random.usize(..count));
         match nth / 16 % 3 {
-            0 => damage(&mut random, &mut lines, of.min(3_000) / 10, |bytes, _| {
-                bytes.reverse()
-            }),
+            0 => damage(
+                &mut random,
+                &mut lines,
+                rarity.min(3_000) / 10,
+                |bytes, _| bytes.reverse(),
+            ),
             1 => lines.swap(one, other),
             _ => {}
         }
         let mut bytes = lines.concat();
-        damage(&mut random, &mut bytes, of, |byte, random| {
+        damage(&mut random, &mut bytes, rarity, |byte, random| {
             *byte ^= 1 << random.u32(..8)
         });
         let Ok(runs) = read_bytes("a.log", &bytes) else {
@@ -260,12 +270,12 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
 /// Returns a log as if copied from a terminal with `columns` columns. Each tab is replaced with the
 /// result of `tab` for its column.
 fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut pasted_lines = Vec::new();
     for line in log.lines() {
         let (mut text, mut column) = (String::new(), 0);
         for letter in line.chars() {
             if column >= columns {
-                all.push(std::mem::take(&mut text));
+                pasted_lines.push(std::mem::take(&mut text));
                 column = 0;
             }
             let is_tab = letter == '\t';
@@ -276,18 +286,19 @@ fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<Strin
                 column + 1
             };
         }
-        all.push(text);
+        pasted_lines.push(text);
     }
-    all
+    pasted_lines
 }
 
 #[test]
 fn pasted_logs_lose_no_row_in_silence() {
     let mut random = Rng::with_seed(1);
-    let is_own = |it: &&str| !it.starts_with("psci-bench") && !it.starts_with("  Board");
+    let is_from_tftf =
+        |line: &&str| !line.starts_with("psci-bench") && !line.starts_with("  Board");
     let logs_of = |run: &Run| {
         let log = made_up_run::log(run, Records::None);
-        let tftf: String = log.split_inclusive('\n').filter(is_own).collect();
+        let tftf: String = log.split_inclusive('\n').filter(is_from_tftf).collect();
         (Truth::of(&log), [log, tftf])
     };
     let kinds = [0, 1].map(|nth| logs_of(&run_of_lines(nth)));
@@ -301,16 +312,17 @@ fn pasted_logs_lose_no_row_in_silence() {
             2 => " ".to_owned(),
             _ => String::new(),
         });
-        for place in (0..lines.len()).rev().filter(|_| nth % 5 == 0) {
+        for index in (0..lines.len()).rev().filter(|_| nth % 5 == 0) {
             if random.u32(..9) == 0 {
-                lines.insert(place, "INFO:    BL31: 28\t17".into());
+                lines.insert(index, "INFO:    BL31: 28\t17".into());
             }
         }
-        let is_trimmed = nth % 3 == 0;
-        let lines = lines
-            .iter()
-            .map(|it| if is_trimmed { it.trim_end() } else { it });
-        let text = lines.collect::<Vec<_>>().join("\n");
+        if nth % 3 == 0 {
+            for line in &mut lines {
+                line.truncate(line.trim_end().len());
+            }
+        }
+        let text = lines.join("\n");
         let Ok(runs) = read_bytes("a.log", text.as_bytes()) else {
             continue;
         };
@@ -324,7 +336,7 @@ fn pasted_logs_lose_no_row_in_silence() {
                     cell.cpu = sent_cpu(&logged, cell.cpu);
                 }
                 let cells = &mut scenario.cells;
-                cells.retain(|it| !is_skipped(it) || !truth.has_skipped(scenario.id, it.cpu));
+                cells.retain(|cell| !is_skipped(cell) || !truth.has_skipped(scenario.id, cell.cpu));
             }
             assert!(is_part(&json(&run), &json(&truth.run)), "{text}");
             whole += u64::from(is_complete);

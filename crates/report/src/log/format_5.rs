@@ -1,6 +1,7 @@
 //! Records of format 5, the previous one: its boot arguments are a structure with a field for each
 //! option. All other records are the same.
 
+use itertools::Itertools as _;
 use serde::Deserialize;
 use suite::plan::{Key, Plan};
 use suite::record::{FORMAT, Record, RecordLine};
@@ -22,7 +23,7 @@ fn read_plan(json: &str) -> Option<Record> {
         PlanRecord::Plan(options) => options.plan()?,
         PlanRecord::PlanSteps([dirty, contend, calls]) => {
             let mut plan = Plan::unknown();
-            learn_steps(&mut plan, dirty, contend, calls)?;
+            learn_sweeps(&mut plan, dirty, contend, calls)?;
             plan
         }
     };
@@ -113,75 +114,73 @@ impl Options {
             "both" => "tftf,warm",
             other => other,
         };
-        let scenarios = match self.list {
-            true => "help".to_owned(),
-            false => self.scenarios.join(","),
+        let scenarios = if self.list {
+            "help".to_owned()
+        } else {
+            self.scenarios.join(",")
         };
-        let state = |state: Option<u32>| state.map(|state| format!("{state:#x}"));
-        let number = |number: Option<u32>| number.map(|number| number.to_string());
+        let hexadecimal = |state: Option<u32>| state.map(|state| format!("{state:#x}"));
+        let decimal = |number: Option<u32>| number.map(|number| number.to_string());
         let timer = &self.timer;
         for (key, value) in [
-            (Key::Iterations, number(Some(self.iterations))),
-            (Key::Warmup, number(Some(self.warmup))),
+            (Key::Iterations, decimal(Some(self.iterations))),
+            (Key::Warmup, decimal(Some(self.warmup))),
             (Key::Only, Some(scenarios)),
             (Key::Method, Some(methods.to_owned())),
             (Key::Wake, self.wake),
             (Key::End, Some(self.end)),
-            (Key::Deepest, state(self.deepest)),
-            (Key::Core, state(self.core)),
+            (Key::Deepest, hexadecimal(self.deepest)),
+            (Key::Core, hexadecimal(self.core)),
             (Key::Samples, word(self.samples, ["none", "all"])),
             (Key::Records, Some(self.records)),
-            (Key::Loops, number(self.loops)),
-            (Key::Batch, number(Some(self.batch))),
-            (Key::Duration, number(Some(timer.duration))),
-            (Key::Period, number(Some(timer.period))),
+            (Key::Loops, decimal(self.loops)),
+            (Key::Batch, decimal(Some(self.batch))),
+            (Key::Duration, decimal(Some(timer.duration))),
+            (Key::Period, decimal(Some(timer.period))),
             (Key::Stress, words(timer.loads, &LOADS)),
-            (Key::Footprint, number(Some(timer.footprint))),
+            (Key::Footprint, decimal(Some(timer.footprint))),
             (Key::Timers, words(timer.timers, &CPUS)),
-            (Key::Threshold, number(timer.threshold)),
-            (Key::CpuOnAfter, number(Some(self.cpu_on_after))),
+            (Key::Threshold, decimal(timer.threshold)),
+            (Key::CpuOnAfter, decimal(Some(self.cpu_on_after))),
             (
                 Key::Fitness,
                 word(self.destructive, ["harmless", "destructive"]),
             ),
-            (Key::Offsets, number(Some(self.offsets))),
-            (Key::Repeats, number(Some(self.repeats))),
+            (Key::Offsets, decimal(Some(self.offsets))),
+            (Key::Repeats, decimal(Some(self.repeats))),
             (Key::Neighbors, words(self.beside, &CPUS)),
         ] {
             if let Some(value) = value {
                 plan.learn(key, &value).then_some(())?;
             }
         }
-        learn_steps(&mut plan, self.dirty, self.contend, self.calls)?;
+        learn_sweeps(&mut plan, self.dirty, self.contend, self.calls)?;
         Some(plan)
     }
 }
 
-fn learn_steps(
+fn learn_sweeps(
     plan: &mut Plan,
     dirty: Option<Vec<u32>>,
     contend: Option<Vec<u32>>,
     calls: Option<Vec<u32>>,
 ) -> Option<()> {
-    let decimal = |steps: Vec<u32>| list(&steps, |step| step.to_string());
+    let decimal = |values: Vec<u32>| values.iter().join(",");
+    let hexadecimal = |ids: Vec<u32>| {
+        ids.iter()
+            .format_with(",", |id, f| f(&format_args!("{id:#x}")))
+            .to_string()
+    };
     for (key, value) in [
         (Key::Dirty, dirty.map(decimal)),
         (Key::Contend, contend.map(decimal)),
-        (
-            Key::Calls,
-            calls.map(|ids| list(&ids, |id| format!("{id:#x}"))),
-        ),
+        (Key::Calls, calls.map(hexadecimal)),
     ] {
         if let Some(value) = value {
             plan.learn(key, &value).then_some(())?;
         }
     }
     Some(())
-}
-
-fn list(steps: &[u32], text: fn(&u32) -> String) -> String {
-    let texts: Vec<String> = steps.iter().map(text).collect();
-    texts.join(",")
 }
 
 /// Returns the first word, or the second one if `is_second`.
@@ -191,10 +190,13 @@ fn word(is_second: bool, words: [&str; 2]) -> Option<String> {
 
 /// Returns the words whose bits are set, as a list; None if there are none.
 fn words(bits: u8, words: &[&str]) -> Option<String> {
-    let set = words.iter().enumerate();
-    let set = set.filter(|(place, _)| bits >> place & 1 != 0);
-    let list: Vec<&str> = set.map(|(_, word)| *word).collect();
-    (!list.is_empty()).then(|| list.join(","))
+    let list = words
+        .iter()
+        .enumerate()
+        .filter(|(bit, _)| bits >> bit & 1 != 0)
+        .map(|(_, word)| word)
+        .join(",");
+    (!list.is_empty()).then_some(list)
 }
 
 #[cfg(test)]
@@ -205,8 +207,8 @@ mod tests {
 
     /// Returns the plan in a record, which need not have a correct checksum.
     fn read(json: &str) -> Option<Plan> {
-        let line = format!("@PB 00000000 0002 {json} {}", "0".repeat(CRC_DIGITS));
-        let line = RecordLine::parse(line.as_bytes()).expect(json);
+        let text = format!("@PB 00000000 0002 {json} {}", "0".repeat(CRC_DIGITS));
+        let line = RecordLine::parse(text.as_bytes()).expect(json);
         match read_record(&line)? {
             Record::Plan(plan) => Some(plan),
             other => panic!("{other:?}"),

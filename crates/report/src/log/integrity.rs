@@ -72,7 +72,7 @@ pub struct Missing {
     pub last: u32,
 }
 
-/// The maximum number of gaps or unreadable records to list individually.
+/// The maximum number of gaps, unreadable records or scenarios to list individually.
 pub(super) const NAMED_MAX: usize = 8;
 
 impl Missing {
@@ -84,9 +84,10 @@ impl Missing {
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.first == self.last {
-            true => write!(f, "record {:04}", self.first),
-            false => write!(f, "records {:04} to {:04}", self.first, self.last),
+        if self.first == self.last {
+            write!(f, "record {:04}", self.first)
+        } else {
+            write!(f, "records {:04} to {:04}", self.first, self.last)
         }
     }
 }
@@ -94,9 +95,9 @@ impl fmt::Display for Missing {
 impl Integrity {
     /// Returns true if every record was received and could be read.
     pub fn is_whole(&self) -> bool {
-        let is_sound = |it: &Records| it.missing.is_empty() && it.malformed == 0;
-        let is_whole = |it: &Records| it.expected.is_some() && is_sound(it);
-        self.records.as_ref().is_some_and(is_whole)
+        self.records.as_ref().is_some_and(|records| {
+            records.expected.is_some() && records.missing.is_empty() && records.malformed == 0
+        })
     }
 
     /// Returns clauses about lost records. The first few are listed individually.
@@ -108,25 +109,27 @@ impl Integrity {
             let count = many(records.damaged as usize, "record");
             return vec![format!("{count} (@PB ...), none of them intact")];
         }
-        let mut all = Vec::new();
-        let named = records.missing.iter().take(NAMED_MAX);
-        all.extend(named.map(|it| format!("{it} lost")));
-        all.extend(records.unread.iter().cloned());
-        let unnamed = records.malformed as usize - records.unread.len();
-        for (count, what) in [
-            (records.missing.len().saturating_sub(NAMED_MAX), "more gap"),
-            (unnamed, "more unreadable record"),
-        ] {
-            all.extend((count > 0).then(|| many(count, what)));
+        let mut clauses = Vec::new();
+        let first_gaps = records.missing.iter().take(NAMED_MAX);
+        clauses.extend(first_gaps.map(|gap| format!("{gap} lost")));
+        clauses.extend(records.unread.iter().cloned());
+        let more_gaps = records.missing.len().saturating_sub(NAMED_MAX);
+        if more_gaps > 0 {
+            clauses.push(many(more_gaps, "more gap"));
+        }
+        let more_unread = records.malformed as usize - records.unread.len();
+        if more_unread > 0 {
+            clauses.push(many(more_unread, "more unreadable record"));
         }
         if records.expected.is_none() {
-            all.push("the end record is lost, so more may be missing".to_owned());
+            clauses.push("the end record is lost, so more may be missing".to_owned());
         }
-        let cut = records.cut_by.map(|other| {
-            format!("records from another run, {other}, appear before its end: the log mixes runs")
-        });
-        all.extend(cut);
-        all
+        if let Some(other) = records.cut_by {
+            clauses.push(format!(
+                "records from another run, {other}, appear before its end: the log mixes runs"
+            ));
+        }
+        clauses
     }
 
     /// Returns true if every figure is from a record.
@@ -136,31 +139,32 @@ impl Integrity {
 
     /// Returns reasons to doubt RT_INSTR lines and table rows, one sentence each.
     pub(super) fn doubts(&self) -> Vec<String> {
-        let mut all = Vec::new();
+        let mut sentences = Vec::new();
         if self.lines_repeated > 0 {
             let lines = many(self.lines_repeated as usize, "line");
-            all.push(format!("{lines} repeated back to back; each counts once"));
+            sentences.push(format!("{lines} repeated back to back; each counts once"));
         }
         if self.rt_instr_ambiguous > 0 {
-            let row = match self.tables {
-                true => "table row",
-                false => "RT_INSTR line",
+            let row = if self.tables {
+                "table row"
+            } else {
+                "RT_INSTR line"
             };
             let rows = many(self.rt_instr_ambiguous as usize, row);
-            all.push(format!(
+            sentences.push(format!(
                 "{rows} with other figures than an earlier one for the same CPU; this CPU's figures \
                  are not used"
             ));
         }
         if !self.unknown.is_empty() {
             let rows: u32 = self.unknown.values().sum();
-            all.push(format!(
+            sentences.push(format!(
                 "ignored {} for scenarios unknown to this version: {}",
                 many(rows as usize, "row"),
                 self.unknown.keys().join(", ")
             ));
         }
-        all
+        sentences
     }
 }
 
@@ -170,8 +174,9 @@ impl fmt::Display for Integrity {
             return f.write_str("published tables: only figures, as printed");
         }
         let Some(records) = &self.records else {
-            let end = "all figures are from lines without a checksum and are not verified";
-            return write!(f, "no records: {end}");
+            return f.write_str(
+                "no records: all figures are from lines without a checksum and are not verified",
+            );
         };
         match records.expected {
             Some(expected) => write!(f, "{} of {expected} records", records.received)?,

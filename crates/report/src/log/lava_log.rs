@@ -15,10 +15,12 @@ pub(super) struct LavaEntry {
 impl LavaEntry {
     /// Returns an entry's text if `line` looks like an entry, with or without a leading dash.
     pub(super) fn text_in(line: &[u8]) -> Option<&[u8]> {
-        let line = line.trim_ascii();
-        let rest = line.strip_prefix(b"-").map(<[u8]>::trim_ascii_start);
-        let entry = rest.filter(|rest| rest.starts_with(b"{"));
-        entry.or(Some(line).filter(|line| line.starts_with(b"{\"dt\"")))
+        let text = line.trim_ascii();
+        let after_dash = text.strip_prefix(b"-").map(<[u8]>::trim_ascii_start);
+        match after_dash {
+            Some(entry) if entry.starts_with(b"{") => Some(entry),
+            _ => text.starts_with(b"{\"dt\"").then_some(text),
+        }
     }
 
     /// Parses an entry's text.
@@ -29,14 +31,13 @@ impl LavaEntry {
     /// Returns the text that the target sent, or an empty string for any other entry. LAVA escapes
     /// each quotation mark with a backslash before writing the text as YAML.
     pub(super) fn into_target_text(self) -> String {
-        let mut levels = ["target", "feedback"].iter();
-        let is_target = levels.any(|it| self.level.starts_with(it));
+        let is_target = self.level.starts_with("target") || self.level.starts_with("feedback");
         match self.message {
             Value::String(text) if is_target => {
-                let quotes = text.matches('"').count();
-                match text.matches("\\\"").count() == quotes {
-                    true => text.replace("\\\"", "\""),
-                    false => text,
+                if text.matches("\\\"").count() == text.matches('"').count() {
+                    text.replace("\\\"", "\"")
+                } else {
+                    text
                 }
             }
             _ => String::new(),

@@ -20,7 +20,8 @@ pub(super) fn unread_at(claim: &RecordLine<'_>, line: u64) -> String {
     format!("record {seq:04} ({kind}, line {line}) is intact but not in this version's format")
 }
 
-/// The records of one run.
+/// The records of one run. All of them had a correct checksum when they were entered; whether this
+/// version can read them has not been checked.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     /// The run ID in the records, or None if there are none.
@@ -51,9 +52,9 @@ impl Ledger {
     }
 
     fn entry(&self, seq: u32) -> Option<u32> {
-        let place = seq as usize;
-        let is_entered = self.entered.get(place).is_some_and(|it| *it);
-        is_entered.then(|| self.checksums[place])
+        let index = seq as usize;
+        let is_entered = self.entered.get(index) == Some(&true);
+        is_entered.then(|| self.checksums[index])
     }
 
     /// Returns true if a valid record is from another run, because its run ID differs, its number
@@ -74,18 +75,18 @@ impl Ledger {
             return false;
         }
         self.run = Some(claim.run);
-        let place = claim.seq as usize;
-        if place < self.entered.len() {
+        let index = claim.seq as usize;
+        if index < self.entered.len() {
             self.counts.from_second += 1;
         } else {
-            self.checksums.resize(place + 1, 0);
-            self.entered.resize(place + 1, false);
+            self.checksums.resize(index + 1, 0);
+            self.entered.resize(index + 1, false);
         }
         if claim.kind == "end" {
             self.end = Some(claim.seq);
         }
-        self.checksums[place] = claim.crc;
-        self.entered[place] = true;
+        self.checksums[index] = claim.crc;
+        self.entered[index] = true;
         self.counts.received += 1;
         true
     }
@@ -96,13 +97,13 @@ impl Ledger {
         self.counts.cut_by = Some(claim.run).filter(|_| is_other && !self.is_ended());
     }
 
-    /// Returns the counts.
+    /// Returns the counts, with every gap in the sequence numbers.
     pub(super) fn finish(mut self) -> Records {
         let mut first = 0;
-        for part in self.entered.chunk_by(|a, b| a == b) {
-            let next = first + part.len() as u32;
+        for range in self.entered.chunk_by(|a, b| a == b) {
+            let next = first + range.len() as u32;
             let last = next - 1;
-            if !part[0] {
+            if !range[0] {
                 self.counts.missing.push(Missing { first, last });
             }
             first = next;
@@ -119,21 +120,21 @@ mod tests {
     #[test]
     fn records_are_of_one_run_or_foreign() {
         let mut ledger = Ledger::default();
-        let (own, other) = ("00000001", "00000002");
+        let (this, other) = ("00000001", "00000002");
         for (run, seq, kind, crc, is_known, is_foreign) in [
-            (own, 0, "run", 7, false, false),
-            (own, 0, "run", 7, true, true),
-            (own, 0, "run", 8, false, true),
+            (this, 0, "run", 7, false, false),
+            (this, 0, "run", 7, true, true),
+            (this, 0, "run", 8, false, true),
             (other, 0, "run", 7, false, true),
-            (own, 3, "row", 1, false, false),
-            (own, 2, "row", 2, false, false),
+            (this, 3, "row", 1, false, false),
+            (this, 2, "row", 2, false, false),
             // The last record must have the highest number.
-            (own, 1, "end", 3, false, true),
-            (own, 4_000_000_000, "row", 5, false, false),
+            (this, 1, "end", 3, false, true),
+            (this, 4_000_000_000, "row", 5, false, false),
             (other, 4, "row", 5, false, true),
-            (own, 5, "end", 4, false, false),
-            (own, 6, "end", 4, false, true),
-            (own, 7, "row", 5, false, true),
+            (this, 5, "end", 4, false, false),
+            (this, 6, "end", 4, false, true),
+            (this, 7, "row", 5, false, true),
         ] {
             let line = format!("@PB {run} {seq:04} {{\"{kind}\":1}} {crc:08x}");
             let claim = RecordLine::parse(line.as_bytes()).expect("a record");

@@ -16,7 +16,8 @@ const CALENDAR: [&[u8]; 21] = [
     b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun", b"AM", b"PM",
 ];
 
-/// A prefix. It matches all prefixes of the same form.
+/// A prefix. It matches all prefixes of the same form. One that was taken from a single line may be
+/// ordinary text: only another line with the same form shows that it is the log's prefix.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LinePrefix {
     parts: Vec<PrefixPart>,
@@ -57,17 +58,17 @@ impl LinePrefix {
     /// no text before it.
     pub(super) fn before_known_line(line: &[u8]) -> Option<Self> {
         let end = plain_line::find_known(line)?;
-        let prefix = line.get(..end).filter(|it| !it.is_empty())?;
-        (prefix.len() <= PREFIX_MAX).then(|| Self::of(prefix))
+        (1..=PREFIX_MAX)
+            .contains(&end)
+            .then(|| Self::with_form_of(&line[..end]))
     }
 
-    /// Returns the form of `prefix`.
-    fn of(prefix: &[u8]) -> Self {
-        let text = prefix.trim_ascii_end();
+    fn with_form_of(prefix: &[u8]) -> Self {
         let may_continue = is_gitlab(prefix);
-        let (text, blanks) = match may_continue {
-            true => (&prefix[..prefix.len() - 1], &b" "[..]),
-            false => (text, &prefix[text.len()..]),
+        let (text, blanks) = if may_continue {
+            (&prefix[..prefix.len() - 1], &b" "[..])
+        } else {
+            prefix.split_at(prefix.trim_ascii_end().len())
         };
         Self {
             parts: parts(text),
@@ -130,7 +131,7 @@ impl PrefixPart {
                 let len = word_len(text, u8::is_ascii_alphanumeric);
                 (len > 0).then(|| &text[len..])
             }
-            Self::Calendar => CALENDAR.iter().find_map(|it| text.strip_prefix(*it)),
+            Self::Calendar => CALENDAR.iter().find_map(|word| text.strip_prefix(*word)),
         }
     }
 }
@@ -142,10 +143,10 @@ fn parts(prefix: &[u8]) -> Vec<PrefixPart> {
         let blanks = rest.iter().take_while(|byte| **byte == b' ').count();
         let (padding, text) = rest.split_at(blanks);
         let word = &text[..word_len(text, u8::is_ascii_alphanumeric)];
-        let of_word = PrefixPart::of_word(word);
+        let word_part = PrefixPart::of_word(word);
         // Numbers are padded on the left or, before more text, on the right.
-        let is_padded = |it: &PrefixPart| matches!(it, PrefixPart::Number | PrefixPart::Mixed);
-        let is_padding = of_word.as_ref().is_some_and(is_padded)
+        let is_padded = |part: &PrefixPart| matches!(part, PrefixPart::Number | PrefixPart::Mixed);
+        let is_padding = word_part.as_ref().is_some_and(is_padded)
             || blanks > 0 && parts.last().is_some_and(is_padded);
         if is_padding {
             let is_required = blanks > 0 && parts.last().is_some_and(ends_in_word);
@@ -154,7 +155,7 @@ fn parts(prefix: &[u8]) -> Vec<PrefixPart> {
             push_fixed(&mut parts, padding);
         }
         rest = &text[word.len()..];
-        match of_word {
+        match word_part {
             Some(part) => parts.push(part),
             None if blanks + word.len() > 0 => push_fixed(&mut parts, word),
             None => {

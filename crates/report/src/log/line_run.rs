@@ -46,6 +46,9 @@ struct LineRow {
     values: Option<[Option<u64>; 3]>,
 }
 
+/// A CPU's cluster and core, and the number of earlier CPUs with the same labels.
+type CpuKey = ((u16, u16), usize);
+
 /// A line with one CPU's figures, as received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowOfLine {
@@ -74,20 +77,21 @@ impl LineRun {
         self.scenarios.is_empty()
     }
 
-    fn place_of(&self, (id, method): (ScenarioId, Method)) -> Option<usize> {
-        let is_it = |it: &LineScenario| (it.id, it.method) == (id, method);
-        self.scenarios.iter().position(is_it)
+    fn index_of(&self, (id, method): (ScenarioId, Method)) -> Option<usize> {
+        self.scenarios
+            .iter()
+            .position(|scenario| (scenario.id, scenario.method) == (id, method))
     }
 
     /// Returns true if the scenario was started.
     pub(super) fn has(&self, scenario: (ScenarioId, Method)) -> bool {
-        self.place_of(scenario).is_some()
+        self.index_of(scenario).is_some()
     }
 
     /// Starts or continues a scenario. None means that the scenario is unknown.
     pub(super) fn begin(&mut self, scenario: Option<(ScenarioId, Method)>) {
         self.current = scenario.map(|(id, method)| {
-            self.place_of((id, method)).unwrap_or_else(|| {
+            self.index_of((id, method)).unwrap_or_else(|| {
                 self.scenarios.push(LineScenario {
                     id,
                     method,
@@ -104,23 +108,28 @@ impl LineRun {
     /// lost. Returns false if the scenario is unknown.
     pub(super) fn add(&mut self, id: Option<ScenarioId>, line: &RtInstr<'_>) -> bool {
         self.begin(id.map(|id| (id, Method::Tftf)));
-        let own = self.current.map(|place| &mut self.scenarios[place].rows);
-        let is_known = own.is_some();
-        if let Some(rows) = own.filter(|it| it.len() < ROWS_MAX) {
-            let (label, nth, values) = (line.label, 0, Some(line.values));
-            rows.push(LineRow { label, nth, values });
+        let Some(index) = self.current else {
+            return false;
+        };
+        let rows = &mut self.scenarios[index].rows;
+        if rows.len() < ROWS_MAX {
+            rows.push(LineRow {
+                label: line.label,
+                nth: 0,
+                values: Some(line.values),
+            });
         }
-        is_known
+        true
     }
 
     /// Adds the CPUs in a list such as `0.1, 1.3`, whose rows were skipped.
     pub(super) fn skip(&mut self, id: ScenarioId, cpus: &str) {
-        let labels = cpus.split(", ").filter_map(|it| {
-            let (cluster, core) = it.split_once('.')?;
+        let labels = cpus.split(", ").filter_map(|cpu| {
+            let (cluster, core) = cpu.split_once('.')?;
             Some((cluster.parse().ok()?, core.parse().ok()?))
         });
-        if let Some(place) = self.place_of((id, Method::Tftf)) {
-            self.scenarios[place].skipped.extend(labels.take(ROWS_MAX));
+        if let Some(index) = self.index_of((id, Method::Tftf)) {
+            self.scenarios[index].skipped.extend(labels.take(ROWS_MAX));
         }
     }
 
@@ -131,7 +140,7 @@ impl LineRun {
         }
         // A lost line may have started another scenario.
         match self.current.take() {
-            Some(place) => self.scenarios[place].status = status,
+            Some(index) => self.scenarios[index].status = status,
             None if matches!(status, Status::Failed(_) | Status::Crashed) => self.strays += 1,
             None => return false,
         }
@@ -140,28 +149,35 @@ impl LineRun {
 
     /// Returns the number of scenarios that ended with this status.
     pub(super) fn count_of(&self, status: Status) -> usize {
-        self.ended.iter().filter(|it| **it == status).count()
+        self.ended.iter().filter(|end| **end == status).count()
     }
 
     /// Returns the run, with its CPUs in line order. Duplicate labels are kept: they
     /// are ambiguous, but do not indicate threads.
     pub(super) fn run(mut self, integrity: &mut Integrity) -> Run {
-        let each = self.scenarios.iter();
-        let mut each = each.filter_map(|it| it.rows_of_label(integrity.tables));
-        let each = each.find(|each| *each > 1).unwrap_or(1);
-        let all = self.scenarios.iter_mut();
-        all.for_each(|it| it.keep(each, integrity));
-        let rows = self.scenarios.iter().flat_map(|it| &it.rows);
-        let keys = rows.map(|row| (row.label, row.nth)).unique().take(CPU_MAX);
-        let keys: Vec<_> = keys.collect();
+        let scenarios = self.scenarios.iter();
+        let rows_per_label = scenarios
+            .filter_map(|scenario| scenario.rows_per_label(integrity.tables))
+            .find(|count| *count > 1)
+            .unwrap_or(1);
+        for scenario in &mut self.scenarios {
+            scenario.keep(rows_per_label, integrity);
+        }
+        let rows = self.scenarios.iter().flat_map(|scenario| &scenario.rows);
+        let keys: Vec<CpuKey> = rows
+            .map(|row| (row.label, row.nth))
+            .unique()
+            .take(CPU_MAX)
+            .collect();
         let cpus = keys.iter().map(|&((cluster, core), _)| Cpu {
             cluster,
             core,
             ..Cpu::default()
         });
+        let scenarios = self.scenarios.iter();
         Run {
             cpus: cpus.collect(),
-            scenarios: self.scenarios.iter().map(|it| it.scenario(&keys)).collect(),
+            scenarios: scenarios.map(|scenario| scenario.build(&keys)).collect(),
             ..Run::default()
         }
     }
@@ -170,29 +186,38 @@ impl LineRun {
 impl LineScenario {
     /// Returns the number of rows per label, unless it could be explained by repeated lines. A
     /// single label is not enough to draw a conclusion.
-    fn rows_of_label(&self, is_table: bool) -> Option<usize> {
-        let values = self.rows.iter().unique_by(|row| (row.label, row.values));
-        let rows = self.rows.iter().counts_by(|row| row.label);
-        let has_several = is_table || values.count() > rows.len();
-        let each = rows.values().all_equal_value().ok();
-        each.filter(|_| has_several && rows.len() > 1).copied()
+    fn rows_per_label(&self, is_table: bool) -> Option<usize> {
+        let distinct = self.rows.iter().unique_by(|row| (row.label, row.values));
+        let rows_by_label = self.rows.iter().counts_by(|row| row.label);
+        let has_several = is_table || distinct.count() > rows_by_label.len();
+        if !has_several || rows_by_label.len() < 2 {
+            return None;
+        }
+        rows_by_label.values().all_equal_value().ok().copied()
     }
 
-    /// Keeps `each` rows per label. Identical lines are merged, and the values of conflicting lines
-    /// are dropped.
-    fn keep(&mut self, each: usize, integrity: &mut Integrity) {
+    /// Keeps `rows_per_label` rows for each label. Identical lines are merged, and the values of
+    /// conflicting lines are dropped.
+    fn keep(&mut self, rows_per_label: usize, integrity: &mut Integrity) {
         let mut kept: Vec<LineRow> = Vec::new();
         for mut row in std::mem::take(&mut self.rows) {
-            let own: Vec<&mut LineRow> =
-                kept.iter_mut().filter(|it| it.label == row.label).collect();
-            if own.len() < each {
-                row.nth = own.len();
+            let mut same_label: Vec<&mut LineRow> = kept
+                .iter_mut()
+                .filter(|earlier| earlier.label == row.label)
+                .collect();
+            if same_label.len() < rows_per_label {
+                row.nth = same_label.len();
                 kept.push(row);
-            } else if own.iter().any(|it| it.values == row.values) {
+            } else if same_label
+                .iter()
+                .any(|earlier| earlier.values == row.values)
+            {
                 integrity.rt_instr_repeated += 1;
             } else {
                 integrity.rt_instr_ambiguous += 1;
-                own.into_iter().for_each(|it| it.values = None);
+                for earlier in &mut same_label {
+                    earlier.values = None;
+                }
             }
         }
         self.rows = kept;
@@ -201,31 +226,34 @@ impl LineScenario {
     /// Returns the scenario with a cell for each CPU in `keys` that has figures or was skipped, up
     /// to [`CPU_MAX`] cells. With two helper placements, a CPU may have been skipped in only one of
     /// them.
-    fn scenario(&self, keys: &[((u16, u16), usize)]) -> Scenario {
-        let (id, method, helper) = (self.id, self.method, None);
-        let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
+    fn build(&self, keys: &[CpuKey]) -> Scenario {
+        let mut scenario = Scenario::new(ScenarioKey {
+            id: self.id,
+            method: self.method,
+            helper: None,
+        });
         scenario.status = self.status;
-        let metrics = id.columns();
-        let cells = CpuIndex::all(keys.len())
+        scenario.cells = CpuIndex::all(keys.len())
             .zip(keys)
-            .filter_map(|(cpu, key)| {
-                let own = self.rows.iter().find(|it| (it.label, it.nth) == *key);
-                let mut cell = Cell::new(cpu, CellStep::default());
-                match own.and_then(|it| it.values) {
-                    Some(values) => {
-                        for (metric, value) in metrics.iter().zip(values) {
-                            cell.set_figure(*metric, value);
-                        }
-                    }
-                    None => {
-                        cell.skipped =
-                            Some(Skip::NotStated).filter(|_| self.skipped.contains(&key.0));
-                    }
-                }
-                (cell.has_figures() || cell.skipped.is_some()).then_some(cell)
-            });
-        scenario.cells = cells.collect();
+            .map(|(cpu, key)| self.cell(cpu, key))
+            .filter(|cell| cell.has_figures() || cell.skipped.is_some())
+            .collect();
         scenario
+    }
+
+    /// Returns a CPU's cell, which is empty if there is no row for it.
+    fn cell(&self, cpu: CpuIndex, key: &CpuKey) -> Cell {
+        let mut rows = self.rows.iter();
+        let row = rows.find(|row| (row.label, row.nth) == *key);
+        let mut cell = Cell::new(cpu, CellStep::default());
+        if let Some(values) = row.and_then(|row| row.values) {
+            for (metric, value) in self.id.columns().iter().zip(values) {
+                cell.set_figure(*metric, value);
+            }
+        } else if self.skipped.contains(&key.0) {
+            cell.skipped = Some(Skip::NotStated);
+        }
+        cell
     }
 }
 
@@ -241,18 +269,21 @@ mod tests {
     /// Returns the labels and values of the rows built from these lines, and the number of
     /// ambiguous lines.
     fn settled(scenarios: &[&[Line]]) -> (Vec<(u16, u64)>, u32) {
-        let (mut integrity, mut run) = (Integrity::default(), LineRun::default());
+        let (mut integrity, mut line_run) = (Integrity::default(), LineRun::default());
         for (lines, id) in scenarios.iter().zip(ScenarioId::ALL) {
             for &(cluster, core, value) in *lines {
                 let values = [Some(value), None, None];
                 let (tag, label) = ("test_x", (cluster, core));
-                run.add(Some(id), &RtInstr { tag, label, values });
+                line_run.add(Some(id), &RtInstr { tag, label, values });
             }
         }
-        let run = run.run(&mut integrity);
-        let cells = run.scenarios.iter().flat_map(|it| &it.cells);
-        let cells = cells.map(|it| (it.cpu.into(), it.figure(Metric::Powerdown).unwrap_or(0)));
-        (cells.collect(), integrity.rt_instr_ambiguous)
+        let run = line_run.run(&mut integrity);
+        let cells = run.scenarios.iter().flat_map(|scenario| &scenario.cells);
+        let rows = cells.map(|cell| {
+            let figure = cell.figure(Metric::Powerdown).unwrap_or(0);
+            (cell.cpu.into(), figure)
+        });
+        (rows.collect(), integrity.rt_instr_ambiguous)
     }
 
     #[test]

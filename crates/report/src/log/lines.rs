@@ -61,17 +61,18 @@ impl<R: Read> LogLines<R> {
         self.line.clear();
         let (number, offset) = (self.number, self.offset);
         let (len, end) = loop {
-            let bytes = match self.from.fill_buf() {
+            let chunk = match self.from.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                bytes => bytes?,
+                chunk => chunk?,
             };
-            let bytes = &bytes[..bytes.len().min(LINE_MAX - self.line.len())];
-            let at = memchr2(b'\n', b'\r', bytes);
-            let end = at.map(|at| bytes[at]);
+            let bytes = &chunk[..chunk.len().min(LINE_MAX - self.line.len())];
+            let end_index = memchr2(b'\n', b'\r', bytes);
+            let end = end_index.map(|index| bytes[index]);
             if self.counted.is_none() && end.is_some() {
-                self.counted = memchr(b'\n', bytes).or(at).map(|at| bytes[at]);
+                let counted_index = memchr(b'\n', bytes).or(end_index);
+                self.counted = counted_index.map(|index| bytes[index]);
             }
-            let len = at.unwrap_or(bytes.len());
+            let len = end_index.unwrap_or(bytes.len());
             let taken = len + usize::from(end.is_some());
             self.offset += taken as u64;
             if taken == 0 || end.is_some() {
@@ -107,30 +108,37 @@ impl<R: Read> LogLines<R> {
 mod tests {
     use super::*;
 
-    fn all(mut lines: LogLines<impl Read>) -> Vec<(u64, u64, Vec<u8>)> {
-        let mut all = Vec::new();
+    /// Returns the number, offset and bytes of each line that is not empty.
+    fn read_all(mut lines: LogLines<impl Read>) -> Vec<(u64, u64, Vec<u8>)> {
+        let mut read = Vec::new();
         while let Some(line) = lines.next().expect("reads") {
             if !line.bytes.is_empty() {
-                all.push((line.number, line.offset, line.bytes.to_vec()));
+                read.push((line.number, line.offset, line.bytes.to_vec()));
             }
         }
-        all
+        read
     }
 
     #[test]
     fn lines_end_by_any_mixture_of_cr_and_lf() {
         let log = b"a\nbb\r\nc\r\r\nd\re\n\rf";
-        let ends = [(1, 0, "a"), (2, 2, "bb"), (3, 6, "c"), (4, 10, "d")];
-        let ends = ends.into_iter().chain([(4, 12, "e"), (5, 15, "f")]);
-        let expected: Vec<_> = ends.map(|(a, b, text)| (a, b, text.into())).collect();
-        assert_eq!(all(LogLines::of(&log[..])), expected);
+        let expected = [
+            (1, 0, "a"),
+            (2, 2, "bb"),
+            (3, 6, "c"),
+            (4, 10, "d"),
+            (4, 12, "e"),
+            (5, 15, "f"),
+        ]
+        .map(|(number, offset, text)| (number, offset, text.into()));
+        assert_eq!(read_all(LogLines::of(&log[..])), expected);
         let mut slow = LogLines::of(&log[..]);
         slow.from = BufReader::with_capacity(1, &log[..]);
-        assert_eq!(all(slow), expected);
-        let numbers = |log: &'static [u8]| all(LogLines::of(log)).into_iter().map(|it| it.0);
-        assert!(numbers(b"a\rb\rc").eq([1, 2, 3]));
+        assert_eq!(read_all(slow), expected);
+        let lines = read_all(LogLines::of(&b"a\rb\rc"[..]));
+        assert!(lines.iter().map(|line| line.0).eq([1, 2, 3]));
         let endless = vec![b'x'; 3 * LINE_MAX + 7];
-        let pieces = all(LogLines::of(&endless[..]));
+        let pieces = read_all(LogLines::of(&endless[..]));
         let len: usize = pieces.iter().map(|piece| piece.2.len()).sum();
         assert_eq!((pieces.len(), len, pieces[3].0), (4, endless.len(), 1));
     }

@@ -4,15 +4,19 @@ use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use serde::Serialize;
-use suite::model::{Cell, Run, RunId, Scenario, Skip, Status};
+use suite::findings::list;
+use suite::model::{
+    Cell, ClosingLine, End, Run, RunId, Scenario, Skip, Status, Totals, Verdict, parse_totals,
+};
 use suite::plan::{Method, ScenarioId};
 
-use super::closing::Closing;
 use super::grouped::grouped;
 use super::integrity::Integrity;
 use super::status_words::reason_text;
 
-/// A run read from a log or from published tables.
+/// A run read from a log or from published tables. Its existence shows only that the input contains
+/// a part of a run: [`Self::is_complete`] returns true if nothing is missing, and
+/// [`Integrity::is_verified`] if every figure has a correct checksum.
 #[derive(Clone, Debug, Default)]
 pub struct LoggedRun {
     /// The run.
@@ -49,6 +53,13 @@ pub struct Source {
     pub bytes: (u64, u64),
 }
 
+impl Source {
+    /// Returns the input and the run's number: `a.log, run 1`.
+    pub fn text(&self) -> String {
+        format!("{}, run {}", self.input, self.place)
+    }
+}
+
 /// A firmware stage, as reported in its own output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stage {
@@ -83,8 +94,32 @@ pub struct HeaderLines {
     pub exception_level: Option<u8>,
 }
 
-/// The maximum number of CPUs listed for a single reason.
-pub(super) const NAMED_MAX: usize = 8;
+/// A run's last line, received whole. It has no checksum: it shows how the run ended, but not that
+/// the log contains everything before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Closing {
+    /// The line's verdict.
+    pub verdict: Verdict,
+    /// The line itself.
+    pub line: String,
+}
+
+impl Closing {
+    /// Returns the counts from a PASS or FAIL line. Such a line does not include a sample count.
+    pub fn totals(&self) -> Option<Totals> {
+        parse_totals(self.line.trim_end())
+    }
+
+    /// Returns true if the run was not cut short.
+    pub(super) fn is_reached(&self) -> bool {
+        matches!(self.verdict, Verdict::Pass | Verdict::Fail)
+    }
+
+    /// Returns true if this is the last line of a run with this `end` record.
+    pub(super) fn is_of(&self, end: &End) -> bool {
+        self.line.trim_end() == ClosingLine::Ended(&end.totals).to_string()
+    }
+}
 
 impl LoggedRun {
     /// Returns the payload's version; None for TFTF.
@@ -133,9 +168,10 @@ impl LoggedRun {
 
     /// Returns the unit of [`Self::duration`].
     pub fn unit(&self) -> &'static str {
-        match self.run.clock().is_known() {
-            true => "us",
-            false => "ticks",
+        if self.run.clock().is_known() {
+            "us"
+        } else {
+            "ticks"
         }
     }
 
@@ -149,25 +185,27 @@ impl LoggedRun {
     /// [`Scenario::cell_of`]. The cells include the helper that was used to measure them, but no
     /// samples or histograms.
     pub fn suite_tables(&self) -> Vec<Scenario> {
-        let tftf = self.run.scenarios.iter();
-        let tftf = tftf.filter(|it| it.method == Method::Tftf);
-        let framed = tftf.clone().unique_by(|it| it.id).map(|scenario| {
-            let group = tftf.clone().filter(|it| it.id == scenario.id);
-            let cluster = |cpu: CpuIndex| self.run.cpu(cpu).cluster;
+        let cluster = |cpu: CpuIndex| self.run.cpu(cpu).cluster;
+        let all_scenarios = self.run.scenarios.iter();
+        let tftf = all_scenarios.filter(|scenario| scenario.method == Method::Tftf);
+        let first_of_each = tftf.clone().unique_by(|scenario| scenario.id);
+        let tables = first_of_each.map(|first| {
+            let group = tftf.clone().filter(|scenario| scenario.id == first.id);
             let cpus = self.run.cpu_indices();
-            let cells = cpus.filter_map(|cpu| Scenario::cell_of(group.clone(), cpu, &cluster));
-            let cells = cells.map(|(of, cell)| Cell {
-                helper: of.helper.or(cell.helper),
-                ..cell.without_parts()
-            });
+            let cells = cpus
+                .filter_map(|cpu| Scenario::cell_of(group.clone(), cpu, &cluster))
+                .map(|(scenario, cell)| Cell {
+                    helper: scenario.helper.or(cell.helper),
+                    ..cell.without_parts()
+                });
             Scenario {
-                conditions: scenario.conditions.clone(),
+                conditions: first.conditions.clone(),
                 cells: cells.collect(),
-                checks: scenario.checks.clone(),
-                ..*scenario
+                checks: first.checks.clone(),
+                ..*first
             }
         });
-        framed.collect()
+        tables.collect()
     }
 
     /// Returns the firmware version. This is the last stage's version, because that stage
@@ -180,9 +218,11 @@ impl LoggedRun {
     /// Returns a sentence that lists everything that was skipped, for `--deny-skipped`; None if
     /// nothing was skipped.
     pub fn denied(&self) -> Option<String> {
-        let mut skips = self.run.scenarios.iter().flat_map(|it| self.skips(it));
-        let all = skips.join("; ");
-        (!all.is_empty()).then(|| format!("skipped, which --deny-skipped forbids: {all}"))
+        let scenarios = self.run.scenarios.iter();
+        let skips = scenarios
+            .flat_map(|scenario| self.skips(scenario))
+            .join("; ");
+        (!skips.is_empty()).then(|| format!("skipped, which --deny-skipped forbids: {skips}"))
     }
 
     /// Returns what was skipped in a scenario: the scenario itself, or its rows by reason.
@@ -191,34 +231,30 @@ impl LoggedRun {
         if scenario.id.is_suite() && scenario.method == Method::Warm {
             name.push_str(", method warm");
         }
-        let rows = self.skipped_rows(scenario).into_iter();
-        let rows = rows.map(|(cpus, skip)| format!("{name}, {cpus}: {}", reason_text(&skip)));
-        let mut all: Vec<String> = rows.collect();
+        let mut skips = Vec::new();
         match scenario.status {
-            Status::Skipped(Skip::NotStated) => all.insert(0, name),
-            Status::Skipped(skip) => all.insert(0, format!("{name}: {}", reason_text(&skip))),
+            Status::Skipped(Skip::NotStated) => skips.push(name.clone()),
+            Status::Skipped(skip) => skips.push(format!("{name}: {}", reason_text(&skip))),
             Status::Passed | Status::Failed(_) | Status::Crashed | Status::Unknown => {}
         }
-        all
+        let rows = self.skipped_rows(scenario).into_iter();
+        skips.extend(rows.map(|(cpus, skip)| format!("{name}, {cpus}: {}", reason_text(&skip))));
+        skips
     }
 
     /// Returns a scenario's skipped rows: each reason, with its CPUs.
     pub fn skipped_rows(&self, scenario: &Scenario) -> Vec<(String, Skip)> {
         let cells = scenario.suite_cells().iter();
-        let cells = cells.filter_map(|cell| Some((cell.skipped?, cell.cpu)));
-        let named = grouped(cells)
+        let skips = cells.filter_map(|cell| Some((cell.skipped?, cell.cpu)));
+        grouped(skips)
             .into_iter()
-            .map(|(skip, cpus)| (self.named(&cpus), skip));
-        named.collect()
+            .map(|(skip, cpus)| (self.list_cpus(&cpus), skip))
+            .collect()
     }
 
-    /// Lists the first few CPUs and counts the rest.
-    pub(super) fn named(&self, cpus: &[CpuIndex]) -> String {
-        let labels = cpus.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
-        let named = format!("CPU {}", labels.format(", "));
-        match cpus.len().saturating_sub(NAMED_MAX) {
-            0 => named,
-            more => format!("{named} and {more} more"),
-        }
+    /// Lists the labels of the first few CPUs and counts the rest.
+    pub(super) fn list_cpus(&self, cpus: &[CpuIndex]) -> String {
+        let labels = cpus.iter().map(|cpu| self.run.label(*cpu));
+        format!("CPU {}", list(labels))
     }
 }

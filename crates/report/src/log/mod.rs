@@ -2,7 +2,6 @@
 
 mod builder;
 mod clean;
-mod closing;
 mod completeness;
 #[cfg(test)]
 mod damage;
@@ -31,8 +30,7 @@ pub mod tables;
 mod tests;
 pub mod untrusted_text;
 
-pub use self::closing::Closing;
 pub use self::integrity::{Integrity, Missing, Records};
-pub use self::logged_run::{HeaderLines, LoggedRun, Source, Stage};
+pub use self::logged_run::{Closing, HeaderLines, LoggedRun, Source, Stage};
 pub use self::reader::{LogReadError, read, read_bytes, runs, runs_in_file};
 pub use self::status_words::{reason_text, reason_word};

@@ -7,6 +7,7 @@
 //! nanoseconds. A figure may be followed by a change: `185700 (-30.51%)`. Tables whose first column
 //! is neither Cluster nor CPU are ignored.
 
+use std::ffi::OsStr;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -22,7 +23,7 @@ use suite::plan::ScenarioId;
 
 use super::grid_table;
 use super::page_cpus::PageCpus;
-use super::published_rows::{PublishedCell, PublishedRow, columns_of, csv_lines, rows};
+use super::published_rows::{PublishedEntry, PublishedRow, columns_of, csv_lines, rows};
 use super::release_version::ReleaseVersion;
 
 /// The maximum size in bytes of a page or a data file.
@@ -31,7 +32,8 @@ const FILE_MAX: usize = 1 << 20;
 /// nanoseconds, regardless of what the titles say.
 const IMPLAUSIBLE_US: u64 = 100_000;
 
-/// A published page.
+/// A published page. It has a latency table, its releases can be ordered, and no release has two
+/// tables for a scenario. That the changes it prints are right has not been checked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
     /// The path, as specified by the user.
@@ -47,7 +49,8 @@ pub(crate) struct Page {
     pub(crate) doubts: Vec<String>,
 }
 
-/// A table of one scenario's latencies.
+/// A table of one scenario's latencies. Its columns are those of the scenario and its unit is
+/// stated, but the stated unit may be wrong, as [`Page::doubts`] then says.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTable {
     /// The line number of the directive, counting from 1.
@@ -74,9 +77,9 @@ enum ReleaseAge {
 impl Page {
     /// Returns each release's tables, newest release first.
     pub(crate) fn releases(&self) -> Vec<Vec<&PageTable>> {
-        let groups = self.tables.iter().into_group_map_by(|it| it.age());
+        let groups = self.tables.iter().into_group_map_by(|table| table.age());
         let newest_first = groups.into_iter().sorted_by(|a, b| b.0.cmp(&a.0));
-        newest_first.map(|it| it.1).collect()
+        newest_first.map(|(_, tables)| tables).collect()
     }
 }
 
@@ -93,15 +96,20 @@ impl PageTable {
 
     /// Returns the changes printed on the page.
     pub(crate) fn changes(&self) -> impl Iterator<Item = i64> {
-        let figures = self.rows.iter().flat_map(|it| &it.figures);
-        figures.filter_map(|it| it.change)
+        let figures = self.rows.iter().flat_map(|row| &row.figures);
+        figures.filter_map(|figure| figure.change)
     }
 }
 
 /// Returns true if `path` has the file extension of a page.
 pub(crate) fn is_at(path: &Path) -> bool {
-    let ending = path.extension();
-    ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
+    has_extension(path, "rst")
+}
+
+/// Returns true if a file's name ends in a dot and `extension`, in upper or lower case.
+pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case(extension))
 }
 
 /// Returns the text of the page file at `path`. Errors start with `what`.
@@ -141,18 +149,22 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     // Some titles say 2.13 and others v2.13.
     let releases = page.tables.iter().map(PageTable::age).unique();
     for age in releases.collect_vec() {
-        let is_own = |it: &&mut PageTable| it.age() == age && it.unit == 1000;
-        let mut own: Vec<&mut PageTable> = page.tables.iter_mut().filter(is_own).collect();
-        if !is_of_ns(&own) {
+        let mut in_us: Vec<&mut PageTable> = page
+            .tables
+            .iter_mut()
+            .filter(|table| table.age() == age && table.unit == 1000)
+            .collect();
+        if !is_in_ns(&in_us) {
             continue;
         }
         page.doubts.push(format!(
             "{input}:{}: the titles for {} say microseconds, but the figures are in nanoseconds",
-            own[0].line, own[0].release
+            in_us[0].line, in_us[0].release
         ));
-        let rows = own.iter_mut().flat_map(|it| &mut it.rows);
-        let figures = rows.flat_map(|it| &mut it.figures);
-        figures.for_each(|it| it.ns /= 1000);
+        let rows = in_us.iter_mut().flat_map(|table| &mut table.rows);
+        for figure in rows.flat_map(|row| &mut row.figures) {
+            figure.ns /= 1000;
+        }
     }
     page.doubts
         .extend(releases_of_folders(&input, &page.tables));
@@ -172,10 +184,12 @@ impl PageSource<'_> {
     fn tables(&self, find: fn(&[&str], usize) -> Option<Directive>) -> Result<Vec<PageTable>> {
         let (mut tables, mut next) = (Vec::new(), 0);
         while next < self.lines.len() {
-            let found = find(&self.lines, next);
-            next = found.as_ref().map_or(next + 1, |it| it.end);
-            let Some(directive) = found else { continue };
+            let Some(directive) = find(&self.lines, next) else {
+                next += 1;
+                continue;
+            };
             let begin = directive.begin;
+            next = directive.end;
             let table = directive.table(self, &mut next);
             // A table without latencies may end where it begins.
             next = next.max(begin + 1);
@@ -187,21 +201,25 @@ impl PageSource<'_> {
 
 /// Returns the first heading on a page, which is the first underlined line.
 fn title(lines: &[&str]) -> String {
-    let is_rule = |line: &str| line.starts_with("==") && line.chars().all(|c| c == '=');
+    let is_rule = |line: &str| line.starts_with("==") && line.chars().all(|mark| mark == '=');
     let mut pairs = lines.windows(2);
-    let found = pairs.find(|pair| !pair[0].trim().is_empty() && is_rule(pair[1].trim_end()));
-    found.map_or_else(String::new, |pair| pair[0].trim().to_owned())
+    let heading = pairs.find(|pair| !pair[0].trim().is_empty() && is_rule(pair[1].trim_end()));
+    heading.map_or_else(String::new, |pair| pair[0].trim().to_owned())
 }
 
 /// Returns the board that a page's file name or title names.
 fn board(path: &Path, title: &str) -> Option<String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let name = stem.strip_prefix("psci-performance-").unwrap_or(&stem);
-    let title = title.to_ascii_lowercase();
-    let words = title.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-    let mut names = iter::once(name).chain(words);
-    let known = names.find(|name| boards::names().any(|board| board == *name));
-    known.map(str::to_owned)
+    let lowercase = title.to_ascii_lowercase();
+    let words = lowercase.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+    let names = iter::once(name).chain(words);
+    known_board(names).map(str::to_owned)
+}
+
+/// Returns the first of `names` that is the name of a board in this repository.
+pub(super) fn known_board<'n>(mut names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    names.find(|name| boards::names().any(|board| board == *name))
 }
 
 /// Returns the last heading, which is an underlined line, before the line `end`.
@@ -210,15 +228,15 @@ fn heading_before<'l>(lines: &[&'l str], end: usize) -> Option<&'l str> {
     let is_heading = |pair: &&[&str]| {
         let rule = pair[1].trim_end();
         let mark = rule.chars().next().filter(char::is_ascii_punctuation);
-        let is_rule = rule.len() > 2 && rule.chars().all(|c| Some(c) == mark);
-        is_rule && pair[0].contains(|c: char| c.is_alphanumeric())
+        let is_rule = rule.len() > 2 && rule.chars().all(|letter| Some(letter) == mark);
+        is_rule && pair[0].contains(char::is_alphanumeric)
     };
     pairs.find(is_heading).map(|pair| pair[0].trim())
 }
 
 /// Returns a sentence if the clusters of a page's CPUs are unknown.
 fn doubt_of_clusters(input: &str, tables: &[PageTable]) -> Option<String> {
-    let table = tables.iter().find(|it| it.has_unknown_clusters)?;
+    let table = tables.iter().find(|table| table.has_unknown_clusters)?;
     Some(format!(
         "{input}:{}: the page does not say which clusters its CPUs are in; CPU n is shown as 0.n",
         table.line
@@ -228,33 +246,37 @@ fn doubt_of_clusters(input: &str, tables: &[PageTable]) -> Option<String> {
 /// Rejects releases that cannot be ordered, and pages with two tables for the same release and
 /// scenario.
 fn check_releases(tables: &[PageTable]) -> Result<()> {
-    let kind = |it: &PageTable| it.age().map(|it| matches!(it, ReleaseAge::Version(_)));
-    let is_lost = |it: &&PageTable| kind(it).is_none() || kind(it) != kind(&tables[0]);
-    let are_one = tables.iter().map(PageTable::age).all_equal();
-    if let Some(it) = tables.iter().find(is_lost).filter(|_| !are_one) {
+    let has_version = |table: &PageTable| {
+        let age = table.age();
+        age.map(|age| matches!(age, ReleaseAge::Version(_)))
+    };
+    let has_no_order = |table: &&PageTable| {
+        has_version(table).is_none() || has_version(table) != has_version(&tables[0])
+    };
+    let are_one_release = tables.iter().map(PageTable::age).all_equal();
+    if !are_one_release && let Some(table) = tables.iter().find(has_no_order) {
         bail!(
             "{}:1: this table's release is unknown; expected a title that ends in a release, such \
              as (v2.13), or a file in a folder named current or previous",
-            it.line
+            table.line
         );
     }
-    let mut twice = tables.iter().duplicates_by(|it| (it.age(), it.id));
-    match twice.next() {
-        Some(it) => bail!(
+    let mut duplicates = tables.iter().duplicates_by(|table| (table.age(), table.id));
+    if let Some(table) = duplicates.next() {
+        bail!(
             "{}:1: a second table for the same scenario and release",
-            it.line
-        ),
-        None => Ok(()),
+            table.line
+        );
     }
+    Ok(())
 }
 
 /// Returns true if the figures are in nanoseconds although the titles say microseconds, which is
 /// assumed if all figures are integers and at least one is implausibly large for microseconds.
-fn is_of_ns(tables: &[&mut PageTable]) -> bool {
-    let rows = tables.iter().flat_map(|it| &it.rows);
-    let figures = rows.flat_map(|row| &row.figures);
-    let mut all = figures.map(|it| it.ns);
-    all.clone().all(|ns| ns % 1000 == 0) && all.any(|ns| ns >= IMPLAUSIBLE_US * 1000)
+fn is_in_ns(tables: &[&mut PageTable]) -> bool {
+    let rows = tables.iter().flat_map(|table| &table.rows);
+    let mut figures = rows.flat_map(|row| &row.figures).map(|figure| figure.ns);
+    figures.clone().all(|ns| ns % 1000 == 0) && figures.any(|ns| ns >= IMPLAUSIBLE_US * 1000)
 }
 
 /// Returns a sentence for each table whose title names a different release from the other tables in
@@ -264,17 +286,27 @@ fn releases_of_folders<'t>(
     tables: &'t [PageTable],
 ) -> impl Iterator<Item = String> + 't {
     tables.iter().filter_map(move |table| {
-        let alike = tables.iter().filter(|it| it.folder == table.folder);
-        let releases = alike.map(|it| &it.release).counts();
-        let (most, _) = releases.into_iter().max_by_key(|it| (it.1, it.0))?;
-        (!table.folder.is_empty() && *most != table.release).then(|| {
-            let (line, folder, own) = (table.line, &table.folder, &table.release);
+        let neighbors = tables.iter().filter(|other| other.folder == table.folder);
+        let most_common = most_common_release(neighbors)?;
+        (!table.folder.is_empty() && *most_common != table.release).then(|| {
+            let (line, folder, release) = (table.line, &table.folder, &table.release);
             format!(
-                "{input}:{line}: the title says ({own}), but the others in the {folder} folder say \
-                 ({most})"
+                "{input}:{line}: the title says ({release}), but the others in the {folder} folder \
+                 say ({most_common})"
             )
         })
     })
+}
+
+/// Returns the release that most of the tables' titles name.
+pub(super) fn most_common_release<'t>(
+    tables: impl Iterator<Item = &'t PageTable>,
+) -> Option<&'t String> {
+    let counts = tables.counts_by(|table| &table.release);
+    let (release, _) = counts
+        .into_iter()
+        .max_by_key(|(release, count)| (*count, *release))?;
+    Some(release)
 }
 
 /// A `table` or `csv-table` directive, or a grid table without one.
@@ -295,42 +327,45 @@ struct Directive {
 fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
     static BEGIN: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^ *\.\. (csv-|list-)?table:: *(.*)$").expect("a pattern"));
-    let found = BEGIN.captures(lines[begin])?;
-    let mut all = Directive {
+    let captures = BEGIN.captures(lines[begin])?;
+    let mut directive = Directive {
         begin,
         end: begin + 1,
-        is_csv: found.get(1).is_some_and(|it| it.as_str() == "csv-"),
-        title: found[2].trim().to_owned(),
+        is_csv: captures.get(1).is_some_and(|kind| kind.as_str() == "csv-"),
+        title: captures[2].trim().to_owned(),
         header: String::new(),
         file: None,
     };
-    while let Some(line) = lines.get(all.end).filter(|it| it.starts_with(' ')) {
-        let line = line.trim();
-        match line.strip_prefix(':') {
-            _ if line.is_empty() => break,
-            Some(option) => {
-                if let Some(header) = option.strip_prefix("header:") {
-                    all.header = header.to_owned();
-                }
-                if let Some(file) = option.strip_prefix("file:") {
-                    all.file = Some((file.trim().to_owned(), all.end));
-                }
-            }
-            None => all.title = format!("{} {line}", all.title),
+    for line in &lines[begin + 1..] {
+        let text = line.trim();
+        if !line.starts_with(' ') || text.is_empty() {
+            break;
         }
-        all.end += 1;
+        if let Some(header) = text.strip_prefix(":header:") {
+            header.clone_into(&mut directive.header);
+        } else if let Some(file) = text.strip_prefix(":file:") {
+            directive.file = Some((file.trim().to_owned(), directive.end));
+        } else if !text.starts_with(':') {
+            directive.title = format!("{} {text}", directive.title);
+        }
+        directive.end += 1;
     }
-    Some(all)
+    Some(directive)
 }
 
 /// Returns a grid table of latencies that starts on a line without a directive. The heading above
 /// it is its title.
 fn bare_table(lines: &[&str], begin: usize) -> Option<Directive> {
-    let is_table = lines[begin].trim_start().starts_with("+-");
-    let names = lines.get(begin + 1).filter(|_| is_table)?;
-    let mut names = names.split('|').map(str::trim).filter(|it| !it.is_empty());
+    if !lines[begin].trim_start().starts_with("+-") {
+        return None;
+    }
+    let header = lines.get(begin + 1)?;
+    let mut names = header
+        .split('|')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
     let has_cpus = names.next().is_some_and(is_cpu_column);
-    (has_cpus && names.any(|it| metric_of(it).is_some())).then(|| Directive {
+    (has_cpus && names.any(|name| metric_of(name).is_some())).then(|| Directive {
         begin,
         end: begin,
         is_csv: false,
@@ -342,13 +377,13 @@ fn bare_table(lines: &[&str], begin: usize) -> Option<Directive> {
 
 /// Returns true if a header's first column is the cluster or the CPU.
 fn is_cpu_column(row: &str) -> bool {
-    let row = row.trim_start_matches(['|', '"', ' ']).to_lowercase();
-    row.starts_with("cluster") || row.starts_with("cpu")
+    let first = row.trim_start_matches(['|', '"', ' ']).to_lowercase();
+    first.starts_with("cluster") || first.starts_with("cpu")
 }
 
 /// Returns the metric in a column, from its name.
 fn metric_of(name: &str) -> Option<Metric> {
-    let name = name.to_lowercase();
+    let lowercase = name.to_lowercase();
     let names = [
         ("entry", Metric::Powerdown),
         ("powerdown", Metric::Powerdown),
@@ -358,62 +393,68 @@ fn metric_of(name: &str) -> Option<Metric> {
         ("latency", Metric::Latency),
         ("time", Metric::Latency),
     ];
-    let mut fitting = names.into_iter().filter(|it| name.contains(it.0));
-    fitting.next().map(|it| it.1)
+    names
+        .into_iter()
+        .find(|(word, _)| lowercase.contains(word))
+        .map(|(_, metric)| metric)
 }
 
-/// The column names, the cells, and the data file that contains them.
-type Cells = (String, Vec<Vec<PublishedCell>>, Option<PathBuf>);
+/// The contents of a table before they are interpreted.
+struct Entries {
+    /// The column names, separated by commas.
+    header: String,
+    rows: Vec<Vec<PublishedEntry>>,
+    /// The data file that contains the rows; None for a grid table.
+    file: Option<PathBuf>,
+}
 
 impl Directive {
     /// Reads the table, or returns None if the table has no latencies. Sets `next` to the line
     /// after the table.
     fn table(&self, page: &PageSource<'_>, next: &mut usize) -> Result<Option<PageTable>> {
-        let lines = &page.lines;
-        let line = self.begin + 1;
-        let file = self.file.as_ref().map(|it| Path::new(&it.0));
-        let inside = lines[self.end..].iter().map(|it| it.trim());
-        let inside = inside.skip_while(|it| it.is_empty());
-        let mut inside = inside.take_while(|it| !it.is_empty());
-        if self.id(file).is_none() && !is_cpu_column(&self.header) && !inside.any(is_cpu_column) {
+        if !self.has_latencies(&page.lines) {
             return Ok(None);
         }
-        let (header, mut cells, file) = match (&self.file, self.is_csv) {
-            (Some((file, at)), true) => {
-                let file = page.path.with_file_name("").join(file);
-                let name = || file.display().to_string();
-                let bytes = read_file::read("", &file, FILE_MAX);
-                let cells = bytes.and_then(|it| csv_lines(&it).with_context(name));
-                let cells = cells.with_context(|| format!("{}:1: :file:", at + 1))?;
-                (self.header.clone(), cells, Some(file))
-            }
-            _ => self.grid(lines, next)?,
+        let line = self.begin + 1;
+        let mut entries = match &self.file {
+            Some((file, index)) if self.is_csv => self
+                .csv(page.path, file)
+                .with_context(|| format!("{}:1: :file:", index + 1))?,
+            _ => self.grid(&page.lines, next)?,
         };
-        let id = self.id(file.as_deref());
-        let title = &self.title;
-        let said = "the title does not say which scenario's latencies these are";
-        let id = id.with_context(|| format!("{line}:1: {said}: {title:?}"))?;
-        let said =
-            "neither the title nor the columns' names specify a unit: expected (ns), (us) or (µs)";
-        let unit = unit(title).or_else(|| unit_of_columns(&header));
-        let unit = unit.with_context(|| format!("{line}:1: {said}"))?;
-        let has_unknown_clusters = has_cpu_column(&header) && {
-            check_count(&header, id).with_context(|| format!("{line}:1"))?;
-            page.cpus.label(&mut cells)?
+        let file = entries.file.as_deref();
+        let id = self.id(file).with_context(|| {
+            let title = &self.title;
+            format!(
+                "{line}:1: the title does not say which scenario's latencies these are: {title:?}"
+            )
+        })?;
+        let unit = unit(&self.title)
+            .or_else(|| unit_of_columns(&entries.header))
+            .with_context(|| {
+                format!(
+                    "{line}:1: neither the title nor the columns' names specify a unit: expected \
+                     (ns), (us) or (µs)"
+                )
+            })?;
+        let has_unknown_clusters = has_cpu_column(&entries.header) && {
+            check_count(&entries.header, id).with_context(|| format!("{line}:1"))?;
+            page.cpus.label(&mut entries.rows)?
         };
-        let rows = rows(Some(id), &cells, unit);
-        let mut rows = rows.map_err(|why| match &file {
+        let mut rows = rows(Some(id), &entries.rows, unit).map_err(|why| match file {
             Some(file) => anyhow!("{line}:1: {}:{why:#}", file.display()),
-            None if cells.is_empty() => anyhow!("{line}:1: {why:#}"),
+            None if entries.rows.is_empty() => anyhow!("{line}:1: {why:#}"),
             None => why,
         })?;
-        check_columns(&header, &rows).with_context(|| format!("{line}:1"))?;
-        let of = file.as_deref().unwrap_or(page.path).display();
-        for it in rows.iter_mut().flat_map(|row| &mut row.figures) {
-            it.place.insert_str(0, &format!("{of}:"));
+        check_columns(&entries.header, &rows).with_context(|| format!("{line}:1"))?;
+        let source = file.unwrap_or(page.path).display();
+        for figure in rows.iter_mut().flat_map(|row| &mut row.figures) {
+            figure.place.insert_str(0, &format!("{source}:"));
         }
-        let folder = file.as_deref().and_then(Path::parent);
-        let folder = folder.and_then(Path::file_name).unwrap_or_default();
+        let folder = file
+            .and_then(Path::parent)
+            .and_then(Path::file_name)
+            .unwrap_or_default();
         Ok(Some(PageTable {
             line,
             id,
@@ -425,31 +466,60 @@ impl Directive {
         }))
     }
 
+    /// Returns true if the scenario is known, or if the header or a line of the table starts with
+    /// the cluster or the CPU.
+    fn has_latencies(&self, lines: &[&str]) -> bool {
+        let file = self.file.as_ref().map(|(file, _)| Path::new(file));
+        let mut table = lines[self.end..]
+            .iter()
+            .map(|line| line.trim())
+            .skip_while(|line| line.is_empty())
+            .take_while(|line| !line.is_empty());
+        self.id(file).is_some() || is_cpu_column(&self.header) || table.any(is_cpu_column)
+    }
+
+    /// Reads the data file of the page at `page`.
+    fn csv(&self, page: &Path, file: &str) -> Result<Entries> {
+        let file = page.with_file_name("").join(file);
+        let bytes = read_file::read("", &file, FILE_MAX)?;
+        Ok(Entries {
+            header: self.header.clone(),
+            rows: csv_lines(&bytes).with_context(|| file.display().to_string())?,
+            file: Some(file),
+        })
+    }
+
     /// Reads a grid table.
-    fn grid(&self, lines: &[&str], next: &mut usize) -> Result<Cells> {
-        let begin = (self.end..lines.len()).find(|at| !lines[*at].trim().is_empty());
-        let begin = begin.filter(|at| lines[*at].trim_start().starts_with('+'));
-        let begin = begin.with_context(|| {
-            format!(
-                "{}:1: this table of latencies has no readable figures; expected a grid table, \
-                 or a csv-table with :file:",
-                self.begin + 1
-            )
-        })?;
-        let (rows, end) = grid_table::read(lines, begin)?;
+    fn grid(&self, lines: &[&str], next: &mut usize) -> Result<Entries> {
+        let begin = (self.end..lines.len())
+            .find(|index| !lines[*index].trim().is_empty())
+            .filter(|index| lines[*index].trim_start().starts_with('+'))
+            .with_context(|| {
+                format!(
+                    "{}:1: this table of latencies has no readable figures; expected a grid \
+                     table, or a csv-table with :file:",
+                    self.begin + 1
+                )
+            })?;
+        let (mut rows, end) = grid_table::read(lines, begin)?;
         *next = end;
-        let mut rows = rows.into_iter();
-        let header = rows.next().unwrap_or_default();
-        let header = header.iter().map(|it| it.text.as_str()).join(", ");
-        Ok((header, rows.collect(), None))
+        let header = if rows.is_empty() {
+            Vec::new()
+        } else {
+            rows.remove(0)
+        };
+        Ok(Entries {
+            header: header.iter().map(|entry| &entry.text).join(", "),
+            rows,
+            file: None,
+        })
     }
 
     /// Returns the scenario, from the name of the data file if possible, otherwise from the title.
     fn id(&self, file: Option<&Path>) -> Option<ScenarioId> {
-        let stem = file.and_then(Path::file_stem);
-        let tag = stem.map(|it| it.to_string_lossy());
-        let by_file = tag.and_then(|it| ScenarioId::from_word(&it));
-        by_file.or_else(|| scenario(&self.title))
+        let tag = file.and_then(Path::file_stem).map(OsStr::to_string_lossy);
+        tag.and_then(|tag| ScenarioId::from_word(&tag))
+            .or_else(|| scenario(&self.title))
     }
 }
 
@@ -465,7 +535,7 @@ fn check_count(header: &str, id: ScenarioId) -> Result<()> {
         columns == expected.len() + 1,
         "{}, expected CPU, {}",
         many(columns, "column"),
-        expected.iter().map(|it| it.heading()).join(", ")
+        expected.iter().map(|metric| metric.heading()).join(", ")
     );
     Ok(())
 }
@@ -473,24 +543,28 @@ fn check_count(header: &str, id: ScenarioId) -> Result<()> {
 /// Rejects columns that are not in the same order as the figures. If a name says nothing about the
 /// metric, only its first letter is checked.
 fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
-    let labels: &[&str] = match has_cpu_column(header) {
-        true => &["CPU"],
-        false => &["Cluster", "Core"],
+    let labels: &[&str] = if has_cpu_column(header) {
+        &["CPU"]
+    } else {
+        &["Cluster", "Core"]
     };
-    let metrics = rows[0].figures.iter().map(|it| it.metric);
-    let columns = labels.iter().map(|it| (*it, None));
-    let columns = columns.chain(metrics.map(|it| (it.heading(), Some(it))));
-    let columns = columns.collect_vec();
-    let first = |name: &str| name.trim().to_lowercase().chars().next();
-    let is_own = |(name, (own, metric)): (&str, &(&str, Option<Metric>))| match metric_of(name) {
-        Some(found) if metric.is_some() => Some(found) == *metric,
-        _ => first(name.trim_matches([' ', '`'])) == first(own),
+    let label_columns = labels.iter().map(|label| (*label, None));
+    let metric_columns = rows[0]
+        .figures
+        .iter()
+        .map(|figure| (figure.metric.heading(), Some(figure.metric)));
+    let columns = label_columns.chain(metric_columns).collect_vec();
+    let first_letter = |name: &str| name.trim().to_lowercase().chars().next();
+    let is_expected = |name: &str, heading: &str, metric: Option<Metric>| match metric_of(name) {
+        Some(named) if metric.is_some() => Some(named) == metric,
+        _ => first_letter(name.trim_matches([' ', '`'])) == first_letter(heading),
     };
     let mut names = header.trim().split(',').zip(&columns);
     ensure!(
-        header.is_empty() || names.all(is_own),
+        header.is_empty()
+            || names.all(|(name, (heading, metric))| is_expected(name, heading, *metric)),
         "the columns are {header:?}: expected {}",
-        columns.iter().map(|it| it.0).join(", ")
+        columns.iter().map(|(heading, _)| heading).join(", ")
     );
     Ok(())
 }
@@ -498,8 +572,8 @@ fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
 /// Returns the scenario that a title refers to. Titles use the wording of TF-A's pages or of
 /// this project's pages.
 fn scenario(title: &str) -> Option<ScenarioId> {
-    let title = title.to_lowercase().replace(['`', '_'], " ");
-    let has = |word: &str| title.contains(word);
+    let words = title.to_lowercase().replace(['`', '_'], " ");
+    let has = |word: &str| words.contains(word);
     let is_parallel = has("parallel");
     let is_named = is_parallel != (has("serial") || has("sequence"));
     let is_deeper = has("level ") && !has("level 0") && !has("deepest");
@@ -525,9 +599,10 @@ fn unit(title: &str) -> Option<u64> {
     let has = |unit: &&str| title.contains(*unit);
     // The micro sign, and the letter mu.
     let is_us = ["(us)", "(\u{b5}s)", "(\u{3bc}s)"].iter().any(has);
-    match title.contains("(ns)") {
-        true => Some(1),
-        false => is_us.then_some(1000),
+    if title.contains("(ns)") {
+        Some(1)
+    } else {
+        is_us.then_some(1000)
     }
 }
 
@@ -539,7 +614,11 @@ fn unit_of_columns(header: &str) -> Option<u64> {
 
 /// Returns the text in parentheses at the end of a title; empty if there is none.
 fn release(title: &str) -> String {
-    let inside = title.strip_suffix(')').and_then(|it| it.rsplit_once('('));
-    let inside = inside.filter(|it| unit(&format!("({})", it.1)).is_none());
-    inside.map_or("", |it| it.1).to_owned()
+    let parentheses = title
+        .strip_suffix(')')
+        .and_then(|title| title.rsplit_once('('));
+    match parentheses {
+        Some((_, text)) if unit(&format!("({text})")).is_none() => text.to_owned(),
+        _ => String::new(),
+    }
 }

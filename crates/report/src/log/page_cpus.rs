@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use itertools::Itertools as _;
 use regex::Regex;
 
-use super::published_rows::PublishedCell;
+use super::published_rows::PublishedEntry;
 
 /// CPUs in one cluster, with consecutive numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,8 @@ struct NumberedCluster {
     last: u16,
 }
 
-/// The CPU numbers in each cluster; empty if a page does not place all of them.
+/// The CPU numbers in each cluster; empty if a page does not say which cluster each of them is in.
+/// No number is in two clusters. A number on the page may still be in none.
 #[derive(Debug, Default)]
 pub(super) struct PageCpus(Vec<NumberedCluster>);
 
@@ -36,51 +37,47 @@ impl PageCpus {
             )
             .expect("a pattern")
         });
-        let board = board.and_then(|name| boards::load(name).ok());
-        let types = board.and_then(|it| it.publish).map_or(Vec::new(), |it| {
-            it.clusters.into_iter().map(|it| it.cpu).collect()
-        });
-        let clusters = CLUSTER.captures_iter(page).map(|found| {
-            let number = |group| found.get(group)?.as_str().parse::<u16>().ok();
-            let first = number(1)?;
-            let of_type = || {
-                let own = found.get(3)?.as_str().trim();
-                let mut fitting = types.iter().positions(|it| is_type(it, own));
-                fitting.next().filter(|_| fitting.next().is_none())
-            };
-            let of_type = || of_type().and_then(|it| u16::try_from(it).ok());
-            Some(NumberedCluster {
-                cluster: number(4).or_else(of_type)?,
-                first,
-                last: number(2).unwrap_or(first),
+        let types = cpu_types(board);
+        let clusters: Option<Vec<NumberedCluster>> = CLUSTER
+            .captures_iter(page)
+            .map(|captures| {
+                let number = |group| captures.get(group)?.as_str().parse::<u16>().ok();
+                let first = number(1)?;
+                let cluster_of_type = || {
+                    let short = captures.get(3)?.as_str().trim();
+                    let mut fitting = types.iter().positions(|full| is_type(full, short));
+                    let only = fitting.next().filter(|_| fitting.next().is_none())?;
+                    u16::try_from(only).ok()
+                };
+                Some(NumberedCluster {
+                    cluster: number(4).or_else(cluster_of_type)?,
+                    first,
+                    last: number(2).unwrap_or(first),
+                })
             })
-        });
-        let clusters: Option<Vec<NumberedCluster>> = clusters.collect();
-        let mut clusters = clusters.unwrap_or_default();
-        clusters.sort_by_key(|it| it.first);
-        let are_apart = clusters.iter().map(|it| it.cluster).all_unique()
-            && clusters.iter().all(|it| it.first <= it.last)
-            && clusters
-                .iter()
-                .tuple_windows()
-                .all(|(a, b)| a.last < b.first);
-        Self(if are_apart { clusters } else { Vec::new() })
+            .collect();
+        let mut sorted = clusters.unwrap_or_default();
+        sorted.sort_by_key(|cluster| cluster.first);
+        let are_apart = sorted.iter().map(|cluster| cluster.cluster).all_unique()
+            && sorted.iter().all(|cluster| cluster.first <= cluster.last)
+            && sorted.iter().tuple_windows().all(|(a, b)| a.last < b.first);
+        Self(if are_apart { sorted } else { Vec::new() })
     }
 
-    /// Replaces the CPU in the first cell of each row with its cluster and core. Returns true if a
+    /// Replaces the CPU in the first entry of each row with its cluster and core. Returns true if a
     /// cluster is unknown; it then counts as 0.
     ///
     /// # Errors
-    /// Returns an error that starts with `LINE:COLUMN: ` if a cell is not a CPU, or is the same one as
-    /// an earlier cell.
-    pub(super) fn label(&self, rows: &mut [Vec<PublishedCell>]) -> Result<bool> {
+    /// Returns an error that starts with `LINE:COLUMN: ` if an entry is not a CPU, or is the same
+    /// one as an earlier entry.
+    pub(super) fn label(&self, rows: &mut [Vec<PublishedEntry>]) -> Result<bool> {
         let mut has_unknown = false;
         let mut labels = BTreeSet::new();
         for row in rows {
-            let Some(cell) = row.first().cloned() else {
+            let Some(entry) = row.first().cloned() else {
                 continue;
             };
-            let ((line, column), text) = (cell.place, &cell.text);
+            let ((line, column), text) = (entry.place, &entry.text);
             let (label, is_known) = self.label_of(text).with_context(|| {
                 let example = "4, or cluster 1 core 0";
                 format!("{line}:{column}: {text:?} is not a CPU on this page, such as {example}")
@@ -89,11 +86,11 @@ impl PageCpus {
                 labels.insert(label),
                 "{line}:{column}: {text:?} is a CPU that already has a row in this table"
             );
-            let part = |number: u16| PublishedCell {
+            let entry_with = |number: u16| PublishedEntry {
                 text: number.to_string(),
-                place: cell.place,
+                place: entry.place,
             };
-            row.splice(..1, [part(label.0), part(label.1)]);
+            row.splice(..1, [entry_with(label.0), entry_with(label.1)]);
             has_unknown |= !is_known;
         }
         Ok(has_unknown)
@@ -107,30 +104,41 @@ impl PageCpus {
                 (?: [\x20.,:/]+ (?: core \x20* | cpu \x20* )? (\d+) )? $";
             Regex::new(pattern).expect("a pattern")
         });
-        let text = text.to_lowercase();
-        let found = CPU.captures(&text)?;
-        let number = found[1].parse().ok()?;
-        if let Some(core) = found.get(2) {
+        let lowercase = text.to_lowercase();
+        let captures = CPU.captures(&lowercase)?;
+        let number = captures[1].parse().ok()?;
+        if let Some(core) = captures.get(2) {
             return Some(((number, core.as_str().parse().ok()?), true));
         }
-        if text.starts_with("cluster") {
+        if lowercase.starts_with("cluster") {
             return None;
         }
         if self.0.is_empty() {
             return Some(((0, number), false));
         }
-        let own = self
-            .0
-            .iter()
-            .find(|it| it.first <= number && number <= it.last)?;
-        Some(((own.cluster, number - own.first), true))
+        let mut clusters = self.0.iter();
+        let its_cluster =
+            clusters.find(|cluster| (cluster.first..=cluster.last).contains(&number))?;
+        let core = number - its_cluster.first;
+        Some(((its_cluster.cluster, core), true))
     }
+}
+
+/// Returns the CPU type of each of a board's clusters; empty if the types are unknown.
+fn cpu_types(board: Option<&str>) -> Vec<String> {
+    let publish = board
+        .and_then(|name| boards::load(name).ok())
+        .and_then(|board| board.publish);
+    publish.map_or_else(Vec::new, |publish| {
+        let clusters = publish.clusters.into_iter();
+        clusters.map(|cluster| cluster.cpu).collect()
+    })
 }
 
 /// Returns true if a page's name for a CPU type, such as `A53`, is that of `full`.
 fn is_type(full: &str, short: &str) -> bool {
     let (full, short) = (full.to_ascii_lowercase(), short.to_ascii_lowercase());
-    full == short || full.rsplit_once('-').is_some_and(|it| it.1 == short)
+    full == short || full.rsplit_once('-').is_some_and(|(_, name)| name == short)
 }
 
 #[cfg(test)]
@@ -159,8 +167,8 @@ mod tests {
             ("", None, "", None),
             ("", None, "70000", None),
         ] {
-            let found = PageCpus::of(page, board).label_of(text);
-            assert_eq!(found.map(|it| it.0), label, "{page}: {text}");
+            let labeled = PageCpus::of(page, board).label_of(text);
+            assert_eq!(labeled.map(|(label, _)| label), label, "{page}: {text}");
         }
     }
 }

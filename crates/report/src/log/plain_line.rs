@@ -18,7 +18,7 @@ pub(super) enum PlainLine<'l> {
     /// A firmware stage's build.
     Built { stage: &'l str, built: &'l str },
     /// The start of TFTF's output.
-    Frame,
+    TftfStart,
     /// The exception level reported in TFTF's output.
     RunningAt(u8),
     /// The first line printed by the payload itself, which contains its version.
@@ -105,20 +105,19 @@ pub(super) fn find_known(line: &[u8]) -> Option<usize> {
         let begins = r"(?-u)@PB |<RT_INSTR:|> Executing '|psci-bench |NOTICE:|  TEST COMPLETE";
         bytes::Regex::new(begins).expect("a pattern")
     });
-    let mut begins = BEGIN.find_iter(line).map(|it| it.start());
-    begins.find(|at| is_known(&line[*at..]))
+    let mut begins = BEGIN.find_iter(line).map(|begin| begin.start());
+    begins.find(|offset| is_known(&line[*offset..]))
 }
 
 /// Returns true if a line contains one that is printed while firmware or the payload starts. It may
 /// have other text before it.
 pub(super) fn is_of_boot(line: &[u8]) -> bool {
-    let known = find_known(line).and_then(|at| line.get(at..));
-    known.is_some_and(|line| {
+    find_known(line).is_some_and(|offset| {
         matches!(
-            parse(line),
+            parse(&line[offset..]),
             PlainLine::Version { .. }
                 | PlainLine::Built { .. }
-                | PlainLine::Frame
+                | PlainLine::TftfStart
                 | PlainLine::Payload(_)
         )
     })
@@ -131,7 +130,7 @@ fn is_known(line: &[u8]) -> bool {
     match parse(line) {
         PlainLine::Version { .. }
         | PlainLine::Built { .. }
-        | PlainLine::Frame
+        | PlainLine::TftfStart
         | PlainLine::RunningAt(_)
         | PlainLine::Payload(_)
         | PlainLine::Begin(Some(_))
@@ -149,9 +148,9 @@ pub(super) fn is_line(text: &[u8]) -> bool {
 /// Returns a run's last line, or a count from TFTF's summary, that has other text before it. Both
 /// can only show that something is missing.
 pub(super) fn find_hidden(line: &[u8]) -> PlainLine<'_> {
-    let find = |part: &[u8]| {
-        let at = memmem::find(line, part)?;
-        str::from_utf8(&line[at..]).ok()
+    let find = |begin: &[u8]| {
+        let offset = memmem::find(line, begin)?;
+        str::from_utf8(&line[offset..]).ok()
     };
     let closing = find(model::PREFIX.as_bytes()).map(PlainLine::HiddenClosing);
     let tally = || find(TALLY.as_bytes()).and_then(|count| tally(count.trim_end()));
@@ -162,9 +161,9 @@ pub(super) fn find_hidden(line: &[u8]) -> PlainLine<'_> {
 /// None if `line` may be something else. If both ends are digits, more digits or a space may be
 /// missing between them.
 pub(super) fn joined(begun: &[u8], line: &[u8]) -> Option<Vec<u8>> {
-    let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"_ \t/>".contains(b);
-    let ends = [begun.last()?, line.first()?];
-    let is_certain = !ends.iter().all(|b| b.is_ascii_digit()) && line.iter().all(is_part);
+    let may_belong = |byte: &u8| byte.is_ascii_alphanumeric() || b"_ \t/>".contains(byte);
+    let are_digits = begun.last()?.is_ascii_digit() && line.first()?.is_ascii_digit();
+    let is_certain = !are_digits && line.iter().all(may_belong);
     (is_certain && parse(line) == PlainLine::Other).then(|| [begun, line].concat())
 }
 
@@ -212,12 +211,12 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
     if let Some(version) = line.strip_prefix("psci-bench ") {
         let is_version =
-            version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains(' ');
+            version.starts_with(|first: char| first.is_ascii_digit()) && !version.contains(' ');
         return is_version.then_some(PlainLine::Payload(version));
     }
     let scenario = |name, method| {
-        let found = ScenarioId::ALL.into_iter().find(|id| id.name() == name);
-        Some(PlainLine::Begin(found.map(|id| (id, method))))
+        let id = ScenarioId::ALL.into_iter().find(|id| id.name() == name);
+        Some(PlainLine::Begin(id.map(|id| (id, method))))
     };
     if let Some(rest) = line.strip_prefix("> Executing '") {
         return scenario(rest.strip_suffix('\'').unwrap_or(rest), Method::Tftf);
@@ -225,15 +224,16 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     if let Some(name) = line.strip_suffix(WARM_TITLE) {
         return scenario(name, Method::Warm);
     }
-    if let Some(found) = STAGE.captures(line) {
-        let stage = found.get(1)?.as_str();
-        let built = found.get(2).map(|it| it.as_str());
-        let built = built.map(|built| PlainLine::Built { stage, built });
-        let version = found.get(3).map(|it| it.as_str());
-        return built.or(version.map(|version| PlainLine::Version { stage, version }));
+    if let Some(captures) = STAGE.captures(line) {
+        let group = |index: usize| captures.get(index).map(|group| group.as_str());
+        let stage = group(1)?;
+        return match group(2) {
+            Some(built) => Some(PlainLine::Built { stage, built }),
+            None => group(3).map(|version| PlainLine::Version { stage, version }),
+        };
     }
     match line.strip_prefix("NOTICE:")?.trim_start() {
-        "Booting trusted firmware test framework" => Some(PlainLine::Frame),
+        "Booting trusted firmware test framework" => Some(PlainLine::TftfStart),
         "Exiting tests." => Some(PlainLine::Farewell),
         text => {
             let level = text.strip_prefix("Running at NS-EL")?.parse();
@@ -261,19 +261,19 @@ fn status(word: &str) -> Status {
 }
 
 fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
-    let found = RT_INSTR.captures(line)?;
+    let captures = RT_INSTR.captures(line)?;
     let mut values = [None; 3];
-    for (value, place) in values.iter_mut().zip(4..) {
-        if let Some(digits) = found.get(place) {
+    for (value, group) in values.iter_mut().zip(4..) {
+        if let Some(digits) = captures.get(group) {
             *value = Some(digits.as_str().parse().ok()?);
         }
     }
-    let tag = found.get(1)?.as_str();
-    let label = (found[2].parse().ok()?, found[3].parse().ok()?);
+    let tag = captures.get(1)?.as_str();
+    let label = (captures[2].parse().ok()?, captures[3].parse().ok()?);
     // A suspend row that lost its whitespace may look like a latency row.
-    let is_latency = ScenarioId::from_word(tag).map(|id| id.columns() == [Metric::Latency]);
-    is_latency
-        .is_none_or(|it| it == values[1].is_none())
+    let has_one_value = values[1].is_none();
+    ScenarioId::from_word(tag)
+        .is_none_or(|id| (id.columns() == [Metric::Latency]) == has_one_value)
         .then_some(RtInstr { tag, label, values })
 }
 

@@ -17,7 +17,7 @@ use suite::record::{MARK, pieces};
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
 use super::ledger::{CRC_DIGITS, RecordLine};
-use super::line_prefix::LinePrefix;
+use super::line_prefix::{LinePrefix, StrippedLine};
 use super::lines::{LINE_MAX, LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
@@ -144,7 +144,7 @@ struct HeldLine {
 /// A line without its prefix, to which the next one may be added.
 struct OpenLine {
     number: u64,
-    /// The place of the line in the log.
+    /// The offsets of the line's first byte and of the byte after its last one.
     bytes: (u64, u64),
     text: Vec<u8>,
 }
@@ -161,7 +161,8 @@ struct LogReader {
     ended: VecDeque<LoggedRun>,
     /// The number of runs that have ended.
     count: u32,
-    now: LoggedRunBuilder,
+    /// The current run.
+    current: LoggedRunBuilder,
     /// The number of the current line.
     number: u64,
     /// The parts of a record that was broken across several lines; empty if there is no such
@@ -187,7 +188,7 @@ impl LogReader {
     /// Returns true if a run is unlikely to follow, because none was found in a large amount of
     /// input.
     fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
-        line.offset > self.no_run_max && self.count == 0 && !self.now.is_begun()
+        line.offset > self.no_run_max && self.count == 0 && !self.current.is_begun()
     }
 
     /// Takes a line, and reads it unless its prefix must be confirmed first.
@@ -196,17 +197,23 @@ impl LogReader {
         let is_waiting = !self.held.is_empty() || !self.record.is_empty() || self.open.is_some();
         // Most lines in a long log consist of a single record.
         if !is_waiting && self.sound_record(line.bytes) {
-            self.now.extend(line.number, range_of(line));
+            self.current.extend(line.number, range_of(line));
         } else if line.bytes.iter().any(|byte| *byte != 0) {
             let clean = clean(line.bytes);
-            let stripped = self.prefix.as_ref().and_then(|it| it.strip(&clean));
-            if !stripped.is_some_and(|it| it.is_continuation) {
+            let stripped = self.strip_prefix(&clean);
+            if !stripped.is_some_and(|line| line.is_continuation) {
                 self.read_open();
             }
             if !clean.trim_ascii().is_empty() && !self.hold(line, &clean) {
                 self.read(line, &clean);
             }
         }
+    }
+
+    /// Returns a line without the log's prefix; None if the prefix is unknown, or the line does not
+    /// start with it.
+    fn strip_prefix<'l>(&self, clean: &'l [u8]) -> Option<StrippedLine<'l>> {
+        self.prefix.as_ref()?.strip(clean)
     }
 
     /// Holds back a line until the prefix of the lines is known. Returns false if the line can be
@@ -242,18 +249,19 @@ impl LogReader {
     fn new_prefix(&self, clean: &[u8]) -> Option<LinePrefix> {
         // A log that is cut short may be followed by another one.
         let is_within_run =
-            self.now.is_begun() && !self.now.is_closed() && !plain_line::is_of_boot(clean);
-        let own = self.prefix.as_ref().and_then(|it| it.strip(clean));
-        let is_known = own.is_some_and(|own| plain_line::find_known(own.text) == Some(0));
-        match is_within_run || is_known {
-            true => None,
-            false => LinePrefix::before_known_line(clean),
+            self.current.is_begun() && !self.current.is_closed() && !plain_line::is_of_boot(clean);
+        let stripped = self.strip_prefix(clean);
+        let is_known = stripped.is_some_and(|line| plain_line::find_known(line.text) == Some(0));
+        if is_within_run || is_known {
+            None
+        } else {
+            LinePrefix::before_known_line(clean)
         }
     }
 
     fn has_candidate(&self, clean: &[u8]) -> bool {
-        let mut candidates = self.candidate.iter();
-        candidates.any(|it| it.strip(clean).is_some())
+        let candidate = self.candidate.as_ref();
+        candidate.is_some_and(|candidate| candidate.strip(clean).is_some())
     }
 
     /// Reads the lines that were held back. The first line is read as it is unless its prefix was
@@ -261,15 +269,17 @@ impl LogReader {
     fn release(&mut self) {
         self.candidate = None;
         let held = std::mem::take(&mut self.held);
-        let mut lines = held.iter().map(|it| LogLine {
-            number: it.number,
-            offset: it.offset,
-            bytes: &it.bytes,
+        let mut lines = held.iter().map(|held| LogLine {
+            number: held.number,
+            offset: held.offset,
+            bytes: &held.bytes,
         });
         if let Some(first) = lines.next() {
             self.read(&first, &clean(first.bytes));
         }
-        lines.for_each(|line| self.take(&line));
+        for line in lines {
+            self.take(&line);
+        }
     }
 
     /// Reads a line that has text, or keeps it if the next line may continue it.
@@ -277,8 +287,7 @@ impl LogReader {
         self.neighbor.clear();
         self.neighbor
             .extend_from_slice(&clean[..clean.len().min(NEIGHBOR_MAX)]);
-        let prefix = self.prefix.as_ref();
-        let Some(stripped) = prefix.and_then(|it| it.strip(clean)) else {
+        let Some(stripped) = self.strip_prefix(clean) else {
             self.read_text(line.number, range_of(line), clean);
             return;
         };
@@ -290,7 +299,7 @@ impl LogReader {
         {
             open.text.extend_from_slice(text);
             open.bytes.1 = range_of(line).1;
-        } else if prefix.is_some_and(LinePrefix::may_continue) {
+        } else if self.prefix.as_ref().is_some_and(LinePrefix::may_continue) {
             self.read_open();
             self.open = Some(OpenLine {
                 number: line.number,
@@ -309,11 +318,11 @@ impl LogReader {
         }
     }
 
-    /// Reads a line without its prefix. `bytes` is its place in the log.
+    /// Reads a line without its prefix. `bytes` is its range in the log.
     fn read_text(&mut self, number: u64, bytes: (u64, u64), text: &[u8]) {
         self.number = number;
         if !text.is_empty() && self.line(text) {
-            self.now.extend(number, bytes);
+            self.current.extend(number, bytes);
         }
     }
 
@@ -337,17 +346,18 @@ impl LogReader {
                 "{name}: the log is empty; is the UART connected at the right baud rate?"
             );
         }
-        let start = match self.is_cut {
-            true => format!(
+        let start = if self.is_cut {
+            format!(
                 "{name}: no run in the first {} MiB, and the rest was not read",
                 self.no_run_max >> 20
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "{name}: no run in its {} ({bytes} bytes)",
                 many(lines as usize, "line")
-            ),
+            )
         };
-        let counts = &self.now.ledger.counts;
+        let counts = &self.current.ledger.counts;
         let damaged = counts.damaged + counts.malformed;
         if damaged > 0 {
             let records = many(damaged as usize, "record");
@@ -362,7 +372,7 @@ impl LogReader {
                  to a file and pass the file"
             );
         }
-        let advice = match self.now.logged.firmware.last() {
+        let advice = match self.current.logged.firmware.last() {
             Some(stage) => format!(
                 "the log contains lines from firmware {} {}: the payload was not started, or uses \
                  a different UART",
@@ -398,9 +408,11 @@ impl LogReader {
     fn piece(&mut self, piece: &[u8]) -> bool {
         // If a line ending was lost, text may follow the checksum.
         let near = piece.get(..BROKEN_MAX).unwrap_or(piece);
-        let ends = memmem::find_iter(near, b"} ").map(|at| at + 2 + CRC_DIGITS);
-        let mut records = ends.filter_map(|end| piece.get(..end));
-        records.any(|record| self.sound_record(record))
+        let mut ends = memmem::find_iter(near, b"} ").map(|brace| brace + 2 + CRC_DIGITS);
+        ends.any(|end| {
+            let record = piece.get(..end);
+            record.is_some_and(|record| self.sound_record(record))
+        })
     }
 
     /// Reads a line if it is a record with a correct checksum. Returns false for any other line.
@@ -409,18 +421,18 @@ impl LogReader {
             return false;
         };
         // A run ends with its last line, so a record after it belongs to another run.
-        let is_closed = self.now.is_closed();
-        if !is_closed && self.now.ledger.has(&claim) {
+        let is_closed = self.current.is_closed();
+        if !is_closed && self.current.ledger.has(&claim) {
             return true;
         }
         if !claim.is_sound() {
             return false;
         }
-        if is_closed || self.now.ledger.is_foreign(&claim) {
-            self.now.ledger.cut(&claim);
+        if is_closed || self.current.ledger.is_foreign(&claim) {
+            self.current.ledger.cut(&claim);
             self.end_run();
         }
-        self.now.record(&claim, self.number);
+        self.current.record(&claim, self.number);
         true
     }
 
@@ -445,27 +457,28 @@ impl LogReader {
     fn give_up_record(&mut self) {
         if !self.record.is_empty() {
             self.record.clear();
-            self.now.ledger.counts.damaged += 1;
+            self.current.ledger.counts.damaged += 1;
         }
     }
 
     /// Reads a line without a checksum. Returns false if the line contains nothing useful.
     fn text(&mut self, line: &[u8]) -> bool {
         let joined = plain_line::joined(&self.row, line);
-        match joined.is_some() {
-            true => self.row.clear(),
-            false => self.give_up_row(),
+        if joined.is_some() {
+            self.row.clear();
+        } else {
+            self.give_up_row();
         }
         let line = joined.as_deref().unwrap_or(line);
         let mut parsed = plain_line::parse(line);
-        if parsed == PlainLine::Other && self.now.is_begun() && !self.now.is_closed() {
+        if parsed == PlainLine::Other && self.current.is_begun() && !self.current.is_closed() {
             parsed = plain_line::find_hidden(line);
         }
         if self.is_repeated(line, &parsed) {
-            self.now.logged.integrity.lines_repeated += 1;
+            self.current.logged.integrity.lines_repeated += 1;
             return true;
         }
-        if self.now.is_over_at(&parsed) {
+        if self.current.is_over_at(&parsed) {
             self.give_up();
             self.end_run();
         }
@@ -473,7 +486,7 @@ impl LogReader {
             self.row = line.to_vec();
             return true;
         }
-        self.now.line(parsed)
+        self.current.line(parsed)
     }
 
     /// Returns true if `line` is identical to the previous line, which happens if every line is
@@ -495,7 +508,7 @@ impl LogReader {
     /// Counts a broken RT_INSTR line if it is not continued.
     fn give_up_row(&mut self) {
         if !std::mem::take(&mut self.row).is_empty() {
-            self.now.line(PlainLine::Unread);
+            self.current.line(PlainLine::Unread);
         }
     }
 
@@ -506,15 +519,15 @@ impl LogReader {
 
     /// Ends the current run, if there is one, and starts a new one.
     fn end_run(&mut self) {
-        let now = std::mem::take(&mut self.now);
-        if now.is_begun() {
+        let ended = std::mem::take(&mut self.current);
+        if ended.is_begun() {
             self.count = self.count.saturating_add(1);
-            self.ended.push_back(now.finish(&self.name, self.count));
+            self.ended.push_back(ended.finish(&self.name, self.count));
         }
     }
 }
 
-/// Returns the place of a line in the log.
+/// Returns the offsets of a line's first byte and of the byte after its last one.
 fn range_of(line: &LogLine<'_>) -> (u64, u64) {
     (line.offset, line.offset + line.bytes.len() as u64)
 }
@@ -580,8 +593,8 @@ mod tests {
         let limit = 1 << 20;
         let before = "[    1.000] a kernel message\n".repeat(limit as usize / 20);
         let log = before + &made_up_run::log(&made_up_run::run(), Records::Once);
-        let found: Vec<_> = runs("a.log", log.as_bytes()).collect();
-        assert!(matches!(&*found, [Ok(run)] if run.is_complete()));
+        let read: Vec<_> = runs("a.log", log.as_bytes()).collect();
+        assert!(matches!(&*read, [Ok(run)] if run.is_complete()));
 
         let mut stream = runs_within("stdin", log.as_bytes(), limit);
         let error = stream.next().expect("an error").expect_err("no run");
@@ -610,9 +623,9 @@ mod tests {
     fn each_run_is_given_out_before_the_next_is_read() {
         let log = made_up_run::log(&made_up_run::run(), Records::Once);
         let mut runs = runs("a.log", Endless { log, at: 0 });
-        for place in 1..=20 {
+        for number in 1..=20 {
             let logged = runs.next().expect("no end").expect("a run");
-            assert!(logged.source.place == place && logged.is_complete());
+            assert!(logged.source.place == number && logged.is_complete());
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use std::sync::LazyLock;
 
+use itertools::Itertools as _;
 use regex::Regex;
 
 /// A version such as `v2.13`, `2.13-rc0` or `v2.13.0-120-g1a2b3c4`, ordered by release. A single
-/// number without a `v` is not a version.
+/// number without a `v` is not a version. Parsing one shows only that the text has this form, not
+/// that there is such a release.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReleaseVersion {
     /// The numbers between dots, without trailing zeros.
@@ -30,27 +32,30 @@ impl ReleaseVersion {
     /// Parses a version. Returns None if `text` is not a version.
     pub fn parse(text: &str) -> Option<Self> {
         let version = text.strip_prefix('v').unwrap_or(text);
-        let (numbers, suffix) = version.split_once('-').unwrap_or((version, ""));
-        if version == text && !numbers.contains('.') {
+        let (release, suffix) = version.split_once('-').unwrap_or((version, ""));
+        if version == text && !release.contains('.') {
             return None;
         }
-        let numbers = numbers.split('.').map(|it| it.parse().ok());
-        let mut numbers: Vec<u32> = numbers.collect::<Option<_>>()?;
+        let mut numbers: Vec<u32> = release
+            .split('.')
+            .map(|number| number.parse().ok())
+            .collect::<Option<_>>()?;
         while numbers.len() > 1 && numbers.last() == Some(&0) {
             numbers.pop();
         }
         let mut parts = suffix.split('-').peekable();
-        let candidate = parts.peek().and_then(|it| it.strip_prefix("rc"));
-        let candidate = candidate.and_then(|it| it.parse().ok());
+        let candidate = parts
+            .peek()
+            .and_then(|part| part.strip_prefix("rc"))
+            .and_then(|number| number.parse().ok());
         if candidate.is_some() {
             parts.next();
         }
-        let commits = parts.peek().and_then(|it| it.parse().ok());
+        let commits = parts.peek().and_then(|part| part.parse().ok());
         if commits.is_some() {
             parts.next();
         }
-        let rest: Vec<&str> = parts.collect();
-        let rest = rest.join("-");
+        let rest = parts.join("-");
         let stage = match (candidate, commits) {
             (Some(candidate), _) => ReleaseStage::Candidate(candidate),
             (None, None) if !rest.is_empty() => ReleaseStage::Other,
@@ -70,8 +75,8 @@ impl ReleaseVersion {
             Regex::new(r"(?:^|[^A-Za-z0-9.])(v?\d+(?:\.\d+)+(?:-rc\d+)?)(?:$|[^A-Za-z0-9])")
                 .expect("a pattern")
         });
-        let found = VERSION.captures_iter(name).last()?;
-        found.get(1).map(|it| it.as_str())
+        let captures = VERSION.captures_iter(name).last()?;
+        captures.get(1).map(|version| version.as_str())
     }
 }
 
@@ -92,7 +97,7 @@ mod tests {
             "v2.10.0-7-gabc",
             "v3",
         ];
-        let versions = ordered.map(|it| ReleaseVersion::parse(it).expect(it));
+        let versions = ordered.map(|text| ReleaseVersion::parse(text).expect(text));
         assert!(versions.is_sorted(), "{versions:?}");
         assert_eq!(
             ReleaseVersion::parse("v2.9"),

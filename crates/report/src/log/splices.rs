@@ -25,9 +25,9 @@ fn is_read(line: &str) -> bool {
 }
 
 /// Returns the index of the last line that starts with `begin`.
-fn place_of(lines: &[String], begin: &str) -> usize {
-    let found = lines.iter().rposition(|line| line.starts_with(begin));
-    found.expect("a matching line")
+fn last_index(lines: &[String], begin: &str) -> usize {
+    let index = lines.iter().rposition(|line| line.starts_with(begin));
+    index.expect("a matching line")
 }
 
 fn read_all(lines: &[&[String]]) -> Option<Vec<LoggedRun>> {
@@ -47,8 +47,11 @@ fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
         assert!(runs.len() == 1 && runs[0].is_complete());
         runs[0].run.clone()
     });
-    let (first, last) = (place_of(&logs[0], "  Run") + 1, place_of(&logs[0], MARK));
-    assert!(logs[0].len() == logs[1].len() && place_of(&logs[1], MARK) == last);
+    let (first, last) = (
+        last_index(&logs[0], "  Run") + 1,
+        last_index(&logs[0], MARK),
+    );
+    assert!(logs[0].len() == logs[1].len() && last_index(&logs[1], MARK) == last);
     let mut random = Rng::with_seed(1);
     let mut mixed = 0;
     // Half of the logs combine the head of one run with the tail of another. In the other half,
@@ -59,9 +62,10 @@ fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
         ends.sort_unstable();
         let [from, to] = ends;
         let is_cut = nth % 4 < 2;
-        let runs = match is_cut {
-            true => read_all(&[&one[..from], &other[from..]]),
-            false => read_all(&[&one[..from], &other[from..to], &one[to..]]),
+        let runs = if is_cut {
+            read_all(&[&one[..from], &other[from..]])
+        } else {
+            read_all(&[&one[..from], &other[from..to], &one[to..]])
         };
         let Some(runs) = runs else {
             continue;
@@ -71,7 +75,7 @@ fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
         assert_eq!(is_whole, !is_mixed, "{nth}: {from}..{to}");
         let named = runs.iter().flat_map(LoggedRun::lacks).count();
         assert_eq!(named > 0, is_mixed);
-        for run in runs.iter().filter(|it| it.is_complete()) {
+        for run in runs.iter().filter(|run| run.is_complete()) {
             assert!(truths.contains(&run.run), "{nth}: {from}..{to}");
         }
         mixed += u32::from(is_mixed);
@@ -85,10 +89,9 @@ fn rt_instr_line_of_another_run_is_named_and_counted() {
     let [own, other] =
         [made_up_run::run(), other_run()].map(|run| made_up_run::log(&run, Records::Once));
     let line = |log: &str| {
-        let mut lines = log
-            .lines()
-            .filter(|it| it.contains("cpu_susp_serial\t0\t1\t"));
-        lines.next().expect("a line").to_owned()
+        let mut lines = log.lines();
+        let line = lines.find(|line| line.contains("cpu_susp_serial\t0\t1\t"));
+        line.expect("a line").to_owned()
     };
     let mixed = own.replace(&line(&own), &line(&other));
     assert_ne!(mixed, own);
@@ -144,8 +147,11 @@ fn identity_of_another_run_in_a_header_ends_the_run_before() {
     let from = other.find("  Run  ").expect("a header");
     let mixed = [&own[..cut], &other[from..]].concat();
     let runs = read_bytes("a.log", mixed.as_bytes()).expect("two runs");
-    let found: Vec<_> = runs.iter().map(|it| (it.header.run, it.run.id)).collect();
-    assert_eq!(found, ids);
+    let read_ids: Vec<_> = runs
+        .iter()
+        .map(|logged| (logged.header.run, logged.run.id))
+        .collect();
+    assert_eq!(read_ids, ids);
     let are_complete: Vec<bool> = runs.iter().map(LoggedRun::is_complete).collect();
     assert_eq!(are_complete, [false, true]);
 }

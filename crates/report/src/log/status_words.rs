@@ -1,5 +1,6 @@
 //! The keywords that records use for skip and failure reasons.
 
+use itertools::Itertools as _;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -29,8 +30,7 @@ fn details_text(details: &Value) -> String {
         Value::String(word) => word.clone(),
         Value::Object(fields) => {
             let named = |(name, value)| format!("{name} {}", details_text(value));
-            let all: Vec<String> = fields.iter().map(named).collect();
-            all.join(", ")
+            fields.iter().map(named).join(", ")
         }
         other => other.to_string(),
     }

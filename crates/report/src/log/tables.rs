@@ -8,7 +8,7 @@
 //! These tables contain only figures: no samples, timestamps or conditions. The board is known only
 //! from the folder name. The rows are read like RT_INSTR lines.
 
-use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,12 +16,11 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 use hardware::text::words::Word as _;
 use host::progress::say;
 use host::read_file;
-use itertools::Itertools as _;
 use suite::plan::ScenarioId;
 
 use super::builder::LoggedRunBuilder;
 use super::logged_run::LoggedRun;
-use super::page;
+use super::page::{self, has_extension};
 use super::plain_line::{PlainLine, RtInstr};
 use super::published_rows::{PublishedRow, csv_lines, rows};
 use super::release_version::ReleaseVersion;
@@ -31,26 +30,22 @@ const FILE_MAX: usize = 1 << 17;
 
 /// Returns true if `path` contains tables rather than a log.
 pub fn are_at(path: &Path) -> bool {
-    path.is_dir() || is_csv(path) || page::is_at(path)
-}
-
-fn is_csv(path: &Path) -> bool {
-    let ending = path.extension();
-    ending.is_some_and(|it| it.eq_ignore_ascii_case("csv"))
+    path.is_dir() || has_extension(path, "csv") || page::is_at(path)
 }
 
 /// Reads the newest release's tables from a page.
-fn of_page(path: &Path) -> Result<LoggedRun> {
+fn read_page(path: &Path) -> Result<LoggedRun> {
     let page = page::read(path)?;
-    page.doubts.iter().for_each(|it| say(it));
+    for doubt in &page.doubts {
+        say(doubt);
+    }
     let mut builder = LoggedRunBuilder::of_tables();
     let newest = page.releases().swap_remove(0);
     // One title may name a different release than the others, or they may all say "(current
     // release)".
-    let releases = newest.iter().map(|table| &table.release).counts();
-    let release = releases.into_iter().max_by_key(|it| (it.1, it.0));
-    let release = release.map(|it| it.0.clone());
-    let release = release.filter(|it| ReleaseVersion::parse(it).is_some());
+    let release = page::most_common_release(newest.iter().copied())
+        .filter(|release| ReleaseVersion::parse(release).is_some())
+        .cloned();
     for table in &newest {
         builder.extend(table.line as u64, (0, 0));
         for row in &table.rows {
@@ -68,15 +63,16 @@ fn of_page(path: &Path) -> Result<LoggedRun> {
 /// `current` subfolder.
 pub fn read(path: &Path) -> Result<LoggedRun> {
     if page::is_at(path) {
-        return of_page(path);
+        return read_page(path);
     }
-    let mut files = match path.is_dir() {
-        true => in_folder(path)?,
-        false => vec![path.to_owned()],
+    let mut files = if path.is_dir() {
+        in_folder(path)?
+    } else {
+        vec![path.to_owned()]
     };
     files.sort_by_cached_key(|file| {
-        let own = ScenarioId::from_word(&tag(file)).map(ScenarioId::index);
-        (own.unwrap_or(ScenarioId::ALL.len()), tag(file))
+        let index = ScenarioId::from_word(&tag(file)).map(ScenarioId::index);
+        (index.unwrap_or(ScenarioId::ALL.len()), tag(file))
     });
     let (mut builder, mut size) = (LoggedRunBuilder::of_tables(), 0);
     for file in &files {
@@ -90,7 +86,7 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
         }
     }
     let mut run = builder.finish(&path.display().to_string(), 1);
-    run.header.board = files.first().and_then(|it| platform(it));
+    run.header.board = files.first().and_then(|file| platform(file));
     Ok(run)
 }
 
@@ -99,21 +95,13 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
 /// this repository.
 fn platform(file: &Path) -> Option<String> {
     let folder = fs::canonicalize(file.parent()?).ok()?;
-    let names: Vec<_> = folder.iter().rev().map(|it| it.to_string_lossy()).collect();
+    let names: Vec<_> = folder.iter().rev().map(OsStr::to_string_lossy).collect();
     if let [release, platform, ..] = &names[..]
         && ["current", "previous"].contains(&&**release)
     {
         return Some(platform.to_string());
     }
-    known_board(&names)
-}
-
-/// Returns the first of `names` that is the name of a board.
-fn known_board(names: &[Cow<'_, str>]) -> Option<String> {
-    let known = names
-        .iter()
-        .find(|name| boards::names().any(|board| board == **name));
-    known.map(ToString::to_string)
+    page::known_board(names.iter().map(|name| &**name)).map(str::to_owned)
 }
 
 fn tag(file: &Path) -> String {
@@ -122,11 +110,13 @@ fn tag(file: &Path) -> String {
 }
 
 fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
-    let at = || dir.display().to_string();
-    let entries = fs::read_dir(dir).with_context(at)?;
+    let name = || dir.display().to_string();
+    let entries = fs::read_dir(dir).with_context(name)?;
     let paths = entries.map(|entry| Ok(entry?.path()));
-    let mut files: Vec<PathBuf> = paths.collect::<Result<_>>().with_context(at)?;
-    files.retain(|path| !path.is_dir() && is_csv(path) && tag(path).starts_with("test_"));
+    let mut files: Vec<PathBuf> = paths.collect::<Result<_>>().with_context(name)?;
+    files.retain(|path| {
+        !path.is_dir() && has_extension(path, "csv") && tag(path).starts_with("test_")
+    });
     let current = dir.join("current");
     if files.is_empty() && current.is_dir() {
         return in_folder(&current);
@@ -136,7 +126,7 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
         !files.is_empty(),
         "{}: this folder contains no tables and no folder named current; expected files such as \
          {example}.csv",
-        at()
+        name()
     );
     Ok(files)
 }
@@ -149,9 +139,12 @@ fn parse(bytes: &[u8], tag: &str) -> Result<Vec<PublishedRow>> {
 
 /// Converts a row to the line that TFTF would print for it.
 fn line<'t>(tag: &'t str, row: &PublishedRow) -> PlainLine<'t> {
-    let ns = |it: usize| row.figures.get(it).map(|it| it.ns);
-    let (label, values) = (row.label, [ns(0), ns(1), ns(2)]);
-    PlainLine::RtInstr(RtInstr { tag, label, values })
+    let ns = |column: usize| row.figures.get(column).map(|figure| figure.ns);
+    PlainLine::RtInstr(RtInstr {
+        tag,
+        label: row.label,
+        values: [ns(0), ns(1), ns(2)],
+    })
 }
 
 #[cfg(test)]
@@ -219,12 +212,12 @@ mod tests {
         }
     }
 
-    /// Returns a grid table with one row. Its cells are separated by commas in `row`.
+    /// Returns a grid table with one row. Its entries are separated by commas in `row`.
     fn grid(title: &str, names: &str, row: &str) -> String {
         let rule = "+------------".repeat(row.split(',').count()) + "+";
-        let line = |cells: &str| {
-            let cells = cells.split(',').map(|cell| format!("|{cell:^12}"));
-            cells.collect::<String>() + "|"
+        let line = |texts: &str| {
+            let entries = texts.split(',').map(|text| format!("|{text:^12}"));
+            entries.collect::<String>() + "|"
         };
         let (names, row) = (line(names), line(row));
         format!(
@@ -266,12 +259,13 @@ mod tests {
         assert_eq!(logged.board(), Some("n1sdp"));
         assert_eq!(logged.header.release.as_deref(), Some("v2.10"));
         let scenarios = logged.run.scenarios.iter();
-        let figures = scenarios.map(|it| {
-            let cell = &it.cells[0];
-            cell.figure(Metric::Powerdown)
-                .or(cell.figure(Metric::Latency))
-        });
-        let figures: Vec<_> = figures.collect();
+        let figures: Vec<_> = scenarios
+            .map(|scenario| {
+                let cell = &scenario.cells[0];
+                cell.figure(Metric::Powerdown)
+                    .or(cell.figure(Metric::Latency))
+            })
+            .collect();
         assert_eq!(figures, [Some(333_000), Some(9000), Some(520)]);
     }
 
@@ -281,8 +275,8 @@ mod tests {
         let file = format!("{}.csv", ScenarioId::PSCI_VERSION_PARALLEL.tag());
         fs::write(dir.path().join(file), "0,0,7\n0,0,8\n0,1,9\n").expect("written");
         let logged = read(dir.path()).expect("tables");
-        let figures = logged.run.scenarios[0].cells.iter();
-        let figures: Vec<_> = figures.map(|cell| cell.figure(Metric::Latency)).collect();
+        let cells = logged.run.scenarios[0].cells.iter();
+        let figures: Vec<_> = cells.map(|cell| cell.figure(Metric::Latency)).collect();
         assert_eq!(figures, [Some(9)]);
         assert!(logged.doubts().concat().starts_with("1 table row with"));
     }

@@ -83,25 +83,29 @@ pub(super) fn whole_log_gives_the_run() {
 
 /// Returns a log with its lines wrapped as a terminal with `columns` columns would wrap them.
 fn broken(log: &str, columns: usize) -> String {
-    let parts = log.lines().flat_map(|line| line.as_bytes().chunks(columns));
-    let parts = parts.map(String::from_utf8_lossy);
-    parts.map(|part| format!("{part}\r\n")).collect()
+    log.lines()
+        .flat_map(|line| line.as_bytes().chunks(columns))
+        .map(|part| format!("{}\r\n", String::from_utf8_lossy(part)))
+        .collect()
 }
 
 #[test]
 fn logs_of_all_kinds_read_alike() {
     let text = whole_log();
-    let each = |make: &dyn Fn(&str) -> String| -> String { text.lines().map(make).collect() };
-    let wrapped = |form: &str| each(&|line| form.replace('$', line));
+    let map_lines = |make: &dyn Fn(&str) -> String| -> String { text.lines().map(make).collect() };
+    let wrapped = |form: &str| map_lines(&|line| form.replace('$', line));
     let yaml = |line: &str| {
         let message = serde_json::Value::from(line);
         let entry =
             |level| format!("- {{\"dt\": \"x\", \"lvl\": \"{level}\", \"msg\": {message}}}\n");
         entry("target") + &entry("debug")
     };
-    let spoken = |line: &str| match line.starts_with("psci-bench: ") {
-        true => format!("{line}\r\nINFO:    BL31: x\r\n"),
-        false => format!("{line}NOTICE:  BL31: hello\r\n"),
+    let interrupted = |line: &str| {
+        if line.starts_with("psci-bench: ") {
+            format!("{line}\r\nINFO:    BL31: x\r\n")
+        } else {
+            format!("{line}NOTICE:  BL31: hello\r\n")
+        }
     };
     let twice = made_up_run::log(&made_up_run::run(), Records::Twice);
     for (name, log) in [
@@ -113,10 +117,10 @@ fn logs_of_all_kinds_read_alike() {
         ("seconds", wrapped("[    7.234567] $\n")),
         ("colours", wrapped("\x1b[32m$\x1b[0m\r\n")),
         ("NUL", wrapped("\0$\0\r\n")),
-        ("LAVA", each(&yaml)),
+        ("LAVA", map_lines(&yaml)),
         ("132 columns", broken(&text, 132)),
         ("glued", text.replace("\r\n@PB", "@PB")),
-        ("firmware between", each(&spoken)),
+        ("firmware between", map_lines(&interrupted)),
         ("a bad copy", twice.replacen(" 0012 {", " 0012 [", 1)),
         ("twice", twice),
     ] {
@@ -137,8 +141,8 @@ fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
 fn lost_records_are_named_and_cost_themselves() {
     let serial = "{\"s\":\"cpu_susp_serial\"}";
     let row = "{\"cell\":[\"cpu_susp_serial\",1,".to_owned();
-    let of_row = format!("[{serial},1,");
-    let own = "{\"scenario\":[{\"s\":\"cpu_susp_serial\"}";
+    let row_samples = format!("[{serial},1,");
+    let last = "{\"scenario\":[{\"s\":\"cpu_susp_serial\"}";
     for (lost, shortfall) in [
         ("{\"run\":", "record 0000 lost"),
         ("{\"cpus\":", "record 0003 lost"),
@@ -151,9 +155,9 @@ fn lost_records_are_named_and_cost_themselves() {
             "record 0051 lost; record 0053 lost",
         ),
         (&row, "record 00"),
-        (own, "record 00"),
+        (last, "record 00"),
     ] {
-        let logged = read_one(without(|it| it.contains(lost)));
+        let logged = read_one(without(|record| record.contains(lost)));
         let shortfalls = logged.integrity.shortfalls().join("; ");
         assert!(shortfalls.contains(shortfall), "{lost}: {shortfalls}");
         let (run, whole) = (&logged.run, sent());
@@ -166,7 +170,9 @@ fn lost_records_are_named_and_cost_themselves() {
         }
     }
     // A line is not a substitute for a cell's records.
-    let logged = read_one(without(|it| it.contains(&row) || it.contains(&of_row)));
+    let logged = read_one(without(|record| {
+        record.contains(&row) || record.contains(&row_samples)
+    }));
     assert!(
         scenario(&logged, ScenarioId::CPU_SUSPEND_SERIAL)
             .cell(1.into())
@@ -186,7 +192,7 @@ fn lost_records_are_named_and_cost_themselves() {
 fn log_without_the_headers_record_keeps_the_rest() {
     let (whole, logged) = (
         read_one(whole_log()),
-        read_one(without(|it| it.contains("{\"run\":"))),
+        read_one(without(|record| record.contains("{\"run\":"))),
     );
     let rest = Run {
         head: None,
@@ -205,7 +211,7 @@ fn log_without_the_headers_record_keeps_the_rest() {
 fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
     let whole = read_one(whole_log());
     let row = "{\"cell\":[\"cpu_susp_serial\",1,";
-    let own = "{\"scenario\":[{\"s\":\"cpu_susp_serial\"}";
+    let last = "{\"scenario\":[{\"s\":\"cpu_susp_serial\"}";
     for (lost, what) in [
         (&[row][..], "1 record of test_rt_instr_cpu_susp_serial is"),
         (
@@ -213,19 +219,24 @@ fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
             "3 records of test_rt_instr_cpu_susp_serial are",
         ),
         (
-            &[own],
+            &[last],
             "the last record of test_rt_instr_cpu_susp_serial is",
         ),
     ] {
-        let logged = read_one(without(|it| lost.iter().any(|lost| it.contains(lost))));
+        let logged = read_one(without(|record| {
+            lost.iter().any(|lost| record.contains(lost))
+        }));
         assert!(logged.lacks().contains(&format!("{what} lost")), "{what}");
         for (scenario, whole_one) in logged.run.scenarios.iter().zip(&whole.run.scenarios) {
-            let found = findings(&logged, scenario);
+            let findings_left = findings(&logged, scenario);
             if scenario.id == ScenarioId::CPU_SUSPEND_SERIAL {
-                let sentences: Vec<&str> = found.iter().map(|it| it.sentence.as_str()).collect();
+                let sentences: Vec<&str> = findings_left
+                    .iter()
+                    .map(|finding| finding.sentence.as_str())
+                    .collect();
                 assert_eq!(sentences, [format!("No findings: {what} lost.")]);
             } else {
-                assert_eq!(found, findings(&whole, whole_one), "{what}");
+                assert_eq!(findings_left, findings(&whole, whole_one), "{what}");
             }
         }
     }
@@ -234,11 +245,12 @@ fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
         ("{\"facts\":", "the machine record is"),
         ("{\"cpus\":", "the records of 4 CPUs are"),
     ] {
-        let logged = read_one(without(|it| it.contains(lost)));
+        let logged = read_one(without(|record| record.contains(lost)));
         for scenario in &logged.run.scenarios {
-            let found = findings(&logged, scenario);
-            assert_eq!(found[0].sentence, format!("No findings: {what} lost."));
-            assert_eq!(found.len(), 1);
+            let findings_left = findings(&logged, scenario);
+            let expected = format!("No findings: {what} lost.");
+            assert_eq!(findings_left[0].sentence, expected);
+            assert_eq!(findings_left.len(), 1);
         }
     }
 }
@@ -261,7 +273,10 @@ fn runs_are_split_at_boots() {
     let log = whole_log();
     let runs = read_runs(format!("{log}\r\nboard resets\r\n{log}"));
     assert_eq!(runs.len(), 2);
-    assert!(runs.iter().all(|it| it.is_complete() && it.run == sent()));
+    assert!(
+        runs.iter()
+            .all(|logged| logged.is_complete() && logged.run == sent())
+    );
     assert_eq!(runs[1].source.place, 2);
     assert!(runs[1].source.lines.0 > runs[0].source.lines.1);
 
@@ -276,14 +291,14 @@ fn runs_are_split_at_boots() {
     }
     // The last line of the first run is lost, along with the firmware's banner.
     let headless = &log[log.find("> Executing").unwrap_or(0)..];
-    let log = log.replace("psci-bench: PASS", "psci-bench: PSS") + headless;
-    assert_eq!(read_runs(log).len(), 2);
+    let joined = log.replace("psci-bench: PASS", "psci-bench: PSS") + headless;
+    assert_eq!(read_runs(joined).len(), 2);
 }
 
 #[test]
 fn tftf_log_has_lines_alone() {
-    let older = format!("@PB 0000 run format=1 cpus=2 fa22336c\n{TFTF}");
-    let older = read_one(format!("{older}NOTICE:  Exiting tests.\n"));
+    let old_record = "@PB 0000 run format=1 cpus=2 fa22336c";
+    let older = read_one(format!("{old_record}\n{TFTF}NOTICE:  Exiting tests.\n"));
     assert_eq!(older.lacks()[0], "1 record (@PB ...), none of them intact");
     let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
     assert!(logged.is_complete() && !logged.integrity.is_verified());
@@ -293,9 +308,10 @@ fn tftf_log_has_lines_alone() {
     // Rows with the same labels are not treated as threads.
     assert_eq!((logged.run.cpus.len(), logged.run.threads()), (4, 1));
     let suspend = scenario(&logged, ScenarioId::CPU_SUSPEND_SERIAL);
-    let ns = suspend.cells.iter();
-    let ns = ns.map(|cell| logged.ns(cell.figure(Metric::Powerdown)?));
-    let ns: Vec<Option<u64>> = ns.collect();
+    let cells = suspend.cells.iter();
+    let ns: Vec<Option<u64>> = cells
+        .map(|cell| logged.ns(cell.figure(Metric::Powerdown)?))
+        .collect();
     assert_eq!(ns, [106_120, 106_880, 106_900, 106_910].map(Some));
     let version = scenario(&logged, ScenarioId::PSCI_VERSION_PARALLEL);
     assert_eq!(version.status, Status::Failed(Failure::NotStated));
@@ -308,8 +324,9 @@ fn tftf_log_has_lines_alone() {
     );
 
     let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";
-    let cut = format!("NOTICE:  Booting trusted firmware test framework\n{line}{line}");
-    let cut = read_one(cut);
+    let cut = read_one(format!(
+        "NOTICE:  Booting trusted firmware test framework\n{line}{line}"
+    ));
     assert!(!cut.is_complete() && cut.lacks().concat().contains("Exiting tests."));
     assert_eq!((cut.run.cpus.len(), cut.run.threads()), (1, 1));
     assert_eq!(cut.integrity.rt_instr_repeated, 1);
@@ -318,8 +335,10 @@ fn tftf_log_has_lines_alone() {
 #[test]
 fn clock_is_unknown_without_facts() {
     let kinds = ["run", "facts", "plan", "end", "cpus", "identity"];
-    let marks = kinds.map(|it| format!(" {{\"{it}\":"));
-    let logged = read_one(without(|line| marks.iter().any(|it| line.contains(it))));
+    let marks = kinds.map(|kind| format!(" {{\"{kind}\":"));
+    let logged = read_one(without(|record| {
+        marks.iter().any(|mark| record.contains(mark))
+    }));
     assert_eq!((logged.ns(7), logged.unit()), (None, "ticks"));
     assert_eq!(logged.duration(7), "7");
     assert_eq!(logged.board(), Some("QEMU virt"));
@@ -332,14 +351,14 @@ fn clock_is_unknown_without_facts() {
 pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
     let lines = log.lines().map(|line| {
         let run = line.get(..MARK.len() + RunId::DIGITS + 1).unwrap_or("");
-        let mut own = others.iter();
-        let own = own.find(|it| line.starts_with(&format!("{run}{} ", it.0)));
-        let Some((seq, json)) = own.filter(|_| run.starts_with(MARK)) else {
+        let replaces =
+            |seq: &str| run.starts_with(MARK) && line.starts_with(&format!("{run}{seq} "));
+        let Some((seq, json)) = others.iter().find(|(seq, _)| replaces(seq)) else {
             return format!("{line}\n");
         };
-        let other = format!("{run}{seq} {json}");
-        let crc = suite::crc::CRC_32.checksum(other.as_bytes());
-        format!("{other} {crc:08x}\n")
+        let record = format!("{run}{seq} {json}");
+        let crc = suite::crc::CRC_32.checksum(record.as_bytes());
+        format!("{record} {crc:08x}\n")
     });
     lines.collect()
 }
@@ -348,11 +367,13 @@ pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
 fn log_without_a_run_is_refused_with_advice() {
     let said = |log: &[u8]| {
         let error = read_bytes("a.log", log).err();
-        error.map_or(String::new(), |it| it.to_string())
+        error.map_or(String::new(), |error| error.to_string())
     };
     let log = whole_log();
-    let records = log.lines().filter(|it| it.starts_with(MARK));
-    let wrong: String = records.map(|it| it.replace(':', ";") + "\n").collect();
+    let records = log.lines().filter(|line| line.starts_with(MARK));
+    let wrong: String = records
+        .map(|record| record.replace(':', ";") + "\n")
+        .collect();
     let firmware = "NOTICE:  BL1: v2.12(release):x\r\nNOTICE:  BL31: v2.12(release):x\r\n";
     for (log, part) in [
         (&b""[..], "a.log: the log is empty"),

@@ -3,13 +3,13 @@
 /// Returns `text` without control characters. Otherwise, a line from a log or the name of a test or
 /// file could move the cursor, break a line, or change the direction of the text that follows.
 pub fn plain(text: &str) -> String {
-    let letter = |c: char| match c {
-        '\t' => c,
+    let replace = |letter: char| match letter {
+        '\t' => letter,
         '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '.',
-        c if c.is_control() => '.',
-        c => c,
+        letter if letter.is_control() => '.',
+        letter => letter,
     };
-    text.chars().map(letter).collect()
+    text.chars().map(replace).collect()
 }
 
 #[cfg(test)]

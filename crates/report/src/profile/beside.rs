@@ -31,16 +31,17 @@ pub fn log_hash(log: &[u8]) -> String {
 /// # Errors
 /// Returns an error if the profile belongs to a different log.
 fn read(log: &Path) -> Result<Option<Profile>> {
-    let place = place(log);
-    if !place.is_file() {
+    let path = place(log);
+    if !path.is_file() {
         return Ok(None);
     }
-    let at = || place.display().to_string();
-    let profile = Profile::from_json(&fs::read(&place).with_context(at)?).with_context(at)?;
+    let name = || path.display().to_string();
+    let json = fs::read(&path).with_context(name)?;
+    let profile = Profile::from_json(&json).with_context(name)?;
     if log_hash(&fs::read(log)?) != profile.log {
         bail!(
             "{}: this profile belongs to a different log; remove it, or create a new profile",
-            at()
+            name()
         );
     }
     Ok(Some(profile))
@@ -53,33 +54,47 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
         return Ok(Vec::new());
     };
     let changes = difference::changes(&old, &new);
-    let sentence = |it: &PhaseChange| {
-        let texts = InstructionScope::BOTH.map(|part| {
-            let [old, new] = it.both(part)?;
-            Some((old != new, format!("{} -> {}", number(old), number(new))))
-        });
-        if !texts.iter().flatten().any(|it| it.0) {
-            return None;
-        }
-        let [own, all] = texts.map(|it| it.map(|it| it.1));
-        let own = own.map(|it| format!("own {it}"));
-        let all = all.map(|it| format!("all CPUs {it}"));
-        let figures = own.into_iter().chain(all).join(", ");
-        let named = it.changed_functions().take(NAMED_MAX);
-        let named = named.map(|it| format!("{} {}", it.label(), signed(it.new - it.old)));
-        let others = it.changed_functions().skip(NAMED_MAX).count();
-        let others = (others > 0).then(|| format!("{others} others"));
-        let functions = named.chain(others).join(", ");
-        let functions = match functions.is_empty() {
-            true => String::new(),
-            false => format!(": {functions}"),
-        };
-        Some(format!(
-            "{}: mean instructions per call: {figures}{functions}.",
-            it.figure
-        ))
-    };
     Ok(changes.iter().filter_map(sentence).collect())
+}
+
+/// Describes a phase's change; None if its counts are equal.
+fn sentence(change: &PhaseChange) -> Option<String> {
+    let counts = [
+        ("own", change.both(InstructionScope::Own)),
+        ("all CPUs", change.both(InstructionScope::All)),
+    ];
+    let is_equal = |counts: Option<[f64; 2]>| counts.is_none_or(|[old, new]| old == new);
+    if counts.iter().all(|(_, counts)| is_equal(*counts)) {
+        return None;
+    }
+    let figures = counts
+        .into_iter()
+        .filter_map(|(scope, counts)| {
+            let [old, new] = counts?.map(number);
+            Some(format!("{scope} {old} -> {new}"))
+        })
+        .join(", ");
+    let mut causes: Vec<String> = change
+        .changed_functions()
+        .take(NAMED_MAX)
+        .map(|function| {
+            let difference = signed(function.new - function.old);
+            format!("{} {difference}", function.label())
+        })
+        .collect();
+    let others = change.changed_functions().skip(NAMED_MAX).count();
+    if others > 0 {
+        causes.push(format!("{others} others"));
+    }
+    let functions = if causes.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", causes.join(", "))
+    };
+    let figure = &change.figure;
+    Some(format!(
+        "{figure}: mean instructions per call: {figures}{functions}."
+    ))
 }
 
 #[cfg(test)]
@@ -92,8 +107,8 @@ mod tests {
         let mut profile = Profile::made_up(&[("parallel", "entry", own, all)]);
         profile.log = log_hash(name.as_bytes());
         fs::write(&log, name).expect("written");
-        let profile = serde_json::to_vec(&profile).expect("a profile");
-        fs::write(place(&log), profile).expect("written");
+        let json = serde_json::to_vec(&profile).expect("a profile");
+        fs::write(place(&log), json).expect("written");
         log
     }
 

@@ -1,6 +1,6 @@
-//! The call trees of a phase in two profiles, merged into one. Frames are matched by name. Frames
-//! that differ only because a function was renamed, or because a caller was inserted or removed,
-//! are matched by their callees and counts.
+//! The call trees of a phase in two profiles, merged into one. Stack frames are matched by name.
+//! Those that differ only because a function was renamed, or because a caller was inserted or
+//! removed, are matched by their callees and counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -9,11 +9,11 @@ use itertools::Itertools as _;
 
 use super::profile::ProfilePhase;
 
-/// The maximum depth of a tree. Deeper frames count as part of the frame at this depth.
+/// The maximum depth of a tree. Deeper stack frames count as part of the one at this depth.
 const DEPTH_MAX: usize = 256;
 
-/// A frame in one profile: a function as called by a certain stack of functions. Figures are sums
-/// over all calls.
+/// A stack frame in one profile: a function as called by a certain stack of functions. Figures are
+/// sums over all calls.
 #[derive(Default)]
 struct SideFrame<'p> {
     /// The instructions in the function itself.
@@ -24,11 +24,11 @@ struct SideFrame<'p> {
     callees: Callees<'p>,
 }
 
-/// Frames with the same caller, by name.
+/// Stack frames with the same caller, by name.
 type Callees<'p> = BTreeMap<&'p str, SideFrame<'p>>;
 
-/// A frame in the baseline, in the new profile, or in both. Figures are mean instructions per call,
-/// in the baseline and in the new profile.
+/// A stack frame in the baseline, in the new profile, or in both. Figures are mean instructions per
+/// call, in the baseline and in the new profile.
 pub(super) struct CallFrame<'p> {
     pub(super) name: FrameName<'p>,
     /// The instructions in the function itself.
@@ -38,21 +38,21 @@ pub(super) struct CallFrame<'p> {
     pub(super) callees: Vec<CallFrame<'p>>,
 }
 
-/// The names of a frame's function in the two profiles.
+/// The names of a stack frame's function in the two profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameName<'p> {
-    /// Both profiles have the frame.
+    /// Both profiles have the stack frame.
     Same(&'p str),
-    /// Both profiles have the frame, but the function's name differs.
+    /// Both profiles have the stack frame, but the function's name differs.
     Renamed {
         /// The name in the baseline.
         old: &'p str,
         /// The name in the new profile.
         new: &'p str,
     },
-    /// Only the new profile has the frame.
+    /// Only the new profile has the stack frame.
     Added(&'p str),
-    /// Only the baseline has the frame.
+    /// Only the baseline has the stack frame.
     Removed(&'p str),
 }
 
@@ -82,21 +82,21 @@ pub(super) fn renamed_text(old: &str, new: &str) -> String {
 }
 
 impl CallFrame<'_> {
-    /// Returns the number of instructions that determines the frame's width. For each function,
-    /// this is the larger of the two sides' counts.
+    /// Returns the number of instructions that determines the stack frame's width. For each
+    /// function, this is the larger of the two sides' counts.
     pub(super) fn width(&self) -> f64 {
         self.own[0].max(self.own[1]) + total_width(&self.callees)
     }
 
-    /// Returns true if any of the callees exists in both profiles. If the frame itself does not, it
-    /// is a caller that was inserted or removed.
+    /// Returns true if any of the callees exists in both profiles. If the stack frame itself does
+    /// not, it is a caller that was inserted or removed.
     pub(super) fn has_matched_callees(&self) -> bool {
         let mut callees = self.callees.iter().map(|callee| callee.name.sides());
         callees.any(|[old, new]| old.is_some() && new.is_some())
     }
 }
 
-/// Returns the sum of the frames' widths.
+/// Returns the sum of the stack frames' widths.
 pub(super) fn total_width(frames: &[CallFrame<'_>]) -> f64 {
     frames.iter().map(CallFrame::width).sum()
 }
@@ -107,17 +107,17 @@ pub(super) fn depth(frames: &[CallFrame<'_>]) -> usize {
     levels.max().unwrap_or(0)
 }
 
-/// Returns the instructions on each side, in all of the frames and their callees.
+/// Returns the instructions on each side, in all of the stack frames and their callees.
 pub(super) fn totals(frames: &[CallFrame<'_>]) -> [f64; 2] {
     [0, 1].map(|side| frames.iter().map(|frame| frame.total[side]).sum())
 }
 
-/// Returns the outermost frames of a phase in the baseline and in the new profile.
+/// Returns the outermost stack frames of a phase in the baseline and in the new profile.
 pub(super) fn merge_calls<'p>(old: &'p ProfilePhase, new: &'p ProfilePhase) -> Vec<CallFrame<'p>> {
     Merge { phases: [old, new] }.frames(outermost(old), outermost(new))
 }
 
-/// Returns the outermost frames of a phase.
+/// Returns the outermost stack frames of a phase.
 fn outermost(phase: &ProfilePhase) -> Callees<'_> {
     let mut root = SideFrame::default();
     for (stack, cost) in &phase.stacks {
@@ -132,32 +132,34 @@ fn outermost(phase: &ProfilePhase) -> Callees<'_> {
     root.callees
 }
 
-/// Returns the old and the new name of each renamed function: every frame of the function in the
-/// baseline is matched with a frame of the new function, and vice versa.
+/// Returns the old and the new name of each renamed function: every stack frame of the function in
+/// the baseline is matched with one of the new function, and vice versa.
 pub(super) fn renamed_functions<'p>(frames: &[CallFrame<'p>]) -> Vec<[&'p str; 2]> {
     let mut counterparts = [BTreeMap::new(), BTreeMap::new()];
     collect_counterparts(frames, &mut counterparts);
-    let [of_old, of_new] = counterparts;
-    let renamed = of_old.into_iter().filter_map(|(old, names)| {
+    let [new_names, old_names] = counterparts;
+    let renamed = new_names.into_iter().filter_map(|(old, names)| {
         let new = names.into_iter().exactly_one().ok()??;
-        let is_mutual = of_new.get(new)?.iter().eq([&Some(old)]);
+        let is_mutual = old_names.get(new)?.iter().eq([&Some(old)]);
         (new != old && is_mutual).then_some([old, new])
     });
     renamed.collect()
 }
 
-/// The names of a function's frames on the other side, or None for a frame without a counterpart.
+/// The names of a function's stack frames on the other side, or None for one without a counterpart.
 type Counterparts<'p> = BTreeMap<&'p str, BTreeSet<Option<&'p str>>>;
 
-fn collect_counterparts<'p>(frames: &[CallFrame<'p>], found: &mut [Counterparts<'p>; 2]) {
+/// Adds the counterparts of the stack frames' functions, and of their callees, for each side.
+fn collect_counterparts<'p>(frames: &[CallFrame<'p>], counterparts: &mut [Counterparts<'p>; 2]) {
     for frame in frames {
-        let sides = frame.name.sides();
+        let names = frame.name.sides();
         for side in [0, 1] {
-            if let Some(name) = sides[side] {
-                found[side].entry(name).or_default().insert(sides[1 - side]);
+            if let Some(name) = names[side] {
+                let of_function = counterparts[side].entry(name).or_default();
+                of_function.insert(names[1 - side]);
             }
         }
-        collect_counterparts(&frame.callees, found);
+        collect_counterparts(&frame.callees, counterparts);
     }
 }
 
@@ -171,48 +173,44 @@ struct Signature<'p> {
     callees: Vec<(&'p str, [u64; 2])>,
 }
 
-/// A merge of a phase's frames in the baseline and in the new profile.
+/// A merge of a phase's stack frames in the baseline and in the new profile.
 struct Merge<'p> {
     phases: [&'p ProfilePhase; 2],
 }
 
 impl<'p> Merge<'p> {
-    /// Merges frames that have the same caller.
+    /// Merges stack frames that have the same caller.
     fn frames(&self, old: Callees<'p>, new: Callees<'p>) -> Vec<CallFrame<'p>> {
         let mut frames = Vec::new();
-        let (shared, mut old): (Callees<'p>, Callees<'p>) = old
+        let (shared, mut only_old): (Callees<'p>, Callees<'p>) = old
             .into_iter()
             .partition(|(name, _)| new.contains_key(name));
-        let (mut counterparts, mut new): (Callees<'p>, Callees<'p>) = new
+        let (mut counterparts, mut only_new): (Callees<'p>, Callees<'p>) = new
             .into_iter()
             .partition(|(name, _)| shared.contains_key(name));
         for (name, before) in shared {
             let after = counterparts.remove(name).unwrap_or_default();
             frames.push(self.frame(FrameName::Same(name), before, after));
         }
-        for name in inserted_callers(&new, &old) {
-            let after = new.remove(name).unwrap_or_default();
-            let moved = take_frames(&mut old, &after);
+        for name in inserted_callers(&only_new, &only_old) {
+            let after = only_new.remove(name).unwrap_or_default();
+            let moved = take_frames(&mut only_old, &after);
             frames.push(self.frame(FrameName::Added(name), moved, after));
         }
-        for name in inserted_callers(&old, &new) {
-            let before = old.remove(name).unwrap_or_default();
-            let moved = take_frames(&mut new, &before);
+        for name in inserted_callers(&only_old, &only_new) {
+            let before = only_old.remove(name).unwrap_or_default();
+            let moved = take_frames(&mut only_new, &before);
             frames.push(self.frame(FrameName::Removed(name), before, moved));
         }
-        for [before, after] in self.renamed_frames(&old, &new) {
-            let name = FrameName::Renamed {
-                old: before,
-                new: after,
-            };
-            let before = old.remove(before).unwrap_or_default();
-            let after = new.remove(after).unwrap_or_default();
-            frames.push(self.frame(name, before, after));
+        for [old, new] in self.renamed_frames(&only_old, &only_new) {
+            let before = only_old.remove(old).unwrap_or_default();
+            let after = only_new.remove(new).unwrap_or_default();
+            frames.push(self.frame(FrameName::Renamed { old, new }, before, after));
         }
-        for (name, before) in old {
+        for (name, before) in only_old {
             frames.push(self.frame(FrameName::Removed(name), before, SideFrame::default()));
         }
-        for (name, after) in new {
+        for (name, after) in only_new {
             frames.push(self.frame(FrameName::Added(name), SideFrame::default(), after));
         }
         frames.sort_by_key(|frame| frame.name.sides().into_iter().flatten().last());
@@ -222,11 +220,11 @@ impl<'p> Merge<'p> {
     fn frame(&self, name: FrameName<'p>, old: SideFrame<'p>, new: SideFrame<'p>) -> CallFrame<'p> {
         let own = [self.mean(0, old.own), self.mean(1, new.own)];
         let callees = self.frames(old.callees, new.callees);
-        let of_callees = totals(&callees);
+        let callee_totals = totals(&callees);
         CallFrame {
             name,
             own,
-            total: [0, 1].map(|side| own[side] + of_callees[side]),
+            total: [0, 1].map(|side| own[side] + callee_totals[side]),
             callees,
         }
     }
@@ -235,8 +233,8 @@ impl<'p> Merge<'p> {
         self.phases[side].mean(sum)
     }
 
-    /// Returns the pairs of frames that belong to a renamed function: no other frame has the same
-    /// signature, and the names are similar if the counts alone might be a coincidence.
+    /// Returns the pairs of stack frames that belong to a renamed function: no other one has the
+    /// same signature, and the names are similar if the counts alone might be a coincidence.
     fn renamed_frames(&self, old: &Callees<'p>, new: &Callees<'p>) -> Vec<[&'p str; 2]> {
         let mut alike: BTreeMap<Signature<'p>, [Vec<&'p str>; 2]> = BTreeMap::new();
         for (side, frames) in [old, new].into_iter().enumerate() {
@@ -245,59 +243,68 @@ impl<'p> Merge<'p> {
                 names[side].push(name);
             }
         }
-        let is_renamed = |[before, after]: &[&'p str; 2]| {
-            let (of_old, of_new) = (&old[before], &new[after]);
-            let is_equal = self.mean(0, of_old.own) == self.mean(1, of_new.own);
-            is_equal && !of_old.callees.is_empty() || have_common_word(before, after)
+        let is_renamed = |[old_name, new_name]: &[&'p str; 2]| {
+            let (before, after) = (&old[old_name], &new[new_name]);
+            let is_equal = self.mean(0, before.own) == self.mean(1, after.own);
+            is_equal && !before.callees.is_empty() || have_common_word(old_name, new_name)
         };
-        let unique = alike.into_values().filter_map(|names| match names {
-            [old, new] if old.len() == 1 && new.len() == 1 => Some([old[0], new[0]]),
-            _ => None,
-        });
+        let unique = alike
+            .into_values()
+            .filter_map(|[old, new]| match (&*old, &*new) {
+                ([old], [new]) => Some([*old, *new]),
+                _ => None,
+            });
         unique.filter(is_renamed).collect()
     }
 
     fn signature(&self, side: usize, frame: &SideFrame<'p>) -> Signature<'p> {
         let bits = |sum: u64| self.mean(side, sum).to_bits();
         let callees = frame.callees.iter();
-        let callees = callees.map(|(name, callee)| (*name, [callee.calls, callee.total].map(bits)));
         Signature {
             calls: bits(frame.calls),
             own: frame.callees.is_empty().then(|| bits(frame.own)),
-            callees: callees.collect(),
+            callees: callees
+                .map(|(name, callee)| (*name, [callee.calls, callee.total].map(bits)))
+                .collect(),
         }
     }
 }
 
 /// Returns true if any part of one function name, such as `psci` in `psci_cpu_on`, is part of the
 /// other.
-fn have_common_word(old: &str, new: &str) -> bool {
-    let is_separator = |c: char| !c.is_alphanumeric();
-    let words = old.split(is_separator).filter(|word| !word.is_empty());
-    let words: BTreeSet<&str> = words.collect();
-    new.split(is_separator).any(|word| words.contains(word))
+fn have_common_word<'n>(old: &'n str, new: &'n str) -> bool {
+    let words = |name: &'n str| {
+        let words = name.split(|letter: char| !letter.is_alphanumeric());
+        words.filter(|word| !word.is_empty())
+    };
+    let old_words: BTreeSet<&str> = words(old).collect();
+    words(new).any(|word| old_words.contains(word))
 }
 
-/// Returns the frames on this side, each of which stands between its caller and functions that the
-/// caller calls directly on the other side. If two frames have such a callee in common, it is not
-/// clear which of them it belongs to, so neither is returned.
+/// Returns the stack frames on this side, each of which stands between its caller and functions
+/// that the caller calls directly on the other side. If two of them have such a callee in common,
+/// it is not clear which one it belongs to, so neither is returned.
 fn inserted_callers<'p>(here: &Callees<'p>, there: &Callees<'p>) -> Vec<&'p str> {
     let is_inserted = |frame: &SideFrame<'p>| {
         let mut callees = frame.callees.keys();
         !frame.callees.is_empty() && callees.all(|callee| there.contains_key(callee))
     };
     let inserted = here.iter().filter(|(_, frame)| is_inserted(frame));
-    let callers = inserted
-        .clone()
-        .flat_map(|(_, frame)| frame.callees.keys())
-        .counts();
-    let is_only_caller =
-        |frame: &SideFrame<'p>| frame.callees.keys().all(|callee| callers[callee] == 1);
-    let inserted = inserted.filter(|(_, frame)| is_only_caller(frame));
-    inserted.map(|(name, _)| *name).collect()
+    let callees = inserted.clone().flat_map(|(_, frame)| frame.callees.keys());
+    let caller_counts = callees.counts();
+    let is_only_caller = |frame: &SideFrame<'p>| {
+        frame
+            .callees
+            .keys()
+            .all(|callee| caller_counts[callee] == 1)
+    };
+    inserted
+        .filter(|(_, frame)| is_only_caller(frame))
+        .map(|(name, _)| *name)
+        .collect()
 }
 
-/// Removes the frames with the names of `caller`'s callees, and returns a frame that has nothing
+/// Removes the stack frames with the names of `caller`'s callees, and returns one that has nothing
 /// but these callees.
 fn take_frames<'p>(frames: &mut Callees<'p>, caller: &SideFrame<'p>) -> SideFrame<'p> {
     let (callees, rest) = mem::take(frames)
@@ -317,7 +324,7 @@ mod tests {
 
     /// Returns a phase with these stacks, and their instructions and calls in all samples.
     fn phase(samples: u64, stacks: &[(&str, u64, u64)]) -> ProfilePhase {
-        let stacks = stacks.iter().map(|(stack, instructions, calls)| {
+        let costs = stacks.iter().map(|(stack, instructions, calls)| {
             let cost = Cost {
                 instructions: *instructions,
                 calls: *calls,
@@ -327,15 +334,15 @@ mod tests {
         });
         ProfilePhase {
             samples,
-            stacks: stacks.collect(),
+            stacks: costs.collect(),
             ..ProfilePhase::default()
         }
     }
 
-    /// Returns a line per frame: its name, and its own instructions if they differ. Frames of only
-    /// one side are marked with `+` or `-`.
+    /// Returns a line per stack frame: its name, and its own instructions if they differ. Those on
+    /// only one side are marked with `+` or `-`.
     fn lines(frames: &[CallFrame<'_>], depth: usize) -> Vec<String> {
-        let of_frame = |frame: &CallFrame<'_>| {
+        let frame_lines = |frame: &CallFrame<'_>| {
             let mark = match frame.name {
                 FrameName::Same(_) | FrameName::Renamed { .. } => "",
                 FrameName::Added(_) => "+",
@@ -351,7 +358,7 @@ mod tests {
             let line = format!("{:indent$}{mark}{name}{change}", "", indent = 2 * depth);
             [vec![line], lines(&frame.callees, depth + 1)].concat()
         };
-        frames.iter().flat_map(of_frame).collect()
+        frames.iter().flat_map(frame_lines).collect()
     }
 
     /// Checks the tree merged from two phases that have one sample, and that its width does not
@@ -359,8 +366,8 @@ mod tests {
     fn check(old: &[(&str, u64, u64)], new: &[(&str, u64, u64)], expected: &[&str]) {
         let [old, new] = [old, new].map(|stacks| phase(1, stacks));
         assert_eq!(lines(&merge_calls(&old, &new), 0), expected);
-        let widths = [merge_calls(&old, &new), merge_calls(&new, &old)].map(|it| total_width(&it));
-        assert_eq!(widths[0], widths[1]);
+        let width = total_width(&merge_calls(&old, &new));
+        assert_eq!(width, total_width(&merge_calls(&new, &old)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::call_tree::{merge_calls, renamed_functions, renamed_text};
-use super::profile::{PhaseFigure, Profile, ProfilePhase, RESET};
+use super::profile::{Cost, PhaseFigure, Profile, ProfilePhase, RESET};
 
 /// A phase in a profile, or the reason why it is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -24,7 +24,7 @@ impl PhaseSide {
     fn of(profile: &Profile, phase: Option<&ProfilePhase>, other: &ProfilePhase) -> Self {
         let is_in_log = other.name != RESET || profile.has_functions();
         let mut phases = profile.phases.iter();
-        let has_scenario = phases.any(|it| it.scenario == other.scenario);
+        let has_scenario = phases.any(|known| known.scenario == other.scenario);
         match phase {
             Some(phase) => Self::Measured(phase.figure()),
             None if has_scenario && is_in_log => Self::NoSuchPhase,
@@ -107,14 +107,14 @@ impl FunctionChange {
 
 impl PhaseChange {
     /// Returns the instruction counts in the baseline and in the new profile, if both have them.
-    pub fn both(&self, part: InstructionScope) -> Option<[f64; 2]> {
-        let of = |side: PhaseSide| part.of(side.figure()?);
-        Some([of(self.old)?, of(self.new)?])
+    pub fn both(&self, scope: InstructionScope) -> Option<[f64; 2]> {
+        let count = |side: PhaseSide| scope.of(side.figure()?);
+        Some([count(self.old)?, count(self.new)?])
     }
 
     /// Returns the change as a fraction of the baseline; infinite if the baseline is zero.
-    pub fn share(&self, part: InstructionScope) -> Option<f64> {
-        let [old, new] = self.both(part)?;
+    pub fn share(&self, scope: InstructionScope) -> Option<f64> {
+        let [old, new] = self.both(scope)?;
         Some(match new - old {
             0.0 => 0.0,
             change => change / old,
@@ -123,48 +123,53 @@ impl PhaseChange {
 
     /// Returns the functions whose counts differ, not just their names.
     pub fn changed_functions(&self) -> impl Iterator<Item = &FunctionChange> {
-        self.functions.iter().filter(|it| it.old != it.new)
+        self.functions
+            .iter()
+            .filter(|function| function.old != function.new)
     }
 
     /// Returns the change in the number of instructions that other CPUs execute at the same time.
     pub fn waiting(&self) -> Option<f64> {
-        let [old, new] = [self.old, self.new].map(|it| it.figure()?.waiting());
-        Some(new? - old?)
+        let waiting = |side: PhaseSide| side.figure()?.waiting();
+        Some(waiting(self.new)? - waiting(self.old)?)
     }
 
-    /// Returns true if any of `parts` differs by more than `tolerance`, or if only one side has the
-    /// phase.
-    pub fn exceeds(&self, parts: &[InstructionScope], tolerance: f64) -> bool {
-        let mut shares = parts.iter().filter_map(|it| self.share(*it));
-        let is_of_one = self.old.figure().is_some() != self.new.figure().is_some();
-        is_of_one || shares.any(|it| it.abs() > tolerance)
+    /// Returns true if the counts in any of `scopes` differ by more than `tolerance`, or if only one
+    /// side has the phase.
+    pub fn exceeds(&self, scopes: &[InstructionScope], tolerance: f64) -> bool {
+        let mut shares = scopes.iter().filter_map(|scope| self.share(*scope));
+        let is_on_one_side = self.old.figure().is_some() != self.new.figure().is_some();
+        is_on_one_side || shares.any(|share| share.abs() > tolerance)
     }
 
-    /// Returns true if any of `parts` has grown by more than `tolerance`, or if the phase is new.
-    pub fn is_larger(&self, parts: &[InstructionScope], tolerance: f64) -> bool {
-        let mut shares = parts.iter().filter_map(|it| self.share(*it));
+    /// Returns true if the counts in any of `scopes` have grown by more than `tolerance`, or if the
+    /// phase is new.
+    pub fn is_larger(&self, scopes: &[InstructionScope], tolerance: f64) -> bool {
+        let mut shares = scopes.iter().filter_map(|scope| self.share(*scope));
         let is_added = self.old == PhaseSide::NoSuchPhase && self.new.figure().is_some();
-        is_added || shares.any(|it| it > tolerance)
+        is_added || shares.any(|share| share > tolerance)
     }
 }
 
 /// Returns the functions that differ or were renamed, largest change first.
 fn function_changes(old: &ProfilePhase, new: &ProfilePhase) -> Vec<FunctionChange> {
-    let (before, after) = (old.functions(), new.functions());
-    let frames = merge_calls(old, new);
-    let renamed = renamed_functions(&frames).into_iter();
-    let renamed = renamed.filter(|[old, _]| before.contains_key(old));
-    let old_names: BTreeMap<&str, &str> = renamed.map(|[old, new]| (new, old)).collect();
-    let mut names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
+    let (old_costs, new_costs) = (old.functions(), new.functions());
+    let cost =
+        |costs: &BTreeMap<&str, Cost>, name: &str| costs.get(name).copied().unwrap_or_default();
+    let old_names: BTreeMap<&str, &str> = renamed_functions(&merge_calls(old, new))
+        .into_iter()
+        .filter(|[old, _]| old_costs.contains_key(old))
+        .map(|[old, new]| (new, old))
+        .collect();
+    let mut names: BTreeSet<&str> = old_costs.keys().chain(new_costs.keys()).copied().collect();
     for (new, old) in &old_names {
         names.remove(old);
         names.insert(new);
     }
     let change = |name: &str| {
         let old_name = old_names.get(name).copied();
-        let before = before.get(old_name.unwrap_or(name)).copied();
-        let before = before.unwrap_or_default();
-        let after = after.get(name).copied().unwrap_or_default();
+        let before = cost(&old_costs, old_name.unwrap_or(name));
+        let after = cost(&new_costs, name);
         FunctionChange {
             name: name.to_owned(),
             old_name: old_name.map(str::to_owned),
@@ -174,7 +179,7 @@ fn function_changes(old: &ProfilePhase, new: &ProfilePhase) -> Vec<FunctionChang
         }
     };
     let mut functions: Vec<FunctionChange> = names.into_iter().map(change).collect();
-    functions.retain(|it| it.old != it.new || it.old_name.is_some());
+    functions.retain(|function| function.old != function.new || function.old_name.is_some());
     functions.sort_by(|a, b| (b.new - b.old).abs().total_cmp(&(a.new - a.old).abs()));
     functions
 }
@@ -182,36 +187,35 @@ fn function_changes(old: &ProfilePhase, new: &ProfilePhase) -> Vec<FunctionChang
 /// Returns the changes in all phases that are present on at least one side.
 pub fn changes(old: &Profile, new: &Profile) -> Vec<PhaseChange> {
     let has_functions = old.has_functions() && new.has_functions();
-    let (before, after) = (old.merged(), new.merged());
-    let gone = before
+    let (old_phases, new_phases) = (old.merged(), new.merged());
+    let removed = old_phases
         .iter()
-        .filter(|it| !after.iter().any(|other| other.is_like(it)));
+        .filter(|phase| phase.find_in(&new_phases).is_none());
     let change = |phase: &ProfilePhase| {
-        let [old_phase, new_phase] =
-            [&before, &after].map(|all| all.iter().find(|it| it.is_like(phase)));
-        let none = ProfilePhase::default();
-        let [of_old, of_new] = [old_phase, new_phase].map(|it| it.unwrap_or(&none));
-        let old = PhaseSide::of(old, old_phase, phase);
-        let new = PhaseSide::of(new, new_phase, phase);
-        let is_measured = ![old, new].contains(&PhaseSide::NotMeasured);
-        let functions = match has_functions && is_measured {
-            true => function_changes(of_old, of_new),
-            false => Vec::new(),
+        let old_phase = phase.find_in(&old_phases);
+        let new_phase = phase.find_in(&new_phases);
+        let old_side = PhaseSide::of(old, old_phase, phase);
+        let new_side = PhaseSide::of(new, new_phase, phase);
+        let is_measured = ![old_side, new_side].contains(&PhaseSide::NotMeasured);
+        let functions = if has_functions && is_measured {
+            let none = ProfilePhase::default();
+            function_changes(old_phase.unwrap_or(&none), new_phase.unwrap_or(&none))
+        } else {
+            Vec::new()
         };
         PhaseChange {
             figure: phase.figure_name(),
-            old,
-            new,
+            old: old_side,
+            new: new_side,
             functions,
         }
     };
-    after.iter().chain(gone).map(change).collect()
+    new_phases.iter().chain(removed).map(change).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::profile::Cost;
 
     #[test]
     fn waiting_counts_beside_own_instructions() {
@@ -247,17 +251,20 @@ mod tests {
     fn phase_of_one_side_has_no_figure_on_the_other() {
         let old = Profile::made_up(&[("serial", "entry", 10, 10), ("parallel", "entry", 10, 10)]);
         let new = Profile::made_up(&[("serial", "entry", 10, 10), ("serial", "flush", 20, 20)]);
-        let all = changes(&old, &new);
+        let changes = changes(&old, &new);
         let sides = |figure: &str| {
-            let found = all.iter().find(|it| it.figure == figure);
-            let it = found.expect("a change");
+            let change = changes
+                .iter()
+                .find(|change| change.figure == figure)
+                .expect("a change");
             assert!(
-                it.exceeds(&InstructionScope::BOTH, 1.0)
-                    && it.share(InstructionScope::All).is_none()
+                change.exceeds(&InstructionScope::BOTH, 1.0)
+                    && change.share(InstructionScope::All).is_none()
             );
-            let is_measured = ![it.old, it.new].contains(&PhaseSide::NotMeasured);
-            assert_eq!(it.functions.len(), usize::from(is_measured));
-            (it.old, it.new, it.is_larger(&InstructionScope::BOTH, 0.0))
+            let is_measured = ![change.old, change.new].contains(&PhaseSide::NotMeasured);
+            assert_eq!(change.functions.len(), usize::from(is_measured));
+            let is_larger = change.is_larger(&InstructionScope::BOTH, 0.0);
+            (change.old, change.new, is_larger)
         };
         let figure = |own: f64| {
             PhaseSide::Measured(PhaseFigure {
@@ -280,18 +287,20 @@ mod tests {
                 calls: 1,
                 ..Cost::default()
             };
-            let stacks = stacks
-                .iter()
-                .map(|(stack, it)| ((*stack).to_owned(), cost(*it)));
             ProfilePhase {
                 samples: 1,
-                stacks: stacks.collect(),
+                stacks: stacks
+                    .iter()
+                    .map(|(stack, instructions)| ((*stack).to_owned(), cost(*instructions)))
+                    .collect(),
                 ..ProfilePhase::default()
             }
         };
         let rows = |old: &[(&str, u64)], new: &[(&str, u64)]| {
             let changes = function_changes(&phase(old), &phase(new));
-            let row = |it: &FunctionChange| format!("{} {} {}", it.label(), it.old, it.new);
+            let row = |change: &FunctionChange| {
+                format!("{} {} {}", change.label(), change.old, change.new)
+            };
             changes.iter().map(row).collect::<Vec<_>>()
         };
         assert_eq!(

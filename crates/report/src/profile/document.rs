@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 
 use itertools::Itertools as _;
 
-use super::difference::{self, FunctionChange, InstructionScope, PhaseChange, PhaseSide};
+use super::difference::{self, InstructionScope, PhaseChange, PhaseSide};
 use super::event::{Event, EventCounts, EventGroup, unit_name};
 use super::flame;
 use super::profile::{Profile, ProfilePhase};
-use crate::export::{Block, Chart, Table};
+use crate::export::{Block, Chart, Table, percent_text};
 
 /// The maximum number of functions listed per phase.
 const NAMED_MAX: usize = 12;
@@ -29,88 +29,109 @@ the color of a function depends on the change in its own instructions.";
 
 /// Returns the document for a profile or, with a baseline, the document for the differences.
 pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'static>> {
-    let changes = baseline.map_or_else(Vec::new, |it| difference::changes(it, profile));
-    let mut all = vec![
+    let mut blocks = vec![
         Block::Title(title(profile, baseline)),
         Block::Definitions(definitions(profile, baseline)),
     ];
-    all.extend(profile.notes.iter().cloned().map(Block::Warning));
+    blocks.extend(profile.notes.iter().cloned().map(Block::Warning));
     match baseline {
-        None => {
-            all.extend(phase_table(profile).map(Block::Table));
-            if profile.unit.is_none() {
-                all.extend(event_tables(profile).map(Block::Table));
-            }
-        }
-        Some(baseline) => {
-            let (here, there) = (&profile.conditions, &baseline.conditions);
-            let warning = match there.as_str() {
-                "" => "the baseline is a log; its ticks are instructions only if the run used \
-                    --icount"
-                    .into(),
-                _ => format!("conditions differ: {here}; baseline: {there}"),
-            };
-            all.extend((here != there).then_some(Block::Warning(warning)));
-            all.extend(
-                baseline
-                    .notes
-                    .iter()
-                    .map(|it| Block::Warning(format!("baseline: {it}"))),
-            );
-            all.extend(change_table(&changes, profile.unit).map(Block::Table));
-            all.extend(function_changes(&changes).map(Block::Table));
-        }
+        None => add_figures(&mut blocks, profile),
+        Some(baseline) => add_changes(&mut blocks, profile, baseline),
     }
-    let (phases, old) = (profile.merged(), baseline.map(Profile::merged));
-    let none = ProfilePhase::default();
-    for phases in phases.chunk_by(|a, b| a.scenario == b.scenario) {
+    blocks
+}
+
+/// Adds the sections about a profile without a baseline.
+fn add_figures(blocks: &mut Vec<Block<'static>>, profile: &Profile) {
+    blocks.extend(phase_table(profile).map(Block::Table));
+    if profile.unit.is_none() {
+        blocks.extend(event_tables(profile).map(Block::Table));
+    }
+    for phases in by_scenario(&profile.merged()) {
         let scenario = &phases[0].scenario;
-        if baseline.is_none() {
-            all.push(Block::Heading(scenario.clone()));
-            all.extend(functions(scenario, phases, profile.unit).map(Block::Table));
-        }
-        let figures = phases.iter().filter_map(|phase| {
-            // A phase that is missing from the baseline is compared with an empty one.
-            let old = old.as_ref().map(|all| {
-                let found = all.iter().find(|it| it.is_like(phase));
-                found.unwrap_or(&none)
-            });
-            // With a baseline, only changes are listed.
-            let is_it = |it: &&PhaseChange| it.figure == phase.figure_name();
-            let change = changes.iter().find(is_it);
-            let is_shown = match baseline {
-                Some(_) => change.is_some_and(|it| it.changed_functions().next().is_some()),
-                None => phase.own() > 0,
-            };
-            is_shown.then(|| flame::figure(phase, old, profile.unit))
-        });
-        let figures: Vec<Chart> = figures.collect();
-        if baseline.is_some() && !figures.is_empty() {
-            all.push(Block::DrawingHeading(scenario.clone()));
-        }
-        all.push(Block::Drawings(figures));
+        blocks.push(Block::Heading(scenario.clone()));
+        blocks.extend(functions(scenario, phases, profile.unit).map(Block::Table));
+        let graphs = phases
+            .iter()
+            .filter(|phase| phase.own() > 0)
+            .map(|phase| flame::figure(phase, None, profile.unit));
+        blocks.push(Block::Drawings(graphs.collect()));
     }
-    all
+}
+
+/// Adds the sections about the differences between two profiles. Phases whose functions did not
+/// change have no flame graph.
+fn add_changes(blocks: &mut Vec<Block<'static>>, profile: &Profile, baseline: &Profile) {
+    blocks.extend(conditions_warning(profile, baseline).map(Block::Warning));
+    let notes = baseline.notes.iter();
+    blocks.extend(notes.map(|note| Block::Warning(format!("baseline: {note}"))));
+    let changes = difference::changes(baseline, profile);
+    blocks.extend(change_table(&changes, profile.unit).map(Block::Table));
+    blocks.extend(function_changes(&changes).map(Block::Table));
+    let has_changed = |phase: &&ProfilePhase| {
+        let figure = phase.figure_name();
+        let change = changes.iter().find(|change| change.figure == figure);
+        change.is_some_and(|change| change.changed_functions().next().is_some())
+    };
+    let old_phases = baseline.merged();
+    // A phase that is missing from the baseline is compared with an empty one.
+    let none = ProfilePhase::default();
+    for phases in by_scenario(&profile.merged()) {
+        let graphs: Vec<Chart> = phases
+            .iter()
+            .filter(has_changed)
+            .map(|phase| {
+                let old = phase.find_in(&old_phases).unwrap_or(&none);
+                flame::figure(phase, Some(old), profile.unit)
+            })
+            .collect();
+        if !graphs.is_empty() {
+            blocks.push(Block::DrawingHeading(phases[0].scenario.clone()));
+        }
+        blocks.push(Block::Drawings(graphs));
+    }
+}
+
+/// Groups phases by scenario. No group is empty.
+fn by_scenario(phases: &[ProfilePhase]) -> impl Iterator<Item = &[ProfilePhase]> {
+    phases.chunk_by(|a, b| a.scenario == b.scenario)
+}
+
+/// Describes the conditions if they differ.
+fn conditions_warning(profile: &Profile, baseline: &Profile) -> Option<String> {
+    let (new, old) = (&profile.conditions, &baseline.conditions);
+    if new == old {
+        None
+    } else if old.is_empty() {
+        Some(
+            "the baseline is a log; its ticks are instructions only if the run used --icount"
+                .to_owned(),
+        )
+    } else {
+        Some(format!("conditions differ: {new}; baseline: {old}"))
+    }
 }
 
 /// Returns the document's title.
 pub fn title(profile: &Profile, baseline: Option<&Profile>) -> String {
-    let of = format!("PSCI calls of {}", profile.board);
+    let board = &profile.board;
     match baseline {
-        None => format!("{of} by firmware function"),
-        Some(_) => format!("{of}: changes by firmware function"),
+        None => format!("PSCI calls of {board} by firmware function"),
+        Some(_) => format!("PSCI calls of {board}: changes by firmware function"),
     }
 }
 
 fn definitions(profile: &Profile, baseline: Option<&Profile>) -> Vec<(&'static str, String)> {
     let merged = profile.merged();
-    let scenarios = merged.chunk_by(|a, b| a.scenario == b.scenario);
-    let samples: u64 = scenarios.map(|it| it[0].samples).sum();
-    let mut all = vec![("Firmware", profile.firmware.clone())];
-    all.extend(baseline.map(|it| ("Baseline", it.firmware.clone())));
-    let samples = format!("{samples}; all phases match PMF's ticks");
-    all.extend([("Samples", samples), ("Unit", unit_text(profile.unit))]);
-    all
+    let samples: u64 = by_scenario(&merged).map(|phases| phases[0].samples).sum();
+    let mut lines = vec![("Firmware", profile.firmware.clone())];
+    lines.extend(baseline.map(|baseline| ("Baseline", baseline.firmware.clone())));
+    lines.push((
+        "Samples",
+        format!("{samples}; all phases match PMF's ticks"),
+    ));
+    lines.push(("Unit", unit_text(profile.unit)));
+    lines
 }
 
 /// Returns the unit of a profile's figures.
@@ -124,11 +145,11 @@ pub fn unit_text(event: Option<Event>) -> String {
 /// Returns what the columns for a CPU's own figures and for those of all CPUs contain. PMF's ticks
 /// are instructions.
 pub fn scopes_text(event: Option<Event>) -> String {
-    let all = match event {
+    let ticks = match event {
         None => ": PMF's ticks",
         Some(_) => "",
     };
-    format!("a CPU's own {}, and all CPUs'{all}", unit_name(event))
+    format!("a CPU's own {}, and all CPUs'{ticks}", unit_name(event))
 }
 
 /// Formats a mean, without decimals if it is an integer.
@@ -151,14 +172,14 @@ pub fn signed(change: f64) -> String {
 fn phase_table(profile: &Profile) -> Option<Table> {
     let mut table = Table::titled("Phases");
     table.words(["Scenario", "Phase"]);
-    let all = match profile.unit {
+    let all_heading = match profile.unit {
         None => "All (PMF)",
         Some(_) => "All",
     };
-    table.numbers(["Samples", "Own", "Of other CPUs", all]);
+    table.numbers(["Samples", "Own", "Of other CPUs", all_heading]);
     for phase in profile.merged() {
         let (own, all) = (phase.own(), phase.elapsed);
-        let figures = [own, all - own, all].map(|it| number(phase.mean(it)));
+        let figures = [own, all - own, all].map(|sum| number(phase.mean(sum)));
         let names = [phase.scenario, phase.name, phase.samples.to_string()];
         table.rows.push([names, figures].concat());
     }
@@ -167,17 +188,20 @@ fn phase_table(profile: &Profile) -> Option<Table> {
 
 /// Returns a table of the events in each phase for each group of events that occur.
 fn event_tables(profile: &Profile) -> impl Iterator<Item = Table> {
-    let phases = profile.merged().into_iter();
-    let phases: Vec<_> = phases.map(|phase| (phase.events(), phase)).collect();
+    let merged = profile.merged().into_iter();
+    let counted: Vec<_> = merged.map(|phase| (phase.events(), phase)).collect();
     EventGroup::ALL
         .into_iter()
-        .filter_map(move |group| event_table(group, &phases))
+        .filter_map(move |group| event_table(group, &counted))
 }
 
 fn event_table(group: EventGroup, phases: &[(EventCounts, ProfilePhase)]) -> Option<Table> {
     let occurs = |event: &Event| phases.iter().any(|(counts, _)| counts[*event] > 0);
-    let events = Event::ALL.into_iter().filter(|it| it.group() == group);
-    let events: Vec<Event> = events.filter(occurs).collect();
+    let events: Vec<Event> = Event::ALL
+        .into_iter()
+        .filter(|event| event.group() == group)
+        .filter(occurs)
+        .collect();
     if events.is_empty() {
         return None;
     }
@@ -199,28 +223,29 @@ fn functions(scenario: &str, phases: &[ProfilePhase], unit: Option<Event>) -> Op
     table.numbers(["Share", "Calls"]);
     table.words(["Called by"]);
     for phase in phases.iter().filter(|phase| phase.own() > 0) {
-        let all = phase.own() as f64;
-        let mut row = |name: String, instructions: u64, calls: String, caller: String| {
+        let total = phase.own() as f64;
+        let mut add_row = |name: String, instructions: u64, calls: String, caller: String| {
             let mean = number(phase.mean(instructions));
-            let share = format!("{:.1} %", 100.0 * instructions as f64 / all);
-            let cells = [phase.name.clone(), name, mean, share, calls, caller];
-            table.rows.push(cells.into());
+            let share = format!("{:.1} %", 100.0 * instructions as f64 / total);
+            let entries = [phase.name.clone(), name, mean, share, calls, caller];
+            table.rows.push(entries.into());
         };
-        let (mut others, mut instructions) = (0, 0);
-        let functions = phase.functions().into_iter();
-        let functions = functions.sorted_by_key(|it| Reverse(it.1.instructions));
-        for (place, (name, cost)) in functions.enumerate() {
-            if place < NAMED_MAX && cost.instructions as f64 >= SHARE_MIN * all {
+        let (mut other_count, mut other_instructions) = (0, 0);
+        let costs = phase.functions().into_iter();
+        let largest_first = costs.sorted_by_key(|(_, cost)| Reverse(cost.instructions));
+        for (index, (name, cost)) in largest_first.enumerate() {
+            if index < NAMED_MAX && cost.instructions as f64 >= SHARE_MIN * total {
                 let calls = number(phase.mean(cost.calls));
                 let caller = phase.caller(name).unwrap_or("").to_owned();
-                row(name.to_owned(), cost.instructions, calls, caller);
+                add_row(name.to_owned(), cost.instructions, calls, caller);
             } else {
-                (others, instructions) = (others + 1, instructions + cost.instructions);
+                other_count += 1;
+                other_instructions += cost.instructions;
             }
         }
-        if others > 0 {
-            let name = format!("({others} others)");
-            row(name, instructions, String::new(), String::new());
+        if other_count > 0 {
+            let name = format!("({other_count} others)");
+            add_row(name, other_instructions, String::new(), String::new());
         }
     }
     table.finished()
@@ -230,10 +255,16 @@ fn functions(scenario: &str, phases: &[ProfilePhase], unit: Option<Event>) -> Op
 /// instructions that other CPUs execute at the same time. For a log, only the total for all CPUs is
 /// known.
 pub fn change_table(changes: &[PhaseChange], unit: Option<Event>) -> Option<Table> {
-    let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
-    let has_own = sides()
+    let has_own = changes
+        .iter()
+        .flat_map(|change| [change.old, change.new])
         .filter_map(PhaseSide::figure)
-        .all(|it| it.own.is_some());
+        .all(|figure| figure.own.is_some());
+    let scopes: &[InstructionScope] = if has_own {
+        &InstructionScope::BOTH
+    } else {
+        &[InstructionScope::All]
+    };
     let mut table = Table::titled(format!("Phases ({})", scopes_text(unit)));
     table.words(["Figure"]);
     if has_own {
@@ -243,37 +274,34 @@ pub fn change_table(changes: &[PhaseChange], unit: Option<Event>) -> Option<Tabl
     if has_own {
         table.numbers(["Waiting"]);
     }
-    for it in changes {
-        let parts = InstructionScope::BOTH
-            .iter()
-            .filter(|it| has_own || **it == InstructionScope::All);
-        let mut cells = vec![it.figure.clone()];
-        for part in parts {
-            cells.extend([it.old, it.new].map(|side| side_text(side, *part)));
-            cells.push(it.share(*part).map_or_else(String::new, share_text));
+    for change in changes {
+        let mut entries = vec![change.figure.clone()];
+        for scope in scopes {
+            entries.extend([change.old, change.new].map(|side| side_text(side, *scope)));
+            entries.push(change.share(*scope).map_or_else(String::new, share_text));
         }
         if has_own {
-            cells.push(it.waiting().map_or_else(String::new, signed));
+            entries.push(change.waiting().map_or_else(String::new, signed));
         }
-        table.rows.push(cells);
+        table.rows.push(entries);
     }
     table.finished()
 }
 
-fn side_text(side: PhaseSide, part: InstructionScope) -> String {
+fn side_text(side: PhaseSide, scope: InstructionScope) -> String {
     match side {
         PhaseSide::NotMeasured => "not measured".to_owned(),
         PhaseSide::NoSuchPhase => "no such phase".to_owned(),
-        PhaseSide::Measured(figure) => part.of(figure).map_or_else(String::new, number),
+        PhaseSide::Measured(figure) => scope.of(figure).map_or_else(String::new, number),
     }
 }
 
 /// Formats a share.
 pub fn share_text(share: f64) -> String {
-    match share {
-        0.0 => "0".to_owned(),
-        share if share.is_finite() => format!("{:+.2} %", 100.0 * share),
-        _ => "from zero".to_owned(),
+    if share == 0.0 {
+        "0".to_owned()
+    } else {
+        percent_text(share.is_finite().then_some(100.0 * share))
     }
 }
 
@@ -282,20 +310,23 @@ pub fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
     let mut table = Table::titled("Functions that changed");
     table.words(["Figure", "Function"]);
     table.numbers(["Baseline", "Now", "Change", "Calls, baseline", "Calls, now"]);
-    for it in changes {
-        let mut row = |name: String, [old, new]: [f64; 2], calls: [String; 2]| {
+    for change in changes {
+        let mut add_row = |name: String, [old, new]: [f64; 2], calls: [String; 2]| {
             let figures = [number(old), number(new), signed(new - old)];
-            let cells = [&[it.figure.clone(), name][..], &figures, &calls];
-            table.rows.push(cells.concat());
+            let entries = [&[change.figure.clone(), name][..], &figures, &calls];
+            table.rows.push(entries.concat());
         };
-        let (named, rest) = it.functions.split_at(it.functions.len().min(NAMED_MAX));
-        for it in named {
-            row(it.label(), [it.old, it.new], it.calls.map(number));
+        let named_count = change.functions.len().min(NAMED_MAX);
+        let (named, others) = change.functions.split_at(named_count);
+        for function in named {
+            let counts = [function.old, function.new];
+            add_row(function.label(), counts, function.calls.map(number));
         }
-        if !rest.is_empty() {
-            let sum = |of: fn(&FunctionChange) -> f64| rest.iter().map(of).sum();
-            let sums = [sum(|it| it.old), sum(|it| it.new)];
-            row(format!("({} others)", rest.len()), sums, Default::default());
+        if !others.is_empty() {
+            let old = others.iter().map(|function| function.old).sum();
+            let new = others.iter().map(|function| function.new).sum();
+            let name = format!("({} others)", others.len());
+            add_row(name, [old, new], Default::default());
         }
     }
     table.finished()
@@ -319,8 +350,8 @@ mod tests {
         );
         let own = ["1394", "772", "-44.62 %"];
         let all = ["31717.5", "471513", "+1386.60 %"];
-        let cells = [&["parallel:entry"][..], &own, &all, &["+440417.5"]].concat();
-        assert_eq!(rows, [cells]);
+        let entries = [&["parallel:entry"][..], &own, &all, &["+440417.5"]].concat();
+        assert_eq!(rows, [entries]);
     }
 
     #[test]

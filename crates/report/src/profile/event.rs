@@ -223,7 +223,9 @@ impl IndexMut<Event> for EventCounts {
 impl AddAssign for EventCounts {
     #[inline]
     fn add_assign(&mut self, other: Self) {
-        iter::zip(&mut self.0, other.0).for_each(|(sum, count)| *sum += count);
+        for (sum, count) in iter::zip(&mut self.0, other.0) {
+            *sum += count;
+        }
     }
 }
 

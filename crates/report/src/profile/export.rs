@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::difference;
 use super::document::{NOTES, document, title};
-use super::profile::{Profile, ProfilePhase};
+use super::profile::Profile;
 use crate::export::{write_blocks, write_page};
 
 /// A format of profiles.
@@ -56,16 +56,7 @@ pub fn write(
 }
 
 fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Write) -> Result<()> {
-    let lines = |profile: &Profile| {
-        let of_phase = |phase: ProfilePhase| {
-            let name = phase.figure_name();
-            let stacks = phase.stacks.into_iter();
-            stacks.map(move |(stack, cost)| (format!("{name};{stack}"), cost.instructions))
-        };
-        let phases = profile.merged().into_iter();
-        phases.flat_map(of_phase).collect::<BTreeMap<_, _>>()
-    };
-    let (old, mut new) = (baseline.map(lines), lines(profile));
+    let (old, mut new) = (baseline.map(folded_stacks), folded_stacks(profile));
     for stack in old.iter().flat_map(|old| old.keys()) {
         new.entry(stack.clone()).or_default();
     }
@@ -81,28 +72,45 @@ fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Wri
     Ok(())
 }
 
+/// Returns the instructions of each stack, which starts with the scenario and phase.
+fn folded_stacks(profile: &Profile) -> BTreeMap<String, u64> {
+    let mut folded = BTreeMap::new();
+    for phase in profile.merged() {
+        let name = phase.figure_name();
+        for (stack, cost) in phase.stacks {
+            folded.insert(format!("{name};{stack}"), cost.instructions);
+        }
+    }
+    folded
+}
+
 /// Returns a profile in speedscope format: one sampled profile per phase, with each stack listed
 /// once and weighted by its instructions.
 fn speedscope(profile: &Profile) -> Value {
     let phases = profile.merged();
     let names = phases
         .iter()
-        .flat_map(|it| it.stacks.keys())
-        .flat_map(|it| it.split(';'));
-    let frames: Vec<&str> = names.unique().collect();
-    let places: HashMap<&str, usize> = frames.iter().copied().zip(0..).collect();
-    let profiles = phases.iter().map(|phase| {
-        let stacks = phase.stacks.keys();
-        let samples = stacks.map(|it| it.split(';').map(|it| places[it]).collect_vec());
-        let weights = phase.stacks.values().map(|it| it.instructions);
-        json!({
-            "type": "sampled", "name": phase.figure_name(), "unit": "none", "startValue": 0,
-            "endValue": phase.own(), "samples": samples.collect_vec(),
-            "weights": weights.collect_vec(),
+        .flat_map(|phase| phase.stacks.keys())
+        .flat_map(|stack| stack.split(';'))
+        .unique()
+        .collect_vec();
+    let indices: HashMap<&str, usize> = names.iter().copied().zip(0..).collect();
+    let sample = |stack: &String| stack.split(';').map(|name| indices[name]).collect_vec();
+    let profiles = phases
+        .iter()
+        .map(|phase| {
+            let costs = phase.stacks.values();
+            json!({
+                "type": "sampled", "name": phase.figure_name(), "unit": "none", "startValue": 0,
+                "endValue": phase.own(), "samples": phase.stacks.keys().map(sample).collect_vec(),
+                "weights": costs.map(|cost| cost.instructions).collect_vec(),
+            })
         })
-    });
-    let profiles = profiles.collect_vec();
-    let frames = frames.iter().map(|it| json!({ "name": it })).collect_vec();
+        .collect_vec();
+    let frames = names
+        .iter()
+        .map(|name| json!({ "name": name }))
+        .collect_vec();
     json!({
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "name": title(profile, None), "shared": { "frames": frames }, "profiles": profiles,

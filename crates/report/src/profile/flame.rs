@@ -16,7 +16,7 @@ struct Graph {
     scale: f64,
     has_baseline: bool,
     /// The phase's instructions in the baseline and in the new profile.
-    all: [f64; 2],
+    totals: [f64; 2],
     /// What is counted.
     unit: &'static str,
     /// The shades that have been used.
@@ -24,9 +24,9 @@ struct Graph {
 }
 
 impl Graph {
-    /// Draws the frame that represents the entire phase.
+    /// Draws the stack frame that represents the entire phase.
     fn draw_phase(&mut self, name: &str, width: f64) {
-        let [old, new] = self.all;
+        let [old, new] = self.totals;
         let mut said = format!("{name}: {new:.1} {}", self.unit);
         if self.has_baseline {
             said += &format!("; baseline {old:.1}");
@@ -37,14 +37,14 @@ impl Graph {
             said: &said,
             depth: 0,
             width,
-            shares: self.shares(self.all),
+            shares: self.shares(self.totals),
         };
         self.drawing.frame((LEFT, width * self.scale), &frame);
     }
 
-    /// Draws functions with the same caller, the first one at `x`.
-    fn draw(&mut self, frames: &[CallFrame<'_>], x: f64, depth: usize) {
-        let mut x = x;
+    /// Draws functions with the same caller, the first one at `left`.
+    fn draw(&mut self, frames: &[CallFrame<'_>], left: f64, depth: usize) {
+        let mut x = left;
         for frame in frames {
             let width = frame.width();
             let change = frame.own[1] - frame.own[0];
@@ -52,7 +52,7 @@ impl Graph {
             let said = format!("{name}: {}", self.figures(frame));
             let mut class = "flame";
             if self.has_baseline {
-                let shade = Shade::of(change, self.all[0]);
+                let shade = Shade::of(change, self.totals[0]);
                 if !self.shades.contains(&shade) {
                     self.shades.push(shade);
                 }
@@ -97,10 +97,16 @@ impl Graph {
     /// Returns the percentages of the phase in the new profile and, if there is one, in the
     /// baseline.
     fn shares(&self, [old, new]: [f64; 2]) -> Vec<f64> {
-        let share = |part: f64, all: f64| if all > 0.0 { 100.0 * part / all } else { 0.0 };
-        let mut shares = vec![share(new, self.all[1])];
+        let share = |count: f64, total: f64| {
+            if total > 0.0 {
+                100.0 * count / total
+            } else {
+                0.0
+            }
+        };
+        let mut shares = vec![share(new, self.totals[1])];
         if self.has_baseline {
-            shares.push(share(old, self.all[0]));
+            shares.push(share(old, self.totals[0]));
         }
         shares
     }
@@ -111,9 +117,9 @@ impl Graph {
             .iter()
             .filter(|shade| self.shades.contains(shade));
         let shades = used.map(|shade| (shade.class, shade.meaning.to_owned()));
-        let heading = "Change in self, as a share of the phase in the baseline:".to_owned();
-        let heading = self.has_baseline.then_some(("", heading));
-        heading.into_iter().chain(shades).collect()
+        let heading = "Change in self, as a share of the phase in the baseline:";
+        let first_entry = self.has_baseline.then(|| ("", heading.to_owned()));
+        first_entry.into_iter().chain(shades).collect()
     }
 }
 
@@ -127,14 +133,14 @@ pub(super) fn figure(
     let title = format!("{}: {}", phase.scenario, phase.name);
     let none = ProfilePhase::default();
     let frames = merge_calls(old.unwrap_or(&none), phase);
-    let all = totals(&frames);
+    let totals = totals(&frames);
     let width = total_width(&frames);
     let lanes = 1 + depth(&frames);
     let mut graph = Graph {
         drawing: Drawing::of_height(LANE * lanes as f64 + 4.0),
         scale: (EDGE - LEFT) / width.max(f64::MIN_POSITIVE),
         has_baseline: old.is_some(),
-        all,
+        totals,
         unit: unit_name(unit),
         shades: Vec::new(),
     };
@@ -142,7 +148,7 @@ pub(super) fn figure(
     graph.draw(&frames, LEFT, 1);
     let said = format!(
         "{:.1} {} per call on average, by call stack.",
-        all[1], graph.unit
+        totals[1], graph.unit
     );
     let legend = graph.legend();
     let chart = graph.drawing.figure(id, [title, said], legend);

@@ -2,13 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use suite::plan::Variant;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 use suite::model::{CellStep, Scenario, Verdict};
-use suite::plan::{ActiveCpus, Axis, Method};
+use suite::plan::{ActiveCpus, Axis, Method, Variant};
 
 use super::event::{Event, EventCounts};
 use crate::log::LoggedRun;
@@ -26,7 +25,9 @@ pub const RESET: &str = "reset";
 /// The stack in a phase without any events.
 const NO_STACK: &str = "(none)";
 
-/// A run's profile.
+/// A run's profile. One from [`Self::from_json`] has phases with unique names, and its numbers can
+/// be added without overflow. That it belongs to the log next to it is checked only when the two
+/// are read together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Profile {
     format: u32,
@@ -126,6 +127,11 @@ impl ProfilePhase {
         (&self.scenario, &self.name) == (&other.scenario, &other.name)
     }
 
+    /// Returns the phase in `phases` that has the same scenario and name.
+    pub(super) fn find_in<'p>(&self, phases: &'p [Self]) -> Option<&'p Self> {
+        phases.iter().find(|phase| phase.is_like(self))
+    }
+
     /// Returns the mean number of instructions per call.
     pub fn figure(&self) -> PhaseFigure {
         PhaseFigure {
@@ -136,13 +142,15 @@ impl ProfilePhase {
 
     /// Returns the CPU's own instructions.
     pub fn own(&self) -> u64 {
-        self.stacks.values().map(|it| it.instructions).sum()
+        self.stacks.values().map(|cost| cost.instructions).sum()
     }
 
     /// Returns the CPU's own events.
     pub fn events(&self) -> EventCounts {
         let mut sum = EventCounts::default();
-        self.stacks.values().for_each(|it| sum += it.events);
+        for cost in self.stacks.values() {
+            sum += cost.events;
+        }
         sum
     }
 
@@ -163,24 +171,27 @@ impl ProfilePhase {
 
     /// Returns the function that calls `function` most often.
     pub fn caller(&self, function: &str) -> Option<&str> {
-        let stacks = self.stacks.iter().filter_map(|(stack, cost)| {
-            let caller = stack.strip_suffix(function)?.strip_suffix(';')?;
-            Some((caller.rsplit(';').next()?, cost.calls))
+        let calls_by_caller = self.stacks.iter().filter_map(|(stack, cost)| {
+            let caller_stack = stack.strip_suffix(function)?.strip_suffix(';')?;
+            Some((caller_stack.rsplit(';').next()?, cost.calls))
         });
-        let sums = stacks.into_grouping_map().sum();
-        let most = sums.into_iter().max_by_key(|it| (it.1, Reverse(it.0)));
-        most.map(|it| it.0)
+        let (caller, _) = calls_by_caller
+            .into_grouping_map()
+            .sum()
+            .into_iter()
+            .max_by_key(|(caller, calls)| (*calls, Reverse(*caller)))?;
+        Some(caller)
     }
 }
 
 impl Profile {
     /// Returns a profile of `run` that has no phases yet. `log` is the SHA-256 of the run's log.
     pub fn new(run: &LoggedRun, log: String) -> Self {
-        let stage = run.firmware.iter().rev().find_map(|it| it.version.clone());
+        let firmware = run.firmware_version().unwrap_or("unknown firmware");
         Self {
             format: FORMAT,
             board: run.board().unwrap_or("unknown board").to_owned(),
-            firmware: stage.unwrap_or_else(|| "unknown firmware".to_owned()),
+            firmware: firmware.to_owned(),
             conditions: String::new(),
             log,
             notes: notes(run),
@@ -197,21 +208,16 @@ impl Profile {
 
     /// Returns false for a log's profile.
     pub fn has_functions(&self) -> bool {
-        self.phases.iter().any(|it| !it.stacks.is_empty())
+        self.phases.iter().any(|phase| !phase.stacks.is_empty())
     }
 
     /// Returns the phases summed over all CPUs.
     pub fn merged(&self) -> Vec<ProfilePhase> {
         let mut merged = Vec::new();
         for phase in &self.phases {
-            let cpu = String::new();
-            add(
-                &mut merged,
-                ProfilePhase {
-                    cpu,
-                    ..phase.clone()
-                },
-            );
+            let mut of_all_cpus = phase.clone();
+            of_all_cpus.cpu.clear();
+            add(&mut merged, of_all_cpus);
         }
         merged
     }
@@ -248,57 +254,60 @@ impl Profile {
             let format = profile.format;
             bail!("the profile has format {format}, but this version reads format {FORMAT}");
         }
-        let numbers = |it: &ProfilePhase| {
-            let costs = it.stacks.values().flat_map(|it| {
-                [it.instructions, it.calls]
-                    .into_iter()
-                    .chain(it.events.iter().map(|(_, count)| count))
-            });
-            costs
-                .chain([it.elapsed, it.samples])
-                .all(|it| it < NUMBER_MAX)
-                && it.samples > 0
-        };
-        let mut names = profile
-            .phases
+        let phases = &profile.phases;
+        let mut names = phases
             .iter()
-            .map(|it| (&it.scenario, &it.name, &it.cpu));
-        if profile.phases.is_empty() || !profile.phases.iter().all(numbers) || !names.all_unique() {
+            .map(|phase| (&phase.scenario, &phase.name, &phase.cpu));
+        if phases.is_empty() || !phases.iter().all(has_possible_numbers) || !names.all_unique() {
             bail!("the profile is damaged: no phases, a repeated phase, or impossible numbers");
         }
         Ok(profile)
     }
 }
 
-/// Returns sentences about what a run's figures do not include.
-fn notes(run: &LoggedRun) -> Vec<String> {
-    let lost = run
-        .closing
-        .as_ref()
-        .filter(|it| it.verdict != Verdict::Pass);
-    let lost = lost.map(|it| format!("the run did not pass: {}", it.line));
-    let is_left_out = |it: &&Scenario| it.cells.iter().all(|cell| cell.samples.is_empty());
-    let left_out = run
-        .run
-        .scenarios
-        .iter()
-        .filter(is_left_out)
-        .map(name_of)
-        .join(", ");
-    let left_out = Some(left_out).filter(|it| !it.is_empty());
-    let left_out =
-        left_out.map(|it| format!("not shown here, because PMF's timestamps are missing: {it}"));
-    lost.into_iter().chain(left_out).collect()
+/// Returns true if a phase has samples, and its numbers can be added without overflow.
+fn has_possible_numbers(phase: &ProfilePhase) -> bool {
+    let is_possible = |number: u64| number < NUMBER_MAX;
+    let are_possible = |cost: &Cost| {
+        is_possible(cost.instructions)
+            && is_possible(cost.calls)
+            && cost.events.iter().all(|(_, count)| is_possible(count))
+    };
+    phase.samples > 0
+        && is_possible(phase.samples)
+        && is_possible(phase.elapsed)
+        && phase.stacks.values().all(are_possible)
 }
 
-/// Merges the phase into the one in `all` with the same names, or appends it if there is no
+/// Returns sentences about what a run's figures do not include.
+fn notes(run: &LoggedRun) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(closing) = &run.closing
+        && closing.verdict != Verdict::Pass
+    {
+        notes.push(format!("the run did not pass: {}", closing.line));
+    }
+    let scenarios = run.run.scenarios.iter();
+    let left_out = scenarios
+        .filter(|scenario| scenario.cells.iter().all(|cell| cell.samples.is_empty()))
+        .map(name_of)
+        .join(", ");
+    if !left_out.is_empty() {
+        notes.push(format!(
+            "not shown here, because PMF's timestamps are missing: {left_out}"
+        ));
+    }
+    notes
+}
+
+/// Merges the phase into the one in `sums` with the same names, or appends it if there is no
 /// match.
-fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
-    let found = all
+fn add(sums: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
+    let same_names = sums
         .iter_mut()
-        .find(|it| it.is_like(&phase) && it.cpu == phase.cpu);
-    let Some(sum) = found else {
-        return all.push(phase);
+        .find(|sum| sum.is_like(&phase) && sum.cpu == phase.cpu);
+    let Some(sum) = same_names else {
+        return sums.push(phase);
     };
     sum.samples += phase.samples;
     sum.elapsed += phase.elapsed;
@@ -309,12 +318,14 @@ fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
 
 /// Returns a name that is unique within the run.
 pub fn name_of(scenario: &Scenario) -> String {
-    let tag = scenario.id.short_tag().to_owned();
-    let method = Some(scenario.method).filter(|it| *it != Method::Tftf);
-    let method = method.map_or_else(String::new, |it| format!("/{}", it.word()));
-    let helper = scenario.helper;
-    let helper = helper.map_or_else(String::new, |it| format!("/helper-{it}"));
-    tag + &method + &helper
+    let mut name = scenario.id.short_tag().to_owned();
+    if scenario.method != Method::Tftf {
+        name += &format!("/{}", scenario.method.word());
+    }
+    if let Some(helper) = scenario.helper {
+        name += &format!("/helper-{helper}");
+    }
+    name
 }
 
 /// Returns the name of a step, which is unique within its scenario, or an empty string if the
@@ -324,18 +335,19 @@ pub fn step_name(scenario: &Scenario, step: &CellStep) -> String {
         Variant::PLAIN => String::new(),
         variant => format!("/{}", variant.word()),
     };
-    let how = match (step.cpus, step.variant) {
+    let cpus = match (step.cpus, step.variant) {
         (ActiveCpus::Alone, _) | (ActiveCpus::All, Variant::PARALLEL | Variant::OS_INITIATED) => "",
         (ActiveCpus::All, _) => "/all",
         (ActiveCpus::Near, _) => "/near",
         (ActiveCpus::Far, _) => "/far",
     };
     let has_names = scenario.id.axis().is_some_and(Axis::has_names);
-    let x = step.value.map_or_else(String::new, |x| match has_names {
-        true => format!("/{x:#010x}"),
-        false => format!("/{x}"),
-    });
-    format!("{variant}{how}{x}")
+    let value = match step.value {
+        Some(value) if has_names => format!("/{value:#010x}"),
+        Some(value) => format!("/{value}"),
+        None => String::new(),
+    };
+    format!("{variant}{cpus}{value}")
 }
 
 #[cfg(any(test, feature = "testing"))]

@@ -1,9 +1,9 @@
-//! Shades for frames of flame graphs, by the size of a change.
+//! Shades for stack frames in flame graphs, by the size of a change.
 
 /// The shares of the phase in the baseline at which the second and the third shade begin.
-const STEPS: [f64; 2] = [0.01, 0.1];
+const THRESHOLDS: [f64; 2] = [0.01, 0.1];
 
-/// How a frame is drawn, depending on the change in a function's own instructions.
+/// How a stack frame is drawn, depending on the change in a function's own instructions.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Shade {
     /// The CSS class.
@@ -43,12 +43,12 @@ impl Shade {
     /// Returns the shade for a change in a phase that executes `baseline` instructions in the
     /// baseline. If it executes none there, every change has the last shade.
     pub(super) fn of(change: f64, baseline: f64) -> &'static Self {
-        let is_reached = |step: &&f64| change.abs() >= **step * baseline;
-        let step = STEPS.iter().filter(is_reached).count();
+        let is_reached = |threshold: &&f64| change.abs() >= **threshold * baseline;
+        let degree = THRESHOLDS.iter().filter(is_reached).count();
         if change > 0.0 {
-            &MORE[step]
+            &MORE[degree]
         } else if change < 0.0 {
-            &FEWER[step]
+            &FEWER[degree]
         } else {
             &SAME
         }

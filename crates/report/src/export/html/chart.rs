@@ -22,92 +22,107 @@ const HEIGHT: f64 = 260.0;
 /// The minimum distance between two values on a horizontal axis.
 const ROOM: f64 = 52.0;
 
-/// A mapping from values to positions on an axis.
+/// A mapping from values to coordinates on an axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
     values: (f64, f64),
-    pub(super) places: (f64, f64),
+    /// The coordinates of the axis's ends.
+    pub(super) ends: (f64, f64),
     /// True if the scale is logarithmic.
     log: bool,
 }
 
 impl Scale {
     /// Returns a linear scale. If the range is empty, widens it.
-    pub fn linear((from, to): (f64, f64), places: (f64, f64)) -> Self {
-        let to = if to > from { to } else { from + 1.0 };
+    pub fn linear((from, to): (f64, f64), ends: (f64, f64)) -> Self {
+        let last = if to > from { to } else { from + 1.0 };
         Self {
-            values: (from, to),
-            places,
+            values: (from, last),
+            ends,
             log: false,
         }
     }
 
     /// Returns a scale on which all of `values` are distinguishable: logarithmic if they span more
     /// than one order of magnitude.
-    pub(super) fn fitting((from, to): (f64, f64), places: (f64, f64)) -> Self {
+    pub(super) fn fitting((from, to): (f64, f64), ends: (f64, f64)) -> Self {
         if from > 0.0 && to / from >= 20.0 {
             return Self {
                 values: (from / 1.1, to * 1.1),
-                places,
+                ends,
                 log: true,
             };
         }
         let margin = ((to - from) * 0.05).max(to.abs() * 0.01).max(0.005);
-        Self::linear(((from - margin).max(0.0), to + margin), places)
+        Self::linear(((from - margin).max(0.0), to + margin), ends)
     }
 
     pub(super) fn kind(&self) -> &'static str {
         if self.log { ", logarithmic" } else { "" }
     }
 
-    /// Returns the position of `value`, clamped to the edges.
+    /// Returns the coordinate of `value`, clamped to the edges.
     pub fn at(&self, value: f64) -> f64 {
-        let ((least, most), (from, to)) = (self.values, self.places);
-        let share = match self.log {
-            true => (value.max(least) / least).ln() / (most / least).ln(),
-            false => (value - least) / (most - least),
+        let ((least, most), (from, to)) = (self.values, self.ends);
+        let exact_share = if self.log {
+            (value.max(least) / least).ln() / (most / least).ln()
+        } else {
+            (value - least) / (most - least)
         };
         // The values may be too large to be distinguishable as floats.
-        let share = if share.is_finite() { share } else { 0.0 };
-        from + share.clamp(0.0, 1.0) * (to - from)
+        let share = if exact_share.is_finite() {
+            exact_share.clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        from + share * (to - from)
     }
 
     /// Returns round values for the axis tick marks and their labels, at most one per `room` units
     /// of the drawing.
     pub(super) fn ticks(&self, room: f64) -> Vec<(f64, String)> {
-        let most = ((self.places.1 - self.places.0).abs() / room).max(1.0);
-        let all = match self.log {
-            true => self.log_ticks(most),
-            false => self.linear_ticks(most),
+        let most = ((self.ends.1 - self.ends.0).abs() / room).max(1.0);
+        let ticks = if self.log {
+            self.log_ticks(most)
+        } else {
+            self.linear_ticks(most)
         };
-        let named = |(value, digits)| (value, format!("{value:.digits$}"));
-        all.into_iter().map(named).collect()
+        let labeled = |(value, digits)| (value, format!("{value:.digits$}"));
+        ticks.into_iter().map(labeled).collect()
     }
 
     fn linear_ticks(&self, most: f64) -> Vec<(f64, usize)> {
         let (from, to) = self.values;
         let least = (to - from) / most;
         let magnitude = 10f64.powf(least.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|it| it * magnitude);
-        let step = step.into_iter().find(|step| *step >= least);
-        let step = step.unwrap_or(magnitude * 10.0);
-        let digits = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
-        let places = (from / step).ceil() as i64..=(to / step).floor() as i64;
-        places.map(|it| (it as f64 * step, digits)).collect()
+        let distance = [1.0, 2.0, 5.0, 10.0]
+            .map(|factor| factor * magnitude)
+            .into_iter()
+            .find(|distance| *distance >= least)
+            .unwrap_or(magnitude * 10.0);
+        let digits = (-distance.log10().floor()).clamp(0.0, 6.0) as usize;
+        let multiples = (from / distance).ceil() as i64..=(to / distance).floor() as i64;
+        multiples
+            .map(|multiple| (multiple as f64 * distance, digits))
+            .collect()
     }
 
     fn log_ticks(&self, most: f64) -> Vec<(f64, usize)> {
         let (from, to) = self.values;
-        // The tick marks are unevenly spaced: of the three steps in a decade, the one from 2 to 5
-        // is the widest.
+        // The tick marks are unevenly spaced: of the three intervals in a decade, the one from 2 to
+        // 5 is the widest.
         let is_fine = (to / from).log10() * 3.0 * 1.3 <= most;
-        let each: &[f64] = if is_fine { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let factors: &[f64] = if is_fine { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let decades = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
-        let all = decades.flat_map(|power| {
+        let ticks = decades.flat_map(|power| {
             let digits = usize::try_from(-power).unwrap_or(0);
-            each.iter().map(move |it| (it * 10f64.powi(power), digits))
+            factors
+                .iter()
+                .map(move |factor| (factor * 10f64.powi(power), digits))
         });
-        all.filter(|it| (from..=to).contains(&it.0)).collect()
+        ticks
+            .filter(|(value, _)| (from..=to).contains(value))
+            .collect()
     }
 
     /// Returns the tick marks that fit without overlapping.
@@ -141,7 +156,7 @@ pub struct Chart {
     legend: Vec<Mark>,
     /// The name in the page's contents list; None for a chart that is not listed.
     label: Option<String>,
-    /// True for a flame graph, whose frames can be enlarged and searched.
+    /// True for a flame graph, whose stack frames can be enlarged and searched.
     has_frames: bool,
 }
 
@@ -164,9 +179,12 @@ impl Chart {
 pub type Mark = (&'static str, String);
 
 /// Returns the legend entries that apply.
-pub(super) fn legend<const N: usize>(all: [(&'static str, &str, bool); N]) -> Vec<Mark> {
-    let all = all.into_iter().filter(|it| it.2);
-    all.map(|it| (it.0, it.1.to_owned())).collect()
+pub(super) fn legend<const N: usize>(marks: [(&'static str, &str, bool); N]) -> Vec<Mark> {
+    marks
+        .into_iter()
+        .filter(|(.., applies)| *applies)
+        .map(|(class, name, _)| (class, name.to_owned()))
+        .collect()
 }
 
 /// Two coordinates.
@@ -188,7 +206,7 @@ impl Drawing {
             drawing.line("grid", (LEFT - 4.0, at), (EDGE, at));
             drawing.text("end", (LEFT - 8.0, at + 4.0), &label);
         }
-        let (bottom, top) = y.places;
+        let (bottom, top) = y.ends;
         drawing.line("axis", (LEFT, bottom), (LEFT, top));
         drawing.text("start", (4.0, top - 10.0), name);
         (drawing, y)
@@ -230,12 +248,13 @@ impl Drawing {
     /// Draws a circle, or a diamond if `round` is false.
     pub fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
         let (top, said) = (y - 6.0, xml(said));
-        let (tag, place) = match round {
-            true => ("circle", format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"")),
-            false => ("path", format!("d=\"M{x:.1} {top:.1}l6 6l-6 6l-6 -6z\"")),
+        let (tag, shape) = if round {
+            ("circle", format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\""))
+        } else {
+            ("path", format!("d=\"M{x:.1} {top:.1}l6 6l-6 6l-6 -6z\""))
         };
         self.add(format_args!(
-            "<{tag} class=\"{class}\" {place}><title>{said}</title></{tag}>"
+            "<{tag} class=\"{class}\" {shape}><title>{said}</title></{tag}>"
         ));
     }
 
@@ -264,18 +283,20 @@ impl Drawing {
             self.line("grid", (x, top), (x, y + 4.0));
             self.text("middle", (x, y + 18.0), &label);
         }
-        let (from, to) = scale.places;
+        let (from, to) = scale.ends;
         self.line("axis", (from, y), (to, y));
         self.text("middle", ((from + to) / 2.0, y + 38.0), name);
     }
 
     /// Draws the part of the best-fit line that lies above zero.
     pub(super) fn fit(&mut self, x: &Scale, y: &Scale, points: impl Iterator<Item = Pair>) {
-        let points = points.filter(|it| it.1 >= 0.0);
-        let places = points.map(|it| format!("{:.1} {:.1}", x.at(it.0), y.at(it.1)));
-        let places: Vec<String> = places.dedup().collect();
-        if !places.is_empty() {
-            self.path("fit", &format!("M{}", places.join("L")));
+        let line = points
+            .filter(|(_, height)| *height >= 0.0)
+            .map(|(value, height)| format!("{:.1} {:.1}", x.at(value), y.at(height)))
+            .dedup()
+            .join("L");
+        if !line.is_empty() {
+            self.path("fit", &format!("M{line}"));
         }
     }
 
@@ -310,8 +331,9 @@ mod tests {
             (fitting((10.0, 1e4), (0.0, 800.0)), "10 100 1000 10000"),
             (fitting((0.0, 100.0), (0.0, 400.0)), "0 50 100"),
         ] {
-            let names = scale.ticks(78.0).into_iter().map(|it| it.1).join(" ");
-            assert!(expected.starts_with(&names), "{names:?}");
+            let ticks = scale.ticks(78.0).into_iter();
+            let labels = ticks.map(|(_, label)| label).join(" ");
+            assert!(expected.starts_with(&labels), "{labels:?}");
         }
         let none = Scale::linear((3.0, 3.0), (0.0, 10.0));
         assert!(none.at(3.0).is_finite() && none.at(1e9) == 10.0);

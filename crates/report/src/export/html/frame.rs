@@ -1,4 +1,4 @@
-//! Frames of flame graphs. `flame.js` zooms and searches them.
+//! Stack frames in flame graphs. `flame.js` zooms and searches them.
 
 use itertools::Itertools as _;
 
@@ -10,7 +10,7 @@ const MARGIN: f64 = 3.0;
 /// The minimum number of letters in a label that is cut off, without the ellipsis.
 const LETTERS_MIN: usize = 2;
 
-/// A frame of a flame graph. `flame.js` needs the frames in depth-first order, starting with the
+/// A stack frame in a flame graph. `flame.js` needs them in depth-first order, starting with the
 /// frame that represents the whole graph.
 pub struct FlameFrame<'a> {
     /// The CSS class.
@@ -29,7 +29,7 @@ pub struct FlameFrame<'a> {
 }
 
 impl Drawing {
-    /// Draws a frame of a flame graph.
+    /// Draws a stack frame.
     pub fn frame(&mut self, (x, width): Pair, frame: &FlameFrame<'_>) {
         let FlameFrame { class, depth, .. } = frame;
         let y = LANE * *depth as f64;

@@ -8,8 +8,7 @@ use itertools::Itertools as _;
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Mark, Scale};
 use crate::analysis::history::{FigureHistory, History, HistoryPoint, HistoryRow, ReleaseChange};
-use crate::export::compared_text::{percent_text, value_text};
-use crate::export::history_row::row_name;
+use crate::export::compared_text::{percent_text, row_kind, row_name, tolerance_text, value_text};
 use crate::log::LoggedRun;
 use suite::output::ABSENT;
 
@@ -51,7 +50,7 @@ pub struct HistoryChart<'h> {
     pub(in crate::export) unit: String,
 }
 
-/// Returns the chart.
+/// Draws a figure's history.
 pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
     let (releases, rows) = (&chart.history.releases, &chart.figure.rows);
     let points = rows.iter().flat_map(|row| row.points.iter().flatten());
@@ -60,44 +59,35 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
     let (mut drawing, y) = Drawing::of_values(highest, &format!("{heading} ({})", chart.unit));
     let last = releases.len() as f64 - 1.0;
     let x = Scale::linear((0.0, last), (LEFT + MARGIN, EDGE - NAMES));
-    let names = (0..).zip(releases);
-    let names = names.map(|(place, name): (u32, _)| (f64::from(place), name.clone()));
+    let names = (0u32..)
+        .zip(releases)
+        .map(|(index, name)| (f64::from(index), name.clone()));
     drawing.line("axis", (LEFT, y.at(0.0)), (x.at(0.0), y.at(0.0)));
     drawing.bottom(&x, "release", x.spaced(names));
     for (release, _) in releases.iter().enumerate() {
         if rows.iter().all(|row| row.points[release].is_none()) {
-            let place = (x.at(release as f64), y.at(0.0) - 8.0);
-            drawing.text("middle", place, ABSENT);
+            let on_axis = (x.at(release as f64), y.at(0.0) - 8.0);
+            drawing.text("middle", on_axis, ABSENT);
         }
     }
-    let is_alike = rows.len() > LINES.len();
-    let class = |place: usize| if is_alike { ALIKE } else { LINES[place] };
-    for (place, row) in rows.iter().enumerate() {
-        chart.draw(&mut drawing, row, class(place), (&x, &y));
+    let are_alike = rows.len() > LINES.len();
+    let class = |index: usize| if are_alike { ALIKE } else { LINES[index] };
+    for (index, row) in rows.iter().enumerate() {
+        chart.draw(&mut drawing, row, class(index), (&x, &y));
     }
-    let what = match rows.first().and_then(|row| row.place) {
-        Some(_) => "place",
-        None => "CPU",
-    };
-    if !is_alike {
+    let what = rows.first().map_or("CPU", row_kind);
+    let mut legend: Vec<Mark> = if are_alike {
+        vec![(ALIKE, format!("each {what}"))]
+    } else {
         chart.name_lines(&mut drawing, what, (&x, &y));
-    }
-    let mut legend: Vec<Mark> = match is_alike {
-        true => vec![(ALIKE, format!("each {what}"))],
-        false => {
-            let named = |(place, row)| {
-                (
-                    class(place),
-                    format!("{what} {}", row_name(row, chart.runs)),
-                )
-            };
-            rows.iter().enumerate().map(named).collect()
-        }
+        let names = rows.iter().map(|row| row_name(row, chart.runs));
+        let named = |(index, name)| (class(index), format!("{what} {name}"));
+        names.enumerate().map(named).collect()
     };
     let steps = rows.iter().flat_map(HistoryRow::steps).count();
     if steps > 0 {
-        let tolerance = f64::from(chart.history.tolerance_ppm) / 10_000.0;
-        legend.push(("step", format!("step over {tolerance} %")));
+        let tolerance = tolerance_text(chart.history.tolerance_ppm);
+        legend.push(("step", format!("step over {tolerance}")));
     }
     let said = format!(
         "{heading} for {} in {}: {}.",
@@ -119,55 +109,58 @@ impl HistoryChart<'_> {
 
     fn draw(&self, drawing: &mut Drawing, row: &HistoryRow, class: &str, (x, y): (&Scale, &Scale)) {
         let points = row.points.iter().enumerate();
-        let points = points.filter_map(|(release, point)| Some((release, point.as_ref()?)));
-        let placed = points.map(|(release, point)| {
-            let place = (x.at(release as f64), y.at(self.value(point)));
-            (release, point, place)
-        });
-        let placed: Vec<_> = placed.collect();
+        let placed: Vec<_> = points
+            .filter_map(|(release, point)| Some((release, point.as_ref()?)))
+            .map(|(release, point)| {
+                let coordinates = (x.at(release as f64), y.at(self.value(point)));
+                (release, point, coordinates)
+            })
+            .collect();
         let mut path = String::new();
-        for (release, point, place) in &placed {
+        for (release, point, (left, top)) in &placed {
             let is_joined = point.since.is_some_and(|since| since + 1 == *release);
             let stroke = if is_joined { 'L' } else { 'M' };
             // Writing to a String cannot fail.
-            let _ = write!(path, "{stroke}{:.1} {:.1}", place.0, place.1);
+            let _ = write!(path, "{stroke}{left:.1} {top:.1}");
         }
         drawing.path(class, &path);
-        let class = class.replace("trace", "dot");
-        for (release, point, place) in placed {
+        let dot_class = class.replace("trace", "dot");
+        for (release, point, coordinates) in placed {
             let step = row.change(release).filter(ReleaseChange::is_step);
             let said = self.said(row, release, point);
-            drawing.dot(&class, place, step.is_none(), &said);
+            drawing.dot(&dot_class, coordinates, step.is_none(), &said);
         }
     }
 
     /// Labels the lines at the last release. Lines that end too close together share a label.
     fn name_lines(&self, drawing: &mut Drawing, what: &'static str, (x, y): (&Scale, &Scale)) {
         let rows = self.figure.rows.iter().enumerate();
-        let ends = rows.filter_map(|(place, row)| {
-            let point = row.points.last()?.as_ref()?;
-            Some((y.at(self.value(point)), place))
-        });
-        let mut ends: Vec<(f64, usize)> = ends.collect();
+        let mut ends: Vec<(f64, usize)> = rows
+            .filter_map(|(index, row)| {
+                let point = row.points.last()?.as_ref()?;
+                Some((y.at(self.value(point)), index))
+            })
+            .collect();
         ends.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let end = x.at(self.history.releases.len() as f64 - 1.0);
-        for alike in ends.chunk_by(|a, b| b.0 - a.0 < NAME_HEIGHT) {
-            let middle = alike.iter().map(|it| it.0).sum::<f64>() / alike.len() as f64;
-            let rows = alike.iter().map(|it| it.1).sorted();
-            let mut names = rows.map(|row| row_name(&self.figure.rows[row], self.runs));
-            let names = names.join(", ");
-            let name = match names.len() > NAME_LENGTH {
-                true => many(alike.len(), what),
-                false => names,
+        let right = x.at(self.history.releases.len() as f64 - 1.0);
+        for close in ends.chunk_by(|a, b| b.0 - a.0 < NAME_HEIGHT) {
+            let middle = close.iter().map(|end| end.0).sum::<f64>() / close.len() as f64;
+            let indices = close.iter().map(|end| end.1).sorted();
+            let names = indices
+                .map(|index| row_name(&self.figure.rows[index], self.runs))
+                .join(", ");
+            let label = if names.len() > NAME_LENGTH {
+                many(close.len(), what)
+            } else {
+                names
             };
-            drawing.text("start", (end + 12.0, middle + 4.0), &name);
+            drawing.text("start", (right + 12.0, middle + 4.0), &label);
         }
     }
 
     /// Returns the tooltip of a point: its figure and, for a step, its change.
     fn said(&self, row: &HistoryRow, release: usize, point: &HistoryPoint) -> String {
-        let (name, unit) = (row_name(row, self.runs), &self.unit);
-        let what = if row.place.is_some() { "place" } else { "CPU" };
+        let (what, name, unit) = (row_kind(row), row_name(row, self.runs), &self.unit);
         let clock = self.runs[release].clock();
         let text = |figure| value_text(clock, self.figure.key.is_of_step(), figure);
         let (release_name, new) = (&self.history.releases[release], text(point.value.figure));

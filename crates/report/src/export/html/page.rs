@@ -73,25 +73,26 @@ pub fn write_page(
         Block::Drawings(charts) => charts.iter().any(Chart::has_frames),
         _ => false,
     };
-    let page = context! {
+    let context = context! {
         title,
         notes,
         style => include_str!("style.css"),
         script => Serde(blocks.iter().any(has_frames).then(Script::of_flame_graphs)),
         blocks => Serde(blocks),
     };
-    let page = render(include_str!("page.html"), page, xml)?;
+    let page = render(include_str!("page.html"), context, xml)?;
     out.write_all(page.as_bytes())?;
     Ok(())
 }
 
 impl Serialize for Charts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let line = timeline::figure(self)
+        let figures = timeline::figure(self)
             .into_iter()
-            .chain(queue::figure(self));
-        let all = line.chain(spread::figures(self));
-        let all = all.chain(sweep::figures(self));
-        serializer.collect_seq(all.chain(race::figures(self)))
+            .chain(queue::figure(self))
+            .chain(spread::figures(self))
+            .chain(sweep::figures(self))
+            .chain(race::figures(self));
+        serializer.collect_seq(figures)
     }
 }

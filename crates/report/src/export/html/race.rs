@@ -1,7 +1,6 @@
 //! Draws the map of a wake race: for each outcome, a box from the first to the last offset of the
 //! interrupt, and from the shortest to the longest time until the CPU was back.
 
-use hardware::text::join::join;
 use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::model::{Cell, CellSeries, FigureScale};
@@ -39,7 +38,7 @@ const fn outcome(word: &'static str, class: &'static str, meaning: &'static str)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct MapKind {
     state: &'static str,
-    how: ActiveCpus,
+    active: ActiveCpus,
 }
 
 /// A map, and the CPUs that have it.
@@ -62,7 +61,7 @@ impl<'r> Interval<'r> {
     /// Returns a cell's interval, and the map that it belongs to.
     fn of(cell: &'r Cell) -> Option<(MapKind, Self)> {
         let (state, word) = cell.step.variant.word().split_once('_')?;
-        let outcome = OUTCOMES.iter().find(|it| it.word == word)?;
+        let outcome = OUTCOMES.iter().find(|outcome| outcome.word == word)?;
         let series = cell.series_of(Metric::Wake)?;
         let interval = Self {
             outcome,
@@ -70,8 +69,8 @@ impl<'r> Interval<'r> {
             offsets: (cell.step.value?, cell.figure(Metric::LastOffset)?),
             latencies: (series.summary.min, series.summary.max),
         };
-        let how = cell.step.cpus;
-        Some((MapKind { state, how }, interval))
+        let active = cell.step.cpus;
+        Some((MapKind { state, active }, interval))
     }
 
     fn extent(&self) -> (&'static str, (u64, u64), (u64, u64)) {
@@ -82,22 +81,29 @@ impl<'r> Interval<'r> {
 /// Returns a map for each state. CPUs with equal maps share one.
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     let scenario = charts.scenario;
-    let cells = scenario.cells.iter();
-    let cells = cells.filter(|_| scenario.id.axis() == Some(Axis::Offset));
-    let by_map = cells
-        .filter_map(|cell| Interval::of(cell).map(|(kind, it)| ((kind, cell.cpu), it)))
+    let cells: &[Cell] = if scenario.id.axis() == Some(Axis::Offset) {
+        &scenario.cells
+    } else {
+        &[]
+    };
+    let by_cpu = cells
+        .iter()
+        .filter_map(|cell| {
+            let (kind, interval) = Interval::of(cell)?;
+            Some(((kind, cell.cpu), interval))
+        })
         .into_group_map()
         .into_iter()
-        .sorted_by_key(|it| it.0);
+        .sorted_by_key(|(key, _)| *key);
     let mut maps: Vec<RaceMap<'_>> = Vec::new();
-    for ((kind, cpu), intervals) in by_map {
+    for ((kind, cpu), intervals) in by_cpu {
         let extents = |map: &[Interval<'_>]| map.iter().map(Interval::extent).collect_vec();
-        let is_same = |it: &&mut RaceMap<'_>| {
-            it.kind == kind && extents(&it.intervals) == extents(&intervals)
+        let is_same = |map: &&mut RaceMap<'_>| {
+            map.kind == kind && extents(&map.intervals) == extents(&intervals)
         };
         let label = charts.run.run.label(cpu).to_string();
         match maps.iter_mut().find(is_same) {
-            Some(found) => found.cpus.push(label),
+            Some(map) => map.cpus.push(label),
             None => maps.push(RaceMap {
                 kind,
                 cpus: vec![label],
@@ -105,33 +111,31 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
             }),
         }
     }
-    let all = maps.into_iter().enumerate();
-    all.filter_map(|(place, map)| figure(charts, place + 1, &map))
+    (1..)
+        .zip(maps)
+        .filter_map(|(number, map)| figure(charts, number, &map))
 }
 
 fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart> {
-    let MapKind { state, how } = map.kind;
-    let (cpus, map) = (&map.cpus, &map.intervals);
-    let first = map.first()?.series;
+    let MapKind { state, active } = map.kind;
+    let intervals = &map.intervals;
+    let first = intervals.first()?.series;
     let unit = FigureScale::of_series(charts.run.clock(), first);
     let drawn = |ticks: u64| unit.value(ticks);
-    let last = map.iter().map(|it| it.offsets.1).max()?;
-    let least = map
-        .iter()
-        .map(|it| it.offsets.1)
-        .filter(|it| *it > 0)
-        .min()?;
+    let last_offsets = || intervals.iter().map(|interval| interval.offsets.1);
+    let last = last_offsets().max()?;
+    let least = last_offsets().filter(|offset| *offset > 0).min()?;
     // Zero cannot be shown on a logarithmic scale, so offset 0 is drawn at the left edge.
     let x = Scale::fitting((drawn(least) / 2.0, drawn(last)), (LEFT + 12.0, EDGE));
-    let highest = map.iter().map(|it| drawn(it.latencies.1));
+    let longest = intervals.iter().map(|interval| interval.latencies.1).max();
     let name = format!("Wake ({})", unit.name());
-    let (mut drawing, y) = Drawing::of_values(highest.fold(0.0, f64::max), &name);
+    let (mut drawing, y) = Drawing::of_values(longest.map_or(0.0, drawn), &name);
     let label = format!("interrupt due after the call ({}){}", unit.name(), x.kind());
     drawing.bottom(&x, &label, x.ticks(78.0));
-    for it in map {
-        let RaceOutcome { class, meaning, .. } = it.outcome;
-        let [from, to] = [it.offsets.0, it.offsets.1].map(drawn);
-        let [low, high] = [it.latencies.0, it.latencies.1].map(drawn);
+    for interval in intervals {
+        let RaceOutcome { class, meaning, .. } = interval.outcome;
+        let [from, to] = [interval.offsets.0, interval.offsets.1].map(drawn);
+        let [low, high] = [interval.latencies.0, interval.latencies.1].map(drawn);
         let said = format!(
             "{meaning}: interrupt due {from:.2} to {to:.2} {0} after the call, back {low:.2} to \
              {high:.2} {0} later",
@@ -141,18 +145,22 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
         let height = (y.at(low) - top).max(4.0);
         drawing.rect(class, (left, top), (x.at(to) - left, height), &said);
     }
-    let has = |outcome: &RaceOutcome| map.iter().any(|it| it.outcome == outcome);
-    let marks = OUTCOMES.each_ref();
-    let marks = marks.map(|outcome| (outcome.class, outcome.meaning, has(outcome)));
-    let cpus = join(cpus.iter(), ", ");
-    let beside = match how {
+    let occurs = |outcome| {
+        let mut outcomes = intervals.iter().map(|interval| interval.outcome);
+        outcomes.any(|other| other == outcome)
+    };
+    let marks = OUTCOMES
+        .each_ref()
+        .map(|outcome| (outcome.class, outcome.meaning, occurs(outcome)));
+    let cpus = map.cpus.join(", ");
+    let beside = match active {
         ActiveCpus::Alone => String::new(),
-        ActiveCpus::All | ActiveCpus::Near | ActiveCpus::Far => format!(", {}", how.text()),
+        ActiveCpus::All | ActiveCpus::Near | ActiveCpus::Far => format!(", {}", active.text()),
     };
     let title = format!("What an interrupt finds, {state} state, CPU {cpus}{beside}");
     let said = format!(
         "Boxes for {} outcomes by the offset of the interrupt.",
-        map.len()
+        intervals.len()
     );
     let id = format!("{}-race{number}", charts.id);
     Some(drawing.figure(id, [title, said], legend(marks)))
@@ -168,7 +176,7 @@ mod tests {
         for RaceOutcome { class, .. } in &OUTCOMES {
             assert!(style.contains(&format!("\n.{class} {{ fill: ")), "{class}");
             let swatch = [" {", ","].map(|end| format!(".swatch.{class}{end}"));
-            assert!(swatch.iter().any(|it| style.contains(it)), "{class}");
+            assert!(swatch.iter().any(|rule| style.contains(rule)), "{class}");
         }
     }
 }

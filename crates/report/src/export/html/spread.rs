@@ -6,8 +6,8 @@
 use std::fmt::Write;
 
 use hardware::text::plural::many;
-use suite::measure::{Histogram, Metric, lower_median};
-use suite::model::{CellSeries, FigureScale};
+use suite::measure::{Bin, Histogram, Metric, lower_median};
+use suite::model::{Cell, CellSeries, FigureScale};
 
 use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale, legend};
 use crate::analysis::figure::FigureKey;
@@ -38,37 +38,40 @@ struct Texts {
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     let columns = charts.scenario.columns().into_iter();
-    let all = charts.scenario.step_series();
-    let counted = by_metric(all.filter(|it| it.series.histogram.is_some()));
-    let counted = (1..).zip(counted);
-    let of_steps = counted.filter_map(|(number, all)| of_steps(charts, number, &all));
+    let series = charts.scenario.step_series();
+    let counted = series.filter(|series| series.series.histogram.is_some());
+    let step_figures = (1..)
+        .zip(by_metric(counted))
+        .filter_map(|(number, group)| step_figure(charts, number, &group));
     columns
-        .filter_map(|metric| of_suite(charts, metric))
-        .chain(of_steps)
+        .filter_map(|metric| suite_figure(charts, metric))
+        .chain(step_figures)
 }
 
-fn of_suite(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
+/// Draws a figure of the TFTF suite, with one lane per CPU.
+fn suite_figure(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
     let (run, name, unit) = (charts.run, metric.heading(), charts.run.unit());
     let cells = charts.scenario.suite_cells().iter();
-    let lanes = cells.filter_map(|cell| {
+    let lane = |cell: &Cell| {
         let summary = cell.summary(metric)?;
         let label = run.run.label(cell.cpu).to_string();
-        let [min, max, median] = [summary.min, summary.max, summary.median];
-        let [least, most, middle] = [min, max, median].map(|it| run.duration(it));
-        let p99 = summary.p99;
-        let p99 = p99.map_or_else(String::new, |it| format!(", p99 {}", run.duration(it)));
+        let [least, most, middle] =
+            [summary.min, summary.max, summary.median].map(|ticks| run.duration(ticks));
+        let p99_text = summary.p99.map_or_else(String::new, |ticks| {
+            format!(", p99 {}", run.duration(ticks))
+        });
         let n = many(summary.n as usize, "sample");
         Some(Lane {
-            said: format!("CPU {label}: {n}, {least} to {most}, median {middle}{p99} {unit}"),
+            said: format!("CPU {label}: {n}, {least} to {most}, median {middle}{p99_text} {unit}"),
             name: label,
-            ends: [min, max].map(|it| charts.value(it)),
-            median: charts.value(median),
-            p99: summary.p99.map(|it| charts.value(it)),
+            ends: [summary.min, summary.max].map(|ticks| charts.value(ticks)),
+            median: charts.value(summary.median),
+            p99: summary.p99.map(|ticks| charts.value(ticks)),
             bars: Vec::new(),
         })
-    });
-    let lanes: Vec<Lane> = lanes.collect();
-    let word = name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    };
+    let lanes: Vec<Lane> = cells.filter_map(lane).collect();
+    let word = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
     let cpus = many(lanes.len(), "CPU");
     let texts = Texts {
         id: format!("{}-spread-{word}", charts.id),
@@ -79,49 +82,35 @@ fn of_suite(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
     draw(texts, LANE, &lanes)
 }
 
-fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Option<Chart> {
-    let first = *all.first()?;
+/// Draws a figure of the steps that have a histogram, with one lane per variant.
+fn step_figure(charts: &Charts<'_>, number: usize, group: &[CellSeries<'_>]) -> Option<Chart> {
+    let first = *group.first()?;
     let unit = FigureScale::of_series(charts.run.clock(), first);
-    let bins: Vec<_> = Histogram::default().bins().collect();
-    let variants = grouped(all.iter().map(|it| (it.cell.step.variant, *it)));
-    let counts = variants.iter().map(|it| counts(&it.1, bins.len()));
-    let counts: Vec<Vec<u64>> = counts.collect();
-    let highest = (counts.iter().flatten().copied().max()? as f64).ln_1p();
-    let value = |figure| unit.value(figure);
-    let lanes = variants.iter().zip(counts).map(|((variant, own), counts)| {
-        let filled = bins.iter().zip(counts).filter(|it| it.1 > 0);
-        let bars = filled.map(|(bin, count)| {
-            let end = bin.from.saturating_add(bin.width);
-            [
-                value(bin.from),
-                value(end),
-                (count as f64).ln_1p() / highest,
-            ]
-        });
-        let bars = bars.collect();
-        let summaries = || own.iter().map(|it| &it.series.summary);
-        let min = summaries().map(|it| it.min).min().unwrap_or(0);
-        let max = summaries().map(|it| it.max).max().unwrap_or(0);
-        let mut medians: Vec<u64> = summaries().map(|it| it.median).collect();
-        let median = value(lower_median(&mut medians));
-        let p99 = summaries().filter_map(|it| it.p99).max().map(value);
-        let samples = summaries().map(|it| it.n as usize).sum();
-        let (samples, cpus) = (many(samples, "sample"), many(own.len(), "CPU"));
-        let (word, greatest) = (variant.word(), format!("{:.2} {}", value(max), unit.name()));
-        let is_histogram_bound = FigureKey::of(first).is_histogram_bound();
-        let at_least = if is_histogram_bound { ">= " } else { "" };
-        let median_text = format!("median {at_least}{median:.2}, maximum {greatest}");
-        let p99_text = p99.map_or(String::new(), |it| format!(", largest p99 {it:.2}"));
-        Lane {
-            name: format!("{word}: max {greatest}"),
-            said: format!("{word}: {samples} from {cpus}, {median_text}{p99_text}"),
-            ends: [min, max].map(value),
-            median,
-            p99,
-            bars,
-        }
-    });
-    let lanes: Vec<Lane> = lanes.collect();
+    let bins: Vec<Bin> = Histogram::default().bins().collect();
+    let by_variant = grouped(
+        group
+            .iter()
+            .map(|series| (series.cell.step.variant, *series)),
+    );
+    let counts_by_variant: Vec<Vec<u64>> = by_variant
+        .iter()
+        .map(|(_, all_cpus)| counts(all_cpus, bins.len()))
+        .collect();
+    let highest_count = counts_by_variant.iter().flatten().max()?;
+    let highest = (*highest_count as f64).ln_1p();
+    let lanes: Vec<Lane> = by_variant
+        .iter()
+        .zip(counts_by_variant)
+        .map(|((variant, all_cpus), counts)| {
+            let filled = bins.iter().zip(counts).filter(|(_, count)| *count > 0);
+            let bars = filled.map(|(bin, count)| {
+                let end = bin.from.saturating_add(bin.width);
+                let height = (count as f64).ln_1p() / highest;
+                [unit.value(bin.from), unit.value(end), height]
+            });
+            variant_lane(variant.word(), all_cpus, unit, bars.collect())
+        })
+        .collect();
     let (name, count) = (first.series.metric.heading(), many(lanes.len(), "variant"));
     let texts = Texts {
         id: format!("{}-histogram{number}", charts.id),
@@ -132,38 +121,75 @@ fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Optio
     draw(texts, TALL, &lanes)
 }
 
+/// Returns the lane for a variant, which covers the series of all CPUs.
+fn variant_lane(
+    word: &str,
+    all_cpus: &[CellSeries<'_>],
+    unit: FigureScale,
+    bars: Vec<[f64; 3]>,
+) -> Lane {
+    let value = |figure| unit.value(figure);
+    let summaries = || all_cpus.iter().map(|series| &series.series.summary);
+    let min = summaries().map(|summary| summary.min).min().unwrap_or(0);
+    let max = summaries().map(|summary| summary.max).max().unwrap_or(0);
+    let mut medians: Vec<u64> = summaries().map(|summary| summary.median).collect();
+    let median = value(lower_median(&mut medians));
+    let p99 = summaries().filter_map(|summary| summary.p99).max();
+    let samples = summaries().map(|summary| summary.n as usize).sum();
+    let (samples, cpus) = (many(samples, "sample"), many(all_cpus.len(), "CPU"));
+    let greatest = format!("{:.2} {}", value(max), unit.name());
+    let is_bound = all_cpus
+        .first()
+        .is_some_and(|series| FigureKey::of(*series).is_histogram_bound());
+    let at_least = if is_bound { ">= " } else { "" };
+    let median_text = format!("median {at_least}{median:.2}, maximum {greatest}");
+    let p99_text = p99.map_or(String::new(), |figure| {
+        format!(", largest p99 {:.2}", value(figure))
+    });
+    Lane {
+        name: format!("{word}: max {greatest}"),
+        said: format!("{word}: {samples} from {cpus}, {median_text}{p99_text}"),
+        ends: [min, max].map(value),
+        median,
+        p99: p99.map(value),
+        bars,
+    }
+}
+
 /// Returns the number of samples in each bin, across all series.
-fn counts(all_series: &[CellSeries<'_>], classes: usize) -> Vec<u64> {
-    let mut all = vec![0u64; classes];
-    for spread in all_series
-        .iter()
-        .filter_map(|it| it.series.histogram.as_ref())
-    {
-        let own = all.iter_mut().skip(spread.first.into());
-        for (sum, count) in own.zip(&spread.counts) {
+fn counts(all_series: &[CellSeries<'_>], bins: usize) -> Vec<u64> {
+    let mut sums = vec![0u64; bins];
+    for series in all_series {
+        let Some(histogram) = &series.series.histogram else {
+            continue;
+        };
+        let from_first = sums.iter_mut().skip(histogram.first.into());
+        for (sum, count) in from_first.zip(&histogram.counts) {
             *sum = sum.saturating_add(u64::from(*count));
         }
     }
-    all
+    sums
 }
 
 fn draw(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Chart> {
-    let least = lanes.iter().map(|it| it.ends[0]).reduce(f64::min)?;
-    let most = lanes.iter().map(|it| it.ends[1]).reduce(f64::max)?;
+    let least = lanes.iter().map(|lane| lane.ends[0]).reduce(f64::min)?;
+    let most = lanes.iter().map(|lane| lane.ends[1]).reduce(f64::max)?;
     let x = Scale::fitting((least, most), (LEFT, EDGE));
     let (top, [name, unit]) = (6.0, texts.axis);
     let (mut drawing, bottom) = Drawing::of_lanes(top, height, lanes.len());
     let axis = format!("{name} ({unit}{})", x.kind());
     drawing.horizontal(&x, (top, bottom), &axis, x.ticks(78.0));
-    for (place, lane) in lanes.iter().enumerate() {
-        draw_lane(&mut drawing, &x, lane, top + height * place as f64, height);
+    for (index, lane) in lanes.iter().enumerate() {
+        draw_lane(&mut drawing, &x, lane, top + height * index as f64, height);
     }
     let bars = "number of samples from all CPUs (logarithmic height)";
+    let has_p99 = lanes.iter().any(|lane| lane.p99.is_some());
+    let has_bars = lanes.iter().any(|lane| !lane.bars.is_empty());
     let legend = legend([
         ("range", "smallest to largest", true),
         ("median", "median", true),
-        ("p99", "p99", lanes.iter().any(|it| it.p99.is_some())),
-        ("samples", bars, lanes.iter().any(|it| !it.bars.is_empty())),
+        ("p99", "p99", has_p99),
+        ("samples", bars, has_bars),
     ]);
     Some(drawing.figure(texts.id, [texts.title, texts.said], legend))
 }
@@ -183,19 +209,20 @@ fn draw_lane(drawing: &mut Drawing, x: &Scale, lane: &Lane, y: f64, height: f64)
     if !bars.is_empty() {
         drawing.path("samples", &bars);
     }
-    let ends = lane.ends.map(|it| x.at(it));
+    let ends = lane.ends.map(|end| x.at(end));
     drawing.line("range", (ends[0], base), (ends[1], base));
-    for x in ends {
-        drawing.line("range", (x, base - 4.0), (x, base + 3.0));
+    for end in ends {
+        drawing.line("range", (end, base - 4.0), (end, base + 3.0));
     }
-    if let Some(p99) = lane.p99.map(|it| x.at(it)) {
-        drawing.line("p99", (p99, top), (p99, base));
+    if let Some(p99) = lane.p99 {
+        drawing.line("p99", (x.at(p99), top), (x.at(p99), base));
     }
     let size = (3.0, base - top + 1.0);
     drawing.rect("median", (x.at(lane.median) - 1.5, top), size, &lane.said);
-    let (anchor, at) = match is_tall {
-        true => ("start", LEFT),
-        false => ("end", LEFT - 8.0),
+    let (anchor, left) = if is_tall {
+        ("start", LEFT)
+    } else {
+        ("end", LEFT - 8.0)
     };
-    drawing.text(anchor, (at, y + 15.0), &lane.name);
+    drawing.text(anchor, (left, y + 15.0), &lane.name);
 }

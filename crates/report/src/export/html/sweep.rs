@@ -2,9 +2,8 @@
 //! samples and the representative median, with a line of best fit.
 
 use hardware::text::plural::many;
+use suite::model::{CellSeries, FigureScale};
 use suite::plan::{Amount, Axis};
-
-use suite::model::FigureScale;
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{is_sorted_by_size, x_heading, x_text};
@@ -13,22 +12,26 @@ use crate::export::document::Charts;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     // A power_state is an identifier, not a quantity. Offsets have a map (`race`).
-    let axis = charts.scenario.id.axis();
-    let axis = axis.filter(|axis| *axis != Axis::Offset);
-    let amount = axis.and_then(Axis::amount);
-    let all = curves(charts.scenario).into_iter().enumerate();
-    all.filter_map(move |(place, it)| figure(charts, place + 1, &it, amount?))
+    let amount = charts
+        .scenario
+        .id
+        .axis()
+        .filter(|axis| *axis != Axis::Offset)
+        .and_then(Axis::amount);
+    (1..)
+        .zip(curves(charts.scenario))
+        .filter_map(move |(number, curve)| figure(charts, number, &curve, amount?))
 }
 
 fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount) -> Option<Chart> {
     let (run, id) = (charts.run, charts.scenario.id);
     let is_queue = is_sorted_by_size(id);
-    let points: Vec<_> = curve.at.iter().flat_map(|at| at.all.clone()).collect();
-    let unit = FigureScale::of_series(run.clock(), *points.first()?);
+    let all_series: Vec<CellSeries<'_>> = curve.at.iter().flat_map(|at| at.all.clone()).collect();
+    let unit = FigureScale::of_series(run.clock(), *all_series.first()?);
     let per = f64::from(amount.unit);
-    let drawn = |x: u64| x as f64 / per;
+    let drawn = |value: u64| value as f64 / per;
     let (first, last) = (curve.at.first()?.x, curve.at.last()?.x);
-    let positive = drawn(curve.at.iter().map(|at| at.x).find(|x| *x > 0)?);
+    let positive = drawn(curve.at.iter().map(|at| at.x).find(|value| *value > 0)?);
     // Zero cannot be shown on a logarithmic scale, so it is drawn at half the smallest value.
     let least = match first {
         0 if drawn(last) / positive >= 20.0 => positive / 2.0,
@@ -36,12 +39,14 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     };
     let x = Scale::fitting((least, drawn(last)), (LEFT + 12.0, EDGE));
     let name = curve.metric.heading();
-    let highest = points.iter();
-    let highest = highest.map(|it| unit.value(it.series.summary.max));
+    let maximums = all_series.iter().map(|series| series.series.summary.max);
+    let highest = maximums.max().map_or(0.0, |figure| unit.value(figure));
     let heading = format!("{name} ({})", unit.name());
-    let (mut drawing, y) = Drawing::of_values(highest.fold(0.0, f64::max), &heading);
-    let marks = curve.at.iter().map(|at| drawn(at.x));
-    let marks = marks.map(|x| (x, ((x * 100.0).round() / 100.0).to_string()));
+    let (mut drawing, y) = Drawing::of_values(highest, &heading);
+    let marks = curve.at.iter().map(|at| {
+        let value = drawn(at.x);
+        (value, ((value * 100.0).round() / 100.0).to_string())
+    });
     drawing.bottom(
         &x,
         &format!("{}{}", amount.label, x.kind()),
@@ -49,28 +54,32 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     );
     let fit = curve.growth(run.clock(), id);
     if let Some(fit) = &fit {
-        let part = |part| drawn(first) + drawn(last - first) * (f64::from(part) / 240.0).powi(3);
-        let heights = (0..=240)
-            .map(part)
-            .map(|x| (x, unit.from_programs(fit.at(x * per))));
-        drawing.fit(&x, &y, heights);
+        let value = |part| drawn(first) + drawn(last - first) * (f64::from(part) / 240.0).powi(3);
+        let points = (0..=240)
+            .map(value)
+            .map(|value| (value, unit.from_programs(fit.at(value * per))));
+        drawing.fit(&x, &y, points);
     }
     for at in &curve.at {
         draw_at(&mut drawing, charts, at, unit, (x.at(drawn(at.x)), &y));
     }
-    let median = match is_queue {
-        true => "the longest median of any CPU",
-        false => "the median of the CPUs' medians",
+    let median = if is_queue {
+        "the longest median of any CPU"
+    } else {
+        "the median of the CPUs' medians"
     };
-    let fit = fit.map_or_else(String::new, |it| fit_text(&it, unit, per, amount.unit_name));
+    let fit_text = fit.map_or_else(String::new, |fit| {
+        fit_text(&fit, unit, per, amount.unit_name)
+    });
     let legend = legend([
         ("range", "smallest to largest sample across all CPUs", true),
         ("point", median, true),
-        ("fit", &fit, !fit.is_empty()),
+        ("fit", &fit_text, !fit_text.is_empty()),
     ]);
     let (how, variant) = (curve.how.text(), curve.variant.word());
     let (count, x_name) = (curve.at.len(), x_heading(id));
-    let said = format!("{heading} for {count} values of {x_name} from {first} to {last}. {fit}");
+    let said =
+        format!("{heading} for {count} values of {x_name} from {first} to {last}. {fit_text}");
     let texts = [
         format!("{name} by {}, {how}, {variant}", amount.title),
         said.trim_end().to_owned(),
@@ -78,34 +87,41 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     Some(drawing.figure(format!("{}-sweep{number}", charts.id), texts, legend))
 }
 
+/// Draws the range of the samples for one value, and the typical median. `x` is their coordinate.
 fn draw_at(
     drawing: &mut Drawing,
     charts: &Charts<'_>,
     at: &At<'_>,
     unit: FigureScale,
-    (place, y): (f64, &Scale),
+    (x, y): (f64, &Scale),
 ) {
     let (run, id) = (charts.run, charts.scenario.id);
-    let low = at.all.iter().map(|it| unit.value(it.series.summary.min));
-    let high = at.all.iter().map(|it| unit.value(it.series.summary.max));
-    let (low, high) = (low.fold(f64::MAX, f64::min), high.fold(0.0, f64::max));
-    drawing.line("range", (place, y.at(low)), (place, y.at(high)));
-    for end in [low, high].map(|it| y.at(it)) {
-        drawing.line("range", (place - 4.0, end), (place + 4.0, end));
+    let summaries = || at.all.iter().map(|series| &series.series.summary);
+    let minimums = summaries().map(|summary| unit.value(summary.min));
+    let maximums = summaries().map(|summary| unit.value(summary.max));
+    let low = minimums.fold(f64::MAX, f64::min);
+    let high = maximums.fold(0.0, f64::max);
+    drawing.line("range", (x, y.at(low)), (x, y.at(high)));
+    for end in [y.at(low), y.at(high)] {
+        drawing.line("range", (x - 4.0, end), (x + 4.0, end));
     }
-    if let Some(own) = at.typical(is_sorted_by_size(id)) {
-        let median = unit.value(own.series.summary.median);
-        let (name, x, cpu) = (x_heading(id), x_text(id, at.x), run.run.label(own.cell.cpu));
-        let (unit, cpus) = (unit.name(), many(at.all.len(), "CPU"));
-        let of_all = format!("samples from {cpus}: {low:.2} to {high:.2}");
-        let said = format!("{name} {x}: CPU {cpu}, median {median:.2} {unit}; {of_all}");
-        drawing.dot("point", (place, y.at(median)), true, &said);
+    if let Some(typical) = at.typical(is_sorted_by_size(id)) {
+        let median = unit.value(typical.series.summary.median);
+        let cpu = run.run.label(typical.cell.cpu);
+        let said = format!(
+            "{} {}: CPU {cpu}, median {median:.2} {}; samples from {}: {low:.2} to {high:.2}",
+            x_heading(id),
+            x_text(id, at.x),
+            unit.name(),
+            many(at.all.len(), "CPU")
+        );
+        drawing.dot("point", (x, y.at(median)), true, &said);
     }
 }
 
-fn fit_text(fit: &Bent, unit: FigureScale, per: f64, each: &str) -> String {
+fn fit_text(fit: &Bent, unit: FigureScale, per: f64, per_name: &str) -> String {
     let slope = unit.from_programs(fit.line.slope) * per;
     let (unit, r2) = (unit.name(), fit.line.r2_percent());
     let digits = if slope.abs() < 1.0 { 4 } else { 2 };
-    format!("line of best fit: {slope:.digits$} {unit} per {each}, R² {r2} %")
+    format!("line of best fit: {slope:.digits$} {unit} per {per_name}, R² {r2} %")
 }

@@ -42,24 +42,26 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let headings = ["Going down", "Waking up"];
     let names = zeros(charts.scenario).map(|zero| format!("{} from {zero}", run.unit()));
     let bars = || lanes.iter().flat_map(|lane| &lane.bars);
-    let has_low_power = bars().any(|it| is_cut(it.ends));
+    let has_low_power = bars().any(|bar| is_cut(bar.ends));
     for ((scale, heading), name) in scales.iter().zip(headings).zip(names) {
         let Some(scale) = scale else { continue };
         if has_low_power {
-            drawing.text("start", (scale.places.0, 14.0), heading);
+            drawing.text("start", (scale.ends.0, 14.0), heading);
         }
         drawing.horizontal(scale, (top, bottom), &name, scale.ticks(78.0));
     }
-    for (place, lane) in lanes.iter().enumerate() {
-        let y = top + LANE * place as f64;
+    for (index, lane) in lanes.iter().enumerate() {
+        let y = top + LANE * index as f64;
         let label = run.run.label(lane.cell.cpu).to_string();
         drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
         draw_lane(&mut drawing, &scales, lane, y);
     }
-    let is_seen = |phase: CpuPhase| bars().any(|it| it.phase == phase);
-    let marks = PHASES.into_iter().filter(|it| is_seen(*it));
-    let marks = grouped(marks.map(|it| (it.class, it.name))).into_iter();
-    let mut legend: Vec<Mark> = marks.map(|it| (it.0, it.1.join(", "))).collect();
+    let occurs = |phase: &CpuPhase| bars().any(|bar| bar.phase == *phase);
+    let phases = PHASES.into_iter().filter(occurs);
+    let mut legend: Vec<Mark> = grouped(phases.map(|phase| (phase.class, phase.name)))
+        .into_iter()
+        .map(|(class, names)| (class, names.join(", ")))
+        .collect();
     if scales[1].is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
         legend.push(("due", "wake-up due".to_owned()));
     }
@@ -96,8 +98,8 @@ fn draw_lane(drawing: &mut Drawing, scales: &[Option<Scale>; 2], lane: &Lane<'_>
         // Low power is drawn as a thin line.
         let is_cut = is_cut(bar.ends);
         let (top, height) = if is_cut { (9.0, 3.0) } else { (4.0, 13.0) };
-        let (place, size) = ((from, y + top), (to - from, height));
-        drawing.rect(bar.phase.class, place, size, &bar.said);
+        let (corner, size) = ((from, y + top), (to - from, height));
+        drawing.rect(bar.phase.class, corner, size, &bar.said);
     }
     if let Some(x) = lane.due.and_then(at) {
         drawing.line("due", (x, y + 2.0), (x, y + 19.0));
@@ -108,21 +110,25 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
     let (run, scenario) = (charts.run, charts.scenario);
     let is_parallel = scenario.id.is_parallel();
     let groups = groups(scenario);
-    let all = || groups.iter().flatten();
-    let mut slices_of_all = all().flat_map(|it| slices(it.instants));
-    let has_low_power = slices_of_all.any(|it| it.phase.side == PowerSide::Between);
+    let has_low_power = groups
+        .iter()
+        .flatten()
+        .flat_map(|placed| slices(placed.instants))
+        .any(|slice| slice.phase.side == PowerSide::Between);
     let lanes = groups.iter().flat_map(|group| {
-        let wakes = group.iter();
-        let wakes = wakes.filter_map(|it| Some(anchor(it.instants)?.saturating_add(it.shift)));
-        let wake = wakes.min().unwrap_or(0);
-        group.iter().filter_map(move |it| {
-            let slices = slices(it.instants);
+        let wakes = group.iter().filter_map(|placed| {
+            let wake = anchor(placed.instants)?;
+            Some(wake.saturating_add(placed.shift))
+        });
+        let first_wake = wakes.min().unwrap_or(0);
+        group.iter().filter_map(move |placed| {
+            let slices = slices(placed.instants);
             let begin = slices.first()?.from;
-            let start = it.shift.saturating_neg();
+            let start = placed.shift.saturating_neg();
             let down = if is_parallel { start } else { begin };
-            let zeros = [down, wake.saturating_sub(it.shift)];
-            let end = |side: usize, ticks: i64| {
-                let ticks = ticks.saturating_sub(zeros[side]);
+            let zeros = [down, first_wake.saturating_sub(placed.shift)];
+            let end = |side: usize, instant: i64| {
+                let ticks = instant.saturating_sub(zeros[side]);
                 let value = charts.value(ticks.unsigned_abs());
                 (side, if ticks < 0 { -value } else { value })
             };
@@ -132,49 +138,63 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
                     PowerSide::Between => [0, 1],
                     PowerSide::Down | PowerSide::Up => [0, 0],
                 };
-                let (phase, cpu) = (slice.phase, run.run.label(it.cell.cpu));
+                let (phase, cpu) = (slice.phase, run.run.label(placed.cell.cpu));
                 let span = run.clock().span(slice.to.abs_diff(slice.from));
                 let said = format!("CPU {cpu}: {} {span}", phase.name);
                 let ends = [end(sides[0], slice.from), end(sides[1], slice.to)];
                 Bar { phase, ends, said }
             });
-            let due = it.instants.at(Instant::Due).map(|due| end(1, due));
-            let low = it.instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
-            let order = low.unwrap_or(begin).saturating_add(it.shift);
-            let order = if is_parallel { order } else { 0 };
-            let (cell, bars) = (it.cell, bars.collect());
-            Some((order, Lane { cell, bars, due }))
+            let due = placed.instants.at(Instant::Due).map(|due| end(1, due));
+            let went_down = placed.instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
+            let order = if is_parallel {
+                went_down.unwrap_or(begin).saturating_add(placed.shift)
+            } else {
+                0
+            };
+            let lane = Lane {
+                cell: placed.cell,
+                bars: bars.collect(),
+                due,
+            };
+            Some((order, lane))
         })
     });
-    let lanes = lanes.sorted_by_key(|(order, lane)| (*order, lane.cell.cpu));
-    lanes.map(|it| it.1).collect()
+    lanes
+        .sorted_by_key(|(order, lane)| (*order, lane.cell.cpu))
+        .map(|(_, lane)| lane)
+        .collect()
 }
 
 /// Returns the instant at which a CPU starts to wake up.
 fn anchor(instants: &Instants) -> Option<i64> {
-    let turned_on = instants.at(Instant::TurnedOn);
+    let call = instants.at(Instant::Before);
     // A CPU_ON before the call only prepares the sample.
-    let turned_on = turned_on.filter(|at| instants.at(Instant::Before).is_some_and(|it| it < *at));
+    let turned_on = instants
+        .at(Instant::TurnedOn)
+        .filter(|turned_on| call.is_some_and(|call| call < *turned_on));
     let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
     instants.at(Instant::Due).or(turned_on).or_else(exit)
 }
 
 fn zeros(scenario: &Scenario) -> [&'static str; 2] {
-    let on = |cell: &Cell| cell.shown.is_some_and(|it| it.at(Instant::Due).is_none());
-    match scenario.id.is_parallel() {
-        true => ["the agreed start", "the first wake-up time"],
-        false if scenario.suite_cells().iter().any(on) => {
-            ["the call", "the wake-up time, or CPU_ON"]
-        }
-        false => ["the call", "the wake-up time"],
+    let is_turned_on = |cell: &Cell| {
+        cell.shown
+            .is_some_and(|instants| instants.at(Instant::Due).is_none())
+    };
+    if scenario.id.is_parallel() {
+        ["the agreed start", "the first wake-up time"]
+    } else if scenario.suite_cells().iter().any(is_turned_on) {
+        ["the call", "the wake-up time, or CPU_ON"]
+    } else {
+        ["the call", "the wake-up time"]
     }
 }
 
 /// Returns the first and the last instant on a side, or None if it has no phases.
 fn extent(lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
     let bars = lanes.iter().flat_map(|lane| &lane.bars);
-    let bars = bars.filter(|it| !is_cut(it.ends) && it.ends[0].0 == side);
-    let values = bars.flat_map(|it| it.ends).map(|it| it.1);
+    let on_side = bars.filter(|bar| !is_cut(bar.ends) && bar.ends[0].0 == side);
+    let values = on_side.flat_map(|bar| bar.ends).map(|(_, value)| value);
     let (least, most) = values.minmax().into_option()?;
     // An axis never starts after zero.
     Some((least.min(0.0), most))
@@ -183,11 +203,18 @@ fn extent(lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
 /// Returns the scales of both sides, with widths proportional to their durations.
 fn scales(extents: [Option<(f64, f64)>; 2]) -> [Option<Scale>; 2] {
     let [Some(down), Some(up)] = extents else {
-        return extents.map(|it| Some(Scale::linear(it?, (LEFT, EDGE))));
+        return extents.map(|extent| Some(Scale::linear(extent?, (LEFT, EDGE))));
     };
-    let (a, b) = (down.1 - down.0, up.1 - up.0);
-    let share = if a + b > 0.0 { a / (a + b) } else { 0.5 };
+    let (down_length, up_length) = (down.1 - down.0, up.1 - up.0);
+    let length = down_length + up_length;
+    let share = if length > 0.0 {
+        down_length / length
+    } else {
+        0.5
+    };
     let middle = LEFT + (EDGE - LEFT - GAP) * share.clamp(SHARE_MIN, 1.0 - SHARE_MIN);
-    let down = Scale::linear(down, (LEFT, middle));
-    [Some(down), Some(Scale::linear(up, (middle + GAP, EDGE)))]
+    [
+        Some(Scale::linear(down, (LEFT, middle))),
+        Some(Scale::linear(up, (middle + GAP, EDGE))),
+    ]
 }

@@ -50,16 +50,16 @@ fn last_line_counts_without_the_end_record() {
     let mut run = made_up_run::run();
     run.scenarios[2].status = Status::Failed(Failure::NotStated);
     run.end = Some(made_up_run::end(&run));
-    let log = log_of(&run);
-    let failed = log.lines().last().expect("a last line");
-    let logged = read_one(log.replace(failed, line));
+    let failed_log = log_of(&run);
+    let failed = failed_log.lines().last().expect("a last line");
+    let logged = read_one(failed_log.replace(failed, line));
     assert_eq!(logged.verdict(), Some(Verdict::Fail));
     assert!(logged.doubts()[0].contains("contradicts the records"));
     // Without the end record, the line is used but not verified.
-    let logged = read_one(without(|it| it.contains("{\"end\":")));
+    let logged = read_one(without(|record| record.contains("{\"end\":")));
     assert_eq!(logged.verdict_text(), format!("{line} (not verified)"));
-    let totals = logged.closing.and_then(|it| it.totals());
-    assert_eq!(totals.map(|it| it.passed), Some(4));
+    let totals = logged.closing.and_then(|closing| closing.totals());
+    assert_eq!(totals.map(|totals| totals.passed), Some(4));
 }
 
 #[test]
@@ -75,10 +75,10 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     assert!(logged.run.plan.is_none() && logged.run.cpus.len() == 4);
     let lacks = logged.lacks();
     for (lack, (seq, kind)) in lacks.iter().zip([("0002", "moon"), ("0003", "cpus")]) {
-        let place = log
+        let index = log
             .lines()
-            .position(|it| it.starts_with(MARK) && it.contains(&format!(" {seq} {{")));
-        let line = place.expect("a record") + 1;
+            .position(|line| line.starts_with(MARK) && line.contains(&format!(" {seq} {{")));
+        let line = index.expect("a record") + 1;
         let part = format!("record {seq} ({kind}, line {line}) is intact but not");
         assert!(lack.starts_with(&part), "{lack}");
     }
@@ -106,14 +106,14 @@ fn lines_that_lack_something_are_incomplete() {
     let rest = "0 rows skipped, 0 CPUs lost";
     let pass = format!("psci-bench: PASS (2 passed, 0 skipped, 0 failed; {rest})\n");
     let tftf = |text: &str| format!("{begin}{text}{exit}");
-    let own = format!("{both}{pass}");
-    let less = own.replace(&row1, "");
+    let whole = format!("{both}{pass}");
+    let less = whole.replace(&row1, "");
     let tally = |line| tftf(&format!("{both}{line}\n"));
     let split = |to| tftf(&both.replacen("\t17100", to, 1));
     for (log, lack) in [
         (tftf(&both), ""),
-        (own.clone(), ""),
-        (format!("{own}\n{pass}"), ""),
+        (whole.clone(), ""),
+        (format!("{whole}\n{pass}"), ""),
         (split("\n\t17100"), ""),
         (split("\nINFO: x\n\t17100"), "1 damaged RT_INSTR line"),
         (split("\t17\n100"), "1 damaged RT_INSTR line; "),
@@ -125,14 +125,17 @@ fn lines_that_lack_something_are_incomplete() {
         (tftf(&(first.clone() + &rows)), "serial ended"),
         (format!("{begin}{both}"), "Exiting tests."),
         (format!("psci-bench 0.1.0\n{both}{exit}"), "no last line"),
-        (own.replace("0 failed", "1 failed"), "last line is damaged"),
-        (own.replace("(2", "(3"), "contradicts the scenarios: 2"),
+        (
+            whole.replace("0 failed", "1 failed"),
+            "last line is damaged",
+        ),
+        (whole.replace("(2", "(3"), "contradicts the scenarios: 2"),
         (
             less.clone(),
             "no row for CPU 0.1 in test_rt_instr_cpu_susp_serial",
         ),
-        (own.replace("\t171", "171"), "no row for CPU 0.0 in test_"),
-        (own.replace("\t9/>", "\t"), "1 damaged RT_INSTR line; "),
+        (whole.replace("\t171", "171"), "no row for CPU 0.0 in test_"),
+        (whole.replace("\t9/>", "\t"), "1 damaged RT_INSTR line; "),
     ] {
         let logged = read_one(&log);
         let lacks = logged.lacks().join("; ");
@@ -161,7 +164,9 @@ fn rows_that_the_summary_names_may_lack() {
     };
     run.end = Some(made_up_run::end(&run));
     let log = made_up_run::log(&run, Records::None);
-    let line = log.lines().find(|it| it.contains("cpu_susp_serial\t1\t0"));
+    let line = log
+        .lines()
+        .find(|line| line.contains("cpu_susp_serial\t1\t0"));
     let (named, lost) = (", CPU 1.1:", "no row for CPU 1.1 in test_rt");
     for (old, new, lack) in [
         ("", "", ""),

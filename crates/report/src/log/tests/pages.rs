@@ -20,20 +20,20 @@ const DEEP: &str = "``CPU_SUSPEND`` to deepest power level on all CPUs in sequen
 const OFF: &str = "``CPU_OFF`` on all non-lead CPUs in sequence then ``CPU_SUSPEND`` on lead CPU to \
                    deepest power level";
 
-/// Returns a heading and a grid table. Cells are separated by commas.
+/// Returns a heading and a grid table. Entries are separated by commas.
 fn table(heading: &str, names: &str, rows: &[&str]) -> String {
-    let cells = |row: &str| -> String {
-        let cells = row.split(',').map(|cell| format!("| {:<26}", cell.trim()));
-        cells.collect::<String>() + "|\n"
+    let line = |row: &str| -> String {
+        let entries = row.split(',').map(|text| format!("| {:<26}", text.trim()));
+        entries.collect::<String>() + "|\n"
     };
     let rule =
         |mark: &str| format!("+{}", mark.repeat(27)).repeat(names.split(',').count()) + "+\n";
-    let rows: String = rows.iter().map(|row| cells(row) + &rule("-")).collect();
-    let line = "~".repeat(heading.len());
+    let body: String = rows.iter().map(|row| line(row) + &rule("-")).collect();
+    let underline = "~".repeat(heading.len());
     format!(
-        "{heading}\n{line}\n\nSome text.\n\n{}{}{}{rows}\nMore text.\n\n",
+        "{heading}\n{underline}\n\nSome text.\n\n{}{}{}{body}\nMore text.\n\n",
         rule("-"),
-        cells(names),
+        line(names),
         rule("=")
     )
 }
@@ -61,7 +61,8 @@ impl WrittenPage {
 }
 
 fn figures(run: &LoggedRun, id: ScenarioId, metric: Metric) -> Vec<(String, u64)> {
-    let scenario = run.run.scenarios.iter().find(|it| it.id == id);
+    let mut scenarios = run.run.scenarios.iter();
+    let scenario = scenarios.find(|scenario| scenario.id == id);
     let cells = scenario.expect("a scenario").cells.iter();
     let figures = cells.map(|cell| {
         let ticks = cell.figure(metric).expect("a figure");
@@ -70,8 +71,10 @@ fn figures(run: &LoggedRun, id: ScenarioId, metric: Metric) -> Vec<(String, u64)
     figures.collect()
 }
 
-fn labeled<const N: usize>(all: [(&str, u64); N]) -> Vec<(String, u64)> {
-    all.map(|(label, ticks)| (label.to_owned(), ticks)).to_vec()
+fn labeled<const N: usize>(figures: [(&str, u64); N]) -> Vec<(String, u64)> {
+    figures
+        .map(|(label, ticks)| (label.to_owned(), ticks))
+        .to_vec()
 }
 
 fn old_layout() -> String {
@@ -104,7 +107,7 @@ fn each_figure_of_the_old_layout_belongs_to_its_cpu_and_scenario() {
     assert_eq!(run.board(), Some("juno"));
     assert!(run.is_complete() && !run.header.has_unknown_clusters);
     assert_eq!(run.run.scenarios.len(), 3);
-    for (id, metric, ns) in [
+    for (id, metric, us) in [
         (
             ScenarioId::SUSPEND_DEEP_SERIAL,
             Metric::Powerdown,
@@ -122,7 +125,7 @@ fn each_figure_of_the_old_layout_belongs_to_its_cpu_and_scenario() {
         ),
         (ScenarioId::CPU_OFF_SERIAL, Metric::Wakeup, [28, 29, 23]),
     ] {
-        let [first, second, third] = ns.map(|it| it * 1000);
+        let [first, second, third] = us.map(|us| us * 1000);
         let expected = labeled([("1.0", first), ("1.1", second), ("0.0", third)]);
         assert_eq!(figures(&run, id, metric), expected, "{id} {metric:?}");
     }
@@ -135,7 +138,7 @@ fn each_figure_of_the_old_layout_belongs_to_its_cpu_and_scenario() {
 #[test]
 fn history_and_audit_read_the_old_layout() {
     let old = WrittenPage::new("v2.8", "psci-performance-juno.rst", &old_layout());
-    let newer =
+    let directive =
         ".. table:: ``CPU_SUSPEND`` latencies (us) to deepest power level in serial (v2.9)\n\n"
             .to_owned()
             + table(
@@ -151,12 +154,12 @@ fn history_and_audit_read_the_old_layout() {
             .expect("a table")
             .1;
     // Later pages show the old tables, with comments.
-    let newer = format!(
-        "{newer}Annotated Historic Results\n----\n\n{}",
+    let newer_text = format!(
+        "{directive}Annotated Historic Results\n----\n\n{}",
         old_layout()
     );
-    let newer = WrittenPage::new("v2.9", "psci-performance-juno.rst", &newer);
-    let runs = [&old, &newer].map(|it| it.read().expect("tables"));
+    let newer = WrittenPage::new("v2.9", "psci-performance-juno.rst", &newer_text);
+    let runs = [&old, &newer].map(|page| page.read().expect("tables"));
     let history = history(&runs, 20_000).expect("a history");
     assert_eq!(history.releases[1], "v2.9");
     let wakeup = figures(&runs[1], ScenarioId::SUSPEND_DEEP_SERIAL, Metric::Wakeup);
@@ -201,8 +204,9 @@ fn cpu_without_a_known_cluster_is_marked() {
     ] {
         let page = WrittenPage::new("v2.8", "example.rst", &text);
         let run = page.read().expect("tables");
-        let own = figures(&run, ScenarioId::SUSPEND_DEEP_SERIAL, Metric::Wakeup);
-        assert!(own.iter().map(|it| it.0.as_str()).eq(labels), "{text}");
+        let wakeup = figures(&run, ScenarioId::SUSPEND_DEEP_SERIAL, Metric::Wakeup);
+        let read_labels = wakeup.iter().map(|(label, _)| label.as_str());
+        assert!(read_labels.eq(labels), "{text}");
         assert_eq!(run.header.has_unknown_clusters, is_unknown, "{text}");
         assert!(explanations(&run).is_empty());
     }

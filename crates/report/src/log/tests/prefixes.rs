@@ -30,109 +30,141 @@ fn date(line: usize) -> String {
 
 /// The prefixes of tools that are in common use.
 const TOOLS: [(&str, Prefix); 41] = [
-    ("Jenkins", |n| format!("[{}T{}.123Z]  ", date(n), time(n))),
-    ("Jenkins, a branch", |n| {
-        format!("[{}T{}.123Z] [board 7] ", date(n), time(n))
+    ("Jenkins", |line| {
+        format!("[{}T{}.123Z]  ", date(line), time(line))
     }),
-    ("Jenkins, short", |n| format!("{}  ", time(n))),
-    ("GitLab", |n| {
-        format!("{}T{}.{n:06}Z 00O ", date(n), time(n))
+    ("Jenkins, a branch", |line| {
+        format!("[{}T{}.123Z] [board 7] ", date(line), time(line))
     }),
-    ("GitLab, both streams", |n| {
-        let stream = ["00O", "01E", "0aO"][n % 3];
-        format!("{}T{}.123456Z {stream} ", date(n), time(n))
+    ("Jenkins, short", |line| format!("{}  ", time(line))),
+    ("GitLab", |line| {
+        format!("{}T{}.{line:06}Z 00O ", date(line), time(line))
     }),
-    ("GitHub", |n| format!("{}T{}.1234567Z ", date(n), time(n))),
-    ("gh run view --log", |n| {
-        let mark = if n == 0 { "\u{feff}" } else { "" };
+    ("GitLab, both streams", |line| {
+        let stream = ["00O", "01E", "0aO"][line % 3];
+        format!("{}T{}.123456Z {stream} ", date(line), time(line))
+    }),
+    ("GitHub", |line| {
+        format!("{}T{}.1234567Z ", date(line), time(line))
+    }),
+    ("gh run view --log", |line| {
+        let mark = if line == 0 { "\u{feff}" } else { "" };
         format!(
             "build (4, x)\tRun board\t{mark}{}T{}.1234567Z ",
-            date(n),
-            time(n)
+            date(line),
+            time(line)
         )
     }),
     ("docker compose", |_| "board-1  | ".to_owned()),
     ("docker compose, color", |_| {
         "\x1b[36mboard-1   |\x1b[0m ".to_owned()
     }),
-    ("docker compose --timestamps", |n| {
-        format!("board-1  | {}T{}.{n:09}Z ", date(n), time(n))
+    ("docker compose --timestamps", |line| {
+        format!("board-1  | {}T{}.{line:09}Z ", date(line), time(line))
     }),
-    ("journald", |n| {
-        format!("Jan {:2} {} host board[{}]: ", day(n), time(n), 990 + n)
+    ("journald", |line| {
+        format!(
+            "Jan {:2} {} host board[{}]: ",
+            day(line),
+            time(line),
+            990 + line
+        )
     }),
-    ("journald, short-iso", |n| {
-        format!("{}T{}+0000 host-7 board[1234]: ", date(n), time(n))
+    ("journald, short-iso", |line| {
+        format!("{}T{}+0000 host-7 board[1234]: ", date(line), time(line))
     }),
-    ("journald, short-precise", |n| {
-        format!("Jan {:02} {}.{n:06} host board[1]: ", day(n), time(n))
+    ("journald, short-precise", |line| {
+        format!(
+            "Jan {:02} {}.{line:06} host board[1]: ",
+            day(line),
+            time(line)
+        )
     }),
-    ("journald, short-full", |n| {
-        let weekday = if day(n) == 9 { "Fri" } else { "Sat" };
-        format!("{weekday} {} {} UTC host board[1]: ", date(n), time(n))
+    ("journald, short-full", |line| {
+        let weekday = if day(line) == 9 { "Fri" } else { "Sat" };
+        format!(
+            "{weekday} {} {} UTC host board[1]: ",
+            date(line),
+            time(line)
+        )
     }),
-    ("journald, short-monotonic", |n| {
-        format!("[{:5}.{n:06}] host board[1]: ", 9_990 + n)
+    ("journald, short-monotonic", |line| {
+        format!("[{:5}.{line:06}] host board[1]: ", 9_990 + line)
     }),
-    ("Buildkite", |n| {
-        format!("\x1b_bk;t={}\x07", 1_700_000_000_000 + n)
+    ("Buildkite", |line| {
+        format!("\x1b_bk;t={}\x07", 1_700_000_000_000 + line)
     }),
-    ("KernelCI", |n| format!("{}.{n:06}  ", time(n))),
-    ("ts", |n| format!("Jan {:02} {} ", day(n), time(n))),
-    ("ts -s %.s", |n| format!("{}.123456 ", n)),
-    ("ts %.s", |n| format!("{}.{n:06} ", 1_767_348_672 + n)),
-    ("ts -i %H:%M:%.S", |n| {
-        format!("00:00:{:02}.000012 ", n % 60)
+    ("KernelCI", |line| format!("{}.{line:06}  ", time(line))),
+    ("ts", |line| format!("Jan {:02} {} ", day(line), time(line))),
+    ("ts -s %.s", |line| format!("{}.123456 ", line)),
+    ("ts %.s", |line| {
+        format!("{}.{line:06} ", 1_767_348_672 + line)
     }),
-    ("minicom", |n| format!("[{} {}] ", date(n), time(n))),
-    ("tio", |n| format!("[{}.{:03}] ", time(n), n % 1000)),
-    ("grabserial", |n| format!("[{}.123456 0.000123] ", n)),
-    ("the kernel", |n| format!("[{:5}.{n:06}] ", 98 + n)),
-    ("Tera Term", |n| {
-        format!("[Fri Jan {:2} {}.123 2026] ", day(n), time(n))
+    ("ts -i %H:%M:%.S", |line| {
+        format!("00:00:{:02}.000012 ", line % 60)
     }),
-    ("conserver", |n| {
-        format!("[Fri Jan {:2} {} 2026]", day(n), time(n))
+    ("minicom", |line| {
+        format!("[{} {}] ", date(line), time(line))
     }),
-    ("12 hours", |n| {
-        let half = if n < 10 { "PM" } else { "AM" };
-        format!("1/{}/2026 {}:59 {half} | ", day(n), 12 - n % 12)
+    ("tio", |line| {
+        format!("[{}.{:03}] ", time(line), line % 1000)
     }),
-    ("a time zone", |n| {
-        format!("[{}T{}+01:00] ", date(n), time(n))
+    ("grabserial", |line| format!("[{}.123456 0.000123] ", line)),
+    ("the kernel", |line| format!("[{:5}.{line:06}] ", 98 + line)),
+    ("Tera Term", |line| {
+        format!("[Fri Jan {:2} {}.123 2026] ", day(line), time(line))
     }),
-    ("no brackets", |n| format!("{} {} ", date(n), time(n))),
-    ("an angle", |n| format!("{}.345> ", time(n))),
-    ("arrow", |n| format!("{}.345 -> ", time(n))),
-    ("ISO 8601 without zero fractions", |n| match n % 3 {
-        0 => format!("{}T{}Z ", date(n), time(n)),
-        _ => format!("{}T{}.{n}Z ", date(n), time(n)),
+    ("conserver", |line| {
+        format!("[Fri Jan {:2} {} 2026]", day(line), time(line))
     }),
-    ("Zephyr", |n| {
-        format!("[{},{:03}] <inf> board: ", time(n), n % 1000)
+    ("12 hours", |line| {
+        let half = if line < 10 { "PM" } else { "AM" };
+        format!("1/{}/2026 {}:59 {half} | ", day(line), 12 - line % 12)
     }),
-    ("syslog", |n| {
-        format!("<14>Jan {:2} {} host board[7]: ", day(n), time(n))
+    ("a time zone", |line| {
+        format!("[{}T{}+01:00] ", date(line), time(line))
     }),
-    ("syslog, RFC 5424", |n| {
-        format!("<14>1 {}T{}.003Z host board 7 ID{n} - ", date(n), time(n))
+    ("no brackets", |line| {
+        format!("{} {} ", date(line), time(line))
     }),
-    ("multilog", |n| format!("@400000006957a1b0{n:08x} ")),
-    ("Kubernetes", |n| {
-        format!("{}T{}.{n:09}Z stdout F ", date(n), time(n))
+    ("an angle", |line| format!("{}.345> ", time(line))),
+    ("arrow", |line| format!("{}.345 -> ", time(line))),
+    ("ISO 8601 without zero fractions", |line| match line % 3 {
+        0 => format!("{}T{}Z ", date(line), time(line)),
+        _ => format!("{}T{}.{line}Z ", date(line), time(line)),
     }),
-    ("nl", |n| format!("{:6}\t", n + 1)),
-    ("two stamps", |n| format!("[{}] [    0.{n:06}] ", time(n))),
-    ("Buildkite, ESC removed", |n| {
-        format!("_bk;t={}\x07", 1_700_000_000_000 + n)
+    ("Zephyr", |line| {
+        format!("[{},{:03}] <inf> board: ", time(line), line % 1000)
+    }),
+    ("syslog", |line| {
+        format!("<14>Jan {:2} {} host board[7]: ", day(line), time(line))
+    }),
+    ("syslog, RFC 5424", |line| {
+        format!(
+            "<14>1 {}T{}.003Z host board 7 ID{line} - ",
+            date(line),
+            time(line)
+        )
+    }),
+    ("multilog", |line| format!("@400000006957a1b0{line:08x} ")),
+    ("Kubernetes", |line| {
+        format!("{}T{}.{line:09}Z stdout F ", date(line), time(line))
+    }),
+    ("nl", |line| format!("{:6}\t", line + 1)),
+    ("two stamps", |line| {
+        format!("[{}] [    0.{line:06}] ", time(line))
+    }),
+    ("Buildkite, ESC removed", |line| {
+        format!("_bk;t={}\x07", 1_700_000_000_000 + line)
     }),
 ];
 
 /// Returns the log with a prefix before each line.
 pub(in crate::log) fn prefixed(log: &str, prefix: Prefix, ending: &str) -> String {
     let lines = log.lines().enumerate();
-    let lines = lines.map(|(number, line)| format!("{}{line}{ending}", prefix(number)));
-    lines.collect()
+    lines
+        .map(|(index, line)| format!("{}{line}{ending}", prefix(index)))
+        .collect()
 }
 
 /// Returns the log as if the run had been cut short after its `end` record.
@@ -176,16 +208,18 @@ fn prefix_is_removed_from_wrapped_and_mixed_lines() {
         let wrapped = super::broken(&whole_log(), 132);
         assert_equal(&read_one(prefixed(&wrapped, prefix, "\n")), &plain, name);
         let log = prefixed(&whole_log(), prefix, "\n");
-        let trimmed = log.lines().map(|it| it.trim_end().to_owned() + "\n");
+        let trimmed = log.lines().map(|line| line.trim_end().to_owned() + "\n");
         assert_equal(&read_one(trimmed.collect::<String>()), &plain, name);
         let mixed = log
             .lines()
-            .map(|it| format!("{it}\nother-1 | [7] hello\n12:00 psci-bench starts soon\n"));
+            .map(|line| format!("{line}\nother-1 | [7] hello\n12:00 psci-bench starts soon\n"));
         assert_equal(&read_one(mixed.collect::<String>()), &plain, name);
         let both = format!("{log}{}", prefixed(&whole_log(), |_| "7> ".into(), "\n"));
         let runs = read_runs(both);
         assert_eq!(runs.len(), 2, "{name}");
-        runs.iter().for_each(|it| assert_equal(it, &plain, name));
+        for logged in &runs {
+            assert_equal(logged, &plain, name);
+        }
     }
 }
 
@@ -195,12 +229,12 @@ fn parts_of_a_line_are_joined_as_the_prefix_says() {
     let in_parts = |log: &str, width: usize| {
         let lines = log.lines().flat_map(|line| {
             let parts = line.as_bytes().chunks(width).enumerate();
-            let parts = parts.map(|(place, part)| {
-                let mark = if place == 0 { ' ' } else { '+' };
-                let part = String::from_utf8_lossy(part);
-                format!("2026-01-02T03:04:05.123456Z 00O{mark}{part}\n")
+            let prefixed_parts = parts.map(|(index, part)| {
+                let mark = if index == 0 { ' ' } else { '+' };
+                let text = String::from_utf8_lossy(part);
+                format!("2026-01-02T03:04:05.123456Z 00O{mark}{text}\n")
             });
-            parts.collect::<Vec<String>>()
+            prefixed_parts.collect::<Vec<String>>()
         });
         lines.collect::<String>()
     };
@@ -224,16 +258,16 @@ fn parts_of_a_line_are_joined_as_the_prefix_says() {
 #[test]
 fn line_with_another_prefix_is_not_read() {
     let whole = whole_log();
-    let (run, closing) = whole.rsplit_once("psci-bench: ").expect("a last line");
-    let closing = format!("psci-bench: {closing}");
-    let stamp: Prefix = |n| format!("[{}] ", time(n));
-    let run = prefixed(run, stamp, "\n");
+    let last = whole.rfind("psci-bench: ").expect("a last line");
+    let (rest, closing) = whole.split_at(last);
+    let stamp: Prefix = |line| format!("[{}] ", time(line));
+    let run = prefixed(rest, stamp, "\n");
     for prefix in ["x ", "[10:11:12] [0.123] ", "[10:11:12]", "10:11:12 "] {
         let pass = read_one(format!("{run}{prefix}{closing}\n"));
         assert!(pass.closing.is_none(), "{prefix}");
         assert!(!pass.is_complete() && pass.verdict().is_none(), "{prefix}");
-        for log in [&run, &whole.replace(&closing, "")] {
-            let cut = read_one(format!("{log}{prefix}{}\n", cut_short(&closing)));
+        for log in [&run, &whole.replace(closing, "")] {
+            let cut = read_one(format!("{log}{prefix}{}\n", cut_short(closing)));
             assert_ne!(cut.verdict(), Some(Verdict::Pass), "{prefix}");
             assert!(!cut.is_complete(), "{prefix}");
         }
