@@ -67,7 +67,7 @@ fn too_little(need: u64, largest: u64) -> FormatError {
     FormatError::new(format_args!(
         "not enough memory: one block of {kib} KiB is needed, but the largest free block has \
          {largest_kib} KiB ({missing_kib} KiB short); reduce iterations=, loops= or footprint=, \
-         or leave out lpi"
+         or measure fewer scenarios (only=)"
     ))
 }
 
@@ -122,7 +122,7 @@ mod tests {
             format!(
                 "not enough memory: one block of {need} KiB is needed, but the largest free block \
                  has {largest} KiB ({missing} KiB short); reduce iterations=, loops= or \
-                 footprint=, or leave out lpi"
+                 footprint=, or measure fewer scenarios (only=)"
             )
         };
         let holes = "1000+9000 100000+2000";

@@ -121,7 +121,8 @@ impl ScenarioId {
 
     /// Returns true if the boot argument changes how the scenario is measured.
     pub fn uses(self, key: Key) -> bool {
-        self.descriptor().arguments.contains(&key)
+        let mut lists = self.descriptor().arguments.iter();
+        lists.any(|keys| keys.contains(&key))
     }
 
     /// Returns true for a scenario in TFTF's suite.

@@ -7,7 +7,7 @@ use crate::model::Skip;
 use crate::plan::sweep_values::{self, SweepValues};
 use crate::plan::{ActiveCpus, Axis, Key, Plan, UsedStates};
 
-use super::descriptor::Descriptor;
+use super::descriptor::{Descriptor, ROUNDS};
 
 pub(super) const CONTEND_SWEEP: Descriptor = Descriptor {
     tag: "contend_sweep",
@@ -15,14 +15,7 @@ pub(super) const CONTEND_SWEEP: Descriptor = Descriptor {
     axis: Some(Axis::Cpus),
     states: UsedStates::Both,
     variants: &DEEPEST_AND_CORE,
-    arguments: &[
-        Key::Iterations,
-        Key::Warmup,
-        Key::Method,
-        Key::Wake,
-        Key::CpuOnAfter,
-        Key::Contend,
-    ],
+    arguments: &[ROUNDS, &[Key::Contend]],
     // Two states, and one cell for each omitted step.
     cells: |size| {
         let values = values(size.plan, size.cpus);

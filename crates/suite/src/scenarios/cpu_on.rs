@@ -31,7 +31,7 @@ pub(super) const CPU_ON: Descriptor = Descriptor {
     tag: "cpu_on",
     name: "CPU_ON and CPU_OFF",
     needs_cpu_off: true,
-    arguments: &[Key::Iterations, Key::Warmup, Key::CpuOnAfter],
+    arguments: &[&[Key::Iterations, Key::Warmup, Key::CpuOnAfter]],
     compared: &[Key::CpuOnAfter],
     variants: &[FIRST, JOINS],
     not_counted: NotCounted::ByReason,

@@ -27,7 +27,7 @@ pub struct Descriptor {
     /// True if the scenario powers CPUs off with either method.
     pub needs_cpu_off: bool,
     /// The boot arguments that change how the scenario is measured. The header prints these.
-    pub arguments: &'static [Key],
+    pub arguments: &'static [&'static [Key]],
     /// The arguments that must be equal for two results to be comparable.
     pub compared: &'static [Key],
     /// The CPUs that a suite scenario measures at the same time.
@@ -61,6 +61,15 @@ pub struct Descriptor {
     pub measure: fn(Request<'_>) -> Result<Vec<Scenario>, fmt::Error>,
 }
 
+/// The arguments of scenarios whose samples come from rounds like those of TFTF's suite.
+pub(super) const ROUNDS: &[Key] = &[
+    Key::Iterations,
+    Key::Warmup,
+    Key::Method,
+    Key::Wake,
+    Key::CpuOnAfter,
+];
+
 /// A firmware function, and the variants that call it under different conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct ColdVariants {
@@ -82,13 +91,7 @@ impl Descriptor {
         group: Group::Suite,
         is_in_all: true,
         needs_cpu_off: false,
-        arguments: &[
-            Key::Iterations,
-            Key::Warmup,
-            Key::Method,
-            Key::Wake,
-            Key::CpuOnAfter,
-        ],
+        arguments: &[ROUNDS],
         compared: &[],
         cpus: ActiveCpus::Alone,
         states: UsedStates::None,
@@ -125,7 +128,7 @@ impl Descriptor {
     /// CPUs at once.
     pub(super) const LOOP: Self = Self {
         group: Group::Micro,
-        arguments: &[Key::Loops, Key::Batch, Key::Warmup],
+        arguments: &[&[Key::Loops, Key::Batch, Key::Warmup]],
         compared: &[],
         variants: &[],
         not_counted: NotCounted::Column("Not Counted"),

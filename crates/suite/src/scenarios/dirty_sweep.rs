@@ -9,7 +9,7 @@ use crate::plan::{ActiveCpus, Axis, Key, Variant, sweep_values};
 
 use crate::plan::UsedStates;
 
-use super::descriptor::Descriptor;
+use super::descriptor::{Descriptor, ROUNDS};
 
 pub(super) const DIRTY_SWEEP: Descriptor = Descriptor {
     tag: "dirty_sweep",
@@ -17,14 +17,7 @@ pub(super) const DIRTY_SWEEP: Descriptor = Descriptor {
     axis: Some(Axis::Bytes),
     states: UsedStates::Both,
     variants: &[DEEPEST, CORE, OFF],
-    arguments: &[
-        Key::Iterations,
-        Key::Warmup,
-        Key::Method,
-        Key::Wake,
-        Key::CpuOnAfter,
-        Key::Dirty,
-    ],
+    arguments: &[ROUNDS, &[Key::Dirty]],
     cells: |size| {
         let values = size.plan.dirty.map(|values| values.as_slice().len());
         3 * size.cpus * values.unwrap_or(sweep_values::DIRTY_VALUES)

@@ -32,7 +32,7 @@ pub(super) const FITNESS: Descriptor = Descriptor {
     name: "Which PSCI functions work",
     group: Group::None,
     is_in_all: false,
-    arguments: &[Key::Fitness],
+    arguments: &[&[Key::Fitness]],
     columns: &[],
     variants: &[],
     not_counted: NotCounted::Nothing,

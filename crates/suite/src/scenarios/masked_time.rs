@@ -45,13 +45,13 @@ pub(super) const MASKED_TIME: Descriptor = Descriptor {
         CPU_ON,
         OTHER,
     ],
-    arguments: &[
+    arguments: &[&[
         Key::Iterations,
         Key::Warmup,
         Key::CpuOnAfter,
         Key::Offsets,
         Key::Calls,
-    ],
+    ]],
     compared: &[Key::Offsets],
     // The baseline, the functions that are always called, and the plan's functions.
     cells: |size| {

@@ -34,14 +34,14 @@ pub(super) const TIMER_LATENCY: Descriptor = Descriptor {
     tag: "timer_latency",
     name: "Timer expiry to handler, under load",
     group: Group::None,
-    arguments: &[
+    arguments: &[&[
         Key::Duration,
         Key::Period,
         Key::Stress,
         Key::Footprint,
         Key::Timers,
         Key::Threshold,
-    ],
+    ]],
     compared: &[Key::Period, Key::Footprint],
     variants: &LOADS,
     not_counted: NotCounted::Column("Overruns"),

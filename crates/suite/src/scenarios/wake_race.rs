@@ -42,7 +42,7 @@ pub(super) const WAKE_RACE: Descriptor = Descriptor {
         CORE[0], CORE[1], CORE[2], CORE[3], CORE[4], DEEPEST[0], DEEPEST[1], DEEPEST[2],
         DEEPEST[3], DEEPEST[4],
     ],
-    arguments: &[Key::Offsets, Key::Repeats, Key::Neighbors],
+    arguments: &[&[Key::Offsets, Key::Repeats, Key::Neighbors]],
     compared: &[Key::Offsets, Key::Repeats],
     // Five outcomes for each of two states.
     cells: |size| 2 * 5 * size.cpus * size.plan.neighbors.iter().count(),
