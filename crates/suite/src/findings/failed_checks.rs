@@ -13,9 +13,9 @@ pub const FAILED_CHECK: Kind = Kind::new("failed-check");
 
 /// Finds the checks that failed.
 pub(super) fn find_failed_checks(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
-    let failed = scenario.checks.iter().filter(|check| check.has_failed());
     let finding =
         |check: &Check| Finding::by_counts(FAILED_CHECK, sentence(run, check), check.cpus.iter());
+    let failed = scenario.checks.iter().filter(|check| check.has_failed());
     failed.map(finding).collect()
 }
 

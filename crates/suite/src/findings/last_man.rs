@@ -8,6 +8,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use thiserror::Error;
 
 use super::subject::{Subject, Verbosity};
@@ -44,15 +45,24 @@ pub(super) fn find_last_men(
     }
     let not_told = |why: NotTold| verbosity.is_full().then(|| not_told(scenario, &why));
     if !scenario.has_order() {
-        let mut cells = scenario.cells.iter();
-        let has_figures = cells.any(|cell| cell.figure(Metric::CacheFlush).is_some());
-        let why = has_figures.then_some(NotTold::NoTimestamps);
-        return why.and_then(not_told).into_iter().collect();
+        let has_flush = |cell: &Cell| cell.figure(Metric::CacheFlush).is_some();
+        if !scenario.cells.iter().any(has_flush) {
+            return Vec::new();
+        }
+        return not_told(NotTold::NoTimestamps).into_iter().collect();
     }
-    let clusters = run.cluster_heads().map(|head| run.cpu(head).cluster);
-    let found = clusters.map(|cluster| of_cluster(run, scenario, cluster, verbosity));
-    let found = found.map(|found| found.map_or_else(not_told, Some));
-    found.flatten().collect()
+    run.cluster_heads()
+        .map(|head| of_cluster(run, scenario, run.cpu(head).cluster, verbosity))
+        .filter_map(|found| found.map_or_else(not_told, Some))
+        .collect()
+}
+
+/// A CPU that went down, with the timestamp and the length of its flush in ticks.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct WentDown {
+    at: u64,
+    cpu: CpuIndex,
+    flush: u64,
 }
 
 /// Finds a cluster's last man. Returns an error if the last man could be a CPU without timestamps.
@@ -62,36 +72,38 @@ fn of_cluster(
     cluster: u16,
     verbosity: Verbosity,
 ) -> Result<Finding, NotTold> {
-    let is_mine = |cell: &&Cell| run.cpu(cell.cpu).cluster == cluster;
-    let cells: Vec<_> = scenario.cells.iter().filter(is_mine).collect();
+    let is_in_cluster = |cell: &&Cell| run.cpu(cell.cpu).cluster == cluster;
+    let cells: Vec<&Cell> = scenario.cells.iter().filter(is_in_cluster).collect();
     let cpus = run.cpus.iter().filter(|cpu| cpu.cluster == cluster);
     if cells.len() < cpus.count() {
         return Err(NotTold::RowMissing(cluster.into()));
     }
-    let order = |cell: &&Cell| {
-        Some((
-            cell.went_down()?,
-            cell.cpu,
-            cell.figure(Metric::CacheFlush)?,
-        ))
+    let went_down = |cell: &&Cell| {
+        Some(WentDown {
+            at: cell.went_down()?,
+            cpu: cell.cpu,
+            flush: cell.figure(Metric::CacheFlush)?,
+        })
     };
-    let known: Option<Vec<_>> = cells.iter().map(order).collect();
-    let mut known = known.ok_or(NotTold::CpuWithoutTimestamps(cluster.into()))?;
-    known.sort_unstable();
-    let last = known.pop();
-    let (_, cpu, flush) = last.expect("every cluster has a CPU, and every CPU has a row");
-    let (cpu, clock) = (run.label(cpu), run.clock());
-    let others = words::range(known.iter().map(|it| it.2)).map(|it| clock.range(it));
-    let others = others.map_or_else(String::new, |it| format!("; the others' {it}"));
+    let order: Option<Vec<WentDown>> = cells.iter().map(went_down).collect();
+    let mut order = order.ok_or(NotTold::CpuWithoutTimestamps(cluster.into()))?;
+    order.sort_unstable();
+    let last = order.pop();
+    let WentDown { cpu, flush, .. } = last.expect("every cluster has a CPU, and it has a row");
+    let clock = run.clock();
+    let others = match words::range(order.iter().map(|other| other.flush)) {
+        Some(range) => format!("; the others' {}", clock.range(range)),
+        None => String::new(),
+    };
     let number = u32::from(cluster);
     let mut sentence = format!(
-        "Last man down in cluster {number}, by ENTER_HW_LOW_PWR: CPU {cpu}, cache flush \
-         {}{others}.",
+        "Last man down in cluster {number}, by ENTER_HW_LOW_PWR: CPU {}, cache flush {}{others}.",
+        run.label(cpu),
         clock.span(flush)
     );
-    let mut others: Vec<u64> = known.iter().map(|it| it.2).collect();
-    let median = lower_median(&mut others);
-    if verbosity.is_full() && !others.is_empty() && flush > median {
+    let mut other_flushes: Vec<u64> = order.iter().map(|other| other.flush).collect();
+    let median = lower_median(&mut other_flushes);
+    if verbosity.is_full() && !other_flushes.is_empty() && flush > median {
         let ticks = clock.span(flush - median);
         sentence += &format!(" This flush took {ticks} longer than the others' median.");
     }

@@ -51,7 +51,7 @@ fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Fi
     let mut arrivals: Vec<Arrival> = scenario.cells.iter().filter_map(arrival).collect();
     arrivals.sort_unstable();
     let long = without_long_flushes(scenario, &mut arrivals);
-    let points = || (0..).zip(arrivals.iter().map(|it| it.2));
+    let points = || (0..).zip(arrivals.iter().map(|(_, _, powerdown)| *powerdown));
     let line = FittedLine::through(points())?;
     let residual = if verbosity.is_full() {
         residual(points())
@@ -67,13 +67,13 @@ fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Fi
                  line."
             );
         }
-        let cpus = words::cpus(run, arrivals.iter().map(|it| it.1));
+        let cpus = words::cpus(run, arrivals.iter().map(|(_, cpu, _)| *cpu));
         sentence += &format!(" In this order: CPU {cpus}.");
     }
     Some(Finding {
         kind: LOCK_QUEUE,
         sentence,
-        cpus: arrivals.iter().map(|it| it.1).collect(),
+        cpus: arrivals.iter().map(|(_, cpu, _)| *cpu).collect(),
         metrics: vec![Metric::Powerdown],
         evidence: Evidence::Fit(FitQuality {
             n: line.n,
@@ -118,10 +118,10 @@ fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
 /// Subtracts long cache flushes from the Powerdown times of their own CPUs and of all later CPUs,
 /// and returns the CPUs that flush. `arrivals` must be in chronological order.
 pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> CpuSet {
-    let flush = |it: &Arrival| scenario.cell(it.1)?.figure(Metric::CacheFlush);
-    let all: Option<Vec<u64>> = arrivals.iter().map(flush).collect();
+    let flush = |(_, cpu, _): &Arrival| scenario.cell(*cpu)?.figure(Metric::CacheFlush);
+    let flushes: Option<Vec<u64>> = arrivals.iter().map(flush).collect();
     let mut long = CpuSet::default();
-    let Some(flushes) = all else {
+    let Some(flushes) = flushes else {
         return long;
     };
     let median = lower_median(&mut flushes.clone());

@@ -13,15 +13,19 @@ pub const LOST: Kind = Kind::new("lost");
 
 /// Finds the CPUs that were lost, and the consequences for the others.
 pub(super) fn find_lost(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
-    let cells = scenario.suite_cells().iter();
-    let lost = cells.filter_map(|cell| Some((cell.cpu, cell.lost?)));
-    let Some((cpu, loss)) = lost.clone().next() else {
+    let lost = || {
+        let cells = scenario.suite_cells().iter();
+        cells.filter_map(|cell| Some((cell.cpu, cell.lost?)))
+    };
+    let Some((cpu, loss)) = lost().next() else {
         return Vec::new();
     };
-    let mpidr = run.cpu(cpu).mpidr;
-    let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it})"));
+    let mpidr = match run.cpu(cpu).mpidr {
+        Some(mpidr) => format!(" (MPIDR {mpidr})"),
+        None => String::new(),
+    };
     let label = run.label(cpu);
-    let mut others = words::cpus(run, lost.clone().skip(1).map(|it| it.0));
+    let mut others = words::cpus(run, lost().skip(1).map(|(cpu, _)| cpu));
     if !others.is_empty() {
         others = format!("; also lost: CPU {others}");
     }
@@ -30,6 +34,6 @@ pub(super) fn find_lost(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Fin
         "CPU {label}{mpidr} was lost: {loss}{others}. A lost CPU may be on and keep its cluster \
          on, so the others do not flush the cluster."
     );
-    let cpus = lost.map(|it| it.0);
+    let cpus = lost().map(|(cpu, _)| cpu);
     [Finding::by_counts(LOST, sentence, cpus)].into()
 }

@@ -4,13 +4,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use hardware::text::join::append;
 use hardware::text::plural::Many;
 
 use super::subject::Subject;
 use super::words;
 use crate::measure::Reason;
-use crate::model::{Finding, Kind};
+use crate::model::{Counts, Finding, Kind};
 
 /// Attempts that do not count.
 pub const NOT_COUNTED: Kind = Kind::new("not-counted");
@@ -18,19 +19,27 @@ pub const NOT_COUNTED: Kind = Kind::new("not-counted");
 /// Finds the attempts that do not count, with the reasons and the CPUs. Scenarios outside TFTF's
 /// suite have separate tables and sentences for such attempts.
 pub(super) fn find_not_counted(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
-    let cells = scenario.suite_cells().iter();
-    let rejected = cells.filter_map(|cell| Some((cell.cpu, cell.counts.as_ref()?)));
-    let rejected: Vec<_> = rejected.filter(|it| !it.1.rejected.is_empty()).collect();
+    let rejected: Vec<(CpuIndex, &Counts)> = scenario
+        .suite_cells()
+        .iter()
+        .filter_map(|cell| Some((cell.cpu, cell.counts.as_ref()?)))
+        .filter(|(_, counts)| !counts.rejected.is_empty())
+        .collect();
     let mut all = 0;
-    let mut each = String::new();
+    let mut by_reason = String::new();
     for reason in Reason::ALL {
-        let here = rejected.iter().filter(|it| it.1.rejected_for(reason) > 0);
-        let counts = here.clone().map(|it| u64::from(it.1.rejected_for(reason)));
-        let (total, key) = (counts.sum::<u64>(), reason.key());
+        let of_reason = |(_, counts): &&(CpuIndex, &Counts)| counts.rejected_for(reason) > 0;
+        let count = |(_, counts): &(CpuIndex, &Counts)| u64::from(counts.rejected_for(reason));
+        let total: u64 = rejected.iter().map(count).sum();
         if total > 0 {
             all += total;
-            let cpus = words::cpus(run, here.map(|it| it.0));
-            append(&mut each, ", ", &format_args!("{total} {key} (CPU {cpus})"));
+            let cpus = rejected.iter().filter(of_reason).map(|(cpu, _)| *cpu);
+            let (key, cpus) = (reason.key(), words::cpus(run, cpus));
+            append(
+                &mut by_reason,
+                ", ",
+                &format_args!("{total} {key} (CPU {cpus})"),
+            );
         }
     }
     if all == 0 {
@@ -38,11 +47,13 @@ pub(super) fn find_not_counted(&Subject { run, scenario, .. }: &Subject<'_>) -> 
     }
     // Skip companions: they shared a round with the CPU at fault but did not cause the rejection.
     let first = rejected.iter().find_map(|(cpu, counts)| {
-        let first = counts.first.filter(|it| it.reason != Reason::Companion)?;
+        let first = counts
+            .first
+            .filter(|first| first.reason != Reason::Companion)?;
         Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))
     });
     let (attempts, first) = (Many(all, "attempt"), first.unwrap_or_default());
-    let sentence = format!("Not counted: {attempts}: {each}{first}.");
-    let cpus = rejected.iter().map(|it| it.0);
+    let sentence = format!("Not counted: {attempts}: {by_reason}{first}.");
+    let cpus = rejected.iter().map(|(cpu, _)| *cpu);
     [Finding::by_counts(NOT_COUNTED, sentence, cpus)].into()
 }

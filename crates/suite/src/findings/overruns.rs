@@ -20,12 +20,11 @@ pub(super) fn find_overruns(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec
     };
     let all = |cell: &Cell| u64::from(cell.valid()) + overruns(cell);
     let has_many = |cell: &&Cell| overruns(cell) * 10 > all(cell);
-    let many = scenario.cells.iter().filter(has_many);
+    let cells = || scenario.cells.iter().filter(has_many);
     // Compare ratios. The products cannot overflow, because no measurement has 2^32 expiries.
     let is_worse = |a: &Cell, b: &Cell| overruns(a) * all(b) > overruns(b) * all(a);
-    let worst = many.clone();
-    let worst = worst.reduce(|worst, it| if is_worse(it, worst) { it } else { worst });
-    let Some(worst) = worst else {
+    let worse = |worst, cell| if is_worse(cell, worst) { cell } else { worst };
+    let Some(worst) = cells().reduce(worse) else {
         return Vec::new();
     };
     let is_alone = worst.step.cpus == ActiveCpus::Alone;
@@ -40,6 +39,6 @@ pub(super) fn find_overruns(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec
         "Overruns: CPU {cpu} missed {overruns} of {all} expiries ({how}, {word}); min, median and \
          max exclude them."
     );
-    let cpus = many.map(|cell| cell.cpu);
+    let cpus = cells().map(|cell| cell.cpu);
     [Finding::by_counts(OVERRUNS, sentence, cpus)].into()
 }

@@ -11,47 +11,49 @@ use hardware::text::join::join;
 
 use super::subject::Subject;
 use super::words;
-use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
+use crate::model::{Evidence, Finding, Kind, Run, Scenario};
 
 /// The states that were reached.
 pub(super) const REACHED: Kind = Kind::new("reached");
 
 /// Determines which states were reached. Adds one warning for each kind of mismatch.
 pub(super) fn find_reached(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {
-    let cells = scenario.suite_cells().iter();
-    let cells: Vec<_> = cells
-        .filter_map(|cell| Some((cell, cell.reached?)))
+    let cells: Vec<(CpuIndex, Reached)> = scenario
+        .suite_cells()
+        .iter()
+        .filter_map(|cell| Some((cell.cpu, cell.reached?)))
         .collect();
     if cells.is_empty() {
         return unknown(run, scenario).into_iter().collect();
     }
     // List each state once, shallowest first.
-    let states = cells.iter().filter_map(|it| it.1.state);
-    let mut states: Vec<u64> = states.map(u64::from).collect();
+    let mut states: Vec<u32> = cells
+        .iter()
+        .filter_map(|(_, reached)| reached.state)
+        .collect();
     states.sort_unstable();
     states.dedup();
-    let each = states.iter().map(|state| {
-        let here = cells
-            .iter()
-            .filter(|it| it.1.state.map(u64::from) == Some(*state));
-        let cpus = words::cpus(run, here.map(|it| it.0.cpu));
+    let by_state = states.iter().map(|state| {
+        let is_here = |(_, reached): &&(CpuIndex, Reached)| reached.state == Some(*state);
+        let cpus = words::cpus(run, cells.iter().filter(is_here).map(|(cpu, _)| *cpu));
         format!("{state:#010x} (CPU {cpus})")
     });
-    let each = match states.is_empty() {
-        true => "no CPU reached any of the states".into(),
-        false => join(each, ", "),
+    let by_state = if states.is_empty() {
+        "no CPU reached any of the states".into()
+    } else {
+        join(by_state, ", ")
     };
-    let sentence = format!("Reached, by PSCI_STAT_COUNT: {each}.");
-    let all = cells.iter().map(|it| it.0.cpu);
-    let mut found = vec![Finding::by_counts(REACHED, sentence, all)];
+    let sentence = format!("Reached, by PSCI_STAT_COUNT: {by_state}.");
+    let cpus = cells.iter().map(|(cpu, _)| *cpu);
+    let mut findings = vec![Finding::by_counts(REACHED, sentence, cpus)];
     for mismatch in [Mismatch::State, Mismatch::Count, Mismatch::Residency] {
-        let is_wrong = |it: &&(&Cell, Reached)| it.1.mismatch() == Some(mismatch);
-        if let Some((cell, reached)) = cells.iter().find(is_wrong) {
-            let sentence = warning(run, mismatch, cell.cpu, reached);
-            found.push(Finding::by_counts(REACHED, sentence, [cell.cpu]));
+        let is_wrong = |(_, reached): &&(CpuIndex, Reached)| reached.mismatch() == Some(mismatch);
+        if let Some((cpu, reached)) = cells.iter().find(is_wrong) {
+            let sentence = warning(run, mismatch, *cpu, reached);
+            findings.push(Finding::by_counts(REACHED, sentence, [*cpu]));
         }
     }
-    found
+    findings
 }
 
 /// Reports that the reached state is unknown although it could have been read.

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::plural::Plural;
 
@@ -31,13 +32,16 @@ pub fn tick_ns(run: &Run) -> Option<u64> {
         let tick = run.clock().tick_ps()?;
         return Some(tick.div_ceil(1000).max(1));
     }
-    let series = run.scenarios.iter().flat_map(Scenario::all_series);
-    let figures = series.filter_map(|it| it.series.shown);
-    let mut all: Vec<u64> = figures.filter(|figure| *figure > 0).collect();
-    all.sort_unstable();
-    all.dedup();
-    let divisor = all.iter().copied().fold(0, gcd);
-    (all.len() >= DIFFERENT_MIN && divisor > 1).then_some(divisor)
+    let mut figures: Vec<u64> = run
+        .scenarios
+        .iter()
+        .flat_map(Scenario::all_series)
+        .filter_map(|series| series.series.shown.filter(|figure| *figure > 0))
+        .collect();
+    figures.sort_unstable();
+    figures.dedup();
+    let divisor = figures.iter().copied().fold(0, gcd);
+    (figures.len() >= DIFFERENT_MIN && divisor > 1).then_some(divisor)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -53,13 +57,16 @@ pub(super) fn find_resolution(
     }: &Subject<'_>,
 ) -> Vec<Finding> {
     // In a run without records, figures are in nanoseconds.
-    let tick = match run.has_records() {
-        true => Some(1),
-        false => tick_ns(run),
+    let tick = if run.has_records() {
+        Some(1)
+    } else {
+        tick_ns(run)
     };
-    let columns = scenario.columns().into_iter();
-    let found = columns.filter_map(|metric| of_column(run, scenario, verbosity, (metric, tick?)));
-    found.collect()
+    scenario
+        .columns()
+        .into_iter()
+        .filter_map(|metric| of_column(run, scenario, verbosity, (metric, tick?)))
+        .collect()
 }
 
 fn of_column(
@@ -68,15 +75,19 @@ fn of_column(
     verbosity: Verbosity,
     (metric, tick): (Metric, u64),
 ) -> Option<Finding> {
-    let cells = scenario.cells.iter();
-    let ticks = |cell: &Cell| Some((cell.figure(metric)? / tick, cell.cpu));
-    let all: Vec<_> = cells.filter_map(ticks).filter(|it| it.0 > 0).collect();
-    let (least @ ..COARSE, most) = words::range(all.iter().map(|it| it.0))? else {
+    let ticks = |cell: &Cell| {
+        let ticks = cell.figure(metric)? / tick;
+        (ticks > 0).then_some((cell.cpu, ticks))
+    };
+    let figures: Vec<(CpuIndex, u64)> = scenario.cells.iter().filter_map(ticks).collect();
+    let range = words::range(figures.iter().map(|(_, ticks)| *ticks))?;
+    let (least @ ..COARSE, most) = range else {
         return None;
     };
-    let to = match most > least {
-        true => format!(" to {most}"),
-        false => String::new(),
+    let to = if most > least {
+        format!(" to {most}")
+    } else {
+        String::new()
     };
     let (name, ticks, percent) = (metric.heading(), Plural(most, "tick"), 100 / least);
     let length = match run.clock().tick_ps() {
@@ -97,11 +108,12 @@ fn of_column(
             "Resolution: {name} is {least}{to} {ticks}{length}; one tick is {percent} % of the \
              minimum.{more}"
         ),
-        cpus: all.iter().map(|it| it.1).collect(),
+        cpus: figures.iter().map(|(cpu, _)| *cpu).collect(),
         metrics: vec![metric],
-        evidence: match run.has_records() {
-            true => Evidence::Counts,
-            false => Evidence::Figures,
+        evidence: if run.has_records() {
+            Evidence::Counts
+        } else {
+            Evidence::Figures
         },
     })
 }

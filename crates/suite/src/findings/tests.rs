@@ -42,7 +42,7 @@ fn table(cpus: u16, figures: impl Fn(u16) -> [u64; 3], id: ScenarioId) -> (Run, 
         let mut cell = Cell::new(cpu.into(), CellStep::default());
         let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
         for (metric, figure) in metrics.into_iter().zip(figures(cpu)) {
-            cell.set_figure(metric, Some(figure).filter(|it| *it > 0));
+            cell.set_figure(metric, Some(figure).filter(|ticks| *ticks > 0));
         }
         cell
     };
@@ -81,7 +81,9 @@ fn the_last_man_by_timestamps() {
         verbosity: Verbosity::Full,
     })
     .into_iter();
-    let finding = all.find(|it| it.kind == LAST_MAN).expect("a finding");
+    let finding = all
+        .find(|finding| finding.kind == LAST_MAN)
+        .expect("a finding");
     assert!(finding.cpus.iter().eq(CpuIndex::all(4)));
     assert_eq!(finding.evidence, Evidence::Stamps);
 }
@@ -100,7 +102,8 @@ fn a_last_man_that_is_not_known() {
         (none, 0, "there are no timestamps"),
     ] {
         let found = |verbosity, kind| of_kind(&run, &scenario, verbosity, kind);
-        let known = [Verbosity::Short, Verbosity::Full].map(|it| found(it, LAST_MAN).len());
+        let known =
+            [Verbosity::Short, Verbosity::Full].map(|verbosity| found(verbosity, LAST_MAN).len());
         assert_eq!(known, [others; 2], "{why}");
         assert!(found(Verbosity::Short, Kind::NOT_TOLD).is_empty());
         let sentence = std::format!(
@@ -199,7 +202,7 @@ by 18.40 us on average (4 CPUs, R2 80 %).
 No visible lock queue: powerdown does not grow with the position in ENTER_HW_LOW_PWR order (4 CPUs, R2 20 %).
 Lock queue: powerdown grows by 16.00 us with each position in ENTER_HW_LOW_PWR order (4 CPUs, \
 R2 100 %), without the longer cache flush of CPU 0.2, for which later CPUs wait.";
-    assert_eq!(found.map(|it| short(&it)).join("\n"), expected);
+    assert_eq!(found.map(|finding| short(&finding)).join("\n"), expected);
     assert!(of_kind(&run, &queue(&[1, 2]), Verbosity::Full, LOCK_QUEUE).is_empty());
 }
 

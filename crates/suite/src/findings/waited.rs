@@ -5,6 +5,8 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
+
 use super::subject::{Subject, Verbosity};
 use super::words;
 use crate::measure::Metric;
@@ -33,23 +35,28 @@ fn waited(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Findin
     if !scenario.has_order() && !has_figures {
         return None;
     }
-    let wakeup = |cell: &Cell| Some((cell.figure(Metric::Wakeup)?, cell.cpu));
-    let all: Vec<_> = scenario.cells.iter().filter_map(wakeup).collect();
-    let least = all.iter().map(|it| it.0).min().filter(|least| *least > 0)?;
+    let wakeup = |cell: &Cell| Some((cell.cpu, cell.figure(Metric::Wakeup)?));
+    let wakeups: Vec<(CpuIndex, u64)> = scenario.cells.iter().filter_map(wakeup).collect();
+    let (least, _) = words::range(wakeups.iter().map(|(_, ticks)| *ticks))?;
     let limit = least.saturating_mul(FAR_LONGER);
-    let (long, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.0 > limit);
-    if long.is_empty() {
+    let (long, others): (Vec<_>, Vec<_>) = wakeups.iter().partition(|(_, ticks)| *ticks > limit);
+    if least == 0 || long.is_empty() {
         return None;
     }
     let clock = run.clock();
-    let each = long.iter();
-    let each = each.map(|(ticks, cpu)| format!("{} ({})", run.label(*cpu), clock.span(*ticks)));
-    let each = words::list(each);
-    let others = clock.range(words::range(others.iter().map(|it| it.0))?);
+    let long = long.iter().map(|(cpu, ticks)| {
+        let (label, span) = (run.label(*cpu), clock.span(*ticks));
+        format!("{label} ({span})")
+    });
+    let others = words::range(others.iter().map(|(_, ticks)| *ticks))?;
     Some(Finding {
         kind: WAITED,
-        sentence: format!("Wake-ups that waited: CPU {each}; the others took {others}."),
-        cpus: all.iter().map(|it| it.1).collect(),
+        sentence: format!(
+            "Wake-ups that waited: CPU {}; the others took {}.",
+            words::list(long),
+            clock.range(others)
+        ),
+        cpus: wakeups.iter().map(|(cpu, _)| *cpu).collect(),
         metrics: vec![Metric::Wakeup],
         evidence: Evidence::Figures,
     })

@@ -25,9 +25,10 @@ pub(super) fn find_wake_source(&Subject { run, scenario, .. }: &Subject<'_>) -> 
     if is_own {
         return Vec::new();
     }
-    let lead = match scenario.id.is_suite() {
-        true => "The CPUs' own timers stop in this state: ",
-        false => "In states that stop the CPUs' own timers: ",
+    let lead = if scenario.id.is_suite() {
+        "The CPUs' own timers stop in this state: "
+    } else {
+        "In states that stop the CPUs' own timers: "
     };
     let others = match (source, scenario.helper) {
         (WakeSource::Frame, _) if lead_alone => "the timer frame wakes the lead".into(),
@@ -41,15 +42,19 @@ pub(super) fn find_wake_source(&Subject { run, scenario, .. }: &Subject<'_>) -> 
         (_, None) if lead_alone => String::new(),
         (_, None) => "the lead wakes every other CPU by SGI".into(),
     };
-    let (mark, by, end) = match lead_alone {
-        true => ("", " by SGI", "; CPU_ON turns on the others."),
-        false => ("; ", "", "."),
+    let (mark, by, end) = if lead_alone {
+        ("", " by SGI", "; CPU_ON turns on the others.")
+    } else {
+        ("; ", "", ".")
     };
-    let of_lead = of_lead.map(|helper| run.label(helper));
-    let of_lead = of_lead.map_or_else(String::new, |it| {
-        format!("{mark}CPU {it} stays awake and wakes the lead{by}")
-    });
-    let sentence = format!("{lead}{others}{of_lead}{end}");
+    let helper_of_lead = match of_lead {
+        Some(helper) => {
+            let helper = run.label(helper);
+            format!("{mark}CPU {helper} stays awake and wakes the lead{by}")
+        }
+        None => String::new(),
+    };
+    let sentence = format!("{lead}{others}{helper_of_lead}{end}");
     [Finding::by_counts(WAKE_SOURCE, sentence, [])].into()
 }
 
