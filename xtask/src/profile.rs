@@ -107,7 +107,7 @@ impl ProfiledRun {
             Some(other) => bail!("--args {other}: a profile needs samples=all"),
         }
         let park = format!("end={}", EndAction::Park.word());
-        if args.split_whitespace().any(|it| it == park) {
+        if args.split_whitespace().any(|word| word == park) {
             bail!("--args {park}: a profile needs a machine that exits when the run ends");
         }
         let conditions = format!("variant {}, args {args}", spec.variant);
@@ -201,7 +201,7 @@ mod tests {
         for profile in [None, failed()] {
             let is_failed = profile.is_some();
             let profile = check_profile(profile, dir.path()).expect("room");
-            assert_eq!(profile.is_some_and(|it| it.is_err()), is_failed);
+            assert_eq!(profile.is_some_and(|profile| profile.is_err()), is_failed);
         }
         fs::remove_file(dir.path().join("room")).expect("the file");
         symlink("/dev/full", dir.path().join("room")).expect("a link");

@@ -125,7 +125,7 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
         power_state: value,
         level,
         format,
-        local_timer_stop: alike.any(|it| it.local_timer_stop),
+        local_timer_stop: alike.any(|state| state.local_timer_stop),
         latency_us: None,
     })
 }

@@ -79,7 +79,7 @@ impl TreeWish {
             ("--gic", gic.map(|gic| gic.number().to_string())),
             (
                 "--state-format",
-                states.state_format.map(|it| it.name().to_owned()),
+                states.state_format.map(|format| format.name().to_owned()),
             ),
             ("--core", states.core.map(|state| format!("{state:#x}"))),
             (
@@ -383,7 +383,7 @@ mod tests {
             let flat = image::tests::blank(0x4000);
             let tree = made.tree.as_deref();
             let image = image::assemble(flat, tree, made.emergency, 2).expect("an image");
-            let checked = check_place(&image, at, &source).map_err(|it| format!("{it:#}"));
+            let checked = check_place(&image, at, &source).map_err(|error| format!("{error:#}"));
             assert_eq!(checked.is_ok(), is_free, "{reserved:#x}: {checked:?}");
             let error = checked.err().unwrap_or_default();
             let named = format!("reserved memory at {reserved:#x} overlaps the ");

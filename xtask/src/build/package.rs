@@ -195,7 +195,7 @@ fn refuse_empty(given: &[Given]) -> Result<()> {
 
 /// Adds the images, and rejects duplicates.
 pub(crate) fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
-    if let Some(twice) = given.iter().duplicates_by(|it| it.uuid).next() {
+    if let Some(twice) = given.iter().duplicates_by(|binary| binary.uuid).next() {
         bail!("{}: given twice", label(twice.uuid));
     }
     for Given { option, uuid, data } in given {

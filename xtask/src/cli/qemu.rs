@@ -89,7 +89,7 @@ impl RunArguments {
     pub(super) fn are_defaults(&self) -> bool {
         let has_files = [&self.dtb, &self.image, &self.bl32]
             .iter()
-            .any(|it| it.is_some());
+            .any(|option| option.is_some());
         self.spec == RunSpec::default() && self.timeout.is_none() && !has_files
     }
 }

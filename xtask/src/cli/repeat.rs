@@ -84,7 +84,10 @@ fn run_each(
             return write_both(&line, folder, out);
         }
         totals.add(result.verdict);
-        let positions = result.positions.iter().map(|it| format!("\n  {it}"));
+        let positions = result
+            .positions
+            .iter()
+            .map(|position| format!("\n  {position}"));
         let line = format!(
             "run {number}: {}{}",
             result.line(),

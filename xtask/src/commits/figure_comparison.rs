@@ -265,7 +265,7 @@ mod tests {
             let mut lines = text.lines().map(str::trim_start);
             let row = lines.find(|line| line.starts_with("s:entry"));
             let words = row.expect("a row").split("  ").map(str::trim);
-            words.filter(|it| !it.is_empty()).join(" | ")
+            words.filter(|word| !word.is_empty()).join(" | ")
         };
         let figures = [(2788, 63_434), (1544, 943_026)];
         let table = text(entries(&figures));
@@ -383,7 +383,11 @@ mod tests {
     fn step_has_its_share_of_the_whole_change() {
         let entries = entries(&[(2572, 2572), (2078, 2078), (3340, 3340)]);
         let ledger = with_steps(entries, comparison(Some("s:entry")));
-        let shares: Vec<_> = ledger.steps.iter().map(|it| it.share_of_whole).collect();
+        let shares: Vec<_> = ledger
+            .steps
+            .iter()
+            .map(|step| step.share_of_whole)
+            .collect();
         assert_eq!(shares, [Some(-247.0 / 384.0), Some(631.0 / 384.0)]);
         let lines = ledger.conclusion();
         assert_eq!(

@@ -131,7 +131,9 @@ fn series<'l>(ledger: &'l Ledger, name: &str) -> Vec<LedgerSeries<'l>> {
         .entries
         .iter()
         .filter_map(|entry| entry.record.figures.get(name));
-    let has_waiting = figures.filter_map(|it| it.waiting()).any(|it| it != 0.0);
+    let has_waiting = figures
+        .filter_map(|figure| figure.waiting())
+        .any(|time| time != 0.0);
     let own = LedgerSeries::new(ledger, name, InstructionScope::Own);
     let all = has_waiting.then(|| LedgerSeries::new(ledger, name, InstructionScope::All));
     iter::once(own).chain(all).collect()
@@ -169,7 +171,11 @@ impl<'l> LedgerSeries<'l> {
     /// Returns a chart. `count` is the total number of commits, and `axis` is the title of the
     /// vertical axis.
     fn chart(&self, count: usize, axis: &str) -> Chart {
-        let most = self.points.iter().map(|it| it.figure).fold(0.0, f64::max);
+        let most = self
+            .points
+            .iter()
+            .map(|point| point.figure)
+            .fold(0.0, f64::max);
         let (mut drawing, y) = Drawing::of_values(most, axis);
         let x = Scale::linear((-0.5, count as f64 - 0.5), (LEFT, EDGE));
         let tick = |point: &LedgerPoint<'_>| (point.place as f64, point.commit.name().to_owned());
@@ -215,12 +221,14 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
         let [first, last] = ends.map(|figure| figure?.waiting());
         let waiting = first.zip(last);
         cells.push(waiting.map_or_else(String::new, |(first, last)| signed(last - first)));
-        let is_of_it = |step: &&Step| step.changes.iter().any(|it| it.figure == **name);
+        let is_of_it = |step: &&Step| step.changes.iter().any(|change| change.figure == **name);
         let selected = ledger.comparison.selected.as_ref();
-        cells.push(match selected.is_none_or(|it| it.figure == **name) {
-            true => ledger.main_steps().filter(is_of_it).count().to_string(),
-            false => "not searched".to_owned(),
-        });
+        cells.push(
+            match selected.is_none_or(|change| change.figure == **name) {
+                true => ledger.main_steps().filter(is_of_it).count().to_string(),
+                false => "not searched".to_owned(),
+            },
+        );
         table.rows.push(cells);
     }
     table.finished()
@@ -288,7 +296,7 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
         false => ("increase", 1.0),
     };
     let most = steps.max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
-    if let Some((step, by)) = most.filter(|it| sign * it.1 > 0.0) {
+    if let Some((step, by)) = most.filter(|(_, by)| sign * by > 0.0) {
         let share = of_whole(step.share_of_whole);
         let (id, by) = (step.commit.name(), signed(by));
         lines.push(format!("largest {direction}: {id} ({by}){share}"));
@@ -298,6 +306,9 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
 
 /// Returns a sentence about the figures that are larger at the end of the range.
 fn larger(ledger: &Ledger) -> Option<String> {
-    let figures = ledger.larger().map(|it| it.figure.as_str()).join(", ");
+    let figures = ledger
+        .larger()
+        .map(|change| change.figure.as_str())
+        .join(", ");
     (!figures.is_empty()).then(|| format!("larger at the end of the range: {figures}"))
 }

@@ -53,7 +53,10 @@ impl Comparison for VerdictComparison {
 
     fn changes(&self, old: &CommitVerdicts, new: &CommitVerdicts) -> Vec<VerdictChange> {
         let mut changes = changes(&old.verdicts, &new.verdicts);
-        changes.retain(|change| self.selected.is_none_or(|it| it == change.function));
+        changes.retain(|change| {
+            self.selected
+                .is_none_or(|function| function == change.function)
+        });
         changes
     }
 

@@ -179,7 +179,11 @@ mod tests {
         let log = include_bytes!("../../../docs/samples/fitness.log");
         let run = read_bytes("fitness.log", log).expect("a log").remove(0);
         let verdicts = Verdicts::of_run(&run);
-        let failed: Vec<_> = verdicts.0.iter().filter(|it| !it.1.works()).collect();
+        let failed: Vec<_> = verdicts
+            .0
+            .iter()
+            .filter(|verdict| !verdict.1.works())
+            .collect();
         let [(Function::SetSuspendMode, FunctionVerdict::Fails(sentences))] = failed[..] else {
             panic!("{failed:?}");
         };

@@ -168,7 +168,10 @@ impl LabJob {
             }
             Engine::Labgrid { place } => {
                 let suite = self.plan.scenarios.suite();
-                let scenarios: Vec<_> = suite.iter().map(|it| (it.tag(), it.name())).collect();
+                let scenarios: Vec<_> = suite
+                    .iter()
+                    .map(|scenario| (scenario.tag(), scenario.name()))
+                    .collect();
                 context! { place, deny_skipped => self.deny_skipped, scenarios }
             }
         };
@@ -196,7 +199,7 @@ fn qemu(line: &CommandLine) -> Result<Value> {
         memory_mib => &line.memory_mib,
         options => options.map(|words| words.join(" ")).collect::<Vec<_>>(),
         boot => *boot_option,
-        address => line.preload.first().map(|it| format!("{:#x}", it.1)),
+        address => line.preload.first().map(|preload| format!("{:#x}", preload.1)),
     })
 }
 

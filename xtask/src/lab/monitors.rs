@@ -216,8 +216,8 @@ mod tests {
         let pattern = Regex::new(&monitor.pattern).expect("a valid expression");
         let found = pattern.captures(text).expect("no blow-up")?;
         let groups = ["test_case_id", "measurement", "units", "result"];
-        let group = |name: &&str| found.name(name).map(|it| it.as_str().to_owned());
-        let rest = found.get(0).map_or("", |it| &text[it.end()..]);
+        let group = |name: &&str| found.name(name).map(|group| group.as_str().to_owned());
+        let rest = found.get(0).map_or("", |whole| &text[whole.end()..]);
         Some((rest.to_owned(), groups.iter().map(group).collect()))
     }
 

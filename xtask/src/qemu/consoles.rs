@@ -34,7 +34,7 @@ impl Consoles {
 
     /// Returns true if either UART has this base address.
     pub fn include(&self, base: u64) -> bool {
-        let of_tree = self.tree.iter().flatten().flat_map(|it| &it.uart);
+        let of_tree = self.tree.iter().flatten().flat_map(|board| &board.uart);
         let mut all = self.emergency.iter().chain(of_tree);
         all.any(|uart| uart.base == base)
     }

@@ -66,7 +66,7 @@ fn lines(registers: &str, map: &NamedMemory) -> Vec<String> {
             continue;
         };
         let place = map.describe(pc, &found[4], found.get(3).is_some());
-        match places.iter_mut().find(|it| it.0 == place) {
+        match places.iter_mut().find(|pair| pair.0 == place) {
             Some(known) => known.1.push(number),
             None => places.push((place, vec![number])),
         }
@@ -95,7 +95,7 @@ impl NamedMemory {
                 (place, self.payload.at(offset))
             }
         };
-        let function = function.map_or_else(String::new, |it| format!(", {it}"));
+        let function = function.map_or_else(String::new, |name| format!(", {name}"));
         format!("EL{level} at {pc:#x}{place}{function}")
     }
 }

@@ -65,7 +65,7 @@ impl PlacedFinding {
     /// Returns true if the payload executed the load or the store.
     pub fn is_of_payload(&self) -> bool {
         let writer = self.writer.as_ref();
-        self.reader.is_of_payload || writer.is_some_and(|it| it.is_of_payload)
+        self.reader.is_of_payload || writer.is_some_and(|writer| writer.is_of_payload)
     }
 
     fn read(words: &[&str], map: &NamedMemory) -> Option<Self> {

@@ -163,7 +163,8 @@ impl Mutation {
         let begin = symbol(self.at)?;
         let find = |is_it: &dyn Fn(u64, u32) -> bool, nth: usize| {
             let places = (begin..begin + NEAR).step_by(4);
-            let mut found = places.filter(|at| word(image, *at).is_some_and(|it| is_it(*at, it)));
+            let mut found =
+                places.filter(|at| word(image, *at).is_some_and(|word| is_it(*at, word)));
             found
                 .nth(nth)
                 .with_context(|| format!("{}: {}: instruction not found", self.at, self.name))

@@ -12,13 +12,13 @@ const SERIAL: &str = "``CPU_SUSPEND`` latencies (µs) to power level 0 in\n     
 
 /// Returns a grid table. The cells in a row are separated by commas.
 fn grid(title: &str, rows: &[&str]) -> String {
-    let rule = ["-"; 5].map(|it| it.repeat(20)).join("+");
+    let rule = ["-"; 5].map(|stroke| stroke.repeat(20)).join("+");
     let mut text = format!(".. table:: {title}\n\n    +{rule}+\n");
     for row in ["Cluster,Core,Powerdown,Wakeup,Cache Flush"]
         .iter()
         .chain(rows)
     {
-        let cells: Vec<String> = row.split(',').map(|it| format!("{it:^20}")).collect();
+        let cells: Vec<String> = row.split(',').map(|field| format!("{field:^20}")).collect();
         let _ = writeln!(text, "    |{}|\n    +{rule}+", cells.join("|"));
     }
     text + "\n"
@@ -324,7 +324,7 @@ fn page_keeps_what_is_not_between_its_marks() {
         String::from_utf8(scratch.read(name)).expect("UTF-8")
     };
     let has = |page: &str, parts: &[&str]| {
-        let lacks = parts.iter().find(|it| !page.contains(**it));
+        let lacks = parts.iter().find(|part| !page.contains(**part));
         assert_eq!(lacks, None, "{page}");
     };
     let first = page(

@@ -191,7 +191,7 @@ fn publish() {
         .into_iter()
         .filter(|file| file.0.starts_with(scratch.path(&format!("{data}/current"))))
         .map(|file| String::from_utf8(file.1).expect("UTF-8"));
-    let shown: usize = files.map(|it| it.matches("%)").count()).sum();
+    let shown: usize = files.map(|file| file.matches("%)").count()).sum();
     assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
 

@@ -200,7 +200,7 @@ fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
         "fip update faulty.bin --tb-fw tb-fw --out new.bin",
     ] {
         let stderr = scratch.ours(line);
-        let is_said = warnings.iter().all(|it| stderr.contains(it));
+        let is_said = warnings.iter().all(|warning| stderr.contains(warning));
         assert!(
             is_said && stderr.contains("warning: faulty.bin: "),
             "{stderr}"

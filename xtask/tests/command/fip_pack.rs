@@ -16,7 +16,7 @@ fn boards() -> Vec<BoardFile> {
 /// Returns options that specify placeholders for all images in a board FIP except BL33.
 fn stand_ins(scratch: &Scratch, requires: &[String], blobs: &[PackageBlob]) -> String {
     let mut words = String::new();
-    for option in requires.iter().map(|it| it.as_str()) {
+    for option in requires.iter().map(|option| option.as_str()) {
         scratch.write(option, format!("a stand-in for {option}").as_bytes());
         words += &format!(" --{option} {option}");
     }

@@ -81,7 +81,7 @@ Powerdown (us), continued
     for (class, begins) in [("trace c0", 1), ("trace c1", 2)] {
         let path = page
             .lines()
-            .find(|it| it.contains(class))
+            .find(|line| line.contains(class))
             .expect("a chart line");
         let [moves, strokes] = ['M', 'L'].map(|letter| path.matches(letter).count());
         let points = if class == "trace c0" { 12 } else { 11 };

@@ -105,7 +105,7 @@ fn stdin_is_followed_and_what_came_is_kept() {
     pipe.write_all(&log().as_bytes()[..log().len() / 2])
         .expect("written");
     let kept = dir.path().join("run.log");
-    wait_until(|| fs::metadata(&kept).is_ok_and(|it| it.len() > 1000));
+    wait_until(|| fs::metadata(&kept).is_ok_and(|metadata| metadata.len() > 1000));
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it is ours");
     let (code, _, stderr, _) = ended(dir.path(), child);

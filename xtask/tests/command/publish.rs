@@ -142,7 +142,7 @@ fn page_keeps_its_line_ends_and_names_the_release_before() {
         scratch.assert_outcomes(&[(&format!("publish slower.log {docs}"), 0, "")]);
         let page = page();
         assert_eq!(page.matches('\n').count(), page.matches("\r\n").count());
-        let fields: Vec<&str> = page.lines().filter(|it| it.starts_with(":")).collect();
+        let fields: Vec<&str> = page.lines().filter(|line| line.starts_with(":")).collect();
         let has = |field: &str, version: &str| {
             fields
                 .iter()

@@ -43,7 +43,11 @@ pub fn edited(edit: impl FnOnce(&mut Run)) -> Report {
 fn short() -> Report {
     edited(|run| {
         run.scenarios.drain(2..4);
-        for cell in run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+        for cell in run
+            .scenarios
+            .iter_mut()
+            .flat_map(|scenario| &mut scenario.cells)
+        {
             cell.samples = Default::default();
         }
     })

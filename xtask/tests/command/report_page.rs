@@ -66,8 +66,12 @@ fn page() -> String {
     report.runs.push(wide);
     let mut lines = report.runs[0].clone();
     lines.integrity.unverified_rows = 24;
-    let suite = lines.run.scenarios.iter_mut().filter(|it| it.id.is_suite());
-    for cell in suite.flat_map(|it| &mut it.cells) {
+    let suite = lines
+        .run
+        .scenarios
+        .iter_mut()
+        .filter(|scenario| scenario.id.is_suite());
+    for cell in suite.flat_map(|scenario| &mut scenario.cells) {
         cell.counts = None;
         cell.shown = None;
         cell.series.iter_mut().for_each(clear);
@@ -106,7 +110,7 @@ fn history_page() -> String {
         .run
         .scenarios
         .iter()
-        .position(|it| it.id.is_parallel());
+        .position(|scenario| scenario.id.is_parallel());
     second
         .run
         .scenarios
@@ -115,7 +119,7 @@ fn history_page() -> String {
         .run
         .scenarios
         .iter_mut()
-        .filter(|it| it.id.is_suite())
+        .filter(|scenario| scenario.id.is_suite())
     {
         scenario.cells.pop();
     }
@@ -152,11 +156,11 @@ fn baseline(run: &LoggedRun) -> LoggedRun {
         for (nth, cell) in (0u64..).zip(&mut scenario.cells) {
             for series in &mut cell.series {
                 if is_suite {
-                    series.shown = series.shown.map(|it| it * (nth + 2) / 3);
+                    series.shown = series.shown.map(|figure| figure * (nth + 2) / 3);
                     clear(series);
                     continue;
                 }
-                series.shown = series.shown.map(|it| it * 2 / 3);
+                series.shown = series.shown.map(|figure| figure * 2 / 3);
                 let summary = &mut series.summary;
                 for figure in [&mut summary.min, &mut summary.median, &mut summary.max] {
                     *figure = *figure * 2 / 3;

@@ -35,7 +35,7 @@ fn as_lava(name: &str) -> String {
 fn cases_of_suite() -> [String; 6] {
     let mut suite = ScenarioId::SUITE;
     suite.rotate_right(1);
-    suite.map(|it| as_lava(it.name()))
+    suite.map(|scenario| as_lava(scenario.name()))
 }
 
 /// Returns the suite's figures in a log in nanoseconds, in the form in which LAVA names them.
@@ -47,7 +47,7 @@ fn figures(log: &Path) -> Vec<(String, f64)> {
     let lines = reader.records().map(|line| line.expect("a line"));
     let figures = lines.filter_map(|line| {
         let field = |name: &str| {
-            let place = names.iter().position(|it| it == name);
+            let place = names.iter().position(|other| other == name);
             line[place.expect(name)].to_owned()
         };
         let scenario = field("scenario");
@@ -66,7 +66,7 @@ fn check_job(log: &Path) {
     let (measured, cases): (Vec<Result>, Vec<Result>) = found
         .into_iter()
         .partition(|result| result.measurement.is_some());
-    let cases = cases.into_iter().map(|it| (it.case, it.outcome));
+    let cases = cases.into_iter().map(|case| (case.case, case.outcome));
     let names = cases_of_suite()
         .into_iter()
         .chain(["psci_bench".to_owned()]);
@@ -127,7 +127,7 @@ fn jobs_of_both_engines_pass() {
 
     check_job(&set.join("lava-qemu-sw/results/lava.log"));
     let log = theirs.join("results/lava.log");
-    let cases: Vec<String> = results(&log).into_iter().map(|it| it.case).collect();
+    let cases: Vec<String> = results(&log).into_iter().map(|case| case.case).collect();
     assert_eq!(cases, cases_of_suite());
 }
 

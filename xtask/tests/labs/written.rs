@@ -69,7 +69,10 @@ fn cells_are_as_expected_and_valid() {
 /// Compares the text files in a job with the expected files.
 fn compare(job: &Path, name: &str) {
     for (path, data) in files(job) {
-        let file = path.file_name().and_then(|it| it.to_str()).expect("a name");
+        let file = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("a name");
         let is_text = file.ends_with(".yaml") || file.ends_with(".json");
         // The jobs' test scripts differ only in their lists of scenarios and in the last test, so
         // only one is compared.

@@ -30,7 +30,7 @@ fn cost(text: &str, figure: &str) -> f64 {
     let mut words = costs.find(is_of_figure).expect("a sentence").split(' ');
     let number: f64 = words
         .next()
-        .and_then(|it| it.parse().ok())
+        .and_then(|number| number.parse().ok())
         .expect("a number");
     match words.find(|word| matches!(*word, "ns" | "us")) {
         Some("us") => number * 1000.0,

@@ -130,7 +130,7 @@ fn each_step_of_a_sweep_is_profiled() {
         ..RunSpec::parse(options).expect("valid options")
     };
     let merged = profile(&spec, None).expect("a profile").merged();
-    let names: Vec<String> = merged.iter().map(|it| it.figure_name()).collect();
+    let names: Vec<String> = merged.iter().map(|figure| figure.figure_name()).collect();
     for figure in [
         "idle_states/serial/0x00010002:wake-up",
         "idle_states/parallel/0x01010022:cache-flush",
@@ -138,7 +138,10 @@ fn each_step_of_a_sweep_is_profiled() {
         "cold_call/version_warm:PSCI",
         "contend_sweep/deepest/all/4:entry",
     ] {
-        assert!(names.iter().any(|it| it == figure), "{figure}: {names:?}");
+        assert!(
+            names.iter().any(|name| name == figure),
+            "{figure}: {names:?}"
+        );
     }
 }
 
@@ -162,7 +165,7 @@ fn masked_time_is_the_number_of_instructions_in_the_whole_call() {
         .flat_map(|scenario| scenario.all_series())
         .filter(|series| series.series.metric == Metric::Masked)
         // The CPU that is turned on runs during the call.
-        .filter(|it| it.cell.step.variant != Variant::new("cpu_on"))
+        .filter(|series| series.cell.step.variant != Variant::new("cpu_on"))
         .collect();
     // PSCI_VERSION, AFFINITY_INFO, PSCI_STAT_COUNT and CPU_SUSPEND to standby on three CPUs.
     assert_eq!(masked.len(), 4 * 3);
@@ -252,7 +255,9 @@ fn seeded_regressions_are_named_exactly() {
         _ => Vec::new(),
     };
     // Whether a line is in the L2 cache depends on the CPUs that have run before.
-    let events = Event::ALL.into_iter().filter(|it| *it != Event::L2Fetch);
+    let events = Event::ALL
+        .into_iter()
+        .filter(|event| *event != Event::L2Fetch);
     for unit in events.map(Some).chain([None]) {
         let counted = |profile: &Profile| match unit {
             Some(event) => profile.count_event(event).expect("functions"),

@@ -32,14 +32,14 @@ fn tree(linux: &[u8], bootargs: &str) -> Vec<u8> {
         .root
         .children()
         .find(|node| node.name().starts_with("memory"))
-        .map(|it| it.name().to_owned())
+        .map(|node| node.name().to_owned())
         .expect("a node for it");
     tree.root.remove_child(&memory);
     let mut memory = DeviceTreeNode::new_unchecked("memory@0");
     let words = |words: &[u32]| {
         words
             .iter()
-            .flat_map(|it| it.to_be_bytes())
+            .flat_map(|word| word.to_be_bytes())
             .collect::<Vec<_>>()
     };
     for (name, value) in [

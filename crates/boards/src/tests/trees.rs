@@ -90,7 +90,10 @@ fn check_devices(board: &BoardFile, version: GicVersion, read: &payload::Board<'
         GicVersion::V2 => None,
         GicVersion::V3 => v3.and_then(|v3| v3.its),
     };
-    assert_eq!(read.its.map(|it| it.base), its.map(|it| it.base));
+    assert_eq!(
+        read.its.map(|region| region.base),
+        its.map(|region| region.base)
+    );
     let found_frame = read.timer_frame.as_ref().ok();
     assert_eq!(
         found_frame.map(|frame| (frame.control, frame.number as u32, frame.base, frame.intid)),

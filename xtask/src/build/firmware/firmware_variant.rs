@@ -97,7 +97,7 @@ impl FirmwareVariant {
 /// Returns the index of a setting's key, and the setting.
 fn find(word: &str) -> Option<(usize, &'static str)> {
     let mut all = (0..).zip(KEYS);
-    all.find_map(|(key, words)| Some((key, *words.iter().find(|it| **it == word)?)))
+    all.find_map(|(key, words)| Some((key, *words.iter().find(|choice| **choice == word)?)))
 }
 
 impl fmt::Display for FirmwareVariant {

@@ -98,7 +98,9 @@ impl Platform {
                 .cloned()
                 .collect();
         let board = self.name.trim_start_matches("psci_bench_");
-        let special = self.all_variables().filter(|it| !usual.contains(it));
+        let special = self
+            .all_variables()
+            .filter(|variable| !usual.contains(variable));
         special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
     }
 

@@ -52,6 +52,9 @@ pub(super) fn run(arguments: &BisectArguments) -> Result<u8> {
 }
 
 fn unknown(name: &str) -> String {
-    let known = Function::ALL.iter().map(|it| it.name()).join(", ");
+    let known = Function::ALL
+        .iter()
+        .map(|function| function.name())
+        .join(", ");
     format!("verdict:{name}: unknown function; the functions are {known}")
 }

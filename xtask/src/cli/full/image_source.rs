@@ -91,7 +91,7 @@ impl ImageSource {
                 wish.states != GivenStates::default(),
             ),
         ];
-        if let Some((option, _)) = of_board.iter().find(|it| it.1) {
+        if let Some((option, _)) = of_board.iter().find(|(_, is_given)| *is_given) {
             bail!("{option}: only valid for a board file's device tree; specify --board");
         }
         image::bare(flat(base)?)

@@ -77,7 +77,9 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
         Some(path) => Some(baseline(&spec, path)?),
         None => None,
     };
-    let is_of_log = baseline.as_ref().is_some_and(|it| !it.has_functions());
+    let is_of_log = baseline
+        .as_ref()
+        .is_some_and(|profile| !profile.has_functions());
     if arguments.format == ProfileFormat::Folded && is_of_log {
         bail!("--format folded shows functions, which the --against log lacks; use text");
     }
@@ -96,7 +98,9 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     let (profile, baseline) = match arguments.unit {
         Some(event) => (
             profile.count_event(event)?,
-            baseline.map(|it| it.count_event(event)).transpose()?,
+            baseline
+                .map(|profile| profile.count_event(event))
+                .transpose()?,
         ),
         None => (profile, baseline),
     };
@@ -113,7 +117,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
 pub(super) fn parse_event(name: &str) -> Result<Event> {
     let event = Event::from_word(name);
     event.with_context(|| {
-        let known = Event::ALL.iter().map(|it| it.name()).join(", ");
+        let known = Event::ALL.iter().map(|event| event.name()).join(", ");
         format!("unknown event; the events are {known}")
     })
 }

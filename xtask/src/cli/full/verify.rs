@@ -171,7 +171,7 @@ fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
     let count = checked
         .findings
         .iter()
-        .filter(|it| it.is_of_payload())
+        .filter(|finding| finding.is_of_payload())
         .count();
     match killer {
         Killer::Checker(fault) => {

@@ -279,7 +279,7 @@ fn each_lie_in_the_tree_is_named_and_its_correction_leaves_none() {
             .filter(|(_, judgement)| judgement.verdict.calls_for_change())
             .collect();
         // States in the wrong order cannot be corrected by values.
-        let is_order = expected.iter().all(|it| it.contains("-order "));
+        let is_order = expected.iter().all(|order| order.contains("-order "));
         assert_eq!(!rest.is_empty(), is_order, "{state} {edits:?}: {rest:#?}");
     }
 }
@@ -306,7 +306,7 @@ fn with_cells(power_state: u32, edit: impl Fn(&mut Cell)) -> LoggedRun {
     for scenario in &mut run.run.scenarios {
         let conditions = scenario.conditions.as_mut();
         let is_of_suite = scenario.id.is_suite();
-        let of_suite = conditions.and_then(|it| it.power_state);
+        let of_suite = conditions.and_then(|conditions| conditions.power_state);
         let is_own = |cell: &Cell| match is_of_suite {
             true => of_suite == Some(power_state),
             false => cell.power_state == Some(power_state),
@@ -373,7 +373,7 @@ fn clear(cell: &mut Cell) {
 fn state_that_is_never_entered_is_named() {
     let mut refused = with_cells(CLUSTER, clear);
     let mut scenarios = refused.run.scenarios.iter_mut();
-    let idle = scenarios.find(|it| it.id == ScenarioId::named("idle_states"));
+    let idle = scenarios.find(|scenario| scenario.id == ScenarioId::named("idle_states"));
     idle.expect("the scenario").status = Status::Failed(Failure::StateRefused {
         power_state: CLUSTER,
         error: ReturnCode(-2),
@@ -424,7 +424,12 @@ fn worst_case_that_may_be_missing_is_not_judged() {
     });
     let found = audit(&source(&large), BOARD, &[serial], MARGIN).expect("an audit");
     let state = &found.states[1];
-    let of_rule = |rule| state.judgements.iter().find(|it| it.rule == rule);
+    let of_rule = |rule| {
+        state
+            .judgements
+            .iter()
+            .find(|judgement| judgement.rule == rule)
+    };
     let judged = of_rule(EXIT).expect("a verdict");
     assert_eq!(judged.verdict.word(), "cannot be told", "{judged:?}");
     assert!(
@@ -437,7 +442,12 @@ fn worst_case_that_may_be_missing_is_not_judged() {
         }
     });
     let found = audit(&source(&tree()), BOARD, &[some], MARGIN).expect("an audit");
-    let of_rule = |rule| found.states[1].judgements.iter().find(|it| it.rule == rule);
+    let of_rule = |rule| {
+        found.states[1]
+            .judgements
+            .iter()
+            .find(|judgement| judgement.rule == rule)
+    };
     let judged = of_rule("entered").expect("a verdict");
     assert_eq!(judged.verdict.word(), "not measured", "{judged:?}");
     assert!(judged.reason.contains("CPU 0.2"), "{judged:?}");

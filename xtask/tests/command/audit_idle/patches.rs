@@ -42,7 +42,7 @@ fn patch_is_applied_and_compiled() {
     let patch = format!("{AUDIT} --dts dts/lies.dts --format patch -o idle.patch");
     scratch.assert_outcomes(&[(&patch, 1, "")]);
     let text = String::from_utf8(scratch.read("idle.patch")).expect("UTF-8");
-    let added: Vec<&str> = text.lines().filter(|it| it.starts_with('+')).collect();
+    let added: Vec<&str> = text.lines().filter(|line| line.starts_with('+')).collect();
     assert_eq!(added.len(), 1 + 4, "{text}");
     assert!(
         text.contains("* core-standby, exit-latency-us, 3 to 6: too small by 0.87"),

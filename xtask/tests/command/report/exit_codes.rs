@@ -126,7 +126,7 @@ fn logs_without_figures_are_never_green() {
         ("format", format_1, "1 record (@PB ...), none"),
     ] {
         scratch.write(name, &text);
-        for format in export::able(ReportPart::Runs).map(|it| it.name) {
+        for format in export::able(ReportPart::Runs).map(|format| format.name) {
             let (code, out, stderr) = scratch.called(&format!("report {name} --format {format}"));
             let is_refused = code == 2 && format == "dt";
             let is_incomplete = code == 3 && stderr.contains(part);

@@ -66,7 +66,7 @@ fn junit_of_tables() {
         let parsed = junit_parser::from_reader(bytes.as_slice()).expect("JUnit XML");
         assert_eq!((parsed.errors, parsed.failures > 0), (0, expected == 1));
         let cases = parsed.suites[0].cases.iter();
-        assert!(cases.filter(|it| it.status.is_success()).count() >= 6);
+        assert!(cases.filter(|case| case.status.is_success()).count() >= 6);
     }
 }
 
@@ -133,11 +133,15 @@ fn idle_states_are_refused() {
 
 fn suspend_nothing(run: &mut LoggedRun) {
     let scenarios = &mut run.run.scenarios;
-    scenarios.retain(|it| it.id == ScenarioId::PSCI_VERSION_PARALLEL);
+    scenarios.retain(|scenario| scenario.id == ScenarioId::PSCI_VERSION_PARALLEL);
 }
 
 fn measure_nothing(run: &mut LoggedRun) {
-    let cells = run.run.scenarios.iter_mut().flat_map(|it| &mut it.cells);
+    let cells = run
+        .run
+        .scenarios
+        .iter_mut()
+        .flat_map(|scenario| &mut scenario.cells);
     for series in cells.flat_map(|cell| &mut cell.series) {
         (series.summary, series.cold) = (Summary::default(), None);
     }
@@ -162,10 +166,14 @@ fn no_figure_is_too_large() {
             let run = &mut report.runs[0].run;
             run.facts.as_mut().expect("facts").frequency = hz;
             let most = extreme.unsigned_abs();
-            for cell in run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+            for cell in run
+                .scenarios
+                .iter_mut()
+                .flat_map(|scenario| &mut scenario.cells)
+            {
                 let cpu = cell.cpu.place();
                 let mut samples: Vec<Sample> = cell.samples.iter().collect();
-                let all = samples.iter_mut().map(|it| &mut it.instants);
+                let all = samples.iter_mut().map(|sample| &mut sample.instants);
                 for instants in cell.shown.iter_mut().chain(all) {
                     instants.base = bases[(place + cpu) % bases.len()];
                     for (nth, instant) in Instant::ALL.into_iter().enumerate() {

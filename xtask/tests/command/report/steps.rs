@@ -156,10 +156,13 @@ fn every_format_has_steps() {
     assert!(!own.contains("\tlocal-timer-stop;"), "{tree}");
     // A figure from a sweep step is the worst case, and the conditions of the step are shown.
     let swept = edited(|run| {
-        let steps = run.scenarios.iter_mut().filter(|it| !it.id.is_suite());
+        let steps = run
+            .scenarios
+            .iter_mut()
+            .filter(|scenario| !scenario.id.is_suite());
         let series = steps
-            .flat_map(|it| &mut it.cells)
-            .flat_map(|it| &mut it.series);
+            .flat_map(|scenario| &mut scenario.cells)
+            .flat_map(|cell| &mut cell.series);
         series.for_each(|series| series.summary.max = 100_000);
     });
     let part = "Powerdown 1600.00 us: dirty_sweep (deepest, Bytes 0), CPU 0.0";
