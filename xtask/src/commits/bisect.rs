@@ -1,4 +1,4 @@
-//! Bisects a range of commits to find the steps in a value.
+//! Bisects a range of commits to find the jumps in a value.
 
 use std::collections::BTreeSet;
 
@@ -26,15 +26,15 @@ impl Segment {
     }
 }
 
-/// Returns the indices on both sides of each step: the last commit before it and the commit that
+/// Returns the indices on both sides of each jump: the last commit before it and the commit that
 /// causes it. `measure` returns a commit's figure, or None if the commit has no figure and must be
 /// skipped.
 ///
 /// The two ends and the releases, whose indices are `releases`, are measured first. Then the part
 /// of the range with the largest change is halved repeatedly, until each part either cannot be
 /// halved or changes the figure by at most `tolerance`, a fraction of the first figure. If the
-/// first or the last commit has no figure, the range is not halved and no steps are returned.
-pub(super) fn find_steps(
+/// first or the last commit has no figure, the range is not halved and no jumps are returned.
+pub(super) fn find_jumps(
     count: usize,
     releases: &[usize],
     tolerance: f64,
@@ -67,18 +67,18 @@ pub(super) fn find_steps(
     });
     let pairs = points.into_iter().tuple_windows();
     let mut segments: Vec<Segment> = pairs.map(|(from, to)| Segment { from, to }).collect();
-    let mut steps = Vec::new();
+    let mut jumps = Vec::new();
     while let Some(Segment { from, to }) = take_largest(&mut segments, largest_ignored) {
         match middle(from.place, to.place, &mut skipped, &mut measure)? {
             Some(middle) => {
                 segments.push(Segment { from, to: middle });
                 segments.push(Segment { from: middle, to });
             }
-            None => steps.push((from.place, to.place)),
+            None => jumps.push((from.place, to.place)),
         }
     }
-    steps.sort_unstable();
-    Ok(steps)
+    jumps.sort_unstable();
+    Ok(jumps)
 }
 
 /// Removes the segment with the largest change, and returns it. Returns None if no change is larger
@@ -115,39 +115,39 @@ fn middle(
 mod tests {
     use super::*;
 
-    /// Returns the steps in these figures, and the number of commits that were tried.
-    fn steps(figures: &[Option<f64>]) -> (Vec<(usize, usize)>, usize) {
-        steps_with_releases(figures, &[])
+    /// Returns the jumps in these figures, and the number of commits that were tried.
+    fn jumps(figures: &[Option<f64>]) -> (Vec<(usize, usize)>, usize) {
+        jumps_with_releases(figures, &[])
     }
 
-    fn steps_with_releases(
+    fn jumps_with_releases(
         figures: &[Option<f64>],
         releases: &[usize],
     ) -> (Vec<(usize, usize)>, usize) {
         let mut tried = BTreeSet::new();
-        let steps = find_steps(figures.len(), releases, 0.01, |place| {
+        let jumps = find_jumps(figures.len(), releases, 0.01, |place| {
             assert!(tried.insert(place), "{place} is measured twice");
             Ok(figures[place])
         });
-        (steps.expect("no error"), tried.len())
+        (jumps.expect("no error"), tried.len())
     }
 
     #[test]
-    fn one_step_of_sixteen_is_found_by_six() {
+    fn one_jump_of_sixteen_is_found_by_six() {
         for place in 1..16 {
             let figure = |commit| Some(if commit < place { 100.0 } else { 160.0 });
-            let (steps, tried) = steps(&(0..16).map(figure).collect::<Vec<_>>());
-            assert_eq!(steps, [(place - 1, place)]);
+            let (jumps, tried) = jumps(&(0..16).map(figure).collect::<Vec<_>>());
+            assert_eq!(jumps, [(place - 1, place)]);
             assert!(tried <= 6, "{place}: {tried}");
         }
     }
 
     #[test]
     fn regression_behind_an_improvement_is_found() {
-        // The figure falls in small steps, and one commit raises it above its initial value.
+        // The figure falls in small jumps, and one commit raises it above its initial value.
         let mut figures = vec![Some(1285.6), Some(1258.3), Some(1039.1), Some(1039.1)];
         figures.extend([Some(1039.1), Some(1670.1), Some(1670.1), Some(1670.1)]);
-        assert_eq!(steps(&figures).0, [(0, 1), (1, 2), (4, 5)]);
+        assert_eq!(jumps(&figures).0, [(0, 1), (1, 2), (4, 5)]);
     }
 
     #[test]
@@ -155,26 +155,26 @@ mod tests {
         let mut figures = vec![Some(100.0); 12];
         figures.extend([Some(150.0); 4]);
         figures[4..12].fill(None);
-        assert_eq!(steps(&figures).0, [(3, 12)]);
+        assert_eq!(jumps(&figures).0, [(3, 12)]);
         figures[15] = None;
-        assert_eq!(steps(&figures), (vec![], 2));
+        assert_eq!(jumps(&figures), (vec![], 2));
     }
 
     #[test]
-    fn release_between_equal_ends_reveals_the_steps_around_it() {
+    fn release_between_equal_ends_reveals_the_jumps_around_it() {
         let mut figures = vec![Some(100.0); 16];
         figures[5..9].fill(Some(120.0));
-        assert_eq!(steps(&figures).0, []);
-        let (found, _) = steps_with_releases(&figures, &[0, 3, 7, 15]);
+        assert_eq!(jumps(&figures).0, []);
+        let (found, _) = jumps_with_releases(&figures, &[0, 3, 7, 15]);
         assert_eq!(found, [(4, 5), (8, 9)]);
         // A release that cannot be measured is passed over.
         figures[7] = None;
-        assert_eq!(steps_with_releases(&figures, &[3, 7]).0, []);
+        assert_eq!(jumps_with_releases(&figures, &[3, 7]).0, []);
     }
 
     #[test]
     fn nothing_is_halved_between_equal_ends() {
-        assert_eq!(steps(&[Some(100.0); 9]), (vec![], 2));
-        assert_eq!(steps(&[Some(100.0), Some(100.9)]), (vec![], 2));
+        assert_eq!(jumps(&[Some(100.0); 9]), (vec![], 2));
+        assert_eq!(jumps(&[Some(100.0), Some(100.9)]), (vec![], 2));
     }
 }

@@ -83,7 +83,7 @@ impl Selected {
 /// A comparison of all figures, or of one in a bisection.
 #[derive(Clone, Debug, Serialize)]
 pub struct FigureComparison {
-    /// The largest difference that does not count as a step, as a fraction of the figure.
+    /// The largest difference that does not count as a jump, as a fraction of the figure.
     pub tolerance: f64,
     /// The event that is counted instead of instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,8 +152,8 @@ impl Comparison for FigureComparison {
         changes
     }
 
-    /// The steps of a bisection have already been found.
-    fn is_step(&self, change: &PhaseChange) -> bool {
+    /// The jumps of a bisection have already been found.
+    fn is_jump(&self, change: &PhaseChange) -> bool {
         self.selected.is_some() || change.exceeds(&InstructionScope::BOTH, self.tolerance)
     }
 
@@ -237,19 +237,19 @@ mod tests {
         }
     }
 
-    fn without_steps(
+    fn without_jumps(
         entries: Vec<Entry>,
         selected: Option<&str>,
     ) -> CommitLedger<FigureComparison> {
         CommitLedger::new("a..b", comparison(selected), entries, Vec::new())
     }
 
-    fn with_steps(
+    fn with_jumps(
         entries: Vec<Entry>,
         comparison: FigureComparison,
     ) -> CommitLedger<FigureComparison> {
-        let steps = compare_neighbors(&comparison, &entries);
-        CommitLedger::new("a..b", comparison, entries, steps)
+        let jumps = compare_neighbors(&comparison, &entries);
+        CommitLedger::new("a..b", comparison, entries, jumps)
     }
 
     fn text(ledger: &CommitLedger<FigureComparison>) -> String {
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn tables_have_waiting_and_no_figure_of_what_was_not_measured() {
-        let text = |entries: Vec<Entry>| text(&without_steps(entries, None));
+        let text = |entries: Vec<Entry>| text(&without_jumps(entries, None));
         let cells = |text: &str| {
             let mut lines = text.lines().map(str::trim_start);
             let row = lines.find(|line| line.starts_with("s:entry"));
@@ -281,22 +281,22 @@ mod tests {
 
     #[test]
     fn end_that_is_larger_is_never_well() {
-        // Each individual step is within the tolerance.
+        // Each individual jump is within the tolerance.
         let sums: Vec<(u64, u64)> = (0..5)
             .map(|commit| (2000 + 16 * commit, 2000 + 16 * commit))
             .collect();
-        let crept = without_steps(entries(&sums), None);
+        let crept = without_jumps(entries(&sums), None);
         assert!(crept.is_worse() && crept.lack().is_none());
         let expected = "larger at the end of the range: s:entry";
-        assert_eq!(crept.conclusion(), ["no step", expected]);
+        assert_eq!(crept.conclusion(), ["no jump", expected]);
         // The CPU executes fewer instructions itself, but waits longer.
         for (figure, is_worse) in [("s:entry", false), ("s:entry:all", true)] {
             let all = entries(&[(2788, 63_434), (1544, 943_026)]);
-            let waits = without_steps(all, Some(figure));
+            let waits = without_jumps(all, Some(figure));
             assert_eq!(waits.is_worse(), is_worse, "{figure}");
         }
         let all = entries(&[(2788, 63_434), (1544, 943_026)]);
-        let waits = without_steps(all, None);
+        let waits = without_jumps(all, None);
         assert!(waits.is_worse());
     }
 
@@ -304,14 +304,14 @@ mod tests {
     fn end_without_a_figure_is_never_well() {
         let mut lost = entries(&[(2000, 2000), (2000, 2000)]);
         lost[1].failure = Some("does not build".to_owned());
-        let lack = without_steps(lost, None).lack();
+        let lack = without_jumps(lost, None).lack();
         let expected = "the last commit cannot be measured: see above";
         assert_eq!(lack.as_deref(), Some(expected));
         for selected in [None, Some("s:entry")] {
             let mut skipped = entries(&[(2000, 2000)]);
             let profile = Profile::made_up(&[("t", "entry", 2000, 2000)]);
             skipped.push(entry(Commit::default(), profile));
-            let ledger = without_steps(skipped, selected);
+            let ledger = without_jumps(skipped, selected);
             let expected = "the last commit has no s:entry figure";
             assert_eq!(ledger.lack().as_deref(), Some(expected));
         }
@@ -331,7 +331,7 @@ mod tests {
             unit,
             ..comparison(Some("s:entry"))
         };
-        let ledger = with_steps(entries, comparison);
+        let ledger = with_jumps(entries, comparison);
         text(&ledger) + &ledger.conclusion().join("\n")
     }
 
@@ -380,20 +380,20 @@ mod tests {
     }
 
     #[test]
-    fn step_has_its_share_of_the_whole_change() {
+    fn jump_has_its_share_of_the_whole_change() {
         let entries = entries(&[(2572, 2572), (2078, 2078), (3340, 3340)]);
-        let ledger = with_steps(entries, comparison(Some("s:entry")));
+        let ledger = with_jumps(entries, comparison(Some("s:entry")));
         let shares: Vec<_> = ledger
-            .steps
+            .jumps
             .iter()
-            .map(|step| step.share_of_whole)
+            .map(|jump| jump.share_of_whole)
             .collect();
         assert_eq!(shares, [Some(-247.0 / 384.0), Some(631.0 / 384.0)]);
         let lines = ledger.conclusion();
         assert_eq!(
             lines[1..],
             [
-                "step: c2 : 1039 -> 1670 (+60.73 %): 164.3 % of the total change",
+                "jump: c2 : 1039 -> 1670 (+60.73 %): 164.3 % of the total change",
                 "whole range: s:entry, own instructions: 1286 -> 1670 (+29.86 %)",
                 "largest increase: c2 (+631): 164.3 % of the total change",
             ]
@@ -408,10 +408,10 @@ mod tests {
             failure: Some("does not build".to_owned()),
             ..Entry::default()
         });
-        let ledger = without_steps(failed, None);
+        let ledger = without_jumps(failed, None);
         let mut json = Vec::new();
         ledger_export::write(LedgerFormat::Json, &ledger, &mut json).expect("written");
-        let expected = r#"{"range":"a..b","tolerance":0.01,"selected":null,"entries":[{"commit":{"id":"c0","title":""},"failure":null,"same_as":null,"figures":{"s:entry":{"own":100.0,"all":100.0}}},{"commit":{"id":"","title":""},"failure":"does not build","same_as":null,"figures":{}}],"steps":[],"whole":[]}"#;
+        let expected = r#"{"range":"a..b","tolerance":0.01,"selected":null,"entries":[{"commit":{"id":"c0","title":""},"failure":null,"same_as":null,"figures":{"s:entry":{"own":100.0,"all":100.0}}},{"commit":{"id":"","title":""},"failure":"does not build","same_as":null,"figures":{}}],"jumps":[],"whole":[]}"#;
         assert_eq!(String::from_utf8_lossy(&json), expected);
     }
 }

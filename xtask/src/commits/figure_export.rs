@@ -17,7 +17,7 @@ use report::profile::event::{Event, unit_name};
 use super::figure_comparison::{CommitFigures, FigureComparison, Selected};
 use super::ledger::{self, CommitLedger};
 use super::ledger_export::{
-    LedgerText, commit_counts, commit_table, of_whole, step_heading, step_lines,
+    LedgerText, commit_counts, commit_table, jump_heading, jump_lines, of_whole,
 };
 use crate::build::checkout::Commit;
 
@@ -26,7 +26,7 @@ const COLUMNS_MAX: usize = 12;
 
 type Ledger = CommitLedger<FigureComparison>;
 type Entry = ledger::LedgerEntry<CommitFigures>;
-type Step = ledger::LedgerStep<PhaseChange>;
+type Jump = ledger::LedgerJump<PhaseChange>;
 
 impl LedgerText for Ledger {
     const NOTES: &'static str = NOTES;
@@ -38,10 +38,10 @@ impl LedgerText for Ledger {
     fn document(&self) -> Vec<Block<'static>> {
         let unit = self.comparison.unit;
         let percent = (self.comparison.tolerance * 1e6).round() / 1e4;
-        let steps = format!("{} over {percent} %", self.main_steps().count());
+        let jumps = format!("{} over {percent} %", self.main_jumps().count());
         let definitions = vec![
             ("Commits", commit_counts(self, "measured")),
-            ("Steps", steps),
+            ("Jumps", jumps),
             ("Unit", unit_text(unit)),
         ];
         let mut all = vec![Block::Title(self.title()), Block::Definitions(definitions)];
@@ -54,10 +54,10 @@ impl LedgerText for Ledger {
         if self.entries.len() <= COLUMNS_MAX {
             all.extend(history_table(self, &names).map(Block::Table));
         }
-        for step in &self.steps {
-            all.extend(step_heading(step));
-            all.extend(change_table(&step.changes, unit).map(Block::Table));
-            all.extend(function_changes(&step.changes).map(Block::Table));
+        for jump in &self.jumps {
+            all.extend(jump_heading(jump));
+            all.extend(change_table(&jump.changes, unit).map(Block::Table));
+            all.extend(function_changes(&jump.changes).map(Block::Table));
         }
         let series = names.iter().flat_map(|name| series(self, name));
         let axis = unit.map_or("Instructions", Event::heading);
@@ -89,7 +89,7 @@ impl LedgerText for Ledger {
 
     fn conclusion(&self) -> Vec<String> {
         let selected = self.comparison.selected.as_ref();
-        let mut lines = step_lines(self, |changes| match (selected, changes) {
+        let mut lines = jump_lines(self, |changes| match (selected, changes) {
             (Some(selected), [change]) => change_text(change, selected.part),
             _ => many(changes.len(), "figure"),
         });
@@ -103,9 +103,9 @@ impl LedgerText for Ledger {
 }
 
 /// Returns a commit's result in the table of commits.
-fn result(entry: &Entry, step: Option<&Step>) -> String {
-    match (step, &entry.same_as) {
-        (Some(step), _) => format!("step: {}", many(step.changes.len(), "figure")),
+fn result(entry: &Entry, jump: Option<&Jump>) -> String {
+    match (jump, &entry.same_as) {
+        (Some(jump), _) => format!("jump: {}", many(jump.changes.len(), "figure")),
         (None, Some(same)) => format!("same firmware as {}", same.short()),
         (None, None) => "measured".to_owned(),
     }
@@ -121,7 +121,7 @@ struct LedgerPoint<'l> {
     place: usize,
     commit: &'l Commit,
     figure: f64,
-    is_step: bool,
+    is_jump: bool,
 }
 
 /// Returns the series for a figure: the CPU's own instructions, and the total across all CPUs if
@@ -143,18 +143,18 @@ impl<'l> LedgerSeries<'l> {
     fn new(ledger: &'l Ledger, name: &str, part: InstructionScope) -> Self {
         let point = |(place, entry): (usize, &'l Entry)| {
             let (commit, figure) = (&entry.commit, part.of(*entry.record.figures.get(name)?)?);
-            let is_step = |change: &PhaseChange| {
+            let is_jump = |change: &PhaseChange| {
                 change.figure == name && change.exceeds(&[part], ledger.comparison.tolerance)
             };
-            let mut steps = ledger
-                .steps
+            let mut jumps = ledger
+                .jumps
                 .iter()
-                .filter(|step| step.commit.id == commit.id);
+                .filter(|jump| jump.commit.id == commit.id);
             Some(LedgerPoint {
                 place,
                 commit,
                 figure,
-                is_step: steps.any(|step| step.changes.iter().any(is_step)),
+                is_jump: jumps.any(|jump| jump.changes.iter().any(is_jump)),
             })
         };
         let entries = ledger.entries.iter().enumerate();
@@ -187,10 +187,10 @@ impl<'l> LedgerSeries<'l> {
         for point in &self.points {
             let (id, title) = (point.commit.name(), &point.commit.title);
             let tooltip = format!("{id} {title}: {}", number(point.figure));
-            let class = if point.is_step { "last-man" } else { "point" };
-            drawing.dot(class, at(point), !point.is_step, &tooltip);
+            let class = if point.is_jump { "last-man" } else { "point" };
+            drawing.dot(class, at(point), !point.is_jump, &tooltip);
         }
-        let legend = [("point", "a commit"), ("last-man", "a step")]
+        let legend = [("point", "a commit"), ("last-man", "a jump")]
             .map(|(class, name)| (class, name.to_owned()));
         let caption = format!("{} over {}.", self.name, many(self.points.len(), "commit"));
         let id = self.name.replace([':', '/'], "-");
@@ -203,7 +203,7 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
     let mut table = Table::titled(format!("Figures ({})", scopes_text(ledger.comparison.unit)));
     table.words(["Figure"]);
     table.numbers(["Own, first", "Own, last", "All, first", "All, last"]);
-    table.numbers(["Waiting", "Steps"]);
+    table.numbers(["Waiting", "Jumps"]);
     for name in names {
         let of = |entry: Option<&Entry>| {
             entry
@@ -221,11 +221,11 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
         let [first, last] = ends.map(|figure| figure?.waiting());
         let waiting = first.zip(last);
         cells.push(waiting.map_or_else(String::new, |(first, last)| signed(last - first)));
-        let is_of_it = |step: &&Step| step.changes.iter().any(|change| change.figure == **name);
+        let is_of_it = |jump: &&Jump| jump.changes.iter().any(|change| change.figure == **name);
         let selected = ledger.comparison.selected.as_ref();
         cells.push(
             match selected.is_none_or(|change| change.figure == **name) {
-                true => ledger.main_steps().filter(is_of_it).count().to_string(),
+                true => ledger.main_jumps().filter(is_of_it).count().to_string(),
                 false => "not searched".to_owned(),
             },
         );
@@ -283,22 +283,22 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
         "whole range: {name}, {part_name}: {}",
         change_text(change, part)
     )];
-    let by = |step: &Step| {
-        let [old, new] = step.changes.first()?.both(part)?;
+    let by = |jump: &Jump| {
+        let [old, new] = jump.changes.first()?.both(part)?;
         Some(new - old)
     };
-    let steps = ledger
-        .main_steps()
-        .filter_map(|step| Some((step, by(step)?)));
+    let jumps = ledger
+        .main_jumps()
+        .filter_map(|jump| Some((jump, by(jump)?)));
     let falls = change.both(part).is_some_and(|[old, new]| new < old);
     let (direction, sign) = match falls {
         true => ("decrease", -1.0),
         false => ("increase", 1.0),
     };
-    let most = steps.max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
-    if let Some((step, by)) = most.filter(|(_, by)| sign * by > 0.0) {
-        let share = of_whole(step.share_of_whole);
-        let (id, by) = (step.commit.name(), signed(by));
+    let most = jumps.max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
+    if let Some((jump, by)) = most.filter(|(_, by)| sign * by > 0.0) {
+        let share = of_whole(jump.share_of_whole);
+        let (id, by) = (jump.commit.name(), signed(by));
         lines.push(format!("largest {direction}: {id} ({by}){share}"));
     }
     lines

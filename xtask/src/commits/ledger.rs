@@ -24,15 +24,15 @@ pub trait Comparison: Serialize {
     /// Returns the value that a bisection follows. None if `record` has no such value.
     fn value(&self, record: &Self::Record) -> Option<f64>;
 
-    /// Returns the largest change of the value that is not a step, as a fraction of the value.
+    /// Returns the largest change of the value that is not a jump, as a fraction of the value.
     fn tolerance(&self) -> f64;
 
     /// Returns the changes from one commit to another, limited to what the user selected. Empty if
     /// either commit was not measured.
     fn changes(&self, old: &Self::Record, new: &Self::Record) -> Vec<Self::Change>;
 
-    /// Returns true if a commit with this change is a step.
-    fn is_step(&self, _: &Self::Change) -> bool {
+    /// Returns true if a commit with this change is a jump.
+    fn is_jump(&self, _: &Self::Change) -> bool {
         true
     }
 
@@ -65,7 +65,7 @@ pub struct LedgerEntry<R> {
 
 /// A commit that changed something.
 #[derive(Debug, Serialize)]
-pub struct LedgerStep<C> {
+pub struct LedgerJump<C> {
     /// The commit.
     pub commit: Commit,
     /// The last measured commit before this one.
@@ -92,19 +92,19 @@ pub struct CommitLedger<C: Comparison> {
     pub comparison: C,
     /// The commits, in order. In a bisection, this contains only measured commits.
     pub entries: Vec<LedgerEntry<C::Record>>,
-    /// The steps.
-    pub steps: Vec<LedgerStep<C::Change>>,
+    /// The jumps.
+    pub jumps: Vec<LedgerJump<C::Change>>,
     /// The changes from the first commit to the last; empty if either was not measured.
     pub whole: Vec<C::Change>,
 }
 
 impl<C: Comparison> CommitLedger<C> {
-    /// Compares the ends of the range, and determines the share of each step in that change.
+    /// Compares the ends of the range, and determines the share of each jump in that change.
     pub(super) fn new(
         range: &str,
         comparison: C,
         entries: Vec<LedgerEntry<C::Record>>,
-        mut steps: Vec<LedgerStep<C::Change>>,
+        mut jumps: Vec<LedgerJump<C::Change>>,
     ) -> Self {
         let whole = match (entries.first(), entries.last()) {
             (Some(first), Some(last)) => comparison.changes(&first.record, &last.record),
@@ -112,29 +112,29 @@ impl<C: Comparison> CommitLedger<C> {
         };
         let difference = |changes: &[C::Change]| comparison.difference(changes.first()?);
         let in_all = difference(&whole).filter(|difference| *difference != 0.0);
-        for step in &mut steps {
-            if step.merged_by.is_none() {
-                let own = difference(&step.changes);
-                step.share_of_whole = own.zip(in_all).map(|(own, in_all)| own / in_all);
+        for jump in &mut jumps {
+            if jump.merged_by.is_none() {
+                let own = difference(&jump.changes);
+                jump.share_of_whole = own.zip(in_all).map(|(own, in_all)| own / in_all);
             }
         }
         Self {
             range: range.to_owned(),
             comparison,
             entries,
-            steps,
+            jumps,
             whole,
         }
     }
 
-    /// Returns the steps at commits in the range itself, without those at merged commits.
-    pub fn main_steps(&self) -> impl Iterator<Item = &LedgerStep<C::Change>> {
-        self.steps.iter().filter(|step| step.merged_by.is_none())
+    /// Returns the jumps at commits in the range itself, without those at merged commits.
+    pub fn main_jumps(&self) -> impl Iterator<Item = &LedgerJump<C::Change>> {
+        self.jumps.iter().filter(|jump| jump.merged_by.is_none())
     }
 
-    /// Returns the step at `commit`, if it is one.
-    pub(super) fn step_at(&self, commit: &Commit) -> Option<&LedgerStep<C::Change>> {
-        self.steps.iter().find(|step| step.commit.id == commit.id)
+    /// Returns the jump at `commit`, if it is one.
+    pub(super) fn jump_at(&self, commit: &Commit) -> Option<&LedgerJump<C::Change>> {
+        self.jumps.iter().find(|jump| jump.commit.id == commit.id)
     }
 
     /// Returns the reason why the first commit cannot be compared with the last.
@@ -153,35 +153,35 @@ impl<C: Comparison> CommitLedger<C> {
 
     /// Returns true if a commit, or the range overall, is a change for the worse.
     pub fn is_worse(&self) -> bool {
-        let in_steps = self.steps.iter().flat_map(|step| &step.changes);
-        in_steps
+        let in_jumps = self.jumps.iter().flat_map(|jump| &jump.changes);
+        in_jumps
             .chain(&self.whole)
             .any(|change| self.comparison.is_worse(change))
     }
 }
 
-/// Returns the steps from each measured commit to the next. A commit that was not measured is
+/// Returns the jumps from each measured commit to the next. A commit that was not measured is
 /// skipped: the commit before it is compared with the one after it.
 pub(super) fn compare_neighbors<C: Comparison>(
     comparison: &C,
     entries: &[LedgerEntry<C::Record>],
-) -> Vec<LedgerStep<C::Change>> {
+) -> Vec<LedgerJump<C::Change>> {
     let measured = entries.iter().filter(|entry| entry.failure.is_none());
     let pairs = measured.tuple_windows();
     pairs
-        .filter_map(|(old, new)| step_between(comparison, old, new))
+        .filter_map(|(old, new)| jump_between(comparison, old, new))
         .collect()
 }
 
-/// Returns the step from one entry to a later one, if there is a change.
-pub(super) fn step_between<C: Comparison>(
+/// Returns the jump from one entry to a later one, if there is a change.
+pub(super) fn jump_between<C: Comparison>(
     comparison: &C,
     old: &LedgerEntry<C::Record>,
     new: &LedgerEntry<C::Record>,
-) -> Option<LedgerStep<C::Change>> {
+) -> Option<LedgerJump<C::Change>> {
     let mut changes = comparison.changes(&old.record, &new.record);
-    changes.retain(|change| comparison.is_step(change));
-    (!changes.is_empty()).then(|| LedgerStep {
+    changes.retain(|change| comparison.is_jump(change));
+    (!changes.is_empty()).then(|| LedgerJump {
         commit: new.commit.clone(),
         since: old.commit.clone(),
         merged_by: None,

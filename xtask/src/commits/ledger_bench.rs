@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::bisect::find_steps;
+use super::bisect::find_jumps;
 use super::commit_bench::{CommitBench, releases};
 use super::ledger::{
-    CommitLedger, Comparison, LedgerEntry, LedgerStep, compare_neighbors, step_between,
+    CommitLedger, Comparison, LedgerEntry, LedgerJump, compare_neighbors, jump_between,
 };
 use crate::build::checkout::{Commit, CommitRange};
 use crate::qemu::run_spec::RunSpec;
 
 type Entry<C> = LedgerEntry<<C as Comparison>::Record>;
-type Step<C> = LedgerStep<<C as Comparison>::Change>;
+type Jump<C> = LedgerJump<<C as Comparison>::Change>;
 
 /// The result of a bisection.
 struct Bisection<C: Comparison> {
     /// The measured commits.
     entries: Vec<Entry<C>>,
-    /// The steps between them.
-    steps: Vec<Step<C>>,
+    /// The jumps between them.
+    jumps: Vec<Jump<C>>,
 }
 
 /// Measures the commits in a checkout.
@@ -48,24 +48,24 @@ impl<C: Comparison> LedgerBench<C> {
         for place in 0..commits.len() {
             entries.push(self.measure(&commits, place)?);
         }
-        let steps = compare_neighbors(&self.comparison, &entries);
-        Ok(self.finish(entries, steps))
+        let jumps = compare_neighbors(&self.comparison, &entries);
+        Ok(self.finish(entries, jumps))
     }
 
     /// Bisects to find the commits at which the value of the comparison changes. If such a commit
     /// is a merge, the commits that it merged are searched as well.
     pub fn bisect(mut self) -> Result<CommitLedger<C>> {
         let commits = self.commits.commits();
-        let main = self.find_steps(&commits)?;
-        let mut steps = Vec::new();
-        for step in main.steps {
-            self.add_with_merged_steps(step, &mut steps)?;
+        let main = self.find_jumps(&commits)?;
+        let mut jumps = Vec::new();
+        for jump in main.jumps {
+            self.add_with_merged_jumps(jump, &mut jumps)?;
         }
-        Ok(self.finish(main.entries, steps))
+        Ok(self.finish(main.entries, jumps))
     }
 
-    fn finish(self, entries: Vec<Entry<C>>, steps: Vec<Step<C>>) -> CommitLedger<C> {
-        CommitLedger::new(&self.range, self.comparison, entries, steps)
+    fn finish(self, entries: Vec<Entry<C>>, jumps: Vec<Jump<C>>) -> CommitLedger<C> {
+        CommitLedger::new(&self.range, self.comparison, entries, jumps)
     }
 
     /// Measures the commit at `place`. If the commit cannot be built or run, the entry contains the
@@ -85,37 +85,37 @@ impl<C: Comparison> LedgerBench<C> {
     }
 
     /// Bisects `commits`.
-    fn find_steps(&mut self, commits: &[Commit]) -> Result<Bisection<C>> {
+    fn find_jumps(&mut self, commits: &[Commit]) -> Result<Bisection<C>> {
         let mut entries = BTreeMap::new();
         let tolerance = self.comparison.tolerance();
-        let places = find_steps(commits.len(), &releases(commits), tolerance, |place| {
+        let places = find_jumps(commits.len(), &releases(commits), tolerance, |place| {
             let entry = self.measure(commits, place)?;
             let value = self.comparison.value(&entry.record);
             entries.insert(place, entry);
             Ok(value)
         })?;
-        let steps = places
+        let jumps = places
             .iter()
-            .filter_map(|(old, new)| step_between(&self.comparison, &entries[old], &entries[new]))
+            .filter_map(|(old, new)| jump_between(&self.comparison, &entries[old], &entries[new]))
             .collect();
         Ok(Bisection {
             entries: entries.into_values().collect(),
-            steps,
+            jumps,
         })
     }
 
-    /// Adds `step` to `steps`, followed by the steps on the branch that its commit merged, and on
+    /// Adds `jump` to `jumps`, followed by the jumps on the branch that its commit merged, and on
     /// the branches merged into that branch.
-    fn add_with_merged_steps(&mut self, step: Step<C>, steps: &mut Vec<Step<C>>) -> Result<()> {
-        let merge = step.commit.clone();
-        steps.push(step);
+    fn add_with_merged_jumps(&mut self, jump: Jump<C>, jumps: &mut Vec<Jump<C>>) -> Result<()> {
+        let merge = jump.commit.clone();
+        jumps.push(jump);
         let branch = self.commits.merged_branch(&merge)?;
         if branch.is_empty() {
             return Ok(());
         }
-        for mut merged in self.find_steps(&branch)?.steps {
+        for mut merged in self.find_jumps(&branch)?.jumps {
             merged.merged_by = Some(merge.clone());
-            self.add_with_merged_steps(merged, steps)?;
+            self.add_with_merged_jumps(merged, jumps)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use report::export::{Block, Table, write_blocks, write_page};
 use serde::Serialize;
 
-use super::ledger::{CommitLedger, Comparison, LedgerEntry, LedgerStep};
+use super::ledger::{CommitLedger, Comparison, LedgerEntry, LedgerJump};
 
 /// A ledger format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -59,10 +59,10 @@ pub(super) fn commit_counts<C: Comparison>(ledger: &CommitLedger<C>, measured: &
 }
 
 /// Returns the table of commits. `result` returns the result of a commit that was measured, which
-/// may be a step.
+/// may be a jump.
 pub(super) fn commit_table<C: Comparison>(
     ledger: &CommitLedger<C>,
-    result: impl Fn(&LedgerEntry<C::Record>, Option<&LedgerStep<C::Change>>) -> String,
+    result: impl Fn(&LedgerEntry<C::Record>, Option<&LedgerJump<C::Change>>) -> String,
 ) -> Option<Table> {
     let mut table = Table::titled("Commits");
     table.words(["Commit", "Title", "Result"]);
@@ -70,7 +70,7 @@ pub(super) fn commit_table<C: Comparison>(
         let commit = &entry.commit;
         let result = match &entry.failure {
             Some(failure) => format!("skipped: {failure}"),
-            None => result(entry, ledger.step_at(commit)),
+            None => result(entry, ledger.jump_at(commit)),
         };
         let row = vec![commit.name().to_owned(), commit.title.clone(), result];
         table.rows.push(row);
@@ -78,43 +78,43 @@ pub(super) fn commit_table<C: Comparison>(
     table.finished()
 }
 
-/// Returns the heading of a step, and the sentence about the commit it is compared with.
-pub(super) fn step_heading<C>(step: &LedgerStep<C>) -> [Block<'static>; 2] {
-    let (name, title) = (step.commit.name(), &step.commit.title);
-    let since = step.since.name();
-    let merged = match &step.merged_by {
+/// Returns the heading of a jump, and the sentence about the commit it is compared with.
+pub(super) fn jump_heading<C>(jump: &LedgerJump<C>) -> [Block<'static>; 2] {
+    let (name, title) = (jump.commit.name(), &jump.commit.title);
+    let since = jump.since.name();
+    let merged = match &jump.merged_by {
         Some(merge) => format!(", on the branch merged by {}", merge.short()),
         None => String::new(),
     };
-    let of_whole = of_whole(step.share_of_whole);
+    let of_whole = of_whole(jump.share_of_whole);
     [
         Block::Heading(format!("{name} {title}")),
         Block::Paragraph(format!("Against {since}{merged}{of_whole}.")),
     ]
 }
 
-/// Returns the lines about the steps in the conclusion. `changed` describes a step's changes.
-pub(super) fn step_lines<C: Comparison>(
+/// Returns the lines about the jumps in the conclusion. `changed` describes a jump's changes.
+pub(super) fn jump_lines<C: Comparison>(
     ledger: &CommitLedger<C>,
     changed: impl Fn(&[C::Change]) -> String,
 ) -> Vec<String> {
-    if ledger.steps.is_empty() {
-        return vec!["no step".to_owned()];
+    if ledger.jumps.is_empty() {
+        return vec!["no jump".to_owned()];
     }
-    let line = |step: &LedgerStep<C::Change>| {
-        let kind = match step.merged_by {
-            None => "step",
+    let line = |jump: &LedgerJump<C::Change>| {
+        let kind = match jump.merged_by {
+            None => "jump",
             Some(_) => "  merged",
         };
-        let (name, title) = (step.commit.name(), &step.commit.title);
-        let changed = changed(&step.changes);
-        let of_whole = of_whole(step.share_of_whole);
+        let (name, title) = (jump.commit.name(), &jump.commit.title);
+        let changed = changed(&jump.changes);
+        let of_whole = of_whole(jump.share_of_whole);
         format!("{kind}: {name} {title}: {changed}{of_whole}")
     };
-    ledger.steps.iter().map(line).collect()
+    ledger.jumps.iter().map(line).collect()
 }
 
-/// Returns a clause that states a step's share of the change over the range, if it is known.
+/// Returns a clause that states a jump's share of the change over the range, if it is known.
 pub(super) fn of_whole(share: Option<f64>) -> String {
     let Some(share) = share else {
         return String::new();

@@ -5,10 +5,10 @@
 //! commit_bench ──── one commit at a time: unpack, build, run, keep the result
 //! kept_file ─────── results with a checksum
 //! known_commits ─── which result belongs to a commit that was measured earlier
-//! bisect ────────── finds the steps in a value over a range
+//! bisect ────────── finds the jumps in a value over a range
 //! profiles ──────── measures a commit by profiling it
 //! verdicts ──────── measures a commit by the fitness checks
-//! ledger ────────── entries and steps, for anything that can be compared
+//! ledger ────────── entries and jumps, for anything that can be compared
 //! figure_comparison, verdict_comparison ── what is compared
 //! ledger_bench ──── measures a range of commits and returns its ledger
 //! ledger_export ─── what all ledgers print; figure_export, verdict_export add the rest

@@ -46,7 +46,7 @@ impl Comparison for VerdictComparison {
         Some(if verdict.works() { 1.0 } else { 0.0 })
     }
 
-    /// Any change from one number to the other is a step.
+    /// Any change from one number to the other is a jump.
     fn tolerance(&self) -> f64 {
         0.0
     }
@@ -126,19 +126,19 @@ mod tests {
         entries: Vec<Entry>,
     ) -> CommitLedger<VerdictComparison> {
         let comparison = VerdictComparison { selected };
-        let steps = compare_neighbors(&comparison, &entries);
-        CommitLedger::new(range, comparison, entries, steps)
+        let jumps = compare_neighbors(&comparison, &entries);
+        CommitLedger::new(range, comparison, entries, jumps)
     }
 
-    fn steps(ledger: &CommitLedger<VerdictComparison>) -> Vec<(&str, &str)> {
-        let steps = ledger.steps.iter();
-        steps
-            .map(|step| (&*step.since.id, &*step.commit.id))
+    fn jumps(ledger: &CommitLedger<VerdictComparison>) -> Vec<(&str, &str)> {
+        let jumps = ledger.jumps.iter();
+        jumps
+            .map(|jump| (&*jump.since.id, &*jump.commit.id))
             .collect()
     }
 
     #[test]
-    fn commit_that_breaks_a_function_and_the_one_that_mends_it_are_steps() {
+    fn commit_that_breaks_a_function_and_the_one_that_mends_it_are_jumps() {
         use Function::{CpuOff, CpuOn};
         let entries = vec![
             entry("a", &[(CpuOn, true), (CpuOff, true)]),
@@ -147,7 +147,7 @@ mod tests {
             entry("d", &[(CpuOn, true), (CpuOff, true)]),
         ];
         let all = ledger("a..d", None, entries);
-        assert_eq!(steps(&all), [("a", "c"), ("c", "d")]);
+        assert_eq!(jumps(&all), [("a", "c"), ("c", "d")]);
         assert!(all.whole.is_empty() && all.is_worse());
         assert_eq!(all.lack(), None);
         let mended = ledger("c..d", None, all.entries.into_iter().skip(2).collect());

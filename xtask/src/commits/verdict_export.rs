@@ -9,14 +9,14 @@ use report::export::{Block, Table};
 use suite::model::Function;
 
 use super::ledger::{self, CommitLedger};
-use super::ledger_export::{LedgerText, commit_counts, commit_table, step_heading, step_lines};
+use super::ledger_export::{LedgerText, commit_counts, commit_table, jump_heading, jump_lines};
 use super::verdict_comparison::{CommitVerdicts, VerdictChange, VerdictComparison};
 use super::verdicts::FunctionVerdict;
 use crate::build::checkout::Commit;
 
 type Ledger = CommitLedger<VerdictComparison>;
 type Entry = ledger::LedgerEntry<CommitVerdicts>;
-type Step = ledger::LedgerStep<VerdictChange>;
+type Jump = ledger::LedgerJump<VerdictChange>;
 
 impl LedgerText for Ledger {
     const NOTES: &'static str =
@@ -29,16 +29,16 @@ impl LedgerText for Ledger {
     fn document(&self) -> Vec<Block<'static>> {
         let definitions = vec![
             ("Commits", commit_counts(self, "checked")),
-            ("Steps", self.main_steps().count().to_string()),
+            ("Jumps", self.main_jumps().count().to_string()),
         ];
         let mut all = vec![Block::Title(self.title()), Block::Definitions(definitions)];
         let selected = self.comparison.selected;
-        let result = |entry: &Entry, step: Option<&Step>| result(selected, entry, step);
+        let result = |entry: &Entry, jump: Option<&Jump>| result(selected, entry, jump);
         all.extend(commit_table(self, result).map(Block::Table));
         all.extend(function_table(self).map(Block::Table));
-        for step in &self.steps {
-            all.extend(step_heading(step));
-            let remarks = step.changes.iter().flat_map(remarks);
+        for jump in &self.jumps {
+            all.extend(jump_heading(jump));
+            let remarks = jump.changes.iter().flat_map(remarks);
             all.push(Block::Remarks(remarks.collect()));
         }
         all
@@ -61,7 +61,7 @@ impl LedgerText for Ledger {
     }
 
     fn conclusion(&self) -> Vec<String> {
-        let mut lines = step_lines(self, |changes| match changes {
+        let mut lines = jump_lines(self, |changes| match changes {
             [change] => change_text(change),
             changes => many(changes.len(), "function"),
         });
@@ -75,7 +75,7 @@ impl LedgerText for Ledger {
 
 /// Returns a commit's result in the table of commits: the verdict on the selected function, or the
 /// number of functions that work.
-fn result(selected: Option<Function>, entry: &Entry, step: Option<&Step>) -> String {
+fn result(selected: Option<Function>, entry: &Entry, jump: Option<&Jump>) -> String {
     let verdicts = &entry.record.verdicts.0;
     let result = match selected {
         Some(function) => verdict_word(verdicts.get(&function)).to_owned(),
@@ -84,8 +84,8 @@ fn result(selected: Option<Function>, entry: &Entry, step: Option<&Step>) -> Str
             format!("{working} of {} work", verdicts.len())
         }
     };
-    match (step, &entry.same_as) {
-        (Some(_), _) => format!("step: {result}"),
+    match (jump, &entry.same_as) {
+        (Some(_), _) => format!("jump: {result}"),
         (None, Some(same)) => format!("{result}, same firmware as {}", same.short()),
         (None, None) => result,
     }

@@ -7,7 +7,7 @@ use report::profile::export::{ProfileFormat, write};
 use report::profile::profile::{Cost, Profile, ProfilePhase};
 use xtask::build::checkout::Commit;
 use xtask::commits::figure_comparison::{CommitFigures, FigureComparison};
-use xtask::commits::ledger::{CommitLedger, LedgerEntry, LedgerStep};
+use xtask::commits::ledger::{CommitLedger, LedgerEntry, LedgerJump};
 use xtask::commits::ledger_export::{self, LedgerFormat};
 
 /// A function name that contains markup.
@@ -112,7 +112,7 @@ pub fn change_page() -> String {
     page
 }
 
-/// Returns the page of a ledger with one step.
+/// Returns the page of a ledger with one jump.
 pub fn ledger_page() -> String {
     let profiles = [old_profile(), old_profile(), new_profile()];
     let entry = |(place, profile): (usize, Profile)| LedgerEntry {
@@ -121,7 +121,7 @@ pub fn ledger_page() -> String {
         ..LedgerEntry::default()
     };
     let entries = profiles.into_iter().enumerate().map(entry).collect();
-    let step = LedgerStep {
+    let jump = LedgerJump {
         commit: commit(2),
         since: commit(1),
         merged_by: None,
@@ -132,7 +132,7 @@ pub fn ledger_page() -> String {
         range: "v1..v2".to_owned(),
         comparison: FigureComparison::all(0.01, None),
         entries,
-        steps: vec![step],
+        jumps: vec![jump],
         whole: Vec::new(),
     };
     let mut bytes = Vec::new();
