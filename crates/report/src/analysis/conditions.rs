@@ -42,9 +42,10 @@ impl Across {
 
     /// Returns the option that permits this gap.
     pub(super) fn option(self) -> String {
-        let name = match Self::PARTS.contains(&self) {
-            true => "allow-missing",
-            false => "across",
+        let name = if Self::PARTS.contains(&self) {
+            "allow-missing"
+        } else {
+            "across"
         };
         format!("--{name} {}", self.word())
     }
@@ -104,7 +105,11 @@ const LEVEL: Condition = condition("the exception level", None, |(run, _)| {
     Some(run.exception_level()?.to_string())
 });
 const METHODS: Condition = condition("the method", None, |(run, _)| {
-    let methods = run.run.scenarios.iter().map(|it| it.method.word());
+    let methods = run
+        .run
+        .scenarios
+        .iter()
+        .map(|scenario| scenario.method.word());
     Some(methods.sorted().dedup().join(","))
 });
 const ITERATIONS: Condition = condition("the requested number of samples", None, |(run, _)| {
@@ -113,7 +118,7 @@ const ITERATIONS: Condition = condition("the requested number of samples", None,
 const PATTERNS: Condition = condition("the wake-up pattern", None, |(run, _)| {
     let plan = run.run.plan.as_ref()?;
     let methods = plan.methods.iter();
-    Some(methods.map(|it| plan.wake_by(it).word()).join(","))
+    Some(methods.map(|method| plan.wake_by(method).word()).join(","))
 });
 const METHOD: Condition = condition("the method", Some(Across::Methods), |(_, scenario)| {
     Some(scenario?.method.word().to_owned())
@@ -184,20 +189,25 @@ fn is_one_board(a: &str, b: &str) -> bool {
 /// Returns true if a board name contains the platform name or its title from the board file. Case
 /// and punctuation are ignored.
 pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
-    let plain = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        name.replace(|c: char| !c.is_ascii_alphanumeric(), "")
+    let plain = |text: &str| {
+        text.to_ascii_lowercase()
+            .replace(|letter: char| !letter.is_ascii_alphanumeric(), "")
     };
-    let board = boards::load(platform);
-    let title = board.map_or_else(|_| String::new(), |board| board.title);
-    let mut names = [platform, &title].map(plain).into_iter();
-    names.any(|it| !it.is_empty() && plain(name).contains(&it))
+    let title = boards::load(platform).map_or_else(|_| String::new(), |board| board.title);
+    let plain_name = plain(name);
+    [platform, &title]
+        .map(plain)
+        .iter()
+        .any(|part| !part.is_empty() && plain_name.contains(part))
 }
 
-/// Returns true if several rows without an MPIDR have the same labels.
+/// Returns true if several rows without an MPIDR have the same label.
 pub(super) fn is_ambiguous(run: &Run) -> bool {
-    let cpus = run.cpus.iter().filter(|it| it.mpidr.is_none());
-    !cpus.map(|it| (it.cluster, it.core, it.thread)).all_unique()
+    !run.cpus
+        .iter()
+        .filter(|cpu| cpu.mpidr.is_none())
+        .map(|cpu| (cpu.cluster, cpu.core, cpu.thread))
+        .all_unique()
 }
 
 /// A condition that differs between the two sides.

@@ -128,7 +128,7 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
     let mut all = Vec::new();
     for cell in scenario.suite_cells() {
-        let others = cell.series.iter().map(|it| it.metric);
+        let others = cell.series.iter().map(|series| series.metric);
         for metric in columns.iter().copied().chain(others).unique() {
             let Some(series) = cell.series_of(metric) else {
                 continue;
@@ -148,13 +148,13 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
             }
         }
     }
-    all.extend(scenario.step_series().map(|it| Figure {
-        cell: it.cell,
-        series: it.series,
-        cpu: it.cell.cpu,
-        key: FigureKey::of(it),
-        shown: it.series.shown,
-        summary: Some(&it.series.summary),
+    all.extend(scenario.step_series().map(|series| Figure {
+        cell: series.cell,
+        series: series.series,
+        cpu: series.cell.cpu,
+        key: FigureKey::of(series),
+        shown: series.series.shown,
+        summary: Some(&series.series.summary),
         is_doubtful: false,
     }));
     all
@@ -164,7 +164,8 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
 /// one.
 pub(super) fn by_cpu_and_key(all: Vec<Figure<'_>>) -> BTreeMap<(CpuIndex, FigureKey), Figure<'_>> {
     let all = all.into_iter().rev();
-    all.map(|it| ((it.cpu, it.key), it)).collect()
+    all.map(|figure| ((figure.cpu, figure.key), figure))
+        .collect()
 }
 
 /// Returns true if tables show a figure from this cell of the TFTF suite.

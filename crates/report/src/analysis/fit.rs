@@ -67,13 +67,13 @@ impl Curve<'_> {
             false if is_level(extent(&points)?) => None,
             false => Bent::through(&points),
         };
-        fit.filter(|it| it.line.is_growth())
+        fit.filter(|bent| bent.line.is_growth())
     }
 }
 
 /// Returns the smallest and largest figures in `points`.
 pub(super) fn extent(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let figures = points.iter().map(|it| it.1);
+    let figures = points.iter().map(|point| point.1);
     figures.minmax_by(|a, b| a.total_cmp(b)).into_option()
 }
 
@@ -85,25 +85,25 @@ pub(super) fn is_level((least, most): (f64, f64)) -> bool {
 /// Returns all of a scenario's curves that have at least two values of `x`.
 pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
     let all = scenario.step_series();
-    let all = all.filter(|it| it.series.summary.n > 0);
-    let keys = all.filter_map(|it| {
-        let step = it.cell.step;
-        let key = (it.series.metric, step.cpus, step.variant);
-        Some((key, (step.value?, it)))
+    let all = all.filter(|series| series.series.summary.n > 0);
+    let keys = all.filter_map(|series| {
+        let step = series.cell.step;
+        let key = (series.series.metric, step.cpus, step.variant);
+        Some((key, (step.value?, series)))
     });
     let each = grouped(keys).into_iter().map(|(key, points)| {
         let at = grouped(points.into_iter()).into_iter().map(|(x, mut all)| {
-            all.sort_by_key(|it| (it.series.summary.median, it.cell.cpu));
+            all.sort_by_key(|series| (series.series.summary.median, series.cell.cpu));
             At { x, all }
         });
         Curve {
             metric: key.0,
             how: key.1,
             variant: key.2,
-            at: at.sorted_by_key(|it| it.x).collect(),
+            at: at.sorted_by_key(|at| at.x).collect(),
         }
     });
-    each.filter(|it| it.at.len() > 1).collect()
+    each.filter(|curve| curve.at.len() > 1).collect()
 }
 
 /// A straight line fitted by ordinary least squares.
@@ -128,7 +128,7 @@ impl Straight {
         }
         let n = points.len() as f64;
         let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-        let (mx, my) = (mean(|it| it.0), mean(|it| it.1));
+        let (mx, my) = (mean(|point| point.0), mean(|point| point.1));
         let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
         for (x, y) in points {
             xx += (x - mx) * (x - mx);
@@ -140,7 +140,7 @@ impl Straight {
         }
         let slope = xy / xx;
         let at_zero = my - slope * mx;
-        let off = |it: &(f64, f64)| it.1 - (at_zero + slope * it.0);
+        let off = |point: &(f64, f64)| point.1 - (at_zero + slope * point.0);
         Some(Self {
             n: points.len(),
             slope,
@@ -149,8 +149,11 @@ impl Straight {
                 true => (xy * xy / (xx * yy)).min(1.0),
                 false => 1.0,
             },
-            residual: points.iter().map(|it| off(it).abs()).fold(0.0, f64::max),
-            rest: points.iter().map(|it| off(it) * off(it)).sum(),
+            residual: points
+                .iter()
+                .map(|point| off(point).abs())
+                .fold(0.0, f64::max),
+            rest: points.iter().map(|point| off(point) * off(point)).sum(),
         })
     }
 
@@ -187,11 +190,13 @@ impl Bent {
         let mut best = (line.rest / 4.0, Self { line, level: None });
         for split in 3..points.len().saturating_sub(1) {
             let (first, others) = points.split_at(split);
-            let level = others.iter().map(|it| it.1).sum::<f64>() / others.len() as f64;
+            let level = others.iter().map(|point| point.1).sum::<f64>() / others.len() as f64;
             let Some(line) = Straight::through(first) else {
                 continue;
             };
-            let off = others.iter().map(|it| (it.1 - level) * (it.1 - level));
+            let off = others
+                .iter()
+                .map(|point| (point.1 - level) * (point.1 - level));
             let rest = line.rest + off.sum::<f64>();
             if rest < best.0 && line.slope > 0.0 {
                 let end = (level - line.at_zero) / line.slope;

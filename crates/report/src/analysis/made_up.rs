@@ -57,7 +57,7 @@ pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
 
 /// Returns the instants of a suspend with these figures: Powerdown, Wakeup and Cache Flush.
 fn instants(figures: [u64; 3]) -> Instants {
-    let [powerdown, wakeup, flush] = figures.map(|it| it as i64);
+    let [powerdown, wakeup, flush] = figures.map(|ticks| ticks as i64);
     let mut all = Instants::new(1000);
     for (stamp, ticks) in [
         (Stamp::EnterPsci, 0),
@@ -77,12 +77,12 @@ fn instants(figures: [u64; 3]) -> Instants {
 pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     let mut cell = Cell {
         counts: Some(Counts::default()),
-        shown: samples.first().map(|it| instants(*it)),
+        shown: samples.first().map(|figures| instants(*figures)),
         ..Cell::new(cpu.into(), CellStep::default())
     };
     let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
     for (nth, metric) in metrics.into_iter().enumerate() {
-        let figures: Vec<u64> = samples.iter().map(|it| it[nth]).collect();
+        let figures: Vec<u64> = samples.iter().map(|sample| sample[nth]).collect();
         let median = Summary::of(&mut figures.clone()).median;
         set_summary(&mut cell, metric, median, &figures);
     }
@@ -96,13 +96,13 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
 /// Replaces a metric's samples with statistics and sets the figure shown.
 pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: &[u64]) {
     cell.samples = Samples::default();
-    cell.series.retain(|it| it.metric != metric);
+    cell.series.retain(|series| series.metric != metric);
     let summary = Summary::of(&mut samples.to_vec());
     cell.series.push(Series {
         shown: Some(shown),
         ..Series::of(metric, summary)
     });
-    cell.series.sort_by_key(|it| it.metric);
+    cell.series.sort_by_key(|series| series.metric);
     if let Some(counts) = &mut cell.counts {
         counts.valid = samples.len() as u32;
     }

@@ -113,10 +113,11 @@ pub struct Slice {
 
 /// Returns a sample's phases in chronological order.
 pub fn slices(instants: &Instants) -> Vec<Slice> {
-    let is_on_path =
-        |it: &Instant| matches!(it, Before | Stamp(_) | After) && instants.at(*it).is_some();
+    let is_on_path = |instant: &Instant| {
+        matches!(instant, Before | Stamp(_) | After) && instants.at(*instant).is_some()
+    };
     let path: Vec<Instant> = Instant::ALL.into_iter().filter(is_on_path).collect();
-    let pairs = if path.iter().any(|it| matches!(it, Stamp(_))) {
+    let pairs = if path.iter().any(|instant| matches!(instant, Stamp(_))) {
         path.windows(2).map(|pair| (pair[0], pair[1])).collect()
     } else if instants.at(Due).is_some() {
         vec![(Before, Due), (Due, After)]
@@ -138,7 +139,7 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
 
 /// Returns the phase between two instants.
 pub fn phase_between(from: Instant, to: Instant) -> Option<CpuPhase> {
-    let found = PHASES.iter().find(|it| it.ends.contains(&(from, to)));
+    let found = PHASES.iter().find(|phase| phase.ends.contains(&(from, to)));
     found.copied()
 }
 
@@ -160,7 +161,7 @@ pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
     let cells = scenario.suite_cells().iter();
     let cells = cells.filter_map(|cell| Some((cell, cell.shown.as_ref()?)));
     let is_parallel = scenario.id.is_parallel();
-    let first = cells.clone().map(|it| it.1.base).min();
+    let first = cells.clone().map(|entry| entry.1.base).min();
     let first = first.filter(|_| is_parallel);
     let placed = cells.map(|(cell, instants)| {
         let shift = instants.base - first.unwrap_or(instants.base);
@@ -175,8 +176,8 @@ pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
         true if first.is_none() => Vec::new(),
         true => vec![placed.collect()],
         false => {
-            let sorted = placed.sorted_by_key(|it| it.instants.base);
-            sorted.map(|it| vec![it]).collect()
+            let sorted = placed.sorted_by_key(|placed| placed.instants.base);
+            sorted.map(|placed| vec![placed]).collect()
         }
     }
 }
@@ -205,7 +206,10 @@ mod tests {
             for (instant, ticks) in instants.iter().zip(0..) {
                 sample.set(*instant, ticks);
             }
-            let phases = slices(&sample).iter().map(|it| it.phase.name).join(", ");
+            let phases = slices(&sample)
+                .iter()
+                .map(|slice| slice.phase.name)
+                .join(", ");
             assert_eq!(phases, expected, "{instants:?}");
         }
     }

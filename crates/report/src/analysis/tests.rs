@@ -18,7 +18,7 @@ use crate::log::LoggedRun;
 /// Returns a scenario's findings of one kind.
 fn of_kind(run: &LoggedRun, nth: usize, kind: Kind) -> Vec<Finding> {
     let all = findings(run, &run.run.scenarios[nth]).into_iter();
-    all.filter(|it| it.kind == kind).collect()
+    all.filter(|finding| finding.kind == kind).collect()
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn operation_is_net_of_its_loop() {
     let mut run = with_steps(ScenarioId::named("null_call"), batches);
     let text = |run: &LoggedRun| {
         let found = of_kind(run, 0, NET).into_iter();
-        found.map(|it| it.sentence).collect::<String>()
+        found.map(|finding| finding.sentence).collect::<String>()
     };
     let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
                     smccc_version 192.00 ns; medians over 2 CPUs.";
@@ -189,7 +189,7 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
         cpu.identity = Some(identity(midr));
     }
     let found = of_kind(&run, 0, COLD_CALL).into_iter();
-    let found: Vec<String> = found.map(|it| it.sentence).collect();
+    let found: Vec<String> = found.map(|finding| finding.sentence).collect();
     let expected = [
         "PSCI_VERSION (Latency) on Cortex-A57 (CPU 0.0, 0.1): 160.00 ns warm; the same without \
          the caller's cache lines; 800.00 ns longer on the first call after a wake-up from \
@@ -209,7 +209,7 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
 fn add(cell: &mut Cell, metric: Metric, samples: &[u64], cold: u64) {
     set_summary(cell, metric, samples[0], samples);
     let mut series = cell.series.iter_mut();
-    let own = series.find(|it| it.metric == metric);
+    let own = series.find(|series| series.metric == metric);
     own.expect("it was added").cold = Some(cold);
 }
 
@@ -234,7 +234,7 @@ fn worst_case_is_of_all_samples_and_cpus() {
     let state = idle_states(&made).expect("states").remove(0);
     assert_eq!((state.power_state, state.is_deepest), (2, true));
     assert_eq!(state.timer, TimerInState::WakesCpu);
-    let parts = |it: Latency<'_>| (it.ticks, it.figure.cpu, it.is_cold);
+    let parts = |latency: Latency<'_>| (latency.ticks, latency.figure.cpu, latency.is_cold);
     // If samples are equal, the first one is returned.
     assert_eq!(parts(state.entry), (200, 0.into(), false));
     assert_eq!(parts(state.exit), (901, 1.into(), true));
@@ -246,7 +246,8 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert!(lost.contains(part), "{lost}");
     let mut caller = suspends();
     for cell in &mut caller.run.scenarios[0].cells {
-        cell.series.retain(|it| it.metric != Metric::Powerdown);
+        cell.series
+            .retain(|series| series.metric != Metric::Powerdown);
     }
     let error = idle_states(&caller).expect_err("no timestamps").to_string();
     assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
@@ -364,7 +365,7 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_steps() {
         cell.power_state = Some(5);
         let mut made = with_steps(ScenarioId::named("idle_states"), vec![cell]);
         made.run.cpus.truncate(1);
-        let timer = |it: &WorstIdleState<'_>| it.timer;
+        let timer = |state: &WorstIdleState<'_>| state.timer;
         timer(&idle_states(&made).expect("a state")[0])
     };
     use TimerInState::{NotMeasured, Stops, WakesCpu};

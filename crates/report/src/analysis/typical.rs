@@ -21,10 +21,10 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     others.iter().try_for_each(|other| check(first, other))?;
     let keys = runs
         .iter()
-        .flat_map(|it| &it.run.scenarios)
+        .flat_map(|run| &run.run.scenarios)
         .map(Scenario::key);
     for key in keys.unique() {
-        if let Some(run) = runs.iter().find(|it| it.run.scenario(key).is_none()) {
+        if let Some(run) = runs.iter().find(|run| run.run.scenario(key).is_none()) {
             bail!(
                 "{}: lacks {}, which another run has",
                 run.source.input,
@@ -34,18 +34,18 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     }
     for scenario in &mut typical.run.scenarios {
         let key = scenario.key();
-        let all = runs.iter().filter_map(|it| it.run.scenario(key));
+        let all = runs.iter().filter_map(|run| run.run.scenario(key));
         let mut all = all.collect_vec();
-        all.sort_by_key(|it| longest(it));
+        all.sort_by_key(|scenario| longest(scenario));
         *scenario = all[(all.len() - 1) / 2].clone();
     }
-    if let Some(least) = runs.iter().find(|it| !it.is_complete()) {
+    if let Some(least) = runs.iter().find(|run| !run.is_complete()) {
         bail!(
             "{}: incomplete, so it cannot represent other runs",
             least.source.input
         );
     }
-    let inputs = runs.iter().map(|it| it.source.input.as_str());
+    let inputs = runs.iter().map(|run| run.source.input.as_str());
     typical.source.input = inputs.unique().join(", ");
     Ok(typical)
 }
@@ -53,13 +53,16 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
 /// Returns the longest Powerdown or Latency figure.
 fn longest(scenario: &Scenario) -> Option<u64> {
     let cells = scenario.suite_cells().iter();
-    let figures = cells.map(|it| it.figure(Metric::Powerdown).or(it.figure(Metric::Latency)));
+    let figures = cells.map(|cell| {
+        cell.figure(Metric::Powerdown)
+            .or(cell.figure(Metric::Latency))
+    });
     figures.flatten().max()
 }
 
 /// Rejects runs whose conditions differ.
 fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
-    if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
+    if let Some(run) = [a, b].into_iter().find(|run| is_ambiguous(&run.run)) {
         let input = &run.source.input;
         bail!(
             "cannot combine {input}: several rows have the same cluster and core, so their CPUs are \
@@ -67,20 +70,20 @@ fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
         );
     }
     let of_runs = differences(COMBINED_RUNS, [(a, None), (b, None)], true);
-    let of_runs = of_runs.map(|it| (String::new(), it));
-    let is_measured = |it: &&Scenario| !it.cells.is_empty();
+    let of_runs = of_runs.map(|difference| (String::new(), difference));
+    let is_measured = |scenario: &&Scenario| !scenario.cells.is_empty();
     let scenarios = a.run.scenarios.iter().filter(is_measured);
-    let of_scenarios = scenarios.flat_map(|it| {
-        let other = counterpart(it, b).filter(is_measured).into_iter();
-        let sides = other.map(move |other| [(a, Some(it)), (b, Some(other))]);
+    let of_scenarios = scenarios.flat_map(|scenario| {
+        let other = counterpart(scenario, b).filter(is_measured).into_iter();
+        let sides = other.map(move |other| [(a, Some(scenario)), (b, Some(other))]);
         let all = sides.flat_map(|sides| differences(COMBINED, sides, true));
-        all.map(move |difference| (format!(" for {}", it.id), difference))
+        all.map(move |difference| (format!(" for {}", scenario.id), difference))
     });
     let Some((of, difference)) = of_runs.chain(of_scenarios).next() else {
         return Ok(());
     };
     let (name, [x, y]) = (difference.name, difference.values);
-    let [a, b] = [a, b].map(|it| format!("{} (run {})", it.source.input, it.source.place));
+    let [a, b] = [a, b].map(|run| format!("{} (run {})", run.source.input, run.source.place));
     bail!(
         "cannot combine {a} and {b}: {name}{of} is {x} in the first and {y} in the second; report \
          them separately"
@@ -92,8 +95,9 @@ fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
 /// separately.
 fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
     let own = scenario.key();
-    let is_woken_otherwise = |it: &&Scenario| {
-        (it.id, it.method) == (own.id, own.method) && it.helper.is_some() != own.helper.is_some()
+    let is_woken_otherwise = |scenario: &&Scenario| {
+        (scenario.id, scenario.method) == (own.id, own.method)
+            && scenario.helper.is_some() != own.helper.is_some()
     };
     let others = || run.run.scenarios.iter().find(is_woken_otherwise);
     run.run.scenario(own).or_else(others)
@@ -141,7 +145,7 @@ mod tests {
     fn runs_of_different_conditions_are_refused_by_name() {
         for (edit, condition) in REFUSED {
             let error = check(&suite(), &edited(*edit)).err();
-            let error = error.map(|it| it.to_string()).unwrap_or_default();
+            let error = error.map(|error| error.to_string()).unwrap_or_default();
             let name = format!("a.log (run 1) and a.log (run 1): {condition} is ");
             assert_eq!(error.is_empty(), condition.is_empty(), "{error}");
             assert!(error.is_empty() || error.contains(&name), "{error}");

@@ -159,7 +159,7 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     );
     let each = all.iter().map(|(state, of)| idle_state(run, *state, of));
     let mut states: Vec<WorstIdleState<'_>> = each.collect::<Result<_>>()?;
-    states.sort_by_key(|it| it.is_deepest);
+    states.sort_by_key(|state| state.is_deepest);
     Ok(states)
 }
 
@@ -179,7 +179,7 @@ fn has_steps_of_suite(id: ScenarioId) -> bool {
 fn state_of(scenario: &Scenario, figure: &Figure<'_>) -> Option<u32> {
     match figure.key.is_of_step() {
         true => figure.cell.power_state,
-        false => state_of_suite(scenario).map(|it| it.0),
+        false => state_of_suite(scenario).map(|entry| entry.0),
     }
 }
 
@@ -219,10 +219,12 @@ fn idle_state<'r>(
 /// have steps with fewer CPUs.
 fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let cpus = run.run.cpu_indices();
-    let of_figures = of.figures.iter().map(|it| it.0);
+    let of_figures = of.figures.iter().map(|entry| entry.0);
     let scenarios = of_figures.chain(of.scenarios.iter().copied());
-    let keys = scenarios.map(|it| (it.id, it.method)).unique();
-    let keys = keys.filter(|it| !has_steps_of_suite(it.0));
+    let keys = scenarios
+        .map(|scenario| (scenario.id, scenario.method))
+        .unique();
+    let keys = keys.filter(|key| !has_steps_of_suite(key.0));
     for (key, cpu) in keys.cartesian_product(cpus) {
         // The figures for a CPU that is the helper in some rounds come from rounds with a different
         // helper.
@@ -257,8 +259,8 @@ impl<'r> Suspends<'r> {
         all.flat_map(|&(scenario, figure)| {
             let most = figure
                 .summary
-                .filter(|it| it.n > 0)
-                .map(|it| it.max / u64::from(figure.key.per()));
+                .filter(|summary| summary.n > 0)
+                .map(|summary| summary.max / u64::from(figure.key.per()));
             let cold = figure.series.cold;
             let cold = cold.filter(|_| figure.key.metric != Metric::Wake);
             let each = [(most, false), (cold, true)].into_iter();
@@ -277,12 +279,12 @@ impl<'r> Suspends<'r> {
 /// Returns the longest latency; if several are equal, the first one.
 pub fn worst<'r>(all: impl Iterator<Item = Latency<'r>>) -> Option<Latency<'r>> {
     // `min_by_key` returns the first of equal elements, `max_by_key` the last.
-    all.min_by_key(|it| Reverse(it.ticks))
+    all.min_by_key(|latency| Reverse(latency.ticks))
 }
 
 fn wake_source(scenario: &Scenario) -> WakeSource {
     let conditions = scenario.conditions.as_ref();
-    conditions.map_or_else(WakeSource::default, |it| it.wake_source)
+    conditions.map_or_else(WakeSource::default, |conditions| conditions.wake_source)
 }
 
 /// Returns true if each CPU in a scenario is woken by its own timer rather than by the lead's SGI.
@@ -296,7 +298,7 @@ fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
 fn is_chain(run: &LoggedRun, scenario: &Scenario) -> bool {
     let plan = run.run.plan.as_ref();
     let pattern = plan.map(|plan| plan.wake_by(scenario.method));
-    pattern.is_none_or(|it| it == WakePattern::Chain)
+    pattern.is_none_or(|pattern| pattern == WakePattern::Chain)
 }
 
 /// Returns true if a CPU's wake-up does not have to wait for those of other CPUs.
@@ -314,18 +316,20 @@ fn is_woken_alone(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> 
 /// Returns what happens to the timer in the state, as inferred from the interrupts that woke CPUs.
 pub fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
     // Each cell in a step has its own wake-up source.
-    let figures = of.figures.iter().map(|it| it.1);
-    let steps = figures.filter(|it| it.key.is_of_step());
-    let source = |it: Figure<'_>| it.cell.wake_source.unwrap_or_default();
+    let figures = of.figures.iter().map(|entry| entry.1);
+    let steps = figures.filter(|figure| figure.key.is_of_step());
+    let source = |figure: Figure<'_>| figure.cell.wake_source.unwrap_or_default();
     let mut suite = of.scenarios.iter();
     let stops = suite
         .clone()
-        .any(|it| wake_source(it) != WakeSource::OwnTimers)
-        || steps.clone().any(|it| source(it) != WakeSource::OwnTimers);
-    let wakes = suite.any(|it| wakes_itself(run, it))
+        .any(|scenario| wake_source(scenario) != WakeSource::OwnTimers)
         || steps
             .clone()
-            .any(|it| it.key.step.cpus == ActiveCpus::Alone && it.series.summary.n > 0);
+            .any(|figure| source(figure) != WakeSource::OwnTimers);
+    let wakes = suite.any(|scenario| wakes_itself(run, scenario))
+        || steps
+            .clone()
+            .any(|figure| figure.key.step.cpus == ActiveCpus::Alone && figure.series.summary.n > 0);
     match stops {
         true => TimerInState::Stops,
         false if wakes && run.run.facts.is_some() => TimerInState::WakesCpu,

@@ -54,57 +54,61 @@ const MATTERS: [Kind; 12] = [
 ];
 
 fn rank(kind: Kind) -> usize {
-    let place = MATTERS.iter().position(|it| *it == kind);
+    let place = MATTERS.iter().position(|known| *known == kind);
     place.unwrap_or(MATTERS.len())
 }
 
 impl Commentary {
     /// Ranks the findings about the suite in `run` and those about the comparison.
     pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
-        let suite = run.run.scenarios.iter().filter(|it| it.id.is_suite());
+        let suite = run
+            .run
+            .scenarios
+            .iter()
+            .filter(|scenario| scenario.id.is_suite());
         // The tables cover only this method.
-        let suite = suite.filter(|it| it.method == Method::Tftf);
+        let suite = suite.filter(|scenario| scenario.method == Method::Tftf);
         let own = suite.flat_map(|scenario| {
             let all = findings(run, scenario).into_iter();
-            let all = all.filter(|it| it.kind != Kind::NOT_TOLD);
-            all.map(|it| Ranked {
+            let all = all.filter(|finding| finding.kind != Kind::NOT_TOLD);
+            all.map(|finding| Ranked {
                 scenario: Some(scenario.id),
-                rank: rank(it.kind),
+                rank: rank(finding.kind),
                 greatest: 0,
-                sentence: it.sentence,
+                sentence: finding.sentence,
             })
         });
         let compared = comparison.into_iter().flat_map(|comparison| {
             let all = comparison.findings.iter();
-            let is_shown = |it: &Basis| it.scenario.method == Method::Tftf;
-            let all = all.filter(|it| it.finding.kind != UNCHANGED);
-            let all = all.filter(move |it| it.basis.iter().all(is_shown));
-            all.map(|it| ranked(comparison, it))
+            let is_shown = |basis: &Basis| basis.scenario.method == Method::Tftf;
+            let all = all.filter(|finding| finding.finding.kind != UNCHANGED);
+            let all = all.filter(move |finding| finding.basis.iter().all(is_shown));
+            all.map(|finding| ranked(comparison, finding))
         });
-        let explained = explanations(run).into_iter().map(|it| Ranked {
+        let explained = explanations(run).into_iter().map(|finding| Ranked {
             scenario: None,
-            rank: rank(it.finding.kind),
+            rank: rank(finding.finding.kind),
             greatest: 0,
-            sentence: it.finding.sentence,
+            sentence: finding.finding.sentence,
         });
         let ranked = compared.chain(own).chain(explained);
-        let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
+        let ranked = ranked.sorted_by_key(|finding| (finding.rank, Reverse(finding.greatest)));
         // Keep only one finding per scenario and kind, because the others say the same thing about
         // different figures.
         let mut seen = HashSet::new();
-        let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|it| {
-            let is_first = it.rank < MATTERS.len() && seen.len() < FIRST;
-            is_first && seen.insert((it.scenario.map(ScenarioId::index), it.rank))
+        let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|finding| {
+            let is_first = finding.rank < MATTERS.len() && seen.len() < FIRST;
+            is_first && seen.insert((finding.scenario.map(ScenarioId::index), finding.rank))
         });
-        let named = |it: Ranked| match it.scenario {
-            Some(id) => format!("{}: {}", id.name(), it.sentence),
-            None => it.sentence,
+        let named = |finding: Ranked| match finding.scenario {
+            Some(id) => format!("{}: {}", id.name(), finding.sentence),
+            None => finding.sentence,
         };
-        let place = |it: &Ranked| it.scenario.map_or(usize::MAX, ScenarioId::index);
+        let place = |finding: &Ranked| finding.scenario.map_or(usize::MAX, ScenarioId::index);
         let rest = rest.into_iter().sorted_by_key(place);
-        let rest = rest.chunk_by(|it| it.scenario.map(ScenarioId::name));
+        let rest = rest.chunk_by(|finding| finding.scenario.map(ScenarioId::name));
         let rest = rest.into_iter().map(|(name, all)| {
-            let sentences = all.map(|it| it.sentence);
+            let sentences = all.map(|finding| finding.sentence);
             (name, sentences.collect())
         });
         Self {
@@ -118,12 +122,16 @@ fn ranked(comparison: &Comparison, found: &BasedFinding) -> Ranked {
     let scenario = found
         .basis
         .iter()
-        .map(|it| it.scenario.id)
+        .map(|basis| basis.scenario.id)
         .all_equal_value()
         .ok();
     let sentence = found.finding.sentence.as_str();
     let own = scenario.and_then(|id| sentence.strip_prefix(id.name())?.strip_prefix(": "));
-    let greatest = found.basis.iter().map(|it| greatest(comparison, it)).max();
+    let greatest = found
+        .basis
+        .iter()
+        .map(|basis| greatest(comparison, basis))
+        .max();
     Ranked {
         scenario,
         rank: rank(found.finding.kind),
@@ -137,11 +145,14 @@ fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
     let scenarios = comparison
         .scenarios
         .iter()
-        .filter(|it| it.key == basis.scenario);
-    let changes = scenarios.flat_map(|it| it.changes());
-    let own = changes.filter(|it| {
-        let metric = it.key.suite_metric();
-        metric.is_some_and(|it| basis.metrics.contains(&it)) && basis.cpus.contains(&it.cpu)
+        .filter(|scenario| scenario.key == basis.scenario);
+    let changes = scenarios.flat_map(|scenario| scenario.changes());
+    let own = changes.filter(|change| {
+        let metric = change.key.suite_metric();
+        metric.is_some_and(|metric| basis.metrics.contains(&metric))
+            && basis.cpus.contains(&change.cpu)
     });
-    own.map(|it| it.delta().abs() as u64).max().unwrap_or(0)
+    own.map(|change| change.delta().abs() as u64)
+        .max()
+        .unwrap_or(0)
 }

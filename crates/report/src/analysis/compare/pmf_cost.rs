@@ -38,12 +38,13 @@ pub(super) fn why_not_shown(new: &LoggedRun, old: &LoggedRun) -> Option<String> 
 
 /// Describes a difference between the runs, other than PMF.
 fn other_difference(new: &LoggedRun, old: &LoggedRun) -> Option<String> {
-    let of_runs = differences(PMF_COST_RUNS, [(new, None), (old, None)], true).next();
-    let of_runs = of_runs.map(|difference| {
-        let [now, then] = difference.values;
-        (difference.name, now, then)
-    });
-    let (name, now, then) = of_runs.or_else(|| differing_fact(&new.run, &old.run))?;
+    let condition = differences(PMF_COST_RUNS, [(new, None), (old, None)], true)
+        .next()
+        .map(|difference| {
+            let [now, then] = difference.values;
+            (difference.name, now, then)
+        });
+    let (name, now, then) = condition.or_else(|| differing_fact(&new.run, &old.run))?;
     Some(format!(
         "{name} is {now} in the run, but {then} in the baseline"
     ))
@@ -51,16 +52,16 @@ fn other_difference(new: &LoggedRun, old: &LoggedRun) -> Option<String> {
 
 /// Returns the first fact that differs, with its values. Facts that depend on PMF are ignored.
 fn differing_fact(new: &Run, old: &Run) -> Option<(String, String, String)> {
-    const OF_PMF: [&str; 2] = ["pmf", "overheads"];
+    const PMF_KEYS: [&str; 2] = ["pmf", "overheads"];
     let [now, then] = [new, old].map(|run| {
         let facts = serde_json::to_value(run.facts.as_ref());
         facts.expect("facts have only string keys")
     });
-    let keys = [&now, &then].map(|facts| facts.as_object().into_iter().flat_map(Map::keys));
-    let key = keys
+    let key = [&now, &then]
         .into_iter()
-        .flatten()
-        .find(|key| !OF_PMF.contains(&key.as_str()) && now.get(key) != then.get(key))?;
+        .filter_map(|facts| facts.as_object())
+        .flat_map(Map::keys)
+        .find(|key| !PMF_KEYS.contains(&key.as_str()) && now.get(key) != then.get(key))?;
     let value = |facts: &Value| {
         facts
             .get(key)

@@ -29,16 +29,16 @@ fn release(name: &str) -> LoggedRun {
 }
 
 fn kinds(all: &[BasedFinding]) -> Vec<String> {
-    let word = |it: &BasedFinding| serde_json::to_value(it.finding.kind).expect("a word");
+    let word = |finding: &BasedFinding| serde_json::to_value(finding.finding.kind).expect("a word");
     let words = all.iter().map(word);
     words
-        .map(|it| it.as_str().expect("a word").to_owned())
+        .map(|word| word.as_str().expect("a word").to_owned())
         .collect()
 }
 
 fn sentence(release: &LoggedRun, kind: &str) -> String {
     let all = explanations(release);
-    let place = kinds(&all).iter().position(|it| it == kind);
+    let place = kinds(&all).iter().position(|known| known == kind);
     all[place.expect(kind)].finding.sentence.clone()
 }
 
@@ -47,7 +47,10 @@ fn sentence(release: &LoggedRun, kind: &str) -> String {
 fn tables_of_2017_are_explained_as_on_their_page() {
     let run = release("2017-01-31");
     let all = explanations(&run);
-    let text = all.iter().map(|it| it.finding.sentence.as_str()).join("\n");
+    let text = all
+        .iter()
+        .map(|finding| finding.finding.sentence.as_str())
+        .join("\n");
     expect_test::expect![[r#"
         In deep parallel, CPUs queue for PSCI's locks: entries take 20.00 us to 375.00 us, in steps of 85.00 us to 88.00 us. In deep serial, without a queue, they take 21.00 us to 195.00 us.
         At level 0, PSCI's generic code takes no lock, but parallel entries queue: they take 21.00 us to 376.00 us, in steps of 83.00 us to 89.00 us. Serial entries take 17.00 us to 22.00 us, and exits do not queue (13.00 us to 15.00 us). The platform must have a lock, for example around its only channel to a power controller, and holds it until the CPU is off.
@@ -97,9 +100,9 @@ fn parallel_tables_with_helpers_are_not_explained() {
         "uniform-exits",
         "last-flush",
     ] {
-        assert!(!all.iter().any(|it| it == kind), "{kind}");
+        assert!(!all.iter().any(|known| known == kind), "{kind}");
     }
-    assert!(all.iter().any(|it| it == "lead-cluster"), "{all:?}");
+    assert!(all.iter().any(|known| known == "lead-cluster"), "{all:?}");
 }
 
 /// Returns the kinds of explanations for the tables of a release with one figure replaced, in
@@ -107,7 +110,10 @@ fn parallel_tables_with_helpers_are_not_explained() {
 fn kinds_with(name: &str, (id, metric, label): (ScenarioId, Metric, &str), ns: u64) -> Vec<String> {
     let run = release(name);
     let mut figures = raw(&run);
-    let place = LABELS.iter().position(|it| *it == label).expect("a CPU");
+    let place = LABELS
+        .iter()
+        .position(|known| *known == label)
+        .expect("a CPU");
     figures.get_mut(&(id, metric)).expect("a table")[place] = ns;
     kinds(&explanations(&with_figures(&run, &figures)))
 }
@@ -130,7 +136,7 @@ fn flush_of_unclear_extent_is_not_explained() {
             ("last-flush", last),
             ("lead-cluster", lead),
         ] {
-            let is_explained = all.iter().any(|it| it == kind);
+            let is_explained = all.iter().any(|known| known == kind);
             assert_eq!(is_explained, expected, "{kind}: {label} {ns}");
         }
     }
@@ -168,7 +174,7 @@ fn one_contradictory_exit_suppresses_a_comparison_of_exits() {
         assert!(kinds(&explanations(&release(name))).contains(&kind.to_owned()));
         let all = kinds_with(name, (id, Wakeup, label), ns);
         assert!(
-            !all.iter().any(|it| it == kind),
+            !all.iter().any(|known| known == kind),
             "{name} {kind}: {label} {ns}"
         );
     }
@@ -182,11 +188,17 @@ fn one_contradictory_exit_suppresses_a_comparison_of_exits() {
 /// Gives a figure three samples, two of which differ from it.
 fn spread(run: &mut LoggedRun, (id, metric, cpu): (ScenarioId, Metric, u16), ends: (u64, u64)) {
     let cpu = CpuIndex::from(cpu);
-    let scenario = run.run.scenarios.iter_mut().find(|it| it.id == id);
+    let scenario = run
+        .run
+        .scenarios
+        .iter_mut()
+        .find(|scenario| scenario.id == id);
     let mut cells = scenario.expect("a scenario").cells.iter_mut();
-    let cell = cells.find(|it| it.cpu == cpu).expect("a cell");
+    let cell = cells.find(|cell| cell.cpu == cpu).expect("a cell");
     let mut series = cell.series.iter_mut();
-    let series = series.find(|it| it.metric == metric).expect("a figure");
+    let series = series
+        .find(|series| series.metric == metric)
+        .expect("a figure");
     let median = series.shown.expect("a figure");
     (series.summary.n, series.summary.median) = (3, median);
     (series.summary.min, series.summary.max) = (median.min(ends.0), median.max(ends.1));
@@ -248,7 +260,10 @@ fn sample_that_contradicts_an_explanation_suppresses_it() {
             spread(&mut run, (id, metric, cpu), ends);
         }
         let all = kinds(&explanations(&run));
-        assert!(!all.iter().any(|it| it == kind), "{kind}: {id} {metric:?}");
+        assert!(
+            !all.iter().any(|known| known == kind),
+            "{kind}: {id} {metric:?}"
+        );
     }
 }
 
@@ -272,7 +287,7 @@ fn exits_that_differ_by_cpu_suppress_uniform_exits() {
         }
         let all = kinds(&explanations(&run));
         assert_eq!(
-            all.iter().any(|it| it == "uniform-exits"),
+            all.iter().any(|known| known == "uniform-exits"),
             expected,
             "{most}"
         );
@@ -327,7 +342,7 @@ const LABELS: [&str; 6] = ["0.0", "0.1", "1.0", "1.1", "1.2", "1.3"];
 
 fn place(run: &LoggedRun, cell: &Cell) -> usize {
     let label = run.run.label(cell.cpu).to_string();
-    let place = LABELS.iter().position(|it| **it == label);
+    let place = LABELS.iter().position(|known| **known == label);
     place.expect("a CPU of Juno")
 }
 
@@ -376,7 +391,7 @@ fn shuffled(random: &mut Rng, releases: &[Raw]) -> Raw {
         };
         let mut columns: Vec<Vec<u64>> = metrics
             .iter()
-            .map(|it| releases[release][&(id, *it)].clone())
+            .map(|metric| releases[release][&(id, *metric)].clone())
             .collect();
         if random.u32(..4) == 0 {
             random.shuffle(&mut columns);
@@ -422,7 +437,7 @@ fn flushes_cluster(raw: &Raw, id: ScenarioId, cpu: usize) -> bool {
 /// clusters.
 fn possible_leads(raw: &Raw, id: ScenarioId) -> Option<Vec<usize>> {
     let large: Vec<bool> = (0..6).map(|cpu| flushes_cluster(raw, id, cpu)).collect();
-    if large.iter().all(|it| *it) {
+    if large.iter().all(|is_large| *is_large) {
         return None;
     }
     let fits = |lead: &usize| {
@@ -438,7 +453,10 @@ fn lead(raw: &Raw) -> Option<usize> {
     let all = [SUSPEND_DEEP_SERIAL, CPU_OFF_SERIAL].map(|id| possible_leads(raw, id));
     let shown: Vec<&Vec<usize>> = all.iter().flatten().collect();
     let first = *shown.first()?.first()?;
-    shown.iter().all(|it| **it == [first]).then_some(first)
+    shown
+        .iter()
+        .all(|leads| **leads == [first])
+        .then_some(first)
 }
 
 fn exits_are_alike(raw: &Raw) -> bool {
@@ -452,13 +470,15 @@ fn exits_are_alike(raw: &Raw) -> bool {
 fn queues_at_level_0(raw: &Raw) -> bool {
     let mut entries = raw[&(CPU_SUSPEND_PARALLEL, Powerdown)].clone();
     entries.sort_unstable();
-    let steps: Vec<u64> = (1..6).map(|it| entries[it] - entries[it - 1]).collect();
+    let steps: Vec<u64> = (1..6)
+        .map(|index| entries[index] - entries[index - 1])
+        .collect();
     let mut sorted = steps.clone();
     sorted.sort_unstable();
     let median = sorted[2];
     let odd = steps
         .iter()
-        .filter(|it| 4 * it.abs_diff(median) > median)
+        .filter(|step| 4 * step.abs_diff(median) > median)
         .count();
     let serial = raw[&(CPU_SUSPEND_SERIAL, Powerdown)]
         .iter()
@@ -568,7 +588,7 @@ fn lead_is_unlike_its_twins(raw: &Raw) -> bool {
     let ratios: Vec<f64> = twins
         .map(|cpu| of(raw, PSCI_VERSION_PARALLEL, Latency, *cpu) as f64 / own)
         .collect();
-    ratios.iter().all(|it| *it >= 1.19) || ratios.iter().all(|it| *it <= 0.84)
+    ratios.iter().all(|ratio| *ratio >= 1.19) || ratios.iter().all(|ratio| *ratio <= 0.84)
 }
 
 /// Shuffles the tables a thousand times. The raw figures must support every explanation that
@@ -593,7 +613,7 @@ fn no_explanation_survives_its_evidence() {
             ("cpu-off-exit", exits_after_cpu_off_are_longer(&tables)),
             ("unlike-twin", lead_is_unlike_its_twins(&tables)),
         ] {
-            let is_explained = explained.iter().any(|it| it == kind);
+            let is_explained = explained.iter().any(|known| known == kind);
             assert!(
                 has_evidence || !is_explained,
                 "round {round}: {kind}: {tables:?}"
@@ -629,15 +649,20 @@ fn missing_table_suppresses_what_needs_it() {
         (SUSPEND_DEEP_PARALLEL, "entry-queue last-flush best-case"),
     ] {
         let mut without = whole.clone();
-        without.run.scenarios.retain(|it| it.id != id);
+        without.run.scenarios.retain(|scenario| scenario.id != id);
         let mut short = whole.clone();
-        for scenario in short.run.scenarios.iter_mut().filter(|it| it.id == id) {
-            scenario.cells.retain(|it| it.cpu != CpuIndex::from(3));
+        for scenario in short
+            .run
+            .scenarios
+            .iter_mut()
+            .filter(|scenario| scenario.id == id)
+        {
+            scenario.cells.retain(|cell| cell.cpu != CpuIndex::from(3));
         }
         for run in [without, short] {
             let left = kinds(&explanations(&run));
             for kind in suppressed.split(' ') {
-                assert!(!left.iter().any(|it| it == kind), "{id}: {kind}");
+                assert!(!left.iter().any(|known| known == kind), "{id}: {kind}");
             }
         }
     }

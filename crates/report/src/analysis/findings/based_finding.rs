@@ -58,7 +58,7 @@ impl BasedFinding {
         scenario: ScenarioKey,
         changes: &[&Change],
     ) -> Self {
-        let evidence = match changes.iter().all(|it| it.has_intervals()) {
+        let evidence = match changes.iter().all(|change| change.has_intervals()) {
             true => Evidence::Intervals,
             false => Evidence::Figures,
         };
@@ -120,7 +120,11 @@ fn bases(
 pub fn basis_text((new, old): (&Run, &Run), all: &[Basis]) -> String {
     let mut each = all.iter().map(|basis| {
         let ScenarioKey { id, method, .. } = basis.scenario;
-        let metrics = basis.metrics.iter().map(|it| it.heading()).join(", ");
+        let metrics = basis
+            .metrics
+            .iter()
+            .map(|metric| metric.heading())
+            .join(", ");
         let now = cpus_text(new, basis.cpus.iter().copied());
         let then = cpus_text(old, basis.baseline_cpus.iter().copied());
         let was = match now == then {

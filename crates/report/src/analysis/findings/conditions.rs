@@ -57,7 +57,7 @@ pub(super) fn conditions(&Difference { sides, scenarios }: &Difference<'_>) -> V
         };
         add(evidence, format!("Other differences: {each}."));
     }
-    for key in scenarios.iter().map(|it| it.key) {
+    for key in scenarios.iter().map(|scenario| scenario.key) {
         let pair = [
             (new, new.run.scenario(key)),
             (old, baseline_scenario(&old.run, key)),
@@ -91,12 +91,15 @@ pub(super) fn unweighed(&Difference { sides, scenarios }: &Difference<'_>) -> Ve
     if !has_records(sides.new) || !has_records(&sides.old) {
         return Vec::new();
     }
-    let mut bare = scenarios.iter().filter_map(|it| {
+    let mut bare = scenarios.iter().filter_map(|scenario| {
         // A firmware event count is a single number on each side, without noise.
-        let is_time = |it: &&Change| matches!(it.key.unit(), Unit::Ticks | Unit::Cycles);
-        let times = it.changes().iter().filter(is_time);
-        let bare = times.clone().filter(|it| !it.has_intervals()).count();
-        (bare > 0).then(|| format!("{bare} of {} in {}", times.count(), it.key.id.tag()))
+        let is_time = |change: &&Change| matches!(change.key.unit(), Unit::Ticks | Unit::Cycles);
+        let times = scenario.changes().iter().filter(is_time);
+        let bare = times
+            .clone()
+            .filter(|change| !change.has_intervals())
+            .count();
+        (bare > 0).then(|| format!("{bare} of {} in {}", times.count(), scenario.key.id.tag()))
     });
     let bare = bare.join(", ");
     let bare = (!bare.is_empty()).then(|| {
@@ -105,8 +108,13 @@ pub(super) fn unweighed(&Difference { sides, scenarios }: &Difference<'_>) -> Ve
              their samples: {bare}."
         ))
     });
-    let by_round = scenarios.iter().filter(|it| is_by_round(sides, it));
-    let tags = by_round.map(|it| it.key.id.tag()).dedup().join(", ");
+    let by_round = scenarios
+        .iter()
+        .filter(|scenario| is_by_round(sides, scenario));
+    let tags = by_round
+        .map(|scenario| scenario.key.id.tag())
+        .dedup()
+        .join(", ");
     let by_round = (!tags.is_empty()).then(|| {
         unknown(format!(
             "In {tags}, only one round is compared on each side, and a change counts as noise if \
@@ -121,8 +129,8 @@ pub(super) fn unweighed(&Difference { sides, scenarios }: &Difference<'_>) -> Ve
 fn is_by_round(sides: &Sides<'_>, scenario: &ComparedScenario) -> bool {
     let key = scenario.key;
     let (new, old) = sides.runs();
-    let is_whole = |it: Option<&Scenario>| {
-        let cells = it.map_or(&[][..], Scenario::suite_cells);
+    let is_whole = |scenario: Option<&Scenario>| {
+        let cells = scenario.map_or(&[][..], Scenario::suite_cells);
         !cells.is_empty() && cells.iter().all(|cell| !cell.samples.is_empty())
     };
     let is_judged = scenario.changes().iter().any(Change::has_intervals);

@@ -34,14 +34,15 @@ fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
     let Bent { line, level } = Bent::through(&points)?;
     let last = bytes(points.last()?.0);
     let extent = extent(&points)?;
-    let [from, to] = [extent.0, extent.1].map(|it| time(run, it));
+    let [from, to] = [extent.0, extent.1].map(|figure| time(run, figure));
     let text = if is_level(extent) {
         format!("does not depend on the amount of dirty data: {from} to {to} with up to {last}.")
     } else if !line.is_growth() {
         let fit = fit_text(run, &line);
         format!("does not scale linearly with the amount of dirty data: {from} to {to}. {fit}")
     } else {
-        let [slope, zero] = [line.slope * 1024.0, line.at_zero.max(0.0)].map(|it| time(run, it));
+        let [slope, zero] =
+            [line.slope * 1024.0, line.at_zero.max(0.0)].map(|figure| time(run, figure));
         let end = match level {
             Some((end, level)) => {
                 let (end, level) = (bytes(end), time(run, level));

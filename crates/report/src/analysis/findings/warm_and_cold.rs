@@ -36,21 +36,23 @@ pub(super) fn warm_and_cold(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec
 fn of_function(run: &Run, scenario: &Scenario, function: &ColdVariants) -> Vec<Finding> {
     let of_variant = |variant: Variant| {
         let all = scenario.step_series();
-        all.filter(move |it| it.cell.step.variant == variant && it.series.summary.n > 0)
+        all.filter(move |series| series.cell.step.variant == variant && series.series.summary.n > 0)
     };
-    let has = |metric: &Metric| of_variant(function.warm).any(|it| it.series.metric == *metric);
+    let has =
+        |metric: &Metric| of_variant(function.warm).any(|series| series.series.metric == *metric);
     let Some(metric) = [Metric::Latency, Metric::Call].into_iter().find(has) else {
         return Vec::new();
     };
-    let median =
-        |it: CellSeries<'_>| FigureKey::of(it).per_operation(run.clock(), it.series.summary.median);
+    let median = |series: CellSeries<'_>| {
+        FigureKey::of(series).per_operation(run.clock(), series.series.summary.median)
+    };
     let pair = |cold: CellSeries<'_>| {
         let cpu = cold.cell.cpu;
-        let mut warm = of_variant(function.warm).filter(|it| it.series.metric == metric);
+        let mut warm = of_variant(function.warm).filter(|series| series.series.metric == metric);
         let pair = Pair {
             cpu,
             cold: median(cold),
-            warm: median(warm.find(|it| it.cell.cpu == cpu)?),
+            warm: median(warm.find(|series| series.cell.cpu == cpu)?),
         };
         // CPUs of the same type have the same MIDR_EL1 value.
         let midr = run.cpu(cpu).identity.map(|identity| identity.midr);
@@ -58,7 +60,7 @@ fn of_function(run: &Run, scenario: &Scenario, function: &ColdVariants) -> Vec<F
     };
     let cold = of_variant(function.evicted).chain(of_variant(function.woken));
     let pairs = cold
-        .filter(|it| it.series.metric == metric)
+        .filter(|series| series.series.metric == metric)
         .filter_map(pair);
     let what = format!("{} ({})", function.function, metric.heading());
     let by_type = grouped(pairs).into_iter();
@@ -74,13 +76,13 @@ fn finding(
     (what, midr): (&str, Option<u64>),
     pairs: Vec<(Option<u64>, Pair)>,
 ) -> Finding {
-    let own_cpus: Vec<CpuIndex> = pairs.iter().map(|it| it.1.cpu).unique().collect();
+    let own_cpus: Vec<CpuIndex> = pairs.iter().map(|pair| pair.1.cpu).unique().collect();
     let labels = cpus_text(run, own_cpus.iter().copied());
     let cpus = match midr.and_then(cpu_names::type_of) {
         Some(name) => format!("{name} ({labels})"),
         None => labels,
     };
-    let warm = lower_median(pairs.iter().map(|it| it.1.warm));
+    let warm = lower_median(pairs.iter().map(|pair| pair.1.warm));
     let by_state = grouped(pairs.into_iter());
     let mut each = by_state.iter().map(|(state, pairs)| {
         let condition = match state {
@@ -90,8 +92,8 @@ fn finding(
             }
             None => "without the caller's cache lines".to_owned(),
         };
-        let warm = lower_median(pairs.iter().map(|it| it.warm));
-        let cold = lower_median(pairs.iter().map(|it| it.cold));
+        let warm = lower_median(pairs.iter().map(|pair| pair.warm));
+        let cold = lower_median(pairs.iter().map(|pair| pair.cold));
         let more = cold - warm;
         if more == 0.0 {
             return format!("the same {condition}");

@@ -78,7 +78,9 @@ pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
 /// Returns the scenarios for which a release has figures.
 fn scenario_keys(run: &LoggedRun) -> impl Iterator<Item = ScenarioKey> {
     let scenarios = run.run.scenarios.iter();
-    scenarios.filter(|it| has_figures(it)).map(Scenario::key)
+    scenarios
+        .filter(|scenario| has_figures(scenario))
+        .map(Scenario::key)
 }
 
 /// Returns how rows are matched to CPUs. Boards number their CPUs differently, so MPIDRs identify
@@ -141,6 +143,6 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
 
 /// Returns true if `sets[place]` shares an element with any other set.
 fn has_common<T: Eq + std::hash::Hash>(sets: &[HashSet<T>], place: usize) -> bool {
-    let mut others = sets.iter().enumerate().filter(|it| it.0 != place);
+    let mut others = sets.iter().enumerate().filter(|entry| entry.0 != place);
     others.any(|(_, other)| !other.is_disjoint(&sets[place]))
 }

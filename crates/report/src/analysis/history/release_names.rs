@@ -73,8 +73,8 @@ fn name_in(run: &LoggedRun) -> Option<String> {
     let (version, described) = text.split_once(':').unwrap_or((text, ""));
     let version = version.split('(').next()?.trim();
     ReleaseVersion::parse(version)?;
-    let is_later = |it: &ReleaseVersion| it.commits > 0;
-    let has_commits = ReleaseVersion::parse(described).is_some_and(|it| is_later(&it));
+    let is_later = |version: &ReleaseVersion| version.commits > 0;
+    let has_commits = ReleaseVersion::parse(described).is_some_and(|version| is_later(&version));
     let name = if has_commits { described } else { version };
     Some(name.to_owned())
 }
@@ -83,7 +83,7 @@ fn name_in(run: &LoggedRun) -> Option<String> {
 /// all paths, or in the last component. If there is no version, the name is the last component that
 /// is not common to all paths.
 fn names_of_paths(inputs: &[&str]) -> Vec<String> {
-    let parts = inputs.iter().map(|it| parts(it));
+    let parts = inputs.iter().map(|input| parts(input));
     let parts: Vec<Vec<&str>> = parts.collect();
     let names = parts.iter().map(|own| {
         let is_shared = |part: &str| parts.iter().all(|other| other.contains(&part));

@@ -204,7 +204,9 @@ impl<'r> Releases<'r> {
             .map(|(side, figure)| cpu_of(side, figure.cpu));
         let rows = cpus.sorted().dedup().map(|cpu| {
             let mut points = vec![None; self.runs.len()];
-            let own = figures.iter().filter(|it| cpu_of(it.0, it.1.cpu) == cpu);
+            let own = figures
+                .iter()
+                .filter(|entry| cpu_of(entry.0, entry.1.cpu) == cpu);
             for (side, figure) in own {
                 let value = side.shown.value(figure);
                 points[side.release] = Some(HistoryPoint::new(figure.cpu, value));
@@ -221,7 +223,7 @@ impl<'r> Releases<'r> {
         let having = sides.iter().filter(|side| side.shown.count_of(key) > 0);
         let having: Vec<&ReleaseSide<'_>> = having.collect();
         // Use all rounds if every release has them, otherwise the round shown in tables.
-        let places = having.iter().map(|side| side.shown.places(key));
+        let places = having.iter().map(|side| side.shown.position_summaries(key));
         let places: Option<Vec<Vec<Summary>>> = places.collect();
         let mut rows: Vec<HistoryRow> = Vec::new();
         for (nth, side) in having.iter().enumerate() {

@@ -28,10 +28,12 @@ fn made(runs: &[LoggedRun]) -> History {
 
 fn figure(history: &History, id: ScenarioId, metric: Metric) -> &FigureHistory {
     let mut scenarios = history.scenarios.iter();
-    let scenario = scenarios.find(|it| it.key.id == id).expect("it is there");
+    let scenario = scenarios
+        .find(|scenario| scenario.key.id == id)
+        .expect("it is there");
     let mut figures = scenario.figures.iter();
     figures
-        .find(|it| it.key.metric == metric)
+        .find(|figure| figure.key.metric == metric)
         .expect("a figure")
 }
 
@@ -44,7 +46,7 @@ fn powerdown(history: &History) -> &[HistoryRow] {
 fn figures(row: &HistoryRow) -> Vec<Option<f64>> {
     let points = row.points.iter();
     points
-        .map(|point| point.as_ref().map(|it| it.value.figure))
+        .map(|point| point.as_ref().map(|point| point.value.figure))
         .collect()
 }
 
@@ -52,7 +54,7 @@ fn figures(row: &HistoryRow) -> Vec<Option<f64>> {
 fn steps(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
     let steps = row.steps();
     steps
-        .map(|it| (it.releases, [it.old.figure, it.new.figure]))
+        .map(|change| (change.releases, [change.old.figure, change.new.figure]))
         .collect()
 }
 
@@ -89,7 +91,12 @@ fn scenario_that_a_release_lacks_is_a_gap() {
     let history = made(&[first, second]);
     let row = &figure(&history, parallel, Metric::Powerdown).rows[0];
     assert_eq!(figures(row), [Some(16e3), None]);
-    assert!(history.scenarios.iter().all(|it| it.notes.is_empty()));
+    assert!(
+        history
+            .scenarios
+            .iter()
+            .all(|scenario| scenario.notes.is_empty())
+    );
 }
 
 #[test]
@@ -143,7 +150,7 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
 fn named(all: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
     let all = all.iter().map(|(input, firmware, title)| {
         let mut run = release(input, ScenarioId::CPU_SUSPEND_SERIAL, &[(0, 1000)]);
-        let said = |text: &str| Some(text.to_owned()).filter(|it| !it.is_empty());
+        let said = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         run.header.release = said(title);
         run.firmware = vec![Stage {
             name: "BL31".to_owned(),
@@ -300,7 +307,7 @@ fn board_that_occurs_twice_is_named_with_its_release() {
 #[test]
 fn flush_of_a_cluster_is_a_step_in_published_tables() {
     let releases = ["v2.9", "v2.10", "v2.12", "v2.13"];
-    let runs = releases.map(|it| published(&format!("juno/{it}")));
+    let runs = releases.map(|release| published(&format!("juno/{release}")));
     let history = made(&runs);
     assert_eq!(
         (history.row_pairing, history.scenarios.len()),
@@ -337,7 +344,7 @@ fn repeated_labels_of_one_release_sort_all() {
     assert!(
         scenarios
             .clone()
-            .all(|it| it.judged_by == ChangeList::Order)
+            .all(|scenario| scenario.judged_by == ChangeList::Order)
     );
     assert_eq!(history.rows().flat_map(HistoryRow::steps).count(), 0);
 }

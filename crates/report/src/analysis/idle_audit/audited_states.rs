@@ -31,7 +31,9 @@ pub struct AuditedState {
 impl AuditedState {
     /// Returns the verdicts that no change of a property can correct.
     pub(crate) fn uncorrectable(&self) -> impl Iterator<Item = &Judgement> {
-        self.judgements.iter().filter(|it| it.is_uncorrectable())
+        self.judgements
+            .iter()
+            .filter(|judgement| judgement.is_uncorrectable())
     }
 
     /// Returns the wake-up latency in microseconds as declared and as measured; None if one of them
@@ -63,7 +65,12 @@ impl IdleAudit {
     /// Returns the verdicts of all states.
     pub fn judgements(&self) -> impl Iterator<Item = (&AuditedState, &Judgement)> {
         let states = self.states.iter();
-        states.flat_map(|state| state.judgements.iter().map(move |it| (state, it)))
+        states.flat_map(|state| {
+            state
+                .judgements
+                .iter()
+                .map(move |judgement| (state, judgement))
+        })
     }
 
     /// Returns the number of verdicts of this kind.
@@ -157,8 +164,13 @@ fn check_run(source: &DeclaredSource, board: &str, run: &LoggedRun) -> Result<()
         "{input}: no scenario suspended a CPU; select idle_states with only="
     );
     if !has_common(&source.declared, measured.keys()) {
-        let list = |states: Vec<u32>| states.iter().map(|it| format!("{it:#010x}")).join(", ");
-        let declared = source.declared.states.iter().map(|it| it.power_state);
+        let list = |states: Vec<u32>| {
+            states
+                .iter()
+                .map(|state| format!("{state:#010x}"))
+                .join(", ")
+        };
+        let declared = source.declared.states.iter().map(|state| state.power_state);
         let declared = list(declared.collect());
         let measured = list(measured.into_keys().collect());
         bail!(
@@ -170,5 +182,10 @@ fn check_run(source: &DeclaredSource, board: &str, run: &LoggedRun) -> Result<()
 }
 
 fn has_common<'k>(declared: &DeclaredStates, mut keys: impl Iterator<Item = &'k u32>) -> bool {
-    keys.any(|key| declared.states.iter().any(|it| it.power_state == *key))
+    keys.any(|key| {
+        declared
+            .states
+            .iter()
+            .any(|state| state.power_state == *key)
+    })
 }

@@ -95,8 +95,8 @@ impl DeclaredSource {
         let name = &self.name;
         let declared = &self.declared;
         for cpu in &declared.cpus {
-            let lists = declared.lists.iter().filter(|it| it.cpus.contains(cpu));
-            let own = lists.flat_map(|it| &it.states).unique();
+            let lists = declared.lists.iter().filter(|list| list.cpus.contains(cpu));
+            let own = lists.flat_map(|list| &list.states).unique();
             let own = own.map(|index| &declared.states[*index]);
             let mut pairs = own.tuple_combinations();
             let is_shared = |(one, other): &(&DeclaredState, &DeclaredState)| {

@@ -123,14 +123,14 @@ fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
     let longest = |metrics| {
         let all = runs.iter().flat_map(|run| run.times(metrics));
         // `min_by_key` returns the first of equal elements, `max_by_key` the last.
-        all.map(|it| it.1).min_by_key(|it| Reverse(it.ns))
+        all.map(|entry| entry.1).min_by_key(|time| Reverse(time.ns))
     };
     let timers = runs.iter().map(|run| timer_in_state(run.run, run.suspends));
     let timers: Vec<TimerInState> = timers.collect();
     let timer = [TimerInState::Stops, TimerInState::WakesCpu];
     let timer = timer.into_iter().find(|timer| timers.contains(timer));
     let timer = timer.unwrap_or(TimerInState::NotMeasured);
-    let shows = timers.iter().position(|it| *it == timer);
+    let shows = timers.iter().position(|state| *state == timer);
     let reached = reached(runs);
     MeasuredState {
         entry: longest(ENTRY),
@@ -175,7 +175,8 @@ impl<'r> OneRun<'r, '_> {
     /// Returns the cells for the state, with their scenarios.
     fn cells(&self) -> impl Iterator<Item = (&'r Scenario, &'r Cell)> {
         let scenarios = self.run.run.scenarios.iter();
-        let cells = scenarios.flat_map(|it| it.cells.iter().map(move |cell| (it, cell)));
+        let cells =
+            scenarios.flat_map(|scenario| scenario.cells.iter().map(move |cell| (scenario, cell)));
         cells.filter(|(scenario, cell)| state_of_cell(scenario, cell) == Some(self.power_state))
     }
 
@@ -258,13 +259,14 @@ fn groups(runs: &[OneRun<'_, '_>]) -> Vec<MeasuredGroup> {
     for run in runs {
         for (latency, time) in run.times(&metrics) {
             let identity = run.run.run.cpu(latency.figure.cpu).identity;
-            let cpu_type = identity
-                .map(|it| type_of(it.midr).unwrap_or_else(|| format!("MIDR {:#x}", it.midr)));
+            let cpu_type = identity.map(|identity| {
+                type_of(identity.midr).unwrap_or_else(|| format!("MIDR {:#x}", identity.midr))
+            });
             let cpu_type = cpu_type.unwrap_or_else(|| "unknown".to_owned());
             let how = how(latency.scenario, &latency.figure);
             let place = groups
                 .iter()
-                .position(|it| it.cpu_type == cpu_type && it.how == how);
+                .position(|group| group.cpu_type == cpu_type && group.how == how);
             let place = place.unwrap_or(groups.len());
             if place == groups.len() {
                 groups.push(MeasuredGroup {
@@ -281,7 +283,7 @@ fn groups(runs: &[OneRun<'_, '_>]) -> Vec<MeasuredGroup> {
                 (Metric::Wakeup, true) => &mut group.cold_exit,
                 _ => &mut group.wake,
             };
-            if longest.as_ref().is_none_or(|it| it.ns < time.ns) {
+            if longest.as_ref().is_none_or(|known| known.ns < time.ns) {
                 *longest = Some(time);
             }
         }
@@ -299,7 +301,10 @@ fn entered(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> Entered {
     if sampled.is_empty() {
         return never_entered(runs);
     }
-    let missing: Vec<&Mpidr> = users.iter().filter(|it| !sampled.contains(it)).collect();
+    let missing: Vec<&Mpidr> = users
+        .iter()
+        .filter(|mpidr| !sampled.contains(mpidr))
+        .collect();
     match missing.as_slice() {
         [] => Entered::ByAll(users.len()),
         missing => Entered::NotBy(missing_text(runs, missing)),
@@ -389,7 +394,7 @@ fn reached(runs: &[OneRun<'_, '_>]) -> ReachedState {
     });
     let cells: Vec<_> = cells.collect();
     let is_wrong = |reached: &Reached| reached.state != Some(reached.due);
-    if let Some((run, cpu, reached)) = cells.iter().find(|it| is_wrong(&it.2)) {
+    if let Some((run, cpu, reached)) = cells.iter().find(|entry| is_wrong(&entry.2)) {
         return ReachedState::Other(run.label(*cpu), reached.due, reached.state);
     }
     let has_stat = |run: &OneRun<'_, '_>| run.run.run.facts.is_some_and(|facts| facts.stat);

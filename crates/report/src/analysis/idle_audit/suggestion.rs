@@ -74,13 +74,13 @@ fn set(state: &mut DeclaredState, duration: Duration, us: u32) {
 /// Corrects the values of one state.
 fn suggest_latencies(subject: Subject<'_>, judgements: &[Judgement], state: &mut DeclaredState) {
     let is_wrong = |rule: &str| {
-        let mut own = judgements.iter().filter(|it| it.rule == rule);
-        own.any(|it| matches!(it.verdict, Verdict::TooSmall | Verdict::TooLarge))
+        let mut own = judgements.iter().filter(|judgement| judgement.rule == rule);
+        own.any(|judgement| matches!(judgement.verdict, Verdict::TooSmall | Verdict::TooLarge))
     };
     let measured = subject.measured.get(subject.index);
     let margin = subject.margin;
-    let entry = measured.and_then(|it| it.entry.as_ref());
-    let exit = measured.and_then(|it| it.exit.as_ref());
+    let entry = measured.and_then(|state| state.entry.as_ref());
+    let exit = measured.and_then(|state| state.exit.as_ref());
     for (duration, longest) in [(Duration::Entry, entry), (Duration::Exit, exit)] {
         let is_missing = state.us(duration).is_none() && state.us(Duration::Wakeup).is_none();
         if let Some(longest) = longest.filter(|_| is_missing || is_wrong(duration.name())) {
@@ -103,7 +103,9 @@ fn suggest_latencies(subject: Subject<'_>, judgements: &[Judgement], state: &mut
     }
     let of_state = effective_wakeup(state).unwrap_or(0);
     let least = of_state.max(sum.map_or(0, u64::from));
-    let bound = measured.and_then(measured_wakeup).map_or(0, |it| it.us);
+    let bound = measured
+        .and_then(measured_wakeup)
+        .map_or(0, |wakeup| wakeup.us);
     let least = u32::try_from(least.max(bound)).unwrap_or(u32::MAX);
     let is_needed = least > 0 && !state.is_of_domain;
     match state.us(Duration::MinResidency) {
@@ -111,8 +113,10 @@ fn suggest_latencies(subject: Subject<'_>, judgements: &[Judgement], state: &mut
         None if is_needed => set(state, Duration::MinResidency, least),
         None => {}
     }
-    let timer = judgements.iter().find(|it| it.rule == TIMER_STOP);
-    if timer.is_some_and(|it| it.verdict.calls_for_change()) {
+    let timer = judgements
+        .iter()
+        .find(|judgement| judgement.rule == TIMER_STOP);
+    if timer.is_some_and(|judgement| judgement.verdict.calls_for_change()) {
         state.timer_stops = !state.timer_stops;
     }
 }
@@ -187,17 +191,19 @@ fn changes(
 
 /// Returns the reason why a property is changed: that of the first rule that calls for it.
 fn evidence(property: &str, judgements: &[Judgement]) -> String {
-    let mut own = judgements.iter().filter(|it| it.calls_for(property));
+    let mut own = judgements
+        .iter()
+        .filter(|judgement| judgement.calls_for(property));
     own.next().map_or_else(
         || "follows from the other changes".to_owned(),
-        |it| it.reason.clone(),
+        |judgement| judgement.reason.clone(),
     )
 }
 
 /// Returns the properties that can be changed to comply with a rule.
 fn properties(rule: &str) -> &'static [&'static str] {
-    let mut rules = RULES.iter().filter(|it| it.name == rule);
-    rules.next().map_or(&[], |rule| rule.properties)
+    let listed = RULES.iter().find(|listed| listed.name == rule);
+    listed.map_or(&[], |listed| listed.properties)
 }
 
 impl Judgement {

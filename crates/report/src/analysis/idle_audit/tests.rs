@@ -60,10 +60,13 @@ fn lines<const N: usize>(
     let found = audit(&source.expect("states"), "", &[], 2.0).expect("an audit");
     let lines = found.states.iter().map(|state| {
         let users: Vec<_> = state.users.iter().map(ToString::to_string).collect();
-        let verdicts = state.judgements.iter().map(|it| match it.verdict {
-            Verdict::Unused => it.reason.clone(),
-            _ => it.rule.to_owned(),
-        });
+        let verdicts = state
+            .judgements
+            .iter()
+            .map(|judgement| match judgement.verdict {
+                Verdict::Unused => judgement.reason.clone(),
+                _ => judgement.rule.to_owned(),
+            });
         let verdicts: Vec<_> = verdicts.collect();
         format!(
             "{} [{}] {}",

@@ -77,7 +77,11 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
 fn another_question_is_refused_unless_an_option_passes_over_it() {
     for (edit, across, expected) in REFUSED {
         let refused = |across| match try_compare(&suite(), &edited(*edit), across) {
-            Ok(it) => it.refused.iter().map(|it| it.why.clone()).collect(),
+            Ok(it) => it
+                .refused
+                .iter()
+                .map(|refusal| refusal.why.clone())
+                .collect(),
             Err(error) => format!("{error:#}"),
         };
         let text: String = refused("");
@@ -241,10 +245,13 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
         let comparison = compared(&new, &old);
         let lacks = comparison.lacks();
         let mut pairs = lacks.iter().zip(*gaps);
-        let are_same = pairs.all(|it| it.0.starts_with(it.1)) && lacks.len() == gaps.len();
+        let are_same = pairs.all(|pair| pair.0.starts_with(pair.1)) && lacks.len() == gaps.len();
         assert!(are_same, "{lacks:?}");
         let passed = try_compare(&new, &old, across);
-        assert!(passed.is_ok_and(|it| it.is_complete()), "{gaps:?}");
+        assert!(
+            passed.is_ok_and(|comparison| comparison.is_complete()),
+            "{gaps:?}"
+        );
         let text = comparison.lone_rows(&new.run).join("");
         assert!(text.starts_with(lone), "{text}");
         assert_eq!(text.is_empty(), lone.is_empty());
@@ -285,7 +292,7 @@ fn figures_of_lines_are_marked_and_said_once() {
     new.integrity.records = None;
     let comparison = compared(&new, &suite());
     let mut changes = comparison.scenarios[1].by_cpu.iter();
-    assert!(changes.all(|it| it.new.is_doubtful && !it.old.is_doubtful));
+    assert!(changes.all(|change| change.new.is_doubtful && !change.old.is_doubtful));
     assert_eq!(sentences(&comparison, CHANGED).len(), 1);
     let part = "Only figures are available for the run";
     found(&comparison, Kind::NOT_TOLD, &[part]);
@@ -297,7 +304,7 @@ fn methods_are_named_if_there_are_several() {
     let mut new = old.clone();
     for cell in &mut new.run.scenarios[6].cells {
         let figure = cell.figure(Metric::Powerdown);
-        cell.set_figure(Metric::Powerdown, figure.map(|it| it * 2));
+        cell.set_figure(Metric::Powerdown, figure.map(|figure| figure * 2));
     }
     let comparison = compared(&new, &old);
     let name = "Suspend to deepest power level on all cores in sequence, method warm: Powerdown";
@@ -332,13 +339,23 @@ fn try_compare_by_verb(new: &LoggedRun, old: &LoggedRun) -> Result<Comparison> {
 /// Returns a run with PMF, and one without it whose wake-ups take half as long.
 fn with_and_without_pmf() -> (LoggedRun, LoggedRun) {
     let mut new = suite();
-    for cell in new.run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+    for cell in new
+        .run
+        .scenarios
+        .iter_mut()
+        .flat_map(|scenario| &mut scenario.cells)
+    {
         set_summary(cell, Metric::Wake, 500, &[500, 500]);
     }
     let mut old = callers_times(&new);
     let facts = old.run.facts.as_mut().expect("a record");
     facts.pmf = Err(ReadError::NotImplemented);
-    for cell in old.run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+    for cell in old
+        .run
+        .scenarios
+        .iter_mut()
+        .flat_map(|scenario| &mut scenario.cells)
+    {
         set_summary(cell, Metric::Wake, 250, &[250, 250]);
     }
     (new, old)
@@ -360,8 +377,11 @@ fn difference_is_the_cost_of_pmf_if_only_the_run_has_it() {
     // Differences in the conditions are named as well.
     found(&comparison, CONDITIONS, &["requested number of samples"]);
     assert!(comparison.lacks()[0].contains("scenarios in the baseline not compared"));
-    let queue = comparison.refused.iter().find(|it| it.id.is_parallel());
-    assert!(queue.is_some_and(|it| it.in_baseline));
+    let queue = comparison
+        .refused
+        .iter()
+        .find(|refusal| refusal.id.is_parallel());
+    assert!(queue.is_some_and(|refusal| refusal.in_baseline));
     // The same in every format: it is no regression.
     let mut report: Report = vec![new.clone()].into();
     report.comparisons = vec![comparison];

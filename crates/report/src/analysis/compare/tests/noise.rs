@@ -11,7 +11,9 @@ use crate::analysis::made_up::{set_summary, suite};
 use crate::log::LoggedRun;
 
 fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
-    of.iter().map(|it| it.saturating_add_signed(by)).collect()
+    of.iter()
+        .map(|sample| sample.saturating_add_signed(by))
+        .collect()
 }
 
 /// Returns a run in which the displayed round has these PSCI_VERSION latencies and every CPU has
@@ -20,7 +22,7 @@ fn of_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
     let mut run = suite();
     run.run
         .scenarios
-        .retain(|it| it.id == ScenarioId::PSCI_VERSION_PARALLEL);
+        .retain(|scenario| scenario.id == ScenarioId::PSCI_VERSION_PARALLEL);
     for (cell, shown) in run.run.scenarios[0].cells.iter_mut().zip(shown) {
         set_summary(cell, Metric::Latency, shown, samples);
     }
@@ -44,7 +46,11 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     let unlucky = compared(&unlucky, &old);
     let last = unlucky.scenarios[0].by_order.last().expect("four places");
     assert_eq!((last.outcome, last.new.figure), (Noise, 16_000.0));
-    assert!(last.new.interval.is_some_and(|it| it.1 < 16_000.0));
+    assert!(
+        last.new
+            .interval
+            .is_some_and(|interval| interval.1 < 16_000.0)
+    );
     let comparison = compared(&slow, &old);
     let changed = found(&comparison, CHANGED, &["takes longer in 4 of 4 rows"]);
     assert_eq!(changed.finding.evidence, Evidence::Intervals);
@@ -52,7 +58,7 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     let mut bare = old.clone();
     let cells = bare.run.scenarios[0].cells.iter_mut();
     let series = cells.flat_map(|cell| &mut cell.series);
-    series.for_each(|it| it.summary = Summary::default());
+    series.for_each(|series| series.summary = Summary::default());
     let part = "4 of 4 in test_rt_instr_psci_version_parallel";
     found(
         &compared(&slow, &bare),

@@ -103,7 +103,7 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
     // If all samples are known, each position has its own interval.
     let own = compared(&suite(), &suite());
     let order = &of(&own, ScenarioId::CPU_SUSPEND_PARALLEL).by_order;
-    assert!(order.iter().all(|it| it.new.interval.is_some()));
+    assert!(order.iter().all(|change| change.new.interval.is_some()));
     assert_eq!(
         (own.row_pairing, own.regressions().count()),
         (RowPairing::Mpidr, 0)
@@ -124,8 +124,9 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     let old = with_equal_labels(new.clone());
     let sorted = compared(&new, &old);
     assert_eq!(sorted.row_pairing, RowPairing::Ambiguous);
-    let is_sorted =
-        |it: &ComparedScenario| it.judged_by == ChangeList::Order && it.by_cpu.is_empty();
+    let is_sorted = |scenario: &ComparedScenario| {
+        scenario.judged_by == ChangeList::Order && scenario.by_cpu.is_empty()
+    };
     assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
     assert_eq!(sorted.regressions().count(), 0);
     found(&sorted, Kind::NOT_TOLD, &["--row-cpus"]);
@@ -158,7 +159,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         assert!(
             sentences(&named, Kind::NOT_TOLD)
                 .iter()
-                .all(|it| !it.contains("--row-cpus"))
+                .all(|sentence| !sentence.contains("--row-cpus"))
         );
     }
     let named = with_rows(&old, &new, "0.0,0.1,1.0,1.1").expect("named");
@@ -175,7 +176,9 @@ fn rows_of_equal_labels_are_sorted_or_named() {
 fn rows_named_by_mpidr_have_the_runs_labels() {
     let mut old = with_equal_labels(published("n1sdp/v2.9"));
     old.header.board = Some("qemu".into());
-    old.run.scenarios.retain(|it| !it.id.is_parallel());
+    old.run
+        .scenarios
+        .retain(|scenario| !scenario.id.is_parallel());
     let comparison = with_rows(&suite(), &old, "0x3,0x2,0x1,0x0").expect("comparable");
     assert_eq!(comparison.row_pairing, RowPairing::Mpidr);
     let labels = (0..4).map(|cpu| comparison.baseline.run.label(cpu.into()).to_string());

@@ -31,7 +31,7 @@ const LOOPS: [u64; 6] = [1000, 1001, 1002, 1003, 1004, 1005];
 #[test]
 fn steps_are_compared_per_operation() {
     let old = loops([256, 256], &LOOPS);
-    let slow = compared(&loops([256, 256], &LOOPS.map(|it| it * 2)), &old);
+    let slow = compared(&loops([256, 256], &LOOPS.map(|ticks| ticks * 2)), &old);
     let text = "Calls to the firmware that do nothing: Time takes longer in 2 of 2 cells (+100.00 \
                 %): alone.psci_version.ticks.";
     let changed = found(&slow, CHANGED, &[text]);
@@ -53,7 +53,7 @@ fn steps_are_compared_per_operation() {
 /// is empty.
 fn assert_refused(new: &LoggedRun, old: &LoggedRun, part: &str) {
     let error = try_compare(new, old, "").err();
-    let error = error.map_or(String::new(), |it| it.to_string());
+    let error = error.map_or(String::new(), |error| error.to_string());
     assert!(error.contains(part) && error.is_empty() == part.is_empty());
 }
 
@@ -140,7 +140,9 @@ fn outcomes_are_compared_regardless_of_their_offsets() {
     let same = compared(&race(8, 1000, &[10_000; 6]), &old);
     assert!(same.is_complete());
     let changes = same.scenarios[0].changes();
-    let outcomes = changes.iter().map(|it| (it.key.name(), it.outcome));
+    let outcomes = changes
+        .iter()
+        .map(|change| (change.key.name(), change.outcome));
     let expected = ("alone.core_woken.wake".to_owned(), Same);
     assert_eq!(outcomes.collect::<Vec<_>>(), [expected]);
     let slower = compared(&race(8, 90, &[20_000; 6]), &old);
@@ -206,7 +208,7 @@ fn steps_of_a_queue_are_compared_by_order() {
     let own = &order.scenarios[0];
     assert_eq!((own.judged_by, own.by_cpu.len()), (ChangeList::Order, 0));
     let all = own.by_order.iter();
-    let all = all.map(|it| (it.cpu.place(), it.old_cpu.place(), it.outcome));
+    let all = all.map(|change| (change.cpu.place(), change.old_cpu.place(), change.outcome));
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
     assert_eq!(all.collect::<Vec<_>>(), expected);
     // With three CPUs in the queue, the figures have a different meaning.

@@ -30,33 +30,34 @@ pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
 
 /// Assigns CPUs to rows, then compares.
 pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, rows: &str) -> Result<Comparison> {
-    let rows = rows.split(',').map(|it| it.parse().expect(it));
+    let rows = rows.split(',').map(|row| row.parse().expect(row));
     let (mut runs, mut old) = ([new.clone()], old.clone());
     name_rows(&mut runs, &mut old, &rows.collect::<Vec<_>>())?;
     try_compare(&runs[0], &old, "")
 }
 
 pub(super) fn juno(new: &str, old: &str) -> Comparison {
-    let [new, old] = [new, old].map(|it| published(&format!("juno/{it}")));
+    let [new, old] = [new, old].map(|release| published(&format!("juno/{release}")));
     compared(&new, &old)
 }
 
 pub(super) fn of(comparison: &Comparison, id: ScenarioId) -> &ComparedScenario {
     let mut all = comparison.scenarios.iter();
-    all.find(|it| it.key.id == id).expect("both have it")
+    all.find(|scenario| scenario.key.id == id)
+        .expect("both have it")
 }
 
 pub(super) fn outcomes(all: &[Change], metric: Metric) -> Vec<ChangeOutcome> {
     let own = all
         .iter()
-        .filter(|it| it.key.suite_metric() == Some(metric));
-    own.map(|it| it.outcome).collect()
+        .filter(|change| change.key.suite_metric() == Some(metric));
+    own.map(|change| change.outcome).collect()
 }
 
 pub(super) fn sentences(comparison: &Comparison, kind: Kind) -> Vec<&str> {
-    let all = comparison.findings.iter().map(|it| &it.finding);
-    let all = all.filter(|it| it.kind == kind);
-    all.map(|it| it.sentence.as_str()).collect()
+    let all = comparison.findings.iter().map(|finding| &finding.finding);
+    let all = all.filter(|finding| finding.kind == kind);
+    all.map(|finding| finding.sentence.as_str()).collect()
 }
 
 pub(super) fn found<'c>(
@@ -64,9 +65,9 @@ pub(super) fn found<'c>(
     kind: Kind,
     parts: &[&str],
 ) -> &'c BasedFinding {
-    let has_all = |it: &&BasedFinding| {
-        let sentence = &it.finding.sentence;
-        it.finding.kind == kind && parts.iter().all(|part| sentence.contains(part))
+    let has_all = |finding: &&BasedFinding| {
+        let sentence = &finding.finding.sentence;
+        finding.finding.kind == kind && parts.iter().all(|part| sentence.contains(part))
     };
     let found = comparison.findings.iter().find(has_all);
     found.unwrap_or_else(|| panic!("no {kind:?} with {parts:?} in {:#?}", comparison.findings))
