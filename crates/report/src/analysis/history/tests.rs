@@ -1,11 +1,12 @@
 //! Histories of made-up and published releases.
 
 use hardware::board::Mpidr;
+use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::plan::ScenarioId;
 
 use super::release_names::{board_names, release_names};
-use super::{FigureHistory, History, HistoryRow, history};
+use super::{FigureHistory, History, HistoryPoint, HistoryRow, history};
 use crate::analysis::compare::{ChangeList, ChangeOutcome, RowPairing};
 use crate::analysis::made_up::{cell, published, run, scenario};
 use crate::log::{LoggedRun, Stage};
@@ -14,8 +15,9 @@ const TOLERANCE_PPM: u32 = 20_000;
 
 /// Returns a release with one scenario. Each row is a CPU and its Powerdown in ticks.
 fn release(input: &str, id: ScenarioId, rows: &[(u16, u64)]) -> LoggedRun {
-    let cells = rows.iter();
-    let cells = cells.map(|(cpu, ticks)| cell(*cpu, &[[*ticks, 900, 100]]));
+    let cells = rows
+        .iter()
+        .map(|(cpu, ticks)| cell(*cpu, &[[*ticks, 900, 100]]));
     let mut made = run(4);
     input.clone_into(&mut made.source.input);
     made.run.scenarios.push(scenario(id, cells.collect()));
@@ -28,10 +30,8 @@ fn made(runs: &[LoggedRun]) -> History {
 
 fn figure(history: &History, id: ScenarioId, metric: Metric) -> &FigureHistory {
     let mut scenarios = history.scenarios.iter();
-    let scenario = scenarios
-        .find(|scenario| scenario.key.id == id)
-        .expect("it is there");
-    let mut figures = scenario.figures.iter();
+    let scenario = scenarios.find(|scenario| scenario.key.id == id);
+    let mut figures = scenario.expect("a scenario").figures.iter();
     figures
         .find(|figure| figure.key.metric == metric)
         .expect("a figure")
@@ -44,16 +44,16 @@ fn powerdown(history: &History) -> &[HistoryRow] {
 
 /// Returns a row's figures in ns, with None for a gap.
 fn figures(row: &HistoryRow) -> Vec<Option<f64>> {
-    let points = row.points.iter();
-    points
-        .map(|point| point.as_ref().map(|point| point.value.figure))
+    let figure = |point: &HistoryPoint| point.value.figure;
+    row.points
+        .iter()
+        .map(|point| point.as_ref().map(figure))
         .collect()
 }
 
 /// Returns, for each step in a row, the two releases and the figures before and after the step.
 fn steps(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
-    let steps = row.steps();
-    steps
+    row.steps()
         .map(|change| (change.releases, [change.old.figure, change.new.figure]))
         .collect()
 }
@@ -109,8 +109,8 @@ fn queue_in_another_order_is_no_step() {
     assert_eq!(history.scenarios[0].judged_by, ChangeList::Order);
     let rows = powerdown(&history);
     assert_eq!(rows.len(), 2);
-    for (place, row) in rows.iter().enumerate() {
-        assert_eq!((row.place, steps(row)), (Some(place), vec![]));
+    for (rank, row) in rows.iter().enumerate() {
+        assert_eq!((row.place, steps(row)), (Some(rank), vec![]));
     }
 }
 
@@ -145,21 +145,21 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
     assert!(fewer.scenarios[0].notes[0].ends_with(note));
 }
 
-/// Returns releases with the given inputs, firmware versions and titles. A release has no firmware
-/// version or title if the string is empty.
-fn named(all: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
-    let all = all.iter().map(|(input, firmware, title)| {
+/// Returns releases with these inputs, firmware versions and titles. An empty string means that the
+/// release has no firmware version or no title.
+fn named(releases: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
+    let non_empty = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let runs = releases.iter().map(|(input, firmware, title)| {
         let mut run = release(input, ScenarioId::CPU_SUSPEND_SERIAL, &[(0, 1000)]);
-        let said = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        run.header.release = said(title);
+        run.header.release = non_empty(title);
         run.firmware = vec![Stage {
             name: "BL31".to_owned(),
-            version: said(firmware),
+            version: non_empty(firmware),
             built: None,
         }];
         run
     });
-    all.collect()
+    runs.collect()
 }
 
 #[test]
@@ -297,11 +297,9 @@ fn board_that_occurs_twice_is_named_with_its_release() {
     let names = board_names(&runs).expect("names");
     assert_eq!(names, ["QEMU virt v2.12.0", "Other", "QEMU virt v2.9.0"]);
     runs[2].firmware = runs[0].firmware.clone();
-    let error = board_names(&runs)
-        .expect_err("the same release")
-        .to_string();
+    let error = board_names(&runs).expect_err("the same release");
     let expected = "a.log and c.log are both from QEMU virt v2.12.0: specify each release";
-    assert!(error.starts_with(expected), "{error}");
+    assert!(error.to_string().starts_with(expected), "{error}");
 }
 
 #[test]
@@ -320,14 +318,17 @@ fn flush_of_a_cluster_is_a_step_in_published_tables() {
         Metric::CacheFlush,
     )
     .rows;
-    let labels = rows.iter().map(|row| {
+    let mut labels = rows.iter().map(|row| {
         let cpu = row.points[0].as_ref().expect("no gap").cpu;
-        runs[0].run.label(cpu).to_string()
+        runs[0].run.label(cpu)
     });
-    let labels: Vec<String> = labels.collect();
     assert_eq!(labels.join(" "), "0.0 0.1 1.0 1.1 1.2 1.3");
-    let all = steps(&rows[3]);
-    assert_eq!(all.last(), Some(&([2, 3], [4420.0, 77_120.0])), "{all:?}");
+    let steps = steps(&rows[3]);
+    assert_eq!(
+        steps.last(),
+        Some(&([2, 3], [4420.0, 77_120.0])),
+        "{steps:?}"
+    );
 }
 
 #[test]
@@ -340,11 +341,7 @@ fn repeated_labels_of_one_release_sort_all() {
     }
     let history = made(&[first, second]);
     assert_eq!(history.row_pairing, RowPairing::Ambiguous);
-    let scenarios = history.scenarios.iter();
-    assert!(
-        scenarios
-            .clone()
-            .all(|scenario| scenario.judged_by == ChangeList::Order)
-    );
+    let mut scenarios = history.scenarios.iter();
+    assert!(scenarios.all(|scenario| scenario.judged_by == ChangeList::Order));
     assert_eq!(history.rows().flat_map(HistoryRow::steps).count(), 0);
 }

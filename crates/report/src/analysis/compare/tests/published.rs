@@ -4,7 +4,9 @@ use suite::measure::Metric;
 use suite::model::Kind;
 use suite::plan::ScenarioId;
 
-use super::support::{compared, found, juno, of, outcomes, sentences, try_compare, with_rows};
+use super::support::{
+    compared, found, juno, outcomes, scenario, sentences, try_compare, with_rows,
+};
 use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
 use crate::analysis::compare::{ChangeList, ComparedScenario, RowIs, RowPairing};
@@ -83,12 +85,12 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
     let comparison = juno("v2.10", "v2.9");
     assert_eq!(comparison.row_pairing, RowPairing::Labels);
     assert_eq!(
-        of(&comparison, ScenarioId::CPU_SUSPEND_PARALLEL).judged_by,
+        scenario(&comparison, ScenarioId::CPU_SUSPEND_PARALLEL).judged_by,
         ChangeList::Order
     );
     for (new, old, fourth) in [("v2.10", "v2.9", Better), ("v2.9", "v2.10", Worse)] {
         let comparison = juno(new, old);
-        let deep = of(&comparison, ScenarioId::SUSPEND_DEEP_PARALLEL);
+        let deep = scenario(&comparison, ScenarioId::SUSPEND_DEEP_PARALLEL);
         let order = outcomes(&deep.by_order, Metric::Powerdown);
         assert_eq!(order, [Same, Same, Same, fourth, Same, Same], "{new}");
     }
@@ -97,15 +99,15 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
         ScenarioId::CPU_SUSPEND_PARALLEL,
         ScenarioId::CPU_OFF_SERIAL,
     ] {
-        let outcomes = outcomes(of(&comparison, id).changes(), Metric::Wakeup);
+        let outcomes = outcomes(scenario(&comparison, id).changes(), Metric::Wakeup);
         assert_eq!(outcomes, [Worse; 6], "{id}");
     }
     // If all samples are known, each position has its own interval.
-    let own = compared(&suite(), &suite());
-    let order = &of(&own, ScenarioId::CPU_SUSPEND_PARALLEL).by_order;
+    let with_itself = compared(&suite(), &suite());
+    let order = &scenario(&with_itself, ScenarioId::CPU_SUSPEND_PARALLEL).by_order;
     assert!(order.iter().all(|change| change.new.interval.is_some()));
     assert_eq!(
-        (own.row_pairing, own.regressions().count()),
+        (with_itself.row_pairing, with_itself.regressions().count()),
         (RowPairing::Mpidr, 0)
     );
 }
@@ -198,11 +200,12 @@ fn page_without_clusters_is_compared_only_with_its_like() {
     let mut unknown = known.clone();
     unknown.header.has_unknown_clusters = true;
     for (new, old) in [(&known, &unknown), (&unknown, &known)] {
-        let refused = try_compare(new, old, "").expect_err("unknown clusters");
-        let refused = refused.to_string();
+        let refusal = try_compare(new, old, "").expect_err("unknown clusters");
         assert!(
-            refused.contains("name the CPUs with --row-cpus"),
-            "{refused}"
+            refusal
+                .to_string()
+                .contains("name the CPUs with --row-cpus"),
+            "{refusal}"
         );
     }
     compared(&unknown, &unknown);
