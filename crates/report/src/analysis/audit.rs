@@ -239,6 +239,7 @@ fn shifted_rows(columns: &[AuditColumn<'_>], is_ambiguous: bool) -> Option<Strin
     ))
 }
 
+/// Returns the cluster and core of each row.
 fn labels(table: &PageTable) -> HashSet<(u16, u16)> {
     table.rows.iter().map(|row| row.label).collect()
 }
@@ -317,6 +318,7 @@ impl<'t> AuditColumn<'t> {
         }
     }
 
+    /// Returns the figures after which a change is printed.
     fn printed(&self) -> impl Iterator<Item = &AuditCell<'t>> {
         self.cells.iter().filter(|cell| cell.new.change.is_some())
     }

@@ -169,6 +169,7 @@ impl Straight {
         self.r2 >= R2_SOME && self.slope > 0.0
     }
 
+    /// Returns the line's value at `x`.
     pub fn at(&self, x: f64) -> f64 {
         self.at_zero + self.slope * x
     }
@@ -220,6 +221,7 @@ impl Bent {
         Some(best)
     }
 
+    /// Returns the value at `x`, which is constant beyond the end of the line.
     pub fn at(&self, x: f64) -> f64 {
         match self.level {
             Some((end, level)) if x >= end => level,

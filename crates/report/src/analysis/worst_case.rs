@@ -54,7 +54,7 @@ pub struct Latency<'r> {
     pub ticks: u64,
     pub scenario: &'r Scenario,
     pub figure: Figure<'r>,
-    /// True for the very first sample, which is not included in any statistics.
+    /// True for the cold first sample, which is not included in the statistics.
     pub is_cold: bool,
 }
 
@@ -152,6 +152,8 @@ pub fn suspends(run: &LoggedRun) -> BTreeMap<u32, Suspends<'_>> {
     by_state
 }
 
+/// Returns the worst cases for each idle state, shallowest first, without checking that the run is
+/// complete.
 pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     let by_state = suspends(run);
     ensure!(
@@ -190,6 +192,7 @@ fn state_of(scenario: &Scenario, figure: &Figure<'_>) -> Option<u32> {
     }
 }
 
+/// Returns the worst cases for one state.
 fn idle_state<'r>(
     run: &LoggedRun,
     power_state: u32,
@@ -233,18 +236,19 @@ fn check_all_cpus(run: &LoggedRun, suspends: &Suspends<'_>) -> Result<()> {
         .map(|scenario| (scenario.id, scenario.method))
         .unique()
         .filter(|(id, _)| !has_steps_of_suite(*id));
-    for (key, cpu) in keys.cartesian_product(run.run.cpu_indices()) {
+    for ((id, method), cpu) in keys.cartesian_product(run.run.cpu_indices()) {
         // The figures for a CPU that is the helper in some rounds come from rounds with a different
         // helper.
         let is_measured = suspends.figures.iter().any(|(scenario, figure)| {
             let is_shown = figure.key.is_of_step() || figure.shown.is_some();
-            (scenario.id, scenario.method) == key && figure.cpu == cpu && is_shown
+            let is_same = scenario.id == id && scenario.method == method;
+            is_same && figure.cpu == cpu && is_shown
         });
         ensure!(
             is_measured,
             "{}: {} has no sample from CPU {}, which may be the worst case",
             run.source.input,
-            key.0,
+            id,
             run.run.label(cpu)
         );
     }

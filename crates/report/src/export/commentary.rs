@@ -148,6 +148,8 @@ fn by_scenario(ranked: Vec<Ranked>) -> Vec<(Option<&'static str>, Vec<String>)> 
         .collect()
 }
 
+/// Returns a finding about a comparison. If it is about a single scenario, its sentence omits the
+/// scenario's name.
 fn ranked(comparison: &Comparison, based: &BasedFinding) -> Ranked {
     let scenario = based
         .basis

@@ -144,6 +144,7 @@ fn compare_scenarios(
     (scenarios, refused)
 }
 
+/// Compares a scenario with `before`, the baseline's, or returns the reason why it cannot.
 fn compare_scenario(
     sides: &Sides<'_>,
     new: &Scenario,

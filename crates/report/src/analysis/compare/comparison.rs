@@ -254,8 +254,8 @@ impl Comparison {
         grouped(clauses)
             .into_iter()
             .map(|(clause, tags)| {
-                let tags = tags.iter().dedup().join(", ");
-                format!("Not compared: {clause}, in {tags}.")
+                let list = tags.iter().dedup().format(", ");
+                format!("Not compared: {clause}, in {list}.")
             })
             .collect()
     }

@@ -70,19 +70,20 @@ fn differing_fact(new: &Run, old: &Run) -> Option<(String, String, String)> {
     Some((key.clone(), value(&now), value(&then)))
 }
 
-/// Returns a run whose firmware has PMF with the figures that firmware without PMF would give: those
-/// measured by the caller. Omits figures that depend on PMF or on other CPUs.
+/// Returns a run with the figures that firmware without PMF would give: those measured by the
+/// caller. Omits figures that depend on PMF or on other CPUs.
 pub(super) fn callers_times(run: &LoggedRun) -> LoggedRun {
-    let mut run = run.clone();
-    for scenario in &mut run.run.scenarios {
+    let mut without_pmf = run.clone();
+    for scenario in &mut without_pmf.run.scenarios {
         if let Some(conditions) = &mut scenario.conditions {
             conditions.pmf = false;
         }
         scenario.cells.iter_mut().for_each(keep_callers_times);
     }
-    run
+    without_pmf
 }
 
+/// Removes the series that the caller does not measure, and shows the medians of the others.
 fn keep_callers_times(cell: &mut Cell) {
     let has_slept = cell.summary(Metric::Wake).is_some();
     let step = cell.step;
@@ -93,6 +94,7 @@ fn keep_callers_times(cell: &mut Cell) {
     }
 }
 
+/// Returns true if the caller measures the figure and it depends neither on PMF nor on other CPUs.
 fn is_callers_time(step: CellStep, metric: Metric, has_slept: bool) -> bool {
     if !step.is_only() {
         let is_callers = matches!(metric, Metric::Time | Metric::Wake | Metric::TurnOn);

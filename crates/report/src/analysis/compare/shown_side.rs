@@ -118,6 +118,7 @@ impl<'r> ShownSide<'r> {
         self.value_of(figure, shown, figure.summary.filter(has_spread))
     }
 
+    /// Returns the value `shown` with the interval that follows from `spread`.
     fn value_of(&self, figure: &Figure<'_>, shown: u64, spread: Option<&Summary>) -> ComparedValue {
         let per_operation = |ticks| figure.key.per_operation(self.clock, ticks);
         let interval = if figure.key.is_histogram_bound() {

@@ -167,12 +167,13 @@ impl<'r> Sides<'r> {
             RowPairing::Ambiguous => false,
         };
         let news = new.run.cpu_indices().zip(&new.run.cpus);
-        let pairs = news.filter_map(|(new_index, new_cpu)| {
-            let mut olds = old.run.cpu_indices().zip(&old.run.cpus);
-            let (old_index, _) = olds.find(|(_, old_cpu)| is_same(new_cpu, old_cpu))?;
-            Some((new_index, old_index))
-        });
-        let pairs: Vec<(CpuIndex, CpuIndex)> = pairs.collect();
+        let pairs: Vec<(CpuIndex, CpuIndex)> = news
+            .filter_map(|(new_index, new_cpu)| {
+                let mut olds = old.run.cpu_indices().zip(&old.run.cpus);
+                let (old_index, _) = olds.find(|(_, old_cpu)| is_same(new_cpu, old_cpu))?;
+                Some((new_index, old_index))
+            })
+            .collect();
         let (run, baseline) = (&new.source.input, &old.source.input);
         ensure!(
             !pairs.is_empty() || row_pairing == RowPairing::Ambiguous,

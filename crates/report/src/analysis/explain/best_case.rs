@@ -11,6 +11,8 @@ use crate::analysis::findings::BasedFinding;
 /// The shortest entries in a run.
 const BEST_CASE: Kind = Kind::new("best-case");
 
+/// Applies if serial entries to level 0 are alike and none is longer than the same CPU's in another
+/// scenario.
 pub(in crate::analysis) fn best_case(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let entries = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Powerdown)?;
     let flushes = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, CacheFlush)?;

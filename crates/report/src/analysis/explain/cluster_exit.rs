@@ -12,6 +12,8 @@ use crate::analysis::findings::BasedFinding;
 /// The additional exit cost if the cluster was off.
 const CLUSTER_EXIT: Kind = Kind::new("cluster-exit");
 
+/// Applies if every CPU that flushes its cluster's caches takes at least a tenth longer to return
+/// than from level 0.
 pub(in crate::analysis) fn cluster_exit(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let shallow = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Wakeup)?;
     let deep = tables.column(ScenarioId::SUSPEND_DEEP_SERIAL, Wakeup)?;

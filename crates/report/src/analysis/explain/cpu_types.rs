@@ -29,6 +29,7 @@ const UNDISTURBED: [(ScenarioId, Metric, &str); 3] = [
 /// The minimum number of these metrics that must agree.
 const AGREED_MIN: usize = 2;
 
+/// Applies if there are two CPU types and the same one is faster in at least two metrics.
 pub(in crate::analysis) fn cpu_types(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let types = cluster_facts(tables)
         .into_iter()

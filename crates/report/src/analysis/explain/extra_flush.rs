@@ -12,6 +12,8 @@ use crate::analysis::findings::BasedFinding;
 /// Cluster flushes by CPUs that are not the last man.
 pub(crate) const EXTRA_FLUSH: Kind = Kind::new("extra-flush");
 
+/// Applies if several CPUs of a cluster flush its caches in parallel, or if CPUs do so although the
+/// lead keeps their cluster on.
 pub(in crate::analysis) fn extra_flush(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let parallel = in_parallel(tables);
     let mut clauses = Vec::new();

@@ -18,6 +18,8 @@ const FLUSH_BY_SIZE: Kind = Kind::new("flush-by-size");
 /// The longest cluster flush for each cache size, sorted by size.
 type BySize = BTreeMap<u64, TableFigure>;
 
+/// Applies if clusters have caches of different sizes and larger ones take longer to flush in every
+/// scenario.
 pub(in crate::analysis) fn flush_by_size(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let clusters = cluster_facts(tables);
     let sizes = clusters

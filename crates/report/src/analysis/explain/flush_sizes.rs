@@ -70,6 +70,7 @@ impl FlushSizes {
         candidates.next().filter(|_| candidates.next().is_none())
     }
 
+    /// Returns the sizes under the assumption that `lead` is the lead.
     fn with_lead(tables: &SuiteTables<'_>, lead: CpuIndex) -> Option<Self> {
         let is_last = |flush: &&TableFigure| {
             flush.cpu == lead || tables.cluster(flush.cpu) != tables.cluster(lead)

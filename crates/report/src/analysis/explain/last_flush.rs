@@ -12,6 +12,7 @@ use crate::analysis::findings::BasedFinding;
 /// The CPU in each cluster that flushes the cluster's caches.
 const LAST_FLUSH: Kind = Kind::new("last-flush");
 
+/// Applies if exactly one CPU in each cluster flushes the cluster's caches.
 pub(in crate::analysis) fn last_flush(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     if tables
         .scenario(ScenarioId::SUSPEND_DEEP_PARALLEL)?

@@ -11,6 +11,7 @@ use crate::analysis::findings::BasedFinding;
 /// CPUs in the lead's cluster.
 const LEAD_CLUSTER: Kind = Kind::new("lead-cluster");
 
+/// Applies if all CPUs flush their cluster's caches except those in the lead's cluster.
 pub(in crate::analysis) fn lead_cluster(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let lead = lead(tables)?;
     let mut shown = Vec::new();

@@ -8,30 +8,31 @@ use suite::measure::Metric::Powerdown;
 use suite::model::{Kind, Scenario};
 use suite::plan::ScenarioId;
 
-use super::suite_tables::{SuiteTables, even_steps, exceeds};
+use super::suite_tables::{SuiteTables, even_intervals, exceeds};
 use super::uniform_exits::UniformExits;
 use crate::analysis::findings::BasedFinding;
 
 /// A platform lock.
 pub(crate) const PLATFORM_LOCK: Kind = Kind::new("platform-lock");
 
+/// Applies if parallel entries to level 0 grow in even steps although exits do not queue.
 pub(in crate::analysis) fn platform_lock(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let parallel = tables.column(ScenarioId::CPU_SUSPEND_PARALLEL, Powerdown)?;
     let serial = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Powerdown)?;
     let exits = UniformExits::of(tables)?;
-    let step_range = even_steps(parallel.figures().map(|entry| entry.ticks), 1)?;
+    let interval_range = even_intervals(parallel.figures().map(|entry| entry.ticks), 1)?;
     let is_longer = exceeds(parallel.most(), serial.most(), 1);
     if !is_longer || contradicts_queue(tables.scenario(ScenarioId::CPU_SUSPEND_PARALLEL)?) {
         return None;
     }
     // If an interval is shorter than a serial entry, the lock is released before the CPU that holds
     // it is off.
-    let until = if step_range.0 >= serial.most() {
+    let until = if interval_range.0 >= serial.most() {
         ", and holds it until the CPU is off"
     } else {
         ""
     };
-    let steps = tables.logged.clock().range(step_range);
+    let steps = tables.logged.clock().range(interval_range);
     let together = tables.range(parallel.figures());
     let alone = tables.range(serial.figures());
     let out = tables.range(exits.parallel.figures());

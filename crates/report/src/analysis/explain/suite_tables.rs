@@ -118,6 +118,7 @@ impl<'r> SuiteTables<'r> {
             .all(|figure| self.summary(figure).is_some())
     }
 
+    /// Returns the statistics of a figure's samples; None if there are no samples.
     fn summary(&self, figure: &TableFigure) -> Option<&Summary> {
         let cell = self.scenario(figure.scenario)?.cell(figure.cpu)?;
         cell.summary(figure.metric)
@@ -231,13 +232,13 @@ pub(super) fn exceeds(more: u64, less: u64, share: u64) -> bool {
 }
 
 /// The minimum number of even intervals.
-const EVEN_STEPS_MIN: usize = 3;
+const EVEN_INTERVALS_MIN: usize = 3;
 
 /// Returns the range of the intervals between sorted values if the values rise evenly. An interval
 /// is even if it differs from the median interval by at most a quarter. At most `odd_max`
 /// intervals, and fewer than half, may be uneven, and the even ones must make up at least two
 /// fifths of the total range. Returns None if fewer than three intervals are even.
-pub(super) fn even_steps(
+pub(super) fn even_intervals(
     values: impl IntoIterator<Item = u64>,
     odd_max: usize,
 ) -> Option<(u64, u64)> {
@@ -260,6 +261,6 @@ pub(super) fn even_steps(
     let covered: u64 = even.iter().sum();
     let is_large = covered / 2 >= whole / 5;
     let range = even.iter().copied().minmax().into_option()?;
-    let is_even = even.len() >= EVEN_STEPS_MIN && are_most_even && is_large;
+    let is_even = even.len() >= EVEN_INTERVALS_MIN && are_most_even && is_large;
     (median > 0 && is_even).then_some(range)
 }

@@ -9,7 +9,7 @@ use suite::measure::Metric::{self, CacheFlush, Latency, Powerdown, Wakeup};
 use suite::model::Cell;
 use suite::plan::ScenarioId;
 
-use super::suite_tables::{even_steps, exceeds};
+use super::suite_tables::{even_intervals, exceeds};
 use crate::analysis::findings::{BasedFinding, explanations};
 use crate::analysis::made_up::published;
 use crate::log::LoggedRun;
@@ -311,10 +311,10 @@ fn figures_of_few_ticks_are_alike() {
     assert!(exceeds(u64::MAX, 1, 20) && !exceeds(1, u64::MAX, 20));
     // Two similar steps out of three do not count as even, and neither do three steps that cover
     // only a small part of the range.
-    assert_eq!(even_steps([10, 12, 60, 200], 2), None);
-    assert_eq!(even_steps([10, 12, 14, 60], 1), None);
-    assert_eq!(even_steps([10, 20, 30, 40, 400], 1), None);
-    assert_eq!(even_steps([10, 20, 30, 41, 50], 1), Some((9, 11)));
+    assert_eq!(even_intervals([10, 12, 60, 200], 2), None);
+    assert_eq!(even_intervals([10, 12, 14, 60], 1), None);
+    assert_eq!(even_intervals([10, 20, 30, 40, 400], 1), None);
+    assert_eq!(even_intervals([10, 20, 30, 41, 50], 1), Some((9, 11)));
 }
 
 /// A run's figures by scenario and metric, for CPUs 0.0, 0.1, and 1.0 to 1.3.
@@ -505,8 +505,9 @@ fn level_0_serial_is_best(raw: &Raw) -> bool {
     let least = entries.iter().min().expect("CPUs");
     let most = entries.iter().max().expect("CPUs");
     let is_least = |cpu: usize| {
-        let mut others = others.iter();
-        others.all(|id| entries[cpu] <= figure(raw, *id, Powerdown, cpu))
+        others
+            .iter()
+            .all(|id| entries[cpu] <= figure(raw, *id, Powerdown, cpu))
     };
     4 * (most - least) <= *most && (0..6).all(is_least)
 }

@@ -17,6 +17,7 @@ const UNIFORM_EXITS: Kind = Kind::new("uniform-exits");
 /// The minimum number of CPUs that can form a queue.
 const CPUS_MIN: usize = 3;
 
+/// Applies if parallel exits from level 0 are no longer than serial ones.
 pub(in crate::analysis) fn uniform_exits(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let exits = UniformExits::of(tables)?;
     if tables.cpus().count() < CPUS_MIN {

@@ -11,6 +11,8 @@ use crate::analysis::findings::BasedFinding;
 /// A CPU that differs from the others of its type.
 const UNLIKE_TWIN: Kind = Kind::new("unlike-twin");
 
+/// Applies if calls on all other CPUs in the lead's cluster are slower than on the lead, or all are
+/// faster.
 pub(in crate::analysis) fn unlike_twin(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let calls = tables.column(ScenarioId::PSCI_VERSION_PARALLEL, Latency)?;
     let lead = lead(tables)?;

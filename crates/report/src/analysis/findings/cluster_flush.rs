@@ -57,6 +57,7 @@ impl FlushTrend {
     }
 }
 
+/// Describes the clusters that follow this trend; None if there are none.
 fn cluster_flush(difference: &Difference<'_>, trend: FlushTrend) -> Option<BasedFinding> {
     let cluster_of = |change: &Change| difference.sides.new.run.cpu(change.cpu).cluster;
     let parallel = flushes(difference, ScenarioId::SUSPEND_DEEP_PARALLEL);

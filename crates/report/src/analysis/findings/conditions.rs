@@ -18,6 +18,7 @@ fn has_records(run: &LoggedRun) -> bool {
     run.integrity.records.is_some()
 }
 
+/// Returns a finding that says that something is unknown.
 fn unknown(sentence: impl Into<String>) -> BasedFinding {
     BasedFinding::new(Kind::NOT_TOLD, Evidence::Unknown, sentence.into())
 }

@@ -79,6 +79,7 @@ fn loop_of<'r>(loops: &[CellSeries<'r>], series: CellSeries<'_>) -> Option<CellS
         .copied()
 }
 
+/// Returns the finding about one metric with this set of active CPUs.
 fn finding(run: &Run, active: ActiveCpus, nets: &[Net<'_>]) -> Finding {
     let unit = nets.first().map_or_else(Default::default, |net| {
         FigureKey::of(net.series).scale(run.clock()).name()

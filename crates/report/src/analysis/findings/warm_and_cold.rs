@@ -33,6 +33,7 @@ pub(super) fn warm_and_cold(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec
         .collect()
 }
 
+/// Returns the findings about one function, one for each CPU type.
 fn of_function(run: &Run, scenario: &Scenario, function: &ColdVariants) -> Vec<Finding> {
     let measured = |variant: Variant, metric: Metric| {
         scenario

@@ -24,7 +24,7 @@ pub(crate) struct ScenarioHistory {
     /// Whether each row is for a CPU or for a rank.
     pub(crate) judged_by: ChangeList,
     pub(crate) figures: Vec<FigureHistory>,
-    /// Notes on releases that are not comparable and therefore have no step between them.
+    /// Notes on releases that are not comparable and therefore have no change between them.
     pub(crate) notes: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct ReleaseChange<'h> {
 }
 
 impl ReleaseChange<'_> {
-    /// Returns true if the change exceeds both the tolerance and the noise.
+    /// Returns true if the change is significant: it exceeds both the tolerance and the noise.
     pub(crate) fn is_step(&self) -> bool {
         !self.outcome.is_still()
     }
@@ -88,7 +88,7 @@ impl ReleaseChange<'_> {
 }
 
 impl HistoryRow {
-    /// Returns the changes that are steps, oldest first.
+    /// Returns the significant changes, oldest first.
     pub(crate) fn steps(&self) -> impl Iterator<Item = ReleaseChange<'_>> + Clone {
         let changes = (0..self.points.len()).filter_map(|release| self.change(release));
         changes.filter(ReleaseChange::is_step)
@@ -197,6 +197,7 @@ impl<'r> Releases<'r> {
         }
     }
 
+    /// Returns a figure's rows, one for each CPU.
     fn rows_by_cpu(&self, sides: &[ReleaseSide<'r>], key: FigureKey) -> Vec<HistoryRow> {
         let mut rows: BTreeMap<RowCpu, HistoryRow> = BTreeMap::new();
         for side in sides {
@@ -218,6 +219,7 @@ impl<'r> Releases<'r> {
         }
     }
 
+    /// Returns a figure's rows, one for each size rank.
     fn rows_by_order(&self, sides: &[ReleaseSide<'r>], key: FigureKey) -> Vec<HistoryRow> {
         let with_figure: Vec<&ReleaseSide<'_>> = sides
             .iter()

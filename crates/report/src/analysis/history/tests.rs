@@ -51,15 +51,15 @@ fn figures(row: &HistoryRow) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Returns, for each step in a row, the two releases and the figures before and after the step.
-fn steps(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
+/// Returns, for each significant change in a row, the two releases and their figures.
+fn significant_changes(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
     row.steps()
         .map(|change| (change.releases, [change.old.figure, change.new.figure]))
         .collect()
 }
 
 #[test]
-fn gap_stays_a_gap_and_step_is_against_the_release_before_it() {
+fn change_after_a_gap_is_since_the_release_before_it() {
     let id = ScenarioId::CPU_SUSPEND_SERIAL;
     let history = made(&[
         release("v1.0.log", id, &[(0, 1000), (1, 1000)]),
@@ -70,12 +70,12 @@ fn gap_stays_a_gap_and_step_is_against_the_release_before_it() {
     assert_eq!(history.scenarios[0].judged_by, ChangeList::Cpu);
     let rows = powerdown(&history);
     assert_eq!(figures(&rows[0]), [Some(16e3), None, Some(32e3)]);
-    assert_eq!(steps(&rows[0]), [([0, 2], [16e3, 32e3])]);
-    let step = rows[0].steps().next().expect("a step");
-    assert_eq!(step.outcome, ChangeOutcome::Worse);
-    assert_eq!((step.percent(), step.ratio()), (Some(100.0), 2.0));
-    // Two changes of 1 % are not steps, although together they exceed the tolerance.
-    assert_eq!(steps(&rows[1]), []);
+    assert_eq!(significant_changes(&rows[0]), [([0, 2], [16e3, 32e3])]);
+    let change = rows[0].steps().next().expect("a change");
+    assert_eq!(change.outcome, ChangeOutcome::Worse);
+    assert_eq!((change.percent(), change.ratio()), (Some(100.0), 2.0));
+    // Two changes of 1 % are not significant, although together they exceed the tolerance.
+    assert_eq!(significant_changes(&rows[1]), []);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn scenario_that_a_release_lacks_is_a_gap() {
 }
 
 #[test]
-fn queue_in_another_order_is_no_step() {
+fn queue_in_another_order_is_unchanged() {
     let id = ScenarioId::CPU_SUSPEND_PARALLEL;
     let history = made(&[
         release("v1.0.log", id, &[(0, 1000), (1, 3000)]),
@@ -110,12 +110,12 @@ fn queue_in_another_order_is_no_step() {
     let rows = powerdown(&history);
     assert_eq!(rows.len(), 2);
     for (rank, row) in rows.iter().enumerate() {
-        assert_eq!((row.place, steps(row)), (Some(rank), vec![]));
+        assert_eq!((row.place, significant_changes(row)), (Some(rank), vec![]));
     }
 }
 
 #[test]
-fn releases_that_are_not_comparable_have_no_step_and_a_note() {
+fn releases_that_are_not_comparable_have_a_note_and_no_change() {
     let id = ScenarioId::CPU_SUSPEND_PARALLEL;
     let mut other = release("v1.1.log", id, &[(0, 2000), (1, 6000)]);
     let conditions = other.run.scenarios[0].conditions.as_mut();
@@ -126,7 +126,11 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
         other,
         third,
     ]);
-    assert!(powerdown(&history).iter().all(|row| steps(row).is_empty()));
+    assert!(
+        powerdown(&history)
+            .iter()
+            .all(|row| significant_changes(row).is_empty())
+    );
     assert_eq!(
         history.scenarios[0].notes,
         [
@@ -139,7 +143,7 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
         release("v1.1.log", id, &[(0, 9000)]),
     ]);
     let rows = powerdown(&fewer);
-    assert!(rows.iter().all(|row| steps(row).is_empty()));
+    assert!(rows.iter().all(|row| significant_changes(row).is_empty()));
     assert_eq!(figures(&rows[1]), [Some(48e3), None]);
     let note = "they have 2 and 1 figures, but comparing by rank requires the same number.";
     assert!(fewer.scenarios[0].notes[0].ends_with(note));
@@ -273,7 +277,7 @@ fn of_board(mut run: LoggedRun, board: &str) -> LoggedRun {
 }
 
 #[test]
-fn several_boards_are_side_by_side_without_steps() {
+fn several_boards_are_side_by_side_without_changes() {
     let id = ScenarioId::CPU_SUSPEND_SERIAL;
     let [first, second] = [1000, 3000].map(|ticks| release("x.log", id, &[(0, ticks), (1, 900)]));
     let history = made(&[first, of_board(second, "Other")]);
@@ -303,7 +307,7 @@ fn board_that_occurs_twice_is_named_with_its_release() {
 }
 
 #[test]
-fn flush_of_a_cluster_is_a_step_in_published_tables() {
+fn flush_of_a_cluster_is_a_change_in_published_tables() {
     let releases = ["v2.9", "v2.10", "v2.12", "v2.13"];
     let runs = releases.map(|release| published(&format!("juno/{release}")));
     let history = made(&runs);
@@ -323,12 +327,9 @@ fn flush_of_a_cluster_is_a_step_in_published_tables() {
         runs[0].run.label(cpu)
     });
     assert_eq!(labels.join(" "), "0.0 0.1 1.0 1.1 1.2 1.3");
-    let steps = steps(&rows[3]);
-    assert_eq!(
-        steps.last(),
-        Some(&([2, 3], [4420.0, 77_120.0])),
-        "{steps:?}"
-    );
+    let changes = significant_changes(&rows[3]);
+    let expected = ([2, 3], [4420.0, 77_120.0]);
+    assert_eq!(changes.last(), Some(&expected), "{changes:?}");
 }
 
 #[test]

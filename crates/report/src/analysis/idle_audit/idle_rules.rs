@@ -99,7 +99,8 @@ impl<'a> Subject<'a> {
         &self.declared.states[self.index]
     }
 
-    fn own_measured(self) -> Option<&'a MeasuredState> {
+    /// Returns what the logs say about the state; None without a log.
+    fn measured_state(self) -> Option<&'a MeasuredState> {
         self.measured.get(self.index)
     }
 
@@ -107,6 +108,7 @@ impl<'a> Subject<'a> {
         power_state_text(self.state().power_state)
     }
 
+    /// Returns a declared duration in microseconds.
     fn us(self, duration: Duration) -> Option<u64> {
         self.state().us(duration).map(u64::from)
     }
@@ -208,6 +210,7 @@ fn judge_latency(
     }
 }
 
+/// Requires that a CPU uses the state.
 fn listed(subject: Subject<'_>) -> Vec<Judgement> {
     let declared = subject.declared;
     if declared.is_listed(subject.index) {
@@ -231,8 +234,9 @@ fn listed(subject: Subject<'_>) -> Vec<Judgement> {
     )]
 }
 
+/// Compares entry-latency-us with the longest entry.
 fn entry(subject: Subject<'_>) -> Vec<Judgement> {
-    let measured = subject.own_measured();
+    let measured = subject.measured_state();
     let (Some(declared), Some(measured)) = (subject.us(Duration::Entry), measured) else {
         return Vec::new();
     };
@@ -246,13 +250,15 @@ fn entry(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Returns the judgement for a value that has no measured counterpart.
 fn not_measured(declared: u64) -> Judgement {
     let why = "the logs have no samples of this state";
     judgement(Verdict::NotMeasured, declared, why.to_owned())
 }
 
+/// Compares exit-latency-us with the longest exit.
 fn exit(subject: Subject<'_>) -> Vec<Judgement> {
-    let measured = subject.own_measured();
+    let measured = subject.measured_state();
     let (Some(declared), Some(measured)) = (subject.us(Duration::Exit), measured) else {
         return Vec::new();
     };
@@ -262,9 +268,11 @@ fn exit(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Compares wakeup-latency-us, or the latency that Linux assumes without it, with the longest entry
+/// and exit.
 fn wakeup(subject: Subject<'_>) -> Vec<Judgement> {
     let declared = effective_wakeup(subject.state());
-    let (Some(declared), Some(measured)) = (declared, subject.own_measured()) else {
+    let (Some(declared), Some(measured)) = (declared, subject.measured_state()) else {
         return Vec::new();
     };
     let gap = match measured.entry {
@@ -282,8 +290,9 @@ fn wakeup(subject: Subject<'_>) -> Vec<Judgement> {
     vec![judged]
 }
 
+/// Requires that min-residency-us covers the time to enter and leave the state.
 fn min_residency(subject: Subject<'_>) -> Vec<Judgement> {
-    let measured = subject.own_measured();
+    let measured = subject.measured_state();
     let (Some(declared), Some(measured)) = (subject.us(Duration::MinResidency), measured) else {
         return Vec::new();
     };
@@ -311,8 +320,9 @@ fn min_residency(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Compares local-timer-stop with the interrupts that woke the CPUs.
 fn timer_stop(subject: Subject<'_>) -> Vec<Judgement> {
-    let Some(measured) = subject.own_measured() else {
+    let Some(measured) = subject.measured_state() else {
         return Vec::new();
     };
     let is_declared = subject.state().timer_stops;
@@ -356,8 +366,9 @@ fn timer_stop(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Requires that every CPU that uses the state entered it.
 fn entered(subject: Subject<'_>) -> Vec<Judgement> {
-    let Some(measured) = subject.own_measured() else {
+    let Some(measured) = subject.measured_state() else {
         return Vec::new();
     };
     let judged = |verdict, why| judgement(verdict, subject.power_state(), why);
@@ -375,8 +386,9 @@ fn entered(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Requires that PSCI_STAT counted the requested state.
 fn reached(subject: Subject<'_>) -> Vec<Judgement> {
-    let Some(measured) = subject.own_measured() else {
+    let Some(measured) = subject.measured_state() else {
         return Vec::new();
     };
     let judged = |verdict, why: &str| judgement(verdict, subject.power_state(), why.to_owned());
@@ -403,8 +415,10 @@ fn reached(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Requires that a deeper state takes at least as long to enter and leave as a shallower one, apart
+/// from noise.
 fn measured_order(subject: Subject<'_>) -> Vec<Judgement> {
-    let wakeup = |subject: Subject<'_>| measured_wakeup(subject.own_measured()?);
+    let wakeup = |subject: Subject<'_>| measured_wakeup(subject.measured_state()?);
     let Some(deeper) = wakeup(subject) else {
         return Vec::new();
     };
@@ -435,6 +449,7 @@ fn contradiction(subject: Subject<'_>, declared: Option<u64>, reason: &str) -> J
     judgement(Verdict::Contradictory, value, with_users)
 }
 
+/// Requires the properties without which Linux ignores the idle states.
 fn required(subject: Subject<'_>) -> Vec<Judgement> {
     let state = subject.state();
     let lacks = |duration: &Duration| state.us(*duration).is_none();
@@ -457,6 +472,7 @@ fn required(subject: Subject<'_>) -> Vec<Judgement> {
     vec![contradiction(subject, None, &why)]
 }
 
+/// Requires that the exit latency does not exceed the wake-up latency.
 fn exit_within_wakeup(subject: Subject<'_>) -> Vec<Judgement> {
     match (subject.us(Duration::Exit), subject.us(Duration::Wakeup)) {
         (Some(exit), Some(wakeup)) if exit > wakeup => {
@@ -470,6 +486,7 @@ fn exit_within_wakeup(subject: Subject<'_>) -> Vec<Judgement> {
     }
 }
 
+/// Requires that the wake-up latency does not exceed the sum of entry and exit latency.
 fn wakeup_within_sum(subject: Subject<'_>) -> Vec<Judgement> {
     let us = |duration| subject.us(duration);
     let (Some(entry), Some(exit)) = (us(Duration::Entry), us(Duration::Exit)) else {
@@ -488,6 +505,7 @@ fn wakeup_within_sum(subject: Subject<'_>) -> Vec<Judgement> {
     }
 }
 
+/// Requires that the minimum residency covers the declared latencies.
 fn residency_covers_latency(subject: Subject<'_>) -> Vec<Judgement> {
     let us = |duration| subject.us(duration);
     // The property is one cell, so it cannot be greater.
@@ -507,11 +525,13 @@ fn residency_covers_latency(subject: Subject<'_>) -> Vec<Judgement> {
     }
 }
 
+/// Requires that a deeper state has at least the minimum residency of a shallower one.
 fn residency_order(subject: Subject<'_>) -> Vec<Judgement> {
     let residency = |subject: Subject<'_>| subject.us(Duration::MinResidency);
     order(subject, "min-residency-us", residency)
 }
 
+/// Requires that a deeper state has at least the wake-up latency of a shallower one.
 fn wakeup_order(subject: Subject<'_>) -> Vec<Judgement> {
     let wakeup = |subject: Subject<'_>| effective_wakeup(subject.state());
     order(subject, "the wake-up latency", wakeup)

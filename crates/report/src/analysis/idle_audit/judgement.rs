@@ -19,7 +19,7 @@ words! {
         Unused = "unused",
         /// The log does not contain what is needed.
         NotMeasured = "not measured",
-        /// A measurement of time cannot tell.
+                /// Time measurements alone cannot decide.
         CannotTell = "cannot be told",
     }
 }

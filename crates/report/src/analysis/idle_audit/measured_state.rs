@@ -118,6 +118,7 @@ struct OneRun<'r, 's> {
     is_named: bool,
 }
 
+/// Combines what the runs say about one state.
 fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
     let longest = |metrics| {
         runs.iter()
@@ -150,6 +151,7 @@ fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
 }
 
 impl<'r> OneRun<'r, '_> {
+    /// Returns true if the CPU uses the state.
     fn is_user(&self, cpu: CpuIndex) -> bool {
         let mpidr = self.run.run.cpu(cpu).mpidr;
         mpidr.is_some_and(|mpidr| self.users.contains(&mpidr))
@@ -240,7 +242,7 @@ fn gap(
     }
 }
 
-/// Returns true if the CPUs of a figure's step suspended together.
+/// Returns true if the CPUs suspended together when a figure was measured.
 fn is_parallel(scenario: &Scenario, figure: &Figure<'_>) -> bool {
     if figure.key.is_of_step() {
         figure.key.step.cpus == ActiveCpus::All
@@ -249,7 +251,7 @@ fn is_parallel(scenario: &Scenario, figure: &Figure<'_>) -> bool {
     }
 }
 
-/// Returns how the CPUs suspended in a figure.
+/// Returns how the CPUs suspended when a figure was measured.
 fn how(scenario: &Scenario, figure: &Figure<'_>) -> &'static str {
     match (figure.key.step.variant, is_parallel(scenario, figure)) {
         (Variant::OS_INITIATED, _) => "OS-initiated",
@@ -258,6 +260,7 @@ fn how(scenario: &Scenario, figure: &Figure<'_>) -> &'static str {
     }
 }
 
+/// Returns the worst cases by CPU type and by how the CPUs suspended.
 fn groups(runs: &[OneRun<'_, '_>]) -> Vec<MeasuredGroup> {
     let mut groups: BTreeMap<(String, &'static str), MeasuredGroup> = BTreeMap::new();
     let metrics = [ENTRY, EXIT].concat();
@@ -297,6 +300,7 @@ fn cpu_type(run: &OneRun<'_, '_>, cpu: CpuIndex) -> String {
     }
 }
 
+/// Returns which of the users entered the state.
 fn entered(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> Entered {
     let sampled: Vec<Mpidr> = runs
         .iter()
@@ -376,6 +380,7 @@ fn never_entered(runs: &[OneRun<'_, '_>]) -> Entered {
     Entered::NotTried("the logs do not contain it; select idle_states with only=".to_owned())
 }
 
+/// Returns why the state was not entered, for a cell that was skipped.
 fn skipped(run: &OneRun<'_, '_>, skip: &Skip) -> Entered {
     match skip {
         Skip::NothingWoke {
@@ -396,6 +401,7 @@ fn skipped(run: &OneRun<'_, '_>, skip: &Skip) -> Entered {
     }
 }
 
+/// Returns which state the firmware's statistics counted.
 fn reached(runs: &[OneRun<'_, '_>]) -> ReachedState {
     let cells: Vec<(&OneRun<'_, '_>, CpuIndex, Reached)> = runs
         .iter()

@@ -102,7 +102,7 @@ fn suggest_latencies(subject: Subject<'_>, judgements: &[Judgement], state: &mut
         let wakeup = longest_wakeup
             .filter(|_| is_wrong(Duration::Wakeup.name()))
             .map_or(old, |longest| suggested(longest, margin));
-        // A value that contradicts the others is worth nothing: the default is their sum.
+        // A value that contradicts the others is replaced by the default, which is their sum.
         let consistent = if wakeup < exit_us {
             sum.unwrap_or(exit_us)
         } else {

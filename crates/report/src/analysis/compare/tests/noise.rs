@@ -45,8 +45,8 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
         found(&comparison, Kind::NOT_TOLD, &parts);
     }
     let within_noise = compared(&unlucky, &old);
-    let last = within_noise.scenarios[0].by_order.last();
-    let last = last.expect("four positions");
+    let order = &within_noise.scenarios[0].by_order;
+    let last = order.last().expect("four positions");
     assert_eq!((last.outcome, last.new.figure), (Noise, 16_000.0));
     assert!(last.new.interval.is_some_and(|(_, most)| most < 16_000.0));
     let comparison = compared(&slow, &old);
