@@ -128,10 +128,10 @@ pub fn counts(audits: &[Audit]) -> String {
 pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     let mut releases = page.releases().into_iter();
     let newer = releases.next().unwrap_or_default();
-    let former = releases.next().unwrap_or_default();
+    let previous = releases.next().unwrap_or_default();
     let unchecked = releases
         .flatten()
-        .chain(former.iter().copied())
+        .chain(previous.iter().copied())
         .flat_map(PageTable::changes)
         .count();
     let name = |tables: &[&PageTable]| {
@@ -140,14 +140,14 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     };
     let pairs = newer
         .iter()
-        .map(|new| (*new, previous_table(new, &former)))
+        .map(|new| (*new, previous_table(new, &previous)))
         .collect_vec();
     let tables = pairs
         .iter()
         .map(|(new, old)| audited(new, old, tolerance_ppm));
     let mut audit = Audit {
         page: page.input.clone(),
-        releases: [name(&newer), name(&former)],
+        releases: [name(&newer), name(&previous)],
         tables: tables.collect(),
         findings: page.doubts.clone(),
     };
@@ -163,8 +163,8 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
 
 /// Returns the previous release's table for the same scenario, or a table without rows if that
 /// release does not have one.
-fn previous_table(new: &PageTable, former: &[&PageTable]) -> PageTable {
-    match former.iter().find(|table| table.id == new.id) {
+fn previous_table(new: &PageTable, previous: &[&PageTable]) -> PageTable {
+    match previous.iter().find(|table| table.id == new.id) {
         Some(old) => (*old).clone(),
         None => {
             let mut empty = new.clone();
@@ -184,15 +184,16 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     let is_queue = new.id.is_suspend();
     let powerdown = columns.first().filter(|_| is_queue && !is_ambiguous);
     let is_reordered = powerdown.is_some_and(|column| column.is_reordered(tolerance_ppm));
-    let mut findings: Vec<String> = [
-        (old.rows.is_empty(), ABSENT),
-        (is_ambiguous, REPEATED),
-        (is_reordered, REORDERED),
-    ]
-    .into_iter()
-    .filter(|(applies, _)| *applies)
-    .map(|(_, sentence)| sentence.to_owned())
-    .collect();
+    let mut findings = Vec::new();
+    if old.rows.is_empty() {
+        findings.push(ABSENT.to_owned());
+    }
+    if is_ambiguous {
+        findings.push(REPEATED.to_owned());
+    }
+    if is_reordered {
+        findings.push(REORDERED.to_owned());
+    }
     for (cluster, core) in labels(old).difference(&labels(new)).sorted() {
         findings.push(format!(
             "CPU {cluster}.{core} is in the previous table but not in this one"
@@ -410,11 +411,12 @@ fn implied(figure: &PublishedFigure, rounded: f64) -> Option<f64> {
 /// they do not.
 fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<String> {
     let implied_range = |figure| Some((implied(figure, ROUNDED)?, implied(figure, -ROUNDED)?));
-    let overlaps = pairs
+    let same_cpus = pairs
         .iter()
         .filter(|(new, old)| !repeats(new) && !repeats(old))
         .flat_map(|(new, old)| new.rows.iter().cartesian_product(&old.rows))
-        .filter(|(new, old)| new.label == old.label)
+        .filter(|(new, old)| new.label == old.label);
+    let overlaps = same_cpus
         .flat_map(|(new, old)| new.figures.iter().zip(&old.figures))
         .filter(|(new, old)| !fits(new, old.ns))
         .filter_map(|(new, old)| implied_range(new).zip(implied_range(old)))
@@ -422,10 +424,10 @@ fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<S
         .collect_vec();
     let both = overlaps.len();
     let same = overlaps.iter().filter(|is_overlap| **is_overlap).count();
-    let [newer, former] = releases;
+    let [newer, previous] = releases;
     (both > 1 && same * 2 > both).then(|| {
         format!(
-            "{same} of {both} figures with a change in both {newer} and {former} imply the same \
+            "{same} of {both} figures with a change in both {newer} and {previous} imply the same \
              old figure, so these changes are relative to a baseline that is not on the page"
         )
     })

@@ -180,11 +180,12 @@ fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
         metric.is_some_and(|metric| basis.metrics.contains(&metric))
             && basis.cpus.contains(&change.cpu)
     };
-    comparison
+    let changes = comparison
         .scenarios
         .iter()
         .filter(|scenario| scenario.key == basis.scenario)
-        .flat_map(|scenario| scenario.changes())
+        .flat_map(|scenario| scenario.changes());
+    changes
         .filter(is_basis)
         .map(|change| change.delta().abs() as u64)
         .max()

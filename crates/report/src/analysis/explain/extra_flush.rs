@@ -62,10 +62,11 @@ fn in_parallel(tables: &SuiteTables<'_>) -> Vec<TableFigure> {
     let Some(flushes) = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_PARALLEL) else {
         return Vec::new();
     };
-    flushes
+    let by_cluster = flushes
         .large()
         .into_iter()
-        .into_group_map_by(|flush| tables.cluster(flush.cpu))
+        .into_group_map_by(|flush| tables.cluster(flush.cpu));
+    by_cluster
         .into_values()
         .filter(|of_cluster| of_cluster.len() > 1)
         .flatten()
