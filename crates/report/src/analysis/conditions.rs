@@ -162,8 +162,8 @@ pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
 pub(super) const NOTED: &[Condition] = &[
     BOARD, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
 ];
-/// Conditions that must not differ if the difference between two runs is the cost of PMF. An unknown
-/// value counts as different from a known one.
+/// Conditions that must not differ if the difference between two runs is the cost of PMF. An
+/// unknown value counts as different from a known one.
 pub(super) const PMF_COST_RUNS: &[Condition] = &[BOARD, PAYLOAD, CPUS, FIRMWARE];
 /// Conditions for combining runs. An unknown value counts as different from a known one.
 pub(super) const COMBINED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];

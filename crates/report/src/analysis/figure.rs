@@ -108,7 +108,8 @@ impl FigureKey {
     }
 }
 
-/// Appended to a table title if [`FigureKey::is_histogram_bound`] is true for any figure in the table.
+/// Appended to a table title if [`FigureKey::is_histogram_bound`] is true for any figure in the
+/// table.
 pub const OF_CLASSES: &str =
     "; median and p99 are lower bounds of histogram bins, up to 1/16 too small";
 

@@ -181,8 +181,8 @@ impl ComparedScenario {
 }
 
 impl Comparison {
-    /// Returns the outcome of a change in one of a scenario's two lists. Returns None if the list does
-    /// not count, or if the change is the cost of PMF, which is neither better nor worse.
+    /// Returns the outcome of a change in one of a scenario's two lists. Returns None if the list
+    /// does not count, or if the change is the cost of PMF, which is neither better nor worse.
     pub(crate) fn outcome(
         &self,
         scenario: &ComparedScenario,

@@ -159,8 +159,8 @@ fn by_order(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec
     changes
 }
 
-/// Returns a change with its verdict. Each side is a figure and its value, and `tick` is the coarser
-/// of the two resolutions.
+/// Returns a change with its verdict. Each side is a figure and its value, and `tick` is the
+/// coarser of the two resolutions.
 fn change(
     sides: &Sides<'_>,
     tick: f64,

@@ -19,8 +19,8 @@ fn is_pmf_added(new: &LoggedRun, old: &LoggedRun) -> bool {
     has_pmf(new) == Some(true) && has_pmf(old) == Some(false)
 }
 
-/// Returns true if the difference between the runs is the cost of PMF: only the firmware of `new` has
-/// PMF, and nothing else differs.
+/// Returns true if the difference between the runs is the cost of PMF: only the firmware of `new`
+/// has PMF, and nothing else differs.
 pub(super) fn is_pmf_cost(new: &LoggedRun, old: &LoggedRun) -> bool {
     is_pmf_added(new, old) && other_difference(new, old).is_none()
 }

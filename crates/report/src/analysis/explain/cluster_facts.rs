@@ -28,19 +28,15 @@ pub(super) fn cluster_facts(tables: &SuiteTables<'_>) -> Vec<ClusterFacts> {
         board.and_then(|board| board.publish)
     };
     let described = page.map_or_else(Vec::new, |page| page.clusters);
-    let facts =
-        tables
-            .clusters()
-            .into_iter()
-            .map(|cluster| match described.get(usize::from(cluster)) {
-                Some(described) => ClusterFacts {
-                    cluster,
-                    cpu_type: Some(described.cpu.clone()),
-                    cache: Some(described.l2),
-                },
-                None => recorded_facts(tables, cluster),
-            });
-    facts.collect()
+    let facts = |cluster: u16| match described.get(usize::from(cluster)) {
+        Some(described) => ClusterFacts {
+            cluster,
+            cpu_type: Some(described.cpu.clone()),
+            cache: Some(described.l2),
+        },
+        None => recorded_facts(tables, cluster),
+    };
+    tables.clusters().into_iter().map(facts).collect()
 }
 
 /// Returns what the records say about a cluster.

@@ -12,8 +12,8 @@ use crate::analysis::findings::BasedFinding;
 /// The additional exit cost after CPU_OFF.
 const CPU_OFF_EXIT: Kind = Kind::new("cpu-off-exit");
 
-/// Applies if every exit after CPU_OFF takes at least a twelfth longer than the same CPU's exit from
-/// a suspend to the same level.
+/// Applies if every exit after CPU_OFF takes at least a twelfth longer than the same CPU's exit
+/// from a suspend to the same level.
 pub(in crate::analysis) fn cpu_off_exit(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     // This scenario only suspends the lead and never turns it off.
     let lead = lead(tables)?.cpu;

@@ -12,8 +12,8 @@ use crate::analysis::findings::BasedFinding;
 /// CPUs that wait for each other while powering down.
 pub(crate) const ENTRY_QUEUE: Kind = Kind::new("entry-queue");
 
-/// Applies if parallel entries grow in even steps and the longest one exceeds the longest serial one
-/// by at least half.
+/// Applies if parallel entries grow in even steps and the longest one exceeds the longest serial
+/// one by at least half.
 pub(in crate::analysis) fn entry_queue(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let has_order = tables
         .scenario(ScenarioId::SUSPEND_DEEP_PARALLEL)?

@@ -2,8 +2,8 @@
 //! side by side.
 //!
 //! A figure is compared with the most recent earlier release that has it, using the rules of
-//! `compare`. If a release lacks the figure, the gap is not filled in. Figures of different boards are
-//! not compared.
+//! `compare`. If a release lacks the figure, the gap is not filled in. Figures of different boards
+//! are not compared.
 
 use std::collections::HashSet;
 

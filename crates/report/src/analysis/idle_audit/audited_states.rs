@@ -184,8 +184,8 @@ fn check_run(source: &DeclaredSource, board: &str, run: &LoggedRun) -> Result<()
     let logged_board = run.board().unwrap_or("an unknown board");
     if logged_board != board {
         bail!(
-            "{input}: is a log of {logged_board}, but {name} is for {board}; if they are the same board, \
-             name its board file with --board"
+            "{input}: is a log of {logged_board}, but {name} is for {board}; if they are the same \
+             board, name its board file with --board"
         );
     }
     let mut mpidrs = run.run.cpus.iter().filter_map(|cpu| cpu.mpidr);

@@ -6,11 +6,11 @@ use serde::Serialize;
 words! {
     /// What a rule says about a declared value.
     pub enum Verdict, word {
-                /// The value covers the measured worst case and exceeds it by at most the margin.
+        /// The value covers the measured worst case and exceeds it by at most the margin.
         Right = "right",
-                /// The measured worst case is longer than the value, so software cannot rely on it.
+        /// The measured worst case is longer than the value, so software cannot rely on it.
         TooSmall = "too small",
-                /// The value exceeds the measured worst case by more than the margin, so the state is used
+        /// The value exceeds the measured worst case by more than the margin, so the state is used
         /// less often than it could be.
         TooLarge = "too large",
         /// The value contradicts another value or the firmware's behavior.
@@ -19,7 +19,7 @@ words! {
         Unused = "unused",
         /// The log does not contain what is needed.
         NotMeasured = "not measured",
-                /// Time measurements alone cannot decide.
+        /// Time measurements alone cannot decide.
         CannotTell = "cannot be told",
     }
 }
