@@ -102,51 +102,58 @@ impl AuditOutcome {
 
 /// Counts the figures that received this verdict, across all pages.
 pub fn count(audits: &[Audit], judged: AuditOutcome) -> usize {
-    let tables = audits.iter().flat_map(|it| &it.tables);
-    let figures = tables.flat_map(|it| &it.figures);
-    figures.filter(|it| it.judged == judged).count()
+    audits
+        .iter()
+        .flat_map(|audit| &audit.tables)
+        .flat_map(|table| &table.figures)
+        .filter(|figure| figure.judged == judged)
+        .count()
 }
 
 /// Returns a line with the number of printed changes for each verdict.
 pub fn counts(audits: &[Audit]) -> String {
     use AuditOutcome::{Ambiguous, NotChecked, Right, Wrong};
-    let counts = [Right, Wrong, Ambiguous, NotChecked].map(|it| (it, count(audits, it)));
-    let all: usize = counts.iter().map(|it| it.1).sum();
-    let said = counts.iter().filter(|it| it.0 != NotChecked || it.1 > 0);
-    let said = said
-        .map(|it| format!("{} {}", it.1, it.0.word()))
+    let counts =
+        [Right, Wrong, Ambiguous, NotChecked].map(|verdict| (verdict, count(audits, verdict)));
+    let total: usize = counts.iter().map(|(_, count)| count).sum();
+    let list = counts
+        .iter()
+        .filter(|(verdict, count)| *verdict != NotChecked || *count > 0)
+        .map(|(verdict, count)| format!("{count} {}", verdict.word()))
         .join(", ");
-    format!("{}: {said}", many(all, "printed change"))
+    format!("{}: {list}", many(total, "printed change"))
 }
 
 /// Audits a page. The page need not print changes below `tolerance_ppm`.
 pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     let mut releases = page.releases().into_iter();
-    let [newer, former] = [(); 2].map(|()| releases.next().unwrap_or_default());
-    let older = releases.flatten().chain(former.iter().copied());
-    let older = older.flat_map(PageTable::changes).count();
-    let name = |of: &[&PageTable]| of.first().map_or(String::new(), |it| it.release.clone());
-    let pairs = newer.iter().map(|new| {
-        let old = former.iter().find(|it| it.id == new.id);
-        let mut beside = (*old.unwrap_or(new)).clone();
-        if old.is_none() {
-            beside.rows.clear();
-        }
-        (*new, beside)
-    });
-    let pairs = pairs.collect_vec();
+    let newer = releases.next().unwrap_or_default();
+    let previous = releases.next().unwrap_or_default();
+    let unchecked = releases
+        .flatten()
+        .chain(previous.iter().copied())
+        .flat_map(PageTable::changes)
+        .count();
+    let name = |tables: &[&PageTable]| {
+        let first = tables.first();
+        first.map_or_else(String::new, |table| table.release.clone())
+    };
+    let pairs = newer
+        .iter()
+        .map(|new| (*new, previous_table(new, &previous)))
+        .collect_vec();
     let tables = pairs
         .iter()
         .map(|(new, old)| audited(new, old, tolerance_ppm));
     let mut audit = Audit {
         page: page.input.clone(),
-        releases: [name(&newer), name(&former)],
+        releases: [name(&newer), name(&previous)],
         tables: tables.collect(),
         findings: page.doubts.clone(),
     };
     audit.findings.extend(shared(&pairs, &audit.releases));
-    if older > 0 {
-        let changes = many(older, "change");
+    if unchecked > 0 {
+        let changes = many(unchecked, "change");
         let sentence = format!("not checked: {changes} in the tables for older releases");
         audit.findings.push(sentence);
     }
@@ -154,70 +161,115 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     audit
 }
 
+/// Returns the previous release's table for the same scenario, or a table without rows if that
+/// release does not have one.
+fn previous_table(new: &PageTable, previous: &[&PageTable]) -> PageTable {
+    match previous.iter().find(|table| table.id == new.id) {
+        Some(old) => (*old).clone(),
+        None => {
+            let mut empty = new.clone();
+            empty.rows.clear();
+            empty
+        }
+    }
+}
+
 /// Compares a table with the previous release's table.
 fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable {
-    let columns = new.rows.first().map_or(0, |it| it.figures.len());
-    let columns: Vec<AuditColumn> = (0..columns)
-        .map(|it| AuditColumn::of(new, old, it))
+    let width = new.rows.first().map_or(0, |row| row.figures.len());
+    let columns: Vec<AuditColumn> = (0..width)
+        .map(|column| AuditColumn::of(new, old, column))
         .collect();
     let is_ambiguous = repeats(new) || repeats(old);
     let is_queue = new.id.is_suspend();
-    let reordered = columns.first().filter(|_| is_queue && !is_ambiguous);
-    let is_reordered = reordered.is_some_and(|it| it.is_reordered(tolerance_ppm));
-    let absent = (old.rows.is_empty(), ABSENT);
-    let facts = [absent, (is_ambiguous, REPEATED), (is_reordered, REORDERED)];
-    let facts = facts.into_iter().filter(|it| it.0);
-    let mut findings: Vec<String> = facts.map(|it| it.1.to_owned()).collect();
-    let label = |table: &PageTable| table.rows.iter().map(|it| it.label).collect::<HashSet<_>>();
-    for (cluster, core) in label(old).difference(&label(new)).sorted() {
+    let powerdown = columns.first().filter(|_| is_queue && !is_ambiguous);
+    let is_reordered = powerdown.is_some_and(|column| column.is_reordered(tolerance_ppm));
+    let mut findings = Vec::new();
+    if old.rows.is_empty() {
+        findings.push(ABSENT.to_owned());
+    }
+    if is_ambiguous {
+        findings.push(REPEATED.to_owned());
+    }
+    if is_reordered {
+        findings.push(REORDERED.to_owned());
+    }
+    for (cluster, core) in labels(old).difference(&labels(new)).sorted() {
         findings.push(format!(
             "CPU {cluster}.{core} is in the previous table but not in this one"
         ));
     }
-    let printed: usize = columns.iter().map(|it| it.printed().count()).sum();
-    let by_row: usize = columns.iter().map(|it| it.fitting(|it| it.of_row)).sum();
-    let by_cpu: usize = columns.iter().map(|it| it.fitting(|it| it.of_cpu)).sum();
-    if printed > 0 && by_row == printed && (by_cpu < printed || is_ambiguous) {
-        let all = many(printed, "printed change");
-        let whose = match is_ambiguous {
-            true => "which may belong to another CPU",
-            false => "which belongs to another CPU",
-        };
-        findings.push(format!(
-            "{all} match the row at the same position in the previous table, {whose}"
-        ));
-    }
-    let figures = columns.iter().flat_map(|it| it.judged(is_ambiguous));
+    findings.extend(shifted_rows(&columns, is_ambiguous));
+    let figures = columns
+        .iter()
+        .flat_map(|column| column.judged(is_ambiguous))
+        // List the figures row by row, as on the page.
+        .sorted_by_key(|(row, _)| *row)
+        .map(|(_, figure)| figure);
     AuditedTable {
         id: new.id,
         line: new.line,
-        // List the figures row by row, as on the page.
-        figures: figures.sorted_by_key(|it| it.0).map(|it| it.1).collect(),
+        figures: figures.collect(),
         findings,
     }
 }
 
+/// Returns a sentence saying that all printed changes match the row at the same position, although
+/// that row may belong to another CPU; None if they do not.
+fn shifted_rows(columns: &[AuditColumn<'_>], is_ambiguous: bool) -> Option<String> {
+    let printed: usize = columns.iter().map(|column| column.printed().count()).sum();
+    let by_row: usize = columns
+        .iter()
+        .map(|column| column.fitting(|cell| cell.of_row))
+        .sum();
+    let by_cpu: usize = columns
+        .iter()
+        .map(|column| column.fitting(|cell| cell.of_cpu))
+        .sum();
+    if printed == 0 || by_row != printed || by_cpu == printed && !is_ambiguous {
+        return None;
+    }
+    let changes = many(printed, "printed change");
+    let owner = if is_ambiguous {
+        "which may belong to another CPU"
+    } else {
+        "which belongs to another CPU"
+    };
+    Some(format!(
+        "{changes} match the row at the same position in the previous table, {owner}"
+    ))
+}
+
+/// Returns the cluster and core of each row.
+fn labels(table: &PageTable) -> HashSet<(u16, u16)> {
+    table.rows.iter().map(|row| row.label).collect()
+}
+
+/// Returns true if two rows of a table have the same label.
 fn repeats(table: &PageTable) -> bool {
-    !table.rows.iter().map(|it| it.label).all_unique()
+    !table.rows.iter().map(|row| row.label).all_unique()
 }
 
 /// One metric's figures, each with the old figures that it can be compared with.
 struct AuditColumn<'t> {
-    cells: Vec<Beside<'t>>,
+    cells: Vec<AuditCell<'t>>,
 }
 
-struct Beside<'t> {
+/// A printed figure, and the old figures in nanoseconds with which it may have been compared.
+struct AuditCell<'t> {
     label: (u16, u16),
     new: &'t PublishedFigure,
-    /// The candidate old figures, in nanoseconds: those with the same labels, the one from the same
-    /// CPU, the one with the same size rank, and the one in the same row.
+    /// The figures in all rows with the same label.
     of_labels: Vec<u64>,
+    /// The same CPU's figure; None unless exactly one row has the same label.
     of_cpu: Option<u64>,
+    /// The figure with the same size rank.
     of_order: Option<u64>,
+    /// The figure in the same row.
     of_row: Option<u64>,
 }
 
-impl Beside<'_> {
+impl AuditCell<'_> {
     fn fits(&self, old: Option<u64>) -> bool {
         old.is_some_and(|old| fits(self.new, old))
     }
@@ -225,33 +277,41 @@ impl Beside<'_> {
 
 /// Returns true if the printed change is relative to `old`.
 fn fits(new: &PublishedFigure, old: u64) -> bool {
-    let printed = new.change.map(|it| it as f64);
-    let both = printed.zip(percent(new.ns as f64, old as f64));
-    both.is_some_and(|(printed, exact)| (printed - exact * 100.0).abs() <= ROUNDED)
+    let printed = new.change.map(|hundredths| hundredths as f64);
+    let exact = percent(new.ns as f64, old as f64);
+    printed
+        .zip(exact)
+        .is_some_and(|(printed, exact)| (printed - exact * 100.0).abs() <= ROUNDED)
 }
 
 impl<'t> AuditColumn<'t> {
     fn of(new: &'t PageTable, old: &'t PageTable, column: usize) -> Self {
-        let former = old.rows.iter().map(|it| it.figures[column].ns).sorted();
-        let former = former.collect_vec();
-        // Equal figures are sorted by change, largest first.
-        let order = new.rows.iter().map(|it| &it.figures[column]).enumerate();
-        let order = order.sorted_by_key(|it| (it.1.ns, Reverse(it.1.change.unwrap_or(0))));
-        let order = order.map(|it| it.0).collect_vec();
+        let sorted_olds = old
+            .rows
+            .iter()
+            .map(|row| row.figures[column].ns)
+            .sorted()
+            .collect_vec();
         let is_by_size = new.id.is_parallel() || repeats(new) || repeats(old);
-        let is_queue = is_by_size && order.len() == former.len();
-        let cells = new.rows.iter().enumerate().map(|(place, row)| {
-            let figure = &row.figures[column];
-            let alike = old.rows.iter().filter(|it| it.label == row.label);
-            let of_labels: Vec<u64> = alike.map(|it| it.figures[column].ns).collect();
-            let rank = order.iter().position(|it| *it == place);
-            Beside {
+        let is_queue = is_by_size && new.rows.len() == sorted_olds.len();
+        let ranks = size_ranks(new, column);
+        let cells = new.rows.iter().enumerate().map(|(index, row)| {
+            let of_labels: Vec<u64> = old
+                .rows
+                .iter()
+                .filter(|old_row| old_row.label == row.label)
+                .map(|old_row| old_row.figures[column].ns)
+                .collect();
+            AuditCell {
                 label: row.label,
-                new: figure,
+                new: &row.figures[column],
                 of_cpu: of_labels.iter().exactly_one().ok().copied(),
                 of_labels,
-                of_order: rank.filter(|_| is_queue).map(|it| former[it]),
-                of_row: old.rows.get(place).map(|it| it.figures[column].ns),
+                of_order: is_queue.then(|| sorted_olds[ranks[index]]),
+                of_row: old
+                    .rows
+                    .get(index)
+                    .map(|old_row| old_row.figures[column].ns),
             }
         });
         Self {
@@ -259,66 +319,85 @@ impl<'t> AuditColumn<'t> {
         }
     }
 
-    fn printed(&self) -> impl Iterator<Item = &Beside<'t>> {
-        self.cells.iter().filter(|it| it.new.change.is_some())
+    /// Returns the figures after which a change is printed.
+    fn printed(&self) -> impl Iterator<Item = &AuditCell<'t>> {
+        self.cells.iter().filter(|cell| cell.new.change.is_some())
     }
 
     /// Counts the printed changes that match the old figure returned by `old`.
-    fn fitting(&self, old: impl Fn(&Beside<'t>) -> Option<u64>) -> usize {
-        self.printed().filter(|it| it.fits(old(it))).count()
+    fn fitting(&self, old: impl Fn(&AuditCell<'t>) -> Option<u64>) -> usize {
+        self.printed().filter(|cell| cell.fits(old(cell))).count()
     }
 
     /// Returns true if all figures match the previous ones by rank but not by CPU.
     fn is_reordered(&self, ppm: u32) -> bool {
         let is_far = |old: Option<u64>, new: u64| {
             let change = old.and_then(|old| percent(new as f64, old as f64));
-            change.is_none_or(|it| it.abs() * 10_000.0 > f64::from(ppm))
+            change.is_none_or(|percent| percent.abs() * 10_000.0 > f64::from(ppm))
         };
-        let cells = self.cells.iter();
-        let is_apart = cells.clone().any(|it| is_far(it.of_cpu, it.new.ns));
-        is_apart && !cells.clone().any(|it| is_far(it.of_order, it.new.ns))
+        let mut by_cpu = self.cells.iter();
+        let mut by_order = self.cells.iter();
+        by_cpu.any(|cell| is_far(cell.of_cpu, cell.new.ns))
+            && !by_order.any(|cell| is_far(cell.of_order, cell.new.ns))
     }
 
-    /// Returns the figures, each with its verdict and its position on the page.
+    /// Returns the figures, each with its verdict and its row on the page.
     fn judged(&self, is_ambiguous: bool) -> impl Iterator<Item = (usize, AuditedFigure)> {
         let printed = self.printed().count();
-        let is_by_order = self.fitting(|it| it.of_order) == printed;
+        let is_by_order = self.fitting(|cell| cell.of_order) == printed;
         // A single change may match the figure with the same rank by chance.
         let is_proven = is_by_order && (printed > 1 || !is_ambiguous);
-        self.cells.iter().enumerate().map(move |(place, it)| {
-            let is_of_a_label = it.of_labels.iter().any(|old| it.fits(Some(*old)));
-            let judged = match it.new.change {
+        self.cells.iter().enumerate().map(move |(row, cell)| {
+            let fits_label = cell.of_labels.iter().any(|old| cell.fits(Some(*old)));
+            let judged = match cell.new.change {
                 None => AuditOutcome::NotPrinted,
                 Some(_) if is_proven => AuditOutcome::Right,
-                Some(_) if is_ambiguous && (is_by_order || is_of_a_label || it.fits(it.of_row)) => {
+                Some(_)
+                    if is_ambiguous && (is_by_order || fits_label || cell.fits(cell.of_row)) =>
+                {
                     AuditOutcome::Ambiguous
                 }
-                Some(_) if !is_ambiguous && it.fits(it.of_cpu) => AuditOutcome::Right,
-                Some(_) if it.of_labels.is_empty() && it.of_order.is_none() => {
+                Some(_) if !is_ambiguous && cell.fits(cell.of_cpu) => AuditOutcome::Right,
+                Some(_) if cell.of_labels.is_empty() && cell.of_order.is_none() => {
                     AuditOutcome::NotChecked
                 }
                 Some(_) => AuditOutcome::Wrong,
             };
-            let change = |old: Option<u64>| percent(it.new.ns as f64, old? as f64);
-            let figure = AuditedFigure {
-                place: it.new.place.clone(),
-                label: it.label,
-                metric: it.new.metric,
-                ns: it.new.ns,
-                printed: it.new.change.map(|it| it as f64 / 100.0),
-                by_cpu: change(it.of_cpu.filter(|_| !is_ambiguous)),
-                by_order: change(it.of_order),
-                implied_ns: implied(it.new, 0.0),
-                judged,
-                unprinted: match is_by_order {
-                    true => change(it.of_order).or(change(it.of_cpu)),
-                    false => change(it.of_cpu),
-                }
-                .filter(|_| judged == AuditOutcome::NotPrinted),
+            let change = |old: Option<u64>| percent(cell.new.ns as f64, old? as f64);
+            let due = if is_by_order {
+                change(cell.of_order).or(change(cell.of_cpu))
+            } else {
+                change(cell.of_cpu)
             };
-            (place, figure)
+            let figure = AuditedFigure {
+                place: cell.new.place.clone(),
+                label: cell.label,
+                metric: cell.new.metric,
+                ns: cell.new.ns,
+                printed: cell.new.change.map(|hundredths| hundredths as f64 / 100.0),
+                by_cpu: change(cell.of_cpu.filter(|_| !is_ambiguous)),
+                by_order: change(cell.of_order),
+                implied_ns: implied(cell.new, 0.0),
+                judged,
+                unprinted: due.filter(|_| judged == AuditOutcome::NotPrinted),
+            };
+            (row, figure)
         })
     }
+}
+
+/// Returns each row's rank by the size of its figure. Equal figures are ranked by change, largest
+/// first.
+fn size_ranks(table: &PageTable, column: usize) -> Vec<usize> {
+    let order = (0..table.rows.len()).sorted_by_key(|index| {
+        let figure = &table.rows[*index].figures[column];
+        (figure.ns, Reverse(figure.change.unwrap_or(0)))
+    });
+    let mut ranks = vec![0; table.rows.len()];
+    for (rank, index) in order.enumerate() {
+        ranks[index] = rank;
+    }
+    ranks
 }
 
 /// Returns the old figure in nanoseconds implied by a printed change, assuming a rounding error of
@@ -331,21 +410,24 @@ fn implied(figure: &PublishedFigure, rounded: f64) -> Option<f64> {
 /// Returns a sentence saying that most changes imply the same old figure in both releases; None if
 /// they do not.
 fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<String> {
-    let pairs = pairs.iter().filter(|it| !repeats(it.0) && !repeats(&it.1));
-    let rows = pairs.flat_map(|(new, old)| new.rows.iter().cartesian_product(&old.rows));
-    let rows = rows.filter(|(new, old)| new.label == old.label);
-    let figures = rows.flat_map(|(new, old)| new.figures.iter().zip(&old.figures));
-    let figures = figures.filter(|(new, old)| !fits(new, old.ns));
-    let range = |it| Some((implied(it, ROUNDED)?, implied(it, -ROUNDED)?));
-    let ranges = figures.filter_map(|(new, old)| range(new).zip(range(old)));
-    let is_same = ranges
+    let implied_range = |figure| Some((implied(figure, ROUNDED)?, implied(figure, -ROUNDED)?));
+    let same_cpus = pairs
+        .iter()
+        .filter(|(new, old)| !repeats(new) && !repeats(old))
+        .flat_map(|(new, old)| new.rows.iter().cartesian_product(&old.rows))
+        .filter(|(new, old)| new.label == old.label);
+    let overlaps = same_cpus
+        .flat_map(|(new, old)| new.figures.iter().zip(&old.figures))
+        .filter(|(new, old)| !fits(new, old.ns))
+        .filter_map(|(new, old)| implied_range(new).zip(implied_range(old)))
         .map(|(new, old)| new.0 <= old.1 && old.0 <= new.1)
         .collect_vec();
-    let (both, same) = (is_same.len(), is_same.iter().filter(|it| **it).count());
-    let [newer, former] = releases;
+    let both = overlaps.len();
+    let same = overlaps.iter().filter(|is_overlap| **is_overlap).count();
+    let [newer, previous] = releases;
     (both > 1 && same * 2 > both).then(|| {
         format!(
-            "{same} of {both} figures with a change in both {newer} and {former} imply the same \
+            "{same} of {both} figures with a change in both {newer} and {previous} imply the same \
              old figure, so these changes are relative to a baseline that is not on the page"
         )
     })
@@ -354,21 +436,30 @@ fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<S
 /// Returns a sentence that lists the unprinted changes that exceed the tolerance and are at least
 /// as large as the smallest printed change.
 fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
-    let tables = audit.tables.iter();
-    let figures = tables.flat_map(|table| table.figures.iter().map(|it| (table.id, it)));
-    let figures = figures.collect_vec();
-    let printed = figures.iter().filter_map(|it| it.1.printed).map(f64::abs);
+    let figures = audit
+        .tables
+        .iter()
+        .flat_map(|table| table.figures.iter().map(|figure| (table.id, figure)))
+        .collect_vec();
     let tolerance = f64::from(tolerance_ppm) / 10_000.0;
-    let least = printed.reduce(f64::min).unwrap_or(0.0).max(tolerance);
-    let missing = figures.iter().filter_map(|(id, it)| {
-        let change = it.unprinted.filter(|it| it.abs() >= least)?;
-        let ((cluster, core), metric) = (it.label, it.metric.heading());
-        let tag = id.short_tag();
-        let text = format!("{tag} CPU {cluster}.{core} {metric} {change:+.2} %");
-        Some((change.abs(), text))
-    });
-    let missing = missing.sorted_by(|a, b| b.0.total_cmp(&a.0));
-    let texts = missing.map(|it| it.1).collect_vec();
+    let least = figures
+        .iter()
+        .filter_map(|(_, figure)| figure.printed)
+        .map(f64::abs)
+        .reduce(f64::min)
+        .map_or(tolerance, |smallest| smallest.max(tolerance));
+    let texts = figures
+        .iter()
+        .filter_map(|(id, figure)| {
+            let change = figure.unprinted.filter(|change| change.abs() >= least)?;
+            let (cluster, core) = figure.label;
+            let (tag, metric) = (id.short_tag(), figure.metric.heading());
+            let text = format!("{tag} CPU {cluster}.{core} {metric} {change:+.2} %");
+            Some((change.abs(), text))
+        })
+        .sorted_by(|(a, _), (b, _)| b.total_cmp(a))
+        .map(|(_, text)| text)
+        .collect_vec();
     let changes = many(texts.len(), "change");
     let list = texts.join("; ");
     (!texts.is_empty()).then(|| format!("{changes} of at least {least:.2} % not printed: {list}"))

@@ -2,7 +2,7 @@
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use suite::model::{Run, Scenario};
+use suite::model::{Run, Scenario, ScenarioKey};
 use suite::plan::Key;
 
 use super::figure::has_figure;
@@ -42,9 +42,10 @@ impl Across {
 
     /// Returns the option that permits this gap.
     pub(super) fn option(self) -> String {
-        let name = match Self::PARTS.contains(&self) {
-            true => "allow-missing",
-            false => "across",
+        let name = if Self::PARTS.contains(&self) {
+            "allow-missing"
+        } else {
+            "across"
         };
         format!("--{name} {}", self.word())
     }
@@ -56,7 +57,7 @@ pub(super) type ComparedSide<'r> = (&'r LoggedRun, Option<&'r Scenario>);
 /// A condition of a run, or of a scenario.
 #[derive(Clone, Copy)]
 pub(super) struct Condition {
-    /// The name used in sentences.
+    /// The name used in a sentence.
     pub(super) name: &'static str,
     /// The option that allows this condition to differ.
     pub(super) across: Option<Across>,
@@ -104,8 +105,9 @@ const LEVEL: Condition = condition("the exception level", None, |(run, _)| {
     Some(run.exception_level()?.to_string())
 });
 const METHODS: Condition = condition("the method", None, |(run, _)| {
-    let methods = run.run.scenarios.iter().map(|it| it.method.word());
-    Some(methods.sorted().dedup().join(","))
+    let scenarios = run.run.scenarios.iter();
+    let words = scenarios.map(|scenario| scenario.method.word());
+    Some(words.sorted().dedup().join(","))
 });
 const ITERATIONS: Condition = condition("the requested number of samples", None, |(run, _)| {
     Some(run.run.plan.as_ref()?.iterations.to_string())
@@ -113,7 +115,7 @@ const ITERATIONS: Condition = condition("the requested number of samples", None,
 const PATTERNS: Condition = condition("the wake-up pattern", None, |(run, _)| {
     let plan = run.run.plan.as_ref()?;
     let methods = plan.methods.iter();
-    Some(methods.map(|it| plan.wake_by(it).word()).join(","))
+    Some(methods.map(|method| plan.wake_by(method).word()).join(","))
 });
 const METHOD: Condition = condition("the method", Some(Across::Methods), |(_, scenario)| {
     Some(scenario?.method.word().to_owned())
@@ -122,19 +124,28 @@ const POWER_STATE: Condition = condition("power_state", Some(Across::States), |(
     let state = scenario?.conditions.as_ref()?.power_state?;
     Some(format!("{state:#010x}"))
 });
-const PATTERN: Condition = condition("the wake-up pattern", Some(Across::Wakes), |side| {
-    let (plan, scenario) = (side.0.run.plan.as_ref()?, side.1?);
-    let has_one = scenario.id.is_suite() && scenario.id.has_queue();
-    has_one.then(|| plan.wake_by(scenario.method).word().to_owned())
-});
+const PATTERN: Condition = condition(
+    "the wake-up pattern",
+    Some(Across::Wakes),
+    |(run, scenario)| {
+        let plan = run.run.plan.as_ref()?;
+        let ScenarioKey { id, method, .. } = scenario?.key();
+        let has_pattern = id.is_suite() && id.has_queue();
+        has_pattern.then(|| plan.wake_by(method).word().to_owned())
+    },
+);
 /// In a parallel scenario, this condition also covers which CPU stayed awake.
-const WAKE_SOURCE: Condition = condition("the wake-up source", Some(Across::Wakes), |side| {
-    let source = side.1?.conditions.as_ref()?.wake_source.word();
-    Some(match side.1?.helper {
-        Some(cpu) => format!("{source} {}", side.0.run.label(cpu)),
-        None => source.to_owned(),
-    })
-});
+const WAKE_SOURCE: Condition = condition(
+    "the wake-up source",
+    Some(Across::Wakes),
+    |(run, scenario)| {
+        let source = scenario?.conditions.as_ref()?.wake_source.word();
+        Some(match scenario?.helper {
+            Some(cpu) => format!("{source} {}", run.run.label(cpu)),
+            None => source.to_owned(),
+        })
+    },
+);
 const SOURCE: Condition = condition("the source of the figures", None, |(_, scenario)| {
     let pmf = scenario?.conditions.as_ref()?.pmf;
     Some(if pmf { "PMF" } else { "the caller" }.to_owned())
@@ -151,8 +162,8 @@ pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
 pub(super) const NOTED: &[Condition] = &[
     BOARD, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
 ];
-/// Conditions that must not differ if the difference between two runs is the cost of PMF. An unknown
-/// value counts as different from a known one.
+/// Conditions that must not differ if the difference between two runs is the cost of PMF. An
+/// unknown value counts as different from a known one.
 pub(super) const PMF_COST_RUNS: &[Condition] = &[BOARD, PAYLOAD, CPUS, FIRMWARE];
 /// Conditions for combining runs. An unknown value counts as different from a known one.
 pub(super) const COMBINED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
@@ -162,6 +173,7 @@ pub(super) const COMBINED: &[Condition] = &[POWER_STATE, PATTERN, WAKE_SOURCE, S
 pub(super) const COMPARED: &[Condition] =
     &[METHOD, POWER_STATE, PATTERN, WAKE_SOURCE, SOURCE, BATCH];
 
+/// Lists the CPUs by MPIDR or, without one, by cluster, core and thread.
 fn list_of_cpus(run: &Run) -> String {
     let mut names = run.cpus.iter().map(|cpu| match cpu.mpidr {
         Some(mpidr) => mpidr.to_string(),
@@ -173,6 +185,7 @@ fn list_of_cpus(run: &Run) -> String {
 /// The prefix of the board name if the tables contain only a platform name.
 const PLATFORM: &str = "platform ";
 
+/// Returns true if one name is a platform name and the other is a board of that platform.
 fn is_one_board(a: &str, b: &str) -> bool {
     match (a.strip_prefix(PLATFORM), b.strip_prefix(PLATFORM)) {
         (Some(platform), None) => is_of_platform(b, platform),
@@ -184,20 +197,25 @@ fn is_one_board(a: &str, b: &str) -> bool {
 /// Returns true if a board name contains the platform name or its title from the board file. Case
 /// and punctuation are ignored.
 pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
-    let plain = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        name.replace(|c: char| !c.is_ascii_alphanumeric(), "")
+    let plain = |text: &str| {
+        text.to_ascii_lowercase()
+            .replace(|letter: char| !letter.is_ascii_alphanumeric(), "")
     };
-    let board = boards::load(platform);
-    let title = board.map_or_else(|_| String::new(), |board| board.title);
-    let mut names = [platform, &title].map(plain).into_iter();
-    names.any(|it| !it.is_empty() && plain(name).contains(&it))
+    let title = boards::load(platform).map_or_else(|_| String::new(), |board| board.title);
+    let plain_name = plain(name);
+    [platform, &title]
+        .map(plain)
+        .iter()
+        .any(|part| !part.is_empty() && plain_name.contains(part))
 }
 
-/// Returns true if several rows without an MPIDR have the same labels.
+/// Returns true if several rows without an MPIDR have the same label.
 pub(super) fn is_ambiguous(run: &Run) -> bool {
-    let cpus = run.cpus.iter().filter(|it| it.mpidr.is_none());
-    !cpus.map(|it| (it.cluster, it.core, it.thread)).all_unique()
+    !run.cpus
+        .iter()
+        .filter(|cpu| cpu.mpidr.is_none())
+        .map(|cpu| (cpu.cluster, cpu.core, cpu.thread))
+        .all_unique()
 }
 
 /// A condition that differs between the two sides.
@@ -217,7 +235,7 @@ pub(super) fn differences<'c>(
     sides: [ComparedSide<'c>; 2],
     is_strict: bool,
 ) -> impl Iterator<Item = Difference> + 'c {
-    let of_conditions = conditions.iter().filter_map(move |condition| {
+    let differing_conditions = conditions.iter().filter_map(move |condition| {
         let values = differing(sides.map(condition.value), is_strict)?;
         Some(Difference {
             name: condition.name.to_owned(),
@@ -225,7 +243,7 @@ pub(super) fn differences<'c>(
             values,
         })
     });
-    of_conditions.chain(arguments(sides, is_strict))
+    differing_conditions.chain(arguments(sides, is_strict))
 }
 
 /// Returns the boot arguments that a scenario requires to be equal, but that differ.

@@ -36,8 +36,11 @@ pub(crate) fn name(midr: u64) -> Option<String> {
 
 /// Returns the part name, such as `Cortex-A57`; None for an unknown part.
 pub(crate) fn type_of(midr: u64) -> Option<String> {
-    let (_, names) = NAMES.iter().find(|it| it.0 == midr >> 24 & 0xff)?;
-    let part = format!("{:03x} ", midr >> 4 & 0xfff);
-    let name = names.split(", ").find_map(|it| it.strip_prefix(&part))?;
+    let implementer = midr >> 24 & 0xff;
+    let (_, names) = NAMES.iter().find(|(code, _)| *code == implementer)?;
+    let part_number = format!("{:03x} ", midr >> 4 & 0xfff);
+    let name = names
+        .split(", ")
+        .find_map(|part| part.strip_prefix(&part_number))?;
     Some(name.to_owned())
 }

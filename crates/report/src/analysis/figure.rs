@@ -12,8 +12,7 @@ use suite::plan::{Axis, ScenarioId};
 
 use crate::log::LoggedRun;
 
-/// What a figure measures. If figures from one scenario have the same key, they differ only in the
-/// CPU.
+/// What a figure measures. Figures from one scenario that have the same key differ only in the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct FigureKey {
     #[serde(skip_serializing_if = "CellStep::is_only")]
@@ -22,15 +21,19 @@ pub struct FigureKey {
 }
 
 impl FigureKey {
-    pub fn of(it: CellSeries<'_>) -> Self {
-        let (step, metric) = (it.cell.step, it.series.metric);
-        Self { step, metric }
+    pub fn of(CellSeries { cell, series }: CellSeries<'_>) -> Self {
+        Self {
+            step: cell.step,
+            metric: series.metric,
+        }
     }
 
     /// Returns the key for a scenario of the TFTF suite.
     pub fn of_suite(metric: Metric) -> Self {
-        let step = CellStep::default();
-        Self { step, metric }
+        Self {
+            step: CellStep::default(),
+            metric,
+        }
     }
 
     /// Returns the metric for a scenario of the TFTF suite; None for other scenarios.
@@ -57,19 +60,20 @@ impl FigureKey {
         if !self.is_of_step() {
             return self.word().to_owned();
         }
-        let x = self
-            .step
-            .value
-            .map_or_else(String::new, |x| format!(".{x}"));
-        let (how, variant) = (self.step.cpus.word(), self.step.variant.word());
-        format!("{how}.{variant}{x}.{}", self.word())
+        let (cpus, variant) = (self.step.cpus.word(), self.step.variant.word());
+        let value = match self.step.value {
+            Some(value) => format!(".{value}"),
+            None => String::new(),
+        };
+        format!("{cpus}.{variant}{value}.{}", self.word())
     }
 
     /// Returns the name for use in a sentence: the heading for the TFTF suite, otherwise the name.
     pub fn in_sentence(self) -> String {
-        match self.is_of_step() {
-            false => self.heading().to_owned(),
-            true => self.name(),
+        if self.is_of_step() {
+            self.name()
+        } else {
+            self.heading().to_owned()
         }
     }
 
@@ -96,14 +100,16 @@ impl FigureKey {
     /// Converts a sample's figure to a figure per operation, in the unit of [`Self::scale`].
     /// Figures from the TFTF suite are truncated to integers, as in RT_INSTR lines.
     pub fn per_operation(self, clock: Clock, figure: u64) -> f64 {
-        match self.is_of_step() {
-            true => self.scale(clock).value(figure),
-            false => clock.ns(figure).unwrap_or(figure) as f64,
+        if self.is_of_step() {
+            self.scale(clock).value(figure)
+        } else {
+            clock.ns(figure).unwrap_or(figure) as f64
         }
     }
 }
 
-/// Appended to a table title if [`FigureKey::is_histogram_bound`] is true for any figure in the table.
+/// Appended to a table title if [`FigureKey::is_histogram_bound`] is true for any figure in the
+/// table.
 pub const OF_CLASSES: &str =
     "; median and p99 are lower bounds of histogram bins, up to 1/16 too small";
 
@@ -126,17 +132,17 @@ pub struct Figure<'r> {
 /// come first.
 pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
-    let mut all = Vec::new();
+    let mut figures = Vec::new();
     for cell in scenario.suite_cells() {
-        let others = cell.series.iter().map(|it| it.metric);
-        for metric in columns.iter().copied().chain(others).unique() {
+        let measured = cell.series.iter().map(|series| series.metric);
+        for metric in columns.iter().copied().chain(measured).unique() {
             let Some(series) = cell.series_of(metric) else {
                 continue;
             };
             let shown = series.shown.filter(|_| columns.contains(&metric));
             let summary = cell.summary(metric);
             if shown.is_some() || summary.is_some() || series.cold.is_some() {
-                all.push(Figure {
+                figures.push(Figure {
                     cell,
                     series,
                     cpu: cell.cpu,
@@ -148,23 +154,32 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
             }
         }
     }
-    all.extend(scenario.step_series().map(|it| Figure {
-        cell: it.cell,
-        series: it.series,
-        cpu: it.cell.cpu,
-        key: FigureKey::of(it),
-        shown: it.series.shown,
-        summary: Some(&it.series.summary),
-        is_doubtful: false,
-    }));
-    all
+    let of_steps = scenario.step_series().map(|cell_series| {
+        let CellSeries { cell, series } = cell_series;
+        Figure {
+            cell,
+            series,
+            cpu: cell.cpu,
+            key: FigureKey::of(cell_series),
+            shown: series.shown,
+            summary: Some(&series.summary),
+            is_doubtful: false,
+        }
+    });
+    figures.extend(of_steps);
+    figures
 }
 
 /// Indexes figures by CPU and key. If several figures have the same CPU and key, keeps the first
 /// one.
-pub(super) fn by_cpu_and_key(all: Vec<Figure<'_>>) -> BTreeMap<(CpuIndex, FigureKey), Figure<'_>> {
-    let all = all.into_iter().rev();
-    all.map(|it| ((it.cpu, it.key), it)).collect()
+pub(super) fn by_cpu_and_key(
+    figures: Vec<Figure<'_>>,
+) -> BTreeMap<(CpuIndex, FigureKey), Figure<'_>> {
+    figures
+        .into_iter()
+        .rev()
+        .map(|figure| ((figure.cpu, figure.key), figure))
+        .collect()
 }
 
 /// Returns true if tables show a figure from this cell of the TFTF suite.
@@ -178,7 +193,7 @@ pub fn has_figures(scenario: &Scenario) -> bool {
     scenario.step_series().next().is_some() || !scenario.columns().is_empty()
 }
 
-/// Returns true if CPUs wait for each other, which makes a figure depend on the CPU's place in the
+/// Returns true if CPUs wait for each other, so that a figure depends on the CPU's position in the
 /// queue.
 pub fn is_sorted_by_size(id: ScenarioId) -> bool {
     id.is_parallel() || id.has_queue()
@@ -195,8 +210,9 @@ pub const fn x_heading(id: ScenarioId) -> &'static str {
 
 /// Formats a value of the quantity that a scenario varies, for a table cell.
 pub fn x_text(id: ScenarioId, x: u64) -> String {
-    match id.axis().is_some_and(Axis::has_names) {
-        true => format!("{x:#010x}"),
-        false => x.to_string(),
+    if id.axis().is_some_and(Axis::has_names) {
+        format!("{x:#010x}")
+    } else {
+        x.to_string()
     }
 }

@@ -33,26 +33,24 @@ pub struct At<'r> {
 }
 
 impl<'r> At<'r> {
-    /// Returns the representative figure, which is the figure for the last CPU to get through a
-    /// queue or, without a queue, the median figure (the lower of the two middle ones).
+    /// Returns the representative figure: in a queue, that of the last CPU to get through it;
+    /// otherwise the lower median.
     pub fn typical(&self, is_queue: bool) -> Option<CellSeries<'r>> {
-        match is_queue {
-            true => self.all.last().copied(),
-            false => self.all.get(self.all.len().saturating_sub(1) / 2).copied(),
-        }
+        let last = self.all.len().checked_sub(1)?;
+        Some(self.all[if is_queue { last } else { last / 2 }])
     }
 }
 
 impl Curve<'_> {
     /// Returns each `x` with its representative figure per operation.
     pub fn points(&self, clock: Clock, is_queue: bool) -> Vec<(f64, f64)> {
-        let each = self.at.iter().filter_map(|at| {
-            let it = at.typical(is_queue)?;
-            let median = it.series.summary.median;
-            let figure = FigureKey::of(it).per_operation(clock, median);
+        let points = self.at.iter().filter_map(|at| {
+            let typical = at.typical(is_queue)?;
+            let median = typical.series.summary.median;
+            let figure = FigureKey::of(typical).per_operation(clock, median);
             Some((at.x as f64, figure))
         });
-        each.collect()
+        points.collect()
     }
 
     /// Returns the line of best fit; None if the figures do not grow linearly. A sweep's finding
@@ -60,21 +58,27 @@ impl Curve<'_> {
     pub fn growth(&self, clock: Clock, id: ScenarioId) -> Option<Bent> {
         let is_queue = is_sorted_by_size(id);
         let points = self.points(clock, is_queue);
-        let fit = match is_queue {
-            // The delay in a queue can grow without limit, but the amount of dirty data in a cache
-            // cannot.
-            true => Straight::through(&points).map(|line| Bent { line, level: None }),
-            false if is_level(extent(&points)?) => None,
-            false => Bent::through(&points),
+        // The delay in a queue can grow without limit, but the amount of dirty data in a cache
+        // cannot.
+        let fit = if is_queue {
+            let line = Straight::through(&points)?;
+            Bent { line, level: None }
+        } else if is_level(extent(&points)?) {
+            return None;
+        } else {
+            Bent::through(&points)?
         };
-        fit.filter(|it| it.line.is_growth())
+        fit.line.is_growth().then_some(fit)
     }
 }
 
 /// Returns the smallest and largest figures in `points`.
 pub(super) fn extent(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let figures = points.iter().map(|it| it.1);
-    figures.minmax_by(|a, b| a.total_cmp(b)).into_option()
+    points
+        .iter()
+        .map(|(_, figure)| *figure)
+        .minmax_by(|a, b| a.total_cmp(b))
+        .into_option()
 }
 
 /// Returns true if figures between `least` and `most` differ by at most 2 %.
@@ -84,29 +88,34 @@ pub(super) fn is_level((least, most): (f64, f64)) -> bool {
 
 /// Returns all of a scenario's curves that have at least two values of `x`.
 pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
-    let all = scenario.step_series();
-    let all = all.filter(|it| it.series.summary.n > 0);
-    let keys = all.filter_map(|it| {
-        let step = it.cell.step;
-        let key = (it.series.metric, step.cpus, step.variant);
-        Some((key, (step.value?, it)))
-    });
-    let each = grouped(keys).into_iter().map(|(key, points)| {
+    let points = scenario
+        .step_series()
+        .filter(|measured| measured.series.summary.n > 0)
+        .filter_map(|measured| {
+            let step = measured.cell.step;
+            let key = (measured.series.metric, step.cpus, step.variant);
+            Some((key, (step.value?, measured)))
+        });
+    let curves = grouped(points).into_iter().map(|(key, points)| {
+        let (metric, how, variant) = key;
         let at = grouped(points.into_iter()).into_iter().map(|(x, mut all)| {
-            all.sort_by_key(|it| (it.series.summary.median, it.cell.cpu));
+            all.sort_by_key(|measured| (measured.series.summary.median, measured.cell.cpu));
             At { x, all }
         });
         Curve {
-            metric: key.0,
-            how: key.1,
-            variant: key.2,
-            at: at.sorted_by_key(|it| it.x).collect(),
+            metric,
+            how,
+            variant,
+            at: at.sorted_by_key(|at| at.x).collect(),
         }
     });
-    each.filter(|it| it.at.len() > 1).collect()
+    curves.filter(|curve| curve.at.len() > 1).collect()
 }
 
 /// A straight line fitted by ordinary least squares.
+///
+/// Holding one proves that there are at least three points with more than one `x`. It does not
+/// prove that the line fits: see [`Self::is_growth`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Straight {
     pub n: usize,
@@ -127,30 +136,31 @@ impl Straight {
             return None;
         }
         let n = points.len() as f64;
-        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-        let (mx, my) = (mean(|it| it.0), mean(|it| it.1));
+        let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / n;
+        let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / n;
         let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
         for (x, y) in points {
-            xx += (x - mx) * (x - mx);
-            xy += (x - mx) * (y - my);
-            yy += (y - my) * (y - my);
+            xx += (x - mean_x) * (x - mean_x);
+            xy += (x - mean_x) * (y - mean_y);
+            yy += (y - mean_y) * (y - mean_y);
         }
         if xx <= 0.0 {
             return None;
         }
         let slope = xy / xx;
-        let at_zero = my - slope * mx;
-        let off = |it: &(f64, f64)| it.1 - (at_zero + slope * it.0);
+        let at_zero = mean_y - slope * mean_x;
+        let deviations = points.iter().map(|(x, y)| y - (at_zero + slope * x));
         Some(Self {
             n: points.len(),
             slope,
             at_zero,
-            r2: match yy > 0.0 {
-                true => (xy * xy / (xx * yy)).min(1.0),
-                false => 1.0,
+            r2: if yy > 0.0 {
+                (xy * xy / (xx * yy)).min(1.0)
+            } else {
+                1.0
             },
-            residual: points.iter().map(|it| off(it).abs()).fold(0.0, f64::max),
-            rest: points.iter().map(|it| off(it) * off(it)).sum(),
+            residual: deviations.clone().map(f64::abs).fold(0.0, f64::max),
+            rest: deviations.map(|deviation| deviation * deviation).sum(),
         })
     }
 
@@ -159,6 +169,7 @@ impl Straight {
         self.r2 >= R2_SOME && self.slope > 0.0
     }
 
+    /// Returns the line's value at `x`.
     pub fn at(&self, x: f64) -> f64 {
         self.at_zero + self.slope * x
     }
@@ -183,25 +194,34 @@ impl Bent {
     /// constant to the others (at least two) if that reduces the sum of squares to less than a
     /// quarter.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
-        let line = Straight::through(points)?;
-        let mut best = (line.rest / 4.0, Self { line, level: None });
+        let whole = Straight::through(points)?;
+        let mut best = Self {
+            line: whole,
+            level: None,
+        };
+        let mut least = whole.rest / 4.0;
         for split in 3..points.len().saturating_sub(1) {
             let (first, others) = points.split_at(split);
-            let level = others.iter().map(|it| it.1).sum::<f64>() / others.len() as f64;
             let Some(line) = Straight::through(first) else {
                 continue;
             };
-            let off = others.iter().map(|it| (it.1 - level) * (it.1 - level));
-            let rest = line.rest + off.sum::<f64>();
-            if rest < best.0 && line.slope > 0.0 {
+            let level = others.iter().map(|(_, y)| y).sum::<f64>() / others.len() as f64;
+            let deviations = others.iter().map(|(_, y)| y - level);
+            let squares = deviations.map(|deviation| deviation * deviation);
+            let rest = line.rest + squares.sum::<f64>();
+            if rest < least && line.slope > 0.0 {
                 let end = (level - line.at_zero) / line.slope;
-                let level = Some((end, level));
-                best = (rest, Self { line, level });
+                least = rest;
+                best = Self {
+                    line,
+                    level: Some((end, level)),
+                };
             }
         }
-        Some(best.1)
+        Some(best)
     }
 
+    /// Returns the value at `x`, which is constant beyond the end of the line.
     pub fn at(&self, x: f64) -> f64 {
         match self.level {
             Some((end, level)) if x >= end => level,

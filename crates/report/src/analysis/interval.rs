@@ -26,8 +26,8 @@ pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
         0 | 1 => None,
         2..SAMPLES_MIN => Some((summary.min, summary.max)),
         n => {
-            let half = (NOTCH * summary.mad as f64 / f64::from(n).sqrt()).ceil();
-            let half = (half as u64).max(1);
+            let exact = NOTCH * summary.mad as f64 / f64::from(n).sqrt();
+            let half = (exact.ceil() as u64).max(1);
             let median = summary.median;
             Some((median.saturating_sub(half), median.saturating_add(half)))
         }
@@ -36,42 +36,45 @@ pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
 
 /// Returns the interval for a median that is the lower bound of a histogram bin. The true median
 /// can be anywhere in the bin.
-pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
+pub(super) fn notch_of_bin(summary: &Summary) -> Option<(u64, u64)> {
     let (low, high) = notch(summary)?;
     let bins = Histogram::default();
-    let class = bins
+    let bin = bins
         .bins()
-        .take_while(|it| it.from <= summary.median)
+        .take_while(|bin| bin.from <= summary.median)
         .last();
     // The last bin has no upper bound.
-    let more = class.map_or(0, |it| it.width.checked_sub(1).unwrap_or(u64::MAX));
+    let room = bin.map_or(0, |bin| bin.width.checked_sub(1).unwrap_or(u64::MAX));
     let most = summary.max.max(high);
-    Some((low, high.saturating_add(more).min(most)))
+    Some((low, high.saturating_add(room).min(most)))
 }
 
 /// Returns the statistics for each position over all rounds of a parallel scenario. A position is a
 /// CPU's rank by `metric` within its round. Returns None if a sample is missing.
-pub(super) fn by_place(scenario: &Scenario, metric: Metric) -> Option<Vec<Summary>> {
+pub(super) fn by_position(scenario: &Scenario, metric: Metric) -> Option<Vec<Summary>> {
     let cells = scenario.suite_cells();
     let rounds = cells.first()?.samples.len();
-    let has_all = cells.iter().all(|cell| {
-        cell.samples.len() == rounds && u32::try_from(rounds).is_ok_and(|it| it == cell.valid())
-    });
+    let valid = u32::try_from(rounds).ok()?;
+    let has_all = cells
+        .iter()
+        .all(|cell| cell.samples.len() == rounds && cell.valid() == valid);
     if rounds < 2 || !has_all {
         return None;
     }
-    let mut places = vec![Vec::with_capacity(rounds); cells.len()];
+    let mut positions = vec![Vec::with_capacity(rounds); cells.len()];
     let mut samples: Vec<_> = cells.iter().map(|cell| cell.samples.iter()).collect();
     for _ in 0..rounds {
-        let figures = samples.iter_mut();
-        let figures = figures.map(|it| it.next()?.instants.metric(metric));
-        let mut figures = figures.collect::<Option<Vec<u64>>>()?;
-        figures.sort_unstable();
-        for (place, figure) in places.iter_mut().zip(figures) {
-            place.push(figure);
+        let mut round = samples
+            .iter_mut()
+            .map(|samples| samples.next()?.instants.metric(metric))
+            .collect::<Option<Vec<u64>>>()?;
+        round.sort_unstable();
+        for (position, figure) in positions.iter_mut().zip(round) {
+            position.push(figure);
         }
     }
-    Some(places.iter_mut().map(|all| Summary::of(all)).collect())
+    let summaries = positions.iter_mut().map(|figures| Summary::of(figures));
+    Some(summaries.collect())
 }
 
 #[cfg(test)]
@@ -92,13 +95,13 @@ mod tests {
             assert_eq!(notch(&Summary::of(&mut values)), expected, "{values:?}");
         }
         let (median, max) = (1024, 5000);
-        let of = |median| Summary {
+        let summary = |median| Summary {
             n: 9,
             median,
             max,
             ..Summary::default()
         };
-        assert_eq!(notch_of_class(&of(median)), Some((1023, 1025 + 63)));
-        assert_eq!(notch_of_class(&of(31)), Some((30, 32)));
+        assert_eq!(notch_of_bin(&summary(median)), Some((1023, 1025 + 63)));
+        assert_eq!(notch_of_bin(&summary(31)), Some((30, 32)));
     }
 }

@@ -1,7 +1,6 @@
 //! Runs for tests, either made up or from published tables.
 
 use std::path::Path;
-use suite::plan::Variant;
 
 use hardware::board::Mpidr;
 use hardware::spec::pmf::Stamp;
@@ -9,7 +8,7 @@ use suite::measure::{Instant, Instants, Metric, Summary};
 use suite::model::{
     Cell, CellStep, Conditions, Counts, Cpu, Sample, Samples, Scenario, ScenarioKey, Series, Status,
 };
-use suite::plan::{Method, ScenarioId};
+use suite::plan::{Method, ScenarioId, Variant};
 
 use crate::log::{LoggedRun, Records, tables};
 use crate::made_up_run;
@@ -21,9 +20,8 @@ pub(super) fn run(cpus: u16) -> LoggedRun {
         core,
         ..Cpu::default()
     };
-    let run = made_up_run::run();
     let mut made = LoggedRun {
-        run,
+        run: made_up_run::run(),
         ..LoggedRun::default()
     };
     made.run.cpus = (0..cpus).map(cpu).collect();
@@ -57,8 +55,8 @@ pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
 
 /// Returns the instants of a suspend with these figures: Powerdown, Wakeup and Cache Flush.
 fn instants(figures: [u64; 3]) -> Instants {
-    let [powerdown, wakeup, flush] = figures.map(|it| it as i64);
-    let mut all = Instants::new(1000);
+    let [powerdown, wakeup, flush] = figures.map(|ticks| ticks as i64);
+    let mut instants = Instants::new(1000);
     for (stamp, ticks) in [
         (Stamp::EnterPsci, 0),
         (Stamp::EnterCflush, 0),
@@ -67,9 +65,9 @@ fn instants(figures: [u64; 3]) -> Instants {
         (Stamp::ExitHwLowPwr, 1 << 40),
         (Stamp::ExitPsci, (1 << 40) + wakeup),
     ] {
-        all.set(Instant::Stamp(stamp), ticks);
+        instants.set(Instant::Stamp(stamp), ticks);
     }
-    all
+    instants
 }
 
 /// Returns a cell with suspend samples in ticks: Powerdown, Wakeup and Cache Flush. The cell
@@ -77,12 +75,12 @@ fn instants(figures: [u64; 3]) -> Instants {
 pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     let mut cell = Cell {
         counts: Some(Counts::default()),
-        shown: samples.first().map(|it| instants(*it)),
+        shown: samples.first().map(|figures| instants(*figures)),
         ..Cell::new(cpu.into(), CellStep::default())
     };
     let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
-    for (nth, metric) in metrics.into_iter().enumerate() {
-        let figures: Vec<u64> = samples.iter().map(|it| it[nth]).collect();
+    for (index, metric) in metrics.into_iter().enumerate() {
+        let figures: Vec<u64> = samples.iter().map(|sample| sample[index]).collect();
         let median = Summary::of(&mut figures.clone()).median;
         set_summary(&mut cell, metric, median, &figures);
     }
@@ -99,13 +97,13 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
 /// Replaces a metric's samples with statistics and sets the figure shown.
 pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: &[u64]) {
     cell.samples = Samples::default();
-    cell.series.retain(|it| it.metric != metric);
+    cell.series.retain(|series| series.metric != metric);
     let summary = Summary::of(&mut samples.to_vec());
     cell.series.push(Series {
         shown: Some(shown),
         ..Series::of(metric, summary)
     });
-    cell.series.sort_by_key(|it| it.metric);
+    cell.series.sort_by_key(|series| series.metric);
     if let Some(counts) = &mut cell.counts {
         counts.valid = samples.len() as u32;
     }
@@ -114,16 +112,16 @@ pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: 
 /// Returns a complete suite run on four CPUs, with two samples for each figure.
 pub(super) fn suite() -> LoggedRun {
     let mut made = run(4);
-    for (nth, id) in (0u64..).zip(ScenarioId::SUITE) {
+    for (number, id) in (1u64..).zip(ScenarioId::SUITE) {
         let cells = (0..4u16).map(|cpu| {
-            let base = 1000 * (nth + 1) + 3000 * u64::from(cpu);
+            let base = 1000 * number + 3000 * u64::from(cpu);
             if id != ScenarioId::PSCI_VERSION_PARALLEL {
                 return cell(cpu, &[[base, 900, 100], [base + 1, 901, 101]]);
             }
-            let mut cell = cell(cpu, &[]);
-            cell.series.clear();
-            set_summary(&mut cell, Metric::Latency, base, &[base, base + 1]);
-            cell
+            let mut called = cell(cpu, &[]);
+            called.series.clear();
+            set_summary(&mut called, Metric::Latency, base, &[base, base + 1]);
+            called
         });
         made.run.scenarios.push(scenario(id, cells.collect()));
     }
@@ -131,9 +129,9 @@ pub(super) fn suite() -> LoggedRun {
 }
 
 /// Returns a step with one operation, run on one CPU at a time.
-pub(super) fn step(variant: Variant, x: Option<u64>) -> CellStep {
+pub(super) fn step(variant: Variant, value: Option<u64>) -> CellStep {
     CellStep {
-        value: x,
+        value,
         ..CellStep::of(variant)
     }
 }

@@ -113,11 +113,13 @@ pub struct Slice {
 
 /// Returns a sample's phases in chronological order.
 pub fn slices(instants: &Instants) -> Vec<Slice> {
-    let is_on_path =
-        |it: &Instant| matches!(it, Before | Stamp(_) | After) && instants.at(*it).is_some();
+    let is_on_path = |instant: &Instant| {
+        matches!(instant, Before | Stamp(_) | After) && instants.at(*instant).is_some()
+    };
     let path: Vec<Instant> = Instant::ALL.into_iter().filter(is_on_path).collect();
-    let pairs = if path.iter().any(|it| matches!(it, Stamp(_))) {
-        path.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    let has_stamps = path.iter().any(|instant| matches!(instant, Stamp(_)));
+    let pairs = if has_stamps {
+        path.into_iter().tuple_windows().collect()
     } else if instants.at(Due).is_some() {
         vec![(Before, Due), (Due, After)]
     } else if instants.span(Before, TurnedOn).is_some() {
@@ -127,19 +129,20 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
     } else {
         vec![(Before, After)]
     };
-    let slices = pairs.into_iter().filter_map(|(from, to)| {
-        // There is no phase between `from` and `to` if an instant between them was lost.
-        let phase = phase_between(from, to)?;
-        let (from, to) = (instants.at(from)?, instants.at(to)?);
+    let slices = pairs.into_iter().filter_map(|(first, last)| {
+        // There is no phase between two instants if an instant between them was lost.
+        let phase = phase_between(first, last)?;
+        let (from, to) = (instants.at(first)?, instants.at(last)?);
         (from <= to).then_some(Slice { phase, from, to })
     });
     slices.collect()
 }
 
-/// Returns the phase between two instants.
+/// Returns the phase between two instants; None if no phase has these ends.
 pub fn phase_between(from: Instant, to: Instant) -> Option<CpuPhase> {
-    let found = PHASES.iter().find(|it| it.ends.contains(&(from, to)));
-    found.copied()
+    PHASES
+        .into_iter()
+        .find(|phase| phase.ends.contains(&(from, to)))
 }
 
 /// A cell's instants on its group's time axis.
@@ -157,28 +160,31 @@ pub struct Placed<'r> {
 /// share one axis, because their counter values are comparable. In other scenarios, each cell
 /// has its own axis, and the groups are in chronological order.
 pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
-    let cells = scenario.suite_cells().iter();
-    let cells = cells.filter_map(|cell| Some((cell, cell.shown.as_ref()?)));
-    let is_parallel = scenario.id.is_parallel();
-    let first = cells.clone().map(|it| it.1.base).min();
-    let first = first.filter(|_| is_parallel);
-    let placed = cells.map(|(cell, instants)| {
-        let shift = instants.base - first.unwrap_or(instants.base);
-        let shift = i64::try_from(shift).unwrap_or(i64::MAX);
-        Placed {
+    let cells = scenario
+        .suite_cells()
+        .iter()
+        .filter_map(|cell| Some((cell, cell.shown.as_ref()?)));
+    if !scenario.id.is_parallel() {
+        let separate = cells.map(|(cell, instants)| Placed {
             cell,
             instants,
-            shift,
-        }
-    });
-    match is_parallel {
-        true if first.is_none() => Vec::new(),
-        true => vec![placed.collect()],
-        false => {
-            let sorted = placed.sorted_by_key(|it| it.instants.base);
-            sorted.map(|it| vec![it]).collect()
-        }
+            shift: 0,
+        });
+        return separate
+            .sorted_by_key(|placed| placed.instants.base)
+            .map(|placed| vec![placed])
+            .collect();
     }
+    let bases = cells.clone().map(|(_, instants)| instants.base);
+    let Some(first) = bases.min() else {
+        return Vec::new();
+    };
+    let together = cells.map(|(cell, instants)| Placed {
+        cell,
+        instants,
+        shift: i64::try_from(instants.base - first).unwrap_or(i64::MAX),
+    });
+    vec![together.collect()]
 }
 
 #[cfg(test)]
@@ -205,7 +211,10 @@ mod tests {
             for (instant, ticks) in instants.iter().zip(0..) {
                 sample.set(*instant, ticks);
             }
-            let phases = slices(&sample).iter().map(|it| it.phase.name).join(", ");
+            let phases = slices(&sample)
+                .iter()
+                .map(|slice| slice.phase.name)
+                .join(", ");
             assert_eq!(phases, expected, "{instants:?}");
         }
     }

@@ -4,21 +4,20 @@ use hardware::board::CpuIndex;
 use suite::findings::WAITED;
 use suite::measure::{Metric, Waker};
 use suite::model::{Cell, CellStep, Evidence, Finding, Kind, WakeSource};
-use suite::plan::Variant;
-use suite::plan::{ActiveCpus, ScenarioId};
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
-use super::findings::COLD_CALL;
-use super::findings::NET;
-use super::findings::findings;
+use super::findings::{COLD_CALL, NET, findings};
 use super::made_up::{cell_of, run, scenario, set_summary, step, suite, with_steps};
 use super::words::NOT_VERIFIED;
-use super::worst_case::{Latency, TimerInState, WorstIdleState, idle_states};
+use super::worst_case::{Latency, TimerInState, idle_states};
 use crate::log::LoggedRun;
 
-/// Returns a scenario's findings of one kind.
-fn of_kind(run: &LoggedRun, nth: usize, kind: Kind) -> Vec<Finding> {
-    let all = findings(run, &run.run.scenarios[nth]).into_iter();
-    all.filter(|it| it.kind == kind).collect()
+/// Returns the findings of one kind about the scenario with this index.
+fn of_kind(run: &LoggedRun, scenario: usize, kind: Kind) -> Vec<Finding> {
+    findings(run, &run.run.scenarios[scenario])
+        .into_iter()
+        .filter(|finding| finding.kind == kind)
+        .collect()
 }
 
 #[test]
@@ -38,15 +37,11 @@ fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     } else {
         (Metric::Powerdown, 1)
     };
-    let cell = |(x, ticks): &(u64, u64)| {
-        cell_of(
-            0,
-            step(Variant::new("core"), Some(x * unit)),
-            metric,
-            &[*ticks],
-        )
-    };
-    let run = with_steps(id, steps.iter().map(cell).collect());
+    let cells = steps.iter().map(|(value, ticks)| {
+        let step = step(Variant::new("core"), Some(value * unit));
+        cell_of(0, step, metric, &[*ticks])
+    });
+    let run = with_steps(id, cells.collect());
     findings(&run, &run.run.scenarios[0])
 }
 
@@ -110,10 +105,10 @@ const SWEEPS: &[Sweep] = &[
 #[test]
 fn sweeps_have_a_line_and_its_limits() {
     for (id, steps, expected) in SWEEPS {
-        let found = of_steps(*id, steps);
-        let sentence = found[0].sentence.as_str();
-        assert!(found.len() == 1 && sentence.starts_with(expected));
-        assert!(matches!(found[0].evidence, Evidence::Fit(fit) if !fit.by_stamps));
+        let findings = of_steps(*id, steps);
+        let sentence = findings[0].sentence.as_str();
+        assert!(findings.len() == 1 && sentence.starts_with(expected));
+        assert!(matches!(findings[0].evidence, Evidence::Fit(fit) if !fit.by_stamps));
     }
     assert!(of_steps(ScenarioId::named("contend_sweep"), &[(1, 1), (2, 2)]).is_empty());
 }
@@ -135,19 +130,17 @@ fn operation_is_net_of_its_loop() {
     ];
     let mut run = with_steps(ScenarioId::named("null_call"), batches);
     let text = |run: &LoggedRun| {
-        let found = of_kind(run, 0, NET).into_iter();
-        found.map(|it| it.sentence).collect::<String>()
+        let findings = of_kind(run, 0, NET).into_iter();
+        findings.map(|finding| finding.sentence).collect::<String>()
     };
     let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
                     smccc_version 192.00 ns; medians over 2 CPUs.";
     assert_eq!(text(&run), expected);
     // The loop cost comes from another scenario.
-    let own = run.run.scenarios[0].cells.remove(0);
+    let loop_cell = run.run.scenarios[0].cells.remove(0);
     assert_eq!(text(&run), "");
-    let empty = with_steps(ScenarioId::named("empty"), vec![own])
-        .run
-        .scenarios;
-    run.run.scenarios.extend(empty);
+    let empty = with_steps(ScenarioId::named("empty"), vec![loop_cell]);
+    run.run.scenarios.extend(empty.run.scenarios);
     assert_eq!(text(&run), expected);
     assert!(of_kind(&run, 1, NET).is_empty());
 }
@@ -156,14 +149,18 @@ const CORTEX_A57: u64 = 0x411f_d070;
 
 #[test]
 fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
-    let cells = |of: [(Variant, Option<u64>, Metric, [u64; 3]); 6]| {
-        let each = of.into_iter().flat_map(|(variant, x, metric, ticks)| {
-            let cpus = (0..).zip(ticks);
-            cpus.map(move |(cpu, ticks)| cell_of(cpu, step(variant, x), metric, &[ticks]))
-        });
-        each.collect::<Vec<Cell>>()
-    };
     use Metric::{Call, Latency};
+    let cells = |rows: [(Variant, Option<u64>, Metric, [u64; 3]); 6]| {
+        let cells = rows
+            .into_iter()
+            .flat_map(|(variant, value, metric, by_cpu)| {
+                let step = step(variant, value);
+                (0..)
+                    .zip(by_cpu)
+                    .map(move |(cpu, ticks)| cell_of(cpu, step, metric, &[ticks]))
+            });
+        cells.collect::<Vec<Cell>>()
+    };
     let mut run = with_steps(
         ScenarioId::named("cold_call"),
         cells([
@@ -188,8 +185,10 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
     for (cpu, midr) in run.run.cpus.iter_mut().zip([CORTEX_A57, CORTEX_A57, 0]) {
         cpu.identity = Some(identity(midr));
     }
-    let found = of_kind(&run, 0, COLD_CALL).into_iter();
-    let found: Vec<String> = found.map(|it| it.sentence).collect();
+    let sentences: Vec<String> = of_kind(&run, 0, COLD_CALL)
+        .into_iter()
+        .map(|finding| finding.sentence)
+        .collect();
     let expected = [
         "PSCI_VERSION (Latency) on Cortex-A57 (CPU 0.0, 0.1): 160.00 ns warm; the same without \
          the caller's cache lines; 800.00 ns longer on the first call after a wake-up from \
@@ -202,15 +201,15 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
         "Reading a PMF timestamp (Call) on CPU 0.2: 480.00 ns warm; 160.00 ns longer on the \
          first call after a wake-up from 0x00000002 (640.00 ns).",
     ];
-    assert_eq!(found, expected);
+    assert_eq!(sentences, expected);
 }
 
 /// Adds a metric's statistics and its very first sample.
 fn add(cell: &mut Cell, metric: Metric, samples: &[u64], cold: u64) {
     set_summary(cell, metric, samples[0], samples);
     let mut series = cell.series.iter_mut();
-    let own = series.find(|it| it.metric == metric);
-    own.expect("it was added").cold = Some(cold);
+    let added = series.find(|series| series.metric == metric);
+    added.expect("it was added").cold = Some(cold);
 }
 
 /// Returns a run in which two CPUs suspend to the deepest level, one after the other.
@@ -234,19 +233,20 @@ fn worst_case_is_of_all_samples_and_cpus() {
     let state = idle_states(&made).expect("states").remove(0);
     assert_eq!((state.power_state, state.is_deepest), (2, true));
     assert_eq!(state.timer, TimerInState::WakesCpu);
-    let parts = |it: Latency<'_>| (it.ticks, it.figure.cpu, it.is_cold);
+    let parts = |latency: Latency<'_>| (latency.ticks, latency.figure.cpu, latency.is_cold);
     // If samples are equal, the first one is returned.
     assert_eq!(parts(state.entry), (200, 0.into(), false));
     assert_eq!(parts(state.exit), (901, 1.into(), true));
 
     let serial = &mut made.run.scenarios[0];
     serial.cells.remove(0);
-    let lost = idle_states(&made).expect_err("a row is lost").to_string();
+    let refusal = idle_states(&made).expect_err("a row is lost");
     let part = "has no sample from CPU 0.0, which may be the worst case";
-    assert!(lost.contains(part), "{lost}");
+    assert!(refusal.to_string().contains(part), "{refusal}");
     let mut caller = suspends();
     for cell in &mut caller.run.scenarios[0].cells {
-        cell.series.retain(|it| it.metric != Metric::Powerdown);
+        cell.series
+            .retain(|series| series.metric != Metric::Powerdown);
     }
     let error = idle_states(&caller).expect_err("no timestamps").to_string();
     assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
@@ -292,9 +292,9 @@ fn worst_case_is_of_sweeps_too() {
     for &(id, variant, ticks, expected) in STEPS {
         let mut made = suspends();
         let mut cell = cell_of(1, step(variant, Some(2)), Metric::Powerdown, &[1, ticks]);
-        cell.power_state = match variant {
-            variant if variant == Variant::new("deepest") => Some(2),
-            variant if variant == Variant::new("core") => Some(1),
+        cell.power_state = match variant.word() {
+            "deepest" => Some(2),
+            "core" => Some(1),
             _ => None,
         };
         let sweep = with_steps(id, vec![cell]);
@@ -314,9 +314,9 @@ fn worst_case_is_of_sweeps_too() {
 
 #[test]
 fn wake_counts_only_if_no_other_cpu_is_woken_before() {
-    for (how, expected) in [(ActiveCpus::Alone, 9000), (ActiveCpus::All, 7)] {
+    for (cpus, expected) in [(ActiveCpus::Alone, 9000), (ActiveCpus::All, 7)] {
         let step = CellStep {
-            cpus: how,
+            cpus,
             ..step(Variant::new("parallel"), Some(5))
         };
         let mut cell = cell_of(0, step, Metric::Powerdown, &[7]);
@@ -327,7 +327,7 @@ fn wake_counts_only_if_no_other_cpu_is_woken_before() {
         let mut made = with_steps(ScenarioId::named("idle_states"), vec![cell]);
         made.run.cpus.truncate(1);
         let states = idle_states(&made).expect("a state");
-        assert_eq!(states[0].exit.ticks, expected, "{how:?}");
+        assert_eq!(states[0].exit.ticks, expected, "{cpus:?}");
     }
 }
 
@@ -353,9 +353,10 @@ fn each_placement_has_the_helper_of_the_other() {
 
 #[test]
 fn timer_of_a_state_is_known_by_the_interrupts_of_steps() {
-    let with = |waker: Waker, how| {
+    use TimerInState::{NotMeasured, Stops, WakesCpu};
+    let timer = |waker: Waker, cpus| {
         let step = CellStep {
-            cpus: how,
+            cpus,
             ..step(Variant::new("serial"), Some(5))
         };
         let mut cell = cell_of(0, step, Metric::Powerdown, &[7]);
@@ -364,16 +365,14 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_steps() {
         cell.power_state = Some(5);
         let mut made = with_steps(ScenarioId::named("idle_states"), vec![cell]);
         made.run.cpus.truncate(1);
-        let timer = |it: &WorstIdleState<'_>| it.timer;
-        timer(&idle_states(&made).expect("a state")[0])
+        idle_states(&made).expect("a state")[0].timer
     };
-    use TimerInState::{NotMeasured, Stops, WakesCpu};
-    for (waker, how, expected) in [
+    for (waker, cpus, expected) in [
         (Waker::OwnTimers, ActiveCpus::Alone, WakesCpu),
         (Waker::OwnTimers, ActiveCpus::All, NotMeasured),
         (Waker::Helper(1.into()), ActiveCpus::Alone, Stops),
         (Waker::Frame, ActiveCpus::All, Stops),
     ] {
-        assert_eq!(with(waker, how), expected, "{waker:?} {how:?}");
+        assert_eq!(timer(waker, cpus), expected, "{waker:?} {cpus:?}");
     }
 }

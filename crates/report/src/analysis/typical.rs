@@ -9,9 +9,14 @@ use super::conditions::{COMBINED, COMBINED_RUNS, differences, is_ambiguous};
 use crate::log::LoggedRun;
 
 /// Returns a run composed of scenarios from all the runs. Each scenario is copied from the run in
-/// which its longest figure is the median across all runs. Each scenario is therefore a single
-/// complete measurement, not a mixture of several. `runs` must not be empty, and all runs must have
-/// the same conditions.
+/// which its longest figure is the median across all runs, so it is a single complete measurement,
+/// not a mixture of several.
+///
+/// # Errors
+/// Returns an error if the runs differ in their conditions or scenarios, or if one is incomplete.
+///
+/// # Panics
+/// Panics if `runs` is empty.
 pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     let (first, others) = runs.split_first().expect("at least one run");
     let mut typical = first.clone();
@@ -21,10 +26,11 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     others.iter().try_for_each(|other| check(first, other))?;
     let keys = runs
         .iter()
-        .flat_map(|it| &it.run.scenarios)
-        .map(Scenario::key);
-    for key in keys.unique() {
-        if let Some(run) = runs.iter().find(|it| it.run.scenario(key).is_none()) {
+        .flat_map(|run| &run.run.scenarios)
+        .map(Scenario::key)
+        .unique();
+    for key in keys {
+        if let Some(run) = runs.iter().find(|run| run.run.scenario(key).is_none()) {
             bail!(
                 "{}: lacks {}, which another run has",
                 run.source.input,
@@ -34,76 +40,86 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     }
     for scenario in &mut typical.run.scenarios {
         let key = scenario.key();
-        let all = runs.iter().filter_map(|it| it.run.scenario(key));
-        let mut all = all.collect_vec();
-        all.sort_by_key(|it| longest(it));
-        *scenario = all[(all.len() - 1) / 2].clone();
+        let sorted = runs
+            .iter()
+            .filter_map(|run| run.run.scenario(key))
+            .sorted_by_key(|candidate| longest(candidate))
+            .collect_vec();
+        *scenario = sorted[(sorted.len() - 1) / 2].clone();
     }
-    if let Some(least) = runs.iter().find(|it| !it.is_complete()) {
+    if let Some(incomplete) = runs.iter().find(|run| !run.is_complete()) {
         bail!(
             "{}: incomplete, so it cannot represent other runs",
-            least.source.input
+            incomplete.source.input
         );
     }
-    let inputs = runs.iter().map(|it| it.source.input.as_str());
+    let inputs = runs.iter().map(|run| run.source.input.as_str());
     typical.source.input = inputs.unique().join(", ");
     Ok(typical)
 }
 
 /// Returns the longest Powerdown or Latency figure.
 fn longest(scenario: &Scenario) -> Option<u64> {
-    let cells = scenario.suite_cells().iter();
-    let figures = cells.map(|it| it.figure(Metric::Powerdown).or(it.figure(Metric::Latency)));
-    figures.flatten().max()
+    scenario
+        .suite_cells()
+        .iter()
+        .filter_map(|cell| {
+            cell.figure(Metric::Powerdown)
+                .or(cell.figure(Metric::Latency))
+        })
+        .max()
 }
 
 /// Rejects runs whose conditions differ.
-fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
-    if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
+fn check(first: &LoggedRun, second: &LoggedRun) -> Result<()> {
+    if let Some(run) = [first, second]
+        .into_iter()
+        .find(|run| is_ambiguous(&run.run))
+    {
         let input = &run.source.input;
         bail!(
             "cannot combine {input}: several rows have the same cluster and core, so their CPUs are \
              unknown; report it separately"
         );
     }
-    let of_runs = differences(COMBINED_RUNS, [(a, None), (b, None)], true);
-    let of_runs = of_runs.map(|it| (String::new(), it));
-    let is_measured = |it: &&Scenario| !it.cells.is_empty();
-    let scenarios = a.run.scenarios.iter().filter(is_measured);
-    let of_scenarios = scenarios.flat_map(|it| {
-        let other = counterpart(it, b).filter(is_measured).into_iter();
-        let sides = other.map(move |other| [(a, Some(it)), (b, Some(other))]);
-        let all = sides.flat_map(|sides| differences(COMBINED, sides, true));
-        all.map(move |difference| (format!(" for {}", it.id), difference))
+    let of_runs = differences(COMBINED_RUNS, [(first, None), (second, None)], true)
+        .map(|difference| (String::new(), difference));
+    let is_measured = |scenario: &&Scenario| !scenario.cells.is_empty();
+    let measured = first.run.scenarios.iter().filter(is_measured);
+    let of_scenarios = measured.flat_map(|scenario| {
+        counterpart(scenario, second)
+            .filter(is_measured)
+            .into_iter()
+            .map(move |other| [(first, Some(scenario)), (second, Some(other))])
+            .flat_map(|sides| differences(COMBINED, sides, true))
+            .map(move |difference| (format!(" for {}", scenario.id), difference))
     });
-    let Some((of, difference)) = of_runs.chain(of_scenarios).next() else {
+    let Some((scope, difference)) = of_runs.chain(of_scenarios).next() else {
         return Ok(());
     };
-    let (name, [x, y]) = (difference.name, difference.values);
-    let [a, b] = [a, b].map(|it| format!("{} (run {})", it.source.input, it.source.place));
+    let (name, [one, other]) = (difference.name, difference.values);
+    let [first_name, second_name] =
+        [first, second].map(|run| format!("{} (run {})", run.source.input, run.source.place));
     bail!(
-        "cannot combine {a} and {b}: {name}{of} is {x} in the first and {y} in the second; report \
-         them separately"
+        "cannot combine {first_name} and {second_name}: {name}{scope} is {one} in the first and \
+         {other} in the second; report them separately"
     )
 }
 
 /// Returns the scenario in `run` that corresponds to `scenario`, or that would if the CPUs had been
-/// woken by the same interrupt. Scenarios with different helpers are listed
-/// separately.
+/// woken by the same interrupt. Scenarios with different helpers are listed separately.
 fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
-    let own = scenario.key();
-    let is_woken_otherwise = |it: &&Scenario| {
-        (it.id, it.method) == (own.id, own.method) && it.helper.is_some() != own.helper.is_some()
+    let is_woken_differently = |other: &&Scenario| {
+        (other.id, other.method) == (scenario.id, scenario.method)
+            && other.helper.is_some() != scenario.helper.is_some()
     };
-    let others = || run.run.scenarios.iter().find(is_woken_otherwise);
-    run.run.scenario(own).or_else(others)
+    let others = || run.run.scenarios.iter().find(is_woken_differently);
+    run.run.scenario(scenario.key()).or_else(others)
 }
 
 #[cfg(test)]
 mod tests {
-    use suite::plan::Plan;
-    use suite::plan::ScenarioId;
-    use suite::plan::Variant;
+    use suite::plan::{Plan, ScenarioId, Variant};
 
     use super::*;
     use crate::analysis::edits::{self, RunEdit, edited};
@@ -140,11 +156,11 @@ mod tests {
     #[test]
     fn runs_of_different_conditions_are_refused_by_name() {
         for (edit, condition) in REFUSED {
-            let error = check(&suite(), &edited(*edit)).err();
-            let error = error.map(|it| it.to_string()).unwrap_or_default();
+            let refusal = check(&suite(), &edited(*edit)).err();
+            let text = refusal.map_or_else(String::new, |refusal| refusal.to_string());
             let name = format!("a.log (run 1) and a.log (run 1): {condition} is ");
-            assert_eq!(error.is_empty(), condition.is_empty(), "{error}");
-            assert!(error.is_empty() || error.contains(&name), "{error}");
+            assert_eq!(text.is_empty(), condition.is_empty(), "{text}");
+            assert!(text.is_empty() || text.contains(&name), "{text}");
         }
         let alike = edited(edits::equal_labels);
         let refusal = check(&alike, &alike).expect_err("ambiguous").to_string();
@@ -153,7 +169,7 @@ mod tests {
 
     #[test]
     fn boot_arguments_that_a_scenario_uses_must_be_equal() {
-        let of = |id, edit: fn(&mut Plan)| {
+        let planned = |id, edit: fn(&mut Plan)| {
             let cell = cell_of(0, step(Variant::new("idle"), None), Metric::Time, &[1, 2]);
             let mut run = with_steps(id, vec![cell]);
             let plan = run.run.plan.as_mut().expect("a plan");
@@ -189,13 +205,13 @@ mod tests {
             ),
         ];
         for (id, edit, part) in edits {
-            assert!(check(&of(id, |_| ()), &of(id, |_| ())).is_ok());
-            let refusal = check(&of(id, |_| ()), &of(id, edit)).expect_err(part);
+            assert!(check(&planned(id, |_| ()), &planned(id, |_| ())).is_ok());
+            let refusal = check(&planned(id, |_| ()), &planned(id, edit)).expect_err(part);
             assert!(refusal.to_string().contains(part), "{refusal}");
             assert!(
                 check(
-                    &of(ScenarioId::named("null_call"), |_| ()),
-                    &of(ScenarioId::named("null_call"), edit)
+                    &planned(ScenarioId::named("null_call"), |_| ()),
+                    &planned(ScenarioId::named("null_call"), edit)
                 )
                 .is_ok()
             );

@@ -20,29 +20,35 @@ pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = CpuIndex>) -> 
 }
 
 /// Formats the smallest and largest values; returns an empty string if there are no values.
-pub(super) fn range_text(all: impl Iterator<Item = f64>, text: impl Fn(f64) -> String) -> String {
-    match all.minmax_by(|a, b| a.total_cmp(b)).into_option() {
-        Some(ends) => {
-            let (least, most) = (text(ends.0), text(ends.1));
-            if least == most {
-                least
-            } else {
-                format!("{least} to {most}")
-            }
-        }
-        None => String::new(),
+pub(super) fn range_text(
+    values: impl Iterator<Item = f64>,
+    text: impl Fn(f64) -> String,
+) -> String {
+    let Some(ends) = values.minmax_by(|a, b| a.total_cmp(b)).into_option() else {
+        return String::new();
+    };
+    let (least, most) = (text(ends.0), text(ends.1));
+    if least == most {
+        least
+    } else {
+        format!("{least} to {most}")
     }
 }
 
-/// Returns the range of durations in nanoseconds, or in ticks if the clock is unknown.
-pub(super) fn durations_text(run: &Run, all: impl Iterator<Item = f64>) -> String {
+/// Formats the range of durations, which are in nanoseconds, or in ticks if the clock is unknown.
+pub(super) fn durations_text(run: &Run, durations: impl Iterator<Item = f64>) -> String {
     let is_clock_known = run.clock().is_known();
-    range_text(all, |value| match is_clock_known {
-        true if value.abs() < 1000.0 => format!("{} ns", decimal(value)),
-        // Rounds halves up, as tables do.
-        true => format!("{:.2} us", (value / 10.0 + 0.5).floor() / 100.0),
-        false if value == 1.0 => "1 tick".to_owned(),
-        false => format!("{} ticks", decimal(value)),
+    range_text(durations, |duration| {
+        if !is_clock_known && duration == 1.0 {
+            "1 tick".to_owned()
+        } else if !is_clock_known {
+            format!("{} ticks", decimal(duration))
+        } else if duration.abs() < 1000.0 {
+            format!("{} ns", decimal(duration))
+        } else {
+            // Rounds halves up, as tables do.
+            format!("{:.2} us", (duration / 10.0 + 0.5).floor() / 100.0)
+        }
     })
 }
 

@@ -54,7 +54,7 @@ pub struct Latency<'r> {
     pub ticks: u64,
     pub scenario: &'r Scenario,
     pub figure: Figure<'r>,
-    /// True for the very first sample, which is not included in any statistics.
+    /// True for the cold first sample, which is not included in the statistics.
     pub is_cold: bool,
 }
 
@@ -75,33 +75,37 @@ impl Latency<'_> {
 
     /// Describes where the latency comes from: scenario, CPU and samples.
     pub fn origin(&self, run: &LoggedRun) -> String {
-        let figure = self.figure;
-        let n = figure.summary.map_or(0, |summary| summary.n as usize);
-        let samples = match self.is_cold {
-            true => format!("its cold first sample, followed by {}", many(n, "other")),
-            false => format!("the longest of {}", many(n, "sample")),
+        let id = self.scenario.id;
+        let count = self.figure.summary.map_or(0, |summary| summary.n as usize);
+        let samples = if self.is_cold {
+            format!(
+                "its cold first sample, followed by {}",
+                many(count, "other")
+            )
+        } else {
+            format!("the longest of {}", many(count, "sample"))
         };
-        let key = figure.key;
-        let by = match key.is_of_step() {
-            true => {
+        let key = self.figure.key;
+        let how = if key.is_of_step() {
+            let variant = key.step.variant.word();
+            match key.step.value {
                 // If the scenario varies power_state, the reader already knows its value.
-                let x = key.step.value;
-                let x = x.filter(|_| !self.scenario.id.axis().is_some_and(Axis::has_names));
-                let x = x.map_or_else(String::new, |x| {
-                    format!(", {} {x}", x_heading(self.scenario.id))
-                });
-                format!("{}{x}", key.step.variant.word())
+                Some(value) if !id.axis().is_some_and(Axis::has_names) => {
+                    format!("{variant}, {} {value}", x_heading(id))
+                }
+                _ => variant.to_owned(),
             }
-            false => self.scenario.method.word().to_owned(),
+        } else {
+            self.scenario.method.word().to_owned()
         };
-        let (tag, cpu) = (self.scenario.id.short_tag(), run.run.label(figure.cpu));
-        format!("{tag} ({by}), CPU {cpu}, {samples}")
+        let (tag, cpu) = (id.short_tag(), run.run.label(self.figure.cpu));
+        format!("{tag} ({how}), CPU {cpu}, {samples}")
     }
 }
 
-/// The metrics that measure an entry into a state, and an exit from it.
+/// The metrics that measure an entry into a state.
 pub const ENTRY: &[Metric] = &[Metric::Powerdown];
-/// See [`ENTRY`].
+/// The metrics that measure an exit from a state.
 pub const EXIT: &[Metric] = &[Metric::Wakeup, Metric::Wake];
 
 /// Returns the worst cases for each idle state, shallowest first.
@@ -126,47 +130,51 @@ pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
 /// A run's scenarios and figures for one state.
 #[derive(Default)]
 pub struct Suspends<'r> {
-    /// Scenarios of the suite.
+    /// The suite's scenarios that use the state.
     scenarios: Vec<&'r Scenario>,
     pub figures: Vec<(&'r Scenario, Figure<'r>)>,
 }
 
 /// Returns the scenarios and figures of all states, by power_state.
 pub fn suspends(run: &LoggedRun) -> BTreeMap<u32, Suspends<'_>> {
-    let mut all: BTreeMap<u32, Suspends<'_>> = BTreeMap::new();
+    let mut by_state: BTreeMap<u32, Suspends<'_>> = BTreeMap::new();
     for scenario in &run.run.scenarios {
         if let Some((state, _)) = state_of_suite(scenario) {
-            all.entry(state).or_default().scenarios.push(scenario);
+            by_state.entry(state).or_default().scenarios.push(scenario);
         }
         for figure in figures(run, scenario) {
             if let Some(state) = state_of(scenario, &figure) {
-                all.entry(state)
-                    .or_default()
-                    .figures
-                    .push((scenario, figure));
+                let suspends = by_state.entry(state).or_default();
+                suspends.figures.push((scenario, figure));
             }
         }
     }
-    all
+    by_state
 }
 
+/// Returns the worst cases for each idle state, shallowest first, without checking that the run is
+/// complete.
 pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
-    let all = suspends(run);
+    let by_state = suspends(run);
     ensure!(
-        !all.is_empty(),
+        !by_state.is_empty(),
         "{}: no scenario suspended a CPU, so idle-states would be empty",
         run.source.input
     );
-    let each = all.iter().map(|(state, of)| idle_state(run, *state, of));
-    let mut states: Vec<WorstIdleState<'_>> = each.collect::<Result<_>>()?;
-    states.sort_by_key(|it| it.is_deepest);
+    let mut states = by_state
+        .iter()
+        .map(|(power_state, suspends)| idle_state(run, *power_state, suspends))
+        .collect::<Result<Vec<_>>>()?;
+    states.sort_by_key(|state| state.is_deepest);
     Ok(states)
 }
 
 /// Returns the state used by one of the suite's scenarios, and which of the suite's states it is.
 fn state_of_suite(scenario: &Scenario) -> Option<(u32, StateChoice)> {
-    let is_of_all = !scenario.id.only_lead_suspends() && !scenario.suite_cells().is_empty();
-    let choice = scenario.id.state().filter(|_| is_of_all)?;
+    if scenario.id.only_lead_suspends() || scenario.suite_cells().is_empty() {
+        return None;
+    }
+    let choice = scenario.id.state()?;
     Some((scenario.conditions.as_ref()?.power_state?, choice))
 }
 
@@ -177,28 +185,30 @@ fn has_steps_of_suite(id: ScenarioId) -> bool {
 
 /// Returns the state that a figure is for; None if the figure is not from a suspend.
 fn state_of(scenario: &Scenario, figure: &Figure<'_>) -> Option<u32> {
-    match figure.key.is_of_step() {
-        true => figure.cell.power_state,
-        false => state_of_suite(scenario).map(|it| it.0),
+    if figure.key.is_of_step() {
+        figure.cell.power_state
+    } else {
+        state_of_suite(scenario).map(|(power_state, _)| power_state)
     }
 }
 
+/// Returns the worst cases for one state.
 fn idle_state<'r>(
     run: &LoggedRun,
     power_state: u32,
-    of: &Suspends<'r>,
+    suspends: &Suspends<'r>,
 ) -> Result<WorstIdleState<'r>> {
-    check_all_cpus(run, of)?;
-    let what = format!("power_state {power_state:#010x}");
-    let entry = worst(of.latencies(run, ENTRY)).with_context(|| {
+    check_all_cpus(run, suspends)?;
+    let entry = worst(suspends.latencies(run, ENTRY)).with_context(|| {
         format!(
-            "{what}: its entry latency was not measured; this needs the firmware's \
-             timestamps (ENABLE_RUNTIME_INSTRUMENTATION=1, ENABLE_PMF=1)"
+            "power_state {power_state:#010x}: its entry latency was not measured; this needs the \
+             firmware's timestamps (ENABLE_RUNTIME_INSTRUMENTATION=1, ENABLE_PMF=1)"
         )
     })?;
-    let exit = worst(of.latencies(run, EXIT));
-    let exit = exit.with_context(|| format!("{what}: its exit latency was not measured"))?;
-    let choices: Vec<StateChoice> = of
+    let exit = worst(suspends.latencies(run, EXIT)).with_context(|| {
+        format!("power_state {power_state:#010x}: its exit latency was not measured")
+    })?;
+    let choices: Vec<StateChoice> = suspends
         .scenarios
         .iter()
         .filter_map(|scenario| state_of_suite(scenario))
@@ -209,7 +219,7 @@ fn idle_state<'r>(
         // Only the suite's scenarios show whether a state covers more than the core.
         is_deepest: choices.contains(&StateChoice::Deepest)
             && !choices.contains(&StateChoice::Core),
-        timer: timer_in_state(run, of),
+        timer: timer_in_state(run, suspends),
         entry,
         exit,
     })
@@ -217,24 +227,28 @@ fn idle_state<'r>(
 
 /// Rejects a state that was not measured on every CPU. Sweeps are not checked, because they may
 /// have steps with fewer CPUs.
-fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
-    let cpus = run.run.cpu_indices();
-    let of_figures = of.figures.iter().map(|it| it.0);
-    let scenarios = of_figures.chain(of.scenarios.iter().copied());
-    let keys = scenarios.map(|it| (it.id, it.method)).unique();
-    let keys = keys.filter(|it| !has_steps_of_suite(it.0));
-    for (key, cpu) in keys.cartesian_product(cpus) {
+fn check_all_cpus(run: &LoggedRun, suspends: &Suspends<'_>) -> Result<()> {
+    let keys = suspends
+        .figures
+        .iter()
+        .map(|(scenario, _)| *scenario)
+        .chain(suspends.scenarios.iter().copied())
+        .map(|scenario| (scenario.id, scenario.method))
+        .unique()
+        .filter(|(id, _)| !has_steps_of_suite(*id));
+    for ((id, method), cpu) in keys.cartesian_product(run.run.cpu_indices()) {
         // The figures for a CPU that is the helper in some rounds come from rounds with a different
         // helper.
-        let is_measured = of.figures.iter().any(|(scenario, figure)| {
+        let is_measured = suspends.figures.iter().any(|(scenario, figure)| {
             let is_shown = figure.key.is_of_step() || figure.shown.is_some();
-            (scenario.id, scenario.method) == key && figure.cpu == cpu && is_shown
+            let is_same = scenario.id == id && scenario.method == method;
+            is_same && figure.cpu == cpu && is_shown
         });
         ensure!(
             is_measured,
             "{}: {} has no sample from CPU {}, which may be the worst case",
             run.source.input,
-            key.0,
+            id,
             run.run.label(cpu)
         );
     }
@@ -249,40 +263,42 @@ impl<'r> Suspends<'r> {
         run: &LoggedRun,
         metrics: &[Metric],
     ) -> impl Iterator<Item = Latency<'r>> {
-        let all = self.figures.iter().filter(|(scenario, figure)| {
+        let measured = self.figures.iter().filter(|(scenario, figure)| {
             let metric = figure.key.metric;
-            let is_own = metric != Metric::Wake || is_woken_alone(run, scenario, figure);
-            is_own && metrics.contains(&metric)
+            let is_undelayed = metric != Metric::Wake || is_woken_alone(run, scenario, figure);
+            is_undelayed && metrics.contains(&metric)
         });
-        all.flat_map(|&(scenario, figure)| {
-            let most = figure
+        measured.flat_map(|&(scenario, figure)| {
+            let longest = figure
                 .summary
-                .filter(|it| it.n > 0)
-                .map(|it| it.max / u64::from(figure.key.per()));
-            let cold = figure.series.cold;
-            let cold = cold.filter(|_| figure.key.metric != Metric::Wake);
-            let each = [(most, false), (cold, true)].into_iter();
-            each.filter_map(move |(ticks, is_cold)| {
-                Some(Latency {
-                    ticks: ticks?,
-                    scenario,
-                    figure,
-                    is_cold,
+                .filter(|summary| summary.n > 0)
+                .map(|summary| summary.max / u64::from(figure.key.per()));
+            let has_cold = figure.key.metric != Metric::Wake;
+            let cold = figure.series.cold.filter(|_| has_cold);
+            [(longest, false), (cold, true)]
+                .into_iter()
+                .filter_map(move |(ticks, is_cold)| {
+                    Some(Latency {
+                        ticks: ticks?,
+                        scenario,
+                        figure,
+                        is_cold,
+                    })
                 })
-            })
         })
     }
 }
 
 /// Returns the longest latency; if several are equal, the first one.
-pub fn worst<'r>(all: impl Iterator<Item = Latency<'r>>) -> Option<Latency<'r>> {
+pub fn worst<'r>(latencies: impl Iterator<Item = Latency<'r>>) -> Option<Latency<'r>> {
     // `min_by_key` returns the first of equal elements, `max_by_key` the last.
-    all.min_by_key(|it| Reverse(it.ticks))
+    latencies.min_by_key(|latency| Reverse(latency.ticks))
 }
 
+/// Returns the source that woke the CPUs in one of the suite's scenarios.
 fn wake_source(scenario: &Scenario) -> WakeSource {
     let conditions = scenario.conditions.as_ref();
-    conditions.map_or_else(WakeSource::default, |it| it.wake_source)
+    conditions.map_or_else(WakeSource::default, |conditions| conditions.wake_source)
 }
 
 /// Returns true if each CPU in a scenario is woken by its own timer rather than by the lead's SGI.
@@ -296,39 +312,38 @@ fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
 fn is_chain(run: &LoggedRun, scenario: &Scenario) -> bool {
     let plan = run.run.plan.as_ref();
     let pattern = plan.map(|plan| plan.wake_by(scenario.method));
-    pattern.is_none_or(|it| it == WakePattern::Chain)
+    pattern.is_none_or(|pattern| pattern == WakePattern::Chain)
 }
 
 /// Returns true if a CPU's wake-up does not have to wait for those of other CPUs.
 fn is_woken_alone(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> bool {
-    let (is_parallel, source) = match figure.key.is_of_step() {
-        true => (
-            figure.key.step.cpus == ActiveCpus::All,
-            figure.cell.wake_source,
-        ),
-        false => (scenario.id.is_parallel(), Some(wake_source(scenario))),
+    let (is_parallel, source) = if figure.key.is_of_step() {
+        let is_parallel = figure.key.step.cpus == ActiveCpus::All;
+        (is_parallel, figure.cell.wake_source)
+    } else {
+        (scenario.id.is_parallel(), Some(wake_source(scenario)))
     };
     !is_parallel || !is_chain(run, scenario) && source == Some(WakeSource::OwnTimers)
 }
 
 /// Returns what happens to the timer in the state, as inferred from the interrupts that woke CPUs.
-pub fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
+pub fn timer_in_state(run: &LoggedRun, suspends: &Suspends<'_>) -> TimerInState {
+    let scenarios = || suspends.scenarios.iter();
     // Each cell in a step has its own wake-up source.
-    let figures = of.figures.iter().map(|it| it.1);
-    let steps = figures.filter(|it| it.key.is_of_step());
-    let source = |it: Figure<'_>| it.cell.wake_source.unwrap_or_default();
-    let mut suite = of.scenarios.iter();
-    let stops = suite
-        .clone()
-        .any(|it| wake_source(it) != WakeSource::OwnTimers)
-        || steps.clone().any(|it| source(it) != WakeSource::OwnTimers);
-    let wakes = suite.any(|it| wakes_itself(run, it))
-        || steps
-            .clone()
-            .any(|it| it.key.step.cpus == ActiveCpus::Alone && it.series.summary.n > 0);
-    match stops {
-        true => TimerInState::Stops,
-        false if wakes && run.run.facts.is_some() => TimerInState::WakesCpu,
-        false => TimerInState::NotMeasured,
+    let steps = || {
+        let figures = suspends.figures.iter().map(|(_, figure)| figure);
+        figures.filter(|figure| figure.key.is_of_step())
+    };
+    let source = |step: &Figure<'_>| step.cell.wake_source.unwrap_or_default();
+    let stops = scenarios().any(|scenario| wake_source(scenario) != WakeSource::OwnTimers)
+        || steps().any(|step| source(step) != WakeSource::OwnTimers);
+    let wakes = scenarios().any(|scenario| wakes_itself(run, scenario))
+        || steps().any(|step| step.key.step.cpus == ActiveCpus::Alone && step.series.summary.n > 0);
+    if stops {
+        TimerInState::Stops
+    } else if wakes && run.run.facts.is_some() {
+        TimerInState::WakesCpu
+    } else {
+        TimerInState::NotMeasured
     }
 }

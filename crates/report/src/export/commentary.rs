@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use itertools::Itertools as _;
 use serde::Serialize;
 use suite::findings::{LAST_MAN, LOCK_QUEUE, LOST, NOT_COUNTED, WAITED};
-use suite::model::Kind;
+use suite::model::{Kind, Scenario};
 use suite::plan::{Method, ScenarioId};
 
-use crate::analysis::compare::{CHANGED, Comparison};
+use crate::analysis::compare::{CHANGED, Change, Comparison};
 use crate::analysis::explain::{ENTRY_QUEUE, EXTRA_FLUSH, PLATFORM_LOCK};
 use crate::analysis::findings::{
     BasedFinding, Basis, CONTENTION, DIRTY_FLUSH, FLUSH_OF_CLUSTER, UNCHANGED, explanations,
@@ -27,6 +27,16 @@ struct Ranked {
     rank: usize,
     greatest: u64,
     sentence: String,
+}
+
+impl Ranked {
+    /// Returns the sentence, preceded by the scenario's name.
+    fn with_scenario(self) -> String {
+        match self.scenario {
+            Some(id) => format!("{}: {}", id.name(), self.sentence),
+            None => self.sentence,
+        }
+    }
 }
 
 /// The most important findings, followed by the others for each scenario.
@@ -53,95 +63,131 @@ const MATTERS: [Kind; 12] = [
     DIRTY_FLUSH,
 ];
 
+/// Returns a kind's place in [`MATTERS`]; the other kinds come last.
 fn rank(kind: Kind) -> usize {
-    let place = MATTERS.iter().position(|it| *it == kind);
-    place.unwrap_or(MATTERS.len())
+    let index = MATTERS.iter().position(|important| *important == kind);
+    index.unwrap_or(MATTERS.len())
 }
 
 impl Commentary {
     /// Ranks the findings about the suite in `run` and those about the comparison.
     pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
-        let suite = run.run.scenarios.iter().filter(|it| it.id.is_suite());
-        // The tables cover only this method.
-        let suite = suite.filter(|it| it.method == Method::Tftf);
-        let own = suite.flat_map(|scenario| {
-            let all = findings(run, scenario).into_iter();
-            let all = all.filter(|it| it.kind != Kind::NOT_TOLD);
-            all.map(|it| Ranked {
-                scenario: Some(scenario.id),
-                rank: rank(it.kind),
-                greatest: 0,
-                sentence: it.sentence,
-            })
-        });
-        let compared = comparison.into_iter().flat_map(|comparison| {
-            let all = comparison.findings.iter();
-            let is_shown = |it: &Basis| it.scenario.method == Method::Tftf;
-            let all = all.filter(|it| it.finding.kind != UNCHANGED);
-            let all = all.filter(move |it| it.basis.iter().all(is_shown));
-            all.map(|it| ranked(comparison, it))
-        });
-        let explained = explanations(run).into_iter().map(|it| Ranked {
+        let from_scenarios = run
+            .run
+            .scenarios
+            .iter()
+            // The tables cover only this method.
+            .filter(|scenario| scenario.id.is_suite() && scenario.method == Method::Tftf)
+            .flat_map(|scenario| of_scenario(run, scenario));
+        let from_tables = explanations(run).into_iter().map(|explanation| Ranked {
             scenario: None,
-            rank: rank(it.finding.kind),
+            rank: rank(explanation.finding.kind),
             greatest: 0,
-            sentence: it.finding.sentence,
+            sentence: explanation.finding.sentence,
         });
-        let ranked = compared.chain(own).chain(explained);
-        let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
+        let ranked = comparison
+            .into_iter()
+            .flat_map(of_comparison)
+            .chain(from_scenarios)
+            .chain(from_tables)
+            .sorted_by_key(|finding| (finding.rank, Reverse(finding.greatest)));
         // Keep only one finding per scenario and kind, because the others say the same thing about
         // different figures.
         let mut seen = HashSet::new();
-        let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|it| {
-            let is_first = it.rank < MATTERS.len() && seen.len() < FIRST;
-            is_first && seen.insert((it.scenario.map(ScenarioId::index), it.rank))
-        });
-        let named = |it: Ranked| match it.scenario {
-            Some(id) => format!("{}: {}", id.name(), it.sentence),
-            None => it.sentence,
-        };
-        let place = |it: &Ranked| it.scenario.map_or(usize::MAX, ScenarioId::index);
-        let rest = rest.into_iter().sorted_by_key(place);
-        let rest = rest.chunk_by(|it| it.scenario.map(ScenarioId::name));
-        let rest = rest.into_iter().map(|(name, all)| {
-            let sentences = all.map(|it| it.sentence);
-            (name, sentences.collect())
+        let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|finding| {
+            let can_be_first = finding.rank < MATTERS.len() && seen.len() < FIRST;
+            can_be_first && seen.insert((finding.scenario.map(ScenarioId::index), finding.rank))
         });
         Self {
-            first: first.into_iter().map(named).collect(),
-            rest: rest.collect(),
+            first: first.into_iter().map(Ranked::with_scenario).collect(),
+            rest: by_scenario(rest),
         }
     }
 }
 
-fn ranked(comparison: &Comparison, found: &BasedFinding) -> Ranked {
-    let scenario = found
+/// Returns the findings about one of the run's scenarios.
+fn of_scenario(run: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
+    findings(run, scenario)
+        .into_iter()
+        .filter(|finding| finding.kind != Kind::NOT_TOLD)
+        .map(|finding| Ranked {
+            scenario: Some(scenario.id),
+            rank: rank(finding.kind),
+            greatest: 0,
+            sentence: finding.sentence,
+        })
+        .collect()
+}
+
+/// Returns the findings about a comparison.
+fn of_comparison(comparison: &Comparison) -> Vec<Ranked> {
+    let is_tftf = |basis: &Basis| basis.scenario.method == Method::Tftf;
+    comparison
+        .findings
+        .iter()
+        .filter(|based| based.finding.kind != UNCHANGED)
+        .filter(|based| based.basis.iter().all(is_tftf))
+        .map(|based| ranked(comparison, based))
+        .collect()
+}
+
+/// Returns the sentences by scenario, in the order of the suite. Those that are not about a single
+/// scenario come last.
+fn by_scenario(ranked: Vec<Ranked>) -> Vec<(Option<&'static str>, Vec<String>)> {
+    let place = |finding: &Ranked| finding.scenario.map_or(usize::MAX, ScenarioId::index);
+    let groups = ranked
+        .into_iter()
+        .sorted_by_key(place)
+        .chunk_by(|finding| finding.scenario.map(ScenarioId::name));
+    groups
+        .into_iter()
+        .map(|(name, findings)| {
+            let sentences = findings.map(|finding| finding.sentence);
+            (name, sentences.collect())
+        })
+        .collect()
+}
+
+/// Returns a finding about a comparison. If it is about a single scenario, its sentence omits the
+/// scenario's name.
+fn ranked(comparison: &Comparison, based: &BasedFinding) -> Ranked {
+    let scenario = based
         .basis
         .iter()
-        .map(|it| it.scenario.id)
+        .map(|basis| basis.scenario.id)
         .all_equal_value()
         .ok();
-    let sentence = found.finding.sentence.as_str();
-    let own = scenario.and_then(|id| sentence.strip_prefix(id.name())?.strip_prefix(": "));
-    let greatest = found.basis.iter().map(|it| greatest(comparison, it)).max();
+    let whole = based.finding.sentence.as_str();
+    let without_scenario =
+        scenario.and_then(|id| whole.strip_prefix(id.name())?.strip_prefix(": "));
+    let greatest = based
+        .basis
+        .iter()
+        .map(|basis| greatest(comparison, basis))
+        .max();
     Ranked {
         scenario,
-        rank: rank(found.finding.kind),
+        rank: rank(based.finding.kind),
         greatest: greatest.unwrap_or(0),
-        sentence: own.unwrap_or(sentence).to_owned(),
+        sentence: without_scenario.unwrap_or(whole).to_owned(),
     }
 }
 
 /// Returns the largest change behind a finding, in nanoseconds.
 fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
-    let scenarios = comparison
+    let is_basis = |change: &&Change| {
+        let metric = change.key.suite_metric();
+        metric.is_some_and(|metric| basis.metrics.contains(&metric))
+            && basis.cpus.contains(&change.cpu)
+    };
+    let changes = comparison
         .scenarios
         .iter()
-        .filter(|it| it.key == basis.scenario);
-    let changes = scenarios.flat_map(|it| it.changes());
-    let own = changes.filter(|it| {
-        let metric = it.key.suite_metric();
-        metric.is_some_and(|it| basis.metrics.contains(&it)) && basis.cpus.contains(&it.cpu)
-    });
-    own.map(|it| it.delta().abs() as u64).max().unwrap_or(0)
+        .filter(|scenario| scenario.key == basis.scenario)
+        .flat_map(|scenario| scenario.changes());
+    changes
+        .filter(is_basis)
+        .map(|change| change.delta().abs() as u64)
+        .max()
+        .unwrap_or(0)
 }

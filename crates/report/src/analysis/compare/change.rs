@@ -48,6 +48,7 @@ pub(crate) enum ChangeOutcome {
 }
 
 impl Change {
+    /// Returns the new figure minus the old one.
     pub fn delta(&self) -> f64 {
         self.new.figure - self.old.figure
     }

@@ -22,8 +22,9 @@ pub fn compare(
     baseline: &LoggedRun,
     options: &Options,
 ) -> Result<Vec<Comparison>> {
-    let runs = runs.iter().enumerate();
-    runs.map(|(place, run)| compare_one(place, run, baseline, options))
+    runs.iter()
+        .enumerate()
+        .map(|(index, run)| compare_one(index, run, baseline, options))
         .collect()
 }
 
@@ -49,8 +50,9 @@ fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// Compares the run with this index.
 fn compare_one(
-    place: usize,
+    index: usize,
     new: &LoggedRun,
     old: &LoggedRun,
     options: &Options,
@@ -61,8 +63,10 @@ fn compare_one(
     let sides = Sides::of(callers.as_ref().unwrap_or(new), old, options.tolerance_ppm)?;
     let (scenarios, refused) = compare_scenarios(&sides, &options.across, is_pmf_cost);
     if scenarios.is_empty() {
-        let mut whys = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
-        let mut why = whys.join("; ");
+        let mut why = refused
+            .iter()
+            .map(|refusal| format!("{}: {}", refusal.id, refusal.why))
+            .join("; ");
         if options.shows_pmf_cost
             && let Some(why_no_cost) = pmf_cost::why_not_shown(new, old)
         {
@@ -77,7 +81,7 @@ fn compare_one(
     };
     let findings = of_difference(&difference, is_pmf_cost);
     Ok(Comparison {
-        run: place,
+        run: index,
         tolerance_ppm: options.tolerance_ppm,
         row_pairing: sides.row_pairing,
         findings,
@@ -95,9 +99,12 @@ fn compare_scenarios(
     across: &[Across],
     is_pmf_cost: bool,
 ) -> (Vec<ComparedScenario>, Vec<Refused>) {
-    let (mut scenarios, mut refused) = (Vec::new(), Vec::new());
-    // The baseline scenarios that were compared, and those that could not be compared.
-    let (mut met, mut missed) = (Vec::new(), Vec::new());
+    let mut scenarios = Vec::new();
+    let mut refused = Vec::new();
+    // The baseline scenarios that were compared, and those that could not be compared, each with
+    // the index of the refusal.
+    let mut met = Vec::new();
+    let mut missed = Vec::new();
     for scenario in &sides.new.run.scenarios {
         let before = baseline_scenario(&sides.old.run, scenario.key());
         let key = before.map(Scenario::key);
@@ -112,14 +119,19 @@ fn compare_scenarios(
             }
         }
     }
-    let lost = sides.old.run.scenarios.iter().filter(|it| has_figures(it));
-    for scenario in lost.filter(|it| !met.contains(&it.key())) {
-        match missed.iter().find(|it| it.0 == scenario.key()) {
-            Some((_, place)) => refused[*place].in_baseline = true,
+    let lost = sides
+        .old
+        .run
+        .scenarios
+        .iter()
+        .filter(|scenario| has_figures(scenario) && !met.contains(&scenario.key()));
+    for scenario in lost {
+        match missed.iter().find(|(key, _)| *key == scenario.key()) {
+            Some((_, index)) => refused[*index].in_baseline = true,
             None => {
-                let mut all = sides.new.run.scenarios.iter();
-                let is_by_another = all.any(|it| it.id == scenario.id);
-                let how = if is_by_another {
+                let mut others = sides.new.run.scenarios.iter();
+                let has_other_method = others.any(|other| other.id == scenario.id);
+                let how = if has_other_method {
                     " with this method"
                 } else {
                     ""
@@ -132,6 +144,7 @@ fn compare_scenarios(
     (scenarios, refused)
 }
 
+/// Compares a scenario with `before`, the baseline's, or returns the reason why it cannot.
 fn compare_scenario(
     sides: &Sides<'_>,
     new: &Scenario,
@@ -140,8 +153,8 @@ fn compare_scenario(
     is_pmf_cost: bool,
 ) -> Result<ComparedScenario, Incomparable> {
     let old = before.ok_or(Incomparable::NotInBaseline)?;
-    let of = [(sides.new, Some(new)), (&sides.old, Some(old))];
-    match refusal(of, across) {
+    let both = [(sides.new, Some(new)), (&sides.old, Some(old))];
+    match refusal(both, across) {
         Some(why) => Err(Incomparable::Conditions(why)),
         None if is_pmf_cost && new.id.has_queue() => Err(Incomparable::Queue),
         None => compare_figures(sides, new, old).map_err(|why| match why {

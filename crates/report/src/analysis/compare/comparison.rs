@@ -133,21 +133,40 @@ impl Refused {
     }
 }
 
+/// Returns a clause about the CPUs that have a row only in the run; None if there are none, or if
+/// rows are not paired by CPU.
+fn new_rows(scenario: &ComparedScenario, run: &Run) -> Option<String> {
+    let (news, _) = &scenario.unpaired;
+    if scenario.judged_by == ChangeList::Order || news.is_empty() {
+        return None;
+    }
+    let cpus = cpus_text(run, news.iter().copied());
+    Some(format!("{cpus}, which only the run has"))
+}
+
 /// Returns the baseline scenario to compare with a scenario of the run, preferably one with the
 /// same method and helper.
 pub(in crate::analysis) fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
-    let mut same = old.scenarios.iter().filter(|it| it.id == key.id);
-    let by_method = same.clone().find(|it| it.method == key.method);
-    let found = old.scenario(key).or(by_method);
-    found.or_else(|| same.next())
+    let same = || {
+        old.scenarios
+            .iter()
+            .filter(|scenario| scenario.id == key.id)
+    };
+    old.scenario(key)
+        .or_else(|| same().find(|scenario| scenario.method == key.method))
+        .or_else(|| same().next())
 }
 
 /// Returns a scenario's name, including its method if a run used several methods for it.
 pub(crate) fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
-    let has_one = |run: &Run| run.scenarios.iter().map(|it| it.method).all_equal();
-    match has_one(sides.0) && has_one(sides.1) {
-        true => key.id.name().to_owned(),
-        false => format!("{}, method {}", key.id.name(), key.method.word()),
+    let has_one_method = |run: &Run| {
+        let mut methods = run.scenarios.iter().map(|scenario| scenario.method);
+        methods.all_equal()
+    };
+    if has_one_method(sides.0) && has_one_method(sides.1) {
+        key.id.name().to_owned()
+    } else {
+        format!("{}, method {}", key.id.name(), key.method.word())
     }
 }
 
@@ -162,8 +181,8 @@ impl ComparedScenario {
 }
 
 impl Comparison {
-    /// Returns the outcome of a change in one of a scenario's two lists. Returns None if the list does
-    /// not count, or if the change is the cost of PMF, which is neither better nor worse.
+    /// Returns the outcome of a change in one of a scenario's two lists. Returns None if the list
+    /// does not count, or if the change is the cost of PMF, which is neither better nor worse.
     pub(crate) fn outcome(
         &self,
         scenario: &ComparedScenario,
@@ -200,16 +219,21 @@ impl Comparison {
     /// Returns one clause for each kind of baseline data that was not compared, with the option
     /// that allows the gap.
     pub fn lacks(&self) -> Vec<String> {
-        let lacks = self.scenarios.iter().flat_map(|it| &it.lacks);
-        let (figures, cpus) = (lacks.clone().count(), lacks.unique_by(|it| it.0).count());
+        let lacks = || self.scenarios.iter().flat_map(|scenario| &scenario.lacks);
+        let figures = lacks().count();
+        let cpus = lacks().unique_by(|(cpu, _)| cpu).count();
         let of_cpus = format!("{} for {}", many(figures, "figure"), many(cpus, "CPU"));
-        let scenarios = self.refused.iter().filter(|it| it.in_baseline).count();
-        let each = [
+        let scenarios = self
+            .refused
+            .iter()
+            .filter(|refusal| refusal.in_baseline)
+            .count();
+        let gaps = [
             (scenarios, many(scenarios, "scenario"), Across::Scenarios),
             (figures, of_cpus, Across::Cpus),
         ];
-        let each = each.into_iter();
-        each.filter(|(count, _, across)| *count > 0 && !self.across.contains(across))
+        gaps.into_iter()
+            .filter(|(count, _, across)| *count > 0 && !self.across.contains(across))
             .map(|(_, text, across)| {
                 let option = across.option();
                 format!("{text} in the baseline not compared ({option} allows this)")
@@ -217,40 +241,45 @@ impl Comparison {
             .collect()
     }
 
-    /// Returns sentences about rows that have no counterpart, each covering all scenarios to which
-    /// it applies. `run` is the run that was compared.
+    /// Returns sentences about rows that have no counterpart. Each sentence covers all scenarios to
+    /// which it applies. `run` is the run that was compared.
     pub fn lone_rows(&self, run: &Run) -> Vec<String> {
         let clauses = self.scenarios.iter().flat_map(|scenario| {
-            let lacks = scenario.lacks.iter();
-            let lacks = lacks.map(|(cpu, key)| (*cpu, key.in_sentence()));
-            let by_cpu = grouped(lacks)
-                .into_iter()
-                .map(|(cpu, all)| (all.join(", "), cpu));
-            let olds = grouped(by_cpu).into_iter().map(|(metrics, cpus)| {
-                let cpus = cpus_text(&self.baseline.run, cpus);
-                let why = if self.is_pmf_cost {
-                    "which do not show the cost of PMF"
-                } else {
-                    "which only the baseline has"
-                };
-                format!("{metrics} for {cpus}, {why}")
-            });
-            let lone = scenario.unpaired.0.as_slice();
-            let has_lone = scenario.judged_by == ChangeList::Cpu && !lone.is_empty();
-            let news = has_lone.then(|| {
-                let cpus = cpus_text(run, lone.iter().copied());
-                format!("{cpus}, which only the run has")
-            });
             let tag = scenario.key.id.tag();
-            olds.chain(news)
+            self.old_rows(scenario)
+                .into_iter()
+                .chain(new_rows(scenario, run))
                 .map(move |clause| (clause, tag))
-                .collect::<Vec<_>>()
         });
-        let each = grouped(clauses).into_iter();
-        each.map(|(clause, tags)| {
-            let tags = tags.iter().dedup().join(", ");
-            format!("Not compared: {clause}, in {tags}.")
-        })
-        .collect()
+        grouped(clauses)
+            .into_iter()
+            .map(|(clause, tags)| {
+                let list = tags.iter().dedup().format(", ");
+                format!("Not compared: {clause}, in {list}.")
+            })
+            .collect()
+    }
+
+    /// Returns a clause for each group of CPUs that have the same figures only in the baseline.
+    fn old_rows(&self, scenario: &ComparedScenario) -> Vec<String> {
+        let lacks = scenario
+            .lacks
+            .iter()
+            .map(|(cpu, key)| (*cpu, key.in_sentence()));
+        let by_metrics = grouped(lacks)
+            .into_iter()
+            .map(|(cpu, metrics)| (metrics.join(", "), cpu));
+        let why = if self.is_pmf_cost {
+            "which do not show the cost of PMF"
+        } else {
+            "which only the baseline has"
+        };
+        grouped(by_metrics)
+            .into_iter()
+            .map(|(metrics, cpus)| {
+                let cpus = cpus_text(&self.baseline.run, cpus);
+                format!("{metrics} for {cpus}, {why}")
+            })
+            .collect()
     }
 }

@@ -84,38 +84,57 @@ pub(super) fn compare_figures(
     if compared.changes().is_empty() {
         return Err(Incomparable::NothingInCommon);
     }
-    let changes = compared.changes().iter().map(|it| (it.old_cpu, it.key));
-    let changes: HashSet<(CpuIndex, FigureKey)> = changes.collect();
-    let olds = then.figures.iter().map(|it| (it.cpu, it.key));
-    compared.lacks = olds.filter(|it| !changes.contains(it)).collect();
+    let covered: HashSet<(CpuIndex, FigureKey)> = compared
+        .changes()
+        .iter()
+        .map(|change| (change.old_cpu, change.key))
+        .collect();
+    compared.lacks = then
+        .figures
+        .iter()
+        .map(|figure| (figure.cpu, figure.key))
+        .filter(|cpu_and_key| !covered.contains(cpu_and_key))
+        .collect();
     Ok(compared)
 }
 
-/// Returns the CPUs for which the other side has no row.
+/// Returns the CPUs for which the other side has no row: the run's, and the baseline's.
 fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<CpuIndex>, Vec<CpuIndex>) {
     if sides.row_pairing == RowPairing::Ambiguous {
         return (Vec::new(), Vec::new());
     }
-    let cpus = |of: &Scenario| of.suite_cells().iter().map(|it| it.cpu).collect();
-    let (mut news, mut olds): (Vec<CpuIndex>, Vec<CpuIndex>) = (cpus(new), cpus(old));
-    news.retain(|cpu| sides.old_cpu(*cpu).and_then(|it| old.cell(it)).is_none());
-    olds.retain(|cpu| sides.new_cpu(*cpu).and_then(|it| new.cell(it)).is_none());
-    (news, olds)
+    let lacks_old = |cpu: &CpuIndex| {
+        let old_cpu = sides.old_cpu(*cpu);
+        old_cpu.and_then(|old_cpu| old.cell(old_cpu)).is_none()
+    };
+    let lacks_new = |cpu: &CpuIndex| {
+        let new_cpu = sides.new_cpu(*cpu);
+        new_cpu.and_then(|new_cpu| new.cell(new_cpu)).is_none()
+    };
+    let news = new.suite_cells().iter().map(|cell| cell.cpu);
+    let olds = old.suite_cells().iter().map(|cell| cell.cpu);
+    (
+        news.filter(lacks_old).collect(),
+        olds.filter(lacks_new).collect(),
+    )
 }
 
+/// Compares each CPU's figures with those of the same CPU in the baseline.
 fn by_cpu(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec<Change> {
     let olds = by_cpu_and_key(then.figures.clone());
-    let each = now.figures.iter().filter_map(|figure| {
-        let old = olds.get(&(sides.old_cpu(figure.cpu)?, figure.key))?;
-        let tick = now.tick(figure.key).max(then.tick(figure.key));
-        let (new, old) = ((figure, now.value(figure)), (old, then.value(old)));
-        Some(change(sides, tick, new, old, None))
+    let changes = now.figures.iter().filter_map(|new| {
+        let old = olds.get(&(sides.old_cpu(new.cpu)?, new.key))?;
+        let tick = now.tick(new.key).max(then.tick(new.key));
+        let new_value = (new, now.value(new));
+        let old_value = (old, then.value(old));
+        Some(change(sides, tick, new_value, old_value, None))
     });
-    each.collect()
+    changes.collect()
 }
 
+/// Compares the figures by size rank.
 fn by_order(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec<Change> {
-    let mut all = Vec::new();
+    let mut changes = Vec::new();
     for key in now.keys() {
         // The meaning of the figures depends on the number of CPUs in the queue.
         if now.count_of(key) != then.count_of(key) {
@@ -123,32 +142,36 @@ fn by_order(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec
         }
         // Use all rounds if both sides have them, otherwise the round that each side shows in its
         // tables.
-        let places = now.places(key).zip(then.places(key));
-        let [of_now, of_then] = match &places {
-            Some((now, then)) => [Some(&now[..]), Some(&then[..])],
+        let summaries = now
+            .position_summaries(key)
+            .zip(then.position_summaries(key));
+        let [new_summaries, old_summaries] = match &summaries {
+            Some((new, old)) => [Some(&new[..]), Some(&old[..])],
             None => [None; 2],
         };
-        let news = now.values_by_order(key, of_now);
-        let olds = then.values_by_order(key, of_then);
+        let news = now.values_by_order(key, new_summaries);
+        let olds = then.values_by_order(key, old_summaries);
         let tick = now.tick(key).max(then.tick(key));
-        for (place, (new, old)) in news.into_iter().zip(olds).enumerate() {
-            all.push(change(sides, tick, new, old, Some(place)));
+        for (rank, (new, old)) in news.into_iter().zip(olds).enumerate() {
+            changes.push(change(sides, tick, new, old, Some(rank)));
         }
     }
-    all
+    changes
 }
 
+/// Returns a change with its verdict. Each side is a figure and its value, and `tick` is the
+/// coarser of the two resolutions.
 fn change(
     sides: &Sides<'_>,
     tick: f64,
     (new, now): (&Figure<'_>, ComparedValue),
     (old, then): (&Figure<'_>, ComparedValue),
-    place: Option<usize>,
+    rank: Option<usize>,
 ) -> Change {
     let key = new.key;
     Change {
         key,
-        place,
+        place: rank,
         cpu: new.cpu,
         old_cpu: old.cpu,
         outcome: ChangeOutcome::of_figures(key, &now, &then, sides.tolerance, tick),

@@ -19,8 +19,8 @@ fn is_pmf_added(new: &LoggedRun, old: &LoggedRun) -> bool {
     has_pmf(new) == Some(true) && has_pmf(old) == Some(false)
 }
 
-/// Returns true if the difference between the runs is the cost of PMF: only the firmware of `new` has
-/// PMF, and nothing else differs.
+/// Returns true if the difference between the runs is the cost of PMF: only the firmware of `new`
+/// has PMF, and nothing else differs.
 pub(super) fn is_pmf_cost(new: &LoggedRun, old: &LoggedRun) -> bool {
     is_pmf_added(new, old) && other_difference(new, old).is_none()
 }
@@ -38,12 +38,13 @@ pub(super) fn why_not_shown(new: &LoggedRun, old: &LoggedRun) -> Option<String> 
 
 /// Describes a difference between the runs, other than PMF.
 fn other_difference(new: &LoggedRun, old: &LoggedRun) -> Option<String> {
-    let of_runs = differences(PMF_COST_RUNS, [(new, None), (old, None)], true).next();
-    let of_runs = of_runs.map(|difference| {
-        let [now, then] = difference.values;
-        (difference.name, now, then)
-    });
-    let (name, now, then) = of_runs.or_else(|| differing_fact(&new.run, &old.run))?;
+    let condition = differences(PMF_COST_RUNS, [(new, None), (old, None)], true)
+        .next()
+        .map(|difference| {
+            let [now, then] = difference.values;
+            (difference.name, now, then)
+        });
+    let (name, now, then) = condition.or_else(|| differing_fact(&new.run, &old.run))?;
     Some(format!(
         "{name} is {now} in the run, but {then} in the baseline"
     ))
@@ -51,16 +52,16 @@ fn other_difference(new: &LoggedRun, old: &LoggedRun) -> Option<String> {
 
 /// Returns the first fact that differs, with its values. Facts that depend on PMF are ignored.
 fn differing_fact(new: &Run, old: &Run) -> Option<(String, String, String)> {
-    const OF_PMF: [&str; 2] = ["pmf", "overheads"];
+    const PMF_KEYS: [&str; 2] = ["pmf", "overheads"];
     let [now, then] = [new, old].map(|run| {
         let facts = serde_json::to_value(run.facts.as_ref());
         facts.expect("facts have only string keys")
     });
-    let keys = [&now, &then].map(|facts| facts.as_object().into_iter().flat_map(Map::keys));
-    let key = keys
+    let key = [&now, &then]
         .into_iter()
-        .flatten()
-        .find(|key| !OF_PMF.contains(&key.as_str()) && now.get(key) != then.get(key))?;
+        .filter_map(|facts| facts.as_object())
+        .flat_map(Map::keys)
+        .find(|key| !PMF_KEYS.contains(&key.as_str()) && now.get(key) != then.get(key))?;
     let value = |facts: &Value| {
         facts
             .get(key)
@@ -69,19 +70,20 @@ fn differing_fact(new: &Run, old: &Run) -> Option<(String, String, String)> {
     Some((key.clone(), value(&now), value(&then)))
 }
 
-/// Returns a run whose firmware has PMF with the figures that firmware without PMF would give: those
-/// measured by the caller. Omits figures that depend on PMF or on other CPUs.
+/// Returns a run with the figures that firmware without PMF would give: those measured by the
+/// caller. Omits figures that depend on PMF or on other CPUs.
 pub(super) fn callers_times(run: &LoggedRun) -> LoggedRun {
-    let mut run = run.clone();
-    for scenario in &mut run.run.scenarios {
+    let mut without_pmf = run.clone();
+    for scenario in &mut without_pmf.run.scenarios {
         if let Some(conditions) = &mut scenario.conditions {
             conditions.pmf = false;
         }
         scenario.cells.iter_mut().for_each(keep_callers_times);
     }
-    run
+    without_pmf
 }
 
+/// Removes the series that the caller does not measure, and shows the medians of the others.
 fn keep_callers_times(cell: &mut Cell) {
     let has_slept = cell.summary(Metric::Wake).is_some();
     let step = cell.step;
@@ -92,6 +94,7 @@ fn keep_callers_times(cell: &mut Cell) {
     }
 }
 
+/// Returns true if the caller measures the figure and it depends neither on PMF nor on other CPUs.
 fn is_callers_time(step: CellStep, metric: Metric, has_slept: bool) -> bool {
     if !step.is_only() {
         let is_callers = matches!(metric, Metric::Time | Metric::Wake | Metric::TurnOn);

@@ -44,7 +44,7 @@ impl std::str::FromStr for RowIs {
     fn from_str(text: &str) -> Result<Self, NotACpu> {
         // The standard library's parsers would accept a sign.
         let is_plain = !text.contains('+');
-        let read = || match text.strip_prefix("0x") {
+        let parse = || match text.strip_prefix("0x") {
             Some(digits) => {
                 let number = u64::from_str_radix(digits, 16).ok()?;
                 Some(Self::Mpidr(Mpidr::try_from(number).ok()?))
@@ -54,8 +54,9 @@ impl std::str::FromStr for RowIs {
                 Some(Self::Label(cluster.parse().ok()?, core.parse().ok()?))
             }
         };
-        let cpu = read().filter(|_| is_plain);
-        cpu.ok_or_else(|| NotACpu(text.to_owned()))
+        parse()
+            .filter(|_| is_plain)
+            .ok_or_else(|| NotACpu(text.to_owned()))
     }
 }
 
@@ -66,36 +67,38 @@ pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs
         return Ok(());
     }
     let lacks_names = |run: &LoggedRun| is_ambiguous(&run.run) || run.header.has_unknown_clusters;
-    let is_named = lacks_names(baseline) || !runs.iter().any(lacks_names);
+    let names_baseline = lacks_names(baseline) || !runs.iter().any(lacks_names);
     for run in runs.iter_mut().filter(|run| lacks_names(run)) {
         name_cpus(run, rows)?;
     }
-    if is_named {
+    if names_baseline {
         name_cpus(baseline, rows)?;
     }
-    let is_mpidr = |it: &RowIs| matches!(it, RowIs::Mpidr(_));
-    let lacks = |it: &&LoggedRun| it.run.cpus.iter().any(|cpu| cpu.mpidr.is_none());
-    let without = runs.iter().chain([&*baseline]).find(lacks);
-    if let Some(run) = without.filter(|_| rows.iter().any(is_mpidr)) {
+    let has_mpidr = rows.iter().any(|row| matches!(row, RowIs::Mpidr(_)));
+    let lacks_mpidr = |run: &&LoggedRun| run.run.cpus.iter().any(|cpu| cpu.mpidr.is_none());
+    let mut sides = runs.iter().chain([&*baseline]);
+    if has_mpidr && let Some(run) = sides.find(lacks_mpidr) {
         let input = &run.source.input;
         bail!("--row-cpus contains MPIDRs, but {input} has none: use labels, such as 0.1");
     }
     Ok(())
 }
 
+/// Assigns one CPU to each of a run's rows.
 fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     let cpus = &mut run.run.cpus;
-    let (named, count, input) = (many(rows.len(), "CPU"), cpus.len(), &run.source.input);
-    let has = many(count, "row");
+    let input = &run.source.input;
     ensure!(
-        rows.len() == count,
-        "--row-cpus lists {named}, but {input} has {has}"
+        rows.len() == cpus.len(),
+        "--row-cpus lists {}, but {input} has {}",
+        many(rows.len(), "CPU"),
+        many(cpus.len(), "row")
     );
-    for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
+    for (index, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
         ensure!(
-            !rows[..place].contains(row),
+            !rows[..index].contains(row),
             "--row-cpus lists a CPU twice: entry {} is a duplicate",
-            place + 1
+            index + 1
         );
         match *row {
             RowIs::Mpidr(mpidr) => cpu.mpidr = Some(mpidr),
@@ -123,7 +126,11 @@ fn check_clusters(side: &LoggedRun, other: &LoggedRun) -> Result<()> {
     Ok(())
 }
 
-/// The two runs, their CPU pairs, and the thresholds for a change.
+/// The two runs, their CPU pairs, and the tolerance.
+///
+/// Holding one proves that rows can be paired: the two runs have a CPU in common, or all figures
+/// are compared by rank. It does not prove that the runs, or any two of their scenarios, were
+/// measured under the same conditions.
 pub(in crate::analysis) struct Sides<'r> {
     pub(in crate::analysis) new: &'r LoggedRun,
     pub(in crate::analysis) old: LoggedRun,
@@ -141,34 +148,31 @@ impl<'r> Sides<'r> {
         old: &LoggedRun,
         tolerance: u32,
     ) -> Result<Self> {
-        let has_mpidrs = |it: &LoggedRun| it.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
-        let (row_pairing, name) = match has_mpidrs(new) && has_mpidrs(old) {
-            true => (RowPairing::Mpidr, "MPIDR"),
-            false if is_ambiguous(&new.run) || is_ambiguous(&old.run) => {
-                (RowPairing::Ambiguous, "")
-            }
-            false => (RowPairing::Labels, "cluster and core"),
+        let has_mpidrs = |run: &LoggedRun| run.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
+        let (row_pairing, name) = if has_mpidrs(new) && has_mpidrs(old) {
+            (RowPairing::Mpidr, "MPIDR")
+        } else if is_ambiguous(&new.run) || is_ambiguous(&old.run) {
+            (RowPairing::Ambiguous, "")
+        } else {
+            (RowPairing::Labels, "cluster and core")
         };
         if row_pairing == RowPairing::Labels {
             check_clusters(new, old)?;
             check_clusters(old, new)?;
         }
         let label = |run: &Run, cpu: &Cpu| (cpu.cluster, run.core_number(cpu));
-        let is_same = |own: &Cpu, other: &Cpu| match row_pairing {
-            RowPairing::Mpidr => own.mpidr == other.mpidr,
-            RowPairing::Labels => label(&new.run, own) == label(&old.run, other),
+        let is_same = |new_cpu: &Cpu, old_cpu: &Cpu| match row_pairing {
+            RowPairing::Mpidr => new_cpu.mpidr == old_cpu.mpidr,
+            RowPairing::Labels => label(&new.run, new_cpu) == label(&old.run, old_cpu),
             RowPairing::Ambiguous => false,
         };
-        let find = |(cpu, own): (CpuIndex, &Cpu)| {
-            let mut olds = old.run.cpu_indices().zip(&old.run.cpus);
-            let (found, _) = olds.find(|(_, other)| is_same(own, other))?;
-            Some((cpu, found))
-        };
-        let pairs: Vec<(CpuIndex, CpuIndex)> = new
-            .run
-            .cpu_indices()
-            .zip(&new.run.cpus)
-            .filter_map(find)
+        let news = new.run.cpu_indices().zip(&new.run.cpus);
+        let pairs: Vec<(CpuIndex, CpuIndex)> = news
+            .filter_map(|(new_index, new_cpu)| {
+                let mut olds = old.run.cpu_indices().zip(&old.run.cpus);
+                let (old_index, _) = olds.find(|(_, old_cpu)| is_same(new_cpu, old_cpu))?;
+                Some((new_index, old_index))
+            })
             .collect();
         let (run, baseline) = (&new.source.input, &old.source.input);
         ensure!(
@@ -176,17 +180,20 @@ impl<'r> Sides<'r> {
             "{run} and the baseline {baseline} have no CPUs in common (matched by {name}); are \
              they from the same board?"
         );
-        let mut old = old.clone();
+        let mut labeled = old.clone();
         // A table whose CPUs are identified by MPIDR takes its labels from the run.
         if row_pairing == RowPairing::Mpidr && old.integrity.tables {
-            for (own, at) in &pairs {
-                let (cpu, to) = (new.run.cpu(*own), &mut old.run.cpus[at.place()]);
-                (to.cluster, to.core, to.thread) = (cpu.cluster, cpu.core, cpu.thread);
+            for (new_index, old_index) in &pairs {
+                let cpu = new.run.cpu(*new_index);
+                let relabeled = &mut labeled.run.cpus[old_index.place()];
+                relabeled.cluster = cpu.cluster;
+                relabeled.core = cpu.core;
+                relabeled.thread = cpu.thread;
             }
         }
         Ok(Self {
             new,
-            old,
+            old: labeled,
             row_pairing,
             pairs,
             tolerance,
@@ -195,12 +202,14 @@ impl<'r> Sides<'r> {
 
     /// Returns the baseline's index for one of the run's CPUs.
     pub(super) fn old_cpu(&self, new: CpuIndex) -> Option<CpuIndex> {
-        self.pairs.iter().find(|it| it.0 == new).map(|it| it.1)
+        let pair = self.pairs.iter().find(|(new_cpu, _)| *new_cpu == new);
+        pair.map(|(_, old_cpu)| *old_cpu)
     }
 
     /// Returns the run's index for one of the baseline's CPUs.
     pub(super) fn new_cpu(&self, old: CpuIndex) -> Option<CpuIndex> {
-        self.pairs.iter().find(|it| it.1 == old).map(|it| it.0)
+        let pair = self.pairs.iter().find(|(_, old_cpu)| *old_cpu == old);
+        pair.map(|(new_cpu, _)| *new_cpu)
     }
 
     /// Returns the run's data and the baseline's.

@@ -12,24 +12,31 @@ use crate::analysis::findings::BasedFinding;
 /// The additional exit cost if the cluster was off.
 const CLUSTER_EXIT: Kind = Kind::new("cluster-exit");
 
+/// Applies if every CPU that flushes its cluster's caches takes at least a tenth longer to return
+/// than from level 0.
 pub(in crate::analysis) fn cluster_exit(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let shallow = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Wakeup)?;
     let deep = tables.column(ScenarioId::SUSPEND_DEEP_SERIAL, Wakeup)?;
     let flushes = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_SERIAL)?;
     let lead = lead(tables)?;
     let with_cluster = |cpu| flushes.is_of_cluster(cpu);
-    let (on, off) = (shallow.filtered(with_cluster), deep.filtered(with_cluster));
-    let pairs = on.into_iter().zip(off);
-    let pairs: Vec<(TableFigure, TableFigure)> = pairs.collect();
+    let pairs: Vec<(TableFigure, TableFigure)> = shallow
+        .filtered(with_cluster)
+        .into_iter()
+        .zip(deep.filtered(with_cluster))
+        .collect();
     let are_longer = pairs.iter().all(|(on, off)| tables.is_longer(off, on, 10));
     // The lead keeps its cluster on, even if the other CPUs in it flush the cluster's caches.
-    let was_off = pairs.iter().filter(|it| !lead.has_twin(tables, it.0.cpu));
-    let (on, off): (Vec<TableFigure>, Vec<TableFigure>) = was_off.copied().unzip();
+    let (on, off): (Vec<TableFigure>, Vec<TableFigure>) = pairs
+        .into_iter()
+        .filter(|(on, _)| !lead.has_twin(tables, on.cpu))
+        .unzip();
     if on.is_empty() || !are_longer {
         return None;
     }
-    let cpus = tables.names(on.iter().map(|it| it.cpu));
-    let [short, long] = [&on, &off].map(|it| tables.range(it));
+    let cpus = tables.names(on.iter().map(|exit| exit.cpu));
+    let short = tables.range(&on);
+    let long = tables.range(&off);
     Some(BasedFinding::of_tables(
         CLUSTER_EXIT,
         format!(

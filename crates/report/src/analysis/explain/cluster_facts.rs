@@ -1,7 +1,6 @@
 //! A cluster's CPU type and cache size, from the log records if they contain them, otherwise from
 //! the board file.
 
-use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 
 use super::suite_tables::SuiteTables;
@@ -21,30 +20,38 @@ pub(super) struct ClusterFacts {
 /// Returns the facts about each cluster. Records take precedence over a board file, because the
 /// file describes only one model of the board.
 pub(super) fn cluster_facts(tables: &SuiteTables<'_>) -> Vec<ClusterFacts> {
-    let run = &tables.logged.run;
-    let is_described = !run.has_records();
-    let board = tables.logged.board().filter(|_| is_described);
-    let board = board.and_then(|name| boards::load(name).ok());
-    let page = board.and_then(|it| it.publish);
-    let facts = tables.clusters().into_iter().map(|cluster| {
-        let described = page.as_ref();
-        let described = described.and_then(|it| it.clusters.get(usize::from(cluster)));
-        if let Some(it) = described {
-            return ClusterFacts {
-                cluster,
-                cpu_type: Some(it.cpu.clone()),
-                cache: Some(it.l2),
-            };
-        }
-        let own = |cpu: &CpuIndex| tables.cluster(*cpu) == cluster;
-        let identities = tables.cpus().filter(own).map(|cpu| run.cpu(cpu).identity);
-        let mut types = identities.clone().map(|it| cpu_names::type_of(it?.midr));
-        let mut caches = identities.map(|it| it?.caches.outer(None));
-        ClusterFacts {
+    let page = if tables.logged.run.has_records() {
+        None
+    } else {
+        let name = tables.logged.board();
+        let board = name.and_then(|name| boards::load(name).ok());
+        board.and_then(|board| board.publish)
+    };
+    let described = page.map_or_else(Vec::new, |page| page.clusters);
+    let facts = |cluster: u16| match described.get(usize::from(cluster)) {
+        Some(described) => ClusterFacts {
             cluster,
-            cpu_type: types.all_equal_value().ok().flatten(),
-            cache: caches.all_equal_value().ok().flatten(),
-        }
-    });
-    facts.collect()
+            cpu_type: Some(described.cpu.clone()),
+            cache: Some(described.l2),
+        },
+        None => recorded_facts(tables, cluster),
+    };
+    tables.clusters().into_iter().map(facts).collect()
+}
+
+/// Returns what the records say about a cluster.
+fn recorded_facts(tables: &SuiteTables<'_>, cluster: u16) -> ClusterFacts {
+    let identities = tables
+        .cpus()
+        .filter(|cpu| tables.cluster(*cpu) == cluster)
+        .map(|cpu| tables.logged.run.cpu(cpu).identity);
+    let mut types = identities
+        .clone()
+        .map(|identity| cpu_names::type_of(identity?.midr));
+    let mut caches = identities.map(|identity| identity?.caches.outer(None));
+    ClusterFacts {
+        cluster,
+        cpu_type: types.all_equal_value().ok().flatten(),
+        cache: caches.all_equal_value().ok().flatten(),
+    }
 }

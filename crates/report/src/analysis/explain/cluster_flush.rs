@@ -8,6 +8,9 @@ use super::flush_sizes::{FlushExtent, FlushSizes};
 use super::suite_tables::{Column, SuiteTables, TableFigure};
 
 /// The cache flushes in one scenario.
+///
+/// Holding one proves that the table has a flush for each CPU, and that the extent of each flush is
+/// known. It does not prove that any CPU flushed its cluster's caches.
 pub(super) struct Flushes {
     column: Column,
     /// The CPUs that flush their cluster's caches.
@@ -31,19 +34,21 @@ impl Flushes {
         Some(Self { column, of_cluster })
     }
 
-    /// Returns those of `scenarios` that have a table, with their flushes; None if the extent of any
-    /// flush in them is unclear.
+    /// Returns the flushes of those `scenarios` that have a table; None if the extent of any flush
+    /// in them is unclear.
     pub(super) fn of_each(
         tables: &SuiteTables<'_>,
         scenarios: &[ScenarioId],
     ) -> Option<Vec<(ScenarioId, Self)>> {
-        let has_table = |id: &&ScenarioId| tables.column(**id, Metric::CacheFlush).is_some();
-        let available = scenarios.iter().filter(has_table);
-        let each = available.map(|id| Some((*id, Self::of(tables, *id)?)));
-        each.collect()
+        scenarios
+            .iter()
+            .filter(|id| tables.column(**id, Metric::CacheFlush).is_some())
+            .map(|id| Some((*id, Self::of(tables, *id)?)))
+            .collect()
     }
 
-    /// Returns each serial scenario that ends in a deep state, as [`Self::of_each`] does.
+    /// Returns the flushes of each serial scenario that ends in a deep state, as [`Self::of_each`]
+    /// does.
     pub(super) fn in_series(tables: &SuiteTables<'_>) -> Option<Vec<(ScenarioId, Self)>> {
         Self::of_each(
             tables,

@@ -12,11 +12,13 @@ use crate::analysis::findings::BasedFinding;
 /// The additional exit cost after CPU_OFF.
 const CPU_OFF_EXIT: Kind = Kind::new("cpu-off-exit");
 
+/// Applies if every exit after CPU_OFF takes at least a twelfth longer than the same CPU's exit
+/// from a suspend to the same level.
 pub(in crate::analysis) fn cpu_off_exit(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     // This scenario only suspends the lead and never turns it off.
     let lead = lead(tables)?.cpu;
-    let off = tables.column(ScenarioId::CPU_OFF_SERIAL, Wakeup)?;
-    let suspend = tables.column(ScenarioId::SUSPEND_DEEP_SERIAL, Wakeup)?;
+    let off_exits = tables.column(ScenarioId::CPU_OFF_SERIAL, Wakeup)?;
+    let suspend_exits = tables.column(ScenarioId::SUSPEND_DEEP_SERIAL, Wakeup)?;
     let off_flushes = Flushes::of(tables, ScenarioId::CPU_OFF_SERIAL)?;
     let suspend_flushes = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_SERIAL)?;
     // Without a cluster flush, there is no evidence of which level was powered down.
@@ -25,17 +27,20 @@ pub(in crate::analysis) fn cpu_off_exit(tables: &SuiteTables<'_>) -> Option<Base
     }
     let is_of_one_level =
         |cpu| cpu != lead && off_flushes.is_of_cluster(cpu) == suspend_flushes.is_of_cluster(cpu);
-    let off = off.filtered(is_of_one_level);
-    let suspend = suspend.filtered(is_of_one_level);
-    let pairs: Vec<(TableFigure, TableFigure)> = off.into_iter().zip(suspend).collect();
-    let is_longer =
-        |(off, suspend): &(TableFigure, TableFigure)| tables.is_longer(off, suspend, 12);
-    if pairs.len() < 2 || !pairs.iter().all(is_longer) {
+    let pairs: Vec<(TableFigure, TableFigure)> = off_exits
+        .filtered(is_of_one_level)
+        .into_iter()
+        .zip(suspend_exits.filtered(is_of_one_level))
+        .collect();
+    let are_longer = pairs
+        .iter()
+        .all(|(off, suspend)| tables.is_longer(off, suspend, 12));
+    if pairs.len() < 2 || !are_longer {
         return None;
     }
-    let cpus = tables.names(pairs.iter().map(|it| it.0.cpu));
-    let after_off = tables.range(pairs.iter().map(|it| &it.0));
-    let after_suspend = tables.range(pairs.iter().map(|it| &it.1));
+    let cpus = tables.names(pairs.iter().map(|(off, _)| off.cpu));
+    let after_off = tables.range(pairs.iter().map(|(off, _)| off));
+    let after_suspend = tables.range(pairs.iter().map(|(_, suspend)| suspend));
     Some(BasedFinding::of_tables(
         CPU_OFF_EXIT,
         format!(
@@ -43,6 +48,6 @@ pub(in crate::analysis) fn cpu_off_exit(tables: &SuiteTables<'_>) -> Option<Base
              CPU_ON's finisher does more than the suspend finisher: {after_off} compared with \
              {after_suspend} in deep serial ({cpus})."
         ),
-        pairs.into_iter().flat_map(|it| [it.0, it.1]),
+        pairs.into_iter().flat_map(|(off, suspend)| [off, suspend]),
     ))
 }

@@ -1,5 +1,7 @@
 //! CPUs of one type that are faster than CPUs of another type.
 
+use std::collections::BTreeMap;
+
 use itertools::Itertools as _;
 use suite::measure::Metric::{self, Latency, Powerdown, Wakeup};
 use suite::model::Kind;
@@ -27,18 +29,15 @@ const UNDISTURBED: [(ScenarioId, Metric, &str); 3] = [
 /// The minimum number of these metrics that must agree.
 const AGREED_MIN: usize = 2;
 
+/// Applies if there are two CPU types and the same one is faster in at least two metrics.
 pub(in crate::analysis) fn cpu_types(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
-    let facts = cluster_facts(tables);
-    let types: Option<Vec<String>> = facts.iter().map(|it| it.cpu_type.clone()).collect();
-    let types = types?;
-    let (one, other) = types.iter().unique().collect_tuple()?;
-    let type_of = |it: &TableFigure| {
-        let cluster = tables.cluster(it.cpu);
-        let place = facts.iter().position(|fact| fact.cluster == cluster);
-        place.map(|place| &types[place])
-    };
-    let lead = lead(tables).map(|it| it.cpu);
-    let mut quicker = Vec::new();
+    let types = cluster_facts(tables)
+        .into_iter()
+        .map(|facts| Some((facts.cluster, facts.cpu_type?)))
+        .collect::<Option<BTreeMap<u16, String>>>()?;
+    let (one, other) = types.values().unique().collect_tuple()?;
+    let lead = lead(tables).map(|lead| lead.cpu);
+    let mut comparisons = Vec::new();
     for (scenario, metric, name) in UNDISTURBED {
         let Some(column) = tables.column(scenario, metric) else {
             continue;
@@ -49,46 +48,46 @@ pub(in crate::analysis) fn cpu_types(tables: &SuiteTables<'_>) -> Option<BasedFi
             ScenarioId::CPU_OFF_SERIAL => Some(lead?),
             _ => None,
         };
-        let of = |wanted: &String| {
-            let own = column.figures().filter(|it| Some(it.cpu) != left_out);
-            let own = own.filter(|it| type_of(it) == Some(wanted));
-            own.copied().collect::<Vec<TableFigure>>()
-        };
-        let (mine, others) = (of(one), of(other));
-        if are_less(tables, &mine, &others) {
-            quicker.push((one, name, mine, others));
-        } else if are_less(tables, &others, &mine) {
-            quicker.push((other, name, others, mine));
+        let (ones, others): (Vec<TableFigure>, Vec<TableFigure>) = column
+            .figures()
+            .filter(|figure| Some(figure.cpu) != left_out)
+            .partition(|figure| &types[&tables.cluster(figure.cpu)] == one);
+        if are_less(tables, &ones, &others) {
+            comparisons.push((one, name, ones, others));
+        } else if are_less(tables, &others, &ones) {
+            comparisons.push((other, name, others, ones));
         }
     }
-    let winner = quicker.iter().map(|it| it.0).all_equal_value().ok()?;
-    if quicker.len() < AGREED_MIN {
+    let mut winners = comparisons.iter().map(|(winner, ..)| *winner);
+    let winner = winners.all_equal_value().ok()?;
+    if comparisons.len() < AGREED_MIN {
         return None;
     }
     let loser = if winner == one { other } else { one };
-    let each = quicker.iter().map(|(_, name, less, more)| {
-        format!(
-            "{name} {} compared with {}",
-            tables.range(less),
-            tables.range(more)
-        )
-    });
-    let each = each.format(", ");
-    let figures = quicker.iter().flat_map(|it| it.2.iter().chain(&it.3));
+    let phrases = comparisons
+        .iter()
+        .map(|(_, name, less, more)| {
+            let (short, long) = (tables.range(less), tables.range(more));
+            format!("{name} {short} compared with {long}")
+        })
+        .join(", ");
+    let basis = comparisons
+        .iter()
+        .flat_map(|(_, _, less, more)| less.iter().chain(more));
     Some(BasedFinding::of_tables(
         CPU_TYPES,
-        format!("{winner} CPUs are faster than {loser} CPUs: {each}."),
-        figures.copied(),
+        format!("{winner} CPUs are faster than {loser} CPUs: {phrases}."),
+        basis.copied(),
     ))
 }
 
 /// Returns true if every figure in `more` is at least 5 % greater than every figure in `less`, and
 /// no sample contradicts that.
 fn are_less(tables: &SuiteTables<'_>, less: &[TableFigure], more: &[TableFigure]) -> bool {
-    let most = less.iter().map(|it| it.ticks).max();
-    let least = more.iter().map(|it| it.ticks).min();
-    let ends = most.zip(least);
-    let samples = tables.sample_range(less).zip(tables.sample_range(more));
-    ends.is_some_and(|(most, least)| exceeds(least, most, 20))
-        && samples.is_some_and(|(less, more)| less.1 < more.0)
+    let most = less.iter().map(|figure| figure.ticks).max();
+    let least = more.iter().map(|figure| figure.ticks).min();
+    let ranges = tables.sample_range(less).zip(tables.sample_range(more));
+    most.zip(least)
+        .is_some_and(|(most, least)| exceeds(least, most, 20))
+        && ranges.is_some_and(|(less, more)| less.1 < more.0)
 }

@@ -6,29 +6,31 @@ use suite::model::Kind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
-use super::suite_tables::{SuiteTables, even_steps, exceeds};
+use super::suite_tables::{SuiteTables, even_intervals, exceeds};
 use crate::analysis::findings::BasedFinding;
 
 /// CPUs that wait for each other while powering down.
 pub(crate) const ENTRY_QUEUE: Kind = Kind::new("entry-queue");
 
+/// Applies if parallel entries grow in even steps and the longest one exceeds the longest serial
+/// one by at least half.
 pub(in crate::analysis) fn entry_queue(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let has_order = tables
         .scenario(ScenarioId::SUSPEND_DEEP_PARALLEL)?
         .has_order();
     let parallel = tables.column(ScenarioId::SUSPEND_DEEP_PARALLEL, Powerdown)?;
     let serial = tables.column(ScenarioId::SUSPEND_DEEP_SERIAL, Powerdown)?;
-    // The last man flushes its cluster's caches while holding the locks, so one step is longer.
-    let flushes =
-        Flushes::of(tables, ScenarioId::SUSPEND_DEEP_PARALLEL).map_or(0, |it| it.large().len());
-    let odd_max = flushes.clamp(1, tables.clusters().len());
-    let steps = even_steps(parallel.figures().map(|it| it.ticks), odd_max)?;
+    // The last man flushes its cluster's caches while holding the locks, so one interval is longer.
+    let flush_count = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_PARALLEL)
+        .map_or(0, |flushes| flushes.large().len());
+    let odd_max = flush_count.clamp(1, tables.clusters().len());
+    let interval_range = even_intervals(parallel.figures().map(|entry| entry.ticks), odd_max)?;
     // The last CPU in a queue waits for all the others before it can enter a low-power state.
     let is_longer = exceeds(parallel.most(), serial.most(), 2);
     if has_order || !is_longer {
         return None;
     }
-    let steps = tables.logged.clock().range(steps);
+    let steps = tables.logged.clock().range(interval_range);
     let together = tables.range(parallel.figures());
     let alone = tables.range(serial.figures());
     Some(BasedFinding::of_tables(

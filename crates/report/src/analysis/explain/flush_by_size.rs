@@ -18,13 +18,14 @@ const FLUSH_BY_SIZE: Kind = Kind::new("flush-by-size");
 /// The longest cluster flush for each cache size, sorted by size.
 type BySize = BTreeMap<u64, TableFigure>;
 
+/// Applies if clusters have caches of different sizes and larger ones take longer to flush in every
+/// scenario.
 pub(in crate::analysis) fn flush_by_size(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
-    let facts = cluster_facts(tables);
-    let sizes: Option<BTreeMap<u16, u64>> = facts
+    let clusters = cluster_facts(tables);
+    let sizes = clusters
         .iter()
-        .map(|it| Some((it.cluster, it.cache?)))
-        .collect();
-    let sizes = sizes?;
+        .map(|facts| Some((facts.cluster, facts.cache?)))
+        .collect::<Option<BTreeMap<u16, u64>>>()?;
     if sizes.values().all_equal() {
         return None;
     }
@@ -33,28 +34,29 @@ pub(in crate::analysis) fn flush_by_size(tables: &SuiteTables<'_>) -> Option<Bas
         ScenarioId::SUSPEND_DEEP_SERIAL,
         ScenarioId::CPU_OFF_SERIAL,
     ];
-    let mut all = Vec::new();
+    let mut by_scenario = Vec::new();
     for (scenario, flushes) in Flushes::of_each(tables, &scenarios)? {
-        all.push((scenario, by_size(tables, &sizes, &flushes)?));
+        by_scenario.push((scenario, by_size(tables, &sizes, &flushes)?));
     }
-    let (_, first) = all.first()?;
+    let (_, first) = by_scenario.first()?;
     let (least, most) = (first.keys().next()?, first.keys().next_back()?);
     let [large, small] = [most, least].map(|size| {
-        let own = facts.iter().filter(|it| it.cache == Some(*size));
-        let own = own
-            .map(|it| format!("cluster {}", it.cluster))
-            .format(" and ");
-        format!("{own} ({})", CacheSize(*size))
+        let names = clusters
+            .iter()
+            .filter(|facts| facts.cache == Some(*size))
+            .map(|facts| format!("cluster {}", facts.cluster))
+            .join(" and ");
+        format!("{names} ({})", CacheSize(*size))
     });
-    let each = all.iter().map(|it| text(tables, it));
-    let sentence = format!(
-        "The caches of {large} take longer to flush than those of {small}: {}.",
-        each.format(", ")
-    );
+    let phrases = by_scenario
+        .iter()
+        .map(|(scenario, longest)| text(tables, *scenario, longest))
+        .join(", ");
+    let basis = by_scenario.iter().flat_map(|(_, longest)| longest.values());
     Some(BasedFinding::of_tables(
         FLUSH_BY_SIZE,
-        sentence,
-        all.iter().flat_map(|it| it.1.values()).copied(),
+        format!("The caches of {large} take longer to flush than those of {small}: {phrases}."),
+        basis.copied(),
     ))
 }
 
@@ -68,23 +70,25 @@ fn by_size(
     let mut longest = BySize::new();
     let large = flushes.large();
     for (cluster, size) in sizes {
-        let own = large.iter().filter(|it| tables.cluster(it.cpu) == *cluster);
-        let own = *own.max_by_key(|it| it.ticks)?;
-        let known = longest.entry(*size).or_insert(own);
-        if known.ticks < own.ticks {
-            *known = own;
+        let slowest = *large
+            .iter()
+            .filter(|flush| tables.cluster(flush.cpu) == *cluster)
+            .max_by_key(|flush| flush.ticks)?;
+        let known = longest.entry(*size).or_insert(slowest);
+        if known.ticks < slowest.ticks {
+            *known = slowest;
         }
     }
-    let mut pairs = longest.values().tuple_windows();
-    let grows = pairs.all(|(small, large)| tables.is_longer(large, small, 5));
-    grows.then_some(longest)
+    let mut neighbors = longest.values().tuple_windows();
+    let is_growth = neighbors.all(|(small, large)| tables.is_longer(large, small, 5));
+    is_growth.then_some(longest)
 }
 
 /// Returns a phrase that compares the flush times of the largest and the smallest cache.
-fn text(tables: &SuiteTables<'_>, (scenario, longest): &(ScenarioId, BySize)) -> String {
-    let mut ticks = longest.values().map(|it| it.ticks);
-    let small = ticks.next().expect("a cluster");
-    let large = ticks.next_back().unwrap_or(small);
-    let [large, small] = [large, small].map(|it| tables.span(it));
-    format!("{large} compared with {small} in {}", short_name(*scenario))
+fn text(tables: &SuiteTables<'_>, scenario: ScenarioId, longest: &BySize) -> String {
+    let mut ticks = longest.values().map(|flush| flush.ticks);
+    let smallest = ticks.next().expect("a cluster");
+    let largest = ticks.next_back().unwrap_or(smallest);
+    let (short, long) = (tables.span(smallest), tables.span(largest));
+    format!("{long} compared with {short} in {}", short_name(scenario))
 }

@@ -1,8 +1,8 @@
-//! How long flushes take whose extent is known: the CPU's own caches, or those of its cluster.
+//! Flush times by extent: the CPU's own caches, or those of its cluster.
 //!
 //! At level 0, a CPU flushes only its own caches. In serial scenarios, only the lead is awake
-//! besides the CPU that goes down, so the lead, and each CPU in another cluster, is the last one of
-//! its cluster and flushes the cluster's caches.
+//! besides the CPU that goes down. The lead, and each CPU in another cluster, is therefore the last
+//! one down in its cluster and flushes the cluster's caches.
 
 use std::collections::HashMap;
 
@@ -13,16 +13,22 @@ use suite::plan::ScenarioId;
 
 use super::suite_tables::{Column, CpuKind, SuiteTables, TableFigure};
 
-/// If a cluster's flush takes less than this many times as long as a CPU's own, or less than
-/// [`DIFFERENCE_NS`] nanoseconds longer, the difference may have another cause.
+/// The minimum ratio between a cluster's flush and a CPU's own. A smaller difference may have
+/// another cause.
 const CONTRAST: u64 = 4;
+
+/// The minimum difference between a cluster's flush and a CPU's own, in nanoseconds.
 const DIFFERENCE_NS: u64 = 10_000;
 
-/// A CPU's own flush may differ by this fraction from those at level 0 even if those are all the
-/// same, because CPU_OFF and suspends to a deeper level reach it by other code.
+/// The divisor of the longest flush at level 0 that yields by how much a CPU's own flush may differ
+/// elsewhere. CPU_OFF and suspends to a deeper level reach the flush through other code.
 const OTHER_CODE: u64 = 50;
 
-/// The flush times that tell a cluster's flush from a CPU's own, and the lead.
+/// The flush times that distinguish a cluster's flush from a CPU's own, and the lead.
+///
+/// Holding one proves that clusters and lead are known, and that for each kind of CPU both extents
+/// are known and differ enough. It does not prove that every flush falls within the limits:
+/// [`Self::extent`] may still be unclear.
 #[derive(Debug)]
 pub(super) struct FlushSizes {
     /// The lead.
@@ -30,12 +36,12 @@ pub(super) struct FlushSizes {
     limits: HashMap<CpuKind, FlushLimits>,
 }
 
-/// The limits for one kind of CPU, in ticks. A flush outside of them may be either.
+/// The limits for one kind of CPU, in ticks. The extent of a flush outside these limits is unclear.
 #[derive(Clone, Copy, Debug)]
 struct FlushLimits {
-    /// The shortest and longest that a flush of a CPU's own caches may take.
+    /// The minimum and maximum for a flush of a CPU's own caches.
     own: (u64, u64),
-    /// The shortest that a flush of its cluster's caches may take.
+    /// The minimum for a flush of its cluster's caches.
     cluster_least: u64,
 }
 
@@ -48,8 +54,8 @@ pub(super) enum FlushExtent {
 }
 
 impl FlushSizes {
-    /// Returns the sizes; None if they are unknown or cannot be told apart. If no record identifies
-    /// the lead, it is the only CPU that fits the tables.
+    /// Returns the sizes; None if they are unknown or too similar. If no record identifies the
+    /// lead, it is inferred if exactly one CPU fits the tables.
     pub(super) fn of(tables: &SuiteTables<'_>) -> Option<Self> {
         if !tables.has_clusters() {
             return None;
@@ -57,59 +63,73 @@ impl FlushSizes {
         if let Some(lead) = tables.logged.run.lead() {
             return Self::with_lead(tables, lead);
         }
-        let candidates = tables.cpus().filter_map(|cpu| Self::with_lead(tables, cpu));
-        let mut fitting = candidates.filter(|it| it.fit(tables));
-        fitting.next().filter(|_| fitting.next().is_none())
+        let mut candidates = tables
+            .cpus()
+            .filter_map(|cpu| Self::with_lead(tables, cpu))
+            .filter(|sizes| sizes.fit(tables));
+        candidates.next().filter(|_| candidates.next().is_none())
     }
 
+    /// Returns the sizes under the assumption that `lead` is the lead.
     fn with_lead(tables: &SuiteTables<'_>, lead: CpuIndex) -> Option<Self> {
-        let is_last =
-            |it: &TableFigure| it.cpu == lead || tables.cluster(it.cpu) != tables.cluster(lead);
+        let is_last = |flush: &&TableFigure| {
+            flush.cpu == lead || tables.cluster(flush.cpu) != tables.cluster(lead)
+        };
         let serial = serial_columns(tables);
         let of_clusters = serial
             .iter()
             .flat_map(Column::figures)
-            .filter(|it| is_last(it));
-        let of_clusters = of_clusters.into_group_map_by(|it| tables.cluster(it.cpu));
+            .filter(is_last)
+            .into_group_map_by(|flush| tables.cluster(flush.cpu));
         let level_0 = [
             ScenarioId::CPU_SUSPEND_SERIAL,
             ScenarioId::CPU_SUSPEND_PARALLEL,
-        ];
-        let level_0 = level_0.map(|id| tables.column(id, CacheFlush));
-        let own = level_0.iter().flatten().flat_map(Column::figures);
-        let own = own.into_group_map_by(|it| tables.kind(it.cpu));
+        ]
+        .map(|id| tables.column(id, CacheFlush));
+        let of_cpus = level_0
+            .iter()
+            .flatten()
+            .flat_map(Column::figures)
+            .into_group_map_by(|flush| tables.kind(flush.cpu));
         let kinds = tables.cpus().map(|cpu| tables.kind(cpu)).unique();
         let limits = kinds.map(|kind| {
             let of_cluster = of_clusters.get(&kind.0)?.iter().copied();
             let limits = FlushLimits::between(
                 tables,
-                tables.sample_range(own.get(&kind)?.iter().copied())?,
+                tables.sample_range(of_cpus.get(&kind)?.iter().copied())?,
                 tables.sample_range(of_cluster)?,
             )?;
             Some((kind, limits))
         });
-        let limits = limits.collect::<Option<_>>()?;
-        Some(Self { lead, limits })
+        Some(Self {
+            lead,
+            limits: limits.collect::<Option<_>>()?,
+        })
     }
 
     /// Returns true if the tables show that the lead keeps its cluster on: the other CPUs in it
     /// flush only their own caches, in all serial scenarios except those in which all CPUs flush
     /// their cluster's.
     fn fit(&self, tables: &SuiteTables<'_>) -> bool {
-        let is_twin = |it: &&TableFigure| {
-            it.cpu != self.lead && tables.cluster(it.cpu) == tables.cluster(self.lead)
+        let is_twin = |flush: &&TableFigure| {
+            flush.cpu != self.lead && tables.cluster(flush.cpu) == tables.cluster(self.lead)
         };
-        let columns = serial_columns(tables);
-        let extents = columns.iter().map(|column| {
-            let twins = column.figures().filter(is_twin);
-            twins
-                .map(|it| self.extent(tables, it))
-                .all_equal_value()
-                .ok()
-        });
-        let extents: Vec<Option<FlushExtent>> = extents.collect();
-        let is_clear = |it: &Option<FlushExtent>| it.is_some_and(|it| it != FlushExtent::Unclear);
-        extents.iter().all(is_clear) && extents.contains(&Some(FlushExtent::Own))
+        // None if the twins' flushes differ in extent.
+        let twin_extents = serial_columns(tables)
+            .iter()
+            .map(|column| {
+                column
+                    .figures()
+                    .filter(is_twin)
+                    .map(|flush| self.extent(tables, flush))
+                    .all_equal_value()
+                    .ok()
+            })
+            .collect_vec();
+        let are_clear = twin_extents
+            .iter()
+            .all(|extent| extent.is_some_and(|extent| extent != FlushExtent::Unclear));
+        are_clear && twin_extents.contains(&Some(FlushExtent::Own))
     }
 
     /// Returns what a flush covers.
@@ -149,7 +169,8 @@ impl FlushLimits {
 
 /// Returns the flushes in each serial scenario that ends in a deep state.
 fn serial_columns(tables: &SuiteTables<'_>) -> Vec<Column> {
-    let scenarios = [ScenarioId::SUSPEND_DEEP_SERIAL, ScenarioId::CPU_OFF_SERIAL].into_iter();
-    let columns = scenarios.filter_map(|id| tables.column(id, CacheFlush));
-    columns.collect()
+    [ScenarioId::SUSPEND_DEEP_SERIAL, ScenarioId::CPU_OFF_SERIAL]
+        .into_iter()
+        .filter_map(|id| tables.column(id, CacheFlush))
+        .collect()
 }

@@ -12,6 +12,7 @@ use crate::analysis::findings::BasedFinding;
 /// The CPU in each cluster that flushes the cluster's caches.
 const LAST_FLUSH: Kind = Kind::new("last-flush");
 
+/// Applies if exactly one CPU in each cluster flushes the cluster's caches.
 pub(in crate::analysis) fn last_flush(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     if tables
         .scenario(ScenarioId::SUSPEND_DEEP_PARALLEL)?
@@ -21,21 +22,24 @@ pub(in crate::analysis) fn last_flush(tables: &SuiteTables<'_>) -> Option<BasedF
     }
     let flushes = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_PARALLEL)?;
     let (large, small) = (flushes.large(), flushes.small());
-    let clusters = large.iter().map(|it| tables.cluster(it.cpu));
-    let is_one_in_each = clusters.clone().all_unique() && large.len() == tables.clusters().len();
-    if !is_one_in_each || small.is_empty() {
+    let mut clusters = large.iter().map(|flush| tables.cluster(flush.cpu));
+    let is_one_per_cluster = clusters.all_unique() && large.len() == tables.clusters().len();
+    if !is_one_per_cluster || small.is_empty() {
         return None;
     }
-    let each = large.iter().map(|it| {
-        let (cpu, span) = (tables.logged.run.label(it.cpu), tables.span(it.ticks));
-        format!("{cpu} ({span})")
-    });
-    let (each, others) = (each.format(" and "), tables.range(&small));
+    let cpus = large
+        .iter()
+        .map(|flush| {
+            let (cpu, span) = (tables.logged.run.label(flush.cpu), tables.span(flush.ticks));
+            format!("{cpu} ({span})")
+        })
+        .join(" and ");
+    let others = tables.range(&small);
     Some(BasedFinding::of_tables(
         LAST_FLUSH,
         format!(
             "In deep parallel, one CPU in each cluster also flushes the cluster's caches, as the \
-             last CPU down must: CPU {each}. The others flush only their own ({others})."
+             last CPU down must: CPU {cpus}. The others flush only their own ({others})."
         ),
         flushes.all(),
     ))

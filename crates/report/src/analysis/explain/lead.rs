@@ -6,9 +6,10 @@ use super::flush_sizes::FlushSizes;
 use super::suite_tables::SuiteTables;
 
 /// A run's lead.
+///
+/// Holding one proves that a record identifies the lead, or that no other CPU fits the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lead {
-    /// The CPU.
     pub cpu: CpuIndex,
     /// True if no record identifies the lead.
     pub is_inferred: bool,
@@ -17,14 +18,15 @@ pub(super) struct Lead {
 impl Lead {
     /// Returns a sentence saying that the lead was inferred; empty if records identify it.
     pub(super) fn remark(self) -> &'static str {
-        match self.is_inferred {
-            true => " The lead is inferred: no other CPU fits these tables.",
-            false => "",
+        if self.is_inferred {
+            " The lead is inferred: no other CPU fits these tables."
+        } else {
+            ""
         }
     }
 
-    /// Returns true for the other CPUs in the lead's cluster, which stays on while the lead is
-    /// awake.
+    /// Returns true if `cpu` is another CPU in the lead's cluster. That cluster stays on while the
+    /// lead is awake.
     pub(super) fn has_twin(self, tables: &SuiteTables<'_>, cpu: CpuIndex) -> bool {
         cpu != self.cpu && tables.cluster(cpu) == tables.cluster(self.cpu)
     }

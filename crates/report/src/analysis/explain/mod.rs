@@ -8,8 +8,8 @@
 //! |---|---|
 //! | `suite_tables` | the figures of a run by scenario, metric and CPU |
 //! | `cluster_facts` | CPU types and cache sizes, from records or from a board file |
-//! | `flush_sizes` | how long flushes take that are known to cover a CPU's own caches or a cluster's |
-//! | `cluster_flush` | which CPUs flush the caches of a cluster |
+//! | `flush_sizes` | the flush times that distinguish a CPU's own caches from a cluster's |
+//! | `cluster_flush` | which CPUs flush their cluster's caches |
 //! | `lead` | the lead, from records or inferred from the tables |
 //! | `entry_queue`, `last_flush`, `extra_flush`, `flush_by_size`, `platform_lock`, `uniform_exits`, `lead_cluster`, `best_case`, `cpu_types`, `cluster_exit`, `cpu_off_exit`, `unlike_twin` | the rules, one file each; `findings::rules` lists them |
 

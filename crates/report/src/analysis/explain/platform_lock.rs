@@ -5,36 +5,38 @@ use itertools::Itertools as _;
 use suite::findings::is_queue;
 use suite::measure::FittedLine;
 use suite::measure::Metric::Powerdown;
-use suite::model::{Cell, Kind, Scenario};
+use suite::model::{Kind, Scenario};
 use suite::plan::ScenarioId;
 
-use super::suite_tables::{SuiteTables, even_steps, exceeds};
+use super::suite_tables::{SuiteTables, even_intervals, exceeds};
 use super::uniform_exits::UniformExits;
 use crate::analysis::findings::BasedFinding;
 
 /// A platform lock.
 pub(crate) const PLATFORM_LOCK: Kind = Kind::new("platform-lock");
 
+/// Applies if parallel entries to level 0 grow in even steps although exits do not queue.
 pub(in crate::analysis) fn platform_lock(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let parallel = tables.column(ScenarioId::CPU_SUSPEND_PARALLEL, Powerdown)?;
     let serial = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Powerdown)?;
     let exits = UniformExits::of(tables)?;
-    let steps = even_steps(parallel.figures().map(|it| it.ticks), 1)?;
+    let interval_range = even_intervals(parallel.figures().map(|entry| entry.ticks), 1)?;
     let is_longer = exceeds(parallel.most(), serial.most(), 1);
     if !is_longer || contradicts_queue(tables.scenario(ScenarioId::CPU_SUSPEND_PARALLEL)?) {
         return None;
     }
-    // If a step is shorter than a serial entry, the lock is released before the CPU that holds it
-    // is off.
-    let until = match steps.0 >= serial.most() {
-        true => ", and holds it until the CPU is off",
-        false => "",
+    // If an interval is shorter than a serial entry, the lock is released before the CPU that holds
+    // it is off.
+    let until = if interval_range.0 >= serial.most() {
+        ", and holds it until the CPU is off"
+    } else {
+        ""
     };
-    let steps = tables.logged.clock().range(steps);
+    let steps = tables.logged.clock().range(interval_range);
     let together = tables.range(parallel.figures());
     let alone = tables.range(serial.figures());
     let out = tables.range(exits.parallel.figures());
-    let all = parallel.figures().chain(serial.figures()).copied();
+    let entries = parallel.figures().chain(serial.figures()).copied();
     Some(BasedFinding::of_tables(
         PLATFORM_LOCK,
         format!(
@@ -43,14 +45,18 @@ pub(in crate::analysis) fn platform_lock(tables: &SuiteTables<'_>) -> Option<Bas
              ({out}). The platform must have a lock, for example around its only channel to a \
              power controller{until}."
         ),
-        all.chain(exits.figures()),
+        entries.chain(exits.figures()),
     ))
 }
 
 /// Returns true if timestamps show that entries do not grow in the order in which CPUs go down.
 fn contradicts_queue(scenario: &Scenario) -> bool {
-    let arrival = |cell: &Cell| Some((cell.went_down()?, cell.figure(Powerdown)?));
-    let arrivals = scenario.cells.iter().filter_map(arrival).sorted_unstable();
-    let line = FittedLine::through((0..).zip(arrivals.map(|it| it.1)));
+    let entries = scenario
+        .cells
+        .iter()
+        .filter_map(|cell| Some((cell.went_down()?, cell.figure(Powerdown)?)))
+        .sorted_unstable()
+        .map(|(_, entry)| entry);
+    let line = FittedLine::through((0..).zip(entries));
     scenario.has_order() && !line.is_some_and(is_queue)
 }

@@ -12,11 +12,11 @@ use crate::log::LoggedRun;
 /// One figure in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableFigure {
-    /// The scenario.
+    /// The scenario to which the table belongs.
     pub scenario: ScenarioId,
-    /// The CPU.
+    /// The CPU's index in the run.
     pub cpu: CpuIndex,
-    /// The metric.
+    /// The metric in the column's heading.
     pub metric: Metric,
     /// The value, in ticks of the run's clock.
     pub ticks: u64,
@@ -33,6 +33,9 @@ pub(in crate::analysis) struct SuiteTables<'r> {
 pub(super) type CpuKind = (u16, Option<u64>);
 
 /// One metric's figures in one scenario, for each of the run's CPUs in board order.
+///
+/// Holding one proves that there is at least one CPU and that the table has a figure for each of
+/// them. It does not prove that there are samples behind the figures.
 #[derive(Clone, Debug)]
 pub(super) struct Column(Vec<TableFigure>);
 
@@ -40,20 +43,22 @@ impl<'r> SuiteTables<'r> {
     /// Returns a run's tables. Leaves out parallel tables if a helper stayed awake, because such a
     /// table combines rounds with different helpers, one of which stayed awake in each round.
     pub(in crate::analysis) fn of(logged: &'r LoggedRun) -> Self {
-        let has_helper = |it: &Scenario| it.cells.iter().any(|cell| cell.helper.is_some());
+        let has_helper = |scenario: &Scenario| {
+            scenario.helper.is_some() || scenario.cells.iter().any(|cell| cell.helper.is_some())
+        };
         let mut scenarios = logged.suite_tables();
-        scenarios.retain(|it| !it.id.is_parallel() || it.helper.is_none() && !has_helper(it));
+        scenarios.retain(|scenario| !scenario.id.is_parallel() || !has_helper(scenario));
         // If there is only one power-down state, or if `core=` is given, the core's state may not
         // be at level 0.
         let state = |id: ScenarioId| {
-            let table = scenarios.iter().find(|it| it.id == id)?;
-            table.conditions.as_ref()?.power_state
+            let scenario = scenarios.iter().find(|scenario| scenario.id == id)?;
+            scenario.conditions.as_ref()?.power_state
         };
         let deepest = state(ScenarioId::SUSPEND_DEEP_SERIAL);
         if deepest.is_some() && deepest == state(ScenarioId::CPU_SUSPEND_SERIAL) {
-            scenarios.retain(|it| {
+            scenarios.retain(|scenario| {
                 !matches!(
-                    it.id,
+                    scenario.id,
                     ScenarioId::CPU_SUSPEND_PARALLEL | ScenarioId::CPU_SUSPEND_SERIAL
                 )
             });
@@ -63,7 +68,7 @@ impl<'r> SuiteTables<'r> {
 
     /// Returns a metric's figures; None if the table is missing or lacks a figure for any CPU.
     pub(super) fn column(&self, scenario: ScenarioId, metric: Metric) -> Option<Column> {
-        let table = self.scenarios.iter().find(|it| it.id == scenario)?;
+        let table = self.scenario(scenario)?;
         let figure = |cpu: CpuIndex| {
             let ticks = table.cell(cpu)?.figure(metric)?;
             Some(TableFigure {
@@ -73,13 +78,13 @@ impl<'r> SuiteTables<'r> {
                 ticks,
             })
         };
-        let all: Option<Vec<TableFigure>> = self.cpus().map(figure).collect();
-        all.filter(|it| !it.is_empty()).map(Column)
+        let figures = self.cpus().map(figure).collect::<Option<Vec<_>>>()?;
+        (!figures.is_empty()).then_some(Column(figures))
     }
 
     /// Returns the scenario with its conditions and cells.
     pub(super) fn scenario(&self, id: ScenarioId) -> Option<&Scenario> {
-        self.scenarios.iter().find(|it| it.id == id)
+        self.scenarios.iter().find(|scenario| scenario.id == id)
     }
 
     /// Returns all CPUs.
@@ -103,15 +108,17 @@ impl<'r> SuiteTables<'r> {
     /// Returns a CPU's kind.
     pub(super) fn kind(&self, cpu: CpuIndex) -> CpuKind {
         let cpu = self.logged.run.cpu(cpu);
-        (cpu.cluster, cpu.identity.map(|it| it.midr))
+        (cpu.cluster, cpu.identity.map(|identity| identity.midr))
     }
 
     /// Returns true if the figures in a column have samples.
     pub(super) fn has_samples(&self, column: &Column) -> bool {
-        let mut figures = column.figures();
-        figures.all(|it| self.summary(it).is_some())
+        column
+            .figures()
+            .all(|figure| self.summary(figure).is_some())
     }
 
+    /// Returns the statistics of a figure's samples; None if there are no samples.
     fn summary(&self, figure: &TableFigure) -> Option<&Summary> {
         let cell = self.scenario(figure.scenario)?.cell(figure.cpu)?;
         cell.summary(figure.metric)
@@ -120,10 +127,10 @@ impl<'r> SuiteTables<'r> {
     /// Returns the shortest and the longest sample of a figure. Without samples, both are the
     /// figure.
     pub(super) fn samples_of(&self, figure: &TableFigure) -> (u64, u64) {
-        let summary = self.summary(figure);
-        summary.map_or((figure.ticks, figure.ticks), |it| {
-            (it.min.min(figure.ticks), it.max.max(figure.ticks))
-        })
+        match self.summary(figure) {
+            Some(summary) => (summary.min.min(figure.ticks), summary.max.max(figure.ticks)),
+            None => (figure.ticks, figure.ticks),
+        }
     }
 
     /// Returns the shortest and the longest sample of all `figures`.
@@ -131,8 +138,10 @@ impl<'r> SuiteTables<'r> {
         &self,
         figures: impl IntoIterator<Item = &'f TableFigure>,
     ) -> Option<(u64, u64)> {
-        let samples = figures.into_iter().map(|it| self.samples_of(it));
-        samples.reduce(|all, own| (all.0.min(own.0), all.1.max(own.1)))
+        figures
+            .into_iter()
+            .map(|figure| self.samples_of(figure))
+            .reduce(|range, samples| (range.0.min(samples.0), range.1.max(samples.1)))
     }
 
     /// Returns true if `more` exceeds `less` as [`exceeds`] says, and no sample contradicts that.
@@ -143,8 +152,7 @@ impl<'r> SuiteTables<'r> {
 
     /// Returns the numbers of all clusters.
     pub(super) fn clusters(&self) -> Vec<u16> {
-        let all = self.cpus().map(|cpu| self.cluster(cpu));
-        all.unique().collect()
+        self.cpus().map(|cpu| self.cluster(cpu)).unique().collect()
     }
 
     /// Returns the number of CPUs in a cluster.
@@ -161,7 +169,7 @@ impl<'r> SuiteTables<'r> {
 
     /// Formats the range of `figures` for use in a sentence.
     pub(super) fn range<'f>(&self, figures: impl IntoIterator<Item = &'f TableFigure>) -> String {
-        let ticks = figures.into_iter().map(|it| it.ticks);
+        let ticks = figures.into_iter().map(|figure| figure.ticks);
         match ticks.minmax().into_option() {
             Some(range) => self.logged.clock().range(range).to_string(),
             None => String::new(),
@@ -187,14 +195,14 @@ impl Column {
 
     /// Returns the largest value.
     pub(super) fn most(&self) -> u64 {
-        let ticks = self.0.iter().map(|it| it.ticks);
+        let ticks = self.0.iter().map(|figure| figure.ticks);
         ticks.max().expect("a column has at least one figure")
     }
 
     /// Returns the figures for the CPUs that `is_wanted` accepts.
     pub(super) fn filtered(&self, is_wanted: impl Fn(CpuIndex) -> bool) -> Vec<TableFigure> {
-        let all = self.0.iter().filter(|it| is_wanted(it.cpu));
-        all.copied().collect()
+        let wanted = self.0.iter().filter(|figure| is_wanted(figure.cpu));
+        wanted.copied().collect()
     }
 }
 
@@ -219,33 +227,40 @@ pub(super) fn are_alike(values: impl IntoIterator<Item = u64>) -> bool {
 /// Returns true if `more` exceeds `less` by at least `less / share` and by at least two ticks,
 /// because a difference of one tick may be a quantization error.
 pub(super) fn exceeds(more: u64, less: u64, share: u64) -> bool {
-    let by = more.checked_sub(less);
-    by.is_some_and(|by| by >= less.div_ceil(share).max(2))
+    let excess = more.checked_sub(less);
+    excess.is_some_and(|excess| excess >= less.div_ceil(share).max(2))
 }
 
-/// The minimum number of even steps.
-const EVEN_STEPS_MIN: usize = 3;
+/// The minimum number of even intervals.
+const EVEN_INTERVALS_MIN: usize = 3;
 
-/// Returns the range of the steps between sorted values if the values rise evenly. A step counts as
-/// even if it differs from the median step by at most a quarter. At most `odd_max` steps, and fewer
-/// than half, may be uneven, and the even steps must make up at least two fifths of the total
-/// range. Returns None if fewer than three steps are even.
-pub(super) fn even_steps(
+/// Returns the range of the intervals between sorted values if the values rise evenly. An interval
+/// is even if it differs from the median interval by at most a quarter. At most `odd_max`
+/// intervals, and fewer than half, may be uneven, and the even ones must make up at least two
+/// fifths of the total range. Returns None if fewer than three intervals are even.
+pub(super) fn even_intervals(
     values: impl IntoIterator<Item = u64>,
     odd_max: usize,
 ) -> Option<(u64, u64)> {
-    let values: Vec<u64> = values.into_iter().sorted_unstable().collect();
-    let steps: Vec<u64> = values.iter().tuple_windows().map(|(a, b)| b - a).collect();
-    let sorted = steps.iter().copied().sorted_unstable();
-    let median = sorted.clone().nth(steps.len() / 2)?;
-    let even: Vec<u64> = sorted
-        .filter(|it| it.abs_diff(median) <= median / 4)
+    let intervals: Vec<u64> = values
+        .into_iter()
+        .sorted_unstable()
+        .tuple_windows()
+        .map(|(a, b)| b - a)
+        .sorted_unstable()
         .collect();
-    let is_most = even.len() + odd_max >= steps.len() && 2 * even.len() > steps.len();
-    // Steps are differences between sorted values, so neither sum can overflow.
-    let (whole, sum): (u64, u64) = (steps.iter().sum(), even.iter().sum());
-    let is_large = sum / 2 >= whole / 5;
+    let median = *intervals.get(intervals.len() / 2)?;
+    let even: Vec<u64> = intervals
+        .iter()
+        .copied()
+        .filter(|interval| interval.abs_diff(median) <= median / 4)
+        .collect();
+    let are_most_even = even.len() + odd_max >= intervals.len() && 2 * even.len() > intervals.len();
+    // Intervals are differences between sorted values, so neither sum can overflow.
+    let whole: u64 = intervals.iter().sum();
+    let covered: u64 = even.iter().sum();
+    let is_large = covered / 2 >= whole / 5;
     let range = even.iter().copied().minmax().into_option()?;
-    let is_even = even.len() >= EVEN_STEPS_MIN && is_most && is_large;
+    let is_even = even.len() >= EVEN_INTERVALS_MIN && are_most_even && is_large;
     (median > 0 && is_even).then_some(range)
 }

@@ -9,7 +9,7 @@ use suite::measure::Metric::{self, CacheFlush, Latency, Powerdown, Wakeup};
 use suite::model::Cell;
 use suite::plan::ScenarioId;
 
-use super::suite_tables::{even_steps, exceeds};
+use super::suite_tables::{even_intervals, exceeds};
 use crate::analysis::findings::{BasedFinding, explanations};
 use crate::analysis::made_up::published;
 use crate::log::LoggedRun;
@@ -28,26 +28,35 @@ fn release(name: &str) -> LoggedRun {
     published(&format!("juno/{name}"))
 }
 
-fn kinds(all: &[BasedFinding]) -> Vec<String> {
-    let word = |it: &BasedFinding| serde_json::to_value(it.finding.kind).expect("a word");
-    let words = all.iter().map(word);
-    words
-        .map(|it| it.as_str().expect("a word").to_owned())
+fn kinds(explanations: &[BasedFinding]) -> Vec<String> {
+    explanations
+        .iter()
+        .map(|explanation| {
+            let word = serde_json::to_value(explanation.finding.kind).expect("a word");
+            word.as_str().expect("a word").to_owned()
+        })
         .collect()
 }
 
+fn contains(kinds: &[String], kind: &str) -> bool {
+    kinds.iter().any(|known| known == kind)
+}
+
 fn sentence(release: &LoggedRun, kind: &str) -> String {
-    let all = explanations(release);
-    let place = kinds(&all).iter().position(|it| it == kind);
-    all[place.expect(kind)].finding.sentence.clone()
+    let explanations = explanations(release);
+    let mut kinds = kinds(&explanations).into_iter();
+    let index = kinds.position(|known| known == kind).expect(kind);
+    explanations[index].finding.sentence.clone()
 }
 
 /// The page from 2017 contains its own explanation of these tables.
 #[test]
 fn tables_of_2017_are_explained_as_on_their_page() {
     let run = release("2017-01-31");
-    let all = explanations(&run);
-    let text = all.iter().map(|it| it.finding.sentence.as_str()).join("\n");
+    let text = explanations(&run)
+        .iter()
+        .map(|explanation| explanation.finding.sentence.as_str())
+        .join("\n");
     expect_test::expect![[r#"
         In deep parallel, CPUs queue for PSCI's locks: entries take 20.00 us to 375.00 us, in steps of 85.00 us to 88.00 us. In deep serial, without a queue, they take 21.00 us to 195.00 us.
         At level 0, PSCI's generic code takes no lock, but parallel entries queue: they take 21.00 us to 376.00 us, in steps of 83.00 us to 89.00 us. Serial entries take 17.00 us to 22.00 us, and exits do not queue (13.00 us to 15.00 us). The platform must have a lock, for example around its only channel to a power controller, and holds it until the CPU is off.
@@ -64,22 +73,22 @@ fn tables_of_2017_are_explained_as_on_their_page() {
 
 #[test]
 fn later_tables_have_the_explanations_that_they_support() {
-    let all = RELEASES[1..].iter().map(|name| {
-        let explained = kinds(&explanations(&release(name)));
-        format!("{name}: {}", explained.join(" "))
+    let mut lines = RELEASES[1..].iter().map(|name| {
+        let kinds = kinds(&explanations(&release(name)));
+        format!("{name}: {}", kinds.join(" "))
     });
     expect_test::expect![[r#"
         v2.9: entry-queue platform-lock uniform-exits last-flush flush-by-size lead-cluster cluster-exit cpu-off-exit cpu-types unlike-twin
         v2.10: entry-queue platform-lock uniform-exits last-flush flush-by-size lead-cluster cluster-exit cpu-off-exit unlike-twin
         v2.12: entry-queue platform-lock uniform-exits last-flush flush-by-size lead-cluster cluster-exit cpu-off-exit cpu-types unlike-twin
         v2.13: entry-queue platform-lock uniform-exits extra-flush flush-by-size lead-cluster cluster-exit unlike-twin
-        v2.15: entry-queue platform-lock uniform-exits last-flush flush-by-size lead-cluster cluster-exit cpu-off-exit cpu-types unlike-twin"#]].assert_eq(&all.collect::<Vec<_>>().join("\n"));
+        v2.15: entry-queue platform-lock uniform-exits last-flush flush-by-size lead-cluster cluster-exit cpu-off-exit cpu-types unlike-twin"#]].assert_eq(&lines.join("\n"));
     for name in &RELEASES[1..] {
-        let said = sentence(&release(name), "lead-cluster");
-        assert!(said.contains("the lead, 1.0,"), "{name}: {said}");
+        let text = sentence(&release(name), "lead-cluster");
+        assert!(text.contains("the lead, 1.0,"), "{name}: {text}");
     }
-    let said = sentence(&release("v2.13"), "extra-flush");
-    expect_test::expect!["CPUs other than the last one down pay for flushing the cluster's caches: in deep parallel, 2 of 2 in cluster 0 and 4 of 4 in cluster 1 do so (76.34 us to 138.88 us), but only one per cluster can be the last; in serial scenarios, CPU 1.1, 1.2, 1.3 do so (76.76 us to 77.12 us), although the lead, 1.0, keeps their cluster on."].assert_eq(&said);
+    let text = sentence(&release("v2.13"), "extra-flush");
+    expect_test::expect!["CPUs other than the last one down pay for flushing the cluster's caches: in deep parallel, 2 of 2 in cluster 0 and 4 of 4 in cluster 1 do so (76.34 us to 138.88 us), but only one per cluster can be the last; in serial scenarios, CPU 1.1, 1.2, 1.3 do so (76.76 us to 77.12 us), although the lead, 1.0, keeps their cluster on."].assert_eq(&text);
 }
 
 /// A helper that stays awake does not take part in any round, and each placement has a different
@@ -90,16 +99,16 @@ fn parallel_tables_with_helpers_are_not_explained() {
     for scenario in &mut run.run.scenarios {
         scenario.helper = scenario.id.is_parallel().then_some(CpuIndex::from(0));
     }
-    let all = kinds(&explanations(&run));
+    let kinds = kinds(&explanations(&run));
     for kind in [
         "entry-queue",
         "platform-lock",
         "uniform-exits",
         "last-flush",
     ] {
-        assert!(!all.iter().any(|it| it == kind), "{kind}");
+        assert!(!contains(&kinds, kind), "{kind}");
     }
-    assert!(all.iter().any(|it| it == "lead-cluster"), "{all:?}");
+    assert!(contains(&kinds, "lead-cluster"), "{kinds:?}");
 }
 
 /// Returns the kinds of explanations for the tables of a release with one figure replaced, in
@@ -107,8 +116,8 @@ fn parallel_tables_with_helpers_are_not_explained() {
 fn kinds_with(name: &str, (id, metric, label): (ScenarioId, Metric, &str), ns: u64) -> Vec<String> {
     let run = release(name);
     let mut figures = raw(&run);
-    let place = LABELS.iter().position(|it| *it == label).expect("a CPU");
-    figures.get_mut(&(id, metric)).expect("a table")[place] = ns;
+    let cpu = LABELS.iter().position(|known| *known == label);
+    figures.get_mut(&(id, metric)).expect("a table")[cpu.expect("a CPU")] = ns;
     kinds(&explanations(&with_figures(&run, &figures)))
 }
 
@@ -124,14 +133,13 @@ fn flush_of_unclear_extent_is_not_explained() {
         (CPU_OFF_SERIAL, "0.1", 40_000, false, false, false),
         (SUSPEND_DEEP_SERIAL, "1.1", 40_000, false, false, false),
     ] {
-        let all = kinds_with("2017-01-31", (id, CacheFlush, label), ns);
+        let kinds = kinds_with("2017-01-31", (id, CacheFlush, label), ns);
         for (kind, expected) in [
             ("extra-flush", extra),
             ("last-flush", last),
             ("lead-cluster", lead),
         ] {
-            let is_explained = all.iter().any(|it| it == kind);
-            assert_eq!(is_explained, expected, "{kind}: {label} {ns}");
+            assert_eq!(contains(&kinds, kind), expected, "{kind}: {label} {ns}");
         }
     }
 }
@@ -165,31 +173,36 @@ fn one_contradictory_exit_suppresses_a_comparison_of_exits() {
         ),
         ("v2.13", "cluster-exit", SUSPEND_DEEP_SERIAL, "1.2", 15_000),
     ] {
-        assert!(kinds(&explanations(&release(name))).contains(&kind.to_owned()));
-        let all = kinds_with(name, (id, Wakeup, label), ns);
-        assert!(
-            !all.iter().any(|it| it == kind),
-            "{name} {kind}: {label} {ns}"
-        );
+        assert!(contains(&kinds(&explanations(&release(name))), kind));
+        let left = kinds_with(name, (id, Wakeup, label), ns);
+        assert!(!contains(&left, kind), "{name} {kind}: {label} {ns}");
     }
-    let said = sentence(&release("v2.10"), "uniform-exits");
+    let text = sentence(&release("v2.10"), "uniform-exits");
     assert!(
-        said.contains("within the 480 ns by which serial exits"),
-        "{said}"
+        text.contains("within the 480 ns by which serial exits"),
+        "{text}"
     );
 }
 
 /// Gives a figure three samples, two of which differ from it.
 fn spread(run: &mut LoggedRun, (id, metric, cpu): (ScenarioId, Metric, u16), ends: (u64, u64)) {
-    let cpu = CpuIndex::from(cpu);
-    let scenario = run.run.scenarios.iter_mut().find(|it| it.id == id);
-    let mut cells = scenario.expect("a scenario").cells.iter_mut();
-    let cell = cells.find(|it| it.cpu == cpu).expect("a cell");
-    let mut series = cell.series.iter_mut();
-    let series = series.find(|it| it.metric == metric).expect("a figure");
+    let mut scenarios = run.run.scenarios.iter_mut();
+    let scenario = scenarios
+        .find(|scenario| scenario.id == id)
+        .expect("a scenario");
+    let mut cells = scenario.cells.iter_mut();
+    let cell = cells
+        .find(|cell| cell.cpu == CpuIndex::from(cpu))
+        .expect("a cell");
+    let mut figures = cell.series.iter_mut();
+    let series = figures
+        .find(|series| series.metric == metric)
+        .expect("a figure");
     let median = series.shown.expect("a figure");
-    (series.summary.n, series.summary.median) = (3, median);
-    (series.summary.min, series.summary.max) = (median.min(ends.0), median.max(ends.1));
+    series.summary.n = 3;
+    series.summary.median = median;
+    series.summary.min = median.min(ends.0);
+    series.summary.max = median.max(ends.1);
 }
 
 /// Samples of both sides of a comparison must lie apart.
@@ -247,8 +260,8 @@ fn sample_that_contradicts_an_explanation_suppresses_it() {
         for cpu in 0..6 {
             spread(&mut run, (id, metric, cpu), ends);
         }
-        let all = kinds(&explanations(&run));
-        assert!(!all.iter().any(|it| it == kind), "{kind}: {id} {metric:?}");
+        let left = kinds(&explanations(&run));
+        assert!(!contains(&left, kind), "{kind}: {id} {metric:?}");
     }
 }
 
@@ -270,12 +283,8 @@ fn exits_that_differ_by_cpu_suppress_uniform_exits() {
                 (13_000, most),
             );
         }
-        let all = kinds(&explanations(&run));
-        assert_eq!(
-            all.iter().any(|it| it == "uniform-exits"),
-            expected,
-            "{most}"
-        );
+        let kinds = kinds(&explanations(&run));
+        assert_eq!(contains(&kinds, "uniform-exits"), expected, "{most}");
     }
 }
 
@@ -302,10 +311,10 @@ fn figures_of_few_ticks_are_alike() {
     assert!(exceeds(u64::MAX, 1, 20) && !exceeds(1, u64::MAX, 20));
     // Two similar steps out of three do not count as even, and neither do three steps that cover
     // only a small part of the range.
-    assert_eq!(even_steps([10, 12, 60, 200], 2), None);
-    assert_eq!(even_steps([10, 12, 14, 60], 1), None);
-    assert_eq!(even_steps([10, 20, 30, 40, 400], 1), None);
-    assert_eq!(even_steps([10, 20, 30, 41, 50], 1), Some((9, 11)));
+    assert_eq!(even_intervals([10, 12, 60, 200], 2), None);
+    assert_eq!(even_intervals([10, 12, 14, 60], 1), None);
+    assert_eq!(even_intervals([10, 20, 30, 40, 400], 1), None);
+    assert_eq!(even_intervals([10, 20, 30, 41, 50], 1), Some((9, 11)));
 }
 
 /// A run's figures by scenario and metric, for CPUs 0.0, 0.1, and 1.0 to 1.3.
@@ -325,10 +334,11 @@ const COLUMNS: [(ScenarioId, &[Metric]); 6] = [
 /// The labels, in the column order of [`Raw`].
 const LABELS: [&str; 6] = ["0.0", "0.1", "1.0", "1.1", "1.2", "1.3"];
 
-fn place(run: &LoggedRun, cell: &Cell) -> usize {
+/// Returns the index of a cell's CPU in [`LABELS`].
+fn index(run: &LoggedRun, cell: &Cell) -> usize {
     let label = run.run.label(cell.cpu).to_string();
-    let place = LABELS.iter().position(|it| **it == label);
-    place.expect("a CPU of Juno")
+    let index = LABELS.iter().position(|known| **known == label);
+    index.expect("a CPU of Juno")
 }
 
 fn raw(run: &LoggedRun) -> Raw {
@@ -340,7 +350,7 @@ fn raw(run: &LoggedRun) -> Raw {
                     let column = raw
                         .entry((scenario.id, metric))
                         .or_insert_with(|| vec![0; 6]);
-                    column[place(run, cell)] = ticks;
+                    column[index(run, cell)] = ticks;
                 }
             }
         }
@@ -355,7 +365,7 @@ fn with_figures(run: &LoggedRun, raw: &Raw) -> LoggedRun {
         for cell in &mut scenario.cells {
             for ((id, metric), column) in raw {
                 if *id == scenario.id {
-                    cell.set_figure(*metric, Some(column[place(run, cell)]));
+                    cell.set_figure(*metric, Some(column[index(run, cell)]));
                 }
             }
         }
@@ -365,18 +375,18 @@ fn with_figures(run: &LoggedRun, raw: &Raw) -> LoggedRun {
 
 /// Returns tables, each from a random release, with the rows, the columns or both shuffled.
 fn shuffled(random: &mut Rng, releases: &[Raw]) -> Raw {
-    let mut all = Raw::new();
-    let same = random.usize(..releases.len());
+    let mut shuffled = Raw::new();
+    let common = random.usize(..releases.len());
     let is_mixed = random.bool();
     for (id, metrics) in COLUMNS {
         let release = if is_mixed {
             random.usize(..releases.len())
         } else {
-            same
+            common
         };
         let mut columns: Vec<Vec<u64>> = metrics
             .iter()
-            .map(|it| releases[release][&(id, *it)].clone())
+            .map(|metric| releases[release][&(id, *metric)].clone())
             .collect();
         if random.u32(..4) == 0 {
             random.shuffle(&mut columns);
@@ -385,17 +395,17 @@ fn shuffled(random: &mut Rng, releases: &[Raw]) -> Raw {
             let mut order: Vec<usize> = (0..6).collect();
             random.shuffle(&mut order);
             for column in &mut columns {
-                *column = order.iter().map(|place| column[*place]).collect();
+                *column = order.iter().map(|cpu| column[*cpu]).collect();
             }
         }
         for (metric, column) in metrics.iter().zip(columns) {
-            all.insert((id, *metric), column);
+            shuffled.insert((id, *metric), column);
         }
     }
-    all
+    shuffled
 }
 
-fn of(raw: &Raw, id: ScenarioId, metric: Metric, cpu: usize) -> u64 {
+fn figure(raw: &Raw, id: ScenarioId, metric: Metric, cpu: usize) -> u64 {
     raw[&(id, metric)][cpu]
 }
 
@@ -414,7 +424,7 @@ fn flushes_cluster(raw: &Raw, id: ScenarioId, cpu: usize) -> bool {
             }
         }
     }
-    let flush = of(raw, id, CacheFlush, cpu);
+    let flush = figure(raw, id, CacheFlush, cpu);
     flush >= 4 * least && flush >= least + 10_000
 }
 
@@ -422,7 +432,7 @@ fn flushes_cluster(raw: &Raw, id: ScenarioId, cpu: usize) -> bool {
 /// clusters.
 fn possible_leads(raw: &Raw, id: ScenarioId) -> Option<Vec<usize>> {
     let large: Vec<bool> = (0..6).map(|cpu| flushes_cluster(raw, id, cpu)).collect();
-    if large.iter().all(|it| *it) {
+    if large.iter().all(|is_large| *is_large) {
         return None;
     }
     let fits = |lead: &usize| {
@@ -435,16 +445,19 @@ fn possible_leads(raw: &Raw, id: ScenarioId) -> Option<Vec<usize>> {
 }
 
 fn lead(raw: &Raw) -> Option<usize> {
-    let all = [SUSPEND_DEEP_SERIAL, CPU_OFF_SERIAL].map(|id| possible_leads(raw, id));
-    let shown: Vec<&Vec<usize>> = all.iter().flatten().collect();
-    let first = *shown.first()?.first()?;
-    shown.iter().all(|it| **it == [first]).then_some(first)
+    let by_scenario = [SUSPEND_DEEP_SERIAL, CPU_OFF_SERIAL].map(|id| possible_leads(raw, id));
+    let known: Vec<&Vec<usize>> = by_scenario.iter().flatten().collect();
+    let first = *known.first()?.first()?;
+    known
+        .iter()
+        .all(|leads| **leads == [first])
+        .then_some(first)
 }
 
 fn exits_are_alike(raw: &Raw) -> bool {
     (0..6).all(|cpu| {
         let [parallel, serial] =
-            [CPU_SUSPEND_PARALLEL, CPU_SUSPEND_SERIAL].map(|id| of(raw, id, Wakeup, cpu));
+            [CPU_SUSPEND_PARALLEL, CPU_SUSPEND_SERIAL].map(|id| figure(raw, id, Wakeup, cpu));
         4 * parallel < 5 * serial + 8
     })
 }
@@ -452,13 +465,15 @@ fn exits_are_alike(raw: &Raw) -> bool {
 fn queues_at_level_0(raw: &Raw) -> bool {
     let mut entries = raw[&(CPU_SUSPEND_PARALLEL, Powerdown)].clone();
     entries.sort_unstable();
-    let steps: Vec<u64> = (1..6).map(|it| entries[it] - entries[it - 1]).collect();
+    let steps: Vec<u64> = (1..6)
+        .map(|index| entries[index] - entries[index - 1])
+        .collect();
     let mut sorted = steps.clone();
     sorted.sort_unstable();
     let median = sorted[2];
     let odd = steps
         .iter()
-        .filter(|it| 4 * it.abs_diff(median) > median)
+        .filter(|step| 4 * step.abs_diff(median) > median)
         .count();
     let serial = raw[&(CPU_SUSPEND_SERIAL, Powerdown)]
         .iter()
@@ -473,7 +488,7 @@ fn larger_caches_take_longer(raw: &Raw) -> bool {
         .all(|id| {
             let longest = CLUSTERS.map(|cpus| {
                 let large = cpus.iter().filter(|cpu| flushes_cluster(raw, *id, **cpu));
-                large.map(|cpu| of(raw, *id, CacheFlush, *cpu)).max()
+                large.map(|cpu| figure(raw, *id, CacheFlush, *cpu)).max()
             });
             matches!(longest, [Some(big), Some(little)] if 5 * big >= 6 * little)
         })
@@ -490,8 +505,9 @@ fn level_0_serial_is_best(raw: &Raw) -> bool {
     let least = entries.iter().min().expect("CPUs");
     let most = entries.iter().max().expect("CPUs");
     let is_least = |cpu: usize| {
-        let mut others = others.iter();
-        others.all(|id| entries[cpu] <= of(raw, *id, Powerdown, cpu))
+        others
+            .iter()
+            .all(|id| entries[cpu] <= figure(raw, *id, Powerdown, cpu))
     };
     4 * (most - least) <= *most && (0..6).all(is_least)
 }
@@ -509,10 +525,11 @@ fn one_type_is_quicker(raw: &Raw) -> bool {
         }
         let ends = CLUSTERS.map(|cpus| {
             let is_off = |cpu: &&usize| id != CPU_OFF_SERIAL || Some(**cpu) != lead;
-            let own = cpus.iter().filter(is_off);
-            let own: Vec<u64> = own.map(|cpu| of(raw, id, metric, *cpu)).collect();
-            let most = *own.iter().max().expect("CPUs");
-            (*own.iter().min().expect("CPUs"), most)
+            let figures = cpus
+                .iter()
+                .filter(is_off)
+                .map(|cpu| figure(raw, id, metric, *cpu));
+            figures.minmax().into_option().expect("CPUs")
         });
         for winner in [0, 1] {
             if 20 * ends[1 - winner].0 >= 21 * ends[winner].1 {
@@ -528,8 +545,8 @@ fn exits_with_the_cluster_are_longer(raw: &Raw) -> bool {
         .filter(|cpu| flushes_cluster(raw, SUSPEND_DEEP_SERIAL, *cpu))
         .collect();
     let is_longer = |cpu: &usize| {
-        let shallow = of(raw, CPU_SUSPEND_SERIAL, Wakeup, *cpu);
-        10 * of(raw, SUSPEND_DEEP_SERIAL, Wakeup, *cpu) >= 10 * shallow + shallow - 9
+        let shallow = figure(raw, CPU_SUSPEND_SERIAL, Wakeup, *cpu);
+        10 * figure(raw, SUSPEND_DEEP_SERIAL, Wakeup, *cpu) >= 10 * shallow + shallow - 9
     };
     !down.is_empty() && down.iter().all(is_longer)
 }
@@ -545,7 +562,7 @@ fn exits_after_cpu_off_are_longer(raw: &Raw) -> bool {
         return false;
     };
     let cpus: Vec<usize> = (0..6).filter(|cpu| *cpu != lead && alike(cpu)).collect();
-    let exits = |cpu: usize| ids.map(|id| of(raw, id, Wakeup, cpu) as f64);
+    let exits = |cpu: usize| ids.map(|id| figure(raw, id, Wakeup, cpu) as f64);
     let never_less = cpus.iter().all(|cpu| {
         let [suspend, off] = exits(*cpu);
         off * 1.06 >= suspend
@@ -561,14 +578,13 @@ fn lead_is_unlike_its_twins(raw: &Raw) -> bool {
     let Some(lead) = lead(raw) else {
         return false;
     };
-    let own = of(raw, PSCI_VERSION_PARALLEL, Latency, lead) as f64;
-    let twins = CLUSTERS[cluster_of(lead)]
+    let latency = |cpu: usize| figure(raw, PSCI_VERSION_PARALLEL, Latency, cpu) as f64;
+    let ratios: Vec<f64> = CLUSTERS[cluster_of(lead)]
         .iter()
-        .filter(|cpu| **cpu != lead);
-    let ratios: Vec<f64> = twins
-        .map(|cpu| of(raw, PSCI_VERSION_PARALLEL, Latency, *cpu) as f64 / own)
+        .filter(|cpu| **cpu != lead)
+        .map(|cpu| latency(*cpu) / latency(lead))
         .collect();
-    ratios.iter().all(|it| *it >= 1.19) || ratios.iter().all(|it| *it <= 0.84)
+    ratios.iter().all(|ratio| *ratio >= 1.19) || ratios.iter().all(|ratio| *ratio <= 0.84)
 }
 
 /// Shuffles the tables a thousand times. The raw figures must support every explanation that
@@ -593,7 +609,7 @@ fn no_explanation_survives_its_evidence() {
             ("cpu-off-exit", exits_after_cpu_off_are_longer(&tables)),
             ("unlike-twin", lead_is_unlike_its_twins(&tables)),
         ] {
-            let is_explained = explained.iter().any(|it| it == kind);
+            let is_explained = contains(&explained, kind);
             assert!(
                 has_evidence || !is_explained,
                 "round {round}: {kind}: {tables:?}"
@@ -629,15 +645,20 @@ fn missing_table_suppresses_what_needs_it() {
         (SUSPEND_DEEP_PARALLEL, "entry-queue last-flush best-case"),
     ] {
         let mut without = whole.clone();
-        without.run.scenarios.retain(|it| it.id != id);
+        without.run.scenarios.retain(|scenario| scenario.id != id);
         let mut short = whole.clone();
-        for scenario in short.run.scenarios.iter_mut().filter(|it| it.id == id) {
-            scenario.cells.retain(|it| it.cpu != CpuIndex::from(3));
+        for scenario in short
+            .run
+            .scenarios
+            .iter_mut()
+            .filter(|scenario| scenario.id == id)
+        {
+            scenario.cells.retain(|cell| cell.cpu != CpuIndex::from(3));
         }
         for run in [without, short] {
             let left = kinds(&explanations(&run));
             for kind in suppressed.split(' ') {
-                assert!(!left.iter().any(|it| it == kind), "{id}: {kind}");
+                assert!(!contains(&left, kind), "{id}: {kind}");
             }
         }
     }

@@ -17,15 +17,16 @@ const UNIFORM_EXITS: Kind = Kind::new("uniform-exits");
 /// The minimum number of CPUs that can form a queue.
 const CPUS_MIN: usize = 3;
 
+/// Applies if parallel exits from level 0 are no longer than serial ones.
 pub(in crate::analysis) fn uniform_exits(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let exits = UniformExits::of(tables)?;
     if tables.cpus().count() < CPUS_MIN {
         return None;
     }
     let clock = tables.logged.clock();
-    let [parallel, serial] = [&exits.parallel, &exits.serial].map(|it| {
-        let range = tables.sample_range(it.figures());
-        range.map_or_else(String::new, |it| clock.range(it).to_string())
+    let [parallel, serial] = [&exits.parallel, &exits.serial].map(|column| {
+        let ticks = tables.sample_range(column.figures());
+        ticks.map_or_else(String::new, |ticks| clock.range(ticks).to_string())
     });
     let within = match exits.varies_by {
         0 => String::new(),
@@ -45,6 +46,9 @@ pub(in crate::analysis) fn uniform_exits(tables: &SuiteTables<'_>) -> Option<Bas
 }
 
 /// Parallel exits at level 0 that are no longer than serial ones.
+///
+/// Holding one proves that no parallel exit shows a wait, as far as the figures can: see
+/// [`Self::of`]. It does not prove that there are enough CPUs for a queue.
 pub(super) struct UniformExits {
     /// The parallel exits.
     pub parallel: Column,
@@ -62,9 +66,10 @@ impl UniformExits {
     pub(super) fn of(tables: &SuiteTables<'_>) -> Option<Self> {
         let parallel = tables.column(ScenarioId::CPU_SUSPEND_PARALLEL, Wakeup)?;
         let serial = tables.column(ScenarioId::CPU_SUSPEND_SERIAL, Wakeup)?;
-        let varies_by = match tables.has_samples(&parallel) && tables.has_samples(&serial) {
-            true => are_no_longer(tables, &parallel, &serial).then_some(0)?,
-            false => excess_within_variation(tables, &parallel, &serial)?,
+        let varies_by = if tables.has_samples(&parallel) && tables.has_samples(&serial) {
+            are_no_longer(tables, &parallel, &serial).then_some(0)?
+        } else {
+            excess_within_variation(tables, &parallel, &serial)?
         };
         Some(Self {
             parallel,
@@ -75,14 +80,14 @@ impl UniformExits {
 
     /// Returns all figures.
     pub(super) fn figures(&self) -> Vec<TableFigure> {
-        let all = self.parallel.figures().chain(self.serial.figures());
-        all.copied().collect()
+        let figures = self.parallel.figures().chain(self.serial.figures());
+        figures.copied().collect()
     }
 }
 
 /// Returns true if no CPU has a parallel exit that is longer than all its serial ones.
 fn are_no_longer(tables: &SuiteTables<'_>, parallel: &Column, serial: &Column) -> bool {
-    let longest = |it| tables.samples_of(it).1;
+    let longest = |figure| tables.samples_of(figure).1;
     let mut pairs = parallel.figures().zip(serial.figures());
     pairs.all(|(parallel, serial)| longest(parallel) <= longest(serial))
 }
@@ -94,20 +99,21 @@ fn excess_within_variation(
     parallel: &Column,
     serial: &Column,
 ) -> Option<u64> {
-    let ranges = serial.figures().into_group_map_by(|it| tables.kind(it.cpu));
-    let ranges: HashMap<CpuKind, (u64, u64)> = ranges
+    let ranges: HashMap<CpuKind, (u64, u64)> = serial
+        .figures()
+        .into_group_map_by(|exit| tables.kind(exit.cpu))
         .into_iter()
         .filter_map(|(kind, figures)| Some((kind, tables.sample_range(figures)?)))
         .collect();
-    let varies_by = ranges.values().map(|it| it.1 - it.0).max()?;
+    let varies_by = ranges.values().map(|(least, most)| most - least).max()?;
     let mut pairs = parallel.figures().zip(serial.figures());
     // CPUs of one kind may differ among themselves by more than a wait.
     if pairs.any(|(parallel, serial)| exceeds(parallel.ticks, serial.ticks, 4)) {
         return None;
     }
-    let excess = |it: &TableFigure| {
-        let longest = ranges[&tables.kind(it.cpu)].1;
-        it.ticks.saturating_sub(longest)
+    let excess = |exit: &TableFigure| {
+        let (_, longest) = ranges[&tables.kind(exit.cpu)];
+        exit.ticks.saturating_sub(longest)
     };
     match parallel.figures().map(excess).max()? {
         0 => Some(0),

@@ -11,13 +11,18 @@ use crate::analysis::findings::BasedFinding;
 /// A CPU that differs from the others of its type.
 const UNLIKE_TWIN: Kind = Kind::new("unlike-twin");
 
+/// Applies if calls on all other CPUs in the lead's cluster are slower than on the lead, or all are
+/// faster.
 pub(in crate::analysis) fn unlike_twin(tables: &SuiteTables<'_>) -> Option<BasedFinding> {
     let calls = tables.column(ScenarioId::PSCI_VERSION_PARALLEL, Latency)?;
     let lead = lead(tables)?;
     let twins = calls.filtered(|cpu| lead.has_twin(tables, cpu));
-    let own = *calls.figure(lead.cpu)?;
-    let is_more = |it: &TableFigure| tables.is_longer(it, &own, 5);
-    let is_less = |it: &TableFigure| tables.is_longer(&own, it, 5);
+    if twins.is_empty() {
+        return None;
+    }
+    let lead_call = *calls.figure(lead.cpu)?;
+    let is_more = |twin: &TableFigure| tables.is_longer(twin, &lead_call, 5);
+    let is_less = |twin: &TableFigure| tables.is_longer(&lead_call, twin, 5);
     let word = if twins.iter().all(is_more) {
         "faster"
     } else if twins.iter().all(is_less) {
@@ -25,14 +30,10 @@ pub(in crate::analysis) fn unlike_twin(tables: &SuiteTables<'_>) -> Option<Based
     } else {
         return None;
     };
-    if twins.is_empty() {
-        return None;
-    }
-    let (label, span) = (tables.logged.run.label(lead.cpu), tables.span(own.ticks));
-    let (cpus, range) = (
-        tables.names(twins.iter().map(|it| it.cpu)),
-        tables.range(&twins),
-    );
+    let label = tables.logged.run.label(lead.cpu);
+    let span = tables.span(lead_call.ticks);
+    let cpus = tables.names(twins.iter().map(|twin| twin.cpu));
+    let range = tables.range(&twins);
     Some(BasedFinding::of_tables(
         UNLIKE_TWIN,
         format!(
@@ -40,6 +41,6 @@ pub(in crate::analysis) fn unlike_twin(tables: &SuiteTables<'_>) -> Option<Based
              {span} compared with {range} ({cpus}). The tables do not show why.{}",
             lead.remark()
         ),
-        [own].into_iter().chain(twins),
+        [lead_call].into_iter().chain(twins),
     ))
 }

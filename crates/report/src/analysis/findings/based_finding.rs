@@ -58,9 +58,10 @@ impl BasedFinding {
         scenario: ScenarioKey,
         changes: &[&Change],
     ) -> Self {
-        let evidence = match changes.iter().all(|it| it.has_intervals()) {
-            true => Evidence::Intervals,
-            false => Evidence::Figures,
+        let evidence = if changes.iter().all(|change| change.has_intervals()) {
+            Evidence::Intervals
+        } else {
+            Evidence::Figures
         };
         let metrics = changes.iter().filter_map(|change| {
             let cpus = (change.cpu, Some(change.old_cpu));
@@ -79,17 +80,17 @@ impl BasedFinding {
         sentence: String,
         figures: impl IntoIterator<Item = TableFigure>,
     ) -> Self {
-        let by_scenario = grouped(figures.into_iter().map(|figure| {
+        let metrics = figures.into_iter().map(|figure| {
             let scenario = ScenarioKey {
                 id: figure.scenario,
                 method: Method::Tftf,
                 helper: None,
             };
             (scenario, (figure.metric, (figure.cpu, None)))
-        }));
-        let basis = by_scenario
+        });
+        let basis = grouped(metrics)
             .into_iter()
-            .flat_map(|(scenario, figures)| bases(scenario, figures));
+            .flat_map(|(scenario, metrics)| bases(scenario, metrics));
         Self {
             basis: basis.collect(),
             ..Self::new(kind, Evidence::Figures, sentence)
@@ -97,37 +98,45 @@ impl BasedFinding {
     }
 }
 
-/// Groups metrics for the same CPUs. Each metric has the CPU's index in the run and, if the finding
-/// is about a difference, in the baseline.
+/// Groups the metrics that belong to the same CPUs. Each metric has the CPU's index in the run and,
+/// if the finding is about a difference, in the baseline.
 fn bases(
     scenario: ScenarioKey,
     metrics: impl IntoIterator<Item = (Metric, (CpuIndex, Option<CpuIndex>))>,
 ) -> Vec<Basis> {
-    let by_metric = grouped(metrics.into_iter()).into_iter();
-    grouped(by_metric.map(|(metric, cpus)| (cpus, metric)))
+    let cpus_by_metric = grouped(metrics.into_iter()).into_iter();
+    grouped(cpus_by_metric.map(|(metric, cpus)| (cpus, metric)))
         .into_iter()
         .map(|(cpus, metrics)| Basis {
             scenario,
             metrics,
-            cpus: cpus.iter().map(|pair| pair.0).collect(),
-            baseline_cpus: cpus.iter().filter_map(|pair| pair.1).collect(),
+            cpus: cpus.iter().map(|(cpu, _)| *cpu).collect(),
+            baseline_cpus: cpus.iter().filter_map(|(_, old_cpu)| *old_cpu).collect(),
         })
         .collect()
 }
 
 /// Lists the figures on which a finding is based: `Powerdown in test_rt_instr_susp_deep_serial,
 /// method tftf: CPU 0.0, 0.1`.
-pub fn basis_text((new, old): (&Run, &Run), all: &[Basis]) -> String {
-    let mut each = all.iter().map(|basis| {
+pub fn basis_text((new, old): (&Run, &Run), bases: &[Basis]) -> String {
+    let mut texts = bases.iter().map(|basis| {
         let ScenarioKey { id, method, .. } = basis.scenario;
-        let metrics = basis.metrics.iter().map(|it| it.heading()).join(", ");
+        let metrics = basis
+            .metrics
+            .iter()
+            .map(|metric| metric.heading())
+            .join(", ");
         let now = cpus_text(new, basis.cpus.iter().copied());
         let then = cpus_text(old, basis.baseline_cpus.iter().copied());
-        let was = match now == then {
-            true => String::new(),
-            false => format!(" (baseline: {then})"),
+        let baseline = if now == then {
+            String::new()
+        } else {
+            format!(" (baseline: {then})")
         };
-        format!("{metrics} in {id}, method {}: {now}{was}", method.word())
+        format!(
+            "{metrics} in {id}, method {}: {now}{baseline}",
+            method.word()
+        )
     });
-    each.join("; ")
+    texts.join("; ")
 }

@@ -44,115 +44,129 @@ impl<'s> OneScenario<'s> {
     fn finding(&self, kind: Kind, text: &str, changes: &[&Change]) -> Option<BasedFinding> {
         let key = self.compared.key;
         let sentence = format!("{}: {text}", scenario_title(self.sides.runs(), key));
-        let of_changes = BasedFinding::of_changes;
-        (!changes.is_empty()).then(|| of_changes(kind, sentence, key, changes))
+        (!changes.is_empty()).then(|| BasedFinding::of_changes(kind, sentence, key, changes))
     }
 
     /// Returns the changes that count, grouped by figure name.
     fn by_heading(&self) -> Vec<(&'static str, Vec<&'s Change>)> {
         let changes = self.compared.changes().iter();
-        grouped(changes.map(|it| (it.key.heading(), it)))
+        grouped(changes.map(|change| (change.key.heading(), change)))
     }
 
     /// Describes Powerdown figures that merely moved to different CPUs, because the lock was taken
     /// in a different order.
     fn reordered(&self) -> Option<BasedFinding> {
-        let is_own = |it: &&Change| it.key.suite_metric() == Some(Metric::Powerdown);
-        let order: Vec<&Change> = self.compared.by_order.iter().filter(is_own).collect();
-        let cpus: Vec<&Change> = self.compared.by_cpu.iter().filter(is_own).collect();
-        let is_judged =
-            |it: &&Change| matches!(it.outcome, ChangeOutcome::Better | ChangeOutcome::Worse);
-        let is_quiet = cpus.iter().all(|it| it.outcome.is_still());
+        let is_powerdown = |change: &&Change| change.key.suite_metric() == Some(Metric::Powerdown);
+        let by_order: Vec<&Change> = self.compared.by_order.iter().filter(is_powerdown).collect();
+        let by_cpu: Vec<&Change> = self.compared.by_cpu.iter().filter(is_powerdown).collect();
         let (new, old) = self.sides.runs();
-        let is_same = |it: &&Change| new.label(it.cpu) == old.label(it.old_cpu);
-        if order.iter().any(is_judged) || is_quiet || order.iter().all(is_same) {
+        let has_moved = by_order
+            .iter()
+            .any(|change| matches!(change.outcome, ChangeOutcome::Better | ChangeOutcome::Worse));
+        let is_still = by_cpu.iter().all(|change| change.outcome.is_still());
+        let is_same_order = by_order
+            .iter()
+            .all(|change| new.label(change.cpu) == old.label(change.old_cpu));
+        if has_moved || is_still || is_same_order {
             return None;
         }
-        let still: Vec<&Change> = with(&order, ChangeOutcome::is_still);
+        let still = with(&by_order, ChangeOutcome::is_still);
         let sentence = format!(
             "Compared by order of arrival, Powerdown is unchanged ({} of {} within {:.2} %). \
              Compared by CPU, it seems to change by {}, because the CPUs took the lock in a \
              different order.",
             still.len(),
-            many(order.len(), "position"),
+            many(by_order.len(), "position"),
             greatest(&still),
-            shares(&cpus)
+            shares(&by_cpu)
         );
-        self.finding(REORDERED, &sentence, &order)
+        self.finding(REORDERED, &sentence, &by_order)
     }
 
     /// Describes the changes, with one finding for each figure and direction.
     fn changed(&self) -> Vec<BasedFinding> {
-        let directions = [
-            (ChangeOutcome::Worse, "longer"),
-            (ChangeOutcome::Better, "less time"),
-        ];
-        let each = self.by_heading().into_iter().cartesian_product(directions);
-        let each = each.filter_map(|((heading, own), (outcome, word))| {
-            let moved = with(&own, |it| it == outcome);
-            let (what, by) = match moved.first()?.key.is_of_step() {
-                true => ("cell", String::new()),
-                false => {
-                    let all = moved.iter().map(|it| it.delta().abs());
-                    (
-                        "row",
-                        format!(", by {}", durations_text(&self.sides.new.run, all)),
-                    )
-                }
-            };
-            let (count, of) = (moved.len(), many(own.len(), what));
-            let (shares, names) = (shares(&moved), self.names(&moved, &own));
-            let text = format!("{heading} takes {word} in {count} of {of}{by} ({shares}){names}.");
-            self.finding(CHANGED, &text, &moved)
-        });
-        each.collect()
+        self.by_heading()
+            .into_iter()
+            .cartesian_product([ChangeOutcome::Worse, ChangeOutcome::Better])
+            .filter_map(|((heading, changes), direction)| self.moved(heading, &changes, direction))
+            .collect()
+    }
+
+    /// Describes the changes in one figure that have the given direction.
+    fn moved(
+        &self,
+        heading: &str,
+        changes: &[&'s Change],
+        direction: ChangeOutcome,
+    ) -> Option<BasedFinding> {
+        let moved = with(changes, |outcome| outcome == direction);
+        let (what, by) = if moved.first()?.key.is_of_step() {
+            ("cell", String::new())
+        } else {
+            let deltas = moved.iter().map(|change| change.delta().abs());
+            let durations = durations_text(&self.sides.new.run, deltas);
+            ("row", format!(", by {durations}"))
+        };
+        let word = if direction == ChangeOutcome::Worse {
+            "longer"
+        } else {
+            "less time"
+        };
+        let count = moved.len();
+        let total = many(changes.len(), what);
+        let (shares, names) = (shares(&moved), self.names(&moved, changes));
+        let text = format!("{heading} takes {word} in {count} of {total}{by} ({shares}){names}.");
+        self.finding(CHANGED, &text, &moved)
     }
 
     /// Lists the CPUs, positions or points that changed, unless all of them changed or the list
     /// would be too long.
-    fn names(&self, changes: &[&Change], of: &[&Change]) -> String {
-        let names = changes.iter().map(|it| match it.place {
-            _ if it.key.is_of_step() => it.key.name(),
-            Some(place) => format!("position {}", place + 1),
-            None => format!("CPU {}", self.sides.new.run.label(it.cpu)),
-        });
-        let names: Vec<String> = names.unique().collect();
-        let are_all = changes.len() == of.len() && names.len() > 1;
-        match are_all || names.len() > NAMED_MAX {
-            true => String::new(),
-            false => format!(": {}", names.join(", ")),
+    fn names(&self, changes: &[&Change], all: &[&Change]) -> String {
+        let names: Vec<String> = changes
+            .iter()
+            .map(|change| match change.place {
+                _ if change.key.is_of_step() => change.key.name(),
+                Some(rank) => format!("position {}", rank + 1),
+                None => format!("CPU {}", self.sides.new.run.label(change.cpu)),
+            })
+            .unique()
+            .collect();
+        let have_all_changed = changes.len() == all.len() && names.len() > 1;
+        if have_all_changed || names.len() > NAMED_MAX {
+            String::new()
+        } else {
+            format!(": {}", names.join(", "))
         }
     }
 
     /// Lists the figures that did not change.
     fn unchanged(&self) -> Option<BasedFinding> {
-        let still = self.by_heading().into_iter();
-        let still = still.filter(|it| it.1.iter().all(|it| it.outcome.is_still()));
-        let (headings, changes): (Vec<&str>, Vec<Vec<&Change>>) = still.unzip();
-        let changes: Vec<&Change> = changes.concat();
-        let noise = match with(&changes, |it| it == ChangeOutcome::Noise).len() {
+        let (headings, changes): (Vec<&str>, Vec<Vec<&Change>>) = self
+            .by_heading()
+            .into_iter()
+            .filter(|(_, changes)| changes.iter().all(|change| change.outcome.is_still()))
+            .unzip();
+        let still = changes.concat();
+        let noise = match with(&still, |outcome| outcome == ChangeOutcome::Noise).len() {
             0 => String::new(),
-            count => {
-                let figures = many(count, "figure");
-                format!(", {figures} within noise or one tick")
-            }
+            count => format!(", {} within noise or one tick", many(count, "figure")),
         };
-        let (headings, greatest) = (headings.join(", "), greatest(&changes));
+        let (headings, greatest) = (headings.join(", "), greatest(&still));
         let text = format!("{headings} unchanged (within {greatest:.2} %{noise}).");
-        self.finding(UNCHANGED, &text, &changes)
+        self.finding(UNCHANGED, &text, &still)
     }
 }
 
 /// Returns the changes whose outcome satisfies `is_wanted`.
 fn with<'c>(changes: &[&'c Change], is_wanted: impl Fn(ChangeOutcome) -> bool) -> Vec<&'c Change> {
-    let own = changes.iter().filter(|it| is_wanted(it.outcome));
-    own.copied().collect()
+    let wanted = changes.iter().filter(|change| is_wanted(change.outcome));
+    wanted.copied().collect()
 }
 
-/// Returns the range of the changes in percent; empty if the old figures are zero.
+/// Returns the range of the changes in percent, or words that say that the old figures are zero.
 fn shares(changes: &[&Change]) -> String {
-    let all = changes.iter().filter_map(|it| it.percent());
-    match range_text(all, |it| format!("{it:+.2} %")) {
+    let percents = changes.iter().filter_map(|change| change.percent());
+    match range_text(percents, |percent| format!("{percent:+.2} %")) {
         text if text.is_empty() => "from zero".to_owned(),
         text => text,
     }
@@ -160,6 +174,9 @@ fn shares(changes: &[&Change]) -> String {
 
 /// Returns the largest change in either direction, in percent.
 fn greatest(changes: &[&Change]) -> f64 {
-    let all = changes.iter().filter_map(|it| it.percent());
-    all.map(f64::abs).fold(0.0, f64::max)
+    changes
+        .iter()
+        .filter_map(|change| change.percent())
+        .map(f64::abs)
+        .fold(0.0, f64::max)
 }

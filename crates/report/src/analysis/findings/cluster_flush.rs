@@ -12,7 +12,7 @@ use suite::model::Kind;
 use suite::plan::ScenarioId;
 
 use super::based_finding::BasedFinding;
-use crate::analysis::compare::{Change, Difference};
+use crate::analysis::compare::{Change, ComparedScenario, Difference};
 
 /// CPUs that started or stopped flushing their cluster's cache.
 pub(crate) const FLUSH_OF_CLUSTER: Kind = Kind::new("flush-of-cluster");
@@ -23,55 +23,94 @@ const CONTRAST: f64 = 4.0;
 
 /// Describes the clusters in which CPUs other than the last man started or stopped flushing a
 /// cluster-sized cache in a parallel round.
-pub(super) fn cluster_flushes(
-    &Difference { sides, scenarios }: &Difference<'_>,
-) -> Vec<BasedFinding> {
-    if sides.new.header.has_unknown_clusters {
+pub(super) fn cluster_flushes(difference: &Difference<'_>) -> Vec<BasedFinding> {
+    if difference.sides.new.header.has_unknown_clusters {
         return Vec::new();
     }
-    let flushes = |id| {
-        let scenario = scenarios.iter().find(move |it| it.key.id == id);
-        let changes = scenario.into_iter().flat_map(|it| &it.by_cpu);
-        changes.filter(|it| it.key.suite_metric() == Some(Metric::CacheFlush))
-    };
-    let cluster = |it: &Change| sides.new.run.cpu(it.cpu).cluster;
-    let together: Vec<&Change> = flushes(ScenarioId::SUSPEND_DEEP_PARALLEL).collect();
-    let all: Vec<&Change> = flushes(ScenarioId::SUSPEND_DEEP_SERIAL)
-        .chain(together.clone())
-        .collect();
-    let find = |(begins, verb)| {
-        let few_and_many = |it: &Change| match begins {
-            true => (it.old.figure, it.new.figure),
-            false => (it.new.figure, it.old.figure),
-        };
-        // The reference times come from the side on which fewer CPUs flush, because the flushes on
-        // the other side may be too similar.
-        let sizes = sizes(all.iter().map(|it| (cluster(it), few_and_many(it).0)));
-        let each = sizes.into_iter().filter_map(|(number, size)| {
-            let own = together.iter().copied();
-            let own: Vec<&Change> = own.filter(|it| cluster(it) == number).collect();
-            let is_large = |flush: f64| usize::from(flush * 5.0 >= size * 4.0);
-            let few: usize = own.iter().map(|it| is_large(few_and_many(it).0)).sum();
-            let many: usize = own.iter().map(|it| is_large(few_and_many(it).1)).sum();
-            let (then, now) = if begins { (few, many) } else { (many, few) };
-            let text = format!("{now} of {} in cluster {number} (was {then})", own.len());
-            (few <= 1 && many > 1).then_some((text, own))
-        });
-        let (texts, changes): (Vec<String>, Vec<Vec<&Change>>) = each.unzip();
-        let sentence = format!(
-            "CPUs other than the last man {verb} for flushing the whole cluster's cache: in one \
-             parallel round {}, but a cluster can have only one last man.",
-            texts.join(" and ")
-        );
-        let scenario = scenarios
+    [FlushTrend::Starts, FlushTrend::Stops]
+        .into_iter()
+        .filter_map(|trend| cluster_flush(difference, trend))
+        .collect()
+}
+
+/// Whether CPUs other than the last man start or stop flushing their cluster's cache.
+#[derive(Clone, Copy)]
+enum FlushTrend {
+    Starts,
+    Stops,
+}
+
+impl FlushTrend {
+    const fn verb(self) -> &'static str {
+        match self {
+            Self::Starts => "now pay",
+            Self::Stops => "no longer pay",
+        }
+    }
+
+    /// Returns the flush times on the side on which fewer CPUs flush, and on the other side.
+    const fn few_and_many(self, change: &Change) -> (f64, f64) {
+        match self {
+            Self::Starts => (change.old.figure, change.new.figure),
+            Self::Stops => (change.new.figure, change.old.figure),
+        }
+    }
+}
+
+/// Describes the clusters that follow this trend; None if there are none.
+fn cluster_flush(difference: &Difference<'_>, trend: FlushTrend) -> Option<BasedFinding> {
+    let cluster_of = |change: &Change| difference.sides.new.run.cpu(change.cpu).cluster;
+    let parallel = flushes(difference, ScenarioId::SUSPEND_DEEP_PARALLEL);
+    let serial = flushes(difference, ScenarioId::SUSPEND_DEEP_SERIAL);
+    // The reference times come from the side on which fewer CPUs flush, because the flushes on
+    // the other side may be too similar.
+    let sizes = sizes(serial.iter().chain(&parallel).map(|change| {
+        let (few, _) = trend.few_and_many(change);
+        (cluster_of(change), few)
+    }));
+    let clusters = sizes.into_iter().filter_map(|(cluster, size)| {
+        let changes: Vec<&Change> = parallel
             .iter()
-            .find(|it| it.key.id == ScenarioId::SUSPEND_DEEP_PARALLEL)?;
-        let (kind, of_changes) = (FLUSH_OF_CLUSTER, BasedFinding::of_changes);
-        let changes = changes.concat();
-        (!changes.is_empty()).then(|| of_changes(kind, sentence, scenario.key, &changes))
-    };
-    let directions = [(true, "now pay"), (false, "no longer pay")];
-    directions.into_iter().filter_map(find).collect()
+            .copied()
+            .filter(|change| cluster_of(change) == cluster)
+            .collect();
+        let is_large = |flush: f64| flush * 5.0 >= size * 4.0;
+        let pairs = changes.iter().map(|change| trend.few_and_many(change));
+        let few = pairs.clone().filter(|(few, _)| is_large(*few)).count();
+        let many = pairs.filter(|(_, many)| is_large(*many)).count();
+        let (then, now) = match trend {
+            FlushTrend::Starts => (few, many),
+            FlushTrend::Stops => (many, few),
+        };
+        let total = changes.len();
+        let text = format!("{now} of {total} in cluster {cluster} (was {then})");
+        (few <= 1 && many > 1).then_some((text, changes))
+    });
+    let (texts, by_cluster): (Vec<String>, Vec<Vec<&Change>>) = clusters.unzip();
+    let changes = by_cluster.concat();
+    let scenario = scenario(difference, ScenarioId::SUSPEND_DEEP_PARALLEL)?;
+    let sentence = format!(
+        "CPUs other than the last man {} for flushing the whole cluster's cache: in one \
+         parallel round {}, but a cluster can have only one last man.",
+        trend.verb(),
+        texts.join(" and ")
+    );
+    (!changes.is_empty())
+        .then(|| BasedFinding::of_changes(FLUSH_OF_CLUSTER, sentence, scenario.key, &changes))
+}
+
+fn scenario<'d>(difference: &Difference<'d>, id: ScenarioId) -> Option<&'d ComparedScenario> {
+    let mut scenarios = difference.scenarios.iter();
+    scenarios.find(|scenario| scenario.key.id == id)
+}
+
+/// Returns the changes in a scenario's cache flushes, CPU by CPU.
+fn flushes<'d>(difference: &Difference<'d>, id: ScenarioId) -> Vec<&'d Change> {
+    scenario(difference, id)
+        .into_iter()
+        .flat_map(|scenario| &scenario.by_cpu)
+        .filter(|change| change.key.suite_metric() == Some(Metric::CacheFlush))
+        .collect()
 }
 
 /// Returns each cluster's longest flush, if it is much longer than the shortest flush on any CPU.

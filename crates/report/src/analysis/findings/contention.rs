@@ -25,6 +25,7 @@ pub(super) fn contention(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Fi
         .collect()
 }
 
+/// Describes one curve; None if there is no line through its points.
 fn contended(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
     let points = curve.points(run.clock(), true);
     let line = Straight::through(&points)?;
@@ -32,17 +33,18 @@ fn contended(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
         let cpus = many(*x as usize, "CPU");
         format!("{} with {cpus}", time(run, *figure))
     });
-    let of = curve.variant.word();
-    let text = match line.is_growth() {
-        true => format!(
-            "Contention ({of}): the longest Powerdown grows by {} with each CPU that goes down at \
-             the same time",
-            time(run, line.slope)
-        ),
-        false => format!(
-            "No visible contention ({of}): the longest Powerdown does not grow with the number \
-             of CPUs that go down at the same time"
-        ),
+    let variant = curve.variant.word();
+    let text = if line.is_growth() {
+        let slope = time(run, line.slope);
+        format!(
+            "Contention ({variant}): the longest Powerdown grows by {slope} with each CPU that \
+             goes down at the same time"
+        )
+    } else {
+        format!(
+            "No visible contention ({variant}): the longest Powerdown does not grow with the \
+             number of CPUs that go down at the same time"
+        )
     };
     let sentence = format!("{text} ({from}, {to}). {}", fit_text(run, &line));
     Some(curve_finding(run, CONTENTION, sentence, curve, &line))

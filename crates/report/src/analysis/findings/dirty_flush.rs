@@ -29,19 +29,21 @@ pub(super) fn dirty_flush(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<F
         .collect()
 }
 
+/// Describes one curve; None if there is no line through its points.
 fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
     let points = curve.points(run.clock(), false);
     let Bent { line, level } = Bent::through(&points)?;
     let last = bytes(points.last()?.0);
     let extent = extent(&points)?;
-    let [from, to] = [extent.0, extent.1].map(|it| time(run, it));
+    let (from, to) = (time(run, extent.0), time(run, extent.1));
     let text = if is_level(extent) {
         format!("does not depend on the amount of dirty data: {from} to {to} with up to {last}.")
     } else if !line.is_growth() {
         let fit = fit_text(run, &line);
         format!("does not scale linearly with the amount of dirty data: {from} to {to}. {fit}")
     } else {
-        let [slope, zero] = [line.slope * 1024.0, line.at_zero.max(0.0)].map(|it| time(run, it));
+        let slope = time(run, line.slope * 1024.0);
+        let zero = time(run, line.at_zero.max(0.0));
         let end = match level {
             Some((end, level)) => {
                 let (end, level) = (bytes(end), time(run, level));
@@ -52,11 +54,12 @@ fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
         let fit = fit_text(run, &line);
         format!("starts at {zero} and grows by {slope} per dirty KiB up to {end}. {fit}")
     };
-    let (of, name) = (curve.variant.word(), curve.metric.heading());
-    let sentence = format!("Dirty lines ({of}): {name} {text}");
+    let (variant, name) = (curve.variant.word(), curve.metric.heading());
+    let sentence = format!("Dirty lines ({variant}): {name} {text}");
     Some(curve_finding(run, DIRTY_FLUSH, sentence, curve, &line))
 }
 
+/// Formats a size in KiB, or in bytes if it is smaller than 1 KiB.
 fn bytes(value: f64) -> String {
     match value / 1024.0 {
         kib if kib >= 1.0 || value == 0.0 => format!("{kib:.0} KiB"),

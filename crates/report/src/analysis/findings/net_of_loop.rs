@@ -14,7 +14,9 @@ pub(crate) const NET: Kind = Kind::new("net");
 /// A series, with its figures per operation.
 struct Net<'r> {
     series: CellSeries<'r>,
+    /// The cost without the loop.
     net: f64,
+    /// The cost of the loop.
     of_loop: f64,
 }
 
@@ -77,15 +79,16 @@ fn loop_of<'r>(loops: &[CellSeries<'r>], series: CellSeries<'_>) -> Option<CellS
         .copied()
 }
 
+/// Returns the finding about one metric with this set of active CPUs.
 fn finding(run: &Run, active: ActiveCpus, nets: &[Net<'_>]) -> Finding {
     let unit = nets.first().map_or_else(Default::default, |net| {
         FigureKey::of(net.series).scale(run.clock()).name()
     });
-    let by_variant = grouped(nets.iter().map(|net| {
+    let by_variant = nets.iter().map(|net| {
         let step = net.series.cell.step;
         ((step.variant, step.value), net.net)
-    }));
-    let each = by_variant
+    });
+    let costs = grouped(by_variant)
         .into_iter()
         .map(|((variant, _), nets)| {
             let net = lower_median(nets.into_iter());
@@ -101,7 +104,7 @@ fn finding(run: &Run, active: ActiveCpus, nets: &[Net<'_>]) -> Finding {
     Finding {
         kind: NET,
         sentence: format!(
-            "Net of the loop ({of_loop:.2} {unit}), {}: {each}{medians}.",
+            "Net of the loop ({of_loop:.2} {unit}), {}: {costs}{medians}.",
             active.text()
         ),
         cpus: cpus.collect(),
@@ -112,7 +115,7 @@ fn finding(run: &Run, active: ActiveCpus, nets: &[Net<'_>]) -> Finding {
 
 /// Returns the lower median; 0 if there are no values.
 pub(super) fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
-    let values: Vec<f64> = values.sorted_by(|a, b| a.total_cmp(b)).collect();
-    let middle = values.get(values.len().saturating_sub(1) / 2);
+    let sorted: Vec<f64> = values.sorted_by(|a, b| a.total_cmp(b)).collect();
+    let middle = sorted.get(sorted.len().saturating_sub(1) / 2);
     middle.copied().unwrap_or(0.0)
 }

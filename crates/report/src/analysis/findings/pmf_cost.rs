@@ -14,25 +14,25 @@ const STAMPS: f64 = 2.0;
 
 /// Returns a finding for each figure of each scenario.
 pub(super) fn pmf_costs(&Difference { sides, scenarios }: &Difference<'_>) -> Vec<BasedFinding> {
-    let mut all = Vec::new();
+    let mut findings = Vec::new();
     for scenario in scenarios {
         let title = scenario_title(sides.runs(), scenario.key);
         let changes = scenario.changes().iter();
         let by_name = grouped(changes.map(|change| (change.key.in_sentence(), change)));
         for (name, changes) in by_name {
-            let cost = cost(sides, scenario, &changes);
+            let (times, per_stamp) = cost(sides, scenario, &changes);
             let is_noise = changes.iter().all(|change| change.outcome.is_still());
             let noise = if is_noise {
                 "; within the tolerance or the noise"
             } else {
                 ""
             };
-            let sentence = format!("{title}: PMF adds {} to {name}{}{noise}.", cost.0, cost.1);
+            let sentence = format!("{title}: PMF adds {times} to {name}{per_stamp}{noise}.");
             let finding = BasedFinding::of_changes(PMF_COST, sentence, scenario.key, &changes);
-            all.push(finding);
+            findings.push(finding);
         }
     }
-    all
+    findings
 }
 
 /// Returns the range of differences between the CPUs' times, with and without PMF, and the share of
@@ -42,18 +42,16 @@ fn cost(sides: &Sides<'_>, scenario: &ComparedScenario, changes: &[&Change]) -> 
     let differences = || changes.iter().map(|change| change.delta());
     let times = durations_text(run, differences());
     let percents = changes.iter().filter_map(|change| change.percent());
-    let percents = range_text(percents, |percent| format!("{percent:+.1} %"));
-    let percents = if percents.is_empty() {
-        percents
-    } else {
-        format!(" ({percents})")
+    let share = match range_text(percents, |percent| format!("{percent:+.1} %")) {
+        text if text.is_empty() => text,
+        text => format!(" ({text})"),
     };
     let is_simple_call = scenario.key.id.is_suite() && !scenario.key.id.is_suspend();
     let per_stamp = if is_simple_call {
-        let each = durations_text(run, differences().map(|time| time / STAMPS));
-        format!(": {each} for each of its two timestamps")
+        let halves = durations_text(run, differences().map(|time| time / STAMPS));
+        format!(": {halves} for each of its two timestamps")
     } else {
         String::new()
     };
-    (times + &percents, per_stamp)
+    (times + &share, per_stamp)
 }

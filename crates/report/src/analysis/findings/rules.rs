@@ -71,9 +71,9 @@ pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     };
     let mut findings = findings_of(&subject);
     for (rule, what) in OF_SCENARIO_IN_RUN {
-        let found = rule(&subject);
-        if has_other_scenarios(run) || found.is_empty() {
-            findings.extend(found);
+        let rule_findings = rule(&subject);
+        if has_other_scenarios(run) || rule_findings.is_empty() {
+            findings.extend(rule_findings);
         } else {
             let why = "because some of the run's records were lost";
             findings.push(not_told(format!("{what}: unknown, {why}.")));
@@ -108,6 +108,7 @@ pub(crate) fn of_difference(difference: &Difference<'_>, is_pmf_cost: bool) -> V
     rules.iter().flat_map(|rule| rule(difference)).collect()
 }
 
+/// Returns a finding that says that the figures do not show something.
 fn not_told(sentence: String) -> Finding {
     Finding {
         kind: Kind::NOT_TOLD,

@@ -33,36 +33,41 @@ pub(super) fn warm_and_cold(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec
         .collect()
 }
 
+/// Returns the findings about one function, one for each CPU type.
 fn of_function(run: &Run, scenario: &Scenario, function: &ColdVariants) -> Vec<Finding> {
-    let of_variant = |variant: Variant| {
-        let all = scenario.step_series();
-        all.filter(move |it| it.cell.step.variant == variant && it.series.summary.n > 0)
+    let measured = |variant: Variant, metric: Metric| {
+        scenario
+            .step_series()
+            .filter(move |CellSeries { cell, series }| {
+                cell.step.variant == variant && series.metric == metric && series.summary.n > 0
+            })
     };
-    let has = |metric: &Metric| of_variant(function.warm).any(|it| it.series.metric == *metric);
-    let Some(metric) = [Metric::Latency, Metric::Call].into_iter().find(has) else {
+    let metric = [Metric::Latency, Metric::Call]
+        .into_iter()
+        .find(|metric| measured(function.warm, *metric).next().is_some());
+    let Some(metric) = metric else {
         return Vec::new();
     };
-    let median =
-        |it: CellSeries<'_>| FigureKey::of(it).per_operation(run.clock(), it.series.summary.median);
-    let pair = |cold: CellSeries<'_>| {
-        let cpu = cold.cell.cpu;
-        let mut warm = of_variant(function.warm).filter(|it| it.series.metric == metric);
-        let pair = Pair {
-            cpu,
-            cold: median(cold),
-            warm: median(warm.find(|it| it.cell.cpu == cpu)?),
-        };
-        // CPUs of the same type have the same MIDR_EL1 value.
-        let midr = run.cpu(cpu).identity.map(|identity| identity.midr);
-        Some((midr, (cold.cell.step.value, pair)))
+    let median = |measured: CellSeries<'_>| {
+        FigureKey::of(measured).per_operation(run.clock(), measured.series.summary.median)
     };
-    let cold = of_variant(function.evicted).chain(of_variant(function.woken));
-    let pairs = cold
-        .filter(|it| it.series.metric == metric)
-        .filter_map(pair);
+    let pairs = measured(function.evicted, metric)
+        .chain(measured(function.woken, metric))
+        .filter_map(|cold| {
+            let cpu = cold.cell.cpu;
+            let warm = measured(function.warm, metric).find(|warm| warm.cell.cpu == cpu)?;
+            let pair = Pair {
+                cpu,
+                cold: median(cold),
+                warm: median(warm),
+            };
+            // CPUs of the same type have the same MIDR_EL1 value.
+            let midr = run.cpu(cpu).identity.map(|identity| identity.midr);
+            Some((midr, (cold.cell.step.value, pair)))
+        });
     let what = format!("{} ({})", function.function, metric.heading());
-    let by_type = grouped(pairs).into_iter();
-    by_type
+    grouped(pairs)
+        .into_iter()
         .map(|(midr, pairs)| finding(run, scenario.id, (&what, midr), pairs))
         .collect()
 }
@@ -74,40 +79,40 @@ fn finding(
     (what, midr): (&str, Option<u64>),
     pairs: Vec<(Option<u64>, Pair)>,
 ) -> Finding {
-    let own_cpus: Vec<CpuIndex> = pairs.iter().map(|it| it.1.cpu).unique().collect();
-    let labels = cpus_text(run, own_cpus.iter().copied());
-    let cpus = match midr.and_then(cpu_names::type_of) {
+    let cpus: Vec<CpuIndex> = pairs.iter().map(|(_, pair)| pair.cpu).unique().collect();
+    let labels = cpus_text(run, cpus.iter().copied());
+    let cpus_name = match midr.and_then(cpu_names::type_of) {
         Some(name) => format!("{name} ({labels})"),
         None => labels,
     };
-    let warm = lower_median(pairs.iter().map(|it| it.1.warm));
+    let overall_warm = lower_median(pairs.iter().map(|(_, pair)| pair.warm));
     let by_state = grouped(pairs.into_iter());
-    let mut each = by_state.iter().map(|(state, pairs)| {
+    let mut phrases = by_state.iter().map(|(state, pairs)| {
         let condition = match state {
             Some(state) => {
-                let state = x_text(id, *state);
-                format!("on the first call after a wake-up from {state}")
+                let text = x_text(id, *state);
+                format!("on the first call after a wake-up from {text}")
             }
             None => "without the caller's cache lines".to_owned(),
         };
-        let warm = lower_median(pairs.iter().map(|it| it.warm));
-        let cold = lower_median(pairs.iter().map(|it| it.cold));
+        let warm = lower_median(pairs.iter().map(|pair| pair.warm));
+        let cold = lower_median(pairs.iter().map(|pair| pair.cold));
         let more = cold - warm;
         if more == 0.0 {
             return format!("the same {condition}");
         }
         let word = if more > 0.0 { "longer" } else { "shorter" };
-        let (more, cold) = (time(run, more.abs()), time(run, cold));
-        format!("{more} {word} {condition} ({cold})")
+        let (difference, total) = (time(run, more.abs()), time(run, cold));
+        format!("{difference} {word} {condition} ({total})")
     });
     Finding {
         kind: COLD_CALL,
         sentence: format!(
-            "{what} on {cpus}: {} warm; {}.",
-            time(run, warm),
-            each.join("; ")
+            "{what} on {cpus_name}: {} warm; {}.",
+            time(run, overall_warm),
+            phrases.join("; ")
         ),
-        cpus: own_cpus.into_iter().collect(),
+        cpus: cpus.into_iter().collect(),
         metrics: Vec::new(),
         evidence: Evidence::Figures,
     }

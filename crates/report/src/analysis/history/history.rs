@@ -2,8 +2,8 @@
 //! side by side.
 //!
 //! A figure is compared with the most recent earlier release that has it, using the rules of
-//! `compare`. If a release lacks the figure, the gap is not filled in. Figures of different boards are
-//! not compared.
+//! `compare`. If a release lacks the figure, the gap is not filled in. Figures of different boards
+//! are not compared.
 
 use std::collections::HashSet;
 
@@ -48,7 +48,7 @@ impl History {
 /// order, if only some have a known counter frequency, or if a run has no CPUs or no scenarios in
 /// common with the others.
 pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
-    let has_several_boards = has_several_boards(runs);
+    let has_several_boards = are_from_several_boards(runs);
     let names = if has_several_boards {
         board_names(runs)?
     } else {
@@ -63,9 +63,13 @@ pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
         tolerance_ppm,
     };
     check_common(&releases)?;
-    let keys = runs.iter().flat_map(scenario_keys);
-    let keys = keys.unique().sorted_by_key(|key| key.id.index());
-    let scenarios = keys.map(|key| releases.scenario(key)).collect();
+    let scenarios = runs
+        .iter()
+        .flat_map(scenario_keys)
+        .unique()
+        .sorted_by_key(|key| key.id.index())
+        .map(|key| releases.scenario(key))
+        .collect();
     Ok(History {
         row_pairing: releases.row_pairing,
         scenarios,
@@ -77,8 +81,11 @@ pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
 
 /// Returns the scenarios for which a release has figures.
 fn scenario_keys(run: &LoggedRun) -> impl Iterator<Item = ScenarioKey> {
-    let scenarios = run.run.scenarios.iter();
-    scenarios.filter(|it| has_figures(it)).map(Scenario::key)
+    run.run
+        .scenarios
+        .iter()
+        .filter(|scenario| has_figures(scenario))
+        .map(Scenario::key)
 }
 
 /// Returns how rows are matched to CPUs. Boards number their CPUs differently, so MPIDRs identify
@@ -95,7 +102,7 @@ fn row_pairing(runs: &[LoggedRun], has_several_boards: bool) -> RowPairing {
 }
 
 /// Returns true if two of the runs are known to be from different boards.
-fn has_several_boards(runs: &[LoggedRun]) -> bool {
+fn are_from_several_boards(runs: &[LoggedRun]) -> bool {
     runs.iter().tuple_combinations().any(|(old, new)| {
         let boards = differences(COMPARED_RUNS, [(new, None), (old, None)], false);
         boards.count() > 0
@@ -117,30 +124,38 @@ fn check_units(runs: &[LoggedRun]) -> Result<()> {
 
 /// Rejects a run that has no scenarios, or no CPUs, in common with the other runs.
 fn check_common(releases: &Releases<'_>) -> Result<()> {
-    let scenarios = releases.runs.iter().map(|run| scenario_keys(run).collect());
-    let scenarios: Vec<HashSet<ScenarioKey>> = scenarios.collect();
-    let cpus = releases.runs.iter().map(|run| {
-        let cpus = run.run.cpu_indices();
-        cpus.map(|cpu| RowCpu::of(run, cpu, releases.row_pairing))
-            .collect()
-    });
-    let cpus: Vec<HashSet<RowCpu>> = cpus.collect();
-    let inputs = releases.runs.iter().map(|run| &run.source.input);
-    for (place, input) in inputs.enumerate() {
+    let scenarios: Vec<HashSet<ScenarioKey>> = releases
+        .runs
+        .iter()
+        .map(|run| scenario_keys(run).collect())
+        .collect();
+    let cpus: Vec<HashSet<RowCpu>> = releases
+        .runs
+        .iter()
+        .map(|run| {
+            let indices = run.run.cpu_indices();
+            indices
+                .map(|cpu| RowCpu::of(run, cpu, releases.row_pairing))
+                .collect()
+        })
+        .collect();
+    for (index, run) in releases.runs.iter().enumerate() {
+        let input = &run.source.input;
         ensure!(
-            has_common(&scenarios, place),
+            has_common(&scenarios, index),
             "{input} has no scenarios in common with the other runs"
         );
         ensure!(
-            releases.row_pairing == RowPairing::Ambiguous || has_common(&cpus, place),
+            releases.row_pairing == RowPairing::Ambiguous || has_common(&cpus, index),
             "{input} has no CPUs in common with the other runs"
         );
     }
     Ok(())
 }
 
-/// Returns true if `sets[place]` shares an element with any other set.
-fn has_common<T: Eq + std::hash::Hash>(sets: &[HashSet<T>], place: usize) -> bool {
-    let mut others = sets.iter().enumerate().filter(|it| it.0 != place);
-    others.any(|(_, other)| !other.is_disjoint(&sets[place]))
+/// Returns true if `sets[index]` shares an element with any other set.
+fn has_common<T: Eq + std::hash::Hash>(sets: &[HashSet<T>], index: usize) -> bool {
+    sets.iter()
+        .enumerate()
+        .any(|(other, set)| other != index && !set.is_disjoint(&sets[index]))
 }

@@ -1,6 +1,8 @@
 //! A scenario across several releases: its figures by CPU or, if CPUs wait for each other or cannot
 //! be told apart, by size rank.
 
+use std::collections::BTreeMap;
+
 use hardware::board::{CpuIndex, Mpidr};
 use itertools::Itertools as _;
 use serde::Serialize;
@@ -22,7 +24,7 @@ pub(crate) struct ScenarioHistory {
     /// Whether each row is for a CPU or for a rank.
     pub(crate) judged_by: ChangeList,
     pub(crate) figures: Vec<FigureHistory>,
-    /// Notes on releases that are not comparable and therefore have no step between them.
+    /// Notes on releases that are not comparable and therefore have no change between them.
     pub(crate) notes: Vec<String>,
 }
 
@@ -68,7 +70,7 @@ pub(crate) struct ReleaseChange<'h> {
 }
 
 impl ReleaseChange<'_> {
-    /// Returns true if the change exceeds both the tolerance and the noise.
+    /// Returns true if the change is significant: it exceeds both the tolerance and the noise.
     pub(crate) fn is_step(&self) -> bool {
         !self.outcome.is_still()
     }
@@ -86,7 +88,7 @@ impl ReleaseChange<'_> {
 }
 
 impl HistoryRow {
-    /// Returns the changes that are steps, oldest first.
+    /// Returns the significant changes, oldest first.
     pub(crate) fn steps(&self) -> impl Iterator<Item = ReleaseChange<'_>> + Clone {
         let changes = (0..self.points.len()).filter_map(|release| self.change(release));
         changes.filter(ReleaseChange::is_step)
@@ -122,11 +124,11 @@ pub(super) enum RowCpu {
 
 impl RowCpu {
     pub(super) fn of(run: &LoggedRun, cpu: CpuIndex, row_pairing: RowPairing) -> Self {
-        let own = run.run.cpu(cpu);
+        let facts = run.run.cpu(cpu);
         match row_pairing {
-            RowPairing::Mpidr => Self::Mpidr(own.mpidr),
+            RowPairing::Mpidr => Self::Mpidr(facts.mpidr),
             RowPairing::Labels | RowPairing::Ambiguous => {
-                Self::Label(own.cluster, run.run.core_number(&own))
+                Self::Label(facts.cluster, run.run.core_number(&facts))
             }
         }
     }
@@ -153,25 +155,29 @@ struct ReleaseSide<'r> {
 impl<'r> Releases<'r> {
     /// Tracks a scenario across the releases.
     pub(super) fn scenario(self, key: ScenarioKey) -> ScenarioHistory {
-        let sides = self.runs.iter().enumerate().filter_map(|(release, run)| {
-            let scenario = run.run.scenario(key)?;
-            Some(ReleaseSide {
-                release,
-                run,
-                scenario,
-                shown: ShownSide::of(run, scenario),
+        let sides: Vec<ReleaseSide<'r>> = self
+            .runs
+            .iter()
+            .enumerate()
+            .filter_map(|(release, run)| {
+                let scenario = run.run.scenario(key)?;
+                Some(ReleaseSide {
+                    release,
+                    run,
+                    scenario,
+                    shown: ShownSide::of(run, scenario),
+                })
             })
-        });
-        let sides: Vec<ReleaseSide<'r>> = sides.collect();
+            .collect();
         let is_sorted = is_sorted_by_size(key.id) || self.row_pairing == RowPairing::Ambiguous;
         let judged_by = if is_sorted {
             ChangeList::Order
         } else {
             ChangeList::Cpu
         };
-        let keys = sides.iter().flat_map(|side| side.shown.keys()).unique();
+        let mut figures = Vec::new();
         let mut notes = Vec::new();
-        let figures = keys.map(|key| {
+        for key in sides.iter().flat_map(|side| side.shown.keys()).unique() {
             let mut rows = match judged_by {
                 ChangeList::Cpu => self.rows_by_cpu(&sides, key),
                 ChangeList::Order => self.rows_by_order(&sides, key),
@@ -181,9 +187,8 @@ impl<'r> Releases<'r> {
                     self.judge(row, &sides, (key, judged_by), &mut notes);
                 }
             }
-            FigureHistory { key, rows }
-        });
-        let figures = figures.collect();
+            figures.push(FigureHistory { key, rows });
+        }
         ScenarioHistory {
             key,
             judged_by,
@@ -192,48 +197,48 @@ impl<'r> Releases<'r> {
         }
     }
 
+    /// Returns a figure's rows, one for each CPU.
     fn rows_by_cpu(&self, sides: &[ReleaseSide<'r>], key: FigureKey) -> Vec<HistoryRow> {
-        let cpu_of = |side: &ReleaseSide<'_>, cpu| RowCpu::of(side.run, cpu, self.row_pairing);
-        let figures = sides.iter().flat_map(|side| {
-            let figures = side.shown.figures_of(key);
-            figures.map(move |figure| (side, figure))
-        });
-        let figures: Vec<_> = figures.collect();
-        let cpus = figures
-            .iter()
-            .map(|(side, figure)| cpu_of(side, figure.cpu));
-        let rows = cpus.sorted().dedup().map(|cpu| {
-            let mut points = vec![None; self.runs.len()];
-            let own = figures.iter().filter(|it| cpu_of(it.0, it.1.cpu) == cpu);
-            for (side, figure) in own {
-                let value = side.shown.value(figure);
-                points[side.release] = Some(HistoryPoint::new(figure.cpu, value));
+        let mut rows: BTreeMap<RowCpu, HistoryRow> = BTreeMap::new();
+        for side in sides {
+            for figure in side.shown.figures_of(key) {
+                let cpu = RowCpu::of(side.run, figure.cpu, self.row_pairing);
+                let row = rows.entry(cpu).or_insert_with(|| self.empty_row(None));
+                let point = HistoryPoint::new(figure.cpu, side.shown.value(figure));
+                row.points[side.release] = Some(point);
             }
-            HistoryRow {
-                place: None,
-                points,
-            }
-        });
-        rows.collect()
+        }
+        rows.into_values().collect()
     }
 
+    /// Returns a row without points.
+    fn empty_row(&self, rank: Option<usize>) -> HistoryRow {
+        HistoryRow {
+            place: rank,
+            points: vec![None; self.runs.len()],
+        }
+    }
+
+    /// Returns a figure's rows, one for each size rank.
     fn rows_by_order(&self, sides: &[ReleaseSide<'r>], key: FigureKey) -> Vec<HistoryRow> {
-        let having = sides.iter().filter(|side| side.shown.count_of(key) > 0);
-        let having: Vec<&ReleaseSide<'_>> = having.collect();
+        let with_figure: Vec<&ReleaseSide<'_>> = sides
+            .iter()
+            .filter(|side| side.shown.count_of(key) > 0)
+            .collect();
         // Use all rounds if every release has them, otherwise the round shown in tables.
-        let places = having.iter().map(|side| side.shown.places(key));
-        let places: Option<Vec<Vec<Summary>>> = places.collect();
+        let summaries: Option<Vec<Vec<Summary>>> = with_figure
+            .iter()
+            .map(|side| side.shown.position_summaries(key))
+            .collect();
         let mut rows: Vec<HistoryRow> = Vec::new();
-        for (nth, side) in having.iter().enumerate() {
-            let of_side = places.as_ref().map(|all| all[nth].as_slice());
+        for (index, side) in with_figure.iter().enumerate() {
+            let of_side = summaries.as_ref().map(|sides| sides[index].as_slice());
             let values = side.shown.values_by_order(key, of_side);
-            for (place, (figure, value)) in values.into_iter().enumerate() {
-                if rows.len() == place {
-                    let points = vec![None; self.runs.len()];
-                    let place = Some(place);
-                    rows.push(HistoryRow { place, points });
+            for (rank, (figure, value)) in values.into_iter().enumerate() {
+                if rows.len() == rank {
+                    rows.push(self.empty_row(Some(rank)));
                 }
-                rows[place].points[side.release] = Some(HistoryPoint::new(figure.cpu, value));
+                rows[rank].points[side.release] = Some(HistoryPoint::new(figure.cpu, value));
             }
         }
         rows

@@ -1,11 +1,12 @@
 //! Histories of made-up and published releases.
 
 use hardware::board::Mpidr;
+use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::plan::ScenarioId;
 
 use super::release_names::{board_names, release_names};
-use super::{FigureHistory, History, HistoryRow, history};
+use super::{FigureHistory, History, HistoryPoint, HistoryRow, history};
 use crate::analysis::compare::{ChangeList, ChangeOutcome, RowPairing};
 use crate::analysis::made_up::{cell, published, run, scenario};
 use crate::log::{LoggedRun, Stage};
@@ -14,8 +15,9 @@ const TOLERANCE_PPM: u32 = 20_000;
 
 /// Returns a release with one scenario. Each row is a CPU and its Powerdown in ticks.
 fn release(input: &str, id: ScenarioId, rows: &[(u16, u64)]) -> LoggedRun {
-    let cells = rows.iter();
-    let cells = cells.map(|(cpu, ticks)| cell(*cpu, &[[*ticks, 900, 100]]));
+    let cells = rows
+        .iter()
+        .map(|(cpu, ticks)| cell(*cpu, &[[*ticks, 900, 100]]));
     let mut made = run(4);
     input.clone_into(&mut made.source.input);
     made.run.scenarios.push(scenario(id, cells.collect()));
@@ -28,10 +30,10 @@ fn made(runs: &[LoggedRun]) -> History {
 
 fn figure(history: &History, id: ScenarioId, metric: Metric) -> &FigureHistory {
     let mut scenarios = history.scenarios.iter();
-    let scenario = scenarios.find(|it| it.key.id == id).expect("it is there");
-    let mut figures = scenario.figures.iter();
+    let scenario = scenarios.find(|scenario| scenario.key.id == id);
+    let mut figures = scenario.expect("a scenario").figures.iter();
     figures
-        .find(|it| it.key.metric == metric)
+        .find(|figure| figure.key.metric == metric)
         .expect("a figure")
 }
 
@@ -42,22 +44,22 @@ fn powerdown(history: &History) -> &[HistoryRow] {
 
 /// Returns a row's figures in ns, with None for a gap.
 fn figures(row: &HistoryRow) -> Vec<Option<f64>> {
-    let points = row.points.iter();
-    points
-        .map(|point| point.as_ref().map(|it| it.value.figure))
+    let figure = |point: &HistoryPoint| point.value.figure;
+    row.points
+        .iter()
+        .map(|point| point.as_ref().map(figure))
         .collect()
 }
 
-/// Returns, for each step in a row, the two releases and the figures before and after the step.
-fn steps(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
-    let steps = row.steps();
-    steps
-        .map(|it| (it.releases, [it.old.figure, it.new.figure]))
+/// Returns, for each significant change in a row, the two releases and their figures.
+fn significant_changes(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
+    row.steps()
+        .map(|change| (change.releases, [change.old.figure, change.new.figure]))
         .collect()
 }
 
 #[test]
-fn gap_stays_a_gap_and_step_is_against_the_release_before_it() {
+fn change_after_a_gap_is_since_the_release_before_it() {
     let id = ScenarioId::CPU_SUSPEND_SERIAL;
     let history = made(&[
         release("v1.0.log", id, &[(0, 1000), (1, 1000)]),
@@ -68,12 +70,12 @@ fn gap_stays_a_gap_and_step_is_against_the_release_before_it() {
     assert_eq!(history.scenarios[0].judged_by, ChangeList::Cpu);
     let rows = powerdown(&history);
     assert_eq!(figures(&rows[0]), [Some(16e3), None, Some(32e3)]);
-    assert_eq!(steps(&rows[0]), [([0, 2], [16e3, 32e3])]);
-    let step = rows[0].steps().next().expect("a step");
-    assert_eq!(step.outcome, ChangeOutcome::Worse);
-    assert_eq!((step.percent(), step.ratio()), (Some(100.0), 2.0));
-    // Two changes of 1 % are not steps, although together they exceed the tolerance.
-    assert_eq!(steps(&rows[1]), []);
+    assert_eq!(significant_changes(&rows[0]), [([0, 2], [16e3, 32e3])]);
+    let change = rows[0].steps().next().expect("a change");
+    assert_eq!(change.outcome, ChangeOutcome::Worse);
+    assert_eq!((change.percent(), change.ratio()), (Some(100.0), 2.0));
+    // Two changes of 1 % are not significant, although together they exceed the tolerance.
+    assert_eq!(significant_changes(&rows[1]), []);
 }
 
 #[test]
@@ -89,11 +91,16 @@ fn scenario_that_a_release_lacks_is_a_gap() {
     let history = made(&[first, second]);
     let row = &figure(&history, parallel, Metric::Powerdown).rows[0];
     assert_eq!(figures(row), [Some(16e3), None]);
-    assert!(history.scenarios.iter().all(|it| it.notes.is_empty()));
+    assert!(
+        history
+            .scenarios
+            .iter()
+            .all(|scenario| scenario.notes.is_empty())
+    );
 }
 
 #[test]
-fn queue_in_another_order_is_no_step() {
+fn queue_in_another_order_is_unchanged() {
     let id = ScenarioId::CPU_SUSPEND_PARALLEL;
     let history = made(&[
         release("v1.0.log", id, &[(0, 1000), (1, 3000)]),
@@ -102,13 +109,13 @@ fn queue_in_another_order_is_no_step() {
     assert_eq!(history.scenarios[0].judged_by, ChangeList::Order);
     let rows = powerdown(&history);
     assert_eq!(rows.len(), 2);
-    for (place, row) in rows.iter().enumerate() {
-        assert_eq!((row.place, steps(row)), (Some(place), vec![]));
+    for (rank, row) in rows.iter().enumerate() {
+        assert_eq!((row.place, significant_changes(row)), (Some(rank), vec![]));
     }
 }
 
 #[test]
-fn releases_that_are_not_comparable_have_no_step_and_a_note() {
+fn releases_that_are_not_comparable_have_a_note_and_no_change() {
     let id = ScenarioId::CPU_SUSPEND_PARALLEL;
     let mut other = release("v1.1.log", id, &[(0, 2000), (1, 6000)]);
     let conditions = other.run.scenarios[0].conditions.as_mut();
@@ -119,7 +126,11 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
         other,
         third,
     ]);
-    assert!(powerdown(&history).iter().all(|row| steps(row).is_empty()));
+    assert!(
+        powerdown(&history)
+            .iter()
+            .all(|row| significant_changes(row).is_empty())
+    );
     assert_eq!(
         history.scenarios[0].notes,
         [
@@ -132,27 +143,27 @@ fn releases_that_are_not_comparable_have_no_step_and_a_note() {
         release("v1.1.log", id, &[(0, 9000)]),
     ]);
     let rows = powerdown(&fewer);
-    assert!(rows.iter().all(|row| steps(row).is_empty()));
+    assert!(rows.iter().all(|row| significant_changes(row).is_empty()));
     assert_eq!(figures(&rows[1]), [Some(48e3), None]);
     let note = "they have 2 and 1 figures, but comparing by rank requires the same number.";
     assert!(fewer.scenarios[0].notes[0].ends_with(note));
 }
 
-/// Returns releases with the given inputs, firmware versions and titles. A release has no firmware
-/// version or title if the string is empty.
-fn named(all: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
-    let all = all.iter().map(|(input, firmware, title)| {
+/// Returns releases with these inputs, firmware versions and titles. An empty string means that the
+/// release has no firmware version or no title.
+fn named(releases: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
+    let non_empty = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let runs = releases.iter().map(|(input, firmware, title)| {
         let mut run = release(input, ScenarioId::CPU_SUSPEND_SERIAL, &[(0, 1000)]);
-        let said = |text: &str| Some(text.to_owned()).filter(|it| !it.is_empty());
-        run.header.release = said(title);
+        run.header.release = non_empty(title);
         run.firmware = vec![Stage {
             name: "BL31".to_owned(),
-            version: said(firmware),
+            version: non_empty(firmware),
             built: None,
         }];
         run
     });
-    all.collect()
+    runs.collect()
 }
 
 #[test]
@@ -266,7 +277,7 @@ fn of_board(mut run: LoggedRun, board: &str) -> LoggedRun {
 }
 
 #[test]
-fn several_boards_are_side_by_side_without_steps() {
+fn several_boards_are_side_by_side_without_changes() {
     let id = ScenarioId::CPU_SUSPEND_SERIAL;
     let [first, second] = [1000, 3000].map(|ticks| release("x.log", id, &[(0, ticks), (1, 900)]));
     let history = made(&[first, of_board(second, "Other")]);
@@ -290,17 +301,15 @@ fn board_that_occurs_twice_is_named_with_its_release() {
     let names = board_names(&runs).expect("names");
     assert_eq!(names, ["QEMU virt v2.12.0", "Other", "QEMU virt v2.9.0"]);
     runs[2].firmware = runs[0].firmware.clone();
-    let error = board_names(&runs)
-        .expect_err("the same release")
-        .to_string();
+    let error = board_names(&runs).expect_err("the same release");
     let expected = "a.log and c.log are both from QEMU virt v2.12.0: specify each release";
-    assert!(error.starts_with(expected), "{error}");
+    assert!(error.to_string().starts_with(expected), "{error}");
 }
 
 #[test]
-fn flush_of_a_cluster_is_a_step_in_published_tables() {
+fn flush_of_a_cluster_is_a_change_in_published_tables() {
     let releases = ["v2.9", "v2.10", "v2.12", "v2.13"];
-    let runs = releases.map(|it| published(&format!("juno/{it}")));
+    let runs = releases.map(|release| published(&format!("juno/{release}")));
     let history = made(&runs);
     assert_eq!(
         (history.row_pairing, history.scenarios.len()),
@@ -313,14 +322,14 @@ fn flush_of_a_cluster_is_a_step_in_published_tables() {
         Metric::CacheFlush,
     )
     .rows;
-    let labels = rows.iter().map(|row| {
+    let mut labels = rows.iter().map(|row| {
         let cpu = row.points[0].as_ref().expect("no gap").cpu;
-        runs[0].run.label(cpu).to_string()
+        runs[0].run.label(cpu)
     });
-    let labels: Vec<String> = labels.collect();
     assert_eq!(labels.join(" "), "0.0 0.1 1.0 1.1 1.2 1.3");
-    let all = steps(&rows[3]);
-    assert_eq!(all.last(), Some(&([2, 3], [4420.0, 77_120.0])), "{all:?}");
+    let changes = significant_changes(&rows[3]);
+    let expected = ([2, 3], [4420.0, 77_120.0]);
+    assert_eq!(changes.last(), Some(&expected), "{changes:?}");
 }
 
 #[test]
@@ -333,11 +342,7 @@ fn repeated_labels_of_one_release_sort_all() {
     }
     let history = made(&[first, second]);
     assert_eq!(history.row_pairing, RowPairing::Ambiguous);
-    let scenarios = history.scenarios.iter();
-    assert!(
-        scenarios
-            .clone()
-            .all(|it| it.judged_by == ChangeList::Order)
-    );
+    let mut scenarios = history.scenarios.iter();
+    assert!(scenarios.all(|scenario| scenario.judged_by == ChangeList::Order));
     assert_eq!(history.rows().flat_map(HistoryRow::steps).count(), 0);
 }

@@ -13,7 +13,7 @@ use super::suggestion::{PropertyChange, suggest};
 use crate::analysis::worst_case::suspends;
 use crate::log::LoggedRun;
 
-/// A state with all that was found out about it.
+/// A declared state, what was measured of it, and the verdicts.
 #[derive(Clone, Debug)]
 pub struct AuditedState {
     /// The declared values.
@@ -31,7 +31,9 @@ pub struct AuditedState {
 impl AuditedState {
     /// Returns the verdicts that no change of a property can correct.
     pub(crate) fn uncorrectable(&self) -> impl Iterator<Item = &Judgement> {
-        self.judgements.iter().filter(|it| it.is_uncorrectable())
+        self.judgements
+            .iter()
+            .filter(|judgement| judgement.is_uncorrectable())
     }
 
     /// Returns the wake-up latency in microseconds as declared and as measured; None if one of them
@@ -43,9 +45,12 @@ impl AuditedState {
 }
 
 /// An audit of a board's idle states.
+///
+/// Holding one proves that each log is from the declared board, as far as its CPUs and states show.
+/// It does not prove that the logs cover every state.
 #[derive(Clone, Debug)]
 pub struct IdleAudit {
-    /// What declares the states.
+    /// The name of what declares the states, such as a path.
     pub source: String,
     /// The kind of the source.
     pub by: DeclaredBy,
@@ -62,19 +67,51 @@ pub struct IdleAudit {
 impl IdleAudit {
     /// Returns the verdicts of all states.
     pub fn judgements(&self) -> impl Iterator<Item = (&AuditedState, &Judgement)> {
-        let states = self.states.iter();
-        states.flat_map(|state| state.judgements.iter().map(move |it| (state, it)))
+        self.states.iter().flat_map(|state| {
+            let judgements = state.judgements.iter();
+            judgements.map(move |judgement| (state, judgement))
+        })
     }
 
     /// Returns the number of verdicts of this kind.
     pub fn count(&self, verdict: Verdict) -> usize {
-        let all = self.judgements();
-        all.filter(|(_, it)| it.verdict == verdict).count()
+        self.judgements()
+            .filter(|(_, judgement)| judgement.verdict == verdict)
+            .count()
     }
 
     /// Returns true if software that relies on the declared values can go wrong.
     pub fn has_broken(&self) -> bool {
-        self.judgements().any(|(_, it)| it.verdict.is_broken())
+        self.judgements()
+            .any(|(_, judgement)| judgement.verdict.is_broken())
+    }
+}
+
+/// A tree among several that has no audit.
+#[derive(Clone, Debug)]
+pub struct UnauditedTree {
+    /// The file's path.
+    pub source: String,
+    /// Why there is no audit.
+    pub why: Unaudited,
+}
+
+/// Why a tree has no audit.
+#[derive(Clone, Debug)]
+pub enum Unaudited {
+    /// The tree declares no idle states, so there is nothing to audit.
+    NoStates,
+    /// The file cannot be read or audited, for this reason.
+    Refused(String),
+}
+
+impl UnauditedTree {
+    /// Returns the reason why the file cannot be audited; None if it has nothing to audit.
+    pub fn refusal(&self) -> Option<&str> {
+        match &self.why {
+            Unaudited::NoStates => None,
+            Unaudited::Refused(reason) => Some(reason),
+        }
     }
 }
 
@@ -103,20 +140,25 @@ pub fn audit(
         measured: &measured,
         margin,
     };
-    let judgements = (0..declared.states.len()).map(|index| judge(Subject { index, ..subject }));
-    let judgements: Vec<_> = judgements.collect();
+    let judgements: Vec<Vec<Judgement>> = (0..declared.states.len())
+        .map(|index| judge(Subject { index, ..subject }))
+        .collect();
     let changes = suggest(subject, &judgements);
-    let states = judgements.into_iter().zip(changes).enumerate();
-    let states = states.map(|(index, (judgements, changes))| AuditedState {
-        declared: declared.states[index].clone(),
-        users: declared.users(index),
-        measured: measured
-            .get(index)
-            .filter(|_| declared.is_listed(index))
-            .cloned(),
-        judgements,
-        changes,
-    });
+    let states =
+        judgements
+            .into_iter()
+            .zip(changes)
+            .enumerate()
+            .map(|(index, (judgements, changes))| AuditedState {
+                declared: declared.states[index].clone(),
+                users: declared.users(index),
+                measured: measured
+                    .get(index)
+                    .filter(|_| declared.is_listed(index))
+                    .cloned(),
+                judgements,
+                changes,
+            });
     Ok(IdleAudit {
         source: source.name.clone(),
         by: source.by,
@@ -127,7 +169,7 @@ pub fn audit(
     })
 }
 
-/// Rejects a run that does not belong to the declared states.
+/// Rejects a run that is from another board, or that cannot be audited.
 fn check_run(source: &DeclaredSource, board: &str, run: &LoggedRun) -> Result<()> {
     let input = &run.source.input;
     let name = &source.name;
@@ -139,28 +181,32 @@ fn check_run(source: &DeclaredSource, board: &str, run: &LoggedRun) -> Result<()
         run.run.clock().is_known(),
         "{input}: the counter frequency is unknown, but latencies are declared in microseconds"
     );
-    let own = run.board().unwrap_or("an unknown board");
-    if own != board {
+    let logged_board = run.board().unwrap_or("an unknown board");
+    if logged_board != board {
         bail!(
-            "{input}: is a log of {own}, but {name} is for {board}; if they are the same board, \
-             name its board file with --board"
+            "{input}: is a log of {logged_board}, but {name} is for {board}; if they are the same \
+             board, name its board file with --board"
         );
     }
-    let is_known = |mpidr: &Mpidr| source.declared.cpus.contains(mpidr);
-    let mut others = run.run.cpus.iter().filter_map(|cpu| cpu.mpidr);
-    if let Some(other) = others.find(|mpidr| !is_known(mpidr)) {
+    let mut mpidrs = run.run.cpus.iter().filter_map(|cpu| cpu.mpidr);
+    if let Some(other) = mpidrs.find(|mpidr| !source.declared.cpus.contains(mpidr)) {
         bail!("{input}: CPU {other} is not in {name}, so the log is from another board");
     }
-    let measured = suspends(run);
+    let suspends = suspends(run);
     ensure!(
-        !measured.is_empty(),
+        !suspends.is_empty(),
         "{input}: no scenario suspended a CPU; select idle_states with only="
     );
-    if !has_common(&source.declared, measured.keys()) {
-        let list = |states: Vec<u32>| states.iter().map(|it| format!("{it:#010x}")).join(", ");
-        let declared = source.declared.states.iter().map(|it| it.power_state);
-        let declared = list(declared.collect());
-        let measured = list(measured.into_keys().collect());
+    if !has_common(&source.declared, suspends.keys()) {
+        let list = |states: Vec<u32>| {
+            states
+                .iter()
+                .map(|state| format!("{state:#010x}"))
+                .join(", ")
+        };
+        let states = source.declared.states.iter();
+        let declared = list(states.map(|state| state.power_state).collect());
+        let measured = list(suspends.into_keys().collect());
         bail!(
             "{input}: has only the states {measured}, but {name} declares {declared}: the log is \
              from another board or firmware"
@@ -169,6 +215,12 @@ fn check_run(source: &DeclaredSource, board: &str, run: &LoggedRun) -> Result<()
     Ok(())
 }
 
+/// Returns true if any of the power_state values is declared.
 fn has_common<'k>(declared: &DeclaredStates, mut keys: impl Iterator<Item = &'k u32>) -> bool {
-    keys.any(|key| declared.states.iter().any(|it| it.power_state == *key))
+    keys.any(|key| {
+        declared
+            .states
+            .iter()
+            .any(|state| state.power_state == *key)
+    })
 }

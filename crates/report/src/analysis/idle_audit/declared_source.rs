@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, anyhow, bail};
 use boards::device_tree::{Choices, build};
 use boards::{BoardFile, StateFormat};
-use device_tree::declared::{DeclaredState, DeclaredStates};
+use device_tree::declared::DeclaredStates;
 use hardware::words;
 use itertools::Itertools as _;
 
@@ -20,9 +20,12 @@ words! {
 }
 
 /// Declared idle states and their origin.
+///
+/// Holding one proves that there is at least one state, and that no CPU uses two states with the
+/// same power_state. It does not prove that the declared values are consistent.
 #[derive(Clone, Debug)]
 pub struct DeclaredSource {
-    /// What declares the states, such as a path, for messages.
+    /// The name of what declares the states, such as a path, for messages.
     pub name: String,
     /// The kind of the source.
     pub by: DeclaredBy,
@@ -48,16 +51,14 @@ impl DeclaredSource {
     /// # Errors
     /// Returns an error if the tree is malformed, or if its states cannot be audited.
     pub fn of_any_tree(name: &str, by: DeclaredBy, blob: &[u8]) -> Result<Option<Self>> {
-        let declared = DeclaredStates::read(blob);
-        let declared = declared.map_err(|error| anyhow!("{name}: {error}"))?;
+        let declared = DeclaredStates::read(blob).map_err(|error| anyhow!("{name}: {error}"))?;
         if declared.states.is_empty() {
             return Ok(None);
         }
-        let board = declared.model.clone();
         let source = Self {
             name: name.to_owned(),
             by,
-            board,
+            board: declared.model.clone(),
             declared,
         };
         source.check()?;
@@ -95,14 +96,16 @@ impl DeclaredSource {
         let name = &self.name;
         let declared = &self.declared;
         for cpu in &declared.cpus {
-            let lists = declared.lists.iter().filter(|it| it.cpus.contains(cpu));
-            let own = lists.flat_map(|it| &it.states).unique();
-            let own = own.map(|index| &declared.states[*index]);
-            let mut pairs = own.tuple_combinations();
-            let is_shared = |(one, other): &(&DeclaredState, &DeclaredState)| {
-                one.power_state == other.power_state
-            };
-            if let Some((one, other)) = pairs.find(is_shared) {
+            let mut pairs = declared
+                .lists
+                .iter()
+                .filter(|list| list.cpus.contains(cpu))
+                .flat_map(|list| &list.states)
+                .unique()
+                .map(|index| &declared.states[*index])
+                .tuple_combinations();
+            let duplicate = pairs.find(|(one, other)| one.power_state == other.power_state);
+            if let Some((one, other)) = duplicate {
                 let power_state = one.power_state;
                 bail!(
                     "{name}: {} and {}, both used by CPU {cpu}, share power_state \

@@ -7,7 +7,7 @@ use super::judgement::{Judgement, LongestTime, Verdict, us_text};
 use super::measured_state::{Entered, MeasuredState, ReachedState, mpidrs_text};
 use crate::analysis::worst_case::TimerInState;
 
-/// A deeper state may be this much faster than a shallower one before their order is doubted, in
+/// How much faster a deeper state may be than a shallower one before their order is in doubt, in
 /// percent.
 const ORDER_NOISE_PERCENT: u64 = 2;
 
@@ -16,13 +16,13 @@ const ORDER_NOISE_PERCENT: u64 = 2;
 pub struct Subject<'a> {
     pub declared: &'a DeclaredStates,
     pub index: usize,
-    /// What was measured of each state; empty without a log.
+    /// What the logs say about each state; empty without a log.
     pub measured: &'a [MeasuredState],
     /// The largest factor by which a value may exceed the measured worst case.
     pub margin: f64,
 }
 
-/// A rule.
+/// A named function that judges a state, and the properties that it is about.
 pub struct Rule {
     /// The name, which is unique.
     pub name: &'static str,
@@ -39,8 +39,7 @@ const MIN_RESIDENCY: &str = Duration::MinResidency.name();
 /// The rule about whether a state is used at all.
 pub static LISTED: Rule = rule("listed", &[], listed);
 
-/// The rules about states that are used, in the order of the report. docs/audit-idle.md describes
-/// them.
+/// The rules about states that are used, in report order. docs/audit-idle.md describes them.
 pub static RULES: &[Rule] = &[
     rule(ENTRY, &[ENTRY], entry),
     rule(EXIT, &[EXIT], exit),
@@ -74,12 +73,13 @@ const fn rule(
     }
 }
 
-/// Judges a state by all rules. Nothing else is said about a state that no CPU uses.
+/// Judges a state by all rules. A state that no CPU uses is judged only by [`LISTED`].
 pub fn judge(subject: Subject<'_>) -> Vec<Judgement> {
     let unlisted = LISTED.judge(subject);
-    match unlisted.is_empty() {
-        true => RULES.iter().flat_map(|rule| rule.judge(subject)).collect(),
-        false => unlisted,
+    if unlisted.is_empty() {
+        RULES.iter().flat_map(|rule| rule.judge(subject)).collect()
+    } else {
+        unlisted
     }
 }
 
@@ -99,7 +99,8 @@ impl<'a> Subject<'a> {
         &self.declared.states[self.index]
     }
 
-    fn own_measured(self) -> Option<&'a MeasuredState> {
+    /// Returns what the logs say about the state; None without a log.
+    fn measured_state(self) -> Option<&'a MeasuredState> {
         self.measured.get(self.index)
     }
 
@@ -107,6 +108,7 @@ impl<'a> Subject<'a> {
         power_state_text(self.state().power_state)
     }
 
+    /// Returns a declared duration in microseconds.
     fn us(self, duration: Duration) -> Option<u64> {
         self.state().us(duration).map(u64::from)
     }
@@ -134,14 +136,15 @@ pub fn effective_wakeup(state: &DeclaredState) -> Option<u64> {
     us(Duration::Wakeup).or_else(|| Some(us(Duration::Entry)? + us(Duration::Exit)?))
 }
 
-/// Returns the measured counterpart of [`effective_wakeup`]: an event that comes just after the
-/// start of an entry has to wait for the entry and the exit.
+/// Returns the measured counterpart of [`effective_wakeup`]: an event that arrives just after the
+/// start of an entry waits for both the entry and the exit.
 pub fn measured_wakeup(measured: &MeasuredState) -> Option<LongestTime> {
     let entry = measured.entry.as_ref()?;
     let exit = measured.exit.as_ref()?;
-    let cpu = match entry.cpu == exit.cpu {
-        true => entry.cpu.clone(),
-        false => format!("{}, {}", entry.cpu, exit.cpu),
+    let cpu = if entry.cpu == exit.cpu {
+        entry.cpu.clone()
+    } else {
+        format!("{}, {}", entry.cpu, exit.cpu)
     };
     Some(LongestTime {
         ns: entry.ns + exit.ns,
@@ -157,8 +160,8 @@ fn largest_right(measured: u64, margin: f64) -> u64 {
     (measured as f64 * margin).ceil() as u64
 }
 
-/// Returns the value to suggest if `measured` is the worst case: the middle of the values that are
-/// right, so that neither a slower nor a faster run changes the verdict.
+/// Returns the value to suggest if `measured` is the worst case: the middle of the range that is
+/// right, so that a slightly slower or faster run does not change the verdict.
 pub fn suggested(measured: u64, margin: f64) -> u32 {
     let middle = u64::midpoint(measured, largest_right(measured, margin));
     u32::try_from(middle).unwrap_or(u32::MAX)
@@ -176,8 +179,8 @@ fn judgement(verdict: Verdict, declared: impl ToString, reason: String) -> Judge
     }
 }
 
-/// Judges a declared latency by the measured worst case. `gap` is the reason why it may not be the
-/// worst one.
+/// Judges a declared latency by the longest one measured. `gap` is the reason why that may not be
+/// the worst case.
 fn judge_latency(
     declared: u64,
     longest: &LongestTime,
@@ -207,6 +210,7 @@ fn judge_latency(
     }
 }
 
+/// Requires that a CPU uses the state.
 fn listed(subject: Subject<'_>) -> Vec<Judgement> {
     let declared = subject.declared;
     if declared.is_listed(subject.index) {
@@ -230,8 +234,9 @@ fn listed(subject: Subject<'_>) -> Vec<Judgement> {
     )]
 }
 
+/// Compares entry-latency-us with the longest entry.
 fn entry(subject: Subject<'_>) -> Vec<Judgement> {
-    let measured = subject.own_measured();
+    let measured = subject.measured_state();
     let (Some(declared), Some(measured)) = (subject.us(Duration::Entry), measured) else {
         return Vec::new();
     };
@@ -245,13 +250,15 @@ fn entry(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Returns the judgement for a value that has no measured counterpart.
 fn not_measured(declared: u64) -> Judgement {
     let why = "the logs have no samples of this state";
     judgement(Verdict::NotMeasured, declared, why.to_owned())
 }
 
+/// Compares exit-latency-us with the longest exit.
 fn exit(subject: Subject<'_>) -> Vec<Judgement> {
-    let measured = subject.own_measured();
+    let measured = subject.measured_state();
     let (Some(declared), Some(measured)) = (subject.us(Duration::Exit), measured) else {
         return Vec::new();
     };
@@ -261,9 +268,11 @@ fn exit(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Compares wakeup-latency-us, or the latency that Linux assumes without it, with the longest entry
+/// and exit.
 fn wakeup(subject: Subject<'_>) -> Vec<Judgement> {
     let declared = effective_wakeup(subject.state());
-    let (Some(declared), Some(measured)) = (declared, subject.own_measured()) else {
+    let (Some(declared), Some(measured)) = (declared, subject.measured_state()) else {
         return Vec::new();
     };
     let gap = match measured.entry {
@@ -281,31 +290,28 @@ fn wakeup(subject: Subject<'_>) -> Vec<Judgement> {
     vec![judged]
 }
 
+/// Requires that min-residency-us covers the time to enter and leave the state.
 fn min_residency(subject: Subject<'_>) -> Vec<Judgement> {
-    let measured = subject.own_measured();
+    let measured = subject.measured_state();
     let (Some(declared), Some(measured)) = (subject.us(Duration::MinResidency), measured) else {
         return Vec::new();
     };
-    let least = measured_wakeup(measured).or_else(|| measured.exit.clone());
-    let Some(least) = least else {
+    let Some(least) = measured_wakeup(measured).or_else(|| measured.exit.clone()) else {
         return vec![not_measured(declared)];
     };
     let bound = least.text();
-    let (verdict, reason) = match declared < least.us {
-        true => {
-            let lacking = us_text(least.ns.saturating_sub(declared * 1000));
-            let why = format!(
-                "too small by {lacking} us: time alone gives a lower bound of {bound} us ({})",
-                least.origin
-            );
-            (Verdict::TooSmall, why)
-        }
-        false => {
-            let why = format!(
-                "the exact value depends on energy; time alone gives a lower bound of {bound} us"
-            );
-            (Verdict::CannotTell, why)
-        }
+    let (verdict, reason) = if declared < least.us {
+        let lacking = us_text(least.ns.saturating_sub(declared * 1000));
+        let why = format!(
+            "too small by {lacking} us: time alone gives a lower bound of {bound} us ({})",
+            least.origin
+        );
+        (Verdict::TooSmall, why)
+    } else {
+        let why = format!(
+            "the exact value depends on energy; time alone gives a lower bound of {bound} us"
+        );
+        (Verdict::CannotTell, why)
     };
     vec![Judgement {
         measured: format!("> {bound}"),
@@ -314,8 +320,9 @@ fn min_residency(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Compares local-timer-stop with the interrupts that woke the CPUs.
 fn timer_stop(subject: Subject<'_>) -> Vec<Judgement> {
-    let Some(measured) = subject.own_measured() else {
+    let Some(measured) = subject.measured_state() else {
         return Vec::new();
     };
     let is_declared = subject.state().timer_stops;
@@ -359,8 +366,9 @@ fn timer_stop(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Requires that every CPU that uses the state entered it.
 fn entered(subject: Subject<'_>) -> Vec<Judgement> {
-    let Some(measured) = subject.own_measured() else {
+    let Some(measured) = subject.measured_state() else {
         return Vec::new();
     };
     let judged = |verdict, why| judgement(verdict, subject.power_state(), why);
@@ -378,8 +386,9 @@ fn entered(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Requires that PSCI_STAT counted the requested state.
 fn reached(subject: Subject<'_>) -> Vec<Judgement> {
-    let Some(measured) = subject.own_measured() else {
+    let Some(measured) = subject.measured_state() else {
         return Vec::new();
     };
     let judged = |verdict, why: &str| judgement(verdict, subject.power_state(), why.to_owned());
@@ -389,12 +398,11 @@ fn reached(subject: Subject<'_>) -> Vec<Judgement> {
             judged(Verdict::Right, why)
         }
         ReachedState::Other(cpu, due, state) => {
-            let state = state.map(power_state_text);
-            let state = state.unwrap_or_else(|| "no state".to_owned());
-            let due = power_state_text(*due);
-            let why = format!("PSCI_STAT counted {state} instead of {due}");
+            let counted = state.map_or_else(|| "no state".to_owned(), power_state_text);
+            let requested = power_state_text(*due);
+            let why = format!("PSCI_STAT counted {counted} instead of {requested}");
             Judgement {
-                measured: state,
+                measured: counted,
                 cpu: Some(cpu.clone()),
                 ..judged(Verdict::Contradictory, &why)
             }
@@ -407,44 +415,48 @@ fn reached(subject: Subject<'_>) -> Vec<Judgement> {
     }]
 }
 
+/// Requires that a deeper state takes at least as long to enter and leave as a shallower one, apart
+/// from noise.
 fn measured_order(subject: Subject<'_>) -> Vec<Judgement> {
-    let wakeup = |subject: Subject<'_>| measured_wakeup(subject.own_measured()?);
-    let Some(own) = wakeup(subject) else {
+    let wakeup = |subject: Subject<'_>| measured_wakeup(subject.measured_state()?);
+    let Some(deeper) = wakeup(subject) else {
         return Vec::new();
     };
-    let faster = subject.shallower().filter_map(|shallower| {
-        let other = wakeup(shallower)?;
-        let is_faster = own.ns * 100 < other.ns * (100 - ORDER_NOISE_PERCENT);
-        is_faster.then_some((shallower, other))
-    });
-    let judgements = faster.map(|(shallower, other)| {
-        let name = &shallower.state().name;
+    let judgements = subject.shallower().filter_map(|shallower_state| {
+        let shallower = wakeup(shallower_state)?;
+        if deeper.ns * 100 >= shallower.ns * (100 - ORDER_NOISE_PERCENT) {
+            return None;
+        }
+        let name = &shallower_state.state().name;
         let why = format!(
             "entry and exit took {} us, less than the {} us of the shallower {name}",
-            own.text(),
-            other.text()
+            deeper.text(),
+            shallower.text()
         );
-        Judgement {
-            measured: own.text(),
-            cpu: Some(own.cpu.clone()),
+        Some(Judgement {
+            measured: deeper.text(),
+            cpu: Some(deeper.cpu.clone()),
             ..judgement(Verdict::Contradictory, "deeper", why)
-        }
+        })
     });
     judgements.collect()
 }
 
-/// Judges a rule about declared values only, which is broken for this reason.
-fn contradiction(subject: Subject<'_>, declared: Option<u64>, reason: &str) -> Vec<Judgement> {
-    let declared = declared.map_or_else(String::new, |us| us.to_string());
-    let reason = format!("{reason} ({})", subject.users());
-    vec![judgement(Verdict::Contradictory, declared, reason)]
+/// Returns the judgement that declared values contradict each other for this reason.
+fn contradiction(subject: Subject<'_>, declared: Option<u64>, reason: &str) -> Judgement {
+    let value = declared.map_or_else(String::new, |us| us.to_string());
+    let with_users = format!("{reason} ({})", subject.users());
+    judgement(Verdict::Contradictory, value, with_users)
 }
 
+/// Requires the properties without which Linux ignores the idle states.
 fn required(subject: Subject<'_>) -> Vec<Judgement> {
     let state = subject.state();
     let lacks = |duration: &Duration| state.us(*duration).is_none();
-    let both = [Duration::Entry, Duration::Exit];
-    let mut missing: Vec<Duration> = both.into_iter().filter(lacks).collect();
+    let mut missing: Vec<Duration> = [Duration::Entry, Duration::Exit]
+        .into_iter()
+        .filter(lacks)
+        .collect();
     if !state.is_of_domain && !lacks(&Duration::Wakeup) {
         missing.clear();
     }
@@ -457,9 +469,10 @@ fn required(subject: Subject<'_>) -> Vec<Judgement> {
     }
     let names = missing.iter().map(|duration| duration.name()).join(", ");
     let why = format!("without {names}, Linux uses none of the idle states");
-    contradiction(subject, None, &why)
+    vec![contradiction(subject, None, &why)]
 }
 
+/// Requires that the exit latency does not exceed the wake-up latency.
 fn exit_within_wakeup(subject: Subject<'_>) -> Vec<Judgement> {
     match (subject.us(Duration::Exit), subject.us(Duration::Wakeup)) {
         (Some(exit), Some(wakeup)) if exit > wakeup => {
@@ -467,12 +480,13 @@ fn exit_within_wakeup(subject: Subject<'_>) -> Vec<Judgement> {
                 "wakeup-latency-us {wakeup} is less than exit-latency-us {exit}, which is part of \
                  it"
             );
-            contradiction(subject, Some(wakeup), &why)
+            vec![contradiction(subject, Some(wakeup), &why)]
         }
         _ => Vec::new(),
     }
 }
 
+/// Requires that the wake-up latency does not exceed the sum of entry and exit latency.
 fn wakeup_within_sum(subject: Subject<'_>) -> Vec<Judgement> {
     let us = |duration| subject.us(duration);
     let (Some(entry), Some(exit)) = (us(Duration::Entry), us(Duration::Exit)) else {
@@ -485,17 +499,19 @@ fn wakeup_within_sum(subject: Subject<'_>) -> Vec<Judgement> {
                  exit-latency-us",
                 entry + exit
             );
-            contradiction(subject, Some(wakeup), &why)
+            vec![contradiction(subject, Some(wakeup), &why)]
         }
         _ => Vec::new(),
     }
 }
 
+/// Requires that the minimum residency covers the declared latencies.
 fn residency_covers_latency(subject: Subject<'_>) -> Vec<Judgement> {
     let us = |duration| subject.us(duration);
-    let sum = us(Duration::Entry).zip(us(Duration::Exit));
     // The property is one cell, so it cannot be greater.
-    let sum = sum.map(|(entry, exit)| (entry + exit).min(u32::MAX.into()));
+    let sum = us(Duration::Entry)
+        .zip(us(Duration::Exit))
+        .map(|(entry, exit)| (entry + exit).min(u32::MAX.into()));
     let least = sum.max(us(Duration::Wakeup));
     match (us(Duration::MinResidency), least) {
         (Some(residency), Some(least)) if residency < least => {
@@ -503,42 +519,44 @@ fn residency_covers_latency(subject: Subject<'_>) -> Vec<Judgement> {
                 "min-residency-us {residency} is less than {least}, the time to enter and leave \
                  the state"
             );
-            contradiction(subject, Some(residency), &why)
+            vec![contradiction(subject, Some(residency), &why)]
         }
         _ => Vec::new(),
     }
 }
 
+/// Requires that a deeper state has at least the minimum residency of a shallower one.
 fn residency_order(subject: Subject<'_>) -> Vec<Judgement> {
     let residency = |subject: Subject<'_>| subject.us(Duration::MinResidency);
     order(subject, "min-residency-us", residency)
 }
 
+/// Requires that a deeper state has at least the wake-up latency of a shallower one.
 fn wakeup_order(subject: Subject<'_>) -> Vec<Judgement> {
     let wakeup = |subject: Subject<'_>| effective_wakeup(subject.state());
     order(subject, "the wake-up latency", wakeup)
 }
 
-/// Finds shallower states whose value is greater than this state's.
+/// Judges the order of values: those of shallower states must not be greater than this state's.
 fn order(
     subject: Subject<'_>,
     what: &str,
     value: fn(Subject<'_>) -> Option<u64>,
 ) -> Vec<Judgement> {
-    let Some(own) = value(subject) else {
+    let Some(deeper) = value(subject) else {
         return Vec::new();
     };
-    let greater = subject.shallower().filter_map(|shallower| {
-        let other = value(shallower)?;
-        (own < other).then_some((shallower, other))
-    });
-    let judgements = greater.flat_map(|(shallower, other)| {
-        let name = &shallower.state().name;
+    let judgements = subject.shallower().filter_map(|shallower_state| {
+        let shallower = value(shallower_state)?;
+        if deeper >= shallower {
+            return None;
+        }
+        let name = &shallower_state.state().name;
         let why = format!(
-            "{what} {own} is less than the {other} of {name}, which is listed before it as the \
-             shallower state"
+            "{what} {deeper} is less than the {shallower} of {name}, which is listed before it as \
+             the shallower state"
         );
-        contradiction(subject, Some(own), &why)
+        Some(contradiction(subject, Some(deeper), &why))
     });
     judgements.collect()
 }

@@ -6,11 +6,12 @@ use serde::Serialize;
 words! {
     /// What a rule says about a declared value.
     pub enum Verdict, word {
-        /// The value covers the measured worst case, without too much of a margin.
+        /// The value covers the measured worst case and exceeds it by at most the margin.
         Right = "right",
-        /// A broken promise: the measured worst case is longer than the value.
+        /// The measured worst case is longer than the value, so software cannot rely on it.
         TooSmall = "too small",
-        /// A lost chance: the value exceeds the measured worst case by more than the margin.
+        /// The value exceeds the measured worst case by more than the margin, so the state is used
+        /// less often than it could be.
         TooLarge = "too large",
         /// The value contradicts another value or the firmware's behavior.
         Contradictory = "contradictory",
@@ -18,7 +19,7 @@ words! {
         Unused = "unused",
         /// The log does not contain what is needed.
         NotMeasured = "not measured",
-        /// A measurement of time cannot tell.
+        /// Time measurements alone cannot decide.
         CannotTell = "cannot be told",
     }
 }
@@ -44,7 +45,7 @@ pub struct LongestTime {
     pub us: u64,
     /// The CPU's label.
     pub cpu: String,
-    /// Where the time comes from, for a sentence.
+    /// Where the time was measured, for use in a sentence.
     pub origin: String,
 }
 
@@ -61,12 +62,12 @@ pub fn us_text(ns: u64) -> String {
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
-/// What a rule found out about a state.
+/// The result of one rule for one state.
 #[derive(Clone, Debug, Serialize)]
 pub struct Judgement {
     /// The rule's name, which is the name of a property if the rule is about only one.
     pub rule: &'static str,
-    /// The verdict.
+    /// What the rule says about the declared value.
     pub verdict: Verdict,
     /// The declared value, as text.
     pub declared: String,

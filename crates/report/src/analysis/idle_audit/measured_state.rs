@@ -1,7 +1,7 @@
 //! What logs say about a declared state.
 
 use std::cmp::Reverse;
-use suite::plan::Variant;
+use std::collections::BTreeMap;
 
 use device_tree::declared::DeclaredStates;
 use hardware::board::{CpuIndex, Mpidr};
@@ -10,7 +10,7 @@ use itertools::Itertools as _;
 use serde::Serialize;
 use suite::measure::Metric;
 use suite::model::{Cell, Failure, Scenario, Skip, Status};
-use suite::plan::{ActiveCpus, Axis};
+use suite::plan::{ActiveCpus, Axis, Variant};
 
 use super::judgement::LongestTime;
 use crate::analysis::cpu_names::type_of;
@@ -21,7 +21,7 @@ use crate::analysis::worst_case::{
 };
 use crate::log::LoggedRun;
 
-/// The worst cases of the CPUs of one type that suspended in the same way.
+/// The worst cases for CPUs of one type that suspended in the same way.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MeasuredGroup {
     /// The type of the CPUs, such as `Cortex-A57`.
@@ -45,20 +45,20 @@ pub struct MeasuredGroup {
 pub enum Entered {
     /// By all CPUs that use the state.
     ByAll(usize),
-    /// Not by these CPUs.
+    /// By some CPUs, but not by these.
     NotBy(String),
-    /// The logs do not try the state, for this reason.
+    /// The logs contain no attempt, for this reason.
     NotTried(String),
-    /// The state was tried, but never entered: the CPU, and the reason.
+    /// There were attempts, but no CPU entered the state: the CPU, and the reason.
     Never(Option<String>, String),
 }
 
 /// The state that the firmware reached, according to its own statistics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReachedState {
-    /// The requested one.
+    /// The requested state.
     Asked,
-    /// Another one than the requested one: the CPU, the expected and the reached state.
+    /// Another state: the CPU, the requested state and the state that was counted.
     Other(String, u32, Option<u32>),
     /// A CPU that was awake kept the requested state from being reached.
     Prevented,
@@ -77,7 +77,7 @@ pub struct MeasuredState {
     pub(crate) entry_gap: Option<&'static str>,
     /// Why exits may take longer than the longest one.
     pub(crate) exit_gap: Option<&'static str>,
-    /// The worst cases in more detail.
+    /// The worst cases by CPU type and by how the CPUs suspended.
     pub(crate) groups: Vec<MeasuredGroup>,
     /// What happens to the CPU's own timer.
     pub(crate) timer: TimerInState,
@@ -89,27 +89,26 @@ pub struct MeasuredState {
 
 /// Returns what `runs` say about each state, in the order of the states.
 pub fn measure(declared: &DeclaredStates, runs: &[LoggedRun]) -> Vec<MeasuredState> {
-    let suspends: Vec<_> = runs.iter().map(|run| (run, suspends(run))).collect();
+    let by_run: Vec<_> = runs.iter().map(|run| (run, suspends(run))).collect();
     let none = Suspends::default();
-    let states = declared.states.iter().enumerate();
-    let measured = states.map(|(index, state)| {
+    let measured = declared.states.iter().enumerate().map(|(index, state)| {
         let users = declared.users(index);
-        let own: Vec<_> = suspends
+        let of_state: Vec<OneRun<'_, '_>> = by_run
             .iter()
-            .map(|(run, all)| OneRun {
+            .map(|(run, suspends)| OneRun {
                 run,
                 power_state: state.power_state,
                 users: &users,
-                suspends: all.get(&state.power_state).unwrap_or(&none),
+                suspends: suspends.get(&state.power_state).unwrap_or(&none),
                 is_named: runs.len() > 1,
             })
             .collect();
-        measure_state(&own, &users)
+        measure_state(&of_state, &users)
     });
     measured.collect()
 }
 
-/// One run's part of what is known about a state.
+/// A run, and what it contains for one state.
 struct OneRun<'r, 's> {
     run: &'r LoggedRun,
     power_state: u32,
@@ -119,18 +118,24 @@ struct OneRun<'r, 's> {
     is_named: bool,
 }
 
+/// Combines what the runs say about one state.
 fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
     let longest = |metrics| {
-        let all = runs.iter().flat_map(|run| run.times(metrics));
-        // `min_by_key` returns the first of equal elements, `max_by_key` the last.
-        all.map(|it| it.1).min_by_key(|it| Reverse(it.ns))
+        runs.iter()
+            .flat_map(|run| run.times(metrics))
+            .map(|(_, time)| time)
+            // `min_by_key` returns the first of equal elements, `max_by_key` the last.
+            .min_by_key(|time| Reverse(time.ns))
     };
-    let timers = runs.iter().map(|run| timer_in_state(run.run, run.suspends));
-    let timers: Vec<TimerInState> = timers.collect();
-    let timer = [TimerInState::Stops, TimerInState::WakesCpu];
-    let timer = timer.into_iter().find(|timer| timers.contains(timer));
-    let timer = timer.unwrap_or(TimerInState::NotMeasured);
-    let shows = timers.iter().position(|it| *it == timer);
+    let timers: Vec<TimerInState> = runs
+        .iter()
+        .map(|run| timer_in_state(run.run, run.suspends))
+        .collect();
+    let timer = [TimerInState::Stops, TimerInState::WakesCpu]
+        .into_iter()
+        .find(|timer| timers.contains(timer))
+        .unwrap_or(TimerInState::NotMeasured);
+    let shows_timer = timers.iter().position(|shown| *shown == timer);
     let reached = reached(runs);
     MeasuredState {
         entry: longest(ENTRY),
@@ -139,13 +144,14 @@ fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
         exit_gap: gap(runs, EXIT, &reached),
         groups: groups(runs),
         timer,
-        timer_cpu: shows.and_then(|place| runs[place].suspended_cpu()),
+        timer_cpu: shows_timer.and_then(|index| runs[index].suspended_cpu()),
         entered: entered(runs, users),
         reached,
     }
 }
 
 impl<'r> OneRun<'r, '_> {
+    /// Returns true if the CPU uses the state.
     fn is_user(&self, cpu: CpuIndex) -> bool {
         let mpidr = self.run.run.cpu(cpu).mpidr;
         mpidr.is_some_and(|mpidr| self.users.contains(&mpidr))
@@ -153,30 +159,34 @@ impl<'r> OneRun<'r, '_> {
 
     /// Returns the longest and the first sample of each figure.
     fn times(&self, metrics: &[Metric]) -> impl Iterator<Item = (Latency<'r>, LongestTime)> {
-        let all = self.suspends.latencies(self.run, metrics);
-        let own = all.filter(|latency| self.is_user(latency.figure.cpu));
-        own.map(|latency| (latency, self.longest_time(&latency)))
+        self.suspends
+            .latencies(self.run, metrics)
+            .filter(|latency| self.is_user(latency.figure.cpu))
+            .map(|latency| (latency, self.longest_time(&latency)))
     }
 
     fn longest_time(&self, latency: &Latency<'r>) -> LongestTime {
         let origin = latency.origin(self.run);
-        let input = &self.run.source.input;
         LongestTime {
             ns: latency.ns(self.run),
             us: latency.us(self.run),
-            cpu: self.run.run.label(latency.figure.cpu).to_string(),
-            origin: match self.is_named {
-                true => format!("{origin}, in {input}"),
-                false => origin,
+            cpu: self.label(latency.figure.cpu),
+            origin: if self.is_named {
+                format!("{origin}, in {}", self.run.source.input)
+            } else {
+                origin
             },
         }
     }
 
     /// Returns the cells for the state, with their scenarios.
     fn cells(&self) -> impl Iterator<Item = (&'r Scenario, &'r Cell)> {
-        let scenarios = self.run.run.scenarios.iter();
-        let cells = scenarios.flat_map(|it| it.cells.iter().map(move |cell| (it, cell)));
-        cells.filter(|(scenario, cell)| state_of_cell(scenario, cell) == Some(self.power_state))
+        self.run
+            .run
+            .scenarios
+            .iter()
+            .flat_map(|scenario| scenario.cells.iter().map(move |cell| (scenario, cell)))
+            .filter(|(scenario, cell)| state_of_cell(scenario, cell) == Some(self.power_state))
     }
 
     /// Returns the cells for the state on CPUs that use it.
@@ -197,18 +207,16 @@ impl<'r> OneRun<'r, '_> {
 
 /// Returns the state that a cell is about.
 fn state_of_cell(scenario: &Scenario, cell: &Cell) -> Option<u32> {
-    let skipped = cell
-        .skipped
-        .filter(|_| scenario.id.axis() == Some(Axis::PowerState));
-    let skipped = skipped.and(cell.step.value);
-    let of_step = cell.power_state.or_else(|| u32::try_from(skipped?).ok());
-    match scenario.id.is_suite() {
-        true => scenario.conditions.as_ref()?.power_state,
-        false => of_step,
+    if scenario.id.is_suite() {
+        return scenario.conditions.as_ref()?.power_state;
     }
+    let is_skipped = cell.skipped.is_some() && scenario.id.axis() == Some(Axis::PowerState);
+    let skipped_state = cell.step.value.filter(|_| is_skipped);
+    cell.power_state
+        .or_else(|| u32::try_from(skipped_state?).ok())
 }
 
-/// Returns why CPUs may take longer than in these runs, if there is a reason.
+/// Returns the reason why CPUs may take longer than in these runs; None if there is none.
 fn gap(
     runs: &[OneRun<'_, '_>],
     metrics: &[Metric],
@@ -218,32 +226,32 @@ fn gap(
         return Some("the requested state was not reached");
     }
     let has_one_cpu = |run: &OneRun<'_, '_>| run.run.run.cpus.len() == 1;
-    let is_of_all = |(latency, _): (Latency<'_>, LongestTime)| {
-        let is_helped = latency
-            .scenario
-            .helper
-            .or(latency.figure.cell.helper)
-            .is_some();
+    let includes_all_cpus = |(latency, _): (Latency<'_>, LongestTime)| {
+        let scenario = latency.scenario;
+        let has_helper = scenario.helper.is_some() || latency.figure.cell.helper.is_some();
         // In a step of such a sweep, only some CPUs suspend.
-        let is_of_some = latency.scenario.id.axis() == Some(Axis::Cpus);
-        is_parallel(latency.scenario, &latency.figure) && !is_helped && !is_of_some
+        let varies_cpus = scenario.id.axis() == Some(Axis::Cpus);
+        is_parallel(scenario, &latency.figure) && !has_helper && !varies_cpus
     };
-    let is_complete = |run: &OneRun<'_, '_>| has_one_cpu(run) || run.times(metrics).any(is_of_all);
-    match runs.iter().any(is_complete) {
-        true => None,
-        false => Some("never measured while all CPUs were suspended together"),
+    let is_complete =
+        |run: &OneRun<'_, '_>| has_one_cpu(run) || run.times(metrics).any(includes_all_cpus);
+    if runs.iter().any(is_complete) {
+        None
+    } else {
+        Some("never measured while all CPUs were suspended together")
     }
 }
 
-/// Returns true if the CPUs of a figure's step suspended together.
+/// Returns true if the CPUs suspended together when a figure was measured.
 fn is_parallel(scenario: &Scenario, figure: &Figure<'_>) -> bool {
-    match figure.key.is_of_step() {
-        true => figure.key.step.cpus == ActiveCpus::All,
-        false => scenario.id.is_parallel(),
+    if figure.key.is_of_step() {
+        figure.key.step.cpus == ActiveCpus::All
+    } else {
+        scenario.id.is_parallel()
     }
 }
 
-/// Returns how the CPUs suspended in a figure.
+/// Returns how the CPUs suspended when a figure was measured.
 fn how(scenario: &Scenario, figure: &Figure<'_>) -> &'static str {
     match (figure.key.step.variant, is_parallel(scenario, figure)) {
         (Variant::OS_INITIATED, _) => "OS-initiated",
@@ -252,28 +260,21 @@ fn how(scenario: &Scenario, figure: &Figure<'_>) -> &'static str {
     }
 }
 
+/// Returns the worst cases by CPU type and by how the CPUs suspended.
 fn groups(runs: &[OneRun<'_, '_>]) -> Vec<MeasuredGroup> {
-    let mut groups: Vec<MeasuredGroup> = Vec::new();
+    let mut groups: BTreeMap<(String, &'static str), MeasuredGroup> = BTreeMap::new();
     let metrics = [ENTRY, EXIT].concat();
     for run in runs {
         for (latency, time) in run.times(&metrics) {
-            let identity = run.run.run.cpu(latency.figure.cpu).identity;
-            let cpu_type = identity
-                .map(|it| type_of(it.midr).unwrap_or_else(|| format!("MIDR {:#x}", it.midr)));
-            let cpu_type = cpu_type.unwrap_or_else(|| "unknown".to_owned());
+            let cpu_type = cpu_type(run, latency.figure.cpu);
             let how = how(latency.scenario, &latency.figure);
-            let place = groups
-                .iter()
-                .position(|it| it.cpu_type == cpu_type && it.how == how);
-            let place = place.unwrap_or(groups.len());
-            if place == groups.len() {
-                groups.push(MeasuredGroup {
+            let group = groups
+                .entry((cpu_type.clone(), how))
+                .or_insert_with(|| MeasuredGroup {
                     cpu_type,
                     how,
                     ..MeasuredGroup::default()
                 });
-            }
-            let group = &mut groups[place];
             let longest = match (latency.figure.key.metric, latency.is_cold) {
                 (Metric::Powerdown, false) => &mut group.entry,
                 (Metric::Powerdown, true) => &mut group.cold_entry,
@@ -281,28 +282,45 @@ fn groups(runs: &[OneRun<'_, '_>]) -> Vec<MeasuredGroup> {
                 (Metric::Wakeup, true) => &mut group.cold_exit,
                 _ => &mut group.wake,
             };
-            if longest.as_ref().is_none_or(|it| it.ns < time.ns) {
+            if longest.as_ref().is_none_or(|known| known.ns < time.ns) {
                 *longest = Some(time);
             }
         }
     }
-    groups.sort_by(|a, b| (&a.cpu_type, a.how).cmp(&(&b.cpu_type, b.how)));
-    groups
+    groups.into_values().collect()
 }
 
+/// Returns a CPU's type, or its MIDR_EL1 if the type has no known name.
+fn cpu_type(run: &OneRun<'_, '_>, cpu: CpuIndex) -> String {
+    match run.run.run.cpu(cpu).identity {
+        Some(identity) => {
+            type_of(identity.midr).unwrap_or_else(|| format!("MIDR {:#x}", identity.midr))
+        }
+        None => "unknown".to_owned(),
+    }
+}
+
+/// Returns which of the users entered the state.
 fn entered(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> Entered {
-    let sampled = runs.iter().flat_map(|run| {
-        let cells = run.own_cells().filter(|(_, cell)| cell.valid() > 0);
-        cells.filter_map(|(_, cell)| run.run.run.cpu(cell.cpu).mpidr)
-    });
-    let sampled: Vec<Mpidr> = sampled.unique().collect();
+    let sampled: Vec<Mpidr> = runs
+        .iter()
+        .flat_map(|run| {
+            let cells = run.own_cells().filter(|(_, cell)| cell.valid() > 0);
+            cells.filter_map(|(_, cell)| run.run.run.cpu(cell.cpu).mpidr)
+        })
+        .unique()
+        .collect();
     if sampled.is_empty() {
         return never_entered(runs);
     }
-    let missing: Vec<&Mpidr> = users.iter().filter(|it| !sampled.contains(it)).collect();
-    match missing.as_slice() {
-        [] => Entered::ByAll(users.len()),
-        missing => Entered::NotBy(missing_text(runs, missing)),
+    let missing: Vec<&Mpidr> = users
+        .iter()
+        .filter(|user| !sampled.contains(user))
+        .collect();
+    if missing.is_empty() {
+        Entered::ByAll(users.len())
+    } else {
+        Entered::NotBy(missing_text(runs, &missing))
     }
 }
 
@@ -313,9 +331,9 @@ fn missing_text(runs: &[OneRun<'_, '_>], missing: &[&Mpidr]) -> String {
             let mut cpus = run.run.run.cpu_indices();
             cpus.find(|cpu| run.run.run.cpu(*cpu).mpidr.as_ref() == Some(*mpidr))
         };
-        let found: Option<Vec<CpuIndex>> = missing.iter().map(index).collect();
-        if let Some(found) = found {
-            return cpus_text(&run.run.run, found);
+        let indices: Option<Vec<CpuIndex>> = missing.iter().map(index).collect();
+        if let Some(cpus) = indices {
+            return cpus_text(&run.run.run, cpus);
         }
     }
     mpidrs_text(missing.iter().copied())
@@ -362,6 +380,7 @@ fn never_entered(runs: &[OneRun<'_, '_>]) -> Entered {
     Entered::NotTried("the logs do not contain it; select idle_states with only=".to_owned())
 }
 
+/// Returns why the state was not entered, for a cell that was skipped.
 fn skipped(run: &OneRun<'_, '_>, skip: &Skip) -> Entered {
     match skip {
         Skip::NothingWoke {
@@ -374,26 +393,34 @@ fn skipped(run: &OneRun<'_, '_>, skip: &Skip) -> Entered {
         } if *tried == run.power_state => {
             let mut cpus = run.run.run.cpu_indices();
             let cpu = cpus.find(|cpu| run.run.run.cpu(*cpu).mpidr == Some(*mpidr));
-            let cpu = cpu.map_or_else(|| mpidr.to_string(), |cpu| run.label(cpu));
-            Entered::Never(Some(cpu), skip.to_string())
+            let name = cpu.map_or_else(|| mpidr.to_string(), |cpu| run.label(cpu));
+            Entered::Never(Some(name), skip.to_string())
         }
         Skip::OtherFormat(_) => Entered::Never(None, skip.to_string()),
         _ => Entered::NotTried(skip.to_string()),
     }
 }
 
+/// Returns which state the firmware's statistics counted.
 fn reached(runs: &[OneRun<'_, '_>]) -> ReachedState {
-    let cells = runs.iter().flat_map(|run| {
-        let cells = run.own_cells();
-        cells.filter_map(move |(_, cell)| Some((run, cell.cpu, cell.reached?)))
-    });
-    let cells: Vec<_> = cells.collect();
-    let is_wrong = |reached: &Reached| reached.state != Some(reached.due);
-    if let Some((run, cpu, reached)) = cells.iter().find(|it| is_wrong(&it.2)) {
+    let cells: Vec<(&OneRun<'_, '_>, CpuIndex, Reached)> = runs
+        .iter()
+        .flat_map(|run| {
+            run.own_cells()
+                .filter_map(move |(_, cell)| Some((run, cell.cpu, cell.reached?)))
+        })
+        .collect();
+    let wrong = cells
+        .iter()
+        .find(|(_, _, reached)| reached.state != Some(reached.due));
+    if let Some((run, cpu, reached)) = wrong {
         return ReachedState::Other(run.label(*cpu), reached.due, reached.state);
     }
     let has_stat = |run: &OneRun<'_, '_>| run.run.run.facts.is_some_and(|facts| facts.stat);
-    if cells.iter().any(|(run, _, it)| it.due == run.power_state) {
+    if cells
+        .iter()
+        .any(|(run, _, reached)| reached.due == run.power_state)
+    {
         ReachedState::Asked
     } else if !cells.is_empty() {
         ReachedState::Prevented

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::idle_rules::{RULES, Subject, effective_wakeup, measured_wakeup, suggested};
 use super::judgement::{Judgement, Verdict};
 
-/// A change of one property of a state.
+/// A change to one property of a state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PropertyChange {
     /// The property's name.
@@ -20,7 +20,7 @@ pub struct PropertyChange {
 }
 
 impl PropertyChange {
-    /// Changes `state`.
+    /// Makes the change in `state`.
     pub fn apply(&self, state: &mut DeclaredState) {
         for duration in Duration::ALL {
             if duration.name() == self.name {
@@ -46,9 +46,9 @@ pub enum PropertyValue {
     Present,
 }
 
-/// Returns the changes to each state after which no declared value contradicts another one or the
-/// measured worst cases. `judgements` are the verdicts on each state. Nothing is suggested if a
-/// value cannot fix the state, such as if states are in the wrong order.
+/// Returns the changes to each state. After them, no declared value contradicts another one or the
+/// measured worst cases. `judgements` are the verdicts on each state. Nothing is suggested for what
+/// no value can fix, such as states in the wrong order.
 pub fn suggest(subject: Subject<'_>, judgements: &[Vec<Judgement>]) -> Vec<Vec<PropertyChange>> {
     let declared = subject.declared;
     let mut new = declared.clone();
@@ -61,8 +61,11 @@ pub fn suggest(subject: Subject<'_>, judgements: &[Vec<Judgement>]) -> Vec<Vec<P
             keep_order(subject, *pair, &mut new);
         }
     }
-    let states = declared.states.iter().zip(&new.states).zip(judgements);
-    states
+    declared
+        .states
+        .iter()
+        .zip(&new.states)
+        .zip(judgements)
         .map(|((old, new), judgements)| changes(old, new, judgements))
         .collect()
 }
@@ -74,50 +77,64 @@ fn set(state: &mut DeclaredState, duration: Duration, us: u32) {
 /// Corrects the values of one state.
 fn suggest_latencies(subject: Subject<'_>, judgements: &[Judgement], state: &mut DeclaredState) {
     let is_wrong = |rule: &str| {
-        let mut own = judgements.iter().filter(|it| it.rule == rule);
-        own.any(|it| matches!(it.verdict, Verdict::TooSmall | Verdict::TooLarge))
+        judgements
+            .iter()
+            .filter(|judgement| judgement.rule == rule)
+            .any(|judgement| matches!(judgement.verdict, Verdict::TooSmall | Verdict::TooLarge))
     };
     let measured = subject.measured.get(subject.index);
     let margin = subject.margin;
-    let entry = measured.and_then(|it| it.entry.as_ref());
-    let exit = measured.and_then(|it| it.exit.as_ref());
+    let entry = measured.and_then(|measured| measured.entry.as_ref());
+    let exit = measured.and_then(|measured| measured.exit.as_ref());
     for (duration, longest) in [(Duration::Entry, entry), (Duration::Exit, exit)] {
         let is_missing = state.us(duration).is_none() && state.us(Duration::Wakeup).is_none();
         if let Some(longest) = longest.filter(|_| is_missing || is_wrong(duration.name())) {
             set(state, duration, suggested(longest.us, margin));
         }
     }
-    let exit = state.us(Duration::Exit).unwrap_or(0);
-    let sum = state.us(Duration::Entry).zip(state.us(Duration::Exit));
-    let sum = sum.map(|(entry, exit)| entry.saturating_add(exit));
+    let longest_wakeup = measured.and_then(measured_wakeup).map(|longest| longest.us);
+    let sum = state
+        .us(Duration::Entry)
+        .zip(state.us(Duration::Exit))
+        .map(|(entry, exit)| entry.saturating_add(exit));
     if let Some(old) = state.us(Duration::Wakeup) {
-        let longest = measured.and_then(measured_wakeup);
-        let longest = longest.filter(|_| is_wrong(Duration::Wakeup.name()));
-        let wakeup = longest.map_or(old, |longest| suggested(longest.us, margin));
-        // A value that contradicts the others is worth nothing: the default is their sum.
-        let wakeup = match wakeup < exit {
-            true => sum.unwrap_or(exit),
-            false => wakeup.min(sum.unwrap_or(u32::MAX)),
+        let exit_us = state.us(Duration::Exit).unwrap_or(0);
+        let wakeup = longest_wakeup
+            .filter(|_| is_wrong(Duration::Wakeup.name()))
+            .map_or(old, |longest| suggested(longest, margin));
+        // A value that contradicts the others is replaced by the default, which is their sum.
+        let consistent = if wakeup < exit_us {
+            sum.unwrap_or(exit_us)
+        } else {
+            wakeup.min(sum.unwrap_or(u32::MAX))
         };
-        set(state, Duration::Wakeup, wakeup);
+        set(state, Duration::Wakeup, consistent);
     }
-    let of_state = effective_wakeup(state).unwrap_or(0);
-    let least = of_state.max(sum.map_or(0, u64::from));
-    let bound = measured.and_then(measured_wakeup).map_or(0, |it| it.us);
-    let least = u32::try_from(least.max(bound)).unwrap_or(u32::MAX);
+    let least = effective_wakeup(state)
+        .unwrap_or(0)
+        .max(sum.map_or(0, u64::from))
+        .max(longest_wakeup.unwrap_or(0));
+    suggest_residency(state, u32::try_from(least).unwrap_or(u32::MAX));
+    let timer_stop = judgements
+        .iter()
+        .find(|judgement| judgement.rule == TIMER_STOP);
+    if timer_stop.is_some_and(|judgement| judgement.verdict.calls_for_change()) {
+        state.timer_stops = !state.timer_stops;
+    }
+}
+
+/// Raises the minimum residency to `least`. Adds it if it is missing, unless the state is a power
+/// domain's, which does not need one.
+fn suggest_residency(state: &mut DeclaredState, least: u32) {
     let is_needed = least > 0 && !state.is_of_domain;
     match state.us(Duration::MinResidency) {
         Some(old) => set(state, Duration::MinResidency, old.max(least)),
         None if is_needed => set(state, Duration::MinResidency, least),
         None => {}
     }
-    let timer = judgements.iter().find(|it| it.rule == TIMER_STOP);
-    if timer.is_some_and(|it| it.verdict.calls_for_change()) {
-        state.timer_stops = !state.timer_stops;
-    }
 }
 
-/// Makes sure that the changes do not break the order of two states that are declared in order.
+/// Restores the order of two states that were declared in order, if the changes broke it.
 fn keep_order(subject: Subject<'_>, [shallower, deeper]: [usize; 2], new: &mut DeclaredStates) {
     let is_in_order = |states: &DeclaredStates, value: fn(&DeclaredState) -> Option<u64>| {
         let [one, other] = [shallower, deeper].map(|index| value(&states.states[index]));
@@ -140,7 +157,7 @@ fn keep_order(subject: Subject<'_>, [shallower, deeper]: [usize; 2], new: &mut D
     }
 }
 
-/// Raises the wake-up latency of a state to `least`, and what depends on it.
+/// Raises a state's wake-up latency to `least`, and the values that depend on it.
 fn raise_wakeup(state: &mut DeclaredState, least: u32) {
     let sum = state.us(Duration::Entry).zip(state.us(Duration::Exit));
     if let Some((entry, exit)) = sum {
@@ -187,17 +204,19 @@ fn changes(
 
 /// Returns the reason why a property is changed: that of the first rule that calls for it.
 fn evidence(property: &str, judgements: &[Judgement]) -> String {
-    let mut own = judgements.iter().filter(|it| it.calls_for(property));
-    own.next().map_or_else(
-        || "follows from the other changes".to_owned(),
-        |it| it.reason.clone(),
-    )
+    let cause = judgements
+        .iter()
+        .find(|judgement| judgement.calls_for(property));
+    match cause {
+        Some(judgement) => judgement.reason.clone(),
+        None => "follows from the other changes".to_owned(),
+    }
 }
 
 /// Returns the properties that can be changed to comply with a rule.
 fn properties(rule: &str) -> &'static [&'static str] {
-    let mut rules = RULES.iter().filter(|it| it.name == rule);
-    rules.next().map_or(&[], |rule| rule.properties)
+    let listed = RULES.iter().find(|listed| listed.name == rule);
+    listed.map_or(&[], |listed| listed.properties)
 }
 
 impl Judgement {
@@ -206,7 +225,7 @@ impl Judgement {
         self.verdict.calls_for_change() && properties(self.rule).contains(&property)
     }
 
-    /// Returns the change that corrects what this verdict is about.
+    /// Returns the change that corrects this verdict's property; None if there is none.
     pub(crate) fn change<'c>(&self, changes: &'c [PropertyChange]) -> Option<&'c PropertyChange> {
         changes.iter().find(|change| self.calls_for(change.name))
     }

@@ -2,6 +2,7 @@
 
 use device_tree::DeviceTreeNode;
 use device_tree::nodes::{self, BuildNode as _};
+use itertools::Itertools as _;
 
 use super::{DeclaredBy, DeclaredSource, Verdict, audit};
 
@@ -57,23 +58,21 @@ fn lines<const N: usize>(
         .with_child(cpus)
         .with_child(psci);
     let source = DeclaredSource::of_tree("a.dtb", DeclaredBy::Tree, &nodes::flatten(tree));
-    let found = audit(&source.expect("states"), "", &[], 2.0).expect("an audit");
-    let lines = found.states.iter().map(|state| {
+    let audit = audit(&source.expect("states"), "", &[], 2.0).expect("an audit");
+    let lines = audit.states.iter().map(|state| {
         let users: Vec<_> = state.users.iter().map(ToString::to_string).collect();
-        let verdicts = state.judgements.iter().map(|it| match it.verdict {
-            Verdict::Unused => it.reason.clone(),
-            _ => it.rule.to_owned(),
-        });
-        let verdicts: Vec<_> = verdicts.collect();
-        format!(
-            "{} [{}] {}",
-            state.declared.name,
-            users.join(" "),
-            verdicts.join("; ")
-        )
+        let verdicts = state
+            .judgements
+            .iter()
+            .map(|judgement| match judgement.verdict {
+                Verdict::Unused => judgement.reason.clone(),
+                _ => judgement.rule.to_owned(),
+            })
+            .join("; ");
+        format!("{} [{}] {verdicts}", state.declared.name, users.join(" "))
     });
-    let lines: Vec<_> = lines.collect();
-    lines.try_into().expect("a line per state")
+    let all_lines: Vec<String> = lines.collect();
+    all_lines.try_into().expect("a line per state")
 }
 
 #[test]
@@ -99,11 +98,11 @@ fn state_that_no_cpu_lists_is_only_called_unused() {
         cpu(0).with_property("cpu-idle-states", OTHER_STATE),
         cpu(0x100).with_property("cpu-idle-states", STATE),
     ];
-    let own = [
+    let both_used = [
         "big [0x100] residency-covers-latency",
         "small [0x0] residency-covers-latency",
     ];
-    assert_eq!(lines(&cpus, states.clone(), &[]), own);
+    assert_eq!(lines(&cpus, states.clone(), &[]), both_used);
     // The compatible string of a vendor's kernel.
     let vendor = state("big", "example,idle-state", STATE);
     let cpus = [cpu(0).with_property("cpu-idle-states", STATE)];

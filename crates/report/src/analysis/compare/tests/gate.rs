@@ -77,7 +77,10 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
 fn another_question_is_refused_unless_an_option_passes_over_it() {
     for (edit, across, expected) in REFUSED {
         let refused = |across| match try_compare(&suite(), &edited(*edit), across) {
-            Ok(it) => it.refused.iter().map(|it| it.why.clone()).collect(),
+            Ok(comparison) => {
+                let refusals = comparison.refused.iter();
+                refusals.map(|refusal| refusal.why.as_str()).collect()
+            }
             Err(error) => format!("{error:#}"),
         };
         let text: String = refused("");
@@ -89,9 +92,9 @@ fn another_question_is_refused_unless_an_option_passes_over_it() {
         );
     }
     // The option does not permit a different number of rows.
-    let refused = try_compare(&suite(), &edited(edits::helper), "wakes").expect("the others");
+    let comparison = try_compare(&suite(), &edited(edits::helper), "wakes").expect("the others");
     assert!(
-        refused.refused[0]
+        comparison.refused[0]
             .why
             .starts_with("4 rows, but 3 in the baseline")
     );
@@ -241,10 +244,10 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
         let comparison = compared(&new, &old);
         let lacks = comparison.lacks();
         let mut pairs = lacks.iter().zip(*gaps);
-        let are_same = pairs.all(|it| it.0.starts_with(it.1)) && lacks.len() == gaps.len();
+        let are_same = lacks.len() == gaps.len() && pairs.all(|(lack, gap)| lack.starts_with(gap));
         assert!(are_same, "{lacks:?}");
-        let passed = try_compare(&new, &old, across);
-        assert!(passed.is_ok_and(|it| it.is_complete()), "{gaps:?}");
+        let allowed = try_compare(&new, &old, across).expect("the gaps are allowed");
+        assert!(allowed.is_complete(), "{gaps:?}");
         let text = comparison.lone_rows(&new.run).join("");
         assert!(text.starts_with(lone), "{text}");
         assert_eq!(text.is_empty(), lone.is_empty());
@@ -285,7 +288,7 @@ fn figures_of_lines_are_marked_and_said_once() {
     new.integrity.records = None;
     let comparison = compared(&new, &suite());
     let mut changes = comparison.scenarios[1].by_cpu.iter();
-    assert!(changes.all(|it| it.new.is_doubtful && !it.old.is_doubtful));
+    assert!(changes.all(|change| change.new.is_doubtful && !change.old.is_doubtful));
     assert_eq!(sentences(&comparison, CHANGED).len(), 1);
     let part = "Only figures are available for the run";
     found(&comparison, Kind::NOT_TOLD, &[part]);
@@ -297,7 +300,7 @@ fn methods_are_named_if_there_are_several() {
     let mut new = old.clone();
     for cell in &mut new.run.scenarios[6].cells {
         let figure = cell.figure(Metric::Powerdown);
-        cell.set_figure(Metric::Powerdown, figure.map(|it| it * 2));
+        cell.set_figure(Metric::Powerdown, figure.map(|ticks| ticks * 2));
     }
     let comparison = compared(&new, &old);
     let name = "Suspend to deepest power level on all cores in sequence, method warm: Powerdown";
@@ -320,7 +323,7 @@ fn scenario_with_another_helper_is_paired_by_method() {
     assert_eq!(comparison.refused[0].method, Method::Warm);
 }
 
-/// Compares as the verb `compare` does.
+/// Compares as the command `compare` does.
 fn try_compare_by_verb(new: &LoggedRun, old: &LoggedRun) -> Result<Comparison> {
     let options = Options {
         shows_pmf_cost: true,
@@ -332,13 +335,23 @@ fn try_compare_by_verb(new: &LoggedRun, old: &LoggedRun) -> Result<Comparison> {
 /// Returns a run with PMF, and one without it whose wake-ups take half as long.
 fn with_and_without_pmf() -> (LoggedRun, LoggedRun) {
     let mut new = suite();
-    for cell in new.run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+    for cell in new
+        .run
+        .scenarios
+        .iter_mut()
+        .flat_map(|scenario| &mut scenario.cells)
+    {
         set_summary(cell, Metric::Wake, 500, &[500, 500]);
     }
     let mut old = callers_times(&new);
     let facts = old.run.facts.as_mut().expect("a record");
     facts.pmf = Err(ReadError::NotImplemented);
-    for cell in old.run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+    for cell in old
+        .run
+        .scenarios
+        .iter_mut()
+        .flat_map(|scenario| &mut scenario.cells)
+    {
         set_summary(cell, Metric::Wake, 250, &[250, 250]);
     }
     (new, old)
@@ -360,9 +373,12 @@ fn difference_is_the_cost_of_pmf_if_only_the_run_has_it() {
     // Differences in the conditions are named as well.
     found(&comparison, CONDITIONS, &["requested number of samples"]);
     assert!(comparison.lacks()[0].contains("scenarios in the baseline not compared"));
-    let queue = comparison.refused.iter().find(|it| it.id.is_parallel());
-    assert!(queue.is_some_and(|it| it.in_baseline));
-    // The same in every format: it is no regression.
+    let queue = comparison
+        .refused
+        .iter()
+        .find(|refusal| refusal.id.is_parallel());
+    assert!(queue.is_some_and(|refusal| refusal.in_baseline));
+    // No format presents it as a regression.
     let mut report: Report = vec![new.clone()].into();
     report.comparisons = vec![comparison];
     for (format, wanted, unwanted) in [
@@ -371,10 +387,10 @@ fn difference_is_the_cost_of_pmf_if_only_the_run_has_it() {
         ("json", "\"pmf_cost\": true", "\"worse\""),
     ] {
         let mut page = Vec::new();
-        let format = by_name(format).expect("a format");
-        format.write(&report, &mut page).expect("written");
-        let page = String::from_utf8(page).expect("text");
-        assert!(page.contains(wanted) && !page.contains(unwanted), "{page}");
+        let exporter = by_name(format).expect("a format");
+        exporter.write(&report, &mut page).expect("written");
+        let text = String::from_utf8(page).expect("text");
+        assert!(text.contains(wanted) && !text.contains(unwanted), "{text}");
     }
 }
 
@@ -387,11 +403,12 @@ fn difference_is_not_the_cost_of_pmf_if_the_firmware_differs_otherwise() {
     assert!(same.is_pmf_cost);
     let mut other = old.clone();
     other.firmware[0].version = Some("v2.1.0(release):x".into());
-    let error = try_compare_by_verb(&new, &other).expect_err("other firmware");
-    let text = error.to_string();
+    let refusal = try_compare_by_verb(&new, &other).expect_err("other firmware");
     assert!(
-        text.contains("The cost of PMF is not shown either, because the firmware is"),
-        "{text}"
+        refusal
+            .to_string()
+            .contains("The cost of PMF is not shown either, because the firmware is"),
+        "{refusal}"
     );
     // Firmware that has lost PMF is not comparable, and `publish` never shows the cost.
     try_compare_by_verb(&old, &new).expect_err("without PMF");

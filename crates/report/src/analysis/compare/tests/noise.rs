@@ -10,17 +10,20 @@ use crate::analysis::compare::ChangeOutcome::Noise;
 use crate::analysis::made_up::{set_summary, suite};
 use crate::log::LoggedRun;
 
-fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
-    of.iter().map(|it| it.saturating_add_signed(by)).collect()
+fn shifted(by: i64, samples: &[u64]) -> Vec<u64> {
+    samples
+        .iter()
+        .map(|sample| sample.saturating_add_signed(by))
+        .collect()
 }
 
 /// Returns a run in which the displayed round has these PSCI_VERSION latencies and every CPU has
 /// these samples.
-fn of_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
+fn with_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
     let mut run = suite();
     run.run
         .scenarios
-        .retain(|it| it.id == ScenarioId::PSCI_VERSION_PARALLEL);
+        .retain(|scenario| scenario.id == ScenarioId::PSCI_VERSION_PARALLEL);
     for (cell, shown) in run.run.scenarios[0].cells.iter_mut().zip(shown) {
         set_summary(cell, Metric::Latency, shown, samples);
     }
@@ -29,30 +32,33 @@ fn of_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
 
 #[test]
 fn one_round_is_weighed_against_the_noise_of_its_cpus() {
-    let samples: Vec<u64> = (0..20).map(|k| 300 + k * 20).collect();
-    let old = of_one_round([500, 501, 502, 503], &samples);
-    let unlucky = of_one_round([500, 501, 502, 1000], &samples);
-    let slow = of_one_round([1000, 1001, 1002, 1003], &shifted(500, &samples));
+    let samples: Vec<u64> = (0..20).map(|number| 300 + number * 20).collect();
+    let old = with_one_round([500, 501, 502, 503], &samples);
+    let unlucky = with_one_round([500, 501, 502, 1000], &samples);
+    let slow = with_one_round([1000, 1001, 1002, 1003], &shifted(500, &samples));
     // The round is slower, but the samples are faster.
-    let odd = of_one_round([1000, 1001, 1002, 1003], &shifted(-290, &samples));
+    let odd = with_one_round([1000, 1001, 1002, 1003], &shifted(-290, &samples));
     for (new, expected) in [(&unlucky, 0), (&slow, 4), (&odd, 0)] {
         let comparison = compared(new, &old);
         assert_eq!(comparison.regressions().count(), expected);
         let parts = ["only one round is compared on each side", "samples=all"];
         found(&comparison, Kind::NOT_TOLD, &parts);
     }
-    let unlucky = compared(&unlucky, &old);
-    let last = unlucky.scenarios[0].by_order.last().expect("four places");
+    let within_noise = compared(&unlucky, &old);
+    let order = &within_noise.scenarios[0].by_order;
+    let last = order.last().expect("four positions");
     assert_eq!((last.outcome, last.new.figure), (Noise, 16_000.0));
-    assert!(last.new.interval.is_some_and(|it| it.1 < 16_000.0));
+    assert!(last.new.interval.is_some_and(|(_, most)| most < 16_000.0));
     let comparison = compared(&slow, &old);
     let changed = found(&comparison, CHANGED, &["takes longer in 4 of 4 rows"]);
     assert_eq!(changed.finding.evidence, Evidence::Intervals);
 
     let mut bare = old.clone();
-    let cells = bare.run.scenarios[0].cells.iter_mut();
-    let series = cells.flat_map(|cell| &mut cell.series);
-    series.for_each(|it| it.summary = Summary::default());
+    for cell in &mut bare.run.scenarios[0].cells {
+        for series in &mut cell.series {
+            series.summary = Summary::default();
+        }
+    }
     let part = "4 of 4 in test_rt_instr_psci_version_parallel";
     found(
         &compared(&slow, &bare),

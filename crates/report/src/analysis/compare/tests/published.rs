@@ -4,7 +4,9 @@ use suite::measure::Metric;
 use suite::model::Kind;
 use suite::plan::ScenarioId;
 
-use super::support::{compared, found, juno, of, outcomes, sentences, try_compare, with_rows};
+use super::support::{
+    compared, found, juno, outcomes, scenario, sentences, try_compare, with_rows,
+};
 use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
 use crate::analysis::compare::{ChangeList, ComparedScenario, RowIs, RowPairing};
@@ -83,12 +85,12 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
     let comparison = juno("v2.10", "v2.9");
     assert_eq!(comparison.row_pairing, RowPairing::Labels);
     assert_eq!(
-        of(&comparison, ScenarioId::CPU_SUSPEND_PARALLEL).judged_by,
+        scenario(&comparison, ScenarioId::CPU_SUSPEND_PARALLEL).judged_by,
         ChangeList::Order
     );
     for (new, old, fourth) in [("v2.10", "v2.9", Better), ("v2.9", "v2.10", Worse)] {
         let comparison = juno(new, old);
-        let deep = of(&comparison, ScenarioId::SUSPEND_DEEP_PARALLEL);
+        let deep = scenario(&comparison, ScenarioId::SUSPEND_DEEP_PARALLEL);
         let order = outcomes(&deep.by_order, Metric::Powerdown);
         assert_eq!(order, [Same, Same, Same, fourth, Same, Same], "{new}");
     }
@@ -97,15 +99,15 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
         ScenarioId::CPU_SUSPEND_PARALLEL,
         ScenarioId::CPU_OFF_SERIAL,
     ] {
-        let outcomes = outcomes(of(&comparison, id).changes(), Metric::Wakeup);
+        let outcomes = outcomes(scenario(&comparison, id).changes(), Metric::Wakeup);
         assert_eq!(outcomes, [Worse; 6], "{id}");
     }
     // If all samples are known, each position has its own interval.
-    let own = compared(&suite(), &suite());
-    let order = &of(&own, ScenarioId::CPU_SUSPEND_PARALLEL).by_order;
-    assert!(order.iter().all(|it| it.new.interval.is_some()));
+    let with_itself = compared(&suite(), &suite());
+    let order = &scenario(&with_itself, ScenarioId::CPU_SUSPEND_PARALLEL).by_order;
+    assert!(order.iter().all(|change| change.new.interval.is_some()));
     assert_eq!(
-        (own.row_pairing, own.regressions().count()),
+        (with_itself.row_pairing, with_itself.regressions().count()),
         (RowPairing::Mpidr, 0)
     );
 }
@@ -124,8 +126,9 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     let old = with_equal_labels(new.clone());
     let sorted = compared(&new, &old);
     assert_eq!(sorted.row_pairing, RowPairing::Ambiguous);
-    let is_sorted =
-        |it: &ComparedScenario| it.judged_by == ChangeList::Order && it.by_cpu.is_empty();
+    let is_sorted = |scenario: &ComparedScenario| {
+        scenario.judged_by == ChangeList::Order && scenario.by_cpu.is_empty()
+    };
     assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
     assert_eq!(sorted.regressions().count(), 0);
     found(&sorted, Kind::NOT_TOLD, &["--row-cpus"]);
@@ -158,7 +161,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         assert!(
             sentences(&named, Kind::NOT_TOLD)
                 .iter()
-                .all(|it| !it.contains("--row-cpus"))
+                .all(|sentence| !sentence.contains("--row-cpus"))
         );
     }
     let named = with_rows(&old, &new, "0.0,0.1,1.0,1.1").expect("named");
@@ -175,7 +178,9 @@ fn rows_of_equal_labels_are_sorted_or_named() {
 fn rows_named_by_mpidr_have_the_runs_labels() {
     let mut old = with_equal_labels(published("n1sdp/v2.9"));
     old.header.board = Some("qemu".into());
-    old.run.scenarios.retain(|it| !it.id.is_parallel());
+    old.run
+        .scenarios
+        .retain(|scenario| !scenario.id.is_parallel());
     let comparison = with_rows(&suite(), &old, "0x3,0x2,0x1,0x0").expect("comparable");
     assert_eq!(comparison.row_pairing, RowPairing::Mpidr);
     let labels = (0..4).map(|cpu| comparison.baseline.run.label(cpu.into()).to_string());
@@ -195,11 +200,12 @@ fn page_without_clusters_is_compared_only_with_its_like() {
     let mut unknown = known.clone();
     unknown.header.has_unknown_clusters = true;
     for (new, old) in [(&known, &unknown), (&unknown, &known)] {
-        let refused = try_compare(new, old, "").expect_err("unknown clusters");
-        let refused = refused.to_string();
+        let refusal = try_compare(new, old, "").expect_err("unknown clusters");
         assert!(
-            refused.contains("name the CPUs with --row-cpus"),
-            "{refused}"
+            refusal
+                .to_string()
+                .contains("name the CPUs with --row-cpus"),
+            "{refusal}"
         );
     }
     compared(&unknown, &unknown);

@@ -13,17 +13,16 @@ use crate::analysis::findings::UNCHANGED;
 use crate::analysis::made_up::{cell_of, step, with_steps};
 use crate::log::LoggedRun;
 
-/// Returns a run with loops on two CPUs.
-fn loops(per: [u32; 2], samples: &[u64]) -> LoggedRun {
-    let cell = |(cpu, per)| {
+/// Returns a run with loops of so many operations on two CPUs.
+fn loops(operations: [u32; 2], samples: &[u64]) -> LoggedRun {
+    let cells = (0..).zip(operations).map(|(cpu, operations)| {
         let step = CellStep {
-            operations: per,
+            operations,
             ..CellStep::of(Variant::new("psci_version"))
         };
         cell_of(cpu, step, Metric::Time, samples)
-    };
-    let cells = (0..).zip(per).map(cell).collect();
-    with_steps(ScenarioId::named("null_call"), cells)
+    });
+    with_steps(ScenarioId::named("null_call"), cells.collect())
 }
 
 const LOOPS: [u64; 6] = [1000, 1001, 1002, 1003, 1004, 1005];
@@ -31,7 +30,7 @@ const LOOPS: [u64; 6] = [1000, 1001, 1002, 1003, 1004, 1005];
 #[test]
 fn steps_are_compared_per_operation() {
     let old = loops([256, 256], &LOOPS);
-    let slow = compared(&loops([256, 256], &LOOPS.map(|it| it * 2)), &old);
+    let slow = compared(&loops([256, 256], &LOOPS.map(|ticks| ticks * 2)), &old);
     let text = "Calls to the firmware that do nothing: Time takes longer in 2 of 2 cells (+100.00 \
                 %): alone.psci_version.ticks.";
     let changed = found(&slow, CHANGED, &[text]);
@@ -52,9 +51,11 @@ fn steps_are_compared_per_operation() {
 /// Asserts that the comparison is refused with a reason that contains `part`, or succeeds if `part`
 /// is empty.
 fn assert_refused(new: &LoggedRun, old: &LoggedRun, part: &str) {
-    let error = try_compare(new, old, "").err();
-    let error = error.map_or(String::new(), |it| it.to_string());
-    assert!(error.contains(part) && error.is_empty() == part.is_empty());
+    let text = match try_compare(new, old, "") {
+        Ok(_) => String::new(),
+        Err(error) => error.to_string(),
+    };
+    assert!(text.contains(part) && text.is_empty() == part.is_empty());
 }
 
 #[test]
@@ -64,11 +65,11 @@ fn steps_of_another_question_are_not_compared() {
     assert_refused(&new, &loops([512, 512], &LOOPS), part);
     // Only one step is compared.
     let comparison = compared(&new, &loops([256, 512], &LOOPS));
-    let own = &comparison.scenarios[0];
-    assert_eq!((own.by_cpu.len(), own.lacks.len()), (1, 1));
+    let scenario = &comparison.scenarios[0];
+    assert_eq!((scenario.by_cpu.len(), scenario.lacks.len()), (1, 1));
     assert!(comparison.lacks()[0].starts_with("1 figure for 1 CPU in the baseline"));
-    let with = try_compare(&new, &loops([256, 512], &LOOPS), "cpus").expect("comparable");
-    assert!(with.is_complete());
+    let allowed = try_compare(&new, &loops([256, 512], &LOOPS), "cpus").expect("comparable");
+    assert!(allowed.is_complete());
 
     let timers = |period, footprint, duration| {
         let idle = cell_of(0, step(Variant::new("idle"), None), Metric::Time, &[5, 6]);
@@ -140,29 +141,24 @@ fn outcomes_are_compared_regardless_of_their_offsets() {
     let same = compared(&race(8, 1000, &[10_000; 6]), &old);
     assert!(same.is_complete());
     let changes = same.scenarios[0].changes();
-    let outcomes = changes.iter().map(|it| (it.key.name(), it.outcome));
+    let outcomes = changes
+        .iter()
+        .map(|change| (change.key.name(), change.outcome));
     let expected = ("alone.core_woken.wake".to_owned(), Same);
     assert_eq!(outcomes.collect::<Vec<_>>(), [expected]);
     let slower = compared(&race(8, 90, &[20_000; 6]), &old);
     assert_eq!(slower.scenarios[0].changes()[0].outcome, Worse);
 }
 
-/// A function that only one run calls does not keep the other functions from being compared.
+/// If only one run calls a function, the other functions are still compared.
 #[test]
 fn rows_of_functions_that_only_one_run_calls_are_missing() {
     let masked = |functions: &[u64]| {
-        let cell = |function: &u64| {
-            cell_of(
-                0,
-                step(Variant::new("call"), Some(*function)),
-                Metric::Time,
-                &[5, 6],
-            )
-        };
-        with_steps(
-            ScenarioId::named("masked_time"),
-            functions.iter().map(cell).collect(),
-        )
+        let cells = functions.iter().map(|function| {
+            let call = step(Variant::new("call"), Some(*function));
+            cell_of(0, call, Metric::Time, &[5, 6])
+        });
+        with_steps(ScenarioId::named("masked_time"), cells.collect())
     };
     let [more, fewer] = [&[0x8200_0042, 0x8200_0043][..], &[0x8200_0042]].map(masked);
     let comparison = compared(&fewer, &more);
@@ -172,8 +168,8 @@ fn rows_of_functions_that_only_one_run_calls_are_missing() {
 }
 
 #[test]
-fn timers_medians_are_anywhere_in_their_classes() {
-    let of = |metric, median| {
+fn timers_medians_are_anywhere_in_their_bins() {
+    let idle = |metric, median| {
         let mut cell = cell_of(0, step(Variant::new("idle"), None), metric, &[median; 9]);
         cell.series[0].summary.max = 5000;
         with_steps(ScenarioId::named("timer_latency"), vec![cell])
@@ -184,7 +180,7 @@ fn timers_medians_are_anywhere_in_their_classes() {
         (Metric::Handler, 1152, Worse),
         (Metric::Powerdown, 1088, Worse),
     ] {
-        let comparison = compared(&of(metric, new), &of(metric, 1024));
+        let comparison = compared(&idle(metric, new), &idle(metric, 1024));
         assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
     }
 }
@@ -196,19 +192,24 @@ fn steps_of_a_queue_are_compared_by_order() {
             cpus: ActiveCpus::All,
             ..step(Variant::new("core"), Some(4))
         };
-        let cell =
-            |(cpu, median): (u16, &u64)| cell_of(cpu, step, Metric::Powerdown, &[*median; 6]);
-        let cells = (0..).zip(medians).map(cell).collect();
-        with_steps(ScenarioId::named("contend_sweep"), cells)
+        let cells = (0..)
+            .zip(medians)
+            .map(|(cpu, median)| cell_of(cpu, step, Metric::Powerdown, &[*median; 6]));
+        with_steps(ScenarioId::named("contend_sweep"), cells.collect())
     };
     let old = sweep(&[1000, 2000, 3000, 4000]);
     let order = compared(&sweep(&[4000, 1000, 2000, 3000]), &old);
-    let own = &order.scenarios[0];
-    assert_eq!((own.judged_by, own.by_cpu.len()), (ChangeList::Order, 0));
-    let all = own.by_order.iter();
-    let all = all.map(|it| (it.cpu.place(), it.old_cpu.place(), it.outcome));
+    let scenario = &order.scenarios[0];
+    assert_eq!(
+        (scenario.judged_by, scenario.by_cpu.len()),
+        (ChangeList::Order, 0)
+    );
+    let changes = scenario
+        .by_order
+        .iter()
+        .map(|change| (change.cpu.place(), change.old_cpu.place(), change.outcome));
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
-    assert_eq!(all.collect::<Vec<_>>(), expected);
+    assert_eq!(changes.collect::<Vec<_>>(), expected);
     // With three CPUs in the queue, the figures have a different meaning.
     let part = "the two runs have no figures in common";
     assert_refused(&sweep(&[1000, 2000, 3000]), &old, part);

@@ -6,7 +6,7 @@ use suite::model::Kind;
 use suite::plan::ScenarioId;
 
 use crate::analysis::compare::{
-    Across, Change, ChangeOutcome, ComparedScenario, Comparison, Options, compare, name_rows,
+    Across, Change, ChangeOutcome, ComparedScenario, Comparison, Options, RowIs, compare, name_rows,
 };
 use crate::analysis::findings::BasedFinding;
 use crate::analysis::made_up::published;
@@ -14,11 +14,12 @@ use crate::log::LoggedRun;
 
 /// Compares using the options named in `across`.
 pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
-    let all = || Across::CONDITIONS.into_iter().chain(Across::PARTS);
-    let of_word = |word| all().find(|across| across.word() == word);
-    let across = across.split(',').filter_map(of_word);
     let options = Options {
-        across: across.collect(),
+        across: Across::CONDITIONS
+            .into_iter()
+            .chain(Across::PARTS)
+            .filter(|option| across.split(',').any(|word| word == option.word()))
+            .collect(),
         ..Options::default()
     };
     Ok(compare(std::slice::from_ref(new), old, &options)?.remove(0))
@@ -29,45 +30,57 @@ pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
 }
 
 /// Assigns CPUs to rows, then compares.
-pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, rows: &str) -> Result<Comparison> {
-    let rows = rows.split(',').map(|it| it.parse().expect(it));
-    let (mut runs, mut old) = ([new.clone()], old.clone());
-    name_rows(&mut runs, &mut old, &rows.collect::<Vec<_>>())?;
-    try_compare(&runs[0], &old, "")
+pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, names: &str) -> Result<Comparison> {
+    let rows: Vec<RowIs> = names
+        .split(',')
+        .map(|name| name.parse().expect(name))
+        .collect();
+    let mut runs = [new.clone()];
+    let mut baseline = old.clone();
+    name_rows(&mut runs, &mut baseline, &rows)?;
+    try_compare(&runs[0], &baseline, "")
 }
 
 pub(super) fn juno(new: &str, old: &str) -> Comparison {
-    let [new, old] = [new, old].map(|it| published(&format!("juno/{it}")));
+    let [new, old] = [new, old].map(|release| published(&format!("juno/{release}")));
     compared(&new, &old)
 }
 
-pub(super) fn of(comparison: &Comparison, id: ScenarioId) -> &ComparedScenario {
-    let mut all = comparison.scenarios.iter();
-    all.find(|it| it.key.id == id).expect("both have it")
+pub(super) fn scenario(comparison: &Comparison, id: ScenarioId) -> &ComparedScenario {
+    let mut scenarios = comparison.scenarios.iter();
+    scenarios
+        .find(|scenario| scenario.key.id == id)
+        .expect("both have it")
 }
 
-pub(super) fn outcomes(all: &[Change], metric: Metric) -> Vec<ChangeOutcome> {
-    let own = all
+pub(super) fn outcomes(changes: &[Change], metric: Metric) -> Vec<ChangeOutcome> {
+    changes
         .iter()
-        .filter(|it| it.key.suite_metric() == Some(metric));
-    own.map(|it| it.outcome).collect()
+        .filter(|change| change.key.suite_metric() == Some(metric))
+        .map(|change| change.outcome)
+        .collect()
 }
 
 pub(super) fn sentences(comparison: &Comparison, kind: Kind) -> Vec<&str> {
-    let all = comparison.findings.iter().map(|it| &it.finding);
-    let all = all.filter(|it| it.kind == kind);
-    all.map(|it| it.sentence.as_str()).collect()
+    comparison
+        .findings
+        .iter()
+        .map(|based| &based.finding)
+        .filter(|finding| finding.kind == kind)
+        .map(|finding| finding.sentence.as_str())
+        .collect()
 }
 
+/// Returns the finding of this kind whose sentence contains all parts.
 pub(super) fn found<'c>(
     comparison: &'c Comparison,
     kind: Kind,
     parts: &[&str],
 ) -> &'c BasedFinding {
-    let has_all = |it: &&BasedFinding| {
-        let sentence = &it.finding.sentence;
-        it.finding.kind == kind && parts.iter().all(|part| sentence.contains(part))
+    let has_parts = |based: &&BasedFinding| {
+        let sentence = &based.finding.sentence;
+        based.finding.kind == kind && parts.iter().all(|part| sentence.contains(part))
     };
-    let found = comparison.findings.iter().find(has_all);
+    let found = comparison.findings.iter().find(has_parts);
     found.unwrap_or_else(|| panic!("no {kind:?} with {parts:?} in {:#?}", comparison.findings))
 }
