@@ -19,7 +19,7 @@ fn release(scratch: &Scratch, name: &str, rows: &[(&str, u32)]) {
 }
 
 #[test]
-fn every_format_has_the_step() {
+fn every_format_has_the_jump() {
     let scratch = Scratch::of_reports(log());
     let chart = "<figure id=\"t2-cflush\">";
     for (format, parts) in [
@@ -44,7 +44,7 @@ fn every_format_has_the_step() {
         assert!(wide.is_none() || format != "text", "{wide:?}");
     }
     let (_, out, _) = scratch.called(&format!("{JUNO} --tolerance 99.9%"));
-    assert!(out.contains("Steps       0 worse, 0 better"), "{out}");
+    assert!(out.contains("Jumps       0 worse, 0 better"), "{out}");
 }
 
 #[test]
@@ -72,9 +72,9 @@ Powerdown (us), continued
   0.1  200.00  210.00  220.00
 ";
     assert!(out.contains(first), "{out}");
-    // A step across a gap is measured from the release before the gap.
-    let step = "  0.1  v1.4   v1.6   140.00  160.00  +14.29 %  worse\n";
-    assert!(out.contains(step), "{out}");
+    // A jump across a gap is measured from the release before the gap.
+    let jump = "  0.1  v1.4   v1.6   140.00  160.00  +14.29 %  worse\n";
+    assert!(out.contains(jump), "{out}");
     assert!(out.contains("Gaps        3 of 72 figures (n/a)"), "{out}");
     let (_, page, _) = scratch.called(&format!("{line} --format html"));
     // The chart does not connect the figures before and after the gap.
@@ -106,7 +106,7 @@ fn boards_are_side_by_side() {
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }
-    for part in ["Steps", "Releases", "worse", "Tolerance"] {
+    for part in ["Jumps", "Releases", "worse", "Tolerance"] {
         assert!(!out.contains(part), "{part}: {out}");
     }
     let (code, page, _) = scratch.called(&format!("{boards} --format html"));

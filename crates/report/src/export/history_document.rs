@@ -20,8 +20,8 @@ use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 use suite::output::{ABSENT, Table, text_or_absent};
 
-/// The text shown in an entry without a step.
-const NO_STEP: &str = "-";
+/// The text shown in an entry without a jump.
+const NO_JUMP: &str = "-";
 
 pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r>> {
     let Some(first) = runs.first() else {
@@ -84,15 +84,15 @@ fn definitions(history: &History) -> Vec<LabeledLine> {
     if history.has_several_boards {
         return vec![("Runs", runs), ("Rows", rows.to_owned()), ("Gaps", gaps)];
     }
-    let steps = history.rows().flat_map(HistoryRow::steps);
-    let outcomes = steps.map(|step| step.outcome);
+    let jumps = history.rows().flat_map(HistoryRow::significant_changes);
+    let outcomes = jumps.map(|jump| jump.outcome);
     let count = |outcome| outcomes.clone().filter(|other| *other == outcome).count();
     let (worse, better) = (count(ChangeOutcome::Worse), count(ChangeOutcome::Better));
     vec![
         ("Releases", runs),
         ("Rows", rows.to_owned()),
         ("Tolerance", tolerance_text(history.tolerance_ppm)),
-        ("Steps", format!("{worse} worse, {better} better")),
+        ("Jumps", format!("{worse} worse, {better} better")),
         ("Gaps", gaps),
     ]
 }
@@ -128,9 +128,9 @@ fn releases(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.finished()
 }
 
-/// Returns a table with the number of steps and the largest step for each figure.
+/// Returns a table with the number of jumps and the largest jump for each figure.
 fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
-    let mut table = Table::titled("Steps");
+    let mut table = Table::titled("Jumps");
     table.words(["Scenario", "Figure"]);
     table.end_names();
     table.numbers(["Worse", "Better"]);
@@ -139,11 +139,11 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     for scenario in &history.scenarios {
         for (metric, figures) in by_metric(scenario) {
             let rows = figures.iter().flat_map(|figure| &figure.rows);
-            let steps: Vec<(&HistoryRow, ReleaseChange)> = rows
-                .flat_map(|row| row.steps().map(move |step| (row, step)))
+            let jumps: Vec<(&HistoryRow, ReleaseChange)> = rows
+                .flat_map(|row| row.significant_changes().map(move |jump| (row, jump)))
                 .collect();
             let count = |outcome| {
-                let having = steps.iter().filter(|(_, step)| step.outcome == outcome);
+                let having = jumps.iter().filter(|(_, jump)| jump.outcome == outcome);
                 having.count().to_string()
             };
             let name = scenario.key.id.short_tag().to_owned() + &distinction(scenario, runs);
@@ -153,15 +153,15 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
                 count(ChangeOutcome::Worse),
                 count(ChangeOutcome::Better),
             ];
-            let largest = steps
+            let largest = jumps
                 .iter()
                 .max_by(|a, b| a.1.ratio().total_cmp(&b.1.ratio()));
             entries.extend(match largest {
-                None => [NO_STEP; 3].map(str::to_owned),
-                Some((row, step)) => {
-                    let release = history.releases[step.releases[1]].clone();
+                None => [NO_JUMP; 3].map(str::to_owned),
+                Some((row, jump)) => {
+                    let release = history.releases[jump.releases[1]].clone();
                     let name = format!("{} {}", row_kind(row), row_name(row, runs));
-                    [name, release, percent_text(step.percent())]
+                    [name, release, percent_text(jump.percent())]
                 }
             });
             table.rows.push(entries);
@@ -230,7 +230,7 @@ impl ScenarioTables<'_> {
                     })
                 });
             blocks.push(Block::Drawings(charts.collect()));
-            blocks.extend(self.steps(&figures).map(Block::Table));
+            blocks.extend(self.jumps(&figures).map(Block::Table));
         }
         blocks
     }
@@ -316,26 +316,29 @@ impl ScenarioTables<'_> {
         table.finished()
     }
 
-    /// Returns the table of steps, ordered by release.
-    fn steps(&self, figures: &[&FigureHistory]) -> Option<Table> {
+    /// Returns the table of jumps, ordered by release.
+    fn jumps(&self, figures: &[&FigureHistory]) -> Option<Table> {
         let tolerance = tolerance_text(self.history.tolerance_ppm);
-        let mut table = self.titled(figures, &format!(": steps over {tolerance}"));
+        let mut table = self.titled(figures, &format!(": jumps over {tolerance}"));
         table.words(["From", "To"]);
         table.numbers(["Old", "New", "Change"]);
         table.words(["Outcome"]);
         let rows = figures
             .iter()
             .flat_map(|figure| figure.rows.iter().map(move |row| (*figure, row)));
-        let steps = rows.flat_map(|(figure, row)| row.steps().map(move |step| (figure, row, step)));
-        for (figure, row, step) in steps.sorted_by_key(|(.., step)| step.releases[1]) {
+        let jumps = rows.flat_map(|(figure, row)| {
+            row.significant_changes()
+                .map(move |jump| (figure, row, jump))
+        });
+        for (figure, row, jump) in jumps.sorted_by_key(|(.., jump)| jump.releases[1]) {
             let mut entries = self.names(figure, row);
             entries.extend(
-                step.releases
+                jump.releases
                     .map(|release| self.history.releases[release].clone()),
             );
-            entries.extend([step.old, step.new].map(|value| self.text(figure, value)));
-            entries.push(percent_text(step.percent()));
-            entries.push(step.outcome.word().to_owned());
+            entries.extend([jump.old, jump.new].map(|value| self.text(figure, value)));
+            entries.push(percent_text(jump.percent()));
+            entries.push(jump.outcome.word().to_owned());
             table.rows.push(entries);
         }
         table.finished()

@@ -71,7 +71,7 @@ pub(crate) struct ReleaseChange<'h> {
 
 impl ReleaseChange<'_> {
     /// Returns true if the change is significant: it exceeds both the tolerance and the noise.
-    pub(crate) fn is_step(&self) -> bool {
+    pub(crate) fn is_significant(&self) -> bool {
         !self.outcome.is_still()
     }
 
@@ -89,9 +89,9 @@ impl ReleaseChange<'_> {
 
 impl HistoryRow {
     /// Returns the significant changes, oldest first.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = ReleaseChange<'_>> + Clone {
+    pub(crate) fn significant_changes(&self) -> impl Iterator<Item = ReleaseChange<'_>> + Clone {
         let changes = (0..self.points.len()).filter_map(|release| self.change(release));
-        changes.filter(ReleaseChange::is_step)
+        changes.filter(ReleaseChange::is_significant)
     }
 
     /// Returns the change in a release; None if the release lacks the figure or was not compared.

@@ -53,7 +53,7 @@ fn figures(row: &HistoryRow) -> Vec<Option<f64>> {
 
 /// Returns, for each significant change in a row, the two releases and their figures.
 fn significant_changes(row: &HistoryRow) -> Vec<([usize; 2], [f64; 2])> {
-    row.steps()
+    row.significant_changes()
         .map(|change| (change.releases, [change.old.figure, change.new.figure]))
         .collect()
 }
@@ -71,7 +71,7 @@ fn change_after_a_gap_is_since_the_release_before_it() {
     let rows = powerdown(&history);
     assert_eq!(figures(&rows[0]), [Some(16e3), None, Some(32e3)]);
     assert_eq!(significant_changes(&rows[0]), [([0, 2], [16e3, 32e3])]);
-    let change = rows[0].steps().next().expect("a change");
+    let change = rows[0].significant_changes().next().expect("a change");
     assert_eq!(change.outcome, ChangeOutcome::Worse);
     assert_eq!((change.percent(), change.ratio()), (Some(100.0), 2.0));
     // Two changes of 1 % are not significant, although together they exceed the tolerance.
@@ -287,7 +287,13 @@ fn several_boards_are_side_by_side_without_changes() {
     assert_eq!(figures(&rows[0]), [Some(16e3), Some(48e3)]);
     assert_eq!(rows.len(), 2);
     assert!(history.scenarios[0].notes.is_empty());
-    assert_eq!(history.rows().flat_map(HistoryRow::steps).count(), 0);
+    assert_eq!(
+        history
+            .rows()
+            .flat_map(HistoryRow::significant_changes)
+            .count(),
+        0
+    );
 }
 
 #[test]
@@ -344,5 +350,11 @@ fn repeated_labels_of_one_release_sort_all() {
     assert_eq!(history.row_pairing, RowPairing::Ambiguous);
     let mut scenarios = history.scenarios.iter();
     assert!(scenarios.all(|scenario| scenario.judged_by == ChangeList::Order));
-    assert_eq!(history.rows().flat_map(HistoryRow::steps).count(), 0);
+    assert_eq!(
+        history
+            .rows()
+            .flat_map(HistoryRow::significant_changes)
+            .count(),
+        0
+    );
 }

@@ -84,16 +84,19 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
         let named = |(index, name)| (class(index), format!("{what} {name}"));
         names.enumerate().map(named).collect()
     };
-    let steps = rows.iter().flat_map(HistoryRow::steps).count();
-    if steps > 0 {
+    let jumps = rows
+        .iter()
+        .flat_map(HistoryRow::significant_changes)
+        .count();
+    if jumps > 0 {
         let tolerance = tolerance_text(chart.history.tolerance_ppm);
-        legend.push(("step", format!("step over {tolerance}")));
+        legend.push(("jump", format!("jump over {tolerance}")));
     }
     let said = format!(
         "{heading} for {} in {}: {}.",
         many(rows.len(), what),
         many(releases.len(), "release"),
-        many(steps, "step")
+        many(jumps, "jump")
     );
     let title = format!("{heading} across releases");
     drawing.figure(chart.id.clone(), [title, said], legend)
@@ -126,9 +129,9 @@ impl HistoryChart<'_> {
         drawing.path(class, &path);
         let dot_class = class.replace("trace", "dot");
         for (release, point, coordinates) in placed {
-            let step = row.change(release).filter(ReleaseChange::is_step);
+            let jump = row.change(release).filter(ReleaseChange::is_significant);
             let said = self.said(row, release, point);
-            drawing.dot(&dot_class, coordinates, step.is_none(), &said);
+            drawing.dot(&dot_class, coordinates, jump.is_none(), &said);
         }
     }
 
@@ -158,18 +161,18 @@ impl HistoryChart<'_> {
         }
     }
 
-    /// Returns the tooltip of a point: its figure and, for a step, its change.
+    /// Returns the tooltip of a point: its figure and, for a jump, its change.
     fn said(&self, row: &HistoryRow, release: usize, point: &HistoryPoint) -> String {
         let (what, name, unit) = (row_kind(row), row_name(row, self.runs), &self.unit);
         let clock = self.runs[release].clock();
         let text = |figure| value_text(clock, self.figure.key.is_of_step(), figure);
         let (release_name, new) = (&self.history.releases[release], text(point.value.figure));
         let said = format!("{what} {name}, {release_name}: {new} {unit}");
-        match row.change(release).filter(ReleaseChange::is_step) {
+        match row.change(release).filter(ReleaseChange::is_significant) {
             None => said,
-            Some(step) => {
-                let since = &self.history.releases[step.releases[0]];
-                let (old, percent) = (text(step.old.figure), percent_text(step.percent()));
+            Some(jump) => {
+                let since = &self.history.releases[jump.releases[0]];
+                let (old, percent) = (text(jump.old.figure), percent_text(jump.percent()));
                 format!("{said}, {percent} from {old} {unit} in {since}")
             }
         }
