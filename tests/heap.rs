@@ -229,7 +229,7 @@ fn no_run_takes_more_than_was_computed() {
         format!("{COMMON} iterations=3 only=all,system_suspend,fitness,masked_time,wake_race");
     for cpus in [1, 8, 512] {
         let faulty = |_: u64, cpu: CpuIndex, outcome: &mut Outcome| {
-            if cpu.place() == 1 {
+            if cpu.index() == 1 {
                 outcome.stamps.0[0] = 3;
             }
         };

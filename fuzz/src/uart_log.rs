@@ -57,7 +57,7 @@ fn reports(log: &[u8]) {
         let cpus = logged.run.cpus.len();
         for scenario in &logged.run.scenarios {
             let mut cells = scenario.cells.iter();
-            assert!(cells.all(|cell| cell.cpu.place() < cpus));
+            assert!(cells.all(|cell| cell.cpu.index() < cpus));
         }
         let Some(records) = &logged.integrity.records else {
             continue;

@@ -233,7 +233,7 @@ fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     timer::set_in_use(parts.waiter.timer);
     registers::set_lead();
     channel::publish(parts.channels, parts.lead);
-    let channel = &parts.channels[parts.lead.place()];
+    let channel = &parts.channels[parts.lead.index()];
     let own = Participant { channel, parts };
     require(own.set_up(), &format!("CPU {}: ", channel.mpidr()));
     boot_marks::reach(BootStage::Gic);

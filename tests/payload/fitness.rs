@@ -183,7 +183,7 @@ fn each_fault_fails_its_own_check() {
         for check in &failed {
             let kind = (check.function, check.probe);
             assert!(expected.contains(&kind), "{fault}: {check:?}");
-            let cpus = check.cpus.iter().map(CpuIndex::place);
+            let cpus = check.cpus.iter().map(CpuIndex::index);
             assert!(cpus.eq([VICTIM]), "{fault}: {check:?}");
         }
         for kind in *expected {

@@ -78,7 +78,7 @@ impl CpuChannel {
 pub fn publish(channels: &'static [CpuChannel], lead: CpuIndex) {
     let range = channels.as_ptr_range();
     set_channel_directory(range.start as u64, range.end as u64);
-    bind(&channels[lead.place()]);
+    bind(&channels[lead.index()]);
 }
 
 /// Binds this CPU to its channel, where `vectors.S` finds a stack for dumps. On later entries, the

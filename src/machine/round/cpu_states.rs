@@ -45,11 +45,11 @@ impl CpuStates {
     }
 
     pub fn get(&self, cpu: CpuIndex) -> CpuState {
-        self.states[cpu.place()].get()
+        self.states[cpu.index()].get()
     }
 
     pub fn set(&self, cpu: CpuIndex, state: CpuState) {
-        self.states[cpu.place()].set(state);
+        self.states[cpu.index()].set(state);
     }
 
     /// Shortens later waits in a phase in which a CPU was lost.

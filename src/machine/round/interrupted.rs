@@ -36,7 +36,7 @@ pub fn observe_call(
             arguments: [x1, x2, x3],
         } => [id.into(), x1, x2, x3],
         InterruptedCall::CpuOn { target, .. } => {
-            let cpu = &channels[target.place()];
+            let cpu = &channels[target.index()];
             // The lead does not use this CPU in the round, so its order is given here. It powers
             // off again. The order must be in memory before CPU_ON.
             cpu.handover.give_order(Order::default());
@@ -52,7 +52,7 @@ pub fn observe_call(
     waiter.gic.drain();
     match interrupt.call {
         InterruptedCall::CpuOn { target, settling }
-            if !wait_until_off(waiter, &channels[target.place()], settling) =>
+            if !wait_until_off(waiter, &channels[target.index()], settling) =>
         {
             Outcome {
                 end: ActionEnd::GaveUp,

@@ -234,7 +234,7 @@ impl Lead {
     ) {
         let not_supported = Cause::CpuOff(Error::NotSupported.into());
         let state = result.unwrap_or_else(|loss| {
-            let outcome = &mut outcomes[cpu.index.place()];
+            let outcome = &mut outcomes[cpu.index.index()];
             if loss.cause == not_supported {
                 self.lacks_cpu_off.set(true);
                 if outcome.action.turns_off() {
@@ -287,7 +287,7 @@ impl Lead {
         let turn_on_by = self.deadline_of(RoundPhase::TurnOn);
         for cpu in self.participants(orders) {
             let order = orders.order_for(cpu.index);
-            let outcome = &mut outcomes[cpu.index.place()];
+            let outcome = &mut outcomes[cpu.index.index()];
             outcome.action = order.action;
             if self.states.get(cpu.index) == CpuState::On {
                 cpu.handover.give_order(order);
@@ -339,7 +339,7 @@ impl Lead {
         };
         if orders.participates(self.index()) && !orders.round.action.turns_off() {
             let order = orders.order_for(self.index());
-            outcomes[self.index().place()] = self.own.execute_order(&order, &mut publish);
+            outcomes[self.index().index()] = self.own.execute_order(&order, &mut publish);
         } else {
             publish();
         }
@@ -444,7 +444,7 @@ fn take_outcome<'o>(
     round: &Round,
     outcomes: &'o mut [Outcome],
 ) -> Option<&'o mut Outcome> {
-    let own = &mut outcomes[cpu.index.place()];
+    let own = &mut outcomes[cpu.index.index()];
     let turned_on = own.turned_on;
     let outcome = cpu.handover.outcome()?;
     *own = Outcome {
@@ -507,7 +507,7 @@ impl Machine for Lead {
         let start = self.run_lead_part(&orders, since, outcomes);
         self.collect_outcomes(&orders, start, outcomes);
         if lacks_helper {
-            outcomes[lead.place()] = Outcome {
+            outcomes[lead.index()] = Outcome {
                 action: round.action,
                 ..Outcome::default()
             };
@@ -522,7 +522,7 @@ impl Machine for Lead {
     }
 
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
-        let handover = &self.channels.get(cpu.place())?.handover;
+        let handover = &self.channels.get(cpu.index())?.handover;
         if cpu != self.index() && !handover.is_done() {
             return None;
         }
@@ -559,7 +559,7 @@ impl Machine for Lead {
     }
 
     fn identity(&self, cpu: CpuIndex) -> Option<Identity> {
-        self.channels.get(cpu.place())?.identity.get().copied()
+        self.channels.get(cpu.index())?.identity.get().copied()
     }
 
     fn lost(&self, cpu: CpuIndex) -> Option<Loss> {

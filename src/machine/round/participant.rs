@@ -176,7 +176,7 @@ impl Participant {
             let parts = LoopParts {
                 waiter,
                 own: &self.channel.gic,
-                other: other.map(|other| &self.parts.channels[other.place()].gic),
+                other: other.map(|other| &self.parts.channels[other.index()].gic),
                 replies: order.round.who.replies(self.channel.index),
                 pmf: self.parts.pmf,
                 its: self.parts.its.as_ref().ok(),

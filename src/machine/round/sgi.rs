@@ -31,7 +31,7 @@ impl Participant {
         let waiter = &self.parts.waiter;
         match targets {
             SgiTargets::None => {}
-            SgiTargets::One(cpu) => self.wake(&self.parts.channels[cpu.place()]),
+            SgiTargets::One(cpu) => self.wake(&self.parts.channels[cpu.index()]),
             SgiTargets::OneByOne {
                 includes_lead,
                 interval,

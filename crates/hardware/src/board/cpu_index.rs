@@ -18,17 +18,17 @@ pub const CPU_MAX: usize = 512;
 pub struct CpuIndex(u16);
 
 impl CpuIndex {
-    /// Returns the index of the CPU at position `place`.
+    /// Returns the CPU with this index in the list.
     ///
     /// # Panics
-    /// Panics if `place` is not less than [`CPU_MAX`].
-    pub const fn new(place: usize) -> Self {
-        assert!(place < CPU_MAX, "a board has at most CPU_MAX CPUs");
-        Self(place as u16)
+    /// Panics if `index` is not less than [`CPU_MAX`].
+    pub const fn new(index: usize) -> Self {
+        assert!(index < CPU_MAX, "a board has at most CPU_MAX CPUs");
+        Self(index as u16)
     }
 
-    /// Returns the position in the list.
-    pub const fn place(self) -> usize {
+    /// Returns the index in the list.
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn all_indices_are_in_order_and_keep_their_places() {
         let all: std::vec::Vec<_> = CpuIndex::all(CPU_MAX).collect();
-        assert!(all.is_sorted() && all.iter().map(|cpu| cpu.place()).eq(0..CPU_MAX));
+        assert!(all.is_sorted() && all.iter().map(|cpu| cpu.index()).eq(0..CPU_MAX));
         assert_eq!(all.last(), Some(&CpuIndex::new(CPU_MAX - 1)));
     }
 }

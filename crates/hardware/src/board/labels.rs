@@ -140,7 +140,7 @@ impl Labeller<'_> {
         };
         let Some(cpu) = handle
             .index
-            .and_then(|index| self.cpus.get_mut(index.place()))
+            .and_then(|index| self.cpus.get_mut(index.index()))
         else {
             return Ok(());
         };

@@ -243,10 +243,10 @@ fn is_possible(record: &Record) -> bool {
         }
     };
     let (helper, cpu) = match record {
-        Record::Cpus(first, cpus) => (None, first.place() + cpus.len().saturating_sub(1)),
+        Record::Cpus(first, cpus) => (None, first.index() + cpus.len().saturating_sub(1)),
         Record::Scenario(key, ..) => (key.helper, 0),
         Record::Cell((key, index, cell)) => {
-            let cpu = cell.cpu.place().max(cpu_of(key, *index));
+            let cpu = cell.cpu.index().max(cpu_of(key, *index));
             (key.helper.max(cell.helper), cpu)
         }
         Record::Sample(key, index, _) => (key.helper, cpu_of(key, *index)),
@@ -259,7 +259,7 @@ fn is_possible(record: &Record) -> bool {
         | Record::LeftOut(_)
         | Record::End(_) => (None, 0),
     };
-    cpu.max(helper.map_or(0, CpuIndex::place)) < CPU_MAX
+    cpu.max(helper.map_or(0, CpuIndex::index)) < CPU_MAX
 }
 
 /// Adds CPUs up to the highest index that a scenario uses. CPUs without a record get unique
@@ -273,7 +273,7 @@ fn label_lost_cpus(run: &mut Run) -> u32 {
         measured.chain(checked).chain([scenario.helper])
     });
     let last = named_cpus.flatten().max();
-    let count = last.map_or(0, |last| last.place() + 1);
+    let count = last.map_or(0, |last| last.index() + 1);
     if run.cpus.len() < count {
         run.cpus.resize(count, Cpu::default());
     }

@@ -269,7 +269,7 @@ impl<'m> Bench<'m> {
         metrics: &[Metric],
         taken: u32,
     ) -> Result<(), Failure> {
-        let state = &mut self.cells[cpu.place()];
+        let state = &mut self.cells[cpu.index()];
         let valid = state.columns[0].len() as u32;
         let mut series = Vec::with_capacity(metrics.len());
         for (index, (metric, column)) in metrics.iter().zip(&mut state.columns).enumerate() {
@@ -417,7 +417,7 @@ impl<'m> Bench<'m> {
     /// Runs a round with one CPU, and returns its outcome.
     pub(crate) fn run_alone(&mut self, cpu: CpuIndex, action: Action) -> Outcome {
         self.run_action(Who::Only(cpu), action);
-        self.outcomes[cpu.place()]
+        self.outcomes[cpu.index()]
     }
 
     /// Evaluates one CPU's attempt and, depending on `attempt_use`, keeps it or counts its
@@ -429,7 +429,7 @@ impl<'m> Bench<'m> {
         attempt_use: AttemptUse,
     ) -> Result<(), Rejection> {
         let verdict = outcome.judge(self.pmf);
-        let state = &mut self.cells[cpu.place()];
+        let state = &mut self.cells[cpu.index()];
         let is_counted =
             attempt_use == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
         match verdict {

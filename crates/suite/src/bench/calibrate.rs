@@ -157,7 +157,7 @@ pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
         let Err(rejection) = judge_part(bench, cpu, first_up) else {
             continue;
         };
-        bench.cells[cpu.place()].note_loss(rejection);
+        bench.cells[cpu.index()].note_loss(rejection);
         let is_late = matches!(rejection.reason, Reason::Overlap | Reason::LateReturn);
         let first = if is_late { &mut late } else { &mut wrong };
         first.get_or_insert((cpu, rejection));
@@ -171,7 +171,7 @@ pub(crate) fn judge_part(
     cpu: CpuIndex,
     first_up: Option<u64>,
 ) -> Result<(), Rejection> {
-    let outcome = &bench.outcomes[cpu.place()];
+    let outcome = &bench.outcomes[cpu.index()];
     if !outcome.took_part() {
         return Ok(());
     }

@@ -20,7 +20,7 @@ use super::serial::{show_medians, skip_lead_without_helper};
 pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     let (lead, action) = (bench.lead(), bench.step.action);
     skip_lead_without_helper(bench);
-    let has_waker = bench.cells[lead.place()].cell.skipped.is_none();
+    let has_waker = bench.cells[lead.index()].cell.skipped.is_none();
     let mut failure = None;
     if has_waker && action.sleeps() {
         failure = calibrate(bench, Who::Only(lead)).err();
@@ -29,7 +29,7 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     // CPUs' rows do not depend on the state.
     let suspends = has_waker && action.sleeps() && failure.is_none();
     if failure.is_some() && no_cpu_can_suspend(&bench.outcomes) {
-        bench.cells[lead.place()].cell.skipped = Some(not_supported(action));
+        bench.cells[lead.index()].cell.skipped = Some(not_supported(action));
         failure = None;
     }
     for (cpu, state) in CpuIndex::all(bench.cells.len()).zip(&mut bench.cells) {
@@ -121,7 +121,7 @@ fn calibrate_off(bench: &mut Bench<'_>) {
 
 /// Turns the CPU on and off, which is the first half of its sample.
 fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
-    bench.firsts[cpu.place()] = if bench.machine.is_lost(cpu) {
+    bench.firsts[cpu.index()] = if bench.machine.is_lost(cpu) {
         Outcome::default()
     } else {
         let round = Round {
@@ -130,13 +130,13 @@ fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
             ..bench.round(Who::Only(cpu), Action::Off)
         };
         bench.machine.run(&round, &mut bench.outcomes);
-        bench.outcomes[cpu.place()]
+        bench.outcomes[cpu.index()]
     };
 }
 
 /// Turns the CPU on again to read its timestamps, which form a sample if both halves are valid.
 fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, attempt_use: AttemptUse) {
-    let first = bench.firsts[cpu.place()];
+    let first = bench.firsts[cpu.index()];
     let outcome = if matches!(first.end, ActionEnd::WentOff) && !bench.machine.is_lost(cpu) {
         Outcome {
             start: first.start,
@@ -162,7 +162,7 @@ fn suspend_lead(bench: &mut Bench<'_>, attempt_use: AttemptUse) {
         ..bench.round(Who::Only(lead), bench.step.action)
     };
     bench.machine.run(&round, &mut bench.outcomes);
-    take_outcome(bench, lead, bench.outcomes[lead.place()], attempt_use);
+    take_outcome(bench, lead, bench.outcomes[lead.index()], attempt_use);
 }
 
 /// Evaluates a CPU's attempt, and lengthens the wait that was too short, if any.

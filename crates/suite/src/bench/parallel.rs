@@ -89,11 +89,11 @@ fn keep_round(bench: &mut Bench<'_>) {
 fn reject_round(bench: &mut Bench<'_>) {
     let first_up = first_wake_up(bench);
     for cpu in CpuIndex::all(bench.cells.len()) {
-        if bench.outcomes[cpu.place()].took_part() {
+        if bench.outcomes[cpu.index()].took_part() {
             let rejection = judge_part(bench, cpu, first_up)
                 .err()
                 .unwrap_or(Rejection::plain(Reason::Companion));
-            bench.cells[cpu.place()].reject(rejection);
+            bench.cells[cpu.index()].reject(rejection);
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     let mut failure = None;
     let mut can_suspend = false;
     for cpu in (0..cpus).map(|turn| cpu_of_turn(turn, lead, cpus)) {
-        if bench.machine.is_lost(cpu) || !bench.cells[cpu.place()].needs_samples() {
+        if bench.machine.is_lost(cpu) || !bench.cells[cpu.index()].needs_samples() {
             continue;
         }
         // Each calibration starts from scratch.
@@ -43,7 +43,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
             }
             // The other CPUs are still measured.
             Err(wrong) => {
-                bench.cells[cpu.place()].is_given_up = true;
+                bench.cells[cpu.index()].is_given_up = true;
                 failure.get_or_insert(wrong);
             }
         }
@@ -90,7 +90,7 @@ pub(crate) fn show_medians(bench: &mut Bench<'_>) {
 pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     if bench.waker(Who::Only(lead)) == Waker::NoHelper {
-        bench.cells[lead.place()].cell.skipped = Some(Skip::NoHelper);
+        bench.cells[lead.index()].cell.skipped = Some(Skip::NoHelper);
     }
 }
 
@@ -99,7 +99,7 @@ fn cpu_of_turn(turn: usize, lead: CpuIndex, cpus: usize) -> CpuIndex {
     if turn + 1 == cpus {
         lead
     } else {
-        CpuIndex::new(turn + usize::from(turn >= lead.place()))
+        CpuIndex::new(turn + usize::from(turn >= lead.index()))
     }
 }
 
@@ -112,7 +112,7 @@ fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
         AttemptUse::Measure
     };
     while !bench.machine.is_lost(cpu) {
-        let state = &bench.cells[cpu.place()];
+        let state = &bench.cells[cpu.index()];
         // The number of completed repeats and failed attempts.
         let made = warmup.min(repeat) + state.valid() + state.rejected_total();
         let is_done = state.is_given_up || !state.needs_samples();

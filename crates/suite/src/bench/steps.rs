@@ -223,7 +223,7 @@ impl Sweep<'_> {
     /// Adds the cell for a CPU in a step. The cell has at least one series, even without samples.
     fn add_cell(&mut self, cpu: CpuIndex, variant: Variant, value: Option<u64>) {
         let bench = &mut self.bench;
-        let state = &bench.cells[cpu.place()];
+        let state = &bench.cells[cpu.index()];
         if !state.needs_samples() {
             return;
         }

@@ -79,7 +79,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
             if step.turns_off {
                 // Only the lead needs a state.
                 let lead = bench.lead();
-                bench.cells[lead.place()].cell.skipped = why;
+                bench.cells[lead.index()].cell.skipped = why;
             }
             let measured = measure_step(bench);
             name_helpers(bench);
@@ -147,7 +147,7 @@ fn name_helpers(bench: &mut Bench<'_>) {
         // interrupt.
         let is_suspended = !bench.step.turns_off || cpu == lead;
         let helper = bench.waker_of(cpu).helper();
-        let state = &mut bench.cells[cpu.place()];
+        let state = &mut bench.cells[cpu.index()];
         let has_samples = is_suspended && state.valid() > 0;
         state.cell.helper = helper.filter(|_| has_samples);
     }

@@ -45,7 +45,7 @@ pub(crate) fn helper_of(
     cpus: &[Cpu],
     sleeper: CpuIndex,
 ) -> Option<CpuIndex> {
-    let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
+    let cluster = |cpu: CpuIndex| cpus[cpu.index()].cluster;
     let is_candidate = |cpu: &CpuIndex| *cpu != sleeper && !machine.is_lost(*cpu);
     let candidates = || CpuIndex::all(cpus.len()).filter(is_candidate);
     let in_other_cluster = candidates().find(|cpu| cluster(*cpu) != cluster(sleeper));
@@ -67,9 +67,9 @@ pub(crate) fn neighbor_of(
         ActiveCpus::Far => false,
         ActiveCpus::Alone | ActiveCpus::All => return None,
     };
-    let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
+    let cluster = |cpu: CpuIndex| cpus[cpu.index()].cluster;
     let is_neighbor = |other: &CpuIndex| (cluster(*other) == cluster(cpu)) == is_near;
-    let (earlier, later) = (0..cpu.place(), cpu.place() + 1..cpus.len());
+    let (earlier, later) = (0..cpu.index(), cpu.index() + 1..cpus.len());
     let mut neighbors = later.chain(earlier).map(CpuIndex::new).filter(is_neighbor);
     neighbors.find(|other| helper != Some(*other) && !machine.is_lost(*other))
 }
@@ -208,7 +208,7 @@ impl<'t> Trials<'t> {
 
     /// Returns the CPU's outcome in the last trial.
     pub(crate) fn outcome(&self, cpu: CpuIndex) -> &Outcome {
-        &self.outcomes[cpu.place()]
+        &self.outcomes[cpu.index()]
     }
 
     /// Returns all outcomes of the last trial.
@@ -226,7 +226,7 @@ impl<'t> Trials<'t> {
     }
 
     fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
-        self.cpus[cpu.place()]
+        self.cpus[cpu.index()]
             .mpidr
             .expect("the machine has an outcome for each CPU")
     }
@@ -276,7 +276,7 @@ impl<'t> Trials<'t> {
             }
             self.machine.run(&round, &mut self.outcomes);
             slept = round.sleep;
-            let outcome = &self.outcomes[cpu.place()];
+            let outcome = &self.outcomes[cpu.index()];
             match outcome.end {
                 ActionEnd::WokenByFallback if waker.is_frame() || has_failed_before => {
                     return TrialVerdict::WokenInstead;
@@ -307,7 +307,7 @@ impl<'t> Trials<'t> {
     /// sleep.
     fn note_last(&mut self, cpu: CpuIndex, sleep: u64) {
         let early = Rejection::plain(Reason::EarlyWake);
-        let last = self.outcomes[cpu.place()].judge(false).err();
+        let last = self.outcomes[cpu.index()].judge(false).err();
         self.wrong = Some(Failure::NotCalibrated {
             sleep,
             last: last.unwrap_or(early),

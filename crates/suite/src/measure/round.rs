@@ -58,7 +58,7 @@ impl Who {
             Self::Only(only) => only == cpu,
             Self::Pair(one, other) => one == cpu || other == cpu,
             Self::First(count) if cpu == lead => count > 0,
-            Self::First(count) => cpu.place() + usize::from(cpu < lead) < count,
+            Self::First(count) => cpu.index() + usize::from(cpu < lead) < count,
         }
     }
 }
@@ -190,7 +190,7 @@ impl Round {
         let Some(osi) = &self.osi else {
             return (self.action, 0);
         };
-        let cluster = |index: CpuIndex| cpus.get(index.place()).map(|cpu| cpu.cluster);
+        let cluster = |index: CpuIndex| cpus.get(index.index()).map(|cpu| cpu.cluster);
         let sleeps = |other: &CpuIndex| takes_part(*other) && helper != Some(*other);
         let later = || CpuIndex::all(cpus.len()).filter(|other| *other > cpu && sleeps(other));
         let (mut limit, delays) = if later().next().is_none() {
@@ -315,7 +315,7 @@ mod tests {
             let lead = CpuIndex::new(lead);
             let selected: Vec<usize> = CpuIndex::all(5)
                 .filter(|cpu| who.includes(*cpu, lead))
-                .map(CpuIndex::place)
+                .map(CpuIndex::index)
                 .collect();
             assert_eq!(selected, members, "{who:?}");
         }
@@ -338,7 +338,7 @@ mod tests {
             ..Cpu::default()
         });
         let part = |round: &Round, cpu: usize, lost: usize| {
-            round.part(&cpus, CpuIndex::new(cpu), &|other| other.place() != lost)
+            round.part(&cpus, CpuIndex::new(cpu), &|other| other.index() != lost)
         };
         // The helper's cluster stays up, and so do all levels above it.
         let waker = Waker::Helper(1.into());

@@ -42,7 +42,7 @@ impl Label {
             core,
             thread,
             ..
-        } = cpus[index.place()];
+        } = cpus[index.index()];
         Self {
             cluster,
             core,

@@ -103,15 +103,15 @@ impl CpuSet {
 
     /// Adds the CPU at `index`, which must be below [`CPU_MAX`].
     pub fn insert(&mut self, index: CpuIndex) {
-        if let Some(word) = self.0.get_mut(index.place() / 64) {
-            *word |= 1 << (index.place() % 64);
+        if let Some(word) = self.0.get_mut(index.index() / 64) {
+            *word |= 1 << (index.index() % 64);
         }
     }
 
     /// Returns true if the CPU is in the set.
     pub fn contains(&self, index: CpuIndex) -> bool {
-        let word = self.0.get(index.place() / 64);
-        word.is_some_and(|word| word >> (index.place() % 64) & 1 != 0)
+        let word = self.0.get(index.index() / 64);
+        word.is_some_and(|word| word >> (index.index() % 64) & 1 != 0)
     }
 
     /// Returns the indices in ascending order.

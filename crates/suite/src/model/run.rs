@@ -113,7 +113,7 @@ impl Run {
 
     /// Returns the CPU at `index`, or a CPU without an MPIDR if there is none.
     pub fn cpu(&self, index: CpuIndex) -> Cpu {
-        let cpu = self.cpus.get(index.place());
+        let cpu = self.cpus.get(index.index());
         cpu.copied().unwrap_or_default()
     }
 
@@ -144,7 +144,7 @@ impl Run {
         let is_first = |index: &CpuIndex| {
             let cluster = self.cpu(*index).cluster;
             let first = self.cpus.iter().position(|cpu| cpu.cluster == cluster);
-            first == Some(index.place())
+            first == Some(index.index())
         };
         self.cpu_indices().filter(is_first)
     }

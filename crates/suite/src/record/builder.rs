@@ -49,7 +49,7 @@ impl RunBuilder {
                 self.run.plan.get_or_insert_with(Plan::unknown).merge(&part);
             }
             Record::Cpus(first, cpus) => {
-                for (index, cpu) in (first.place()..).zip(cpus) {
+                for (index, cpu) in (first.index()..).zip(cpus) {
                     if let Some(known) = self.cpu(index) {
                         let identity = known.identity;
                         *known = Cpu { identity, ..cpu };
@@ -58,7 +58,7 @@ impl RunBuilder {
             }
             Record::Identity(cpus, identity, clocks) => {
                 for (index, clock_mhz) in cpus.iter().zip(clocks) {
-                    if let Some(cpu) = self.cpu(index.place()) {
+                    if let Some(cpu) = self.cpu(index.index()) {
                         cpu.identity = Some(Identity {
                             clock_mhz,
                             ..identity
@@ -103,7 +103,7 @@ impl RunBuilder {
         let count = usize::from(in_head).min(CPU_MAX).max(self.run.cpus.len());
         self.run.cpus.resize(count, Cpu::default());
         if let Some(facts) = &mut self.run.facts {
-            let lead = self.run.cpus.get(facts.lead.place());
+            let lead = self.run.cpus.get(facts.lead.index());
             facts.own = lead.and_then(|cpu| cpu.identity).unwrap_or_default();
         }
         for (at, metric, part) in self.histograms {

@@ -164,7 +164,7 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failur
         Who::All => &[Metric::TurnOn],
         _ => &[Metric::TurnOn, Metric::TurnOff],
     };
-    let turned_off = bench.cells[cpu.place()].columns[1].len() as u32;
+    let turned_off = bench.cells[cpu.index()].columns[1].len() as u32;
     bench.add_cell(cpu, step, metrics, asked)?;
     match who {
         Who::All => Ok(()),
@@ -177,7 +177,7 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failur
 fn variant(bench: &Bench<'_>, who: Who, cpu: CpuIndex) -> Variant {
     let (cpus, lead) = (bench.setting.cpus, bench.lead());
     let is_up = |other: CpuIndex| other == lead || who == Who::All && other < cpu;
-    let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
+    let cluster = |cpu: CpuIndex| cpus[cpu.index()].cluster;
     let is_mate = |other: CpuIndex| other != cpu && cluster(other) == cluster(cpu);
     let mut all = CpuIndex::all(cpus.len());
     if all.any(|other| is_mate(other) && is_up(other)) {

@@ -149,7 +149,7 @@ fn measure_call(sweep: &mut Sweep<'_>, called: Option<Called>) {
         let (conditions, plan) = (&mut sweep.conditions, bench.setting.plan);
         conditions.attempts += bench.attempts;
         conditions.trials += bench.trials;
-        let valid = bench.cells[cpu.place()].valid();
+        let valid = bench.cells[cpu.index()].valid();
         let lost = first_lost(bench.machine, bench.cells.len());
         let failure = lost.or(too_few(cpu, valid, plan.iterations));
         sweep.failure = sweep.failure.or(failure);
@@ -176,7 +176,7 @@ fn call_on(sweep: &Sweep<'_>, called: Option<Called>, cpu: CpuIndex) -> Option<I
         let first = states.find(|state| state.powerdown == powerdown);
         first.map_or(0, |state| u64::from(state.power_state))
     };
-    let mpidr = cpus[cpu.place()].mpidr.map_or(0, |mpidr| mpidr.number());
+    let mpidr = cpus[cpu.index()].mpidr.map_or(0, |mpidr| mpidr.number());
     let arguments = match variant {
         CPU_ON => {
             let lead = bench.lead();
@@ -217,7 +217,7 @@ impl Masked<'_, '_> {
             ..Round::new(who, Action::Interrupt, lead_in)
         };
         bench.machine.run(&round, &mut bench.outcomes);
-        bench.outcomes[self.cpu.place()]
+        bench.outcomes[self.cpu.index()]
     }
 
     /// Runs a trial until it succeeds. If it never does, the CPU has no samples for this call, so the
@@ -236,7 +236,7 @@ impl Masked<'_, '_> {
             }
         }
         let bench = &mut self.sweep.bench;
-        let outcome = bench.outcomes[self.cpu.place()];
+        let outcome = bench.outcomes[self.cpu.index()];
         let _ = bench.judge_attempt(self.cpu, &outcome, AttemptUse::Measure);
         None
     }
@@ -262,7 +262,7 @@ impl Masked<'_, '_> {
 
     /// Returns the state of the CPU's current step.
     fn cell_state(&self) -> &CellState {
-        &self.sweep.bench.cells[self.cpu.place()]
+        &self.sweep.bench.cells[self.cpu.index()]
     }
 
     /// Takes samples of an interrupt that no call holds back.
@@ -349,7 +349,7 @@ impl Masked<'_, '_> {
     fn add_cell(&mut self, called: Option<Called>, metrics: &[Metric]) {
         let baseline = self.baseline().and_then(|cell| cell.figure(Metric::Entry));
         let bench = &mut self.sweep.bench;
-        let state = &mut bench.cells[self.cpu.place()];
+        let state = &mut bench.cells[self.cpu.index()];
         let mut series = Vec::with_capacity(metrics.len());
         for metric in metrics {
             let summary = match metric {

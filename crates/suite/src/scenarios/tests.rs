@@ -306,7 +306,7 @@ fn cpu_off_goes_as_tftf_does() {
 #[test]
 fn retries_end() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
-        if round > 3 && cpu.place() == 1 {
+        if round > 3 && cpu.index() == 1 {
             outcome.stamps.0[0] = 3;
         }
     });
@@ -329,7 +329,7 @@ fn retries_end() {
 fn one_iteration_gets_as_many_retries_as_five() {
     let spoil = |last: u64| {
         Fake::new(2).with(move |round, cpu, outcome| {
-            if (1..last).contains(&round) && cpu.place() == 1 {
+            if (1..last).contains(&round) && cpu.index() == 1 {
                 outcome.stamps.0[0] = 3;
             }
         })
@@ -363,7 +363,7 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
     // The CPU goes down before the first wake-up, in the same tick, or later.
     for (late, overlaps) in [(29, 0), (30, 1), (35, 1)] {
         let fake = Fake::new(4).with(move |round, cpu, outcome| {
-            if (round, cpu.place()) == (4, 2) {
+            if (round, cpu.index()) == (4, 2) {
                 let down = outcome.due.expect("a wake-up").number() + late;
                 let [enter, _, _, _, flush, flushed] = outcome.stamps.0;
                 outcome.stamps.0 = [enter, down + 120, down, down + 100, flush, flushed];

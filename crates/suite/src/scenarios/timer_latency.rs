@@ -241,7 +241,7 @@ impl Timers<'_> {
             windows: 0,
             all: Account::default(),
         };
-        let mpidr = |cpu: CpuIndex| cpus[cpu.place()].mpidr;
+        let mpidr = |cpu: CpuIndex| cpus[cpu.index()].mpidr;
         let [timed_cpu, loaded_cpu] = [measured, only].map(|cpu| cpu.and_then(mpidr));
         measurement.print_begin(self.bench.out, timed_cpu, loaded_cpu, load)?;
         let mut failure = None;
@@ -315,7 +315,7 @@ impl Timers<'_> {
 
     /// Returns the failure if the CPU's timer did not complete the last window.
     fn fault(&mut self, cpu: CpuIndex) -> Option<Failure> {
-        let end = self.bench.outcomes.get(cpu.place())?.end;
+        let end = self.bench.outcomes.get(cpu.index())?.end;
         let tally = self.bench.machine.tally(cpu)?;
         let fault = match (tally.stray, tally.exceeded) {
             _ if end == ActionEnd::Pending => TimerFault::Pending,

@@ -175,7 +175,7 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
                 map.add_cells(variants);
                 let bench = &sweep.bench;
                 let lost = first_lost(bench.machine, bench.cells.len());
-                let state = &bench.cells[cpu.place()];
+                let state = &bench.cells[cpu.index()];
                 let valid = points.len() as u32;
                 let attempts = valid + state.rejected_total();
                 sweep.conditions.attempts += attempts;
@@ -292,7 +292,7 @@ impl RaceMap<'_, '_> {
                 // The SGI may have come too early.
                 _ => Rejection::plain(Reason::Overlap),
             };
-            bench.cells[self.cpu.place()].reject(rejection);
+            bench.cells[self.cpu.index()].reject(rejection);
             let later = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LONGEST_US));
             self.down = self.down.max(later);
             return None;
@@ -332,14 +332,14 @@ impl RaceMap<'_, '_> {
         };
         bench.machine.run(&round, &mut bench.outcomes);
         self.sweep.conditions.trials += 1;
-        self.sweep.bench.outcomes[self.cpu.place()]
+        self.sweep.bench.outcomes[self.cpu.index()]
     }
 
     /// Adds a cell for each outcome. The first outcome always has a cell, which also has the counts
     /// of the rejected suspends.
     fn add_cells(&mut self, variants: &[Variant; 5]) {
         let mut column = Vec::with_capacity(self.points.len());
-        let mut counts = self.sweep.bench.cells[self.cpu.place()].counts();
+        let mut counts = self.sweep.bench.cells[self.cpu.index()].counts();
         for (index, variant) in variants.iter().enumerate() {
             let (mut first, mut last) = (None, None);
             column.clear();

@@ -226,7 +226,7 @@ fn part(
 ) -> (Instants, &'static [Metric]) {
     use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
     let pmf = run.facts.expect("facts").pmf.is_ok();
-    let me = cpu.place();
+    let me = cpu.index();
     let (flush, due) = (flushes[me] as i64, sleep(run) as i64);
     let before = 4 + i64::from(u16::from(cpu) % 5);
     let entry = before + 20;
@@ -246,7 +246,7 @@ fn part(
         return (shown, &[Latency, Call]);
     }
     let low = entry + down(run, id, me, flushes) as i64;
-    let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CPU_OFF_SERIAL && cpu.place() != 0 {
+    let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CPU_OFF_SERIAL && cpu.index() != 0 {
         set(Instant::SeenOff, low - 30);
         set(Instant::TurnedOn, low + 5_000);
         set(Instant::Entered, low + 7_400);

@@ -233,7 +233,7 @@ impl Fake {
     fn flush(&self, round: &Round, action: Action, queue: &[CpuIndex], position: usize) -> u64 {
         let (cpu, lead) = (queue[position], self.facts.lead);
         let dirty = if round.action == Action::ReadBack {
-            self.off_dirty[cpu.place()]
+            self.off_dirty[cpu.index()]
         } else {
             round.dirty
         };
@@ -248,7 +248,7 @@ impl Fake {
         let awake_lead = (!queue.contains(&lead)).then_some(lead);
         let later = queue[position + 1..].iter().copied();
         let mut awake = later.chain(awake_lead).chain(round.waker.helper());
-        let cluster = |cpu: CpuIndex| self.map[cpu.place()].cluster;
+        let cluster = |cpu: CpuIndex| self.map[cpu.index()].cluster;
         let is_cluster_up = awake.any(|other| cluster(other) == cluster(cpu));
         let lines = dirty as u64 / 64;
         if is_deep && !is_cluster_up {
@@ -468,8 +468,8 @@ impl Fake {
                 Self::cold_call(self.call(round, start, queue, position), call, after)
             }
             Action::Off | Action::OnOff => {
-                self.off_at[cpu.place()] = start;
-                self.off_dirty[cpu.place()] = round.dirty;
+                self.off_at[cpu.index()] = start;
+                self.off_dirty[cpu.index()] = round.dirty;
                 Outcome {
                     end: ActionEnd::WentOff,
                     turned_on: at(start - 800),
@@ -482,7 +482,7 @@ impl Fake {
                 }
             }
             Action::ReadBack => {
-                let enter = self.off_at[cpu.place()] + 8;
+                let enter = self.off_at[cpu.index()] + 8;
                 let flushed = enter + 100 + self.flush(round, Action::Off, &[cpu], 0);
                 let on = start + 1000;
                 Outcome {
@@ -517,7 +517,7 @@ impl Machine for Fake {
         let (cpus, lead) = (self.lost.len(), self.facts.lead);
         let helper = round.waker.helper();
         assert_eq!(outcomes.len(), cpus);
-        assert!(helper.is_none_or(|helper| helper.place() < cpus));
+        assert!(helper.is_none_or(|helper| helper.index() < cpus));
         assert!(!round.waker.is_frame() || self.facts.frame.is_ok());
         outcomes.fill(Outcome::default());
         let is_trial = round.waker == Waker::TimerTrial;
@@ -528,7 +528,7 @@ impl Machine for Fake {
             self.asked.push(*round);
         }
         let start = self.clock + round.lead_in;
-        let has_part = |cpu: CpuIndex| !self.lost[cpu.place()] && round.who.includes(cpu, lead);
+        let has_part = |cpu: CpuIndex| !self.lost[cpu.index()] && round.who.includes(cpu, lead);
         let mut queue: Vec<CpuIndex> = CpuIndex::all(cpus)
             .filter(|cpu| has_part(*cpu) && helper != Some(*cpu))
             .collect();
@@ -549,14 +549,14 @@ impl Machine for Fake {
         // request it.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
         for (position, cpu) in queue.iter().enumerate() {
-            let outcome = &mut outcomes[cpu.place()];
+            let outcome = &mut outcomes[cpu.index()];
             *outcome = self.outcome_of(round, start, &queue, position);
             if is_trial {
                 (self.edit_trial)(*cpu, outcome)
             } else {
                 (self.edit)(self.rounds, *cpu, outcome)
             }
-            self.lost[cpu.place()] = matches!(outcome.end, ActionEnd::Lost(_));
+            self.lost[cpu.index()] = matches!(outcome.end, ActionEnd::Lost(_));
             self.firmware.set(*cpu, *cpu == lead || !turns_off);
         }
         self.rounds += u64::from(!is_trial);
@@ -573,7 +573,7 @@ impl Machine for Fake {
     }
 
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
-        let is_lost = self.lost[cpu.place()];
+        let is_lost = self.lost[cpu.index()];
         self.timers.tally(cpu).filter(|_| !is_lost)
     }
 
@@ -610,6 +610,6 @@ impl Machine for Fake {
     }
 
     fn lost(&self, cpu: CpuIndex) -> Option<Loss> {
-        self.lost[cpu.place()].then_some(LOSS)
+        self.lost[cpu.index()].then_some(LOSS)
     }
 }

@@ -76,7 +76,7 @@ impl FakeFirmware {
 
     /// Records whether the CPU is on after a round.
     pub fn set(&mut self, cpu: CpuIndex, is_on: bool) {
-        self.on[cpu.place()] = is_on;
+        self.on[cpu.index()] = is_on;
     }
 }
 

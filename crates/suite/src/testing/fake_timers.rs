@@ -27,7 +27,7 @@ impl FakeTimers {
     pub(super) fn new(cpus: usize) -> Self {
         Self {
             tallies: vec![Tally::default(); cpus],
-            lateness: Box::new(|cpu, k| 30 + 100 * cpu.place() as u64 + u64::from(k % 7)),
+            lateness: Box::new(|cpu, k| 30 + 100 * cpu.index() as u64 + u64::from(k % 7)),
             fault: None,
             windows: 0,
         }
@@ -35,7 +35,7 @@ impl FakeTimers {
 
     /// Returns the CPU's tally.
     pub(super) fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
-        self.tallies.get_mut(cpu.place())
+        self.tallies.get_mut(cpu.index())
     }
 
     /// Makes a window's timers expire, except those of lost CPUs.

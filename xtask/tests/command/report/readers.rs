@@ -171,7 +171,7 @@ fn no_figure_is_too_large() {
                 .iter_mut()
                 .flat_map(|scenario| &mut scenario.cells)
             {
-                let cpu = cell.cpu.place();
+                let cpu = cell.cpu.index();
                 let mut samples: Vec<Sample> = cell.samples.iter().collect();
                 let all = samples.iter_mut().map(|sample| &mut sample.instants);
                 for instants in cell.shown.iter_mut().chain(all) {

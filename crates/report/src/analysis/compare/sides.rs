@@ -185,7 +185,7 @@ impl<'r> Sides<'r> {
         if row_pairing == RowPairing::Mpidr && old.integrity.tables {
             for (new_index, old_index) in &pairs {
                 let cpu = new.run.cpu(*new_index);
-                let relabeled = &mut labeled.run.cpus[old_index.place()];
+                let relabeled = &mut labeled.run.cpus[old_index.index()];
                 relabeled.cluster = cpu.cluster;
                 relabeled.core = cpu.core;
                 relabeled.thread = cpu.thread;

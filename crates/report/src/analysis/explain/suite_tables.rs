@@ -190,7 +190,7 @@ impl Column {
 
     /// Returns a CPU's figure.
     pub(super) fn figure(&self, cpu: CpuIndex) -> Option<&TableFigure> {
-        self.0.get(cpu.place())
+        self.0.get(cpu.index())
     }
 
     /// Returns the largest value.

@@ -240,7 +240,7 @@ fn check_parts(fake: Fake, args: &str, states: &[IdleState<'_>], expected: &str)
 #[test]
 fn a_frame_that_wakes_no_cpu_is_none_in_the_records() {
     let lead_is_rung = |_, cpu: CpuIndex, outcome: &mut Outcome| {
-        if cpu.place() == 0 && outcome.action.sleeps() {
+        if cpu.index() == 0 && outcome.action.sleeps() {
             outcome.end = ActionEnd::WokenByFallback;
         }
     };

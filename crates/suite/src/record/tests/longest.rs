@@ -137,7 +137,7 @@ fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
         counts: (0..337).map(|bin| u32::MAX - bin).collect(),
     });
     Cell {
-        cpu: CpuIndex::new(cpu.place() + 1),
+        cpu: CpuIndex::new(cpu.index() + 1),
         step: CellStep {
             cpus: longest(&ActiveCpus::ALL),
             variant: Variant::all()

@@ -46,7 +46,7 @@ impl Fitness<'_> {
     }
 
     pub(super) fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
-        self.setting.cpus[cpu.place()]
+        self.setting.cpus[cpu.index()]
             .mpidr
             .expect("a CPU on the board has an MPIDR")
     }
@@ -54,7 +54,7 @@ impl Fitness<'_> {
     /// Runs one round, and returns the CPU's outcome.
     pub(super) fn run(&mut self, cpu: CpuIndex, round: &Round) -> Outcome {
         self.machine.run(round, &mut self.outcomes);
-        self.outcomes[cpu.place()]
+        self.outcomes[cpu.index()]
     }
 
     /// Prints the function that is about to be called, so that the output shows which function it
@@ -109,7 +109,7 @@ impl Fitness<'_> {
         let lost = self.lost();
         let mut has_failed = false;
         for cpu in lost.iter().filter(|cpu| !before.contains(*cpu)) {
-            let outcome = &outcomes[cpu.place()];
+            let outcome = &outcomes[cpu.index()];
             if let ActionEnd::Lost(loss) = outcome.end
                 && let Some((function, probe)) = failed_call(loss)
             {

@@ -157,7 +157,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
             fitness.run(cpu, &again);
             fitness.machine.is_lost(cpu)
         });
-        let outcome = fitness.outcomes[cpu.place()];
+        let outcome = fitness.outcomes[cpu.index()];
         if let (true, ActionEnd::Lost(loss)) = (is_lost, outcome.end)
             && loss.phase == RoundPhase::TurnOff
             && let Some((function, probe)) = failed_call(loss)

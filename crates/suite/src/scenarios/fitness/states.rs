@@ -215,7 +215,7 @@ fn add_statistics(
         Some(helper) => Some(helper),
         None => Some(lead).filter(|lead| *lead != cpu),
     };
-    let cluster = |cpu: CpuIndex| fitness.setting.cpus[cpu.place()].cluster;
+    let cluster = |cpu: CpuIndex| fitness.setting.cpus[cpu.index()].cluster;
     let limit = if fitness.facts().no_cpu_off.is_some() {
         // CPUs that are never turned off keep all higher levels powered.
         Some(0)

@@ -22,7 +22,7 @@ impl Ran {
     /// Returns the function, the probe and the CPUs of each failed check.
     fn failed_checks(&self) -> Vec<(Function, Probe, Vec<usize>)> {
         let failed = self.checks().iter().filter(|check| check.has_failed());
-        let cpus = |check: &Check| check.cpus.iter().map(CpuIndex::place).collect();
+        let cpus = |check: &Check| check.cpus.iter().map(CpuIndex::index).collect();
         failed
             .map(|check| (check.function, check.probe, cpus(check)))
             .collect()
@@ -121,7 +121,7 @@ fn cpu_that_does_not_arrive_is_named_with_the_code_of_cpu_on() {
         cause: Cause::Timeout,
     };
     let fake = Fake::new(4).with(move |_, cpu, outcome| {
-        if cpu.place() == 2 {
+        if cpu.index() == 2 {
             outcome.end = ActionEnd::Lost(loss);
         }
     });
@@ -179,7 +179,7 @@ fn loss_before_or_after_the_suspend_is_that_calls_failure() {
     ] {
         let loss = Loss { phase, cause };
         let fake = Fake::new(3).with_trials(move |cpu, outcome| {
-            if cpu.place() == 1 {
+            if cpu.index() == 1 {
                 outcome.end = ActionEnd::Lost(loss);
             }
         });
@@ -202,7 +202,7 @@ fn loss_before_or_after_the_suspend_is_that_calls_failure() {
 fn state_that_loses_two_cpus_is_not_tried_on_more() {
     let fake = Fake::new(6).with(|_, cpu, outcome| {
         let is_deep = suspends(outcome.action, CLUSTER);
-        if is_deep && cpu.place() > 0 {
+        if is_deep && cpu.index() > 0 {
             outcome.end = ActionEnd::Lost(LOSS);
         }
     });
@@ -215,7 +215,7 @@ fn state_that_loses_two_cpus_is_not_tried_on_more() {
 #[test]
 fn only_standby_must_keep_the_context() {
     let fake = Fake::new(2).with_trials(|cpu, outcome| {
-        if let (1, Some(kept)) = (cpu.place(), outcome.kept.as_mut()) {
+        if let (1, Some(kept)) = (cpu.index(), outcome.kept.as_mut()) {
             kept.private_interrupts = false;
         }
     });

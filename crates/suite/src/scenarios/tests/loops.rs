@@ -32,7 +32,7 @@ fn without_loops_the_time_is_limited() {
 #[test]
 fn unknown_function_that_succeeds_fails_the_scenario() {
     let fake = Fake::new(2).with(|_, cpu, outcome| {
-        if cpu.place() == 1 && outcome.code == Some(-1) {
+        if cpu.index() == 1 && outcome.code == Some(-1) {
             outcome.code = Some(0);
         }
     });
@@ -48,7 +48,7 @@ fn unknown_function_that_succeeds_fails_the_scenario() {
 #[test]
 fn batch_with_another_return_value_is_rejected() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
-        if (round, cpu.place()) == (25, 1) {
+        if (round, cpu.index()) == (25, 1) {
             outcome.code = Some(-5);
         }
     });
@@ -82,7 +82,7 @@ fn cpu_on_names_the_first_of_a_cluster() {
     let keys = ran
         .series()
         .filter(|of_cell| of_cell.cell.step.variant == Variant::new("first"))
-        .map(|CellSeries { cell, series }| (cell.cpu.place(), cell.step.cpus, series.metric));
+        .map(|CellSeries { cell, series }| (cell.cpu.index(), cell.step.cpus, series.metric));
     let both = [Metric::TurnOn, Metric::TurnOff];
     let alone = (4..8).flat_map(|cpu| both.map(|metric| (cpu, ActiveCpus::Alone, metric)));
     assert!(keys.eq(alone.chain([(4, ActiveCpus::All, Metric::TurnOn)])));
@@ -151,7 +151,7 @@ fn each_cpu_is_paired_with_a_near_and_a_far_one() {
         .cells()
         .filter(|cell| cell.step.variant == Variant::new("round_trip"))
         .filter(|cell| cell.series_of(Metric::Time).is_some())
-        .map(|cell| (cell.cpu.place(), cell.step.cpus))
+        .map(|cell| (cell.cpu.index(), cell.step.cpus))
         .collect();
     let near = (0..4).map(|cpu| (cpu, ActiveCpus::Near));
     let far = (0..5).map(|cpu| (cpu, ActiveCpus::Far));
@@ -167,7 +167,7 @@ fn lpis_are_measured_on_the_lead_or_skipped_with_a_reason() {
     assert_eq!(ran.counts(), [1, 0, 0]);
     let cells: Vec<_> = ran
         .cells()
-        .map(|cell| (cell.cpu.place(), cell.step.variant))
+        .map(|cell| (cell.cpu.index(), cell.step.variant))
         .collect();
     assert_eq!(cells, [(0, Variant::new("lpi")), (0, Variant::LOOP)]);
     for reason in [NoLpi::NotInTree, NoLpi::InUse, NoLpi::Unresponsive] {

@@ -40,7 +40,7 @@ fn call_that_a_cpu_cannot_make_has_no_cell() {
     // The lead stays on, so the only other CPU has no CPU to turn on.
     let ran = run(Fake::new(2), "only=masked_time iterations=1");
     let is_cpu_on = |cell: &&Cell| cell.step.variant == Variant::new("cpu_on");
-    let cpus = ran.cells().filter(is_cpu_on).map(|cell| cell.cpu.place());
+    let cpus = ran.cells().filter(is_cpu_on).map(|cell| cell.cpu.index());
     assert!(cpus.eq([0]));
     // There is no standby state.
     let is_standby = |cell: &Cell| cell.step.variant == Variant::new("standby");
@@ -62,7 +62,7 @@ fn no_samples_on_cpu_1() -> Failure {
 #[test]
 fn cpu_that_takes_no_interrupt_fails() {
     let fake = Fake::new(2).with(|_, cpu, outcome| {
-        if cpu.place() == 1 {
+        if cpu.index() == 1 {
             (outcome.end, outcome.entered) = (ActionEnd::WokenByFallback, None);
         }
     });
@@ -76,7 +76,7 @@ fn cpu_that_takes_no_interrupt_fails() {
 fn rejected_trial_is_counted_by_reason() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         // Only CPU_ON takes this long.
-        if cpu.place() == 1 && ticks_between(outcome.before, outcome.after) >= 400 {
+        if cpu.index() == 1 && ticks_between(outcome.before, outcome.after) >= 400 {
             outcome.end = ActionEnd::GaveUp;
         }
     });

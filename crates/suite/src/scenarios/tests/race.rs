@@ -59,7 +59,7 @@ fn borders_are_found_to_within_a_tick() {
 #[test]
 fn lost_wake_ups_are_an_interval() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
-        if cpu.place() == 2 && (100..200).contains(&offset(outcome)) {
+        if cpu.index() == 2 && (100..200).contains(&offset(outcome)) {
             outcome.end = ActionEnd::WokenByFallback;
             outcome.due = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
         }
@@ -86,7 +86,7 @@ fn offset(outcome: &Outcome) -> u64 {
 #[test]
 fn a_call_that_is_delayed_is_not_an_outcome_at_the_scheduled_offset() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
-        if cpu.place() == 2 && (200..300).contains(&offset(outcome)) {
+        if cpu.index() == 2 && (200..300).contains(&offset(outcome)) {
             (outcome.end, outcome.code) = (ActionEnd::Returned, Some(0));
             outcome.before = outcome.due.map(|due| due + 1_000);
             outcome.after = outcome.due.map(|due| due + 1_090);
@@ -110,7 +110,7 @@ fn a_call_that_is_delayed_is_not_an_outcome_at_the_scheduled_offset() {
 #[test]
 fn suspends_that_the_sgi_disturbs_are_counted_and_the_others_make_a_map() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
-        if cpu.place() == 2 && (100..200).contains(&offset(outcome)) {
+        if cpu.index() == 2 && (100..200).contains(&offset(outcome)) {
             outcome.end = ActionEnd::WokenByFallback;
             outcome.due = outcome.before.map(|before| before + 50);
         }
@@ -163,7 +163,7 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
         };
         assert_eq!(who.0, round.race?.cpu);
         assert_ne!(who.1, round.waker.helper());
-        Some((who.0.place(), who.1.map(CpuIndex::place)))
+        Some((who.0.index(), who.1.map(CpuIndex::index)))
     });
     let mut pairs: Vec<_> = races.collect();
     pairs.sort_unstable();
@@ -179,7 +179,7 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
         .collect();
     expected.sort_unstable();
     assert_eq!(pairs, expected);
-    let maps = ran.cells().map(|cell| (cell.cpu.place(), cell.step.cpus));
+    let maps = ran.cells().map(|cell| (cell.cpu.index(), cell.step.cpus));
     for (cpu, active, is_there) in [
         (0, ActiveCpus::Near, true),
         (0, ActiveCpus::Far, false),

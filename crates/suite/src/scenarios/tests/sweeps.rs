@@ -181,7 +181,7 @@ fn a_call_is_cold_after_a_wake_up_and_warm_after_another_call() {
 #[test]
 fn cold_calls_without_a_wake_up_are_counted_by_reason() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
-        if cpu.place() == 1 && round % 3 == 0 && outcome.action.sleeps() {
+        if cpu.index() == 1 && round % 3 == 0 && outcome.action.sleeps() {
             outcome.end = ActionEnd::Returned;
         }
     });
@@ -262,7 +262,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
 #[test]
 fn rejections_are_counted_by_reason() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
-        if cpu.place() == 1 && round % 5 == 4 {
+        if cpu.index() == 1 && round % 5 == 4 {
             outcome.end = ActionEnd::WrongContext;
         }
     });

@@ -29,7 +29,7 @@ fn expiries(ran: &Ran) -> Vec<u32> {
 
 #[test]
 fn a_threshold_ends_it_and_fails() {
-    let late = |cpu: CpuIndex, expiry| match (cpu.place(), expiry) {
+    let late = |cpu: CpuIndex, expiry| match (cpu.index(), expiry) {
         (1, 500) => 6_250,
         _ => 50,
     };
@@ -66,7 +66,7 @@ fn each_fault_of_a_timer_has_its_name() {
         assert_eq!(ran.printed.matches("RTD|").count(), 4);
     }
     let fake = Fake::new(2).with(|round, cpu, outcome| {
-        if (round, cpu.place()) == (0, 0) {
+        if (round, cpu.index()) == (0, 0) {
             outcome.end = ActionEnd::Pending;
         }
     });
@@ -112,7 +112,7 @@ fn the_load_runs_on_the_cpus_that_the_plan_selects() {
         let Who::Only(measured) = window.timers else {
             panic!("a CPU whose timer is measured does not suspend");
         };
-        (measured.place(), window.only.map(CpuIndex::place))
+        (measured.index(), window.only.map(CpuIndex::index))
     };
     let windows = ran.fake.asked.iter().filter_map(|round| round.window);
     let alone = (0..5).map(|cpu| (cpu, None));
@@ -151,7 +151,7 @@ fn loads_that_no_cpu_can_run_are_skipped() {
 #[test]
 fn a_refused_suspend_load_fails() {
     let fake = Fake::new(3).with(|round, cpu, outcome| {
-        if (round, cpu.place()) == (0, 2) {
+        if (round, cpu.index()) == (0, 2) {
             outcome.end = ActionEnd::GaveUp;
             outcome.code = Some(-3);
         }

@@ -25,7 +25,7 @@ fn wakes(ran: &Ran) -> Vec<(Who, Waker)> {
 fn a_trial_that_fails_is_repeated_on_another_cpu() {
     let early = |cpus: core::ops::Range<usize>| {
         Fake::new(4).with(move |_, cpu, outcome| {
-            if cpus.contains(&cpu.place()) && suspends(outcome.action, CLUSTER) {
+            if cpus.contains(&cpu.index()) && suspends(outcome.action, CLUSTER) {
                 outcome.after = shifted(outcome.due, -1);
             }
         })
@@ -69,7 +69,7 @@ fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
         assert_eq!(wakes[..2], trials);
         for (who, waker) in &wakes[2..] {
             let expected = match who {
-                Who::Only(cpu) if cpu.place() > 0 => Waker::Helper(0.into()),
+                Who::Only(cpu) if cpu.index() > 0 => Waker::Helper(0.into()),
                 _ => Waker::Frame,
             };
             assert_eq!(*waker, expected);
@@ -89,7 +89,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
     // In the frame's trial, which is the lead's first suspend, the helper's SGI wakes the lead.
     let mut is_first = true;
     let fake = Fake::new(4).with_frame().with(move |_, cpu, outcome| {
-        if cpu.place() == 0 && suspends(outcome.action, CLUSTER) && core::mem::take(&mut is_first) {
+        if cpu.index() == 0 && suspends(outcome.action, CLUSTER) && core::mem::take(&mut is_first) {
             outcome.end = ActionEnd::WokenByFallback;
         }
     });
@@ -103,7 +103,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
 #[test]
 fn a_frame_whose_trial_is_unclear_is_not_used() {
     let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
-        if cpu.place() == 0 && suspends(outcome.action, CLUSTER) {
+        if cpu.index() == 0 && suspends(outcome.action, CLUSTER) {
             outcome.after = shifted(outcome.due, -1);
         }
     });
@@ -122,7 +122,7 @@ fn in_cpu_off_serial_only_the_lead_is_woken() {
         assert!(ran.wake_sources().eq([source]));
         let helpers: Vec<_> = ran
             .cells()
-            .map(|cell| cell.helper.map(CpuIndex::place))
+            .map(|cell| cell.helper.map(CpuIndex::index))
             .collect();
         assert_eq!(helpers, [helper, None, None, None, None]);
     }
@@ -169,7 +169,7 @@ fn a_lead_whose_helper_is_lost_meanwhile_has_no_sample() {
 /// Returns an edit that makes a CPU's trials in `state` end with `end`.
 fn in_trials(index: usize, state: u32, end: ActionEnd) -> impl FnMut(CpuIndex, &mut Outcome) {
     move |cpu, outcome| {
-        if cpu.place() == index && suspends(outcome.action, state) {
+        if cpu.index() == index && suspends(outcome.action, state) {
             outcome.end = end;
         }
     }

@@ -187,7 +187,7 @@ fn rows_named_by_mpidr_have_the_runs_labels() {
     assert_eq!(labels.collect::<Vec<_>>(), ["0.3", "0.2", "0.1", "0.0"]);
     let first = &comparison.scenarios[0].by_cpu[0];
     assert_eq!(
-        (first.cpu.place(), first.old_cpu.place(), first.old.figure),
+        (first.cpu.index(), first.old_cpu.index(), first.old.figure),
         (0, 3, 2220.0)
     );
 }

@@ -207,7 +207,7 @@ fn steps_of_a_queue_are_compared_by_order() {
     let changes = scenario
         .by_order
         .iter()
-        .map(|change| (change.cpu.place(), change.old_cpu.place(), change.outcome));
+        .map(|change| (change.cpu.index(), change.old_cpu.index(), change.outcome));
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
     assert_eq!(changes.collect::<Vec<_>>(), expected);
     // With three CPUs in the queue, the figures have a different meaning.
