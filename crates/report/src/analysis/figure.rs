@@ -200,7 +200,7 @@ pub fn is_sorted_by_size(id: ScenarioId) -> bool {
 }
 
 /// Returns the name of the quantity that a scenario varies, for a heading.
-pub const fn x_heading(id: ScenarioId) -> &'static str {
+pub const fn axis_heading(id: ScenarioId) -> &'static str {
     match id.axis() {
         Some(axis) => axis.heading(),
         // A log may contain a step that the scenario does not define.
@@ -209,7 +209,7 @@ pub const fn x_heading(id: ScenarioId) -> &'static str {
 }
 
 /// Formats a value of the quantity that a scenario varies, for a table cell.
-pub fn x_text(id: ScenarioId, x: u64) -> String {
+pub fn axis_text(id: ScenarioId, x: u64) -> String {
     if id.axis().is_some_and(Axis::has_names) {
         format!("{x:#010x}")
     } else {

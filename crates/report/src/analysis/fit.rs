@@ -14,41 +14,41 @@ use crate::log::grouped::grouped;
 /// The minimum coefficient of determination at which growth is reported.
 const R2_SOME: f64 = 0.5;
 
-/// A figure as a function of `x`, all else being equal.
+/// A figure as a function of the varied value, all else being equal.
 #[derive(Clone, Debug)]
 pub struct Curve<'r> {
     pub metric: Metric,
-    pub how: ActiveCpus,
+    pub cpus: ActiveCpus,
     pub variant: Variant,
-    /// Sorted by `x`.
-    pub at: Vec<At<'r>>,
+    /// Sorted by value.
+    pub points: Vec<CurvePoint<'r>>,
 }
 
-/// The figures for one `x`.
+/// The figures for one value.
 #[derive(Clone, Debug)]
-pub struct At<'r> {
-    pub x: u64,
+pub struct CurvePoint<'r> {
+    pub value: u64,
     /// All CPUs' figures, sorted by median.
-    pub all: Vec<CellSeries<'r>>,
+    pub series: Vec<CellSeries<'r>>,
 }
 
-impl<'r> At<'r> {
+impl<'r> CurvePoint<'r> {
     /// Returns the representative figure: in a queue, that of the last CPU to get through it;
     /// otherwise the lower median.
     pub fn typical(&self, is_queue: bool) -> Option<CellSeries<'r>> {
-        let last = self.all.len().checked_sub(1)?;
-        Some(self.all[if is_queue { last } else { last / 2 }])
+        let last = self.series.len().checked_sub(1)?;
+        Some(self.series[if is_queue { last } else { last / 2 }])
     }
 }
 
 impl Curve<'_> {
-    /// Returns each `x` with its representative figure per operation.
+    /// Returns each value with its representative figure per operation.
     pub fn points(&self, clock: Clock, is_queue: bool) -> Vec<(f64, f64)> {
-        let points = self.at.iter().filter_map(|at| {
-            let typical = at.typical(is_queue)?;
+        let points = self.points.iter().filter_map(|point| {
+            let typical = point.typical(is_queue)?;
             let median = typical.series.summary.median;
             let figure = FigureKey::of(typical).per_operation(clock, median);
-            Some((at.x as f64, figure))
+            Some((point.value as f64, figure))
         });
         points.collect()
     }
@@ -86,7 +86,7 @@ pub(super) fn is_level((least, most): (f64, f64)) -> bool {
     most - least <= most / 50.0
 }
 
-/// Returns all of a scenario's curves that have at least two values of `x`.
+/// Returns all of a scenario's curves that have at least two values.
 pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
     let points = scenario
         .step_series()
@@ -97,24 +97,25 @@ pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
             Some((key, (step.value?, measured)))
         });
     let curves = grouped(points).into_iter().map(|(key, points)| {
-        let (metric, how, variant) = key;
-        let at = grouped(points.into_iter()).into_iter().map(|(x, mut all)| {
-            all.sort_by_key(|measured| (measured.series.summary.median, measured.cell.cpu));
-            At { x, all }
+        let (metric, cpus, variant) = key;
+        let by_value = grouped(points.into_iter()).into_iter();
+        let points = by_value.map(|(value, mut series)| {
+            series.sort_by_key(|measured| (measured.series.summary.median, measured.cell.cpu));
+            CurvePoint { value, series }
         });
         Curve {
             metric,
-            how,
+            cpus,
             variant,
-            at: at.sorted_by_key(|at| at.x).collect(),
+            points: points.sorted_by_key(|point| point.value).collect(),
         }
     });
-    curves.filter(|curve| curve.at.len() > 1).collect()
+    curves.filter(|curve| curve.points.len() > 1).collect()
 }
 
 /// A straight line fitted by ordinary least squares.
 ///
-/// Holding one proves that there are at least three points with more than one `x`. It does not
+/// Holding one proves that there are at least three points with more than one value. It does not
 /// prove that the line fits: see [`Self::is_growth`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Straight {

@@ -26,7 +26,7 @@ use suite::measure::Metric;
 use suite::model::{Scenario, WakeSource};
 use suite::plan::{ActiveCpus, Axis, ScenarioId, StateChoice, WakePattern};
 
-use super::figure::{Figure, figures, x_heading};
+use super::figure::{Figure, axis_heading, figures};
 use crate::log::LoggedRun;
 
 /// An idle state with its latencies.
@@ -91,7 +91,7 @@ impl Latency<'_> {
             match key.step.value {
                 // If the scenario varies power_state, the reader already knows its value.
                 Some(value) if !id.axis().is_some_and(Axis::has_names) => {
-                    format!("{variant}, {} {value}", x_heading(id))
+                    format!("{variant}, {} {value}", axis_heading(id))
                 }
                 _ => variant.to_owned(),
             }

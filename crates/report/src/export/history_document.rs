@@ -12,7 +12,7 @@ use super::html::{HistoryChart, history_chart};
 use super::scenario_document::{mark, woken_by};
 use super::table::key_entries;
 use crate::analysis::compare::{ChangeList, ChangeOutcome, ComparedValue, RowPairing};
-use crate::analysis::figure::{OF_CLASSES, x_heading};
+use crate::analysis::figure::{OF_CLASSES, axis_heading};
 use crate::analysis::history::{
     FigureHistory, History, HistoryRow, ReleaseChange, ScenarioHistory,
 };
@@ -285,7 +285,7 @@ impl ScenarioTables<'_> {
             ChangeList::Cpu => "CPU",
             ChangeList::Order => "Place",
         }]);
-        table.optional_numbers(&[x_heading(self.scenario.key.id)], ABSENT);
+        table.optional_numbers(&[axis_heading(self.scenario.key.id)], ABSENT);
         table.optional_words(["On", "Variant"]);
         table.end_names();
         table

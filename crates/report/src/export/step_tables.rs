@@ -5,7 +5,7 @@ use suite::measure::Metric;
 use suite::model::{CellSeries, FigureScale, Scenario};
 
 use super::table::{statistics, statistics_columns};
-use crate::analysis::figure::{FigureKey, OF_CLASSES, x_heading, x_text};
+use crate::analysis::figure::{FigureKey, OF_CLASSES, axis_heading, axis_text};
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 use suite::output::{ABSENT, Table, text_or_absent};
@@ -41,12 +41,12 @@ fn table(run: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> Opti
     let classes = if is_histogram_bound { OF_CLASSES } else { "" };
     let title = format!("{name}{metric}, {how} ({}{classes})", scale.heading());
     let mut table = Table::of_cpus(title);
-    table.optional_numbers(&[x_heading(id)], ABSENT);
+    table.optional_numbers(&[axis_heading(id)], ABSENT);
     table.words(["Variant"]);
     statistics_columns(&mut table);
     table.optional_numbers(&[id.descriptor().not_counted.heading()], "0");
     for CellSeries { cell, series } in group {
-        let value = text_or_absent(cell.step.value.map(|value| x_text(id, value)));
+        let value = text_or_absent(cell.step.value.map(|value| axis_text(id, value)));
         let mut entries = vec![value, cell.variant_word().to_owned()];
         entries.extend(statistics(Some(&series.summary), |figure| {
             scale.text(figure)

@@ -7,7 +7,7 @@ use suite::output::{ABSENT, Table, TableStyle, text_or_absent};
 use suite::plan::ScenarioId;
 
 use super::escape;
-use crate::analysis::figure::{FigureKey, x_heading, x_text};
+use crate::analysis::figure::{FigureKey, axis_heading, axis_text};
 
 /// The width of a terminal.
 const COLUMNS: usize = 80;
@@ -47,7 +47,7 @@ pub(super) const RST: TableStyle = TableStyle {
 
 /// Adds the columns of [`key_entries`].
 pub(crate) fn key_columns(table: &mut Table, id: ScenarioId) {
-    table.optional_numbers(&[x_heading(id)], ABSENT);
+    table.optional_numbers(&[axis_heading(id)], ABSENT);
     table.optional_words(["On", "Variant"]);
     table.words(["Figure"]);
 }
@@ -67,7 +67,7 @@ pub(crate) fn key_entries(id: ScenarioId, key: FigureKey) -> Vec<String> {
         (None, "", "")
     };
     vec![
-        text_or_absent(value.map(|value| x_text(id, value))),
+        text_or_absent(value.map(|value| axis_text(id, value))),
         cpus.to_owned(),
         variant.to_owned(),
         key.heading().to_owned(),

@@ -171,8 +171,8 @@ pub struct Check {
     /// How the function was called.
     pub probe: Probe,
     /// An affinity level, a `power_state`, or a pause in microseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub x: Option<u32>,
+    #[serde(rename = "x", default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<u32>,
     /// The CPUs that were checked. Empty if the check is not tied to a particular CPU.
     #[serde(default, skip_serializing_if = "CpuSet::is_empty")]
     pub cpus: CpuSet,
@@ -193,7 +193,7 @@ impl Check {
         Self {
             function,
             probe,
-            x: None,
+            value: None,
             cpus: CpuSet::default(),
             promised: None,
             answer: None,

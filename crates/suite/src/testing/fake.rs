@@ -549,6 +549,7 @@ impl Machine for Fake {
         // request it.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
         for (position, cpu) in queue.iter().enumerate() {
+            assert_ne!(helper, Some(*cpu), "a helper stays awake during the round");
             let outcome = &mut outcomes[cpu.index()];
             *outcome = self.outcome_of(round, start, &queue, position);
             if is_trial {

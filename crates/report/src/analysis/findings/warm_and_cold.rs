@@ -10,7 +10,7 @@ use suite::scenarios::ColdVariants;
 
 use super::net_of_loop::lower_median;
 use crate::analysis::cpu_names;
-use crate::analysis::figure::{FigureKey, x_text};
+use crate::analysis::figure::{FigureKey, axis_text};
 use crate::analysis::words::{cpus_text, time};
 use crate::log::grouped::grouped;
 
@@ -90,7 +90,7 @@ fn finding(
     let mut phrases = by_state.iter().map(|(state, pairs)| {
         let condition = match state {
             Some(state) => {
-                let text = x_text(id, *state);
+                let text = axis_text(id, *state);
                 format!("on the first call after a wake-up from {text}")
             }
             None => "without the caller's cache lines".to_owned(),

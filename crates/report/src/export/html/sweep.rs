@@ -2,12 +2,12 @@
 //! samples and the representative median, with a line of best fit.
 
 use hardware::text::plural::many;
-use suite::model::{CellSeries, FigureScale};
+use suite::model::FigureScale;
 use suite::plan::{Amount, Axis};
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
-use crate::analysis::figure::{is_sorted_by_size, x_heading, x_text};
-use crate::analysis::fit::{At, Bent, Curve, curves};
+use crate::analysis::figure::{axis_heading, axis_text, is_sorted_by_size};
+use crate::analysis::fit::{Bent, Curve, CurvePoint, curves};
 use crate::export::document::Charts;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
@@ -26,12 +26,13 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
 fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount) -> Option<Chart> {
     let (run, id) = (charts.run, charts.scenario.id);
     let is_queue = is_sorted_by_size(id);
-    let all_series: Vec<CellSeries<'_>> = curve.at.iter().flat_map(|at| at.all.clone()).collect();
-    let unit = FigureScale::of_series(run.clock(), *all_series.first()?);
+    let points = || curve.points.iter();
+    let series = || points().flat_map(|point| &point.series);
+    let unit = FigureScale::of_series(run.clock(), *series().next()?);
     let per = f64::from(amount.unit);
     let drawn = |value: u64| value as f64 / per;
-    let (first, last) = (curve.at.first()?.x, curve.at.last()?.x);
-    let positive = drawn(curve.at.iter().map(|at| at.x).find(|value| *value > 0)?);
+    let (first, last) = (curve.points.first()?.value, curve.points.last()?.value);
+    let positive = drawn(points().find(|point| point.value > 0)?.value);
     // Zero cannot be shown on a logarithmic scale, so it is drawn at half the smallest value.
     let least = match first {
         0 if drawn(last) / positive >= 20.0 => positive / 2.0,
@@ -39,29 +40,27 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     };
     let x = Scale::fitting((least, drawn(last)), (LEFT + 12.0, EDGE));
     let name = curve.metric.heading();
-    let maximums = all_series.iter().map(|series| series.series.summary.max);
+    let maximums = series().map(|series| series.series.summary.max);
     let highest = maximums.max().map_or(0.0, |figure| unit.value(figure));
     let heading = format!("{name} ({})", unit.name());
     let (mut drawing, y) = Drawing::of_values(highest, &heading);
-    let marks = curve.at.iter().map(|at| {
-        let value = drawn(at.x);
+    let marks = points().map(|point| {
+        let value = drawn(point.value);
         (value, ((value * 100.0).round() / 100.0).to_string())
     });
-    drawing.bottom(
-        &x,
-        &format!("{}{}", amount.label, x.kind()),
-        x.spaced(marks),
-    );
+    let label = format!("{}{}", amount.label, x.kind());
+    drawing.bottom(&x, &label, x.spaced(marks));
     let fit = curve.growth(run.clock(), id);
     if let Some(fit) = &fit {
         let value = |part| drawn(first) + drawn(last - first) * (f64::from(part) / 240.0).powi(3);
-        let points = (0..=240)
+        let line = (0..=240)
             .map(value)
             .map(|value| (value, unit.from_programs(fit.at(value * per))));
-        drawing.fit(&x, &y, points);
+        drawing.fit(&x, &y, line);
     }
-    for at in &curve.at {
-        draw_at(&mut drawing, charts, at, unit, (x.at(drawn(at.x)), &y));
+    for point in points() {
+        let left = x.at(drawn(point.value));
+        draw_point(&mut drawing, charts, point, unit, (left, &y));
     }
     let median = if is_queue {
         "the longest median of any CPU"
@@ -76,8 +75,8 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
         ("point", median, true),
         ("fit", &fit_text, !fit_text.is_empty()),
     ]);
-    let (how, variant) = (curve.how.text(), curve.variant.word());
-    let (count, x_name) = (curve.at.len(), x_heading(id));
+    let (how, variant) = (curve.cpus.text(), curve.variant.word());
+    let (count, x_name) = (curve.points.len(), axis_heading(id));
     let said =
         format!("{heading} for {count} values of {x_name} from {first} to {last}. {fit_text}");
     let texts = [
@@ -88,15 +87,15 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
 }
 
 /// Draws the range of the samples for one value, and the typical median. `x` is their coordinate.
-fn draw_at(
+fn draw_point(
     drawing: &mut Drawing,
     charts: &Charts<'_>,
-    at: &At<'_>,
+    point: &CurvePoint<'_>,
     unit: FigureScale,
     (x, y): (f64, &Scale),
 ) {
     let (run, id) = (charts.run, charts.scenario.id);
-    let summaries = || at.all.iter().map(|series| &series.series.summary);
+    let summaries = || point.series.iter().map(|series| &series.series.summary);
     let minimums = summaries().map(|summary| unit.value(summary.min));
     let maximums = summaries().map(|summary| unit.value(summary.max));
     let low = minimums.fold(f64::MAX, f64::min);
@@ -105,15 +104,15 @@ fn draw_at(
     for end in [y.at(low), y.at(high)] {
         drawing.line("range", (x - 4.0, end), (x + 4.0, end));
     }
-    if let Some(typical) = at.typical(is_sorted_by_size(id)) {
+    if let Some(typical) = point.typical(is_sorted_by_size(id)) {
         let median = unit.value(typical.series.summary.median);
         let cpu = run.run.label(typical.cell.cpu);
         let said = format!(
             "{} {}: CPU {cpu}, median {median:.2} {}; samples from {}: {low:.2} to {high:.2}",
-            x_heading(id),
-            x_text(id, at.x),
+            axis_heading(id),
+            axis_text(id, point.value),
             unit.name(),
-            many(at.all.len(), "CPU")
+            many(point.series.len(), "CPU")
         );
         drawing.dot("point", (x, y.at(median)), true, &said);
     }

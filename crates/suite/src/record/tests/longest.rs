@@ -159,7 +159,7 @@ fn longest_check() -> Check {
     Check {
         function: longest(&Function::ALL),
         probe: longest(&Probe::ALL),
-        x: Some(u32::MAX),
+        value: Some(u32::MAX),
         cpus: CpuIndex::all(CPU_MAX).collect(),
         promised: Some(false),
         answer: Some(i32::MIN),

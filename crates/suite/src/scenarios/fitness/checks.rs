@@ -133,7 +133,7 @@ impl Fitness<'_> {
         permitted: &[Answer],
     ) {
         let check = Check {
-            x,
+            value: x,
             answer: Some(answer),
             ..Check::new(function, probe, end_of(permitted.contains(&answer)))
         };
@@ -153,7 +153,7 @@ impl Fitness<'_> {
     ) {
         let why = self.setting.states.explain(why);
         self.add(Check {
-            x,
+            value: x,
             ..Check::new(function, probe, CheckEnd::NotTried(why))
         });
     }

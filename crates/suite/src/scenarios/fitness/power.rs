@@ -176,7 +176,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
             CheckEnd::Works
         };
         let check = Check {
-            x: Some(pause),
+            value: Some(pause),
             ..Check::new(Function::CpuOn, Probe::Again, end)
         };
         fitness.add_for(cpu, check);

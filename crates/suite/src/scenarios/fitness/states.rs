@@ -104,7 +104,7 @@ impl Fitness<'_> {
     /// Returns true unless a CPU's own timer has failed to wake it from this state.
     fn timers_wake(&self, state: Chosen) -> bool {
         let has_failed = |check: &Check| {
-            let is_same = check.probe == Probe::OwnTimer && check.x == Some(state.power_state);
+            let is_same = check.probe == Probe::OwnTimer && check.value == Some(state.power_state);
             is_same && check.has_failed()
         };
         !self.checks.iter().any(has_failed)
@@ -131,7 +131,7 @@ fn check_waker(
         let why = CheckEnd::NotTried(Skip::NotTried { mpidr, power_state });
         let check = Check::new(Function::CpuSuspend, probe, why);
         let x = Some(power_state);
-        fitness.add_for(cpu, Check { x, ..check });
+        fitness.add_for(cpu, Check { value: x, ..check });
         return;
     }
     let rejected = || match no_effect(&outcome) {
@@ -151,7 +151,7 @@ fn check_waker(
         TrialVerdict::Asleep | TrialVerdict::Lost | TrialVerdict::Unclear => rejected(),
     };
     let check = Check {
-        x: Some(state.power_state),
+        value: Some(state.power_state),
         answer: outcome.code.filter(|_| end == CheckEnd::WrongAnswer),
         ..Check::new(Function::CpuSuspend, probe, end)
     };
@@ -184,7 +184,7 @@ fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: Chosen, outcome:
         ),
     ] {
         let x = Some(state.power_state);
-        let is_same = |check: &Check| check.probe == probe && check.x == x;
+        let is_same = |check: &Check| check.probe == probe && check.value == x;
         let is_known = fitness
             .checks
             .iter()
@@ -194,7 +194,7 @@ fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: Chosen, outcome:
         {
             let end = if is_kept { CheckEnd::Works } else { if_lost };
             let check = Check {
-                x,
+                value: x,
                 ..Check::new(Function::CpuSuspend, probe, end)
             };
             fitness.add_for(cpu, check);
@@ -238,7 +238,7 @@ fn add_statistics(
         (Function::StatResidency, residency),
     ] {
         let check = Check {
-            x: Some(state.power_state),
+            value: Some(state.power_state),
             ..Check::new(function, Probe::Rises, end)
         };
         fitness.add_for(cpu, check);

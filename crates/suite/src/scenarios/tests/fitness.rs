@@ -225,7 +225,7 @@ fn only_standby_must_keep_the_context() {
         ran.checks()
             .iter()
             .filter(|check| check.end == end)
-            .map(|check| (check.probe, check.x, check.cpus.iter().count()))
+            .map(|check| (check.probe, check.value, check.cpus.iter().count()))
             .collect::<Vec<_>>()
     };
     let lost_in = |power_state| (Probe::InterruptsKept, Some(power_state), 1);

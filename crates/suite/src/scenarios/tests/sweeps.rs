@@ -47,6 +47,24 @@ fn a_sweep_without_a_step_is_skipped() {
     }
 }
 
+/// A step without samples appears in the tables of the scenario's first metric.
+#[test]
+fn step_that_is_left_out_has_the_first_metric() {
+    let args = "only=contend_sweep contend=1,3 iterations=1 warmup=0";
+    for (fake, metric) in [
+        (Fake::new(2), Metric::Powerdown),
+        (Fake::without_pmf(2), Metric::Call),
+    ] {
+        let ran = run(fake, args);
+        let left_out: Vec<_> = ran.cells().filter(|cell| cell.skipped.is_some()).collect();
+        assert!(!left_out.is_empty());
+        for cell in left_out {
+            let metrics: Vec<Metric> = cell.series.iter().map(|series| series.metric).collect();
+            assert_eq!((cell.step.value, metrics), (Some(3), [metric].into()));
+        }
+    }
+}
+
 #[test]
 fn states_and_modes_that_are_left_out_have_a_reason() {
     let args = "only=idle_states iterations=1 warmup=0";
