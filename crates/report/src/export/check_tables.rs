@@ -28,7 +28,7 @@ fn row(run: &LoggedRun, check: &Check) -> Vec<String> {
     vec![
         check.function.name().to_owned(),
         what(check),
-        check.axis_text().unwrap_or_default(),
+        check.value_text().unwrap_or_default(),
         check.promised_word().to_owned(),
         check.result().to_owned(),
         check

@@ -6,7 +6,7 @@ use core::fmt::Write;
 use core::sync::atomic::Ordering;
 
 use crate::measure::{
-    Action, After, Facts, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round,
+    Action, After, Facts, Loss, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round,
     SampleCount, Summary, Waker, Who,
 };
 use crate::model::{
@@ -187,10 +187,17 @@ pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
 
 /// Returns the failure for the first lost CPU, if any is lost.
 pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> {
-    CpuIndex::all(cpus).find_map(|cpu| {
-        let loss = machine.lost(cpu)?;
-        Some(Failure::CpuLost { cpu, loss })
-    })
+    let mut lost = CpuIndex::all(cpus).filter_map(|cpu| Some((cpu, machine.lost(cpu)?)));
+    lost.next().map(|first| cpus_lost(first, lost.count()))
+}
+
+/// Returns the failure for a lost CPU and a number of others.
+fn cpus_lost((cpu, loss): (CpuIndex, Loss), others: usize) -> Failure {
+    Failure::CpuLost {
+        cpu,
+        loss,
+        others: others as u16,
+    }
 }
 
 /// Returns the failure for a CPU with fewer than 90 % valid samples.
@@ -354,8 +361,8 @@ impl<'m> Bench<'m> {
             return Status::Skipped(skip);
         }
         let mut lost = cells().filter_map(|cell| Some((cell.cpu, cell.lost?)));
-        if let Some((cpu, loss)) = lost.next() {
-            return Status::Failed(Failure::CpuLost { cpu, loss });
+        if let Some(first) = lost.next() {
+            return Status::Failed(cpus_lost(first, lost.count()));
         }
         // If two CPUs have equally few samples, do not report the one that only shared a round with
         // the CPU at fault.

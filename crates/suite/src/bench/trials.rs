@@ -285,7 +285,11 @@ impl<'t> Trials<'t> {
                 ActionEnd::WokenByFallback if is_own_timer => has_failed_before = true,
                 ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 ActionEnd::Lost(loss) if loss.phase == RoundPhase::Finish => {
-                    self.wrong = Some(Failure::CpuLost { cpu, loss });
+                    self.wrong = Some(Failure::CpuLost {
+                        cpu,
+                        loss,
+                        others: 0,
+                    });
                     return TrialVerdict::Lost;
                 }
                 ActionEnd::Lost(_) => break,

@@ -29,5 +29,5 @@ pub use self::round::{
 };
 pub use self::sample_count::SampleCount;
 pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median, residual};
-pub use self::tally::{Account, LatencyKind, RunningSummary, Schedule, Tally, TimerFault};
+pub use self::tally::{Account, LatencyKind, RunningSummary, Schedule, Tally};
 pub use self::wait_limits::{FINISH_US, WaitLimits};

@@ -5,8 +5,6 @@
 //! time, expiries = handled + overruns.
 
 use hardware::board::IntId;
-use hardware::spec::psci;
-use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
 
@@ -185,24 +183,6 @@ impl Tally {
     pub fn settle(&mut self) {
         self.settled.merge(&self.window);
     }
-}
-
-/// Why a timer measurement ended early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TimerFault {
-    /// An interrupt was pending before the timer was armed, and stayed pending.
-    Pending,
-    /// An interrupt other than the timer's was signaled; this is its ID.
-    Stray(IntId),
-    /// Interrupts were signaled repeatedly, but none could be acknowledged.
-    Spurious,
-    /// The timer interrupt stopped arriving.
-    Silent,
-    /// The latency, in ticks, that exceeded the threshold.
-    Late(u64),
-    /// The firmware rejected the CPU_SUSPEND that the timer was set for.
-    Refused(psci::ReturnCode),
 }
 
 #[cfg(test)]

@@ -2,15 +2,19 @@
 //! function in a particular way, and records whether the firmware lists it, what the call returned
 //! and what happened.
 
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
 
 use hardware::board::CpuIndex;
 use hardware::spec::psci::ReturnCode;
+use hardware::text::join::join;
 use hardware::words;
 use serde::{Deserialize, Serialize};
 
 use super::finding::CpuSet;
 use super::function::Function;
+use super::run::Run;
 use super::skip::Skip;
 use crate::measure::Rejection;
 
@@ -122,7 +126,7 @@ impl Probe {
         })
     }
 
-    /// Returns true if [`Check::x`] is a `power_state`.
+    /// Returns true if [`Check::value`] is a `power_state`.
     pub const fn is_of_state(self) -> bool {
         matches!(
             self,
@@ -188,6 +192,28 @@ pub struct Check {
 }
 
 impl Check {
+    /// Returns a phrase that identifies the function, what was checked, and the CPUs.
+    pub fn subject(&self, run: &Run) -> String {
+        let (function, what) = (self.function.name(), self.probe.title());
+        let value = match self.value_text() {
+            Some(value) => format!(" {value}"),
+            None => String::new(),
+        };
+        let labels = self.cpus.iter().map(|cpu| run.label(cpu));
+        let on = if self.cpus.is_empty() { "" } else { " on CPU " };
+        format!("{function}{value} ({what}){on}{}", join(labels, ", "))
+    }
+
+    /// Returns the level, `power_state` or pause, if there is one.
+    pub fn value_text(&self) -> Option<String> {
+        let value = self.value?;
+        Some(if self.probe.is_of_state() {
+            format!("{value:#010x}")
+        } else {
+            format!("{value}")
+        })
+    }
+
     /// Returns a check that is not tied to a particular CPU.
     pub fn new(function: Function, probe: Probe, end: CheckEnd) -> Self {
         Self {

@@ -66,8 +66,11 @@ impl Totals {
                 check.cpus.iter().for_each(|cpu| lost.insert(cpu));
             }
         }
-        let has_loss = matches!(scenario.status.failure(), Some(Failure::CpuLost { .. }));
-        let count = (lost.iter().count() as u32).max(u32::from(has_loss));
+        let of_failure = match scenario.status.failure() {
+            Some(Failure::CpuLost { others, .. }) => 1 + u32::from(others),
+            _ => 0,
+        };
+        let count = (lost.iter().count() as u32).max(of_failure);
         // A CPU stays lost, so later scenarios count it again.
         self.lost = self.lost.max(count);
     }

@@ -40,7 +40,7 @@ fn called_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
         table.rows.push(vec![
             check.function.name().into(),
             check.probe.title().into(),
-            check.axis_text().unwrap_or_default(),
+            check.value_text().unwrap_or_default(),
             check.promised_word().into(),
             if cpus == 0 {
                 String::new()

@@ -247,6 +247,7 @@ fn lost(cpu: u16) -> Status {
     Status::Failed(Failure::CpuLost {
         cpu: cpu.into(),
         loss: LOSS,
+        others: 0,
     })
 }
 

@@ -14,10 +14,10 @@ use crate::bench::memory::{bench_bytes, cells_bytes, list};
 use crate::bench::trials::neighbor_of;
 use crate::measure::{
     Account, Action, ActionEnd, After, Histogram, LatencyKind, Metric, Reason, Round, Schedule,
-    TimerFault, Who, Window,
+    Who, Window,
 };
 use crate::model::{
-    BinCounts, Cell, CellStep, Counts, Failure, Run, Scenario, Series, Skip, Status,
+    BinCounts, Cell, CellStep, Counts, Failure, Run, Scenario, Series, Skip, Status, TimerFault,
 };
 use crate::plan::Work;
 use crate::plan::{ActiveCpus, Key, Load, RunSize, TimerPlan, Variant};

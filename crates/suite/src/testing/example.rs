@@ -158,6 +158,7 @@ pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
     scenario.status = Status::Failed(Failure::CpuLost {
         cpu: 3.into(),
         loss,
+        others: 0,
     });
     let (cpu, lost) = (3.into(), Some(loss));
     scenario.cells[3] = Cell {

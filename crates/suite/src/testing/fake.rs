@@ -21,8 +21,9 @@ use super::fake_timers::FakeTimers;
 use crate::measure::{
     Action, ActionEnd, After, Cause, Counter, Facts, Identity, InterruptedCall, KeptContext, Loss,
     Machine, NoCpuOff, Operation, Outcome, Overheads, Preparation, Round, RoundPhase, SingleCall,
-    Tally, TimerFault, Waker,
+    Tally, Waker,
 };
+use crate::model::TimerFault;
 
 /// The number of ticks needed to flush a core.
 pub const CORE_FLUSH: u64 = 440;

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
 
-use crate::measure::{Round, Tally, TimerFault};
+use crate::measure::{Round, Tally};
+use crate::model::TimerFault;
 
 /// Ticks from the first instruction of a timer's handler to its Rust code.
 const PROLOGUE: u64 = 20;

@@ -268,6 +268,7 @@ pub(super) fn longest_run() -> Run {
         status: Status::Failed(Failure::CpuLost {
             cpu: u16::MAX.into(),
             loss: LOSS,
+            others: u16::MAX,
         }),
         conditions: Some(Conditions {
             states_left_out: Some(skip),

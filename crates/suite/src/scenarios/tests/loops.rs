@@ -113,6 +113,23 @@ fn an_sgi_that_does_not_come_ends_the_scenario() {
     }
 }
 
+/// The scenario names one of the CPUs, and the totals have all of them.
+#[test]
+fn all_cpus_that_one_round_loses_are_counted() {
+    let fake = Fake::new(4).with(|_, cpu, outcome| {
+        if [1, 3].contains(&cpu.index()) {
+            outcome.end = ActionEnd::Lost(LOSS);
+        }
+    });
+    let ran = run(fake, "only=eoi loops=64 batch=4");
+    let failure = Failure::CpuLost {
+        cpu: 1.into(),
+        loss: LOSS,
+        others: 1,
+    };
+    assert_eq!((ran.failure(), ran.totals.lost), (Some(failure), 2));
+}
+
 #[test]
 fn services_that_the_firmware_lacks_are_left_out() {
     let lacks = |functions: &'static [u32]| {

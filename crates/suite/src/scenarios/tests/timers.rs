@@ -1,6 +1,7 @@
 //! `timer_latency` on the fake machine.
 
-use crate::measure::{TimerFault, Window};
+use crate::measure::Window;
+use crate::model::TimerFault;
 use hardware::board::{CpuIndex, IntId};
 use hardware::spec::psci;
 

@@ -302,6 +302,7 @@ fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
     let failure = Failure::CpuLost {
         cpu: 3.into(),
         loss,
+        others: 0,
     };
     assert_eq!(ran.statuses(), [Status::Failed(failure); 2]);
 }
