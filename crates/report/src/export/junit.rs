@@ -190,7 +190,7 @@ fn scenario_case(run: &LoggedRun, scenario: &Scenario) -> Case {
 
 /// Returns the test case for one check.
 fn check_case(run: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
-    let name = check.subject(&run.run);
+    let name = check.subject(&run.run.cpus);
     let class = format!("psci-bench.{}", scenario.id);
     let element = match check.end {
         _ if check.has_failed() => FAILURE,

@@ -119,7 +119,7 @@ pub(super) fn status_reason(run: &LoggedRun, status: Status) -> Option<String> {
     match status {
         Status::Skipped(Skip::NotStated) | Status::Failed(Failure::NotStated) => None,
         Status::Skipped(reason) => Some(reason.to_string()),
-        Status::Failed(reason) => Some(reason.sentence(&run.run)),
+        Status::Failed(reason) => Some(reason.sentence(&run.run.cpus, run.run.clock())),
         Status::Passed | Status::Crashed | Status::Unknown => None,
     }
 }

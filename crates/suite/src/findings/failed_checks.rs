@@ -20,7 +20,7 @@ pub(super) fn find_failed_checks(&Subject { run, scenario, .. }: &Subject<'_>) -
 }
 
 fn sentence(run: &Run, check: &Check) -> String {
-    let (subject, section) = (check.subject(run), check.function.specification());
+    let (subject, section) = (check.subject(&run.cpus), check.function.specification());
     let what = match check.end {
         CheckEnd::WrongAnswer => wrong_answer(check),
         CheckEnd::NoEffect(rejection) => lacks_effect(&rejection),

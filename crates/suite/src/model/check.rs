@@ -12,9 +12,9 @@ use hardware::text::join::join;
 use hardware::words;
 use serde::{Deserialize, Serialize};
 
+use super::cpu::{Cpu, Label};
 use super::finding::CpuSet;
 use super::function::Function;
-use super::run::Run;
 use super::skip::Skip;
 use crate::measure::Rejection;
 
@@ -192,14 +192,15 @@ pub struct Check {
 }
 
 impl Check {
-    /// Returns a phrase that identifies the function, what was checked, and the CPUs.
-    pub fn subject(&self, run: &Run) -> String {
+    /// Returns a phrase that identifies the function, what was checked, and which of `cpus` the
+    /// check was made on.
+    pub fn subject(&self, cpus: &[Cpu]) -> String {
         let (function, what) = (self.function.name(), self.probe.title());
         let value = match self.value_text() {
             Some(value) => format!(" {value}"),
             None => String::new(),
         };
-        let labels = self.cpus.iter().map(|cpu| run.label(cpu));
+        let labels = self.cpus.iter().map(|cpu| Label::of(cpus, cpu));
         let on = if self.cpus.is_empty() { "" } else { " on CPU " };
         format!("{function}{value} ({what}){on}{}", join(labels, ", "))
     }

@@ -28,25 +28,24 @@ pub struct Cpu {
 /// A CPU's name in a sentence, such as `1.3`; `1.3.0` if cores have several threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label {
-    pub(super) cluster: u16,
-    pub(super) core: u16,
-    pub(super) thread: Option<u16>,
+    cluster: u16,
+    core: u16,
+    thread: Option<u16>,
 }
 
 impl Label {
-    /// Returns the label for one of `cpus`.
-    pub fn of(cpus: &[board::Cpu], index: CpuIndex) -> Self {
-        let has_threads = cpus.iter().any(|cpu| cpu.thread > 0);
-        let board::Cpu {
-            cluster,
-            core,
-            thread,
-            ..
-        } = cpus[index.index()];
+    /// Returns the label for one of `cpus`, or for a CPU without an MPIDR if there is none at
+    /// `index`.
+    pub fn of<C>(cpus: &[C], index: CpuIndex) -> Self
+    where
+        for<'c> &'c C: Into<Cpu>,
+    {
+        let cpu: Cpu = cpus.get(index.index()).map(Into::into).unwrap_or_default();
+        let has_threads = cpus.iter().any(|cpu| cpu.into().thread > 0);
         Self {
-            cluster,
-            core,
-            thread: has_threads.then_some(thread),
+            cluster: cpu.cluster,
+            core: cpu.core,
+            thread: has_threads.then_some(cpu.thread),
         }
     }
 }
@@ -58,6 +57,12 @@ impl fmt::Display for Label {
             Some(thread) => write!(f, ".{thread}"),
             None => Ok(()),
         }
+    }
+}
+
+impl From<&Self> for Cpu {
+    fn from(cpu: &Self) -> Self {
+        *cpu
     }
 }
 

@@ -5,12 +5,13 @@ use alloc::string::String;
 
 use hardware::board::{CpuIndex, IntId};
 use hardware::spec::psci;
+use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
 use serde::{Deserialize, Serialize};
 
 use super::check::Probe;
+use super::cpu::{Cpu, Label};
 use super::function::Function;
-use super::run::Run;
 use crate::measure::{Loss, NoCpuOff, Rejection};
 use crate::plan::Variant;
 
@@ -96,9 +97,9 @@ fn is_zero(count: &u16) -> bool {
 }
 
 impl Failure {
-    /// Returns the reason in words.
-    pub fn sentence(&self, run: &Run) -> String {
-        let name = |cpu| format!("CPU {}", run.label(cpu));
+    /// Returns the reason in words, for a run on `cpus` that measures with `clock`.
+    pub fn sentence(&self, cpus: &[Cpu], clock: Clock) -> String {
+        let name = |cpu| format!("CPU {}", Label::of(cpus, cpu));
         match *self {
             Self::TooFewSamples { cpu, valid, asked } => {
                 format!(
@@ -121,7 +122,7 @@ impl Failure {
                 format!(
                     "no trial round succeeded with sleeps of up to {}; the last one failed on {}: \
                      {last}",
-                    run.clock().span(sleep),
+                    clock.span(sleep),
                     name(cpu)
                 )
             }
@@ -129,7 +130,11 @@ impl Failure {
                 "the firmware stays in OS-initiated mode: SET_SUSPEND_MODE returned {error}"
             ),
             Self::Timer { cpu, fault } => {
-                format!("{}'s timer {}", name(cpu), describe_timer_fault(run, fault))
+                format!(
+                    "{}'s timer {}",
+                    name(cpu),
+                    describe_timer_fault(clock, fault)
+                )
             }
             Self::GaveUp { variant, cpu } => {
                 let event = variant.word();
@@ -150,14 +155,16 @@ impl Failure {
                 function,
                 probe,
                 failed,
-            } => {
-                let checks = Many(failed.into(), "check");
-                let (first, what) = (function.name(), probe.title());
-                format!("{checks} failed, the first of them {first}: {what}")
-            }
+            } => describe_failed_checks(function, probe, failed),
             Self::NotStated => "the log does not give the reason".into(),
         }
     }
+}
+
+fn describe_failed_checks(function: Function, probe: Probe, failed: u32) -> String {
+    let checks = Many(failed.into(), "check");
+    let (first, what) = (function.name(), probe.title());
+    format!("{checks} failed, the first of them {first}: {what}")
 }
 
 /// Returns the end of a sentence about a lost CPU.
@@ -169,7 +176,7 @@ fn also_lost(others: u16) -> String {
 }
 
 /// Describes a fault in a phrase that follows "CPU 1.3's timer".
-fn describe_timer_fault(run: &Run, fault: TimerFault) -> String {
+fn describe_timer_fault(clock: Clock, fault: TimerFault) -> String {
     match fault {
         TimerFault::Pending => "was not set because an interrupt stayed pending".into(),
         TimerFault::Stray(intid) => format!("was stopped by interrupt {intid}"),
@@ -180,7 +187,7 @@ fn describe_timer_fault(run: &Run, fault: TimerFault) -> String {
         }
         TimerFault::Late(ticks) => format!(
             "was handled {} late, more than threshold= allows; the rest was not measured",
-            run.clock().span(ticks)
+            clock.span(ticks)
         ),
     }
 }

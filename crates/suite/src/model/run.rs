@@ -119,12 +119,7 @@ impl Run {
 
     /// Returns the name of the CPU at `index`.
     pub fn label(&self, index: CpuIndex) -> Label {
-        let cpu = self.cpu(index);
-        Label {
-            cluster: cpu.cluster,
-            core: cpu.core,
-            thread: (self.threads() > 1).then_some(cpu.thread),
-        }
+        Label::of(&self.cpus, index)
     }
 
     /// Returns the largest number of threads in a core.

@@ -86,7 +86,7 @@ fn not_tried(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result
         reasons.push(why);
         let is_same = |other: &&Check| other.end == CheckEnd::NotTried(why);
         let same = scenario.checks.iter().filter(is_same);
-        let subjects = list(same.map(|check| check.subject(run)));
+        let subjects = list(same.map(|check| check.subject(&run.cpus)));
         paragraph(out, "* ", 2, &format_args!("Not tried: {subjects}: {why}."))?;
     }
     if reasons.is_empty() {

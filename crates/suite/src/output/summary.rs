@@ -176,7 +176,11 @@ impl ClosingSummary {
         self.table(out, run)?;
         for row in &self.results {
             if let Some(failure) = row.status.failure() {
-                let text = format!("{}: {}", row.id.tag(), failure.sentence(run));
+                let text = format!(
+                    "{}: {}",
+                    row.id.tag(),
+                    failure.sentence(&run.cpus, run.clock())
+                );
                 paragraph(out, "Failed: ", 2, &text)?;
             }
         }

@@ -50,7 +50,7 @@ pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fm
 pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Result {
     let text = match status {
         Status::Skipped(skip) => format!("Skipped: {skip}"),
-        Status::Failed(failure) => format!("Failed: {}", failure.sentence(run)),
+        Status::Failed(failure) => format!("Failed: {}", failure.sentence(&run.cpus, run.clock())),
         Status::Passed | Status::Crashed | Status::Unknown => return Ok(()),
     };
     paragraph(out, "  ", 4, &text)

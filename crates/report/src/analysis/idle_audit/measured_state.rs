@@ -367,7 +367,7 @@ fn never_entered(runs: &[OneRun<'_, '_>]) -> Entered {
                     format!("CPU_SUSPEND returned {error}"),
                 ),
                 Status::Failed(failure) => {
-                    let sentence = failure.sentence(&run.run.run);
+                    let sentence = failure.sentence(&run.run.run.cpus, run.run.run.clock());
                     let why = format!("no suspend counts; the scenario failed because {sentence}");
                     Entered::Never(Some(run.label(cell.cpu)), why)
                 }
