@@ -284,14 +284,34 @@ impl<'m> Bench<'m> {
                 series.push(Series::of(*metric, Summary::of(column)));
             }
         }
-        let mut cell = Cell::new(cpu, step);
-        cell.counts = Some(Counts {
+        let counts = Counts {
             valid,
             ..state.counts()
-        });
-        cell.series = series;
-        self.results.push(cell);
+        };
+        self.push_cell(cpu, step, series).counts = Some(counts);
         too_few(cpu, valid, taken).map_or(Ok(()), Err)
+    }
+
+    /// Adds a cell with these series. Everything that the CPU's state knows about the step is filled
+    /// in: the counts, the loss, the PSCI_STAT readings, the representative sample and, with
+    /// `samples=all`, every sample. Returns the cell, for facts that only the scenario knows.
+    pub(crate) fn push_cell(
+        &mut self,
+        cpu: CpuIndex,
+        step: CellStep,
+        series: Vec<Series>,
+    ) -> &mut Cell {
+        let state = &self.cells[cpu.index()];
+        let has_samples = self.setting.plan.sends_samples();
+        self.results.push_mut(Cell {
+            counts: Some(state.counts()),
+            reached: state.cell.reached,
+            lost: state.cell.lost,
+            series,
+            shown: state.cell.shown,
+            samples: state.samples(has_samples, self.pmf),
+            ..Cell::new(cpu, step)
+        })
     }
 
     /// Starts a step: resets the counts and empties the cells.

@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::plan::{ActiveCpus, RunSize, StateChoice, Variant};
 
-use super::bench::{Bench, BenchRoom, StepRounds};
+use super::bench::{Bench, BenchRoom, StepRounds, first_lost, too_few};
 use super::measure::Request;
 use super::memory::{bench_bytes, cells_bytes, samples_bytes};
 use super::states::Chosen;
@@ -220,6 +220,17 @@ impl Sweep<'_> {
         true
     }
 
+    /// Records that one CPU's step is over, with `valid` of `asked` samples. The scenario fails if a
+    /// CPU was lost or there are too few samples.
+    pub(crate) fn close_step(&mut self, cpu: CpuIndex, valid: u32, asked: u32) {
+        let bench = &self.bench;
+        let failure = first_lost(bench.machine, bench.cells.len()).or(too_few(cpu, valid, asked));
+        self.conditions.attempts += bench.attempts;
+        self.conditions.trials += bench.trials;
+        self.failure = self.failure.or(failure);
+        self.is_measured = true;
+    }
+
     /// Adds the cell for a CPU in a step. The cell has at least one series, even without samples.
     fn add_cell(&mut self, cpu: CpuIndex, variant: Variant, value: Option<u64>) {
         let bench = &mut self.bench;
@@ -251,20 +262,14 @@ impl Sweep<'_> {
             series.push(of_one(Metric::Residency, reached.residency_us.into()));
         }
         let waker = bench.waker_of(cpu);
-        bench.results.push(Cell {
-            counts: Some(state.counts()),
-            helper: waker.helper(),
-            wake_source: bench.step.action.goes_down().then(|| waker.into()),
-            power_state: match bench.step.action {
-                Action::Suspend { power_state, .. } => Some(power_state),
-                _ => None,
-            },
-            reached: state.cell.reached,
-            lost: state.cell.lost,
-            samples: state.samples(bench.setting.plan.sends_samples(), bench.pmf),
-            series,
-            ..Cell::new(state.cell.cpu, step)
-        });
+        let action = bench.step.action;
+        let cell = bench.push_cell(cpu, step, series);
+        cell.helper = waker.helper();
+        cell.wake_source = action.goes_down().then(|| waker.into());
+        cell.power_state = match action {
+            Action::Suspend { power_state, .. } => Some(power_state),
+            _ => None,
+        };
     }
 }
 

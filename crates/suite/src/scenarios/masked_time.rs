@@ -10,7 +10,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::bench::bench::{AttemptUse, StepRounds, first_lost, lead_in, too_few};
+use crate::bench::bench::{AttemptUse, StepRounds, lead_in};
 use crate::bench::cell_state::CellState;
 use crate::bench::steps::{self, Sweep};
 use crate::measure::{
@@ -145,15 +145,9 @@ fn measure_call(sweep: &mut Sweep<'_>, called: Option<Called>) {
             None => masked.measure_baseline(),
             Some(called) => masked.measure(called),
         }
-        let bench = &sweep.bench;
-        let (conditions, plan) = (&mut sweep.conditions, bench.setting.plan);
-        conditions.attempts += bench.attempts;
-        conditions.trials += bench.trials;
-        let valid = bench.cells[cpu.index()].valid();
-        let lost = first_lost(bench.machine, bench.cells.len());
-        let failure = lost.or(too_few(cpu, valid, plan.iterations));
-        sweep.failure = sweep.failure.or(failure);
-        sweep.is_measured = true;
+        let valid = sweep.bench.cells[cpu.index()].valid();
+        let iterations = sweep.bench.setting.plan.iterations;
+        sweep.close_step(cpu, valid, iterations);
     }
 }
 
@@ -366,13 +360,7 @@ impl Masked<'_, '_> {
             value: Some(called.function.into()),
             ..CellStep::of(called.variant)
         });
-        let mut cell = Cell::new(self.cpu, step);
-        cell.counts = Some(state.counts());
-        cell.lost = state.cell.lost;
-        cell.shown = state.cell.shown;
-        cell.samples = state.samples(bench.setting.plan.sends_samples(), false);
-        cell.series = series;
-        bench.results.push(cell);
+        bench.push_cell(self.cpu, step, series);
     }
 }
 

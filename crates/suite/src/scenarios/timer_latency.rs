@@ -17,7 +17,7 @@ use crate::measure::{
     Who, Window,
 };
 use crate::model::{
-    BinCounts, Cell, CellStep, Counts, Failure, Run, Scenario, Series, Skip, Status, TimerFault,
+    BinCounts, CellStep, Counts, Failure, Run, Scenario, Series, Skip, Status, TimerFault,
 };
 use crate::plan::Work;
 use crate::plan::{ActiveCpus, Key, Load, RunSize, TimerPlan, Variant};
@@ -351,13 +351,11 @@ impl Timers<'_> {
             cpus: active,
             ..CellStep::of(Variant::new(load.word()))
         };
-        let mut cell = Cell::new(cpu, step);
-        cell.counts = Some(Counts {
+        let counts = Counts {
             valid: tally.settled.latency(LatencyKind::Handler).n,
             rejected,
             first: None,
-        });
-        cell.series = series;
-        self.bench.results.push(cell);
+        };
+        self.bench.push_cell(cpu, step, series).counts = Some(counts);
     }
 }

@@ -13,14 +13,14 @@
 
 use alloc::vec::Vec;
 
-use crate::bench::bench::{QUIET_US, first_lost, lead_in, too_few};
+use crate::bench::bench::{QUIET_US, lead_in};
 use crate::bench::states::Chosen;
 use crate::bench::steps::{self, Sweep};
 use crate::bench::trials::{helper_of, neighbor_of};
 use crate::measure::{
     ActionEnd, After, Metric, Outcome, Race, Reason, Rejection, Round, Summary, Waker, Who,
 };
-use crate::model::{Cell, CellStep, Series, Skip, WakeSource};
+use crate::model::{CellStep, Series, Skip, WakeSource};
 use crate::plan::Work;
 use crate::plan::{ActiveCpus, Axis, Key, Variant};
 use hardware::board::CpuIndex;
@@ -171,19 +171,15 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
                     sweep,
                 };
                 map.points.clear();
+                map.sweep.bench.trials = 0;
                 map.measure();
                 map.add_cells(variants);
-                let bench = &sweep.bench;
-                let lost = first_lost(bench.machine, bench.cells.len());
-                let state = &bench.cells[cpu.index()];
+                let state = &sweep.bench.cells[cpu.index()];
                 let valid = points.len() as u32;
-                let attempts = valid + state.rejected_total();
-                sweep.conditions.attempts += attempts;
+                sweep.bench.attempts = valid + state.rejected_total();
                 // Disturbed suspends are not the firmware's fault.
-                let asked = attempts - state.rejected[Reason::Overlap as usize];
-                let failure = lost.or(too_few(cpu, valid, asked.max(1)));
-                sweep.failure = sweep.failure.or(failure);
-                sweep.is_measured = true;
+                let asked = sweep.bench.attempts - state.rejected[Reason::Overlap as usize];
+                sweep.close_step(cpu, valid, asked.max(1));
             }
         }
     }
@@ -331,8 +327,8 @@ impl RaceMap<'_, '_> {
             ..Round::new(self.who, self.state.action(), 0)
         };
         bench.machine.run(&round, &mut bench.outcomes);
-        self.sweep.conditions.trials += 1;
-        self.sweep.bench.outcomes[self.cpu.index()]
+        bench.trials += 1;
+        bench.outcomes[self.cpu.index()]
     }
 
     /// Adds a cell for each outcome. The first outcome always has a cell, which also has the counts
@@ -362,13 +358,11 @@ impl RaceMap<'_, '_> {
                 cpus: self.active,
                 ..CellStep::of(*variant)
             };
-            let mut cell = Cell::new(self.cpu, step);
+            let cell = self.sweep.bench.push_cell(self.cpu, step, series);
             cell.counts = Some(core::mem::take(&mut counts));
             cell.helper = self.waker.helper();
             cell.wake_source = Some(WakeSource::OwnTimers);
             cell.power_state = Some(self.state.power_state);
-            cell.series = series;
-            self.sweep.bench.results.push(cell);
         }
     }
 }
