@@ -11,7 +11,6 @@ use smccc::psci::{Error, SuspendMode};
 use suite::bench::Needs;
 use suite::measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
 use suite::model::{Cpu, Run};
-use suite::output;
 use suite::plan::{Plan, ScenarioId};
 use suite::testing::fake::Fake;
 use sync::Heap;
@@ -197,7 +196,7 @@ fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
         cpus: (0..cpus).map(cpu).collect(),
         ..Run::default()
     };
-    let verdict = output::run_all(
+    let verdict = suite::run_all(
         &mut machine,
         run,
         &IdleStates::from(&states[..]),

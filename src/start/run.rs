@@ -182,7 +182,7 @@ fn run_with_tree(
         },
     );
     // Writing to the console cannot fail, and the closing line contains the verdict.
-    let _ = output::run_all(
+    let _ = suite::run_all(
         &mut lead,
         run,
         &board.idle_states,

@@ -20,7 +20,7 @@
 //!
 //! use hardware::board::IdleStates;
 //! use suite::model::{Run, Verdict};
-//! use suite::output::run_all;
+//! use suite::run_all;
 //! use suite::plan::Plan;
 //! use suite::testing::{example, fake::Fake};
 //! use sync::Heap;
@@ -46,6 +46,7 @@
 //! | [`bench`](mod@bench) | runs a scenario's rounds and keeps valid samples |
 //! | [`scenarios`] | the scenarios, one file each, and the list of them |
 //! | [`output`] | prints a run for human readers |
+//! | [`run_all`](fn@run_all) | performs a run: measures, prints and records each scenario |
 //!
 //! Each folder imports only from those above it. `testing` has a fake machine and an example run.
 
@@ -66,6 +67,9 @@ pub mod model;
 pub mod output;
 pub mod plan;
 pub mod record;
+mod run_all;
 pub mod scenarios;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+
+pub use self::run_all::run_all;

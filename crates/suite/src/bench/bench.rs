@@ -92,7 +92,7 @@ pub(crate) enum AttemptUse {
     Measure,
 }
 
-/// The rounds in a scenario, or in one step of a sweep.
+/// The rounds in a scenario, or in one of its steps.
 #[derive(Clone, Copy)]
 pub(crate) struct StepRounds {
     /// The CPUs that are active at the same time: one, or all of [`Self::who`].
@@ -237,7 +237,7 @@ impl<'m> Bench<'m> {
         }
     }
 
-    /// Returns the results of a scenario outside the suite that is not a sweep.
+    /// Returns the results of a scenario outside the suite that does not consist of steps.
     pub(crate) fn finish(self, key: ScenarioKey, status: Status) -> Scenario {
         Scenario {
             status,

@@ -12,7 +12,7 @@ pub(crate) mod reached;
 mod serial;
 pub(crate) mod states;
 pub(crate) mod steps;
-pub(crate) mod suite;
+pub(crate) mod tftf_suite;
 pub(crate) mod trials;
 pub(crate) mod wakers;
 

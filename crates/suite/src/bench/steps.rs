@@ -17,7 +17,7 @@ use super::bench::{Bench, BenchRoom, StepRounds, first_lost, too_few};
 use super::measure::Request;
 use super::memory::{bench_bytes, cells_bytes, samples_bytes};
 use super::states::Chosen;
-use super::suite::measure_step;
+use super::tftf_suite::measure_step;
 
 /// The maximum number of series for a CPU in a step: three for samples, and two for PSCI_STAT.
 pub(crate) const SERIES_MAX: usize = 5;
@@ -36,7 +36,7 @@ pub(crate) fn heap(size: &RunSize<'_>, cells: usize) -> usize {
 }
 
 /// A running scenario that consists of steps.
-pub(crate) struct Sweep<'m> {
+pub(crate) struct Steps<'m> {
     pub(crate) bench: Bench<'m>,
     pub(crate) conditions: Conditions,
     /// The first failure of a step.
@@ -51,7 +51,7 @@ pub(crate) struct Sweep<'m> {
 /// Never returns an error, because nothing is printed.
 pub(crate) fn measure(
     request: Request<'_>,
-    measure_steps: fn(&mut Sweep<'_>),
+    measure_steps: fn(&mut Steps<'_>),
 ) -> Result<Vec<Scenario>, fmt::Error> {
     let (key, plan) = (request.key, request.setting.plan);
     let room = BenchRoom {
@@ -59,7 +59,7 @@ pub(crate) fn measure(
         ..BenchRoom::for_cells(&request)
     };
     let bench = Bench::new(request, room);
-    let mut sweep = Sweep {
+    let mut steps = Steps {
         conditions: Conditions {
             pmf: bench.pmf,
             asked: plan.iterations,
@@ -69,11 +69,11 @@ pub(crate) fn measure(
         failure: None,
         is_measured: false,
     };
-    measure_steps(&mut sweep);
-    Ok(alloc::vec![sweep.finish(key)])
+    measure_steps(&mut steps);
+    Ok(alloc::vec![steps.finish(key)])
 }
 
-impl Sweep<'_> {
+impl Steps<'_> {
     /// Returns the scenario's results.
     fn finish(self, key: ScenarioKey) -> Scenario {
         let states = self.bench.setting.states;
@@ -117,7 +117,7 @@ impl Sweep<'_> {
     pub(crate) fn measure_each_state(
         &mut self,
         first: Metric,
-        measure: fn(&mut Sweep<'_>, Chosen),
+        measure: fn(&mut Steps<'_>, Chosen),
     ) {
         let states = self.bench.setting.states;
         for state in &states.foreign {

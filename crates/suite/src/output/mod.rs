@@ -2,7 +2,7 @@
 
 mod check_tables;
 mod header;
-mod run;
+mod sections;
 mod step_tables;
 mod summary;
 mod sweeps;
@@ -13,7 +13,8 @@ mod tests;
 mod tftf_lines;
 
 pub use self::header::{conditions, header, passed_over};
-pub use self::run::{begin_scenario, closing, list, run_all, scenario};
+pub use self::sections::{begin_scenario, closing, list, scenario};
+pub(crate) use self::sections::{state_notes, wake_trials};
 pub use self::summary::ClosingSummary;
 pub use self::table::{ABSENT, Table, TableStyle, text_or_absent};
 pub use self::tftf_lines::RtInstrFigures;

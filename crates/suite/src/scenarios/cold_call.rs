@@ -6,7 +6,7 @@ use alloc::string::String;
 
 use crate::bench::bench::StepRounds;
 use crate::bench::states::Chosen;
-use crate::bench::steps::{self, Sweep};
+use crate::bench::steps::{self, Steps};
 use crate::measure::{Action, Metric, Preparation, SingleCall};
 use crate::model::{Run, Scenario, Skip};
 use crate::plan::{ActiveCpus, Axis, Variant};
@@ -77,35 +77,35 @@ impl ColdCall {
     }
 }
 
-fn measure_steps(sweep: &mut Sweep<'_>) {
-    for cold_call in calls(sweep) {
+fn measure_steps(steps: &mut Steps<'_>) {
+    for cold_call in calls(steps) {
         for (variant, after) in [
             (cold_call.variants.warm, Preparation::Warm),
             (cold_call.variants.evicted, Preparation::Evict),
         ] {
             let step = StepRounds::new(ActiveCpus::Alone, cold_call.action(after));
-            sweep.run_step(variant, None, step);
+            steps.run_step(variant, None, step);
         }
     }
-    let states = sweep.bench.setting.states;
+    let states = steps.bench.setting.states;
     if states.accepted.is_empty() {
-        sweep.leave_out(states.explain(Skip::NoIdleState));
+        steps.leave_out(states.explain(Skip::NoIdleState));
     }
     // The `Call` metric is measured for every call.
-    sweep.measure_each_state(Metric::Call, measure_woken);
+    steps.measure_each_state(Metric::Call, measure_woken);
 }
 
-fn measure_woken(sweep: &mut Sweep<'_>, state: Chosen) {
+fn measure_woken(steps: &mut Steps<'_>, state: Chosen) {
     let after = Preparation::Suspend {
         power_state: state.power_state,
         powerdown: state.powerdown,
     };
-    for cold_call in calls(sweep) {
+    for cold_call in calls(steps) {
         let step = StepRounds {
             timers_stop: state.timer_stops,
             ..StepRounds::new(ActiveCpus::Alone, cold_call.action(after))
         };
-        sweep.run_step(
+        steps.run_step(
             cold_call.variants.woken,
             Some(state.power_state.into()),
             step,
@@ -114,8 +114,8 @@ fn measure_woken(sweep: &mut Sweep<'_>, state: Chosen) {
 }
 
 /// Returns the calls that the firmware implements.
-fn calls(sweep: &Sweep<'_>) -> &'static [ColdCall] {
-    if sweep.bench.pmf {
+fn calls(steps: &Steps<'_>) -> &'static [ColdCall] {
+    if steps.bench.pmf {
         &[VERSION, STAMP]
     } else {
         &[VERSION]

@@ -1,7 +1,7 @@
 //! The `contend_sweep` scenario: an increasing number of CPUs power down together.
 
 use crate::bench::bench::StepRounds;
-use crate::bench::steps::{self, DEEPEST_AND_CORE, Sweep};
+use crate::bench::steps::{self, DEEPEST_AND_CORE, Steps};
 use crate::measure::Who;
 use crate::model::Skip;
 use crate::plan::sweep_values::{self, SweepValues};
@@ -37,29 +37,29 @@ fn counts(values: &SweepValues) -> impl Iterator<Item = usize> {
 }
 
 /// Measures power-downs with an increasing number of CPUs going down together.
-fn measure_steps(sweep: &mut Sweep<'_>) {
-    let cpus = sweep.bench.cells.len();
-    let values = values(sweep.bench.setting.plan, cpus);
+fn measure_steps(steps: &mut Steps<'_>) {
+    let cpus = steps.bench.cells.len();
+    let values = values(steps.bench.setting.plan, cpus);
     // The maximum number of CPUs that can power down together, in the state that allows the fewest.
     let mut most = cpus;
     let mut has_step = false;
-    for (variant, step) in sweep.deepest_and_core_steps(ActiveCpus::All) {
+    for (variant, step) in steps.deepest_and_core_steps(ActiveCpus::All) {
         // A helper never powers down with the others.
-        let awake = usize::from(sweep.needs_helper(&step));
+        let awake = usize::from(steps.needs_helper(&step));
         most = most.min(cpus - awake);
         for count in counts(&values).filter(|count| count + awake <= cpus) {
             has_step = true;
             let who = Who::First(count + awake);
-            if !sweep.run_step(variant, Some(count as u64), StepRounds { who, ..step }) {
+            if !steps.run_step(variant, Some(count as u64), StepRounds { who, ..step }) {
                 break;
             }
         }
     }
     if !has_step {
-        return sweep.leave_out(Skip::TooFewCpus);
+        return steps.leave_out(Skip::TooFewCpus);
     }
-    let first = sweep.suspend_metric();
+    let first = steps.suspend_metric();
     for count in counts(&values).filter(|count| *count > most) {
-        sweep.push_left_out(first, ActiveCpus::All, count as u64, Skip::TooFewCpus);
+        steps.push_left_out(first, ActiveCpus::All, count as u64, Skip::TooFewCpus);
     }
 }

@@ -7,7 +7,7 @@ use core::fmt;
 use hardware::text::plural::Many;
 
 use crate::bench::loops::{self, Loops};
-use crate::bench::{Request, steps, suite};
+use crate::bench::{Request, steps, tftf_suite};
 use crate::measure::Metric;
 use crate::model::{Run, Scenario};
 use crate::plan::{ActiveCpus, Axis, Group, Key, NotCounted, RunSize, UsedStates, Variant, Work};
@@ -102,13 +102,13 @@ impl Descriptor {
         loops: None,
         not_counted: NotCounted::ByReason,
         cells: |size| size.cpus,
-        heap: |size, _| suite::heap(size, 1),
+        heap: |size, _| tftf_suite::heap(size, 1),
         work: |size, cells| Work {
             samples: size.rounds() * (size.plan.methods.iter().count() * cells) as u64,
             ..Work::default()
         },
         explanation: |_, _| String::new(),
-        measure: suite::measure,
+        measure: tftf_suite::measure,
     };
 
     /// The defaults for a scenario whose steps are measured like a scenario in TFTF's suite.

@@ -2,7 +2,7 @@
 //! powers down on its own.
 
 use crate::bench::bench::StepRounds;
-use crate::bench::steps::{self, CORE, DEEPEST, Sweep};
+use crate::bench::steps::{self, CORE, DEEPEST, Steps};
 use crate::measure::Action;
 use crate::model::Skip;
 use crate::plan::{ActiveCpus, Axis, Key, Variant, sweep_values};
@@ -30,22 +30,22 @@ pub(super) const DIRTY_SWEEP: Descriptor = Descriptor {
 const OFF: Variant = Variant::new("off");
 
 /// Measures power-downs of single CPUs, with an increasing number of dirty bytes in the cache.
-fn measure_steps(sweep: &mut Sweep<'_>) {
-    let plan = sweep.bench.setting.plan;
-    let Some(values) = plan.dirty_values(sweep.facts().outer_cache) else {
-        return sweep.leave_out(Skip::NoCacheSize);
+fn measure_steps(steps: &mut Steps<'_>) {
+    let plan = steps.bench.setting.plan;
+    let Some(values) = plan.dirty_values(steps.facts().outer_cache) else {
+        return steps.leave_out(Skip::NoCacheSize);
     };
-    let no_cpu_off = sweep.facts().no_cpu_off;
+    let no_cpu_off = steps.facts().no_cpu_off;
     if let Some(why) = no_cpu_off {
-        sweep.leave_out(Skip::NoCpuOff(why));
+        steps.leave_out(Skip::NoCpuOff(why));
     }
     // The lead cannot power off, because no other CPU would turn it back on.
-    let has_off = sweep.bench.cells.len() > 1 && no_cpu_off.is_none();
+    let has_off = steps.bench.cells.len() > 1 && no_cpu_off.is_none();
     let off = has_off.then(|| (OFF, StepRounds::off(Action::Off)));
-    for (variant, step) in sweep.deepest_and_core_steps(ActiveCpus::Alone).chain(off) {
+    for (variant, step) in steps.deepest_and_core_steps(ActiveCpus::Alone).chain(off) {
         for bytes in values.as_slice() {
             let dirty = *bytes as usize;
-            if !sweep.run_step(variant, Some(dirty as u64), StepRounds { dirty, ..step }) {
+            if !steps.run_step(variant, Some(dirty as u64), StepRounds { dirty, ..step }) {
                 break;
             }
         }

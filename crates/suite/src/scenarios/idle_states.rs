@@ -2,7 +2,7 @@
 //! CPUs at once, and in OS-initiated mode.
 
 use crate::bench::bench::StepRounds;
-use crate::bench::steps::{self, Sweep};
+use crate::bench::steps::{self, Steps};
 use crate::measure::{Action, Who};
 use crate::model::{Failure, Skip};
 use crate::plan::{ActiveCpus, Axis, Variant};
@@ -27,46 +27,46 @@ pub(super) const IDLE_STATES: Descriptor = Descriptor {
 /// One CPU after another.
 const SERIAL: Variant = Variant::new("serial");
 
-fn measure_steps(sweep: &mut Sweep<'_>) {
-    sweep.measure_each_state(sweep.suspend_metric(), |sweep, state| {
+fn measure_steps(steps: &mut Steps<'_>) {
+    steps.measure_each_state(steps.suspend_metric(), |steps, state| {
         let value = Some(state.power_state.into());
         for (variant, cpus) in [
             (SERIAL, ActiveCpus::Alone),
             (Variant::PARALLEL, ActiveCpus::All),
         ] {
-            sweep.run_step(variant, value, StepRounds::to_state(cpus, state));
+            steps.run_step(variant, value, StepRounds::to_state(cpus, state));
         }
     });
-    sweep.conditions.mode_left_out = measure_os_initiated(sweep).err();
+    steps.conditions.mode_left_out = measure_os_initiated(steps).err();
 }
 
 /// Measures the states above the CPU level in OS-initiated mode, and then leaves that mode.
-fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
-    if !sweep.facts().os_initiated {
+fn measure_os_initiated(steps: &mut Steps<'_>) -> Result<(), Skip> {
+    if !steps.facts().os_initiated {
         return Err(Skip::NotSupported(PSCI_SET_SUSPEND_MODE));
     }
-    set_mode(sweep, SuspendMode::OsInitiated).map_err(Skip::ModeRefused)?;
-    for state in &sweep.bench.setting.states.accepted {
+    set_mode(steps, SuspendMode::OsInitiated).map_err(Skip::ModeRefused)?;
+    for state in &steps.bench.setting.states.accepted {
         let core_state = state.ladder.due(Some(0));
         let is_above_core = core_state.is_some_and(|core| core != state.power_state);
-        if state.powerdown && is_above_core && sweep.usable(Some(*state)).is_some() {
+        if state.powerdown && is_above_core && steps.usable(Some(*state)).is_some() {
             let step = StepRounds {
                 osi: true,
                 ..StepRounds::to_state(ActiveCpus::All, *state)
             };
-            sweep.run_step(Variant::OS_INITIATED, Some(state.power_state.into()), step);
+            steps.run_step(Variant::OS_INITIATED, Some(state.power_state.into()), step);
         }
     }
     // If the firmware stayed in OS-initiated mode, later scenarios would run in the wrong mode.
-    if let Err(error) = set_mode(sweep, SuspendMode::PlatformCoordinated) {
-        sweep.failure.get_or_insert(Failure::ModeStuck(error));
+    if let Err(error) = set_mode(steps, SuspendMode::PlatformCoordinated) {
+        steps.failure.get_or_insert(Failure::ModeStuck(error));
     }
     Ok(())
 }
 
 /// Sets the suspend mode while all CPUs except the lead are off.
-fn set_mode(sweep: &mut Sweep<'_>, mode: SuspendMode) -> Result<(), ReturnCode> {
-    let bench = &mut sweep.bench;
+fn set_mode(steps: &mut Steps<'_>, mode: SuspendMode) -> Result<(), ReturnCode> {
+    let bench = &mut steps.bench;
     bench.step.osi = false;
     bench.run_action(Who::Only(bench.lead()), Action::None);
     Ok(bench.machine.set_suspend_mode(mode)?)

@@ -2,20 +2,20 @@
 
 use super::descriptor::Descriptor;
 use super::{
-    cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, idle_states, loops, masked_time, suite,
-    system_suspend, timer_latency, wake_race,
+    cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, idle_states, loops, masked_time,
+    system_suspend, tftf_scenarios, timer_latency, wake_race,
 };
 
 /// All scenarios, in the order in which they run. The first six are those in TF-A Tests' "Runtime
 /// Instrumentation Validation" suite, with the same names, tags and order: CI systems look for the
 /// names, and published tables are keyed by the tags.
 pub const SCENARIOS: &[&Descriptor] = &[
-    &suite::SUSPEND_DEEP_PARALLEL,
-    &suite::SUSPEND_DEEP_SERIAL,
-    &suite::CPU_SUSPEND_PARALLEL,
-    &suite::CPU_SUSPEND_SERIAL,
-    &suite::CPU_OFF_SERIAL,
-    &suite::PSCI_VERSION_PARALLEL,
+    &tftf_scenarios::SUSPEND_DEEP_PARALLEL,
+    &tftf_scenarios::SUSPEND_DEEP_SERIAL,
+    &tftf_scenarios::CPU_SUSPEND_PARALLEL,
+    &tftf_scenarios::CPU_SUSPEND_SERIAL,
+    &tftf_scenarios::CPU_OFF_SERIAL,
+    &tftf_scenarios::PSCI_VERSION_PARALLEL,
     &loops::NULL_CALL,
     &loops::SERVICE_CALL,
     &loops::SELF_SGI,

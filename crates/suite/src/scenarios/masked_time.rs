@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use crate::bench::bench::{AttemptUse, StepRounds, lead_in};
 use crate::bench::cell_state::CellState;
-use crate::bench::steps::{self, Sweep};
+use crate::bench::steps::{self, Steps};
 use crate::measure::{
     Action, After, Instant, Interrupt, InterruptedCall, Metric, Outcome, Reason, Round, Summary,
     Who,
@@ -104,16 +104,16 @@ struct Timing {
     length: u64,
 }
 
-fn measure_steps(sweep: &mut Sweep<'_>) {
-    if sweep.facts().gic.is_none() {
-        sweep.leave_out(Skip::NoInterrupts);
+fn measure_steps(steps: &mut Steps<'_>) {
+    if steps.facts().gic.is_none() {
+        steps.leave_out(Skip::NoInterrupts);
         return;
     }
-    measure_call(sweep, None);
+    measure_call(steps, None);
     let call = |variant, function| Called { variant, function };
-    let states = sweep.bench.setting.states;
+    let states = steps.bench.setting.states;
     let has_standby = states.accepted.iter().any(|state| !state.powerdown);
-    let has_statistics = sweep.facts().stat;
+    let has_statistics = steps.facts().stat;
     for (called, is_possible) in [
         (call(PSCI_VERSION_CALL, PSCI_VERSION), true),
         (call(AFFINITY_INFO, PSCI_AFFINITY_INFO_64), true),
@@ -122,38 +122,38 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
         (call(CPU_ON, PSCI_CPU_ON_64), true),
     ] {
         if is_possible {
-            measure_call(sweep, Some(called));
+            measure_call(steps, Some(called));
         }
     }
-    let calls = sweep.bench.setting.plan.calls;
+    let calls = steps.bench.setting.plan.calls;
     for function in calls.iter().flat_map(|calls| calls.as_slice()) {
-        measure_call(sweep, Some(call(OTHER, *function)));
+        measure_call(steps, Some(call(OTHER, *function)));
     }
 }
 
 /// Measures a call on each CPU, or the baseline.
-fn measure_call(sweep: &mut Sweep<'_>, called: Option<Called>) {
-    for cpu in CpuIndex::all(sweep.bench.cells.len()) {
-        let Some(call) = call_on(sweep, called, cpu) else {
+fn measure_call(steps: &mut Steps<'_>, called: Option<Called>) {
+    for cpu in CpuIndex::all(steps.bench.cells.len()) {
+        let Some(call) = call_on(steps, called, cpu) else {
             continue;
         };
-        sweep
+        steps
             .bench
             .begin_step(StepRounds::new(ActiveCpus::Alone, Action::Interrupt));
-        let mut masked = Masked { sweep, cpu, call };
+        let mut masked = Masked { steps, cpu, call };
         match called {
             None => masked.measure_baseline(),
             Some(called) => masked.measure(called),
         }
-        let valid = sweep.bench.cells[cpu.index()].valid();
-        let iterations = sweep.bench.setting.plan.iterations;
-        sweep.close_step(cpu, valid, iterations);
+        let valid = steps.bench.cells[cpu.index()].valid();
+        let iterations = steps.bench.setting.plan.iterations;
+        steps.close_step(cpu, valid, iterations);
     }
 }
 
 /// Returns the call that a CPU makes, or None if it cannot make it.
-fn call_on(sweep: &Sweep<'_>, called: Option<Called>, cpu: CpuIndex) -> Option<InterruptedCall> {
-    let bench = &sweep.bench;
+fn call_on(steps: &Steps<'_>, called: Option<Called>, cpu: CpuIndex) -> Option<InterruptedCall> {
+    let bench = &steps.bench;
     let cpus = bench.setting.cpus;
     if bench.machine.is_lost(cpu) {
         return None;
@@ -193,7 +193,7 @@ fn call_on(sweep: &Sweep<'_>, called: Option<Called>, cpu: CpuIndex) -> Option<I
 
 /// A call that is being measured on one CPU.
 struct Masked<'s, 'm> {
-    sweep: &'s mut Sweep<'m>,
+    steps: &'s mut Steps<'m>,
     cpu: CpuIndex,
     call: InterruptedCall,
 }
@@ -202,7 +202,7 @@ impl Masked<'_, '_> {
     /// Runs a round in which the interrupt falls due after `after` ticks.
     fn run(&mut self, after: u64) -> Outcome {
         let (call, who) = (self.call, Who::Only(self.cpu));
-        let bench = &mut self.sweep.bench;
+        let bench = &mut self.steps.bench;
         let lead_in = lead_in(bench.machine.facts(), who, bench.cells.len());
         let round = Round {
             interrupt: Some(Interrupt { call, after }),
@@ -219,7 +219,7 @@ impl Masked<'_, '_> {
     fn try_at(&mut self, after: u64) -> Option<Outcome> {
         for _ in 0..TRIES {
             let outcome = self.run(after);
-            let bench = &mut self.sweep.bench;
+            let bench = &mut self.steps.bench;
             bench.trials += 1;
             let verdict = bench.judge_attempt(self.cpu, &outcome, AttemptUse::WarmUp);
             if verdict.is_ok() {
@@ -229,7 +229,7 @@ impl Masked<'_, '_> {
                 bench.sleep.lengthen_quiet(outcome.lateness());
             }
         }
-        let bench = &mut self.sweep.bench;
+        let bench = &mut self.steps.bench;
         let outcome = bench.outcomes[self.cpu.index()];
         let _ = bench.judge_attempt(self.cpu, &outcome, AttemptUse::Measure);
         None
@@ -238,30 +238,30 @@ impl Masked<'_, '_> {
     /// Takes the samples. In each one, the interrupt falls due after the number of ticks that
     /// `after` returns for the sample's number.
     fn sample(&mut self, after: impl Fn(u64) -> u64) {
-        let iterations = self.sweep.bench.setting.plan.iterations;
+        let iterations = self.steps.bench.setting.plan.iterations;
         let mut attempts = 0;
         while self.cell_state().valid() < iterations
-            && !self.sweep.bench.retries_are_exhausted(attempts)
-            && !self.sweep.bench.machine.is_lost(self.cpu)
+            && !self.steps.bench.retries_are_exhausted(attempts)
+            && !self.steps.bench.machine.is_lost(self.cpu)
         {
             attempts += 1;
             let outcome = self.run(after(attempts.into()));
             let _ = self
-                .sweep
+                .steps
                 .bench
                 .judge_attempt(self.cpu, &outcome, AttemptUse::Measure);
         }
-        self.sweep.bench.attempts += attempts;
+        self.steps.bench.attempts += attempts;
     }
 
     /// Returns the state of the CPU's current step.
     fn cell_state(&self) -> &CellState {
-        &self.sweep.bench.cells[self.cpu.index()]
+        &self.steps.bench.cells[self.cpu.index()]
     }
 
     /// Takes samples of an interrupt that no call holds back.
     fn measure_baseline(&mut self) {
-        let far = self.sweep.bench.sleep.quiet / 2;
+        let far = self.steps.bench.sleep.quiet / 2;
         // The CPU waits in a loop, in which the interrupt falls due at different instructions.
         self.sample(|sample| far + sample);
         self.add_cell(None, &[Metric::Entry]);
@@ -281,7 +281,7 @@ impl Masked<'_, '_> {
     fn baseline(&self) -> Option<&Cell> {
         let is_baseline =
             |cell: &&Cell| cell.cpu == self.cpu && cell.step.variant == Variant::BASELINE;
-        self.sweep.bench.results.iter().find(is_baseline)
+        self.steps.bench.results.iter().find(is_baseline)
     }
 
     /// Measures a call that no interrupt disturbs. A standby call is measured with an interrupt
@@ -292,7 +292,7 @@ impl Masked<'_, '_> {
         let version = shown.metric(Metric::Call)?;
         let mut after = match called.variant {
             STANDBY => lead + version / 2,
-            _ => self.sweep.bench.sleep.quiet / 2,
+            _ => self.steps.bench.sleep.quiet / 2,
         };
         for _ in 0..TRIES {
             let outcome = self.try_at(after)?;
@@ -301,14 +301,14 @@ impl Masked<'_, '_> {
                 return Some(Timing { lead, length });
             }
             after = lead + 2 * length;
-            self.sweep.bench.sleep.lengthen_quiet(2 * length);
+            self.steps.bench.sleep.lengthen_quiet(2 * length);
         }
         None
     }
 
     /// Returns the offset at which the interrupt is held back longest.
     fn find_longest(&mut self, timing: Timing) -> Option<u64> {
-        let offsets = u64::from(self.sweep.bench.setting.plan.offsets);
+        let offsets = u64::from(self.steps.bench.setting.plan.offsets);
         let (mut longest, mut longest_at) = (0, timing.lead);
         let mut below = timing.lead;
         let mut previous = timing.lead;
@@ -342,7 +342,7 @@ impl Masked<'_, '_> {
     /// Adds the CPU's cell, without a call for the baseline. The cell has at least one series.
     fn add_cell(&mut self, called: Option<Called>, metrics: &[Metric]) {
         let baseline = self.baseline().and_then(|cell| cell.figure(Metric::Entry));
-        let bench = &mut self.sweep.bench;
+        let bench = &mut self.steps.bench;
         let state = &mut bench.cells[self.cpu.index()];
         let mut series = Vec::with_capacity(metrics.len());
         for metric in metrics {

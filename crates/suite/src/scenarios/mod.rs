@@ -10,10 +10,10 @@ mod idle_states;
 mod list;
 mod loops;
 mod masked_time;
-mod suite;
 mod system_suspend;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tftf_scenarios;
 mod timer_latency;
 mod timer_lines;
 mod wake_race;

@@ -2,7 +2,7 @@
 
 use crate::bench::Setting;
 use crate::bench::bench::{StepRounds, first_lost};
-use crate::bench::steps::{self, Sweep};
+use crate::bench::steps::{self, Steps};
 use crate::measure::{Action, Who};
 use crate::model::Skip;
 use crate::plan::{ActiveCpus, Variant};
@@ -26,21 +26,21 @@ pub(super) const SYSTEM_SUSPEND: Descriptor = Descriptor {
 
 const SYSTEM: Variant = Variant::new("system");
 
-fn measure_steps(sweep: &mut Sweep<'_>) {
+fn measure_steps(steps: &mut Steps<'_>) {
     // A lost CPU may still be on, in which case the firmware rejects the call.
-    sweep.failure = first_lost(sweep.bench.machine, sweep.bench.cells.len());
-    if sweep.failure.is_some() {
+    steps.failure = first_lost(steps.bench.machine, steps.bench.cells.len());
+    if steps.failure.is_some() {
         return;
     }
-    let Setting { states, wakers, .. } = sweep.bench.setting;
-    let facts = sweep.facts();
+    let Setting { states, wakers, .. } = steps.bench.setting;
+    let facts = steps.facts();
     let timers_stop = match wakers.frame {
-        _ if facts.gic.is_none() => return sweep.leave_out(Skip::NoGic),
+        _ if facts.gic.is_none() => return steps.leave_out(Skip::NoGic),
         _ if !facts.system_suspend => {
-            return sweep.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));
+            return steps.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));
         }
         // A timer that stops in a CPU idle state is assumed to stop in system suspend as well.
-        Err(why) if states.any_stops => return sweep.leave_out(Skip::TimerStops(why)),
+        Err(why) if states.any_stops => return steps.leave_out(Skip::TimerStops(why)),
         frame => frame.is_ok(),
     };
     let step = StepRounds {
@@ -48,5 +48,5 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
         who: Who::First(1),
         ..StepRounds::new(ActiveCpus::Alone, Action::SystemSuspend)
     };
-    sweep.run_step(SYSTEM, None, step);
+    steps.run_step(SYSTEM, None, step);
 }

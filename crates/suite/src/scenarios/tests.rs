@@ -58,7 +58,7 @@ struct Ran {
     printed: String,
 }
 
-/// Runs a plan in the same way as `output::run_all`.
+/// Runs a plan in the same way as `run_all`.
 fn run_with(fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
     run_counted(fake, bootargs, idle_states, &AtomicU64::new(0))
 }

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 use crate::bench::bench::{QUIET_US, lead_in};
 use crate::bench::states::Chosen;
-use crate::bench::steps::{self, Sweep};
+use crate::bench::steps::{self, Steps};
 use crate::bench::trials::{helper_of, neighbor_of};
 use crate::measure::{
     ActionEnd, After, Metric, Outcome, Race, Reason, Rejection, Round, Summary, Waker, Who,
@@ -125,7 +125,7 @@ const MAP_BYTES: usize = POINTS_MAX * (size_of::<Point>() + size_of::<u64>());
 
 /// The map of one CPU and state.
 struct RaceMap<'s, 'm> {
-    sweep: &'s mut Sweep<'m>,
+    steps: &'s mut Steps<'m>,
     state: Chosen,
     cpu: CpuIndex,
     active: ActiveCpus,
@@ -141,22 +141,22 @@ struct RaceMap<'s, 'm> {
     points: &'s mut Vec<Point>,
 }
 
-fn measure_steps(sweep: &mut Sweep<'_>) {
-    let states = sweep.bench.setting.states;
+fn measure_steps(steps: &mut Steps<'_>) {
+    let states = steps.bench.setting.states;
     let core = states.core.filter(|core| states.deepest != Some(*core));
     let mut points = Vec::with_capacity(POINTS_MAX);
     for (state, variants) in [(core, &CORE), (states.deepest, &DEEPEST)] {
-        let Some(state) = sweep.usable(state) else {
+        let Some(state) = steps.usable(state) else {
             continue;
         };
         if state.timer_stops {
-            sweep.leave_out(Skip::OwnTimerStops);
+            steps.leave_out(Skip::OwnTimerStops);
             continue;
         }
-        for active in sweep.bench.setting.plan.neighbors.iter() {
-            for cpu in CpuIndex::all(sweep.bench.cells.len()) {
-                let Some((who, waker)) = participants(sweep, cpu, active) else {
-                    sweep.leave_out(Skip::NoNeighbor);
+        for active in steps.bench.setting.plan.neighbors.iter() {
+            for cpu in CpuIndex::all(steps.bench.cells.len()) {
+                let Some((who, waker)) = participants(steps, cpu, active) else {
+                    steps.leave_out(Skip::NoNeighbor);
                     continue;
                 };
                 let mut map = RaceMap {
@@ -168,18 +168,18 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
                     active,
                     who,
                     waker,
-                    sweep,
+                    steps,
                 };
                 map.points.clear();
-                map.sweep.bench.trials = 0;
+                map.steps.bench.trials = 0;
                 map.measure();
                 map.add_cells(variants);
-                let state = &sweep.bench.cells[cpu.index()];
+                let state = &steps.bench.cells[cpu.index()];
                 let valid = points.len() as u32;
-                sweep.bench.attempts = valid + state.rejected_total();
+                steps.bench.attempts = valid + state.rejected_total();
                 // Disturbed suspends are not the firmware's fault.
-                let asked = sweep.bench.attempts - state.rejected[Reason::Overlap as usize];
-                sweep.close_step(cpu, valid, asked.max(1));
+                let asked = steps.bench.attempts - state.rejected[Reason::Overlap as usize];
+                steps.close_step(cpu, valid, asked.max(1));
             }
         }
     }
@@ -187,8 +187,8 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
 
 /// Returns the CPUs that suspend while the map for `cpu` is measured, and what wakes a CPU that its
 /// interrupt does not wake. Returns None if this map cannot be measured.
-fn participants(sweep: &Sweep<'_>, cpu: CpuIndex, active: ActiveCpus) -> Option<(Who, Waker)> {
-    let bench = &sweep.bench;
+fn participants(steps: &Steps<'_>, cpu: CpuIndex, active: ActiveCpus) -> Option<(Who, Waker)> {
+    let bench = &steps.bench;
     let (cpus, lead) = (bench.setting.cpus, bench.lead());
     let helper = if cpu == lead {
         helper_of(bench.machine, cpus, lead)
@@ -209,10 +209,10 @@ fn participants(sweep: &Sweep<'_>, cpu: CpuIndex, active: ActiveCpus) -> Option<
 impl RaceMap<'_, '_> {
     /// Takes the points of the map.
     fn measure(&mut self) {
-        let plan = self.sweep.bench.setting.plan;
+        let plan = self.steps.bench.setting.plan;
         let end = self.find_end();
         self.down += end;
-        self.sweep.bench.clear_cells();
+        self.steps.bench.clear_cells();
         let last = u64::from(plan.offsets) - 1;
         for nth in 0..=last {
             self.add_points(end * nth / last);
@@ -244,7 +244,7 @@ impl RaceMap<'_, '_> {
 
     /// Finds an offset from which on the CPU is down, because its wake-up takes the same time.
     fn find_end(&mut self) -> u64 {
-        let longest = self.sweep.bench.us(LONGEST_US);
+        let longest = self.steps.bench.us(LONGEST_US);
         let first = self.run(longest);
         self.down = 2 * ticks_between(first.start, first.before);
         let from_call = ticks_between(first.before, first.due);
@@ -265,7 +265,7 @@ impl RaceMap<'_, '_> {
 
     /// Adds the points for an offset, in order.
     fn add_points(&mut self, offset: u64) {
-        for _ in 0..self.sweep.bench.setting.plan.repeats {
+        for _ in 0..self.steps.bench.setting.plan.repeats {
             if let Some(point) = (0..TRIES).find_map(|_| self.point(offset)) {
                 let index = self
                     .points
@@ -281,7 +281,7 @@ impl RaceMap<'_, '_> {
         // At offset 0, the interrupt is already pending.
         let after = if offset == 0 { 0 } else { self.lead + offset };
         let outcome = self.run(after);
-        let bench = &mut self.sweep.bench;
+        let bench = &mut self.steps.bench;
         let Some(ending) = ending(&outcome, bench.pmf) else {
             let rejection = match outcome.judge(false) {
                 Err(rejection) if outcome.end != ActionEnd::WokenByFallback => rejection,
@@ -316,7 +316,7 @@ impl RaceMap<'_, '_> {
             cpu: self.cpu,
             after,
         };
-        let bench = &mut self.sweep.bench;
+        let bench = &mut self.steps.bench;
         let round = Round {
             race: Some(race),
             sleep: after + self.down + bench.us(PATIENCE_US),
@@ -335,7 +335,7 @@ impl RaceMap<'_, '_> {
     /// of the rejected suspends.
     fn add_cells(&mut self, variants: &[Variant; 5]) {
         let mut column = Vec::with_capacity(self.points.len());
-        let mut counts = self.sweep.bench.cells[self.cpu.index()].counts();
+        let mut counts = self.steps.bench.cells[self.cpu.index()].counts();
         for (index, variant) in variants.iter().enumerate() {
             let (mut first, mut last) = (None, None);
             column.clear();
@@ -358,7 +358,7 @@ impl RaceMap<'_, '_> {
                 cpus: self.active,
                 ..CellStep::of(*variant)
             };
-            let cell = self.sweep.bench.push_cell(self.cpu, step, series);
+            let cell = self.steps.bench.push_cell(self.cpu, step, series);
             cell.counts = Some(core::mem::take(&mut counts));
             cell.helper = self.waker.helper();
             cell.wake_source = Some(WakeSource::OwnTimers);

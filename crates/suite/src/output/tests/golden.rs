@@ -16,8 +16,8 @@ use hardware::spec::caches::Caches;
 use hardware::spec::psci::ReturnCode;
 use hardware::text::prose::{COLUMNS, is_too_wide};
 
+use crate::output;
 use crate::output::header::{cpu_clocks, frequencies, header as print_header};
-use crate::output::run as output;
 use crate::output::summary::ClosingSummary;
 
 /// Compares the text with `expected/NAME.txt`.

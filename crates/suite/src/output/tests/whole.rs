@@ -16,7 +16,8 @@ use sync::Heap;
 
 use super::golden::check;
 use crate::output::summary::ClosingSummary;
-use crate::output::{header, run as output, run_all};
+use crate::output::{self, header};
+use crate::run_all;
 use crate::scenarios::tests::{STATES, stopping};
 
 /// Returns a run on the fake machine, before any scenario has run.

@@ -1,6 +1,6 @@
 //! The six scenarios in TFTF's suite.
 
-use crate::bench::suite;
+use crate::bench::tftf_suite;
 use crate::bench::wakers::PLACEMENTS;
 use crate::measure::Metric;
 use crate::plan::{ActiveCpus, StateChoice};
@@ -14,7 +14,7 @@ pub(super) const SUSPEND_DEEP_PARALLEL: Descriptor = Descriptor {
     name: "Suspend to deepest power level on all cores in parallel",
     cpus: ActiveCpus::All,
     states: UsedStates::One(StateChoice::Deepest),
-    heap: |size, _| suite::heap(size, PLACEMENTS),
+    heap: |size, _| tftf_suite::heap(size, PLACEMENTS),
     ..Descriptor::SUITE
 };
 
@@ -30,7 +30,7 @@ pub(super) const CPU_SUSPEND_PARALLEL: Descriptor = Descriptor {
     name: "CPU suspend on all cores in parallel",
     cpus: ActiveCpus::All,
     states: UsedStates::One(StateChoice::Core),
-    heap: |size, _| suite::heap(size, PLACEMENTS),
+    heap: |size, _| tftf_suite::heap(size, PLACEMENTS),
     ..Descriptor::SUITE
 };
 

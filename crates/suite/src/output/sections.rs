@@ -11,21 +11,18 @@
 
 use alloc::format;
 use core::fmt::{self, Write};
-use core::sync::atomic::AtomicU64;
 
 use crate::findings::{Subject, Verbosity, findings_of, list as listed};
-use crate::measure::Machine;
-use crate::model::{ClosingLine, End, Job, LeftOutState, Run, Scenario, Status, Verdict, jobs};
-use crate::plan::{Method, ScenarioId, WARM_TITLE, WordSet};
+use crate::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
+use crate::plan::{Method, ScenarioId, WARM_TITLE};
 use crate::record::Writer;
-use hardware::board::{CpuIndex, IdleStates, LeftOut, NoFrame};
+use hardware::board::NoFrame;
 use hardware::text::prose::paragraph;
-use sync::Heap;
 
-use super::header::{cpu_clocks, frequencies, header};
+use super::header::{cpu_clocks, frequencies};
 use super::summary::ClosingSummary;
 use super::tftf_lines;
-use crate::bench::{Setting, States, Wakers, measure};
+use crate::bench::{States, Wakers};
 
 /// Prints the name of the next scenario before it is measured, so that it appears in the log even
 /// if the run ends there.
@@ -68,7 +65,7 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
 }
 
 /// Prints the board's idle states that are not used, and what is odd about the states in the plan.
-fn state_notes(out: &mut dyn Write, run: &Run, states: &States) -> fmt::Result {
+pub(crate) fn state_notes(out: &mut dyn Write, run: &Run, states: &States) -> fmt::Result {
     for state in &run.left_out {
         paragraph(out, "Warning: ", 9, &state.sentence())?;
     }
@@ -82,18 +79,8 @@ fn state_notes(out: &mut dyn Write, run: &Run, states: &States) -> fmt::Result {
     Ok(())
 }
 
-/// Adds the states that the firmware does not accept to those that are left out.
-fn add_foreign(run: &mut Run, states: &States, idle_states: &IdleStates<'_>) {
-    for state in &idle_states.usable {
-        if states.foreign.contains(&state.power_state) {
-            let reason = LeftOut::OtherFormat(state.power_state);
-            run.left_out.push(LeftOutState::new(state.name, reason));
-        }
-    }
-}
-
 /// Prints the results of the wake-up source trials, or nothing if no measured state stops a timer.
-pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
+pub(crate) fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
     for (power_state, cpu) in &wakers.undeclared {
         let text = format!(
             "CPU {}'s timer did not wake it from {power_state:#010x}, but an SGI did: the idle \
@@ -167,74 +154,4 @@ pub fn closing(
     summary.write(out, run)?;
     ClosingLine::Ended(&totals).print(out)?;
     Ok(verdict)
-}
-
-/// Runs the plan of `run`, which has no results yet, prints the results, and returns the verdict.
-/// `heap` must be at least the size given by [`crate::bench::Needs`]; each scenario frees all
-/// memory that it takes from it. `samples` holds the [`crate::measure::SampleCount`] of the current
-/// scenario.
-pub fn run_all<M: Machine>(
-    machine: &mut M,
-    mut run: Run,
-    idle_states: &IdleStates<'_>,
-    out: &mut dyn Write,
-    heap: &Heap,
-    samples: &AtomicU64,
-) -> Result<Verdict, fmt::Error> {
-    let mut plan = run.plan.expect("a new run has a plan");
-    if machine.facts().no_cpu_off.is_some() {
-        plan.methods = WordSet::of(&[Method::Warm]);
-        run.plan = run.plan.map(|_| plan);
-    }
-    let format = machine.facts().state_format;
-    let mut states = States::choose(idle_states, &plan, format);
-    run.left_out = idle_states
-        .left_out
-        .iter()
-        .map(LeftOutState::from)
-        .collect();
-    add_foreign(&mut run, &states, idle_states);
-    header(out, &run)?;
-    state_notes(out, &run, &states)?;
-    let mut wakers = Wakers::untried(machine.facts());
-    let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
-    records.machine(out, &run)?;
-    let mut summary = ClosingSummary::new(&plan);
-    for job in jobs(&plan) {
-        let Job::Measure(mut key) = job else {
-            wakers.try_out(machine, &run.cpus, &plan, &mut states);
-            wake_trials(out, &run, &wakers)?;
-            if let Some(facts) = &mut run.facts
-                && facts.frame != wakers.frame
-            {
-                facts.frame = wakers.frame;
-                records.facts(out, *facts)?;
-            }
-            continue;
-        };
-        heap.mark();
-        let has_warm_twin = plan.methods.contains(Method::Warm) && key.id.is_suite();
-        if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
-            // An earlier scenario has shown that CPU_OFF is not supported.
-            key.method = Method::Warm;
-        }
-        begin_scenario(out, key.id, key.method)?;
-        let setting = Setting {
-            plan: &plan,
-            cpus: &run.cpus,
-            states: &states,
-            wakers: &wakers,
-            samples,
-        };
-        let group = measure(machine, setting, key, out)?;
-        scenario(out, &run, &group)?;
-        records.scenario(out, &group)?;
-        summary.add(&run, &group);
-        drop(group);
-        heap.release();
-    }
-    for (index, cpu) in CpuIndex::all(run.cpus.len()).zip(&mut run.cpus) {
-        cpu.identity = machine.identity(index);
-    }
-    closing(out, &run, &summary, &mut records)
 }

@@ -1,0 +1,95 @@
+//! Performs a run: measures each scenario of the plan, and prints and records its results before the
+//! next one begins.
+
+use core::fmt::{self, Write};
+use core::sync::atomic::AtomicU64;
+
+use hardware::board::{CpuIndex, IdleStates, LeftOut};
+use sync::Heap;
+
+use crate::bench::{Setting, States, Wakers, measure};
+use crate::measure::Machine;
+use crate::model::{Job, LeftOutState, Run, Verdict, jobs};
+use crate::output::{self, ClosingSummary};
+use crate::plan::{Method, WordSet};
+use crate::record::Writer;
+
+/// Runs the plan of `run`, which has no results yet, prints the results, and returns the verdict.
+/// `heap` must be at least the size given by [`crate::bench::Needs`]; each scenario frees all
+/// memory that it takes from it. `samples` holds the [`crate::measure::SampleCount`] of the current
+/// scenario.
+pub fn run_all<M: Machine>(
+    machine: &mut M,
+    mut run: Run,
+    idle_states: &IdleStates<'_>,
+    out: &mut dyn Write,
+    heap: &Heap,
+    samples: &AtomicU64,
+) -> Result<Verdict, fmt::Error> {
+    let mut plan = run.plan.expect("a new run has a plan");
+    if machine.facts().no_cpu_off.is_some() {
+        plan.methods = WordSet::of(&[Method::Warm]);
+        run.plan = run.plan.map(|_| plan);
+    }
+    let format = machine.facts().state_format;
+    let mut states = States::choose(idle_states, &plan, format);
+    run.left_out = idle_states
+        .left_out
+        .iter()
+        .map(LeftOutState::from)
+        .collect();
+    add_foreign(&mut run, &states, idle_states);
+    output::header(out, &run)?;
+    output::state_notes(out, &run, &states)?;
+    let mut wakers = Wakers::untried(machine.facts());
+    let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
+    records.machine(out, &run)?;
+    let mut summary = ClosingSummary::new(&plan);
+    for job in jobs(&plan) {
+        let Job::Measure(mut key) = job else {
+            wakers.try_out(machine, &run.cpus, &plan, &mut states);
+            output::wake_trials(out, &run, &wakers)?;
+            if let Some(facts) = &mut run.facts
+                && facts.frame != wakers.frame
+            {
+                facts.frame = wakers.frame;
+                records.facts(out, *facts)?;
+            }
+            continue;
+        };
+        heap.mark();
+        let has_warm_twin = plan.methods.contains(Method::Warm) && key.id.is_suite();
+        if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
+            // An earlier scenario has shown that CPU_OFF is not supported.
+            key.method = Method::Warm;
+        }
+        output::begin_scenario(out, key.id, key.method)?;
+        let setting = Setting {
+            plan: &plan,
+            cpus: &run.cpus,
+            states: &states,
+            wakers: &wakers,
+            samples,
+        };
+        let group = measure(machine, setting, key, out)?;
+        output::scenario(out, &run, &group)?;
+        records.scenario(out, &group)?;
+        summary.add(&run, &group);
+        drop(group);
+        heap.release();
+    }
+    for (index, cpu) in CpuIndex::all(run.cpus.len()).zip(&mut run.cpus) {
+        cpu.identity = machine.identity(index);
+    }
+    output::closing(out, &run, &summary, &mut records)
+}
+
+/// Adds the states that the firmware does not accept to those that are left out.
+fn add_foreign(run: &mut Run, states: &States, idle_states: &IdleStates<'_>) {
+    for state in &idle_states.usable {
+        if states.foreign.contains(&state.power_state) {
+            let reason = LeftOut::OtherFormat(state.power_state);
+            run.left_out.push(LeftOutState::new(state.name, reason));
+        }
+    }
+}
