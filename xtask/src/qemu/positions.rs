@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hardware::image::{IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET};
-use hardware::text::plural::plural;
+use hardware::text::plural::Plural;
 use itertools::Itertools;
 use regex::Regex;
 
@@ -77,7 +77,7 @@ fn lines(registers: &str, map: &NamedMemory) -> Vec<String> {
             [first, .., last] => format!("{first}-{last}"),
             _ => run.iter().join(""),
         });
-        let (cpus, ranges) = (plural(numbers.len(), "CPU"), ranges.join(", "));
+        let (cpus, ranges) = (Plural(numbers.len() as u64, "CPU"), ranges.join(", "));
         format!("{cpus} {ranges}: {place}")
     };
     places.into_iter().map(line).collect()

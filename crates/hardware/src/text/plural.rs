@@ -28,11 +28,6 @@ impl fmt::Display for Plural {
     }
 }
 
-/// Returns the singular or plural of `what`, depending on `count`.
-pub fn plural(count: usize, what: &'static str) -> String {
-    Plural(count as u64, what).to_string()
-}
-
 /// Returns a count and a noun: `1 CPU`, `2 CPUs`.
 pub fn many(count: usize, what: &'static str) -> String {
     Many(count as u64, what).to_string()

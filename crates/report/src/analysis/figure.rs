@@ -8,7 +8,7 @@ use itertools::Itertools as _;
 use serde::Serialize;
 use suite::measure::{Metric, Summary, Unit};
 use suite::model::{Cell, CellSeries, CellStep, FigureScale, Scenario, Series};
-use suite::plan::{Axis, ScenarioId};
+use suite::plan::ScenarioId;
 
 use crate::log::LoggedRun;
 
@@ -210,9 +210,5 @@ pub const fn axis_heading(id: ScenarioId) -> &'static str {
 
 /// Formats a value of the quantity that a scenario varies, for a table cell.
 pub fn axis_text(id: ScenarioId, x: u64) -> String {
-    if id.axis().is_some_and(Axis::has_names) {
-        format!("{x:#010x}")
-    } else {
-        x.to_string()
-    }
+    id.axis().map_or_else(|| x.to_string(), |axis| axis.text(x))
 }

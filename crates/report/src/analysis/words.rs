@@ -1,6 +1,7 @@
 //! Formats CPUs and durations for use in sentences.
 
 use hardware::board::CpuIndex;
+use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use suite::model::{Label, Run};
 
@@ -37,34 +38,38 @@ pub(super) fn range_text(
 
 /// Formats the range of durations, which are in nanoseconds, or in ticks if the clock is unknown.
 pub(super) fn durations_text(run: &Run, durations: impl Iterator<Item = f64>) -> String {
-    let is_clock_known = run.clock().is_known();
     range_text(durations, |duration| {
-        if !is_clock_known && duration == 1.0 {
-            "1 tick".to_owned()
-        } else if !is_clock_known {
-            format!("{} ticks", decimal(duration))
-        } else if duration.abs() < 1000.0 {
-            format!("{} ns", decimal(duration))
-        } else {
-            // Rounds halves up, as tables do.
-            format!("{:.2} us", (duration / 10.0 + 0.5).floor() / 100.0)
-        }
+        with_unit(run.clock(), duration, &decimal(duration))
     })
+}
+
+/// Formats a duration from [`super::figure::FigureKey::per_operation`] with its unit.
+pub(super) fn time(run: &Run, value: f64) -> String {
+    with_unit(run.clock(), value, &format!("{value:.2}"))
+}
+
+/// Formats a duration with its unit: in microseconds or, if it is short or the clock is unknown, as
+/// `number`.
+fn with_unit(clock: Clock, duration: f64, number: &str) -> String {
+    if !clock.is_known() && number == "1" {
+        "1 tick".to_owned()
+    } else if !clock.is_known() {
+        format!("{number} ticks")
+    } else if duration.abs() < 1000.0 {
+        format!("{number} ns")
+    } else {
+        format!("{} us", us_text(duration))
+    }
+}
+
+/// Converts nanoseconds to microseconds with two decimal places. Rounds halves up, as the suite's
+/// tables do.
+pub(crate) fn us_text(ns: f64) -> String {
+    format!("{:.2}", (ns / 10.0 + 0.5).floor() / 100.0)
 }
 
 /// Formats a number with at most two decimal places.
 fn decimal(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// Formats a duration from [`super::figure::FigureKey::per_operation`] with its unit.
-pub(super) fn time(run: &Run, value: f64) -> String {
-    if !run.clock().is_known() {
-        format!("{value:.2} ticks")
-    } else if value.abs() < 1000.0 {
-        format!("{value:.2} ns")
-    } else {
-        format!("{:.2} us", value / 1000.0)
-    }
 }

@@ -3,6 +3,7 @@
 use hardware::spec::ticks::Clock;
 
 use crate::analysis::history::HistoryRow;
+use crate::analysis::words::us_text;
 use crate::log::LoggedRun;
 
 /// Formats a value in the unit used by the suite's tables or, for a step, per operation.
@@ -11,8 +12,7 @@ pub(super) fn value_text(clock: Clock, is_of_step: bool, value: f64) -> String {
         (true, _) if value.abs() >= 1000.0 => format!("{value:.0}"),
         (true, _) => format!("{value:.2}"),
         (false, false) => value.to_string(),
-        // Halves are rounded up, as in other tables.
-        (false, true) => format!("{:.2}", (value / 10.0 + 0.5).floor() / 100.0),
+        (false, true) => us_text(value),
     }
 }
 

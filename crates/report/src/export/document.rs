@@ -1,7 +1,7 @@
 //! A report as a list of blocks, from which the human-readable formats are generated.
 
 use serde::Serialize;
-use suite::model::Scenario;
+use suite::model::{FigureScale, Scenario};
 
 use super::html::Chart;
 use crate::log::LoggedRun;
@@ -72,7 +72,6 @@ pub struct Charts<'r> {
 impl Charts<'_> {
     /// Converts ticks to the unit of the tables.
     pub(crate) fn value(&self, ticks: u64) -> f64 {
-        let ns = self.run.ns(ticks);
-        ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)
+        FigureScale::of_durations(self.run.clock()).value(ticks)
     }
 }

@@ -6,7 +6,8 @@ use itertools::Itertools as _;
 use serde::Serialize;
 use suite::findings::list;
 use suite::model::{
-    Cell, ClosingLine, End, Run, RunId, Scenario, Skip, Status, Totals, Verdict, parse_totals,
+    Cell, ClosingLine, End, FigureScale, Run, RunId, Scenario, Skip, Status, Totals, Verdict,
+    parse_totals, skipped_name,
 };
 use suite::plan::{Method, ScenarioId};
 
@@ -154,25 +155,18 @@ impl LoggedRun {
 
     /// Returns `ticks` in nanoseconds, truncated as in RT_INSTR lines.
     pub fn ns(&self, ticks: u64) -> Option<u64> {
-        self.run.clock().ns(ticks)
+        self.clock().ns(ticks)
     }
 
     /// Returns a duration in the unit used in the tables: `12.34` (us), or ticks if the frequency
     /// is unknown.
     pub fn duration(&self, ticks: u64) -> String {
-        match self.run.clock().centi_us(ticks) {
-            Some(value) => format!("{}.{:02}", value / 100, value % 100),
-            None => ticks.to_string(),
-        }
+        FigureScale::of_durations(self.clock()).text(ticks)
     }
 
     /// Returns the unit of [`Self::duration`].
     pub fn unit(&self) -> &'static str {
-        if self.run.clock().is_known() {
-            "us"
-        } else {
-            "ticks"
-        }
+        FigureScale::of_durations(self.clock()).name()
     }
 
     /// Returns the first scenario with this ID and method.
@@ -227,10 +221,7 @@ impl LoggedRun {
 
     /// Returns what was skipped in a scenario: the scenario itself, or its rows by reason.
     fn skips(&self, scenario: &Scenario) -> Vec<String> {
-        let mut name = scenario.id.tag().to_owned();
-        if scenario.id.is_suite() && scenario.method == Method::Warm {
-            name.push_str(", method warm");
-        }
+        let name = skipped_name(scenario.id, scenario.method);
         let mut skips = Vec::new();
         match scenario.status {
             Status::Skipped(Skip::NotStated) => skips.push(name.clone()),

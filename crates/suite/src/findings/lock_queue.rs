@@ -27,8 +27,70 @@ const R2_SOME: u8 = 50;
 /// step in the queue.
 const FAR_LONGER: u64 = 2;
 
-/// The instant at which a CPU went down, its index, and its Powerdown time.
-pub type Arrival = (u64, CpuIndex, u64);
+/// A CPU that went down together with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrival {
+    /// The counter value at which it went down.
+    pub at: u64,
+    /// The CPU.
+    pub cpu: CpuIndex,
+    /// Its Powerdown figure in ticks.
+    pub powerdown: u64,
+    /// The part of that figure without the long cache flushes of this CPU and of earlier ones.
+    pub queued: u64,
+}
+
+/// The CPUs of a scenario in the order in which they went down, and the line fitted to their
+/// Powerdown.
+#[derive(Debug)]
+pub struct LockQueue {
+    /// The CPUs.
+    pub arrivals: Vec<Arrival>,
+    /// The CPUs with long cache flushes.
+    pub long_flushes: CpuSet,
+    /// The line fitted to [`Arrival::queued`].
+    pub line: FittedLine,
+}
+
+impl LockQueue {
+    /// Fits the line. Returns None if timestamps do not show the order, or if no line fits.
+    pub fn of(scenario: &Scenario) -> Option<Self> {
+        if !scenario.has_order() {
+            return None;
+        }
+        let arrival = |cell: &Cell| {
+            let powerdown = cell.figure(Metric::Powerdown)?;
+            Some(Arrival {
+                at: cell.went_down()?,
+                cpu: cell.cpu,
+                powerdown,
+                queued: powerdown,
+            })
+        };
+        let mut arrivals: Vec<Arrival> = scenario.cells.iter().filter_map(arrival).collect();
+        arrivals.sort_unstable();
+        let long_flushes = subtract_long_flushes(scenario, &mut arrivals);
+        Some(Self {
+            line: FittedLine::through(points(&arrivals))?,
+            arrivals,
+            long_flushes,
+        })
+    }
+
+    /// Returns true if the line shows a queue, with even or uneven steps.
+    pub fn is_queue(&self) -> bool {
+        self.line.slope > 0 && self.line.r2_percent >= R2_SOME
+    }
+
+    fn is_even(&self) -> bool {
+        self.line.slope > 0 && self.line.r2_percent >= R2_EVEN
+    }
+}
+
+/// Returns each position in the queue, with the CPU's figure.
+fn points(arrivals: &[Arrival]) -> impl Iterator<Item = (u64, u64)> + Clone {
+    (0..).zip(arrivals.iter().map(|arrival| arrival.queued))
+}
 
 /// Determines whether CPUs that go down together wait for one another, and for how long. This
 /// requires timestamps, because nothing else shows the order in which CPUs go down.
@@ -43,63 +105,45 @@ pub(super) fn find_lock_queue(
 }
 
 fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Finding> {
-    if !scenario.has_order() {
-        return None;
-    }
-    let arrival =
-        |cell: &Cell| Some((cell.went_down()?, cell.cpu, cell.figure(Metric::Powerdown)?));
-    let mut arrivals: Vec<Arrival> = scenario.cells.iter().filter_map(arrival).collect();
-    arrivals.sort_unstable();
-    let long = without_long_flushes(scenario, &mut arrivals);
-    let points = || (0..).zip(arrivals.iter().map(|(_, _, powerdown)| *powerdown));
-    let line = FittedLine::through(points())?;
+    let queue = LockQueue::of(scenario)?;
     let residual = if verbosity.is_full() {
-        residual(points())
+        residual(points(&queue.arrivals))
     } else {
         None
     };
-    let mut sentence = sentence(run, line, &long);
+    let mut sentence = sentence(run, &queue);
+    let cpus = || queue.arrivals.iter().map(|arrival| arrival.cpu);
     if let Some(residual) = residual {
-        if is_even(line) {
+        if queue.is_even() {
             let residual = run.clock().span(residual);
             sentence += &format!(
                 " The CPUs go down one after another; all figures are within {residual} of the \
                  line."
             );
         }
-        let cpus = words::cpus(run, arrivals.iter().map(|(_, cpu, _)| *cpu));
-        sentence += &format!(" In this order: CPU {cpus}.");
+        sentence += &format!(" In this order: CPU {}.", words::cpus(run, cpus()));
     }
     Some(Finding {
         kind: LOCK_QUEUE,
         sentence,
-        cpus: arrivals.iter().map(|(_, cpu, _)| *cpu).collect(),
+        cpus: cpus().collect(),
         metrics: vec![Metric::Powerdown],
         evidence: Evidence::Fit(FitQuality {
-            n: line.n,
-            r2_percent: line.r2_percent,
+            n: queue.line.n,
+            r2_percent: queue.line.r2_percent,
             residual_ns: residual.and_then(|ticks| run.clock().ns(ticks)),
             by_stamps: true,
         }),
     })
 }
 
-fn is_even(line: FittedLine) -> bool {
-    line.slope > 0 && line.r2_percent >= R2_EVEN
-}
-
-/// Returns true if the line fitted to Powerdown shows a queue, with even or uneven steps.
-pub fn is_queue(line: FittedLine) -> bool {
-    line.slope > 0 && line.r2_percent >= R2_SOME
-}
-
-fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
-    let (n, r2) = (line.n, u32::from(line.r2_percent));
-    let step = run.clock().span(line.slope.try_into().unwrap_or(0));
+fn sentence(run: &Run, queue: &LockQueue) -> String {
+    let (n, r2) = (queue.line.n, u32::from(queue.line.r2_percent));
+    let step = run.clock().span(queue.line.slope.try_into().unwrap_or(0));
     let order = "position in ENTER_HW_LOW_PWR order";
-    let mut text = if is_even(line) {
+    let mut text = if queue.is_even() {
         format!("Lock queue: powerdown grows by {step} with each {order}")
-    } else if is_queue(line) {
+    } else if queue.is_queue() {
         format!(
             "Lock queue: powerdown grows with the {order}, though not evenly: by {step} on average"
         )
@@ -107,6 +151,7 @@ fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
         format!("No visible lock queue: powerdown does not grow with the {order}")
     };
     text += &format!(" ({n} CPUs, R2 {r2} %)");
+    let long = &queue.long_flushes;
     if !long.is_empty() {
         let flushes = Plural(long.iter().count() as u64, "cache flush");
         let cpus = words::cpus(run, long.iter());
@@ -115,10 +160,10 @@ fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
     text + "."
 }
 
-/// Subtracts long cache flushes from the Powerdown times of their own CPUs and of all later CPUs,
-/// and returns the CPUs that flush. `arrivals` must be in chronological order.
-pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> CpuSet {
-    let flush = |(_, cpu, _): &Arrival| scenario.cell(*cpu)?.figure(Metric::CacheFlush);
+/// Subtracts long cache flushes from what their own CPUs and all later CPUs queued, and returns the
+/// CPUs that flush. `arrivals` must be in chronological order.
+fn subtract_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> CpuSet {
+    let flush = |arrival: &Arrival| scenario.cell(arrival.cpu)?.figure(Metric::CacheFlush);
     let flushes: Option<Vec<u64>> = arrivals.iter().map(flush).collect();
     let mut long = CpuSet::default();
     let Some(flushes) = flushes else {
@@ -126,12 +171,12 @@ pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> Cp
     };
     let median = lower_median(&mut flushes.clone());
     let mut ahead = 0u64;
-    for ((_, cpu, powerdown), flush) in arrivals.iter_mut().zip(flushes) {
+    for (arrival, flush) in arrivals.iter_mut().zip(flushes) {
         if flush > median.saturating_mul(FAR_LONGER) {
             ahead = ahead.saturating_add(flush - median);
-            long.insert(*cpu);
+            long.insert(arrival.cpu);
         }
-        *powerdown = powerdown.saturating_sub(ahead);
+        arrival.queued = arrival.powerdown.saturating_sub(ahead);
     }
     long
 }

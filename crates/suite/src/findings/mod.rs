@@ -18,12 +18,12 @@ mod subject;
 mod tests;
 mod waited;
 mod wake_source;
-mod words;
+pub(crate) mod words;
 
 pub use self::failed_checks::FAILED_CHECK;
 pub use self::last_man::LAST_MAN;
 pub use self::left_out::LEFT_OUT;
-pub use self::lock_queue::{Arrival, LOCK_QUEUE, is_queue, without_long_flushes};
+pub use self::lock_queue::{Arrival, LOCK_QUEUE, LockQueue};
 pub use self::lost::LOST;
 pub use self::not_counted::NOT_COUNTED;
 pub use self::resolution::tick_ns;

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
 use hardware::text::join::append;
-use hardware::text::plural::Many;
 
 use super::subject::Subject;
 use super::words;
@@ -52,8 +51,8 @@ pub(super) fn find_not_counted(&Subject { run, scenario, .. }: &Subject<'_>) -> 
             .filter(|first| first.reason != Reason::Companion)?;
         Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))
     });
-    let (attempts, first) = (Many(all, "attempt"), first.unwrap_or_default());
-    let sentence = format!("Not counted: {attempts}: {by_reason}{first}.");
+    by_reason += &first.unwrap_or_default();
+    let sentence = words::not_counted(all, &by_reason);
     let cpus = rejected.iter().map(|(cpu, _)| *cpu);
     [Finding::by_counts(NOT_COUNTED, sentence, cpus)].into()
 }

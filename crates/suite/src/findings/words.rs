@@ -7,6 +7,7 @@ use core::fmt::Display;
 use crate::model::Run;
 use hardware::board::CpuIndex;
 use hardware::text::join::join;
+use hardware::text::plural::Many;
 
 /// Returns the first few items, separated by commas, and how many more there are. A list of
 /// hundreds of CPUs or clusters would not help the reader.
@@ -22,6 +23,11 @@ pub fn list<T: Display>(mut items: impl Iterator<Item = T>) -> String {
 /// Returns the names of the CPUs, in the given order.
 pub(crate) fn cpus(run: &Run, indices: impl Iterator<Item = CpuIndex>) -> String {
     list(indices.map(|cpu| run.label(cpu)))
+}
+
+/// Returns the sentence about attempts that do not count. `reasons` lists how many have each reason.
+pub(crate) fn not_counted(attempts: u64, reasons: &str) -> String {
+    format!("Not counted: {}: {reasons}.", Many(attempts, "attempt"))
 }
 
 /// Returns the minimum and maximum of `values`.

@@ -40,20 +40,8 @@ impl Instant {
 
     /// Returns the index in [`Self::ALL`].
     fn index(self) -> usize {
-        match self {
-            Self::Before => 0,
-            Self::Stamp(Stamp::EnterPsci) => 1,
-            Self::Stamp(Stamp::EnterCflush) => 2,
-            Self::Stamp(Stamp::ExitCflush) => 3,
-            Self::Stamp(Stamp::EnterHwLowPwr) => 4,
-            Self::Due => 5,
-            Self::Stamp(Stamp::ExitHwLowPwr) => 6,
-            Self::Stamp(Stamp::ExitPsci) => 7,
-            Self::After => 8,
-            Self::TurnedOn => 9,
-            Self::Entered => 10,
-            Self::SeenOff => 11,
-        }
+        let position = Self::ALL.iter().position(|other| *other == self);
+        position.expect("ALL contains every instant")
     }
 }
 

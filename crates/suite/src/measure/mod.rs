@@ -28,6 +28,6 @@ pub use self::round::{
     After, Interrupt, InterruptedCall, OsInitiated, Race, Round, Waker, Who, Window,
 };
 pub use self::sample_count::SampleCount;
-pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median, residual};
+pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median, lower_median_by, residual};
 pub use self::tally::{Account, LatencyKind, RunningSummary, Schedule, Tally};
 pub use self::wait_limits::{FINISH_US, WaitLimits};

@@ -8,6 +8,8 @@
 //!   Association 88 (1993).
 //! * A p-quantile is reported only if n >= 1 / (1 - p).
 
+use core::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 /// The minimum number of samples for a 99th percentile.
@@ -59,14 +61,22 @@ impl Summary {
 /// Sorts `values` and returns the median (the lower of the middle two), or 0 if there are no
 /// values.
 pub fn lower_median(values: &mut [u64]) -> u64 {
-    values.sort_unstable();
+    lower_median_by(values, u64::cmp)
+}
+
+/// Does the same as [`lower_median`] for values that are sorted with `compare`.
+pub fn lower_median_by<T: Copy + Default>(
+    values: &mut [T],
+    compare: impl FnMut(&T, &T) -> Ordering,
+) -> T {
+    values.sort_unstable_by(compare);
     of_rank(values, 50)
 }
 
 /// Returns the value of rank ceil(n * percent / 100) among sorted values; 0 if there are none.
-fn of_rank(sorted: &[u64], percent: u64) -> u64 {
+fn of_rank<T: Copy + Default>(sorted: &[T], percent: u64) -> T {
     let index = rank(sorted.len() as u64, percent).wrapping_sub(1);
-    sorted.get(index as usize).copied().unwrap_or(0)
+    sorted.get(index as usize).copied().unwrap_or_default()
 }
 
 /// Returns the rank of a quantile among `n` values, counting from 1.

@@ -34,7 +34,7 @@ pub use self::scale::FigureScale;
 pub(crate) use self::scenario::is_tftf;
 pub use self::scenario::{Conditions, Scenario, ScenarioKey, Status};
 pub use self::series::{BinCounts, Series};
-pub use self::skip::{Skip, Undecided};
+pub use self::skip::{Skip, Undecided, skipped_name};
 pub use self::totals::Totals;
 pub use self::verdict::{ClosingLine, PREFIX, Verdict, parse_line, parse_totals};
 pub use self::wake_source::WakeSource;

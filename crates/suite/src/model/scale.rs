@@ -31,6 +31,16 @@ impl FigureScale {
         }
     }
 
+    /// Returns the scale of tables and charts for durations that do not belong to a metric.
+    pub fn of_durations(clock: Clock) -> Self {
+        Self {
+            clock,
+            unit: Unit::Ticks,
+            operations: 1,
+            is_fine: false,
+        }
+    }
+
     /// Returns the scale of the table that shows this series.
     pub fn of_series(clock: Clock, of_cell: CellSeries<'_>) -> Self {
         let operations = of_cell.cell.step.operations;
@@ -51,9 +61,8 @@ impl FigureScale {
             Unit::Cycles => "cycles",
             Unit::Microseconds => "us",
             Unit::Count => "times",
-            Unit::Ticks if !self.clock.is_known() => "ticks",
-            Unit::Ticks if self.is_fine => "ns",
-            Unit::Ticks => "us",
+            Unit::Ticks if self.is_fine && self.clock.is_known() => "ns",
+            Unit::Ticks => self.clock.unit(),
         }
     }
 

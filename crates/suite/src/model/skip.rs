@@ -1,5 +1,8 @@
 //! The reasons for skipping a scenario or a cell.
 
+use alloc::format;
+use alloc::string::String;
+
 use hardware::board::{Mpidr, NoFrame};
 use hardware::devices::its::NoLpi;
 use hardware::spec::psci;
@@ -9,6 +12,15 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::measure::NoCpuOff;
+use crate::plan::{Method, ScenarioId};
+
+/// Returns the name of a scenario in a list of what was skipped. Names the method only if it is not
+/// TFTF's, and only if the scenario is in TFTF's suite.
+pub fn skipped_name(id: ScenarioId, method: Method) -> String {
+    let is_warm = id.is_suite() && method == Method::Warm;
+    let suffix = if is_warm { ", method warm" } else { "" };
+    format!("{}{suffix}", id.tag())
+}
 
 /// Why a scenario or one of its cells was not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]

@@ -11,7 +11,9 @@ use core::fmt::{self, Write};
 
 use crate::findings::list;
 use crate::measure::{Metric, lower_median};
-use crate::model::{Cell, CellSeries, CpuSet, FigureScale, Run, Scenario, Skip, Status, Totals};
+use crate::model::{
+    Cell, CellSeries, CpuSet, FigureScale, Run, Scenario, Skip, Status, Totals, skipped_name,
+};
 use crate::plan::sweep_values::SweepValues;
 use crate::plan::{Axis, Method, Plan, ScenarioId};
 use hardware::board::CpuIndex;
@@ -352,8 +354,7 @@ fn in_short(metric: Metric, scale: FigureScale, figures: Vec<(u64, CpuIndex)>) -
 
 impl Skipped {
     fn text(&self, run: &Run) -> String {
-        let is_warm = self.id.is_suite() && self.method == Method::Warm;
-        let method = if is_warm { ", method warm" } else { "" };
+        let name = skipped_name(self.id, self.method);
         let part = match &self.part {
             Part::Whole => String::new(),
             Part::Cpus(cpus) => format!(", CPU {}", list(cpus.iter().map(|cpu| run.label(cpu)))),
@@ -370,6 +371,6 @@ impl Skipped {
                 format!(", {heading} {}", list(values.as_slice().iter().map(text)))
             }
         };
-        format!("{}{method}{part}: {}", self.id.tag(), self.why)
+        format!("{name}{part}: {}", self.why)
     }
 }

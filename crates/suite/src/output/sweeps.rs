@@ -7,12 +7,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use crate::findings::words;
 use crate::measure::Metric;
 use crate::model::{Run, Scenario};
 use crate::plan::NotCounted;
 use crate::plan::{Axis, Variant};
 use hardware::text::join::join;
-use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
 
 /// Writes these sentences. Writes nothing for a scenario that is in TFTF's suite or has no results.
@@ -97,6 +97,5 @@ fn not_counted(scenario: &Scenario) -> Option<String> {
     let by_reason = scenario
         .rejected()
         .map(|(reason, count)| format!("{count} {}", reason.key()));
-    let (attempts, reasons) = (Many(total, "attempt"), join(by_reason, ", "));
-    (total > 0).then(|| format!("Not counted: {attempts}: {reasons}."))
+    (total > 0).then(|| words::not_counted(total, &join(by_reason, ", ")))
 }

@@ -1,9 +1,7 @@
 //! Explains why suspends to level 0 queue: the platform must take a lock, because the generic PSCI
 //! code takes none at that level.
 
-use itertools::Itertools as _;
-use suite::findings::is_queue;
-use suite::measure::FittedLine;
+use suite::findings::LockQueue;
 use suite::measure::Metric::Powerdown;
 use suite::model::{Kind, Scenario};
 use suite::plan::ScenarioId;
@@ -51,12 +49,6 @@ pub(in crate::analysis) fn platform_lock(tables: &SuiteTables<'_>) -> Option<Bas
 
 /// Returns true if timestamps show that entries do not grow in the order in which CPUs go down.
 fn contradicts_queue(scenario: &Scenario) -> bool {
-    let entries = scenario
-        .cells
-        .iter()
-        .filter_map(|cell| Some((cell.went_down()?, cell.figure(Powerdown)?)))
-        .sorted_unstable()
-        .map(|(_, entry)| entry);
-    let line = FittedLine::through((0..).zip(entries));
-    scenario.has_order() && !line.is_some_and(is_queue)
+    let queue = LockQueue::of(scenario);
+    scenario.has_order() && !queue.is_some_and(|queue| queue.is_queue())
 }

@@ -2,6 +2,7 @@
 
 use itertools::Itertools as _;
 use suite::findings::Subject;
+use suite::measure::lower_median_by;
 use suite::model::{CellSeries, Evidence, Finding, Kind, Run, Scenario};
 use suite::plan::{ActiveCpus, Variant};
 
@@ -115,7 +116,5 @@ fn finding(run: &Run, active: ActiveCpus, nets: &[Net<'_>]) -> Finding {
 
 /// Returns the lower median; 0 if there are no values.
 pub(super) fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
-    let sorted: Vec<f64> = values.sorted_by(|a, b| a.total_cmp(b)).collect();
-    let middle = sorted.get(sorted.len().saturating_sub(1) / 2);
-    middle.copied().unwrap_or(0.0)
+    lower_median_by(&mut values.collect_vec(), f64::total_cmp)
 }
