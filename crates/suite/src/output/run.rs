@@ -25,7 +25,7 @@ use sync::Heap;
 use super::header::{cpu_clocks, frequencies, header};
 use super::summary::ClosingSummary;
 use super::tftf_lines;
-use crate::bench::{Setting, States, Wakers, measure};
+use crate::bench::{Setting, States, WakeTrials, measure};
 
 /// Prints the name of the next scenario before it is measured, so that it appears in the log even
 /// if the run ends there.
@@ -93,8 +93,8 @@ fn add_foreign(run: &mut Run, states: &States, idle_states: &IdleStates<'_>) {
 }
 
 /// Prints the results of the wake-up source trials, or nothing if no measured state stops a timer.
-pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
-    for (power_state, cpu) in &wakers.undeclared {
+pub fn print_wake_trials(out: &mut dyn Write, run: &Run, wake_trials: &WakeTrials) -> fmt::Result {
+    for (power_state, cpu) in &wake_trials.undeclared {
         let text = format!(
             "CPU {}'s timer did not wake it from {power_state:#010x}, but an SGI did: the idle \
              state lacks local-timer-stop.",
@@ -102,12 +102,15 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
         );
         paragraph(out, "Warning: ", 9, &text)?;
     }
-    let Some(woken) = wakers.woken.filter(|_| !wakers.proven.is_empty()) else {
+    let Some(woken) = wake_trials.woken.filter(|_| !wake_trials.proven.is_empty()) else {
         return Ok(());
     };
-    let states = wakers.proven.iter().map(|value| format!("{value:#010x}"));
-    let helper = wakers.woke_lead.map(|helper| run.label(helper));
-    let lead = match (wakers.frame, helper) {
+    let states = wake_trials
+        .proven
+        .iter()
+        .map(|value| format!("{value:#010x}"));
+    let helper = wake_trials.woke_lead.map(|helper| run.label(helper));
+    let lead = match (wake_trials.frame, helper) {
         (Ok(frame), _) => format!("; the {frame}, woke the lead."),
         (Err(NoFrame::DidNotWake), Some(helper)) => format!(
             "; the timer frame failed its trial: its interrupt did not wake the lead, but an SGI \
@@ -196,18 +199,18 @@ pub fn run_all<M: Machine>(
     add_foreign(&mut run, &states, idle_states);
     header(out, &run)?;
     state_notes(out, &run, &states)?;
-    let mut wakers = Wakers::untried(machine.facts());
+    let mut wake_trials = WakeTrials::untried(machine.facts());
     let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
     records.machine(out, &run)?;
     let mut summary = ClosingSummary::new(&plan);
     for job in jobs(&plan) {
         let Job::Measure(mut key) = job else {
-            wakers.try_out(machine, &run.cpus, &plan, &mut states);
-            wake_trials(out, &run, &wakers)?;
+            wake_trials.try_out(machine, &run.cpus, &plan, &mut states);
+            print_wake_trials(out, &run, &wake_trials)?;
             if let Some(facts) = &mut run.facts
-                && facts.frame != wakers.frame
+                && facts.frame != wake_trials.frame
             {
-                facts.frame = wakers.frame;
+                facts.frame = wake_trials.frame;
                 records.facts(out, *facts)?;
             }
             continue;
@@ -223,7 +226,7 @@ pub fn run_all<M: Machine>(
             plan: &plan,
             cpus: &run.cpus,
             states: &states,
-            wakers: &wakers,
+            wake_trials: &wake_trials,
             samples,
         };
         let group = measure(machine, setting, key, out)?;

@@ -32,9 +32,13 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
     if sweep.failure.is_some() {
         return;
     }
-    let Setting { states, wakers, .. } = sweep.bench.setting;
+    let Setting {
+        states,
+        wake_trials,
+        ..
+    } = sweep.bench.setting;
     let facts = sweep.facts();
-    let timers_stop = match wakers.frame {
+    let timers_stop = match wake_trials.frame {
         _ if facts.gic.is_none() => return sweep.leave_out(Skip::NoGic),
         _ if !facts.system_suspend => {
             return sweep.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));
