@@ -131,8 +131,8 @@ impl Machine for Watched {
         self.in_round(Fake::enable_lpi)
     }
 
-    fn set_pause(&mut self, pause: u64) {
-        self.fake.set_pause(pause);
+    fn set_cpu_on_after(&mut self, ticks: u64) {
+        self.fake.set_cpu_on_after(ticks);
     }
 
     fn second_cpu_on(&self) -> Option<i32> {

@@ -101,7 +101,7 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
             Some(_) => WakeSource::Helper,
             None => WakeSource::OwnTimers,
         },
-        asked: 2,
+        requested_samples: 2,
         attempts,
         trials: 1,
         sleep: 62_500,

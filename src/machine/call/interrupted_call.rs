@@ -81,10 +81,10 @@ extern "C" fn handle_interrupt(handler: &mut CallHandler<'_>, first: u64, second
     false
 }
 
-/// Makes the call. The interrupt falls due `after` ticks after this function first reads the
+/// Makes the call. The interrupt falls due `expires_in` ticks after this function first reads the
 /// counter, so the same instructions always lie between that instant and the call.
 #[inline(never)]
-pub fn take_interrupt(waiter: &'static Waiter, function: [u64; 4], after: u64) -> Outcome {
+pub fn take_interrupt(waiter: &'static Waiter, function: [u64; 4], expires_in: u64) -> Outcome {
     let path = waiter.path;
     let timer = waiter.timer;
     let call: Call = match path {
@@ -94,7 +94,7 @@ pub fn take_interrupt(waiter: &'static Waiter, function: [u64; 4], after: u64) -
     };
     let patience = waiter.ticks_of_us(PATIENCE_US);
     let now = path.now();
-    let due = now + after;
+    let due = now + expires_in;
     let raw = RawInterruptedCall {
         function,
         deadline: due + patience,
@@ -128,7 +128,7 @@ pub fn take_interrupt(waiter: &'static Waiter, function: [u64; 4], after: u64) -
         before,
         // If the interrupt was taken as soon as the call had returned, the handler has run before
         // the counter was read.
-        after: entered
+        returned_at: entered
             .filter(|_| entered > before)
             .min(returned)
             .or(returned),

@@ -176,7 +176,7 @@ pub fn repeat(
         return Outcome {
             end: ActionEnd::GaveUp,
             before: now,
-            after: now,
+            returned_at: now,
             ..outcome
         };
     };
@@ -229,7 +229,7 @@ pub fn repeat(
         end,
         code,
         before: path.select_read(raw.before),
-        after: path.select_read(raw.after),
+        returned_at: path.select_read(raw.after),
         cycles: cycle_counter.map(|_| cycles),
         ..outcome
     }

@@ -47,31 +47,30 @@ pub fn observe_call(
         }
     };
     waiter.path.spin_until(start);
-    let outcome = take_interrupt(waiter, function, interrupt.after);
+    let outcome = take_interrupt(waiter, function, interrupt.expires_in);
     waiter.timer.disarm();
     waiter.gic.drain();
     match interrupt.call {
-        InterruptedCall::CpuOn { target, settling }
-            if !wait_until_off(waiter, &channels[target.index()], settling) =>
-        {
-            Outcome {
-                end: ActionEnd::GaveUp,
-                ..outcome
-            }
-        }
+        InterruptedCall::CpuOn {
+            target,
+            cpu_on_after,
+        } if !wait_until_off(waiter, &channels[target.index()], cpu_on_after) => Outcome {
+            end: ActionEnd::GaveUp,
+            ..outcome
+        },
         _ => outcome,
     }
 }
 
-/// Waits until the firmware reports that a CPU is off, and for `settling` ticks after that. Returns
-/// false if it stays on.
-fn wait_until_off(waiter: &Waiter, cpu: &CpuChannel, settling: u64) -> bool {
+/// Waits until the firmware reports that a CPU is off, and for `cpu_on_after` ticks after that.
+/// Returns false if it stays on.
+fn wait_until_off(waiter: &Waiter, cpu: &CpuChannel, cpu_on_after: u64) -> bool {
     let deadline = waiter.now() + waiter.ticks_of_us(OFF_US);
     let is_off = || match firmware::affinity_info(cpu.mpidr()) {
         Ok(AffinityState::Off) => Some(()),
         Ok(_) | Err(_) => None,
     };
     let seen = waiter.poll(deadline, is_off).is_some();
-    waiter.sleep_until(waiter.now() + settling);
+    waiter.sleep_until(waiter.now() + cpu_on_after);
     seen
 }

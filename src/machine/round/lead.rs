@@ -49,7 +49,7 @@ pub struct Lead {
     states: CpuStates,
     /// The number of ticks from the first AFFINITY_INFO that returns OFF for a CPU to its next
     /// CPU_ON.
-    settling: u64,
+    cpu_on_after: u64,
     /// True once CPU_OFF has returned NOT_SUPPORTED.
     lacks_cpu_off: Cell<bool>,
     /// The value returned by the second CPU_ON in the current round.
@@ -60,7 +60,7 @@ impl Lead {
     /// Returns the lead for these CPUs and `plan`. All other CPUs are off.
     pub fn new(own: Participant, facts: Facts, cpus: &'static [Cpu], plan: &Plan) -> Self {
         Self {
-            settling: facts.ticks(plan.cpu_on_after.into()),
+            cpu_on_after: facts.ticks(plan.cpu_on_after.into()),
             own,
             channels: own.parts.channels,
             facts,
@@ -97,7 +97,7 @@ impl Lead {
     /// Waits until every participating CPU that is off has been off for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
         let seen_off = |cpu: &CpuChannel| match self.states.get(cpu.index) {
-            CpuState::Off { seen_at } => Some(seen_at + self.settling),
+            CpuState::Off { seen_at } => Some(seen_at + self.cpu_on_after),
             CpuState::On | CpuState::Lost(_) => None,
         };
         let settled_at = self.participants(orders).filter_map(seen_off).max();
@@ -174,7 +174,7 @@ impl Lead {
     /// time of that call.
     fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
         let nap = match self.own.parts.pmf {
-            _ if action == Action::OnOff => 0,
+            _ if action == Action::TimedOff => 0,
             Ok(_) if action == Action::Off => LOOK_WITH_PMF_US,
             _ => LOOK_US,
         };
@@ -352,7 +352,7 @@ impl Lead {
         let helper = orders.helper();
         // No CPU finishes before the quiet time ends, and polling would disturb CPUs that are
         // powering down or up.
-        if round.action != Action::OnOff {
+        if round.action != Action::TimedOff {
             self.waiter().sleep_until(start + orders.quiet_ticks());
         }
         // Informs the other CPUs that the lead has returned. The helper stays on until the other
@@ -365,7 +365,7 @@ impl Lead {
         }
         // Waiting for the outcome would delay polling for OFF, so the outcome is read once the CPU
         // is off.
-        if round.action != Action::OnOff {
+        if round.action != Action::TimedOff {
             let deadline = self.last_finish(orders, start);
             for cpu in measured().chain(self.participants(orders).filter(is_helper)) {
                 cpu.handover.release();
@@ -378,7 +378,7 @@ impl Lead {
                 self.note(round, cpu, finished, outcomes);
             }
         }
-        if round.after != After::Off && !round.action.turns_off() {
+        if round.afterwards != After::Off && !round.action.turns_off() {
             return;
         }
         let deadline = self.deadline_of(RoundPhase::TurnOff);
@@ -484,7 +484,7 @@ impl Machine for Lead {
             is_lost: &|cpu| self.is_lost(cpu),
         };
         if self.facts.no_cpu_off.is_some() {
-            orders.round.after = After::Stay;
+            orders.round.afterwards = After::Stay;
         } else {
             self.power_off_non_participants(&orders, outcomes);
         }
@@ -546,8 +546,8 @@ impl Machine for Lead {
         its.enable(&self.waiter().gic, &self.own.channel.gic)
     }
 
-    fn set_pause(&mut self, pause: u64) {
-        self.settling = pause;
+    fn set_cpu_on_after(&mut self, ticks: u64) {
+        self.cpu_on_after = ticks;
     }
 
     fn second_cpu_on(&self) -> Option<i32> {

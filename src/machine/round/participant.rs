@@ -133,7 +133,7 @@ impl Participant {
             Action::Suspend { .. } | Action::SystemSuspend => {
                 self.suspend(order, None, await_start)
             }
-            Action::ColdCall { call, after } => match (&self.function(call), after) {
+            Action::ColdCall { call, preparation } => match (&self.function(call), preparation) {
                 (None, _) => Outcome {
                     end: ActionEnd::GaveUp,
                     ..outcome
@@ -153,10 +153,10 @@ impl Participant {
             Action::Expire => self.observe_timer(order, await_start),
             Action::ReadBack => self.add_timestamps(Outcome {
                 end: ActionEnd::ReadBack,
-                after: CounterValue::new(self.parts.waiter.now()),
+                returned_at: CounterValue::new(self.parts.waiter.now()),
                 ..outcome
             }),
-            Action::Version | Action::Repeat { .. } | Action::Off | Action::OnOff => {
+            Action::Version | Action::Repeat { .. } | Action::Off | Action::TimedOff => {
                 match await_start() {
                     Some(at) => {
                         let start = CounterValue::new(at);
@@ -210,7 +210,7 @@ impl Participant {
             end: ActionEnd::Returned,
             code: call.code,
             before: call.before,
-            after: call.after,
+            returned_at: call.after,
             quiet_until: CounterValue::new(quiet_until),
             ..outcome
         })
@@ -301,8 +301,8 @@ impl Participant {
         }
         let context = order.round.checks_context.then(|| self.read_context());
         waiter.path.spin_until(call_at);
-        if let Some(after) = order.race {
-            let expires_at = waiter.now() + after;
+        if let Some(expires_in) = order.race {
+            let expires_at = waiter.now() + expires_in;
             waiter.timer.arm(expires_at);
             outcome.due = CounterValue::new(expires_at);
         }
@@ -393,7 +393,7 @@ impl Participant {
             // sleep.
             code: suspend.code.filter(|code| *code < 0).or(measured.code),
             before: measured.before,
-            after: measured.after,
+            returned_at: measured.after,
             quiet_until: CounterValue::new(quiet_until),
             ..outcome
         });

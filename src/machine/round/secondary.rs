@@ -60,7 +60,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
     if order.waits_for_release {
         own.wait_for_lead(|| handover.is_released().then_some(()));
     }
-    if order.action.turns_off() || order.round.after == After::Off {
+    if order.action.turns_off() || order.round.afterwards == After::Off {
         power_off(own);
     }
 }

@@ -37,7 +37,7 @@ pub fn suspend_until(
             None => ActionEnd::Returned,
         },
         code: refusal,
-        after: CounterValue::new(waiter.now()),
+        returned_at: CounterValue::new(waiter.now()),
         ..Outcome::default()
     }
 }

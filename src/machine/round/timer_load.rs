@@ -173,7 +173,7 @@ fn measure_timer(
     };
     take_interrupts(handler, waiter, channel, &work, first_expiry, give_up_at);
     Outcome {
-        after: CounterValue::new(waiter.now()),
+        returned_at: CounterValue::new(waiter.now()),
         ..outcome
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Each CPU has one slot for each timestamp. If a call does not reach a capture point, the slot
 //! keeps its old value, with no indication that the value is stale. For this reason,
-//! `crates/suite/src/measure/path.rs` examines only values and their order.
+//! `crates/suite/src/measure/capture_sequence.rs` examines only values and their order.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};

@@ -47,7 +47,7 @@ pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
     scenario.conditions = Some(Conditions {
         pmf: true,
         power_state: is_suspend.then_some(1 + u32::from(is_deepest)),
-        asked: 2,
+        requested_samples: 2,
         ..Conditions::default()
     });
     scenario

@@ -88,7 +88,7 @@ pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
         let noun = if id.is_parallel() { "round" } else { "attempt" };
         clauses.push(format!(
             "{} per CPU requested, {}",
-            many(conditions.asked as usize, "sample"),
+            many(conditions.requested_samples as usize, "sample"),
             many(conditions.attempts as usize, noun)
         ));
     }

@@ -82,9 +82,9 @@ impl<'o> RunWatcher<'o> {
             return;
         };
         self.shown_samples = count;
-        let SampleCount { kept, asked } = count;
-        if asked > 0 && kept <= asked {
-            progress.part(&format!("{kept}/{asked} samples"));
+        let SampleCount { kept, requested } = count;
+        if requested > 0 && kept <= requested {
+            progress.part(&format!("{kept}/{requested} samples"));
         }
     }
 

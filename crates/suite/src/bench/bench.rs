@@ -18,7 +18,7 @@ use hardware::spec::stat::Ladder;
 
 use super::cell_state::CellState;
 use super::measure::{Request, Setting};
-use super::states::Chosen;
+use super::states::UsableState;
 
 /// The initial [`Round::quiet`] in microseconds, until a trial provides a better value.
 pub(crate) const QUIET_US: u64 = 1_000;
@@ -35,14 +35,14 @@ pub(crate) struct Bench<'m> {
     pub(crate) step: StepRounds,
     pub(crate) sleep: Sleep,
     /// The number of samples requested for each cell.
-    pub(crate) asked: u32,
+    pub(crate) requested_samples: u32,
     pub(crate) attempts: u32,
     pub(crate) trials: u32,
     pub(crate) skew: Summary,
     /// The current round's outcomes, one for each CPU.
     pub(crate) outcomes: Vec<Outcome>,
     /// The CPU_OFF outcomes in a pair of rounds, one for each CPU.
-    pub(crate) firsts: Vec<Outcome>,
+    pub(crate) off_outcomes: Vec<Outcome>,
     /// The state of each CPU in the current step.
     pub(crate) cells: Vec<CellState>,
     /// The cells of the completed steps.
@@ -138,7 +138,7 @@ impl StepRounds {
     }
 
     /// Returns a step in which all CPUs suspend to an idle state.
-    pub(crate) fn to_state(cpus: ActiveCpus, state: Chosen) -> Self {
+    pub(crate) fn to_state(cpus: ActiveCpus, state: UsableState) -> Self {
         Self {
             ladder: state.ladder,
             timers_stop: state.timer_stops,
@@ -201,9 +201,13 @@ fn cpus_lost((cpu, loss): (CpuIndex, Loss), others: usize) -> Failure {
 }
 
 /// Returns the failure for a CPU with fewer than 90 % valid samples.
-pub(crate) fn too_few(cpu: CpuIndex, valid: u32, asked: u32) -> Option<Failure> {
-    let has_too_few = u64::from(valid) * 10 < u64::from(asked) * 9;
-    has_too_few.then_some(Failure::TooFewSamples { cpu, valid, asked })
+pub(crate) fn too_few(cpu: CpuIndex, valid: u32, requested: u32) -> Option<Failure> {
+    let has_too_few = u64::from(valid) * 10 < u64::from(requested) * 9;
+    has_too_few.then_some(Failure::TooFewSamples {
+        cpu,
+        valid,
+        requested,
+    })
 }
 
 impl<'m> Bench<'m> {
@@ -225,12 +229,12 @@ impl<'m> Bench<'m> {
             method: key.method,
             step: StepRounds::new(ActiveCpus::Alone, Action::None),
             sleep: Sleep::default(),
-            asked: 0,
+            requested_samples: 0,
             attempts: 0,
             trials: 0,
             skew: Summary::default(),
             outcomes: alloc::vec![Outcome::default(); cpus],
-            firsts: alloc::vec![Outcome::default(); cpus],
+            off_outcomes: alloc::vec![Outcome::default(); cpus],
             cells: cells.collect(),
             results: Vec::with_capacity(room.cells),
             column: Vec::with_capacity(room.outcomes.max(cpus)),
@@ -242,7 +246,7 @@ impl<'m> Bench<'m> {
         Scenario {
             status,
             conditions: Some(Conditions {
-                asked: self.asked,
+                requested_samples: self.requested_samples,
                 attempts: self.attempts,
                 trials: self.trials,
                 ..Conditions::default()
@@ -342,9 +346,11 @@ impl<'m> Bench<'m> {
 
     /// Returns the interrupt that wakes the CPUs in a round.
     pub(crate) fn waker(&self, who: Who) -> Waker {
-        let Setting { wakers, cpus, .. } = self.setting;
+        let Setting {
+            wake_trials, cpus, ..
+        } = self.setting;
         if self.step.timers_stop {
-            wakers.waker(self.machine, cpus, who, self.step.helper)
+            wake_trials.waker(self.machine, cpus, who, self.step.helper)
         } else {
             Waker::OwnTimers
         }
@@ -392,8 +398,9 @@ impl<'m> Bench<'m> {
         };
         let needing = self.cells.iter().filter(|state| state.needs_samples());
         let worst = needing.min_by_key(by_samples);
-        let asked = self.setting.plan.iterations;
-        let failure = worst.and_then(|state| too_few(state.cell.cpu, state.valid(), asked));
+        let requested_samples = self.setting.plan.iterations;
+        let failure =
+            worst.and_then(|state| too_few(state.cell.cpu, state.valid(), requested_samples));
         failure.map_or(Status::Passed, Status::Failed)
     }
 
@@ -418,7 +425,7 @@ impl<'m> Bench<'m> {
                 states: self.step.ladder,
                 delay: sleep,
             }),
-            after: match self.method {
+            afterwards: match self.method {
                 Method::Tftf => After::Off,
                 Method::Warm => After::Stay,
             },
@@ -432,9 +439,9 @@ impl<'m> Bench<'m> {
         let mut count = SampleCount::default();
         for state in self.cells.iter().filter(|state| state.needs_samples()) {
             count.kept += state.valid();
-            count.asked += self.setting.plan.iterations;
+            count.requested += self.setting.plan.iterations;
         }
-        debug_assert!(count.kept <= count.asked, "{count:?}");
+        debug_assert!(count.kept <= count.requested, "{count:?}");
         self.setting
             .samples
             .store(count.to_word(), Ordering::Relaxed);

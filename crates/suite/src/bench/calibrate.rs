@@ -122,7 +122,7 @@ pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
 fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
     let suspends = suspends(&bench.outcomes);
     let first_due = suspends.clone().filter_map(|outcome| outcome.due).min();
-    let last_return = suspends.filter_map(|outcome| outcome.after).max();
+    let last_return = suspends.filter_map(|outcome| outcome.returned_at).max();
     let quiet = ticks_between(first_due, last_return) * MARGIN_ALONE;
     quiet.clamp(bench.us(QUIET_LEAST_US), bench.sleep.longest_quiet)
 }

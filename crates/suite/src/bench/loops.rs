@@ -131,20 +131,20 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
     let key = request.key;
     let loops = key.id.descriptor().loops.expect("a scenario of loops");
     let skip = (loops.prepare)(request.machine);
-    let (batch, asked) = request.setting.plan.batches();
+    let (batch, requested_samples) = request.setting.plan.batches();
     let room = BenchRoom {
-        figures: asked as usize,
+        figures: requested_samples as usize,
         ..BenchRoom::for_cells(&request)
     };
     let mut bench = Bench::new(request, room);
     if let Some(skip) = skip {
         return Ok(alloc::vec![bench.finish(key, Status::Skipped(skip))]);
     }
-    bench.asked = asked;
+    bench.requested_samples = requested_samples;
     let mut micro = Micro {
         bench: &mut bench,
         batch,
-        asked,
+        requested_samples,
         limit: None,
         quiet: 0,
     };
@@ -160,7 +160,7 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
 struct Micro<'s, 'm> {
     bench: &'s mut Bench<'m>,
     batch: u32,
-    asked: u32,
+    requested_samples: u32,
     /// How many ticks each series of batches may take.
     limit: Option<u64>,
     /// How many ticks the last batch took, from the start to the last CPU's return. In the next
@@ -193,7 +193,7 @@ impl Micro<'_, '_> {
         let is_measured = !self.bench.results.is_empty();
         let mut kinds = loops.operations.iter();
         if is_measured && kinds.all(|kind| kind.variant != Variant::LOOP) {
-            self.asked = self.asked.min(LEAST);
+            self.requested_samples = self.requested_samples.min(LEAST);
             self.measure_series(&LOOP, Who::Only(lead), ActiveCpus::Alone)?;
         }
         Ok(())
@@ -250,7 +250,7 @@ impl Micro<'_, '_> {
         let cpus = self.bench.cells.len();
         let lead_in = lead_in(self.bench.machine.facts(), who, cpus);
         self.bench.run_round(&Round {
-            after: After::Stay,
+            afterwards: After::Stay,
             quiet: self.quiet,
             ..Round::new(who, Action::Repeat { operation, count }, lead_in)
         })?;
@@ -260,7 +260,8 @@ impl Micro<'_, '_> {
             .outcomes
             .iter()
             .filter(|outcome| outcome.took_part());
-        let durations = participants.map(|outcome| ticks_between(outcome.start, outcome.after));
+        let durations =
+            participants.map(|outcome| ticks_between(outcome.start, outcome.returned_at));
         self.quiet = durations.max().unwrap_or(0).min(longest);
         Ok(())
     }
@@ -303,7 +304,7 @@ impl Micro<'_, '_> {
         who: Who,
         active: ActiveCpus,
     ) -> Result<(), Failure> {
-        let (mut taken, mut lost, mut began) = (0, 0, None);
+        let (mut taken, mut rejected, mut began) = (0, 0, None);
         self.bench.clear_cells();
         for _ in 0..self.bench.setting.plan.warmup {
             self.bench.trials += 1;
@@ -311,7 +312,7 @@ impl Micro<'_, '_> {
             self.ticks_since(&mut began);
         }
         // Stop after too many discarded batches, because each may have run for seconds.
-        while taken < self.asked && lost <= self.asked / 10 {
+        while taken < self.requested_samples && rejected <= self.requested_samples / 10 {
             self.bench.attempts += 1;
             self.run_round(who, kind.operation, self.batch)?;
             taken += 1;
@@ -323,7 +324,7 @@ impl Micro<'_, '_> {
                     cycles.extend(outcome.metric(Metric::Cycles, false));
                 } else if outcome.took_part() {
                     state.reject(Rejection::plain(Reason::WrongAnswer));
-                    lost += 1;
+                    rejected += 1;
                 }
             }
             let spent = self.ticks_since(&mut began);
@@ -344,7 +345,7 @@ impl Micro<'_, '_> {
             .iter()
             .filter(|outcome| outcome.took_part())
         {
-            now = now.max(outcome.after);
+            now = now.max(outcome.returned_at);
             *began = began.or(outcome.before);
         }
         ticks_between(*began, now)
@@ -390,7 +391,7 @@ impl OperationKind {
 /// Returns the text below the tables.
 pub(crate) fn explanation(run: &Run, scenario: &Scenario) -> String {
     let mut text = String::new();
-    let asked = scenario.asked();
+    let requested_samples = scenario.requested_samples();
     let per = scenario
         .cells
         .first()
@@ -401,7 +402,10 @@ pub(crate) fn explanation(run: &Run, scenario: &Scenario) -> String {
              operation. "
         );
     }
-    text += &format!("{} per CPU requested. ", Many(asked.into(), "sample"));
+    text += &format!(
+        "{} per CPU requested. ",
+        Many(requested_samples.into(), "sample")
+    );
     let has_limit = run.plan.is_some_and(|plan| plan.loops.is_none());
     let is_operation = |of_cell: &CellSeries<'_>| of_cell.cell.step.variant != Variant::LOOP;
     let taken = |of_cell: CellSeries<'_>| {
@@ -410,7 +414,7 @@ pub(crate) fn explanation(run: &Run, scenario: &Scenario) -> String {
     };
     let operations = scenario.all_series().filter(is_operation);
     if let Some(taken) = operations.map(taken).min()
-        && taken < asked.into()
+        && taken < requested_samples.into()
         && has_limit
     {
         text += &format!(

@@ -8,8 +8,8 @@ use crate::model::{Cell, Cpu, LeftOutState, Samples, Scenario, Series, scenarios
 use crate::plan::{Key, Plan, RunSize, TimerPlan};
 
 use super::cell_state::{COLUMNS, CellState, METRICS_MAX};
-use super::states::Chosen;
-use super::wakers::PLACEMENTS;
+use super::states::UsableState;
+use super::wake_trials::PLACEMENTS;
 
 /// Bytes for a run's strings: versions, names and line buffers.
 const TEXT: usize = 8 << 10;
@@ -73,7 +73,7 @@ pub(crate) const fn list<T>(len: usize) -> usize {
 
 /// Returns the number of bytes that are allocated throughout a run.
 fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
-    let states = 2 * list::<Chosen>(idle_states + 2)
+    let states = 2 * list::<UsableState>(idle_states + 2)
         + 3 * list::<u32>(idle_states + 2)
         + list::<(u32, CpuIndex)>(idle_states + 2)
         + list::<u32>(idle_states)

@@ -14,9 +14,9 @@ pub(crate) mod states;
 pub(crate) mod steps;
 pub(crate) mod tftf_suite;
 pub(crate) mod trials;
-pub(crate) mod wakers;
+pub(crate) mod wake_trials;
 
 pub use self::measure::{Request, Setting, measure};
 pub use self::memory::{BLOCK, Needs};
 pub use self::states::States;
-pub use self::wakers::Wakers;
+pub use self::wake_trials::WakeTrials;

@@ -121,7 +121,7 @@ fn calibrate_off(bench: &mut Bench<'_>) {
 
 /// Turns the CPU on and off, which is the first half of its sample.
 fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
-    bench.firsts[cpu.index()] = if bench.machine.is_lost(cpu) {
+    bench.off_outcomes[cpu.index()] = if bench.machine.is_lost(cpu) {
         Outcome::default()
     } else {
         let round = Round {
@@ -136,7 +136,7 @@ fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
 
 /// Turns the CPU on again to read its timestamps, which form a sample if both halves are valid.
 fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, attempt_use: AttemptUse) {
-    let first = bench.firsts[cpu.index()];
+    let first = bench.off_outcomes[cpu.index()];
     let outcome = if matches!(first.end, ActionEnd::WentOff) && !bench.machine.is_lost(cpu) {
         Outcome {
             start: first.start,
@@ -158,7 +158,7 @@ fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, attempt_use: AttemptUse) {
 fn suspend_lead(bench: &mut Bench<'_>, attempt_use: AttemptUse) {
     let lead = bench.lead();
     let round = Round {
-        after: After::Off,
+        afterwards: After::Off,
         ..bench.round(Who::Only(lead), bench.step.action)
     };
     bench.machine.run(&round, &mut bench.outcomes);

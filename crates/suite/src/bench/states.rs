@@ -14,7 +14,7 @@ use hardware::spec::stat::{Ladder, Rung};
 
 /// An idle state that scenarios use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chosen {
+pub(crate) struct UsableState {
     pub(crate) power_state: u32,
     pub(crate) powerdown: bool,
     pub(crate) timer_stops: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Chosen {
     pub(crate) ladder: Ladder,
 }
 
-impl Chosen {
+impl UsableState {
     /// Returns the state with this value, which need not be one of the board's.
     fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
         let known = idle_states
@@ -58,14 +58,14 @@ impl Chosen {
 pub struct States {
     /// The deepest power-down state; None if the board has no such state, or if another one may be
     /// deeper.
-    pub(crate) deepest: Option<Chosen>,
+    pub(crate) deepest: Option<UsableState>,
     /// The power-down state for a single CPU; None if the board has no such state, or if another
     /// one may be shallower.
-    pub(crate) core: Option<Chosen>,
+    pub(crate) core: Option<UsableState>,
     /// The firmware's format.
     pub(crate) format: StateFormat,
     /// The board's states in the firmware's format, shallowest first as far as that is known.
-    pub(crate) accepted: Vec<Chosen>,
+    pub(crate) accepted: Vec<UsableState>,
     /// The board's remaining states, whose `power_state` is in the other format.
     pub(crate) foreign: Vec<u32>,
     /// True if the CPUs' own timers stop in any of the board's states.
@@ -86,7 +86,7 @@ impl States {
     pub fn choose(idle_states: &IdleStates<'_>, plan: &Plan, format: StateFormat) -> Self {
         let board = BoardStates::new(idle_states, format);
         let usable = &board.states.usable;
-        let chosen = |state| Chosen::new(state, usable, format);
+        let chosen = |state| UsableState::new(state, usable, format);
         let (deepest, core) = (board.deepest(), board.core());
         let undecided = [deepest, core].map(Result::err);
         let value_of = |choice: Result<Option<usize>, Undecided>| {
@@ -114,7 +114,7 @@ impl States {
     }
 
     /// Returns the idle state used by a suite scenario.
-    pub(crate) const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
+    pub(crate) const fn of(&self, scenario: ScenarioId) -> Option<UsableState> {
         match scenario.state() {
             Some(StateChoice::Deepest) => self.deepest,
             Some(StateChoice::Core) => self.core,
@@ -125,9 +125,9 @@ impl States {
     /// Returns the states in a plan that need a trial before they are measured: power-down
     /// states, and states that stop the CPUs' own timers. They are ordered from shallowest to
     /// deepest.
-    pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {
+    pub(crate) fn to_try(&self, plan: &Plan) -> Vec<UsableState> {
         let both = [self.core, self.deepest];
-        let is_wanted = |state: Chosen| {
+        let is_wanted = |state: UsableState| {
             let mut scenarios = plan.scenarios.iter();
             scenarios.any(|id| match id.descriptor().states {
                 UsedStates::All => self.accepted.contains(&state),
@@ -137,11 +137,11 @@ impl States {
             })
         };
         let accepted = self.accepted.iter().copied();
-        let mut to_try: Vec<Chosen> = Vec::with_capacity(self.accepted.len() + 2);
+        let mut to_try: Vec<UsableState> = Vec::with_capacity(self.accepted.len() + 2);
         for state in accepted.chain(both.into_iter().flatten()) {
             let needs_trial = state.powerdown || state.timer_stops;
             if needs_trial && !to_try.contains(&state) && is_wanted(state) {
-                let level = |state: &Chosen| state.level.unwrap_or(0);
+                let level = |state: &UsableState| state.level.unwrap_or(0);
                 let index = to_try.partition_point(|earlier| level(earlier) <= level(&state));
                 to_try.insert(index, state);
             }

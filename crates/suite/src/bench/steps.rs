@@ -16,7 +16,7 @@ use crate::plan::{ActiveCpus, RunSize, StateChoice, Variant};
 use super::bench::{Bench, BenchRoom, StepRounds, first_lost, too_few};
 use super::measure::Request;
 use super::memory::{bench_bytes, cells_bytes, samples_bytes};
-use super::states::Chosen;
+use super::states::UsableState;
 use super::tftf_suite::measure_step;
 
 /// The maximum number of series for a CPU in a step: three for samples, and two for PSCI_STAT.
@@ -62,7 +62,7 @@ pub(crate) fn measure(
     let mut steps = Steps {
         conditions: Conditions {
             pmf: bench.pmf,
-            asked: plan.iterations,
+            requested_samples: plan.iterations,
             ..Conditions::default()
         },
         bench,
@@ -101,8 +101,8 @@ impl Steps<'_> {
     }
 
     /// Returns the state if CPUs can be suspended to it.
-    pub(crate) fn usable(&mut self, state: Option<Chosen>) -> Option<Chosen> {
-        let why = self.bench.setting.wakers.skip(state);
+    pub(crate) fn usable(&mut self, state: Option<UsableState>) -> Option<UsableState> {
+        let why = self.bench.setting.wake_trials.skip(state);
         why.inspect(|why| self.leave_out(*why));
         state.filter(|_| why.is_none())
     }
@@ -117,7 +117,7 @@ impl Steps<'_> {
     pub(crate) fn measure_each_state(
         &mut self,
         first: Metric,
-        measure: fn(&mut Steps<'_>, Chosen),
+        measure: fn(&mut Steps<'_>, UsableState),
     ) {
         let states = self.bench.setting.states;
         for state in &states.foreign {
@@ -126,7 +126,7 @@ impl Steps<'_> {
             self.push_left_out(first, ActiveCpus::Alone, u64::from(*state), why);
         }
         for state in &states.accepted {
-            let Some(why) = self.bench.setting.wakers.skip(Some(*state)) else {
+            let Some(why) = self.bench.setting.wake_trials.skip(Some(*state)) else {
                 measure(self, *state);
                 continue;
             };
@@ -182,7 +182,7 @@ impl Steps<'_> {
 
     /// Returns true if a CPU must stay awake during the step.
     pub(crate) fn needs_helper(&self, step: &StepRounds) -> bool {
-        let source = self.bench.setting.wakers.source(step.timers_stop);
+        let source = self.bench.setting.wake_trials.source(step.timers_stop);
         step.cpus == ActiveCpus::All && source == WakeSource::Helper
     }
 
@@ -212,7 +212,7 @@ impl Steps<'_> {
             Status::Passed | Status::Crashed | Status::Unknown => self.is_measured = true,
         }
         if step.timers_stop {
-            self.conditions.wake_source = bench.setting.wakers.source(true);
+            self.conditions.wake_source = bench.setting.wake_trials.source(true);
         }
         for cpu in CpuIndex::all(self.bench.cells.len()) {
             self.add_cell(cpu, variant, value);

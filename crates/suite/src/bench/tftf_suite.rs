@@ -15,7 +15,7 @@ use super::memory::{PRINTING, bench_bytes, suite_bytes};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
 use super::serial::measure_serial;
-use super::wakers::PLACEMENTS;
+use super::wake_trials::PLACEMENTS;
 
 /// Returns the heap that a scenario needs if it is measured with this number of placements.
 pub(crate) fn heap(size: &RunSize<'_>, placements: usize) -> usize {
@@ -41,8 +41,10 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
     let mut group = Vec::with_capacity(placements);
     for index in 0..placements {
         // Choose the helper again for each placement, because it may have been lost.
-        let Setting { wakers, cpus, .. } = setting;
-        let Some(helper) = wakers.placements(bench.machine, cpus, timers_stop)[index] else {
+        let Setting {
+            wake_trials, cpus, ..
+        } = setting;
+        let Some(helper) = wake_trials.placements(bench.machine, cpus, timers_stop)[index] else {
             break;
         };
         group.push(measure_once(&mut bench, id, helper));
@@ -56,9 +58,11 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
 /// Measures a scenario with one helper placement.
 fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>) -> Scenario {
     let (plan, states) = (bench.setting.plan, bench.setting.states);
-    let wakers = bench.setting.wakers;
+    let wake_trials = bench.setting.wake_trials;
     let state = states.of(id);
-    let why = wakers.skip(state).map(|skip| states.explain_for(id, skip));
+    let why = wake_trials
+        .skip(state)
+        .map(|skip| states.explain_for(id, skip));
     let cpus = id.descriptor().cpus;
     let step = StepRounds {
         helper,
@@ -72,7 +76,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     let needs_state = id.is_suspend() && !step.turns_off;
     let status = match why {
         Some(skip) if needs_state => {
-            let fault = wakers.fault(skip);
+            let fault = wake_trials.fault(skip);
             fault.map_or(Status::Skipped(skip), Status::Failed)
         }
         _ => {
@@ -96,8 +100,8 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
         conditions: Some(Conditions {
             pmf: bench.pmf,
             power_state: state.map(|state| state.power_state),
-            wake_source: wakers.source(step.timers_stop),
-            asked: plan.iterations,
+            wake_source: wake_trials.source(step.timers_stop),
+            requested_samples: plan.iterations,
             attempts: bench.attempts,
             trials: bench.trials,
             sleep: bench.sleep.now,

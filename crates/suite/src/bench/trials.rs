@@ -13,7 +13,7 @@ use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Ladder;
 
-use super::states::Chosen;
+use super::states::UsableState;
 
 /// The first sleep of a trial with the CPU's own timer, in microseconds. The sleep is short because
 /// every run includes these trials. PMF shows whether the power-down took longer.
@@ -139,7 +139,7 @@ impl<'t> Trials<'t> {
     }
 
     /// Tests whether the CPUs' own timers wake them from this state.
-    pub(crate) fn try_own_timer(&mut self, state: Chosen) -> Result<OwnTimer, Skip> {
+    pub(crate) fn try_own_timer(&mut self, state: UsableState) -> Result<OwnTimer, Skip> {
         let mut next = self.last_other_before(None);
         for _ in 0..CPUS {
             let Some(cpu) = next else { break };
@@ -161,7 +161,7 @@ impl<'t> Trials<'t> {
 
     /// Makes the lead try to wake one CPU after another from this state until one wakes up. Returns
     /// that CPU, or None if the firmware rejected the state for one of them.
-    pub(crate) fn try_sgi(&mut self, state: Chosen) -> Result<Option<CpuIndex>, Skip> {
+    pub(crate) fn try_sgi(&mut self, state: UsableState) -> Result<Option<CpuIndex>, Skip> {
         let lead = self.machine.facts().lead;
         let mut verdict = Err(Skip::NoHelper);
         let mut next = self.last_other_before(None);
@@ -186,7 +186,7 @@ impl<'t> Trials<'t> {
     /// last helper.
     pub(crate) fn try_lead(
         &mut self,
-        state: Chosen,
+        state: UsableState,
         waker: fn(CpuIndex) -> Waker,
     ) -> Result<Option<CpuIndex>, (Skip, CpuIndex)> {
         let lead = self.machine.facts().lead;
@@ -232,19 +232,24 @@ impl<'t> Trials<'t> {
     }
 
     /// Returns the reason to skip a state from which an SGI did not wake the CPU.
-    fn did_not_wake(&self, cpu: CpuIndex, state: Chosen) -> Skip {
+    fn did_not_wake(&self, cpu: CpuIndex, state: UsableState) -> Skip {
         let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
         Skip::SgiDidNotWake { mpidr, power_state }
     }
 
     /// Returns the reason to skip a state if none of the CPU's trials succeeded.
-    fn not_tried(&self, cpu: CpuIndex, state: Chosen) -> Skip {
+    fn not_tried(&self, cpu: CpuIndex, state: UsableState) -> Skip {
         let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
         Skip::NotTried { mpidr, power_state }
     }
 
     /// Tests whether `waker` wakes the CPU from this state, with increasingly long sleeps.
-    pub(crate) fn try_waker(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
+    pub(crate) fn try_waker(
+        &mut self,
+        cpu: CpuIndex,
+        waker: Waker,
+        state: UsableState,
+    ) -> TrialVerdict {
         let facts = self.machine.facts();
         let has_pmf = facts.pmf.is_ok();
         let is_own_timer = waker == Waker::TimerTrial;

@@ -28,7 +28,7 @@ pub enum Action {
         /// The call that is timed.
         call: SingleCall,
         /// The preparation just before the call.
-        after: Preparation,
+        preparation: Preparation,
     },
     /// Make a call while this CPU takes the interrupt of its timer, as specified by
     /// [`super::Interrupt`].
@@ -36,7 +36,7 @@ pub enum Action {
     /// Handle timer expiries, load the memory system, or both, as specified by the window.
     Expire,
     /// CPU_OFF at the agreed start time. The lead begins to poll for OFF before then.
-    OnOff,
+    TimedOff,
     /// Repeat one operation, timing the batch.
     Repeat {
         /// The operation.
@@ -109,12 +109,12 @@ impl Operation {
 impl Action {
     /// Returns true if the action turns the CPU off.
     pub const fn turns_off(self) -> bool {
-        matches!(self, Self::Off | Self::OnOff)
+        matches!(self, Self::Off | Self::TimedOff)
     }
 
     /// Returns true if the action measures how long the CPU takes to come up after CPU_ON.
     pub const fn measures_arrival(self) -> bool {
-        matches!(self, Self::ReadBack | Self::OnOff)
+        matches!(self, Self::ReadBack | Self::TimedOff)
     }
 
     /// Returns true if the action takes the CPU down.
@@ -133,7 +133,7 @@ impl Action {
         match self {
             Self::Suspend { powerdown, .. }
             | Self::ColdCall {
-                after: Preparation::Suspend { powerdown, .. },
+                preparation: Preparation::Suspend { powerdown, .. },
                 ..
             } => Some(powerdown),
             Self::SystemSuspend => Some(true),
@@ -145,7 +145,7 @@ impl Action {
             | Self::ColdCall { .. }
             | Self::Interrupt
             | Self::Expire
-            | Self::OnOff
+            | Self::TimedOff
             | Self::Repeat { .. } => None,
         }
     }
@@ -154,7 +154,7 @@ impl Action {
     pub const fn power_state(self) -> Option<u32> {
         if let Self::Suspend { power_state, .. }
         | Self::ColdCall {
-            after: Preparation::Suspend { power_state, .. },
+            preparation: Preparation::Suspend { power_state, .. },
             ..
         } = self
         {

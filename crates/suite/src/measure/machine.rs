@@ -36,7 +36,7 @@ pub trait Machine {
 
     /// Sets the minimum number of ticks from a CPU's first OFF to its next CPU_ON, for later
     /// rounds.
-    fn set_pause(&mut self, pause: u64);
+    fn set_cpu_on_after(&mut self, ticks: u64);
 
     /// Returns the return value of the last round's second CPU_ON; see [`Round::repeats_cpu_on`].
     fn second_cpu_on(&self) -> Option<i32>;

@@ -1,6 +1,7 @@
 //! Rounds and their results: outcomes, samples or rejections, and statistics.
 
 mod action;
+mod capture_sequence;
 mod facts;
 mod histogram;
 mod instants;
@@ -8,7 +9,6 @@ mod machine;
 mod metric;
 pub mod order;
 mod outcome;
-mod path;
 mod rejection;
 mod round;
 mod sample_count;

@@ -66,7 +66,7 @@ pub struct Order {
     pub is_woken_by_frame: bool,
     /// The CPUs that this one wakes.
     pub wakes_others_by_sgi: SgiTargets,
-    /// Ticks until the CPU's timer expires, as in [`Race::after`](super::Race::after).
+    /// Ticks until the CPU's timer expires, as in [`Race::expires_in`](super::Race::expires_in).
     pub race: Option<u64>,
     /// True if the CPU stays on until the lead has returned and released it.
     pub waits_for_release: bool,
@@ -152,8 +152,8 @@ impl OrderBook<'_> {
             },
             is_woken_by_frame,
             wakes_others_by_sgi: self.sgi_targets(cpu),
-            race: race.map(|race| race.after),
-            waits_for_release: !is_alone && !helps && round.after == After::Off,
+            race: race.map(|race| race.expires_in),
+            waits_for_release: !is_alone && !helps && round.afterwards == After::Off,
         }
     }
 

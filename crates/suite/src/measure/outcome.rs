@@ -7,9 +7,9 @@ use hardware::spec::psci;
 use hardware::spec::stat::Rise;
 
 use super::action::{Action, SingleCall};
+use super::capture_sequence::CaptureSequence;
 use super::instants::{Instant, Instants};
 use super::metric::Metric;
-use super::path::Path;
 use super::rejection::{Detail, Loss, Reason, Rejection};
 
 /// How a CPU's action ended.
@@ -65,7 +65,7 @@ pub struct Outcome {
     pub before: Option<CounterValue>,
     /// The counter just after the call, or at the entry point. None if an erratum corrupted the
     /// read.
-    pub after: Option<CounterValue>,
+    pub returned_at: Option<CounterValue>,
     /// When the wake-up was due, or just before the SGI was sent.
     pub due: Option<CounterValue>,
     /// When the lead called CPU_ON for this CPU.
@@ -106,16 +106,16 @@ impl Outcome {
         !matches!(self.action, Action::None | Action::Help)
     }
 
-    /// Returns the call's path through the firmware, if it has one.
-    pub fn path(&self) -> Option<Path> {
+    /// Returns the timestamps that the call captures; None if it captures none.
+    pub fn capture_sequence(&self) -> Option<CaptureSequence> {
         let turned_on = self.turned_on;
         match self.action {
-            Action::ReadBack => Some(Path::OffOn { turned_on }),
+            Action::ReadBack => Some(CaptureSequence::OffOn { turned_on }),
             Action::Version
             | Action::ColdCall {
                 call: SingleCall::Version,
                 ..
-            } => Some(Path::Call),
+            } => Some(CaptureSequence::Call),
             // PMF does not time its own calls.
             Action::ColdCall {
                 call: SingleCall::ReadStamp,
@@ -124,9 +124,9 @@ impl Outcome {
             action => {
                 let is_powerdown = action.sleep_is_powerdown()?;
                 Some(if is_powerdown {
-                    Path::PowerDown
+                    CaptureSequence::PowerDown
                 } else {
-                    Path::Standby
+                    CaptureSequence::Standby
                 })
             }
         }
@@ -148,11 +148,11 @@ impl Outcome {
             }
         }
         let is_timed = self.end.has_returned() && self.action != Action::Expire;
-        if is_timed && (self.before.is_none() || self.after.is_none()) {
+        if is_timed && (self.before.is_none() || self.returned_at.is_none()) {
             return plain(Reason::CounterErratum);
         }
         // Only PSCI_VERSION returns a number.
-        let is_number = self.path() == Some(Path::Call);
+        let is_number = self.capture_sequence() == Some(CaptureSequence::Call);
         let is_error = |code: &i32| *code < 0 || *code > 0 && !is_number;
         if let Some(code) = self.code.filter(is_error) {
             let code = psci::ReturnCode(code);
@@ -171,7 +171,7 @@ impl Outcome {
         if self.lateness() > 0 {
             return plain(Reason::LateReturn);
         }
-        if matches!(self.action, Action::OnOff | Action::Interrupt) && self.entered.is_none() {
+        if matches!(self.action, Action::TimedOff | Action::Interrupt) && self.entered.is_none() {
             return plain(Reason::CounterErratum);
         }
         if pmf { self.judge_stamps() } else { Ok(()) }
@@ -186,11 +186,11 @@ impl Outcome {
                 detail: Detail::Pmf(error),
             });
         }
-        if let Some(path) = self.path() {
-            let (Some(before), Some(after)) = (self.before, self.after) else {
+        if let Some(sequence) = self.capture_sequence() {
+            let (Some(before), Some(after)) = (self.before, self.returned_at) else {
                 return plain(Reason::CounterErratum);
             };
-            path.check(&self.stamps, before, after)?;
+            sequence.check(&self.stamps, before, after)?;
         }
         let Some(due) = self.due else {
             return Ok(());
@@ -216,7 +216,7 @@ impl Outcome {
         if self.action.measures_arrival() {
             self.entered
         } else {
-            self.after
+            self.returned_at
         }
     }
 
@@ -225,15 +225,15 @@ impl Outcome {
         if self.action.is_cold_call() {
             self.before
         } else {
-            self.after
+            self.returned_at
         }
     }
 
     /// Returns true if the timestamps belong to this call.
     pub fn has_own_stamps(&self) -> bool {
-        match (self.path(), self.before, self.after) {
-            (Some(path), Some(before), Some(after)) => {
-                path.check(&self.stamps, before, after).is_ok()
+        match (self.capture_sequence(), self.before, self.returned_at) {
+            (Some(sequence), Some(before), Some(after)) => {
+                sequence.check(&self.stamps, before, after).is_ok()
             }
             _ => false,
         }
@@ -245,18 +245,20 @@ impl Outcome {
         // The agreed start time belongs to the round that turned the CPU off, not to the read-back.
         let base = self.start.or(self.before).map_or(0, CounterValue::number);
         let mut instants = Instants::new(base);
-        let path = self.path().filter(|_| pmf);
+        let sequence = self.capture_sequence().filter(|_| pmf);
         // The CPU_ON before a suspend and the power-off after it are not part of the sample.
         let measures_arrival = self.action.measures_arrival();
         let is_entered = measures_arrival || self.action == Action::Interrupt;
         for instant in Instant::ALL {
             let counter = match instant {
                 Instant::Before => self.before,
-                Instant::Stamp(stamp) if path.is_some_and(|path| path.captures(stamp)) => {
+                Instant::Stamp(stamp)
+                    if sequence.is_some_and(|sequence| sequence.captures(stamp)) =>
+                {
                     CounterValue::new(self.stamps.at(stamp))
                 }
                 Instant::Due => self.due,
-                Instant::After => self.after,
+                Instant::After => self.returned_at,
                 Instant::TurnedOn if measures_arrival => self.turned_on,
                 Instant::Entered if is_entered => self.entered,
                 Instant::SeenOff if measures_arrival => self.seen_off,
@@ -274,9 +276,9 @@ impl Outcome {
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
         let is_cold_call = self.action.is_cold_call();
         let is_suspend = self.action.sleeps() && !is_cold_call;
-        let simply_returns = self.path() == Some(Path::Call);
+        let simply_returns = self.capture_sequence() == Some(CaptureSequence::Call);
         let is_read_back = self.action == Action::ReadBack;
-        let is_on_off = self.action == Action::OnOff;
+        let is_timed_off = self.action == Action::TimedOff;
         let is_interrupted = self.action == Action::Interrupt;
         let has_metric = match metric {
             Metric::Powerdown | Metric::Wakeup | Metric::CacheFlush => is_suspend || is_read_back,
@@ -285,8 +287,8 @@ impl Outcome {
             Metric::Wake => is_suspend,
             // With PMF, the lead polls rarely, to avoid interfering with other CPUs. The instant at
             // which the lead reads OFF is therefore imprecise.
-            Metric::TurnOff => is_on_off || is_read_back && !pmf,
-            Metric::TurnOn => is_on_off || is_read_back,
+            Metric::TurnOff => is_timed_off || is_read_back && !pmf,
+            Metric::TurnOn => is_timed_off || is_read_back,
             Metric::Time => matches!(self.action, Action::Repeat { .. }),
             Metric::Cycles => return self.cycles,
             Metric::Entry => is_interrupted,

@@ -139,7 +139,7 @@ pub struct Round {
     /// Ticks between consecutive wake-ups, if the pattern staggers them.
     pub wake_interval: u64,
     /// The participants' state after the round.
-    pub after: After,
+    pub afterwards: After,
     /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
     /// the machine's limit, which is much longer.
     pub patience: Option<u64>,
@@ -221,7 +221,7 @@ pub struct Interrupt {
     /// The call.
     pub call: InterruptedCall,
     /// Ticks until the timer expires, counted from a fixed number of instructions before the call.
-    pub after: u64,
+    pub expires_in: u64,
 }
 
 /// The call in an [`Interrupt`].
@@ -239,7 +239,7 @@ pub enum InterruptedCall {
         /// The CPU.
         target: CpuIndex,
         /// The number of ticks from AFFINITY_INFO returning OFF for it to the end of the round.
-        settling: u64,
+        cpu_on_after: u64,
     },
 }
 
@@ -250,7 +250,7 @@ pub struct Race {
     /// The CPU.
     pub cpu: CpuIndex,
     /// Ticks until the timer expires, counted from a fixed number of instructions before the call.
-    pub after: u64,
+    pub expires_in: u64,
 }
 
 /// Periodic timers, and the load while they run.
@@ -263,7 +263,7 @@ pub struct Window {
     /// The load on all CPUs, except a CPU whose timer is measured on its own.
     pub load: Load,
     /// The only CPU that runs the load, if there is one.
-    pub only: Option<CpuIndex>,
+    pub loaded_cpu: Option<CpuIndex>,
     /// The `power_state` in [`Load::Suspend`].
     pub power_state: u32,
 }
@@ -287,7 +287,7 @@ impl Window {
 
     /// Returns the CPU's load during the measurement.
     pub fn load_of(&self, cpu: CpuIndex) -> Load {
-        if self.timers == Who::Only(cpu) || self.only.is_some_and(|only| only != cpu) {
+        if self.timers == Who::Only(cpu) || self.loaded_cpu.is_some_and(|loaded| loaded != cpu) {
             Load::Idle
         } else {
             self.load

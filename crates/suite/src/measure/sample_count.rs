@@ -8,20 +8,20 @@ pub struct SampleCount {
     /// The number of valid samples so far.
     pub kept: u32,
     /// The number of samples requested.
-    pub asked: u32,
+    pub requested: u32,
 }
 
 impl SampleCount {
     /// Returns the count as one word.
     pub const fn to_word(self) -> u64 {
-        (self.asked as u64) << 32 | self.kept as u64
+        (self.requested as u64) << 32 | self.kept as u64
     }
 
     /// Returns the count in a word from [`Self::to_word`].
     pub const fn from_word(word: u64) -> Self {
         Self {
             kept: word as u32,
-            asked: (word >> 32) as u32,
+            requested: (word >> 32) as u32,
         }
     }
 }

@@ -24,7 +24,8 @@ pub enum Failure {
     TooFewSamples {
         cpu: CpuIndex,
         valid: u32,
-        asked: u32,
+        #[serde(rename = "asked")]
+        requested: u32,
     },
     StateRefused {
         power_state: u32,
@@ -101,12 +102,14 @@ impl Failure {
     pub fn sentence(&self, cpus: &[Cpu], clock: Clock) -> String {
         let name = |cpu| format!("CPU {}", Label::of(cpus, cpu));
         match *self {
-            Self::TooFewSamples { cpu, valid, asked } => {
-                format!(
-                    "{} has too few valid samples: {valid} of {asked}, less than 90 %",
-                    name(cpu)
-                )
-            }
+            Self::TooFewSamples {
+                cpu,
+                valid,
+                requested,
+            } => format!(
+                "{} has too few valid samples: {valid} of {requested}, less than 90 %",
+                name(cpu)
+            ),
             Self::StateRefused {
                 power_state: state,
                 error,
@@ -147,9 +150,7 @@ impl Failure {
                 variant,
                 answer,
                 cpu,
-            } => {
-                format!("{} returned {answer} on {}", variant.word(), name(cpu))
-            }
+            } => format!("{} returned {answer} on {}", variant.word(), name(cpu)),
             Self::NoCpuOff(why) => format!("{why}"),
             Self::CheckFailed {
                 function,

@@ -63,7 +63,8 @@ pub struct Conditions {
     /// The interrupt that woke the CPUs.
     pub wake_source: WakeSource,
     /// The number of samples requested for each cell.
-    pub asked: u32,
+    #[serde(rename = "asked")]
+    pub requested_samples: u32,
     /// The number of parallel rounds or, in other scenarios, of attempts across all CPUs.
     pub attempts: u32,
     /// The number of trial rounds, which do not count as attempts.
@@ -164,9 +165,9 @@ impl Scenario {
     }
 
     /// Returns the number of samples requested for each cell; 0 if unknown.
-    pub fn asked(&self) -> u32 {
+    pub fn requested_samples(&self) -> u32 {
         let conditions = self.conditions.as_ref();
-        conditions.map_or(0, |conditions| conditions.asked)
+        conditions.map_or(0, |conditions| conditions.requested_samples)
     }
 
     /// Returns true if TFTF's lines enclose the scenario's table.

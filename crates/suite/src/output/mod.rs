@@ -14,7 +14,7 @@ mod tftf_lines;
 
 pub use self::header::{conditions, header, passed_over};
 pub use self::sections::{begin_scenario, closing, list, scenario};
-pub(crate) use self::sections::{state_notes, wake_trials};
+pub(crate) use self::sections::{print_wake_trials, state_notes};
 pub use self::summary::ClosingSummary;
 pub use self::table::{ABSENT, Table, TableStyle, text_or_absent};
 pub use self::tftf_lines::RtInstrFigures;

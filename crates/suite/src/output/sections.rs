@@ -22,7 +22,7 @@ use hardware::text::prose::paragraph;
 use super::header::{cpu_clocks, frequencies};
 use super::summary::ClosingSummary;
 use super::tftf_lines;
-use crate::bench::{States, Wakers};
+use crate::bench::{States, WakeTrials};
 
 /// Prints the name of the next scenario before it is measured, so that it appears in the log even
 /// if the run ends there.
@@ -80,8 +80,12 @@ pub(crate) fn state_notes(out: &mut dyn Write, run: &Run, states: &States) -> fm
 }
 
 /// Prints the results of the wake-up source trials, or nothing if no measured state stops a timer.
-pub(crate) fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
-    for (power_state, cpu) in &wakers.undeclared {
+pub(crate) fn print_wake_trials(
+    out: &mut dyn Write,
+    run: &Run,
+    wake_trials: &WakeTrials,
+) -> fmt::Result {
+    for (power_state, cpu) in &wake_trials.undeclared {
         let text = format!(
             "CPU {}'s timer did not wake it from {power_state:#010x}, but an SGI did: the idle \
              state lacks local-timer-stop.",
@@ -89,12 +93,15 @@ pub(crate) fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fm
         );
         paragraph(out, "Warning: ", 9, &text)?;
     }
-    let Some(woken) = wakers.woken.filter(|_| !wakers.proven.is_empty()) else {
+    let Some(woken) = wake_trials.woken.filter(|_| !wake_trials.proven.is_empty()) else {
         return Ok(());
     };
-    let states = wakers.proven.iter().map(|value| format!("{value:#010x}"));
-    let helper = wakers.woke_lead.map(|helper| run.label(helper));
-    let lead = match (wakers.frame, helper) {
+    let states = wake_trials
+        .proven
+        .iter()
+        .map(|value| format!("{value:#010x}"));
+    let helper = wake_trials.woke_lead.map(|helper| run.label(helper));
+    let lead = match (wake_trials.frame, helper) {
         (Ok(frame), _) => format!("; the {frame}, woke the lead."),
         (Err(NoFrame::DidNotWake), Some(helper)) => format!(
             "; the timer frame failed its trial: its interrupt did not wake the lead, but an SGI \

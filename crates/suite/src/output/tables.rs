@@ -106,7 +106,7 @@ fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
     } else {
         ("attempt", " on all CPUs")
     };
-    let samples = Many(conditions.asked.into(), "sample");
+    let samples = Many(conditions.requested_samples.into(), "sample");
     let attempts = Many(conditions.attempts.into(), attempt);
     let method = scenario.method.word();
     let mut text =

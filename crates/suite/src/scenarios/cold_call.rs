@@ -5,7 +5,7 @@
 use alloc::string::String;
 
 use crate::bench::bench::StepRounds;
-use crate::bench::states::Chosen;
+use crate::bench::states::UsableState;
 use crate::bench::steps::{self, Steps};
 use crate::measure::{Action, Metric, Preparation, SingleCall};
 use crate::model::{Run, Scenario, Skip};
@@ -71,19 +71,19 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
 }
 
 impl ColdCall {
-    fn action(&self, after: Preparation) -> Action {
+    fn action(&self, preparation: Preparation) -> Action {
         let call = self.call;
-        Action::ColdCall { call, after }
+        Action::ColdCall { call, preparation }
     }
 }
 
 fn measure_steps(steps: &mut Steps<'_>) {
     for cold_call in calls(steps) {
-        for (variant, after) in [
+        for (variant, preparation) in [
             (cold_call.variants.warm, Preparation::Warm),
             (cold_call.variants.evicted, Preparation::Evict),
         ] {
-            let step = StepRounds::new(ActiveCpus::Alone, cold_call.action(after));
+            let step = StepRounds::new(ActiveCpus::Alone, cold_call.action(preparation));
             steps.run_step(variant, None, step);
         }
     }
@@ -95,15 +95,15 @@ fn measure_steps(steps: &mut Steps<'_>) {
     steps.measure_each_state(Metric::Call, measure_woken);
 }
 
-fn measure_woken(steps: &mut Steps<'_>, state: Chosen) {
-    let after = Preparation::Suspend {
+fn measure_woken(steps: &mut Steps<'_>, state: UsableState) {
+    let preparation = Preparation::Suspend {
         power_state: state.power_state,
         powerdown: state.powerdown,
     };
     for cold_call in calls(steps) {
         let step = StepRounds {
             timers_stop: state.timer_stops,
-            ..StepRounds::new(ActiveCpus::Alone, cold_call.action(after))
+            ..StepRounds::new(ActiveCpus::Alone, cold_call.action(preparation))
         };
         steps.run_step(
             cold_call.variants.woken,

@@ -88,7 +88,7 @@ fn measure(request: Request<'_>, floods: bool) -> Result<Vec<Scenario>, fmt::Err
 
 /// Measures each CPU but the lead and then, unless the lead floods one CPU, all of them at once.
 fn measure_all(bench: &mut Bench<'_>, floods: bool) -> Result<(), Failure> {
-    bench.asked = bench.setting.plan.iterations;
+    bench.requested_samples = bench.setting.plan.iterations;
     let lead = bench.lead();
     let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
     let together = (!floods).then_some(Who::All);
@@ -107,7 +107,7 @@ fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Fai
     let mut round = Round {
         quiet: bench.machine.facts().ticks(QUIET_US),
         floods,
-        ..Round::new(who, Action::OnOff, lead_in)
+        ..Round::new(who, Action::TimedOff, lead_in)
     };
     bench.clear_cells();
     // Run at least one round, because the first one powers off CPUs that are still on.
@@ -152,7 +152,7 @@ fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
 
 /// Adds a CPU's cell. Returns an error if too few samples of either time are valid.
 fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failure> {
-    let asked = bench.asked;
+    let requested_samples = bench.requested_samples;
     let step = CellStep {
         cpus: match who {
             Who::All => ActiveCpus::All,
@@ -165,10 +165,10 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failur
         _ => &[Metric::TurnOn, Metric::TurnOff],
     };
     let turned_off = bench.cells[cpu.index()].columns[1].len() as u32;
-    bench.add_cell(cpu, step, metrics, asked)?;
+    bench.add_cell(cpu, step, metrics, requested_samples)?;
     match who {
         Who::All => Ok(()),
-        _ => too_few(cpu, turned_off, asked).map_or(Ok(()), Err),
+        _ => too_few(cpu, turned_off, requested_samples).map_or(Ok(()), Err),
     }
 }
 

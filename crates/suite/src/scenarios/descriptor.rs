@@ -142,6 +142,6 @@ impl Descriptor {
 
 /// Returns the sentence about the number of samples that were requested.
 pub(crate) fn requested(_: &Run, scenario: &Scenario) -> String {
-    let samples = Many(scenario.asked().into(), "sample");
+    let samples = Many(scenario.requested_samples().into(), "sample");
     alloc::format!("{samples} per CPU requested. ")
 }

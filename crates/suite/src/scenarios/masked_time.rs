@@ -98,8 +98,8 @@ struct Called {
 /// The timing of a call on one CPU, in ticks.
 #[derive(Clone, Copy)]
 struct Timing {
-    /// From the instant that [`Interrupt::after`] counts from to the call.
-    lead: u64,
+    /// From the instant that [`Interrupt::expires_in`] counts from to the call.
+    ticks_to_call: u64,
     /// From the call to its return.
     length: u64,
 }
@@ -180,8 +180,11 @@ fn call_on(steps: &Steps<'_>, called: Option<Called>, cpu: CpuIndex) -> Option<I
             let targets = || CpuIndex::all(cpus.len()).filter(is_off);
             let next = targets().find(|other| *other > cpu);
             let target = next.or(targets().next())?;
-            let settling = bench.us(bench.setting.plan.cpu_on_after.into());
-            return Some(InterruptedCall::CpuOn { target, settling });
+            let cpu_on_after = bench.us(bench.setting.plan.cpu_on_after.into());
+            return Some(InterruptedCall::CpuOn {
+                target,
+                cpu_on_after,
+            });
         }
         AFFINITY_INFO => [mpidr, 0, 0],
         STAT_COUNT => [mpidr, first_state(true), 0],
@@ -199,15 +202,15 @@ struct Masked<'s, 'm> {
 }
 
 impl Masked<'_, '_> {
-    /// Runs a round in which the interrupt falls due after `after` ticks.
-    fn run(&mut self, after: u64) -> Outcome {
+    /// Runs a round in which the interrupt falls due after `expires_in` ticks.
+    fn run(&mut self, expires_in: u64) -> Outcome {
         let (call, who) = (self.call, Who::Only(self.cpu));
         let bench = &mut self.steps.bench;
         let lead_in = lead_in(bench.machine.facts(), who, bench.cells.len());
         let round = Round {
-            interrupt: Some(Interrupt { call, after }),
+            interrupt: Some(Interrupt { call, expires_in }),
             quiet: bench.sleep.quiet,
-            after: After::Stay,
+            afterwards: After::Stay,
             ..Round::new(who, Action::Interrupt, lead_in)
         };
         bench.machine.run(&round, &mut bench.outcomes);
@@ -216,9 +219,9 @@ impl Masked<'_, '_> {
 
     /// Runs a trial until it succeeds. If it never does, the CPU has no samples for this call, so the
     /// last rejection is counted.
-    fn try_at(&mut self, after: u64) -> Option<Outcome> {
+    fn try_at(&mut self, expires_in: u64) -> Option<Outcome> {
         for _ in 0..TRIES {
-            let outcome = self.run(after);
+            let outcome = self.run(expires_in);
             let bench = &mut self.steps.bench;
             bench.trials += 1;
             let verdict = bench.judge_attempt(self.cpu, &outcome, AttemptUse::WarmUp);
@@ -236,8 +239,8 @@ impl Masked<'_, '_> {
     }
 
     /// Takes the samples. In each one, the interrupt falls due after the number of ticks that
-    /// `after` returns for the sample's number.
-    fn sample(&mut self, after: impl Fn(u64) -> u64) {
+    /// `expires_in` returns for the sample's number.
+    fn sample(&mut self, expires_in: impl Fn(u64) -> u64) {
         let iterations = self.steps.bench.setting.plan.iterations;
         let mut attempts = 0;
         while self.cell_state().valid() < iterations
@@ -245,7 +248,7 @@ impl Masked<'_, '_> {
             && !self.steps.bench.machine.is_lost(self.cpu)
         {
             attempts += 1;
-            let outcome = self.run(after(attempts.into()));
+            let outcome = self.run(expires_in(attempts.into()));
             let _ = self
                 .steps
                 .bench
@@ -270,9 +273,9 @@ impl Masked<'_, '_> {
     /// Takes samples at the offset at which the call holds back an interrupt longest.
     fn measure(&mut self, called: Called) {
         if let Some(timing) = self.timing(called)
-            && let Some(after) = self.find_longest(timing)
+            && let Some(expires_in) = self.find_longest(timing)
         {
-            self.sample(|_| after);
+            self.sample(|_| expires_in);
         }
         self.add_cell(Some(called), &[Metric::Call, Metric::Masked]);
     }
@@ -288,19 +291,22 @@ impl Masked<'_, '_> {
     /// that falls due before the CPU sleeps.
     fn timing(&mut self, called: Called) -> Option<Timing> {
         let shown = self.baseline()?.shown?;
-        let lead = u64::try_from(shown.at(Instant::Before)?).ok()?;
+        let ticks_to_call = u64::try_from(shown.at(Instant::Before)?).ok()?;
         let version = shown.metric(Metric::Call)?;
-        let mut after = match called.variant {
-            STANDBY => lead + version / 2,
+        let mut expires_in = match called.variant {
+            STANDBY => ticks_to_call + version / 2,
             _ => self.steps.bench.sleep.quiet / 2,
         };
         for _ in 0..TRIES {
-            let outcome = self.try_at(after)?;
+            let outcome = self.try_at(expires_in)?;
             let length = outcome.metric(Metric::Call, false)?;
-            if called.variant == STANDBY || outcome.after < outcome.due {
-                return Some(Timing { lead, length });
+            if called.variant == STANDBY || outcome.returned_at < outcome.due {
+                return Some(Timing {
+                    ticks_to_call,
+                    length,
+                });
             }
-            after = lead + 2 * length;
+            expires_in = ticks_to_call + 2 * length;
             self.steps.bench.sleep.lengthen_quiet(2 * length);
         }
         None
@@ -309,17 +315,17 @@ impl Masked<'_, '_> {
     /// Returns the offset at which the interrupt is held back longest.
     fn find_longest(&mut self, timing: Timing) -> Option<u64> {
         let offsets = u64::from(self.steps.bench.setting.plan.offsets);
-        let (mut longest, mut longest_at) = (0, timing.lead);
-        let mut below = timing.lead;
-        let mut previous = timing.lead;
+        let (mut longest, mut longest_at) = (0, timing.ticks_to_call);
+        let mut below = timing.ticks_to_call;
+        let mut previous = timing.ticks_to_call;
         for nth in 0..offsets {
-            let after = timing.lead + timing.length * nth / offsets;
-            let latency = self.latency(after)?;
+            let expires_in = timing.ticks_to_call + timing.length * nth / offsets;
+            let latency = self.latency(expires_in)?;
             if latency > longest {
-                (longest, longest_at) = (latency, after);
+                (longest, longest_at) = (latency, expires_in);
                 below = previous;
             }
-            previous = after;
+            previous = expires_in;
         }
         while longest_at - below > 1 {
             let middle = below.midpoint(longest_at);
@@ -334,8 +340,8 @@ impl Masked<'_, '_> {
     }
 
     /// Returns the ticks from the instant at which the interrupt falls due to its handler.
-    fn latency(&mut self, after: u64) -> Option<u64> {
-        let outcome = self.try_at(after)?;
+    fn latency(&mut self, expires_in: u64) -> Option<u64> {
+        let outcome = self.try_at(expires_in)?;
         Some(ticks_between(outcome.due, outcome.entered))
     }
 

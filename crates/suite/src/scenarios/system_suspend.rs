@@ -32,9 +32,13 @@ fn measure_steps(steps: &mut Steps<'_>) {
     if steps.failure.is_some() {
         return;
     }
-    let Setting { states, wakers, .. } = steps.bench.setting;
+    let Setting {
+        states,
+        wake_trials,
+        ..
+    } = steps.bench.setting;
     let facts = steps.facts();
-    let timers_stop = match wakers.frame {
+    let timers_stop = match wake_trials.frame {
         _ if facts.gic.is_none() => return steps.leave_out(Skip::NoGic),
         _ if !facts.system_suspend => {
             return steps.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));

@@ -30,7 +30,7 @@ use hardware::board::{CpuIndex, IdleState, StateSet};
 use hardware::spec::counter_value::CounterValue;
 use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
-use crate::bench::{Needs, Setting, States, Wakers, measure};
+use crate::bench::{Needs, Setting, States, WakeTrials, measure};
 
 const CORE: u32 = 0x0001_0002;
 const CLUSTER: u32 = 0x0101_0022;
@@ -53,7 +53,7 @@ struct Ran {
     fake: Fake,
     scenarios: Vec<Scenario>,
     totals: Totals,
-    wakers: Wakers,
+    wake_trials: WakeTrials,
     /// The lines printed while scenarios were measured.
     printed: String,
 }
@@ -73,19 +73,19 @@ fn run_counted(
     let plan = &Plan::parse(bootargs).expect("a valid plan");
     let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
     let mut states = States::choose(&idle_states.into(), plan, format);
-    let mut wakers = Wakers::untried(fake.facts());
+    let mut wake_trials = WakeTrials::untried(fake.facts());
     let mut printed = String::new();
     let (mut scenarios, mut totals) = (Vec::new(), Totals::default());
     for job in jobs(plan) {
         let Job::Measure(key) = job else {
-            wakers.try_out(&mut fake, cpus, plan, &mut states);
+            wake_trials.try_out(&mut fake, cpus, plan, &mut states);
             continue;
         };
         let setting = Setting {
             plan,
             cpus,
             states: &states,
-            wakers: &wakers,
+            wake_trials: &wake_trials,
             samples,
         };
         let group = measure(&mut fake, setting, key, &mut printed).expect("no error");
@@ -96,7 +96,7 @@ fn run_counted(
         fake,
         scenarios,
         totals,
-        wakers,
+        wake_trials,
         printed,
     }
 }
@@ -186,7 +186,7 @@ impl Ran {
 
     /// Returns true if any of the rounds is selected.
     fn asks(&self, is_selected: impl Fn(&Round) -> bool) -> bool {
-        self.fake.asked.iter().any(is_selected)
+        self.fake.requested_rounds.iter().any(is_selected)
     }
 }
 
@@ -287,10 +287,11 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
     ] {
         let args = "only=cpu_susp_serial iterations=3 warmup=1 wake=chain";
         let ran = run(Fake::new(4), &std::format!("{args} method={method}"));
-        let is_as_asked = |round: &Round| round.after == after && round.wake == WakePattern::Chain;
+        let is_as_asked =
+            |round: &Round| round.afterwards == after && round.wake == WakePattern::Chain;
         assert!(!ran.asks(|round| !is_as_asked(round)));
-        let asked = ran.fake.asked.iter().map(|round| round.who);
-        assert_eq!(asked.collect::<Vec<_>>(), turns);
+        let requested = ran.fake.requested_rounds.iter().map(|round| round.who);
+        assert_eq!(requested.collect::<Vec<_>>(), turns);
     }
 }
 
@@ -298,7 +299,7 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
 fn cpu_off_goes_as_tftf_does() {
     let ran = run(Fake::new(3), "only=cpu_off_serial iterations=1 warmup=0");
     let turn = |round: &Round| (round.who, round.action == Action::Off);
-    let turns: Vec<(Who, bool)> = ran.fake.asked[1..].iter().map(turn).collect();
+    let turns: Vec<(Who, bool)> = ran.fake.requested_rounds[1..].iter().map(turn).collect();
     let pass = [(1, true), (2, true), (0, false), (1, false), (2, false)]
         .map(|(cpu, is_off)| (only(cpu), is_off));
     assert_eq!(turns, pass.repeat(2));
@@ -312,11 +313,11 @@ fn retries_end() {
         }
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=10 warmup=1");
-    let (cpu, valid, asked) = (1, 2, 10);
+    let (cpu, valid, requested) = (1, 2, 10);
     let few = Failure::TooFewSamples {
         cpu: cpu.into(),
         valid,
-        asked,
+        requested,
     };
     assert_eq!(ran.failure(), Some(few));
     // There is a trial, a warm-up, and at most four times as many rounds as requested.
@@ -383,7 +384,7 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
     let late = |from: u64| {
         move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
             if round >= from && outcome.action.sleeps() {
-                outcome.after = shifted(outcome.due, 20_000);
+                outcome.returned_at = shifted(outcome.due, 20_000);
             }
         }
     };
@@ -398,7 +399,7 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
         assert_eq!(ran.totals.samples, 4 * cpus as u64, "{scenario}");
         assert_eq!(late_returns, cpus as u64, "{scenario}");
         assert_eq!(ran.totals.rejected, late_returns, "{scenario}");
-        let quiet = ran.fake.asked.last().map(|round| round.quiet);
+        let quiet = ran.fake.requested_rounds.last().map(|round| round.quiet);
         assert_eq!(quiet, Some(40_000), "{scenario}");
     }
 }
@@ -407,7 +408,7 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
 fn a_way_up_that_never_ends_in_time_ends_the_trials() {
     let fake = Fake::new(2).with(|_, _, outcome| {
         if outcome.action.sleeps() {
-            outcome.after = shifted(outcome.due, 40_000_000);
+            outcome.returned_at = shifted(outcome.due, 40_000_000);
         }
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=4");
@@ -433,7 +434,7 @@ fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
     for (warmup, reads) in [(0, 1), (1, 0), (2, 0)] {
         let args =
             std::format!("iterations=3 only=susp_deep_serial,susp_deep_parallel warmup={warmup}");
-        let rounds = |fake| run(fake, &args).fake.asked.len();
+        let rounds = |fake| run(fake, &args).fake.requested_rounds.len();
         // The state is read in three rounds: one with both CPUs, and one with each CPU alone.
         let more = reads * 3;
         let without_statistics = rounds(Fake::new(2));
@@ -480,5 +481,8 @@ fn each_round_reports_the_samples_before_it() {
         kept.is_sorted() && kept[0] == 0 && kept.ends_with(&[3]),
         "{kept:?}"
     );
-    assert!(logged.iter().all(|count| count.asked == 4), "{logged:?}");
+    assert!(
+        logged.iter().all(|count| count.requested == 4),
+        "{logged:?}"
+    );
 }

@@ -170,7 +170,7 @@ impl Timers<'_> {
     fn measure_loads(&mut self) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus.len();
         let timer = self.timer;
-        self.bench.asked = timer.expiries().0;
+        self.bench.requested_samples = timer.expiries().0;
         for load in timer.loads() {
             for active in timer.timers.iter() {
                 if !TimerPlan::is_possible(load, active, cpus) {
@@ -213,15 +213,15 @@ impl Timers<'_> {
     ) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus;
         let machine = &*self.bench.machine;
-        let only = measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, active, None));
-        if active.has_neighbor() && only.is_none() {
+        let loaded_cpu = measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, active, None));
+        if active.has_neighbor() && loaded_cpu.is_none() {
             return Ok(None);
         }
         let mut window = Window {
             schedule: self.schedule,
             timers: measured.map_or(Who::All, Who::Only),
             load,
-            only,
+            loaded_cpu,
             power_state: self.power_state,
         };
         let timed: Vec<CpuIndex> = CpuIndex::all(cpus.len())
@@ -242,7 +242,7 @@ impl Timers<'_> {
             all: Account::default(),
         };
         let mpidr = |cpu: CpuIndex| cpus[cpu.index()].mpidr;
-        let [timed_cpu, loaded_cpu] = [measured, only].map(|cpu| cpu.and_then(mpidr));
+        let [timed_cpu, loaded_cpu] = [measured, loaded_cpu].map(|cpu| cpu.and_then(mpidr));
         measurement.print_begin(self.bench.out, timed_cpu, loaded_cpu, load)?;
         let mut failure = None;
         while measurement.done < total && failure.is_none() {
@@ -278,7 +278,7 @@ impl Timers<'_> {
         let round = Round {
             sleep: period * u64::from(expiries),
             action: Action::Expire,
-            after: After::Stay,
+            afterwards: After::Stay,
             window: Some(window),
             ..self.round()
         };

@@ -14,7 +14,7 @@
 use alloc::vec::Vec;
 
 use crate::bench::bench::{QUIET_US, lead_in};
-use crate::bench::states::Chosen;
+use crate::bench::states::UsableState;
 use crate::bench::steps::{self, Steps};
 use crate::bench::trials::{helper_of, neighbor_of};
 use crate::measure::{
@@ -126,14 +126,14 @@ const MAP_BYTES: usize = POINTS_MAX * (size_of::<Point>() + size_of::<u64>());
 /// The map of one CPU and state.
 struct RaceMap<'s, 'm> {
     steps: &'s mut Steps<'m>,
-    state: Chosen,
+    state: UsableState,
     cpu: CpuIndex,
     active: ActiveCpus,
     /// The CPUs that suspend.
     who: Who,
     waker: Waker,
     /// Ticks from the instant that [`Round::race`] counts from to the call, if nothing delays it.
-    lead: u64,
+    ticks_to_call: u64,
     /// Ticks from the start of a round until the CPU is down for certain. This includes twice the
     /// time until the call: if CPUs suspend at the same time on an emulator, they make their calls
     /// one after another.
@@ -160,7 +160,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
                     continue;
                 };
                 let mut map = RaceMap {
-                    lead: 0,
+                    ticks_to_call: 0,
                     down: 0,
                     points: &mut points,
                     state,
@@ -178,8 +178,9 @@ fn measure_steps(steps: &mut Steps<'_>) {
                 let valid = points.len() as u32;
                 steps.bench.attempts = valid + state.rejected_total();
                 // Disturbed suspends are not the firmware's fault.
-                let asked = steps.bench.attempts - state.rejected[Reason::Overlap as usize];
-                steps.close_step(cpu, valid, asked.max(1));
+                let disturbed = state.rejected[Reason::Overlap as usize];
+                let undisturbed = steps.bench.attempts - disturbed;
+                steps.close_step(cpu, valid, undisturbed.max(1));
             }
         }
     }
@@ -248,8 +249,8 @@ impl RaceMap<'_, '_> {
         let first = self.run(longest);
         self.down = 2 * ticks_between(first.start, first.before);
         let from_call = ticks_between(first.before, first.due);
-        self.lead = longest.saturating_sub(from_call);
-        let expected = ticks_between(first.due, first.after);
+        self.ticks_to_call = longest.saturating_sub(from_call);
+        let expected = ticks_between(first.due, first.returned_at);
         let mut offset = FIRST;
         while offset < longest {
             if let Some(point) = self.point(offset)
@@ -279,8 +280,12 @@ impl RaceMap<'_, '_> {
     /// delays the call. Counts a suspend without an outcome.
     fn point(&mut self, offset: u64) -> Option<Point> {
         // At offset 0, the interrupt is already pending.
-        let after = if offset == 0 { 0 } else { self.lead + offset };
-        let outcome = self.run(after);
+        let expires_in = if offset == 0 {
+            0
+        } else {
+            self.ticks_to_call + offset
+        };
+        let outcome = self.run(expires_in);
         let bench = &mut self.steps.bench;
         let Some(ending) = ending(&outcome, bench.pmf) else {
             let rejection = match outcome.judge(false) {
@@ -295,8 +300,8 @@ impl RaceMap<'_, '_> {
         };
         let from_call = ticks_between(outcome.before, outcome.due);
         let is_lost = ending == Ending::Lost;
-        if !is_lost && after > 0 {
-            self.lead = self.lead.min(after.saturating_sub(from_call));
+        if !is_lost && expires_in > 0 {
+            self.ticks_to_call = self.ticks_to_call.min(expires_in.saturating_sub(from_call));
         }
         let is_on_schedule = from_call.abs_diff(offset) <= SLACK;
         Some(Point {
@@ -306,23 +311,23 @@ impl RaceMap<'_, '_> {
                 from_call
             },
             ending,
-            latency: ticks_between(outcome.due.max(outcome.before), outcome.after),
+            latency: ticks_between(outcome.due.max(outcome.before), outcome.returned_at),
         })
     }
 
-    /// Runs a round in which the interrupt falls due after `after` ticks.
-    fn run(&mut self, after: u64) -> Outcome {
+    /// Runs a round in which the interrupt falls due after `expires_in` ticks.
+    fn run(&mut self, expires_in: u64) -> Outcome {
         let race = Race {
             cpu: self.cpu,
-            after,
+            expires_in,
         };
         let bench = &mut self.steps.bench;
         let round = Round {
             race: Some(race),
-            sleep: after + self.down + bench.us(PATIENCE_US),
+            sleep: expires_in + self.down + bench.us(PATIENCE_US),
             quiet: bench.us(QUIET_US),
             waker: self.waker,
-            after: After::Stay,
+            afterwards: After::Stay,
             lead_in: lead_in(bench.machine.facts(), Who::All, bench.cells.len()),
             ..Round::new(self.who, self.state.action(), 0)
         };
@@ -369,7 +374,7 @@ impl RaceMap<'_, '_> {
 
 /// Returns how a suspend ended, or None if this is unknown.
 fn ending(outcome: &Outcome, pmf: bool) -> Option<Ending> {
-    outcome.before.zip(outcome.after)?;
+    outcome.before.zip(outcome.returned_at)?;
     let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr)).filter(|_| pmf);
     let up = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
     let is_down = down > outcome.before;

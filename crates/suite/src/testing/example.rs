@@ -126,7 +126,7 @@ pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
         conditions: Some(Conditions {
             pmf,
             power_state: suspends.then_some(state),
-            asked: 20,
+            requested_samples: 20,
             attempts: 21,
             trials: 1,
             sleep: if suspends { sleep(run) } else { 0 },

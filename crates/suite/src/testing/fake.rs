@@ -60,7 +60,7 @@ pub struct Fake {
     /// The number of rounds so far, except trials of the CPUs' own timers.
     pub rounds: u64,
     /// The rounds requested, except trials of the CPUs' own timers.
-    pub asked: Vec<Round>,
+    pub requested_rounds: Vec<Round>,
     /// The trials of the CPUs' own timers.
     pub trials: Vec<Round>,
     /// The number of rounds before the first trial of a CPU's own timer.
@@ -140,7 +140,7 @@ impl Fake {
             facts: facts(),
             clock: 1_000_000,
             rounds: 0,
-            asked: Vec::new(),
+            requested_rounds: Vec::new(),
             trials: Vec::new(),
             trials_began_at: None,
             lost: vec![false; cpus],
@@ -278,7 +278,7 @@ impl Fake {
             code,
             start: at(before),
             before: at(before),
-            after: at(before + took),
+            returned_at: at(before + took),
             cycles: self.facts.pmu.then_some(16 * took),
             ..Outcome::default()
         }
@@ -286,8 +286,8 @@ impl Fake {
 
     /// Returns the outcome of a suspend whose wake-up may come too early. Until 60 ticks after its
     /// beginning, the call returns.
-    fn race(&self, round: &Round, start: u64, after: u64, cpu: CpuIndex) -> Outcome {
-        let (before, due) = (start + 20, start + after);
+    fn race(&self, round: &Round, start: u64, expires_in: u64, cpu: CpuIndex) -> Outcome {
+        let (before, due) = (start + 20, start + expires_in);
         let flush = self.flush(round, round.action, &[cpu], 0);
         let down = before + 110 + flush;
         let outcome = Outcome {
@@ -301,7 +301,7 @@ impl Fake {
             return Outcome {
                 end: ActionEnd::Returned,
                 code: Some(0),
-                after: at(before + 90),
+                returned_at: at(before + 90),
                 stamps: Stamps([before + 10, before + 80, 7, 9, 5, 6]),
                 ..outcome
             };
@@ -309,7 +309,7 @@ impl Fake {
         let up = due.max(down) + 30;
         Outcome {
             end: ActionEnd::Resumed,
-            after: at(up + 400),
+            returned_at: at(up + 400),
             stamps: Stamps([before + 10, up + 300, down, up, before + 100, down - 10]),
             ..outcome
         }
@@ -351,7 +351,7 @@ impl Fake {
                 code: Some(0x1_0001),
                 due: None,
                 quiet_until: at(agreed_start + round.quiet),
-                after: at(enter + 30),
+                returned_at: at(enter + 30),
                 stamps: Stamps([enter, enter + 20, 0, 0, 0, 0]),
                 ..outcome
             };
@@ -364,7 +364,7 @@ impl Fake {
             // timestamps are still from an earlier call.
             return Outcome {
                 code: Some(0),
-                after: at(enter + 60),
+                returned_at: at(enter + 60),
                 stamps: Stamps([enter, enter + 50, 7, 9, 5, 6]),
                 ..outcome
             };
@@ -372,7 +372,7 @@ impl Fake {
         let up = due + 30;
         Outcome {
             end: ActionEnd::Resumed,
-            after: at(up + 400),
+            returned_at: at(up + 400),
             stamps: Stamps([enter, up + 300 + ticks_of(cpu), down, up, flush, flushed]),
             ..outcome
         }
@@ -388,7 +388,7 @@ impl Fake {
         };
         let before = start + 20;
         let (masked, after) = (before + 3, before + length);
-        let due = start + interrupt.after;
+        let due = start + interrupt.expires_in;
         let entered = if (masked..after).contains(&due) {
             after
         } else {
@@ -399,7 +399,7 @@ impl Fake {
             end: ActionEnd::Returned,
             start: at(start),
             before: at(before),
-            after: at(after),
+            returned_at: at(after),
             due: at(due),
             entered: at(entered + FAKE_VECTOR),
             ..Outcome::default()
@@ -408,15 +408,15 @@ impl Fake {
 
     /// Turns the outcome of a suspend or PSCI_VERSION into the outcome of the single call that
     /// follows it.
-    fn cold_call(outcome: Outcome, call: SingleCall, after: Preparation) -> Outcome {
-        let suspends = matches!(after, Preparation::Suspend { .. });
-        let extra = match after {
+    fn cold_call(outcome: Outcome, call: SingleCall, preparation: Preparation) -> Outcome {
+        let suspends = matches!(preparation, Preparation::Suspend { .. });
+        let extra = match preparation {
             Preparation::Warm => 0,
             Preparation::Evict => EVICTED_CALL,
             Preparation::Suspend { powerdown, .. } => u64::from(powerdown) * COLD_CALL,
         };
         let back = if suspends {
-            outcome.after
+            outcome.returned_at
         } else {
             outcome.before
         };
@@ -438,7 +438,7 @@ impl Fake {
                 .or(version)
                 .or(Some(0)),
             before: at(before),
-            after: at(before + around + took + around),
+            returned_at: at(before + around + took + around),
             stamps,
             ..outcome
         }
@@ -462,19 +462,20 @@ impl Fake {
             _ if round.waker == Waker::NoHelper => outcome,
             Action::None | Action::Help => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => match round.race {
-                Some(race) if race.cpu == cpu => self.race(round, start, race.after, cpu),
+                Some(race) if race.cpu == cpu => self.race(round, start, race.expires_in, cpu),
                 _ => self.call(round, start, queue, position),
             },
-            Action::ColdCall { call, after } => {
-                Self::cold_call(self.call(round, start, queue, position), call, after)
+            Action::ColdCall { call, preparation } => {
+                Self::cold_call(self.call(round, start, queue, position), call, preparation)
             }
-            Action::Off | Action::OnOff => {
+            Action::Off | Action::TimedOff => {
                 self.off_at[cpu.index()] = start;
                 self.off_dirty[cpu.index()] = round.dirty;
                 Outcome {
                     end: ActionEnd::WentOff,
                     turned_on: at(start - 800),
-                    quiet_until: at(start - 800 + round.quiet).filter(|_| action == Action::OnOff),
+                    quiet_until: at(start - 800 + round.quiet)
+                        .filter(|_| action == Action::TimedOff),
                     // The lead stays on, so it has no entry time.
                     entered: at(start - 100).filter(|_| cpu != self.facts.lead),
                     before: at(start),
@@ -491,7 +492,7 @@ impl Fake {
                     turned_on: at(start),
                     quiet_until: at(start + round.quiet),
                     entered: at(on + 500),
-                    after: at(on + 600),
+                    returned_at: at(on + 600),
                     stamps: Stamps([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
                     ..outcome
                 }
@@ -523,10 +524,11 @@ impl Machine for Fake {
         outcomes.fill(Outcome::default());
         let is_trial = round.waker == Waker::TimerTrial;
         if is_trial {
-            self.trials_began_at.get_or_insert(self.asked.len());
+            self.trials_began_at
+                .get_or_insert(self.requested_rounds.len());
             self.trials.push(*round);
         } else {
-            self.asked.push(*round);
+            self.requested_rounds.push(*round);
         }
         let start = self.clock + round.lead_in;
         let has_part = |cpu: CpuIndex| !self.lost[cpu.index()] && round.who.includes(cpu, lead);
@@ -545,7 +547,7 @@ impl Machine for Fake {
             let takes_part = |cpu: CpuIndex| participants.contains(&cpu);
             queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &takes_part).1);
         }
-        let turns_off = round.after == After::Off || round.action.turns_off();
+        let turns_off = round.afterwards == After::Off || round.action.turns_off();
         // In the scenario in which CPU_OFF turns out to be missing, the remaining rounds still
         // request it.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
@@ -567,7 +569,10 @@ impl Machine for Fake {
         }
         self.clock = match round.action {
             Action::Repeat { .. } => {
-                let last = outcomes.iter().filter_map(|outcome| outcome.after).max();
+                let last = outcomes
+                    .iter()
+                    .filter_map(|outcome| outcome.returned_at)
+                    .max();
                 last.map_or(start, CounterValue::number)
             }
             _ => start + round.sleep + 10_000_000,
@@ -596,10 +601,10 @@ impl Machine for Fake {
         self.no_lpi.map_or(Ok(()), Err)
     }
 
-    fn set_pause(&mut self, _: u64) {}
+    fn set_cpu_on_after(&mut self, _: u64) {}
 
     fn second_cpu_on(&self) -> Option<i32> {
-        let last = self.asked.last()?;
+        let last = self.requested_rounds.last()?;
         last.repeats_cpu_on.then_some(psci::error::ON_PENDING)
     }
 

@@ -13,7 +13,7 @@ fn good() -> Outcome {
         end: ActionEnd::Resumed,
         start: at(95),
         before: at(100),
-        after: at(350),
+        returned_at: at(350),
         due: at(290),
         stamps: Stamps([110, 340, 160, 300, 120, 150]),
         ..Outcome::default()
@@ -47,12 +47,12 @@ fn a_good_suspend_counts_and_has_its_figures() {
 #[test]
 fn a_call_after_a_wake_up_is_no_suspend() {
     use Metric::{Call, Latency, Powerdown, Wake, Wakeup};
-    let after = Preparation::Suspend {
+    let preparation = Preparation::Suspend {
         power_state: 2,
         powerdown: true,
     };
     let woken = |call| Outcome {
-        action: Action::ColdCall { call, after },
+        action: Action::ColdCall { call, preparation },
         code: Some(0x1_0001),
         before: at(310),
         // ENTER_PSCI and EXIT_PSCI belong to the call; the other timestamps are still from the
@@ -144,7 +144,7 @@ fn each_rule_of_an_outcome() {
         (|outcome| outcome.end = ActionEnd::Pending, Some(Pending)),
         (late, Some(WokenByFallback)),
         (|outcome| outcome.before = None, Some(CounterErratum)),
-        (|outcome| outcome.after = None, Some(CounterErratum)),
+        (|outcome| outcome.returned_at = None, Some(CounterErratum)),
         (|outcome| outcome.end = ActionEnd::NotRun, Some(Lost)),
         (lose, Some(Lost)),
         (
@@ -186,7 +186,7 @@ fn each_rule_of_an_outcome() {
         (|outcome| outcome.quiet_until = at(349), Some(LateReturn)),
         // An erratum corrupted the CPU's first read after CPU_ON.
         (
-            |outcome| (outcome.action, outcome.end) = (Action::OnOff, ActionEnd::WentOff),
+            |outcome| (outcome.action, outcome.end) = (Action::TimedOff, ActionEnd::WentOff),
             Some(CounterErratum),
         ),
     ];

@@ -170,7 +170,7 @@ fn records_are_not_between_tftfs_lines() {
 #[test]
 fn parts_that_are_left_out_and_wake_ups() {
     let slow = Fake::new(1).with(|_, _, outcome| {
-        outcome.after = outcome.after.map(|after| after + 6_250_000);
+        outcome.returned_at = outcome.returned_at.map(|after| after + 6_250_000);
     });
     for (fake, args, states, expected) in [
         (

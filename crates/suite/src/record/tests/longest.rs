@@ -172,7 +172,7 @@ fn longest_conditions() -> Conditions {
         pmf: false,
         power_state: Some(u32::MAX),
         wake_source: longest(&WakeSource::ALL),
-        asked: u32::MAX,
+        requested_samples: u32::MAX,
         attempts: u32::MAX,
         trials: u32::MAX,
         sleep: MOST,

@@ -50,11 +50,11 @@ fn check_state(fitness: &mut Fitness<'_>, cpu: CpuIndex, probe: Probe, state: An
 }
 
 /// Returns a round in which the CPU makes a harmless call and then stays on or turns off.
-fn round(fitness: &Fitness<'_>, cpu: CpuIndex, after: After) -> Round {
+fn round(fitness: &Fitness<'_>, cpu: CpuIndex, afterwards: After) -> Round {
     let who = Who::Only(cpu);
     let lead_in = lead_in(fitness.facts(), who, fitness.setting.cpus.len());
     Round {
-        after,
+        afterwards,
         ..Round::new(who, Action::Version, lead_in)
     }
 }
@@ -151,7 +151,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
     fitness.run(cpu, &round(fitness, cpu, After::Off));
     for pause in PAUSES_US {
         let ticks = fitness.facts().ticks(pause.into());
-        fitness.machine.set_pause(ticks);
+        fitness.machine.set_cpu_on_after(ticks);
         let again = round(fitness, cpu, After::Off);
         let is_lost = (0..TRIES).any(|_| {
             fitness.run(cpu, &again);
@@ -186,6 +186,6 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
     }
     let usual_us = fitness.setting.plan.cpu_on_after;
     let usual = fitness.facts().ticks(usual_us.into());
-    fitness.machine.set_pause(usual);
+    fitness.machine.set_cpu_on_after(usual);
     Ok(())
 }

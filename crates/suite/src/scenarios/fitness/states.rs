@@ -10,7 +10,7 @@ use hardware::spec::stat::Mismatch;
 
 use super::checks::{Fitness, no_effect};
 use crate::bench::reached::reached_in;
-use crate::bench::states::Chosen;
+use crate::bench::states::UsableState;
 use crate::bench::trials::{TrialVerdict, Trials, helper_of};
 
 /// The highest power level (DEN0022F, section 5.4.2).
@@ -35,7 +35,7 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
     }
     // Check the shallowest states first.
     for level in 0..=LEVEL_MAX {
-        let is_of_level = |state: &&Chosen| state.level.unwrap_or(0) == level;
+        let is_of_level = |state: &&UsableState| state.level.unwrap_or(0) == level;
         for state in states.accepted.iter().filter(is_of_level) {
             fitness.announce(function, Some(state.power_state))?;
             check_state(fitness, *state);
@@ -45,7 +45,7 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
 }
 
 /// Suspends each CPU to the state, with each interrupt that should wake it.
-fn check_state(fitness: &mut Fitness<'_>, state: Chosen) {
+fn check_state(fitness: &mut Fitness<'_>, state: UsableState) {
     let lead = fitness.lead();
     let lost_before = fitness.count_lost();
     for cpu in fitness.others() {
@@ -102,7 +102,7 @@ impl Fitness<'_> {
     }
 
     /// Returns true unless a CPU's own timer has failed to wake it from this state.
-    fn timers_wake(&self, state: Chosen) -> bool {
+    fn timers_wake(&self, state: UsableState) -> bool {
         let has_failed = |check: &Check| {
             let is_same = check.probe == Probe::OwnTimer && check.value == Some(state.power_state);
             is_same && check.has_failed()
@@ -115,7 +115,7 @@ impl Fitness<'_> {
 fn check_waker(
     fitness: &mut Fitness<'_>,
     cpu: CpuIndex,
-    state: Chosen,
+    state: UsableState,
     (probe, waker): (Probe, Waker),
 ) {
     let has_statistics = fitness.facts().stat;
@@ -168,7 +168,7 @@ fn check_waker(
 
 /// Checks that the suspend has kept the CPU's context, once for each CPU and state. A power-down
 /// may lose all of it (DEN0022F, section 5.4).
-fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: Chosen, outcome: &Outcome) {
+fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: UsableState, outcome: &Outcome) {
     let Some(kept) = outcome.kept else { return };
     let if_lost = if state.powerdown {
         CheckEnd::Tolerated
@@ -207,7 +207,7 @@ fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: Chosen, outcome:
 fn add_statistics(
     fitness: &mut Fitness<'_>,
     cpu: CpuIndex,
-    state: Chosen,
+    state: UsableState,
     (outcome, waker): (&Outcome, Waker),
 ) {
     let lead = fitness.lead();

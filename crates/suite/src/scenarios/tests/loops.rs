@@ -16,7 +16,7 @@ fn without_loops_the_time_is_limited() {
         (0, "warmup=0", 1024, 3 + 3 * 1024 + 100),
     ] {
         let fake = Fake::new(1).with(move |_, _, outcome| {
-            outcome.after = shifted(outcome.after, more);
+            outcome.returned_at = shifted(outcome.returned_at, more);
         });
         let ran = run(fake, &std::format!("only=null_call {args}"));
         assert_eq!((ran.counts(), ran.fake.rounds), ([1, 0, 0], rounds));
@@ -100,8 +100,12 @@ fn an_sgi_that_does_not_come_ends_the_scenario() {
     let gave_up = Failure::GaveUp { variant, cpu };
     // Each missing batch takes seconds, so the scenario ends once a tenth of the batches are
     // missing.
-    let (valid, asked) = (18, 29);
-    let few = Failure::TooFewSamples { cpu, valid, asked };
+    let (valid, requested) = (18, 29);
+    let few = Failure::TooFewSamples {
+        cpu,
+        valid,
+        requested,
+    };
     for (first, failure, rounds) in [(0, gave_up, 1), (21, few, 21 + 11)] {
         let fake = Fake::new(1).with(move |round, _, outcome| {
             if round >= first {

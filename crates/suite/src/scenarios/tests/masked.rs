@@ -54,7 +54,7 @@ fn no_samples_on_cpu_1() -> Failure {
     Failure::TooFewSamples {
         cpu: 1.into(),
         valid: 0,
-        asked: 2,
+        requested: 2,
     }
 }
 
@@ -76,7 +76,7 @@ fn cpu_that_takes_no_interrupt_fails() {
 fn rejected_trial_is_counted_by_reason() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         // Only CPU_ON takes this long.
-        if cpu.index() == 1 && ticks_between(outcome.before, outcome.after) >= 400 {
+        if cpu.index() == 1 && ticks_between(outcome.before, outcome.returned_at) >= 400 {
             outcome.end = ActionEnd::GaveUp;
         }
     });

@@ -73,7 +73,7 @@ fn lost_wake_ups_are_an_interval() {
     assert!(interval(&ran, 2, Variant::new("core_slept")).is_some());
     // Each round has a CPU that wakes the one that is measured.
     let has_helper = |round: &Round| round.race.is_none() || round.waker.helper().is_some();
-    assert!(ran.fake.asked.iter().all(has_helper));
+    assert!(ran.fake.requested_rounds.iter().all(has_helper));
 }
 
 /// Returns the ticks from the call to the instant at which the interrupt falls due.
@@ -89,7 +89,7 @@ fn a_call_that_is_delayed_is_not_an_outcome_at_the_scheduled_offset() {
         if cpu.index() == 2 && (200..300).contains(&offset(outcome)) {
             (outcome.end, outcome.code) = (ActionEnd::Returned, Some(0));
             outcome.before = outcome.due.map(|due| due + 1_000);
-            outcome.after = outcome.due.map(|due| due + 1_090);
+            outcome.returned_at = outcome.due.map(|due| due + 1_090);
             outcome.stamps = Stamps::default();
         }
     });
@@ -156,7 +156,7 @@ fn refused_suspend_is_no_outcome() {
 fn another_cpu_suspends_beside_the_one_that_is_measured() {
     let ran = run(Fake::new(5), "only=wake_race beside=near,far,all");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let races = ran.fake.asked.iter().filter_map(|round| {
+    let races = ran.fake.requested_rounds.iter().filter_map(|round| {
         let who = match round.who {
             Who::Pair(one, other) => (one, Some(other)),
             _ => (round.race?.cpu, None),

@@ -17,7 +17,7 @@ fn without_states_or_a_gic_no_cpu_is_suspended() {
         // The lead's CPU_OFF row is skipped for the same reason.
         let lead = ran.of(ScenarioId::CPU_OFF_SERIAL).cell(0.into());
         assert_eq!(lead.and_then(|row| row.skipped), Some(skip));
-        assert!(!ran.fake.asked.is_empty() && !ran.asks(is_suspend));
+        assert!(!ran.fake.requested_rounds.is_empty() && !ran.asks(is_suspend));
     }
 }
 

@@ -30,7 +30,11 @@ fn flush_by_dirty_bytes() {
         assert_eq!(flush(4, Variant::new("core")), core_flush);
     }
     // The bytes are dirtied before each suspend and each CPU_OFF.
-    let dirtied = ran.fake.asked.iter().filter(|round| round.dirty == 1 << 20);
+    let dirtied = ran
+        .fake
+        .requested_rounds
+        .iter()
+        .filter(|round| round.dirty == 1 << 20);
     assert!(dirtied.count() > 3 * 14);
 }
 

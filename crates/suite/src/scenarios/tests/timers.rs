@@ -113,9 +113,13 @@ fn the_load_runs_on_the_cpus_that_the_plan_selects() {
         let Who::Only(measured) = window.timers else {
             panic!("a CPU whose timer is measured does not suspend");
         };
-        (measured.index(), window.only.map(CpuIndex::index))
+        (measured.index(), window.loaded_cpu.map(CpuIndex::index))
     };
-    let windows = ran.fake.asked.iter().filter_map(|round| round.window);
+    let windows = ran
+        .fake
+        .requested_rounds
+        .iter()
+        .filter_map(|round| round.window);
     let alone = (0..5).map(|cpu| (cpu, None));
     // CPU 4 is alone in its cluster.
     let near = [(0, 1), (1, 2), (2, 3), (3, 0)];

@@ -9,7 +9,7 @@ use crate::model::{Cpu, Failure, Skip, WakeSource};
 use crate::plan::Plan;
 use hardware::board::{CpuIndex, NoFrame, TimerFrame};
 
-use super::states::{Chosen, States};
+use super::states::{States, UsableState};
 use super::trials::{OwnTimer, Trials, helper_of};
 
 /// The maximum number of times that a scenario is measured: once for each placement of the helper,
@@ -19,7 +19,7 @@ pub(crate) const PLACEMENTS: usize = 2;
 /// The wake-up sources, and the results of their trials. A state in `proven` shows that an SGI has
 /// woken one CPU from that state, not that every CPU can be woken from it.
 #[derive(Clone, Debug)]
-pub struct Wakers {
+pub struct WakeTrials {
     /// True if there is a GIC; without one, no interrupt can wake a CPU.
     has_gic: bool,
     /// The timer frame if it woke the lead from every state, or the reason it is not used.
@@ -44,7 +44,7 @@ pub struct Wakers {
     wrong: Option<Failure>,
 }
 
-impl Wakers {
+impl WakeTrials {
     /// Returns the wake-up sources before any trials.
     pub(crate) fn untried(facts: &Facts) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl Wakers {
     fn try_state(
         &mut self,
         trials: &mut Trials<'_>,
-        state: Chosen,
+        state: UsableState,
         states: &mut States,
     ) -> Result<(), Skip> {
         if !state.timer_stops {
@@ -140,7 +140,7 @@ impl Wakers {
 
     /// Tries to wake the lead with the timer frame or, if a trial with the frame has failed, with a
     /// helper's SGI.
-    fn try_lead(&mut self, trials: &mut Trials<'_>, state: Chosen) -> Result<(), Skip> {
+    fn try_lead(&mut self, trials: &mut Trials<'_>, state: UsableState) -> Result<(), Skip> {
         if self.frame.is_ok() {
             match trials.try_lead(state, Waker::FrameTrial) {
                 Ok(_) => return Ok(()),
@@ -175,7 +175,7 @@ impl Wakers {
 
     /// Returns the reason, if any, why no CPU can be suspended in this state: either there is no
     /// such state, or nothing wakes a CPU from it.
-    pub(crate) fn skip(&self, state: Option<Chosen>) -> Option<Skip> {
+    pub(crate) fn skip(&self, state: Option<UsableState>) -> Option<Skip> {
         match state {
             _ if !self.has_gic => Some(Skip::NoGic),
             None => Some(Skip::NoIdleState),

@@ -5,9 +5,9 @@ use hardware::spec::pmf::{Stamp, Stamps};
 
 use super::rejection::{Detail, Reason, Rejection};
 
-/// A call's path through the firmware: the timestamps that it writes, and their bounds.
+/// The timestamps that a call captures on its way through the firmware, in order, and their bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Path {
+pub enum CaptureSequence {
     /// A call that simply enters and returns: 0, 1.
     Call,
     /// A suspend to standby: 0, 2, 3, 1.
@@ -21,8 +21,8 @@ pub enum Path {
     },
 }
 
-impl Path {
-    /// Returns true if a call along this path writes the timestamp.
+impl CaptureSequence {
+    /// Returns true if a call with this sequence writes the timestamp.
     pub fn captures(self, stamp: Stamp) -> bool {
         match self {
             Self::Call => matches!(stamp, Stamp::EnterPsci | Stamp::ExitPsci),
@@ -87,7 +87,7 @@ impl Path {
 
 #[cfg(test)]
 mod tests {
-    use super::Path::{Call, OffOn, PowerDown, Standby};
+    use super::CaptureSequence::{Call, OffOn, PowerDown, Standby};
     use super::Reason::{CounterStopped, Disorder, Future, Stale};
     use super::Stamp::{EnterCflush, EnterHwLowPwr, ExitCflush, ExitHwLowPwr, ExitPsci};
     use super::*;
@@ -100,9 +100,9 @@ mod tests {
     }
 
     /// Returns the reason for the rejection, and the timestamp that it applies to.
-    fn check(path: Path, stamps: Stamps) -> Option<(Reason, Option<Stamp>)> {
+    fn check(sequence: CaptureSequence, stamps: Stamps) -> Option<(Reason, Option<Stamp>)> {
         let [before, after] = [100, 350].map(at);
-        let rejection = path.check(&stamps, before, after).err()?;
+        let rejection = sequence.check(&stamps, before, after).err()?;
         let stamp = if let Detail::Stamp(stamp) = rejection.detail {
             Some(stamp)
         } else {
@@ -145,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn each_path_has_its_own_stamps() {
-        for (path, absent, expected) in [
+    fn each_sequence_has_its_own_stamps() {
+        for (sequence, absent, expected) in [
             (PowerDown, &[][..], true),
             (PowerDown, &[4, 5], false),
             (Standby, &[4, 5], true),
@@ -155,8 +155,8 @@ mod tests {
         ] {
             let mut stamps = GOOD;
             absent.iter().for_each(|index| stamps.0[*index] = 0);
-            let is_good = path.check(&stamps, at(110), at(340)).is_ok();
-            assert_eq!(is_good, expected, "{path:?}");
+            let is_good = sequence.check(&stamps, at(110), at(340)).is_ok();
+            assert_eq!(is_good, expected, "{sequence:?}");
         }
     }
 }
