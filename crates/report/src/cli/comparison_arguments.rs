@@ -21,7 +21,7 @@ pub struct ToleranceArgument {
         allow_negative_numbers = true
     )]
     #[arg(value_parser = parse_share)]
-    pub(super) ppm: u32,
+    pub ppm: u32,
 }
 
 /// Which runs and rows are compared, and what counts as a change.
@@ -97,13 +97,11 @@ fn parse_one_of(known: &'static [Across], word: &str) -> Result<Across, UnknownW
 /// A string that is not a valid fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected a fraction below 1, such as 0.02 or 2%")]
-pub struct NotAShare;
+struct NotAShare;
 
-/// Parses a fraction, such as `0.02` or `2%`, into parts per million.
-///
-/// # Errors
-/// Returns an error if `text` is not a number that is at least 0 and less than 1.
-pub fn parse_share(text: &str) -> Result<u32, NotAShare> {
+/// Parses a fraction, such as `0.02` or `2%`, into parts per million. Returns an error if `text` is
+/// not a number that is at least 0 and less than 1.
+fn parse_share(text: &str) -> Result<u32, NotAShare> {
     let (digits, scale) = match text.strip_suffix('%') {
         Some(digits) => (digits, 10_000.0),
         None => (text, 1_000_000.0),

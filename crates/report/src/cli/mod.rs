@@ -23,6 +23,6 @@ mod tests;
 mod tree_files;
 mod verb;
 
-pub use self::comparison_arguments::parse_share;
+pub use self::comparison_arguments::ToleranceArgument;
 pub use self::program::{command, main};
 pub use self::verb::{ReportVerb, name_program};
