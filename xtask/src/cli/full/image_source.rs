@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use boards::device_tree;
-use clap::Args;
+use clap::{ArgAction, Args};
 use hardware::image::TREE_MAX;
 use host::progress::say;
 use host::read_file;
@@ -33,6 +33,14 @@ pub struct ImageSource {
     pub base: Option<PathBuf>,
     #[command(flatten)]
     pub tree: TreeWish,
+}
+
+/// Who signs an EFI application.
+#[derive(Debug, Args)]
+pub struct SignerArguments {
+    /// Sign for Secure Boot, with a PEM key and its certificate.
+    #[arg(long, num_args = 2, action = ArgAction::Set, value_names = ["KEY", "CERT"])]
+    pub sign: Option<Vec<PathBuf>>,
 }
 
 impl ImageSource {
