@@ -47,4 +47,6 @@ pub mod profile;
 pub mod qemu;
 pub mod setup;
 #[cfg(feature = "full")]
+mod template;
+#[cfg(feature = "full")]
 pub mod verify;

@@ -17,9 +17,8 @@ use thiserror::Error;
 use uefi_raw::Status;
 use uefi_raw::table::boot::PAGE_SIZE;
 
-use crate::machine::efi_services::{
-    DEVICE_TREE, EfiServices, MainResult, RSDP, Readable, print_closing, print_line,
-};
+use crate::machine::console::{print_closing, print_line};
+use crate::machine::efi_services::{DEVICE_TREE, EfiServices, MainResult, RSDP, Readable};
 use crate::machine::{payload, registers};
 
 /// The payload image, with or without a user-provided device tree.

@@ -36,9 +36,11 @@
 //! | [`follow`] | a run in progress: its UART output and how far it got |
 //! | [`cli`] | the command line of `psci-report`; `cargo xtask` has the same verbs |
 //!
-//! Each folder imports only from the ones above it. Only [`log::LoggedRun::ns`] converts ticks to
-//! time. [`follow`] needs no feature, because the first build of `cargo xtask`, which runs machines,
-//! has none.
+//! Each folder imports only from the ones above it. Printed durations are converted from ticks by
+//! [`suite::model::FigureScale`] or, in sentences, by [`hardware::spec::ticks::Clock::span`].
+//! [`log::LoggedRun::ns`] truncates, as RT_INSTR lines do. Worst cases, which are compared with
+//! declared latencies, are rounded. [`follow`] needs no feature, because the first build of
+//! `cargo xtask`, which runs machines, has none.
 
 #![forbid(unsafe_code)]
 

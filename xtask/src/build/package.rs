@@ -10,11 +10,12 @@ use anyhow::{Context, Result, bail};
 use boards::image_kinds::{called, known, label, uuid_of};
 use boards::{BoardFile, Package, PackageBlob, PackageKind};
 use itertools::Itertools as _;
-use minijinja::{Environment, context};
+use minijinja::context;
 use uuid::Uuid;
 
 use super::fip::{Fip, certificate, check_key, is_certificate, renew};
 use crate::setup::workspace::Workspace;
+use crate::template::render;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
@@ -259,6 +260,5 @@ pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> R
         (high, low) => (2, format!("<{high:#x} {low:#x}>")),
     };
     let values = context! { title, cells, image, tree, load };
-    // The template engine drops the last newline.
-    Ok(Environment::new().render_str(FIT, values)? + "\n")
+    render(FIT, values)
 }

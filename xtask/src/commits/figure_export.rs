@@ -17,7 +17,7 @@ use report::profile::event::{Event, unit_name};
 use super::figure_comparison::{CommitFigures, FigureComparison, Selected};
 use super::ledger::{self, CommitLedger};
 use super::ledger_export::{
-    LedgerText, commit_counts, commit_table, jump_heading, jump_lines, of_whole,
+    LedgerText, commit_counts, commit_table, jump_heading, jump_lines, of_whole, write_csv_rows,
 };
 use crate::build::checkout::Commit;
 
@@ -72,19 +72,15 @@ impl LedgerText for Ledger {
     }
 
     fn write_csv(&self, out: &mut dyn Write) -> Result<()> {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(["commit", "title", "figure", "own", "all", "failure"])?;
-        for entry in &self.entries {
-            let Commit { id, title, .. } = &entry.commit;
-            if let Some(failure) = &entry.failure {
-                csv.write_record([id, title, "", "", "", failure])?;
-            }
-            for (name, figure) in &entry.record.figures {
+        let rows = |record: &CommitFigures| {
+            let figures = record.figures.iter();
+            let rows = figures.map(|(name, figure)| {
                 let own = figure.own.map_or_else(String::new, |own| own.to_string());
-                csv.write_record([id, title, name, &own, &figure.all.to_string(), ""])?;
-            }
-        }
-        Ok(csv.flush()?)
+                vec![name.clone(), own, figure.all.to_string(), String::new()]
+            });
+            rows.collect()
+        };
+        write_csv_rows(self, &["figure", "own", "all"], rows, out)
     }
 
     fn conclusion(&self) -> Vec<String> {

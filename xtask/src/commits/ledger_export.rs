@@ -49,6 +49,29 @@ pub fn write<L: LedgerText>(format: LedgerFormat, ledger: &L, out: &mut dyn Writ
     }
 }
 
+/// Writes the values of all commits as CSV: the commit, the columns called `columns`, and the
+/// failure. `rows` returns the entries of a commit that was measured, without the commit itself.
+pub(super) fn write_csv_rows<C: Comparison>(
+    ledger: &CommitLedger<C>,
+    columns: &[&str],
+    rows: impl Fn(&C::Record) -> Vec<Vec<String>>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record([&["commit", "title"], columns, &["failure"]].concat())?;
+    for entry in &ledger.entries {
+        let commit = [entry.commit.id.clone(), entry.commit.title.clone()];
+        if let Some(failure) = &entry.failure {
+            let empty = vec![String::new(); columns.len()];
+            csv.write_record([&commit[..], &empty, std::slice::from_ref(failure)].concat())?;
+        }
+        for row in rows(&entry.record) {
+            csv.write_record([&commit[..], &row].concat())?;
+        }
+    }
+    Ok(csv.flush()?)
+}
+
 /// Returns the number of commits that were measured, for which the field uses the word `measured`,
 /// and of those that were skipped.
 pub(super) fn commit_counts<C: Comparison>(ledger: &CommitLedger<C>, measured: &str) -> String {

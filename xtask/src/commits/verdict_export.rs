@@ -9,10 +9,11 @@ use report::export::{Block, Table};
 use suite::model::Function;
 
 use super::ledger::{self, CommitLedger};
-use super::ledger_export::{LedgerText, commit_counts, commit_table, jump_heading, jump_lines};
+use super::ledger_export::{
+    LedgerText, commit_counts, commit_table, jump_heading, jump_lines, write_csv_rows,
+};
 use super::verdict_comparison::{CommitVerdicts, VerdictChange, VerdictComparison};
 use super::verdicts::FunctionVerdict;
-use crate::build::checkout::Commit;
 
 type Ledger = CommitLedger<VerdictComparison>;
 type Entry = ledger::LedgerEntry<CommitVerdicts>;
@@ -45,19 +46,15 @@ impl LedgerText for Ledger {
     }
 
     fn write_csv(&self, out: &mut dyn Write) -> Result<()> {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(["commit", "title", "function", "verdict", "failure"])?;
-        for entry in &self.entries {
-            let Commit { id, title, .. } = &entry.commit;
-            if let Some(failure) = &entry.failure {
-                csv.write_record([id, title, "", "", failure])?;
-            }
-            for (function, verdict) in &entry.record.verdicts.0 {
-                let failures = sentences(verdict).join(" ");
-                csv.write_record([id, title, function.name(), verdict.word(), &failures])?;
-            }
-        }
-        Ok(csv.flush()?)
+        let rows = |record: &CommitVerdicts| {
+            let verdicts = record.verdicts.0.iter();
+            let rows = verdicts.map(|(function, verdict)| {
+                let [name, word] = [function.name(), verdict.word()].map(str::to_owned);
+                vec![name, word, sentences(verdict).join(" ")]
+            });
+            rows.collect()
+        };
+        write_csv_rows(self, &["function", "verdict"], rows, out)
     }
 
     fn conclusion(&self) -> Vec<String> {

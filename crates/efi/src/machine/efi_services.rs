@@ -4,7 +4,6 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::c_void;
-use core::fmt;
 use core::mem::MaybeUninit;
 use core::ptr;
 use core::slice;
@@ -13,7 +12,6 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use device_tree::acpi::Memory;
 use hardware::board::Region;
 use psci_bench_efi::memory_map::readable;
-use suite::model::ClosingLine;
 use sync::Heap;
 use uefi_raw::protocol::loaded_image::LoadedImageProtocol;
 use uefi_raw::protocol::shell_params::ShellParametersProtocol;
@@ -320,7 +318,7 @@ impl EfiServices {
 }
 
 /// Returns the system table, or None after ExitBootServices.
-fn system() -> Option<&'static SystemTable> {
+pub(super) fn system() -> Option<&'static SystemTable> {
     // SAFETY: the pointer is null or comes from EFI; the table is valid until ExitBootServices,
     // which clears the pointer.
     unsafe { SYSTEM.load(Ordering::Relaxed).as_ref() }
@@ -343,48 +341,3 @@ pub fn abort() {
         let _ = unsafe { (boot.exit)(image, Status::ABORTED, 0, ptr::null_mut()) };
     }
 }
-
-/// The EFI console, which prints nothing after ExitBootServices.
-pub struct EfiConsole;
-
-impl fmt::Write for EfiConsole {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let console = system().map_or(ptr::null_mut(), |system| system.stdout);
-        // SAFETY: the system table's console pointer is null, or valid for as long as the table is.
-        let Some(output) = (unsafe { console.as_ref() }) else {
-            return Ok(());
-        };
-        let put = |unit: u16| {
-            let terminated = [unit, 0];
-            // SAFETY: the function belongs to this console, and the string ends with a NUL.
-            let _ = unsafe { (output.output_string)(console, terminated.as_ptr()) };
-        };
-        for unit in text.encode_utf16() {
-            if unit == u16::from(b'\n') {
-                put(b'\r'.into());
-            }
-            put(unit);
-        }
-        Ok(())
-    }
-}
-
-/// Prints the closing line on the EFI console.
-pub fn print_closing(line: &ClosingLine<'_>) {
-    // Writing to the console cannot fail.
-    let _ = line.print(&mut EfiConsole);
-}
-
-/// Prints a sentence on the EFI console, wrapped to the terminal width.
-macro_rules! print_line {
-    ($($arguments:tt)*) => {{
-        // Writing to the console cannot fail.
-        let _ = hardware::text::prose::paragraph(
-            &mut $crate::machine::efi_services::EfiConsole,
-            "",
-            2,
-            &format_args!($($arguments)*),
-        );
-    }};
-}
-pub(crate) use print_line;

@@ -1,12 +1,14 @@
-//! All of the application's unsafe code: EFI services, the heap, and the jump to the payload.
+//! All of the application's unsafe code: EFI services, the console, the heap, and the jump to the payload.
 //!
 //! | part | task |
 //! |---|---|
+//! | `console` | messages on the EFI console |
 //! | `efi_services` | EFI boot services and tables, and the heap |
 //! | `panic` | ends a run after a panic |
 //! | `payload` | the payload's location in memory, and the jump to it |
 //! | `registers` | this CPU's registers |
 
+pub mod console;
 pub mod efi_services;
 mod panic;
 pub mod payload;

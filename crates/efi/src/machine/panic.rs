@@ -5,7 +5,8 @@ use core::panic::PanicInfo;
 
 use suite::model::ClosingLine;
 
-use super::efi_services::{self, print_closing};
+use super::console::print_closing;
+use super::efi_services;
 use super::payload;
 
 #[panic_handler]

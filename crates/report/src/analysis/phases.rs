@@ -147,7 +147,7 @@ pub fn phase_between(from: Instant, to: Instant) -> Option<CpuPhase> {
 
 /// A cell's instants on its group's time axis.
 #[derive(Clone, Copy, Debug)]
-pub struct Placed<'r> {
+pub struct PlacedCell<'r> {
     /// The cell.
     pub cell: &'r Cell,
     /// Its instants.
@@ -159,27 +159,27 @@ pub struct Placed<'r> {
 /// Returns the cells that have instants, grouped by time axis. The cells of a parallel scenario
 /// share one axis, because their counter values are comparable. In other scenarios, each cell
 /// has its own axis, and the groups are in chronological order.
-pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
+pub fn groups(scenario: &Scenario) -> Vec<Vec<PlacedCell<'_>>> {
     let cells = scenario
         .suite_cells()
         .iter()
         .filter_map(|cell| Some((cell, cell.shown.as_ref()?)));
     if !scenario.id.is_parallel() {
-        let separate = cells.map(|(cell, instants)| Placed {
+        let separate = cells.map(|(cell, instants)| PlacedCell {
             cell,
             instants,
             shift: 0,
         });
         return separate
-            .sorted_by_key(|placed| placed.instants.base)
-            .map(|placed| vec![placed])
+            .sorted_by_key(|placed_cell| placed_cell.instants.base)
+            .map(|placed_cell| vec![placed_cell])
             .collect();
     }
     let bases = cells.clone().map(|(_, instants)| instants.base);
     let Some(first) = bases.min() else {
         return Vec::new();
     };
-    let together = cells.map(|(cell, instants)| Placed {
+    let together = cells.map(|(cell, instants)| PlacedCell {
         cell,
         instants,
         shift: i64::try_from(instants.base - first).unwrap_or(i64::MAX),

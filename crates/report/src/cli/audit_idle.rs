@@ -14,16 +14,21 @@ use host::read_file;
 
 use super::acpi_files::AcpiFiles;
 use super::chosen_runs::read_all;
-use super::output::{check_output, format_help, format_parser, write_report};
+use super::output::{OutputArguments, ShownPart};
 use super::report_verdict::all_complete;
 use super::tree_files::{TreeFiles, read_tree};
 use crate::analysis::idle_audit::{
     DeclaredBy, DeclaredSource, IdleAudit, Unaudited, UnauditedTree, audit,
 };
-use crate::export::{DtsSource, Format, Report, ReportPart, idle_audit_summary};
+use crate::export::{DtsSource, Report, ReportPart, idle_audit_summary};
 use crate::log::LoggedRun;
 
-const PART: ReportPart = ReportPart::IdleAudits;
+#[derive(Debug)]
+struct ShownIdleAudits;
+
+impl ShownPart for ShownIdleAudits {
+    const PART: ReportPart = ReportPart::IdleAudits;
+}
 /// The maximum size of a device tree source, in bytes.
 const SOURCE_MAX: usize = 16 << 20;
 
@@ -62,12 +67,8 @@ pub struct AuditIdleArguments {
     /// The tree's source, for --format patch.
     #[arg(long, value_name = "FILE", requires = "tree")]
     dts: Option<PathBuf>,
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]
-    #[arg(help = format_help(PART))]
-    format: &'static Format,
-    /// File to write [default: stdout].
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments<ShownIdleAudits>,
 }
 
 /// Parses a factor.
@@ -81,11 +82,10 @@ fn parse_margin(text: &str) -> Result<f64, &'static str> {
 impl AuditIdleArguments {
     /// Writes the audit and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
-        let output = self.output.as_deref();
-        check_output(output, "LOG", &self.logs)?;
-        check_output(output, "--tree", &self.tree)?;
-        check_output(output, "--acpi", &self.acpi)?;
-        check_output(output, "--dts", self.dts.as_slice())?;
+        self.output.check("LOG", &self.logs)?;
+        self.output.check("--tree", &self.tree)?;
+        self.output.check("--acpi", &self.acpi)?;
+        self.output.check("--dts", self.dts.as_slice())?;
         let dts = self.dts.as_deref().map(read_source).transpose()?;
         let runs = read_all(&self.logs)?;
         if !self.logs.is_empty() && runs.is_empty() {
@@ -107,7 +107,7 @@ impl AuditIdleArguments {
             let count = report.unaudited_trees.len();
             bail!("--tree: none of the {count} trees declares an idle state");
         }
-        write_report(&report, self.format, output)?;
+        self.output.write(&report)?;
         say(&idle_audit_summary(&report));
         if refused > 0 {
             Ok(BAD)

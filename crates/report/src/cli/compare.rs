@@ -7,12 +7,17 @@ use clap::Args;
 
 use super::chosen_runs::{ChosenRuns, read_baseline, read_each, run_number_parser};
 use super::comparison_arguments::ComparisonArguments;
-use super::output::{check_output, format_help, format_parser, write_report};
+use super::output::{OutputArguments, ShownPart};
 use super::report_verdict::judge;
 use crate::analysis::compare::Options;
-use crate::export::{Format, Report, ReportPart};
+use crate::export::{Report, ReportPart};
 
-const PART: ReportPart = ReportPart::Comparisons;
+#[derive(Debug)]
+struct ShownComparisons;
+
+impl ShownPart for ShownComparisons {
+    const PART: ReportPart = ReportPart::Comparisons;
+}
 
 /// Arguments of `compare`.
 #[derive(Args, Debug)]
@@ -42,12 +47,8 @@ pub struct CompareArguments {
     new_run: Option<usize>,
     #[command(flatten)]
     comparison: ComparisonArguments,
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]
-    #[arg(help = format_help(PART))]
-    format: &'static Format,
-    /// File to write [default: stdout].
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments<ShownComparisons>,
 }
 
 impl CompareArguments {
@@ -55,9 +56,8 @@ impl CompareArguments {
     pub(super) fn run(&self) -> Result<u8> {
         let mut old = vec![self.old.clone()];
         old.extend(self.more_old.iter().cloned());
-        let output = self.output.as_deref();
-        check_output(output, "OLD", &old)?;
-        check_output(output, "NEW", &self.new)?;
+        self.output.check("OLD", &old)?;
+        self.output.check("NEW", &self.new)?;
         let mut baseline = read_baseline(&old, self.old_run, "--old-run")?;
         let mut chosen = ChosenRuns::new(self.new_run);
         read_each(&self.new, |run| chosen.add(run))?;
@@ -69,7 +69,7 @@ impl CompareArguments {
         report.comparisons = self
             .comparison
             .compare(&mut report.runs, &mut baseline, &options)?;
-        write_report(&report, self.format, output)?;
+        self.output.write(&report)?;
         Ok(judge(&report, Some(&baseline)))
     }
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use itertools::Itertools as _;
 use thiserror::Error;
 
-use crate::analysis::compare::{self, Across, Comparison, RowIs};
+use crate::analysis::compare::{self, AllowedDifference, Comparison, RowCpu};
 use crate::log::LoggedRun;
 use crate::profile::beside;
 
@@ -21,7 +21,7 @@ pub struct ToleranceArgument {
         allow_negative_numbers = true
     )]
     #[arg(value_parser = parse_share)]
-    pub(super) ppm: u32,
+    pub ppm: u32,
 }
 
 /// Which runs and rows are compared, and what counts as a change.
@@ -31,13 +31,13 @@ pub struct ComparisonArguments {
     tolerance: ToleranceArgument,
     /// Compare across: methods, states, wakes, boards.
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_condition)]
-    across: Vec<Across>,
+    across: Vec<AllowedDifference>,
     /// May be missing from NEW: scenarios, cpus.
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_part)]
-    allow_missing: Vec<Across>,
+    allow_missing: Vec<AllowedDifference>,
     /// CPUs for rows with repeated labels, in order: MPIDRs or labels.
     #[arg(long, value_name = "CPU,…", value_delimiter = ',')]
-    pub(super) row_cpus: Vec<RowIs>,
+    pub(super) row_cpus: Vec<RowCpu>,
 }
 
 impl ComparisonArguments {
@@ -77,17 +77,20 @@ impl ComparisonArguments {
 /// An invalid value for an option.
 #[derive(Debug, Error)]
 #[error("expected one of {}", .0.iter().map(|across| across.word()).join(", "))]
-struct UnknownWord(&'static [Across]);
+struct UnknownWord(&'static [AllowedDifference]);
 
-fn parse_condition(word: &str) -> Result<Across, UnknownWord> {
-    parse_one_of(&Across::CONDITIONS, word)
+fn parse_condition(word: &str) -> Result<AllowedDifference, UnknownWord> {
+    parse_one_of(&AllowedDifference::CONDITIONS, word)
 }
 
-fn parse_part(word: &str) -> Result<Across, UnknownWord> {
-    parse_one_of(&Across::PARTS, word)
+fn parse_part(word: &str) -> Result<AllowedDifference, UnknownWord> {
+    parse_one_of(&AllowedDifference::PARTS, word)
 }
 
-fn parse_one_of(known: &'static [Across], word: &str) -> Result<Across, UnknownWord> {
+fn parse_one_of(
+    known: &'static [AllowedDifference],
+    word: &str,
+) -> Result<AllowedDifference, UnknownWord> {
     let mut values = known.iter().copied();
     values
         .find(|across| across.word() == word)
@@ -97,13 +100,11 @@ fn parse_one_of(known: &'static [Across], word: &str) -> Result<Across, UnknownW
 /// A string that is not a valid fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected a fraction below 1, such as 0.02 or 2%")]
-pub struct NotAShare;
+struct NotAShare;
 
-/// Parses a fraction, such as `0.02` or `2%`, into parts per million.
-///
-/// # Errors
-/// Returns an error if `text` is not a number that is at least 0 and less than 1.
-pub fn parse_share(text: &str) -> Result<u32, NotAShare> {
+/// Parses a fraction, such as `0.02` or `2%`, into parts per million. Returns an error if `text` is
+/// not a number that is at least 0 and less than 1.
+fn parse_share(text: &str) -> Result<u32, NotAShare> {
     let (digits, scale) = match text.strip_suffix('%') {
         Some(digits) => (digits, 10_000.0),
         None => (text, 1_000_000.0),

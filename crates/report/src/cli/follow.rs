@@ -10,17 +10,23 @@ use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::say;
 
-use super::output::{check_output, format_help, format_parser, write_report};
+use super::output::{OutputArguments, ShownPart};
 use super::report_verdict::{judge, say_mark_of};
-use crate::export::{Format, Report, ReportPart};
+use crate::export::{Report, ReportPart};
 use crate::follow::serial;
 use crate::follow::stream::TIMEOUT_MAX_S;
 use crate::log::runs;
 
-const PART: ReportPart = ReportPart::Runs;
+#[derive(Debug)]
+struct ShownRuns;
+
+impl ShownPart for ShownRuns {
+    const PART: ReportPart = ReportPart::Runs;
+}
 
 /// Arguments of `follow`.
 #[derive(Args, Debug)]
+#[command(mut_arg("output", |output| output.help("File to write the report to [default: stdout]")))]
 #[command(after_help = "\
 Examples:
   {program} follow /dev/ttyUSB0 --log run.log
@@ -41,12 +47,8 @@ pub struct FollowArguments {
     /// Seconds to wait for the run to end.
     #[arg(long, value_name = "S", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX_S))]
     timeout: u64,
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]
-    #[arg(help = format_help(PART))]
-    format: &'static Format,
-    /// File to write the report to [default: stdout].
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments<ShownRuns>,
 }
 
 impl FollowArguments {
@@ -55,9 +57,8 @@ impl FollowArguments {
         if let Some(log) = &self.log {
             files::check_output(("--log", log), &[("PORT", Some(&self.port))])?;
         }
-        let output = self.output.as_deref();
-        check_output(output, "--log", self.log.as_slice())?;
-        check_output::<&Path>(output, "PORT", &[&self.port])?;
+        self.output.check("--log", self.log.as_slice())?;
+        self.output.check::<&Path>("PORT", &[&self.port])?;
         let interrupt = interrupt::watch()?;
         let timeout = Duration::from_secs(self.timeout);
         let mut log = self.log.as_deref().map(LogFile::at).transpose()?;
@@ -67,7 +68,7 @@ impl FollowArguments {
         let name = self.port.display().to_string();
         let followed_runs = runs(&name, followed.log.as_slice());
         let report: Report = followed_runs.collect::<Result<Vec<_>, _>>()?.into();
-        write_report(&report, self.format, output)?;
+        self.output.write(&report)?;
         log.map(LogFile::end).transpose()?;
         let code = judge(&report, None);
         for run in &report.runs {

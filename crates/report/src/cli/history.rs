@@ -8,13 +8,18 @@ use itertools::Itertools as _;
 
 use super::chosen_runs::read_all;
 use super::comparison_arguments::ToleranceArgument;
-use super::output::{check_output, format_help, format_parser, write_report};
+use super::output::{OutputArguments, ShownPart};
 use super::report_verdict::judge;
 use crate::analysis::history::history;
-use crate::export::{Format, Report, ReportPart};
+use crate::export::{Report, ReportPart};
 use crate::log::LoggedRun;
 
-const PART: ReportPart = ReportPart::History;
+#[derive(Debug)]
+struct ShownHistory;
+
+impl ShownPart for ShownHistory {
+    const PART: ReportPart = ReportPart::History;
+}
 
 /// Arguments of `history`.
 #[derive(Args, Debug)]
@@ -29,26 +34,21 @@ A run is a page such as TF-A's docs/perf/psci-performance-juno.rst, a folder
 of published tables, or a log. List a board's oldest release first.
 
 Exit codes: 3 if a log is incomplete
-Details: docs/report.md, Across releases and boards")]
+Details: docs/report.md, AllowedDifference releases and boards")]
 pub struct HistoryArguments {
     /// Releases of one board, or several boards: pages, folders, logs.
     #[arg(required = true, value_name = "RUN")]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     tolerance: ToleranceArgument,
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser(PART))]
-    #[arg(help = format_help(PART))]
-    format: &'static Format,
-    /// File to write [default: stdout].
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments<ShownHistory>,
 }
 
 impl HistoryArguments {
     /// Writes the history and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
-        let output = self.output.as_deref();
-        check_output(output, "RUN", &self.inputs)?;
+        self.output.check("RUN", &self.inputs)?;
         let runs: Vec<LoggedRun> = self
             .inputs
             .iter()
@@ -59,7 +59,7 @@ impl HistoryArguments {
             runs,
             ..Report::default()
         };
-        write_report(&report, self.format, output)?;
+        self.output.write(&report)?;
         Ok(judge(&report, None))
     }
 }

@@ -15,6 +15,7 @@ mod follow;
 mod history;
 mod output;
 mod program;
+mod program_name;
 mod publish;
 mod report;
 mod report_verdict;
@@ -23,6 +24,7 @@ mod tests;
 mod tree_files;
 mod verb;
 
-pub use self::comparison_arguments::parse_share;
+pub use self::comparison_arguments::ToleranceArgument;
 pub use self::program::{command, main};
-pub use self::verb::{ReportVerb, name_program};
+pub use self::program_name::name_program;
+pub use self::verb::ReportVerb;

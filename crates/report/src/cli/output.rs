@@ -1,9 +1,12 @@
 //! A report's format and output file.
 
+use std::fmt;
 use std::io::Write;
-use std::path::Path;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::Args;
 use host::files;
 use host::retired::format_successor;
 use itertools::Itertools as _;
@@ -43,6 +46,37 @@ pub(super) fn format_parser(
             Some(successor) => UnusableFormat::Retired(successor),
             None => UnusableFormat::Unknown(part),
         })
+    }
+}
+
+/// The part of a report that a verb writes.
+pub(super) trait ShownPart: fmt::Debug {
+    const PART: ReportPart;
+}
+
+/// The format and the file of a report that shows the part `P`.
+#[derive(Args, Debug)]
+pub(super) struct OutputArguments<P: ShownPart> {
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(value_parser = format_parser(P::PART), help = format_help(P::PART))]
+    format: &'static Format,
+    /// File to write [default: stdout].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[arg(skip)]
+    part: PhantomData<P>,
+}
+
+impl<P: ShownPart> OutputArguments<P> {
+    /// Returns an error if the output cannot be written or is one of `inputs`. The error refers to
+    /// the inputs as `reader`.
+    pub(super) fn check<I: AsRef<Path>>(&self, reader: &str, inputs: &[I]) -> Result<()> {
+        check_output(self.output.as_deref(), reader, inputs)
+    }
+
+    /// Writes `report` to the file, or prints it.
+    pub(super) fn write(&self, report: &Report) -> Result<()> {
+        write_report(report, self.format, self.output.as_deref())
     }
 }
 

@@ -7,7 +7,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use host::exit_code::{self, EXIT_CODES};
 use host::retired;
 
-use super::verb::{ReportVerb, name_program};
+use super::program_name::name_program;
+use super::verb::ReportVerb;
 
 /// Turns psci-bench logs into tables, comparisons and published pages.
 #[derive(Debug, Parser)]

@@ -20,3 +20,4 @@ mod wake_race;
 
 pub use self::descriptor::{ColdVariants, Descriptor};
 pub use self::list::SCENARIOS;
+pub use self::wake_race::RaceEnding;

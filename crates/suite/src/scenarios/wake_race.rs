@@ -22,7 +22,7 @@ use crate::measure::{
 };
 use crate::model::{CellStep, Series, Skip, WakeSource};
 use crate::plan::Work;
-use crate::plan::{ActiveCpus, Axis, Key, Variant};
+use crate::plan::{ActiveCpus, Axis, Key, StateChoice, Variant};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::Stamp;
@@ -93,9 +93,9 @@ const DEEPEST: [Variant; 5] = [
     Variant::new("deepest_lost"),
 ];
 
-/// How a suspend ended, as an index into [`CORE`] and [`DEEPEST`].
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+/// How a suspend ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RaceEnding {
     /// The call returned before the power-down.
     Returned,
     /// The call returned after the power-down had begun.
@@ -108,13 +108,35 @@ enum Ending {
     Lost,
 }
 
+impl RaceEnding {
+    /// All endings, in the order of the variants.
+    pub const ALL: [Self; 5] = [
+        Self::Returned,
+        Self::Abandoned,
+        Self::Woken,
+        Self::Slept,
+        Self::Lost,
+    ];
+
+    /// Returns the variant that names a variant's state, and how its suspends ended; None for a
+    /// variant of another scenario.
+    pub fn of(variant: Variant) -> Option<(Variant, Self)> {
+        let states = [(StateChoice::Core, CORE), (StateChoice::Deepest, DEEPEST)];
+        states.into_iter().find_map(|(state, variants)| {
+            let mut endings = variants.into_iter().zip(Self::ALL);
+            let (_, ending) = endings.find(|(other, _)| *other == variant)?;
+            Some((state.variant(), ending))
+        })
+    }
+}
+
 /// One suspend.
 #[derive(Clone, Copy)]
 struct Point {
     /// Ticks from the call to the instant at which the interrupt falls due; 0 if that instant comes
     /// before the call. If the interrupt is lost, this is the scheduled offset.
     offset: u64,
-    ending: Ending,
+    ending: RaceEnding,
     /// Ticks from that instant, or from the call if it comes later, to the CPU's first instruction
     /// after the suspend.
     latency: u64,
@@ -254,7 +276,7 @@ impl RaceMap<'_, '_> {
         let mut offset = FIRST;
         while offset < longest {
             if let Some(point) = self.point(offset)
-                && point.ending == Ending::Slept
+                && point.ending == RaceEnding::Slept
                 && point.latency <= expected + expected / 8
             {
                 return offset;
@@ -299,7 +321,7 @@ impl RaceMap<'_, '_> {
             return None;
         };
         let from_call = ticks_between(outcome.before, outcome.due);
-        let is_lost = ending == Ending::Lost;
+        let is_lost = ending == RaceEnding::Lost;
         if !is_lost && expires_in > 0 {
             self.ticks_to_call = self.ticks_to_call.min(expires_in.saturating_sub(from_call));
         }
@@ -341,16 +363,16 @@ impl RaceMap<'_, '_> {
     fn add_cells(&mut self, variants: &[Variant; 5]) {
         let mut column = Vec::with_capacity(self.points.len());
         let mut counts = self.steps.bench.cells[self.cpu.index()].counts();
-        for (index, variant) in variants.iter().enumerate() {
+        for (ending, variant) in RaceEnding::ALL.into_iter().zip(variants) {
             let (mut first, mut last) = (None, None);
             column.clear();
-            let has_ending = |point: &&Point| point.ending as usize == index;
+            let has_ending = |point: &&Point| point.ending == ending;
             for point in self.points.iter().filter(has_ending) {
                 first.get_or_insert(point.offset);
                 last = Some(point.offset);
                 column.push(point.latency);
             }
-            if first.is_none() && index > 0 {
+            if first.is_none() && ending != RaceEnding::Returned {
                 continue;
             }
             counts.valid = column.len() as u32;
@@ -373,24 +395,24 @@ impl RaceMap<'_, '_> {
 }
 
 /// Returns how a suspend ended, or None if this is unknown.
-fn ending(outcome: &Outcome, pmf: bool) -> Option<Ending> {
+fn ending(outcome: &Outcome, pmf: bool) -> Option<RaceEnding> {
     outcome.before.zip(outcome.returned_at)?;
     let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr)).filter(|_| pmf);
     let up = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
     let is_down = down > outcome.before;
     Some(match outcome.end {
         ActionEnd::Returned if outcome.code != Some(SUCCESS) => return None,
-        ActionEnd::Returned if is_down => Ending::Abandoned,
-        ActionEnd::Returned => Ending::Returned,
-        ActionEnd::Resumed if is_down && outcome.due < down => Ending::Woken,
-        ActionEnd::Resumed => Ending::Slept,
+        ActionEnd::Returned if is_down => RaceEnding::Abandoned,
+        ActionEnd::Returned => RaceEnding::Returned,
+        ActionEnd::Resumed if is_down && outcome.due < down => RaceEnding::Woken,
+        ActionEnd::Resumed => RaceEnding::Slept,
         // The SGI must have come while the CPU was down.
         ActionEnd::WokenByFallback
             if pmf && (!is_down || outcome.due < down || up < outcome.due) =>
         {
             return None;
         }
-        ActionEnd::WokenByFallback => Ending::Lost,
+        ActionEnd::WokenByFallback => RaceEnding::Lost,
         _ => return None,
     })
 }

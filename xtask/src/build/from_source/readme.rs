@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use boards::Qemu;
-use minijinja::{Environment, context};
+use minijinja::context;
 
 use super::plan::BuildPlan;
+use crate::template::render;
 
 const PAGE: &str = include_str!("readme.md.j2");
 
@@ -55,7 +56,7 @@ pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<Strin
         source => plan.source.clone(),
         notes => notes.cloned().collect::<Vec<_>>(),
     };
-    Ok(Environment::new().render_str(PAGE, values)? + "\n")
+    render(PAGE, values)
 }
 
 fn capitalized(text: &str) -> String {

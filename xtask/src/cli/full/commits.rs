@@ -8,7 +8,7 @@ use clap::Args;
 use host::exit_code::INCOMPLETE;
 use host::files;
 use host::progress::say;
-use report::cli::parse_share;
+use report::cli::ToleranceArgument;
 use report::profile::event::Event;
 use suite::plan::ScenarioId;
 
@@ -21,6 +21,7 @@ use crate::commits::ledger_export::{self, LedgerFormat, LedgerText};
 
 /// The commits, how to run them, and the output.
 #[derive(Debug, Args)]
+#[command(mut_arg("tolerance", |tolerance| tolerance.default_value("1%")))]
 pub struct CommitsArguments {
     /// Commits after A up to B, in git notation.
     #[arg(value_name = "A..B")]
@@ -31,9 +32,8 @@ pub struct CommitsArguments {
     /// Follow only the first parent of a merge.
     #[arg(long)]
     pub first_parent: bool,
-    /// Largest change to ignore.
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share)]
-    pub tolerance: u32,
+    #[command(flatten)]
+    pub tolerance: ToleranceArgument,
     /// Format: text, html, csv, json.
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     #[arg(default_value_t = LedgerFormat::Text)]
@@ -55,7 +55,7 @@ impl CommitsArguments {
     }
 
     fn tolerance(&self) -> f64 {
-        f64::from(self.tolerance) / 1e6
+        f64::from(self.tolerance.ppm) / 1e6
     }
 
     /// Returns the run to profile, which measures just the `only` scenario if it is specified and

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{ArgAction, Args};
+use clap::Args;
 use host::files;
 
-use super::image_source::{ImageSource, output_path, say_next};
+use super::image_source::{ImageSource, SignerArguments, output_path, say_next};
 use crate::setup::workspace::Workspace;
 
 /// The default file name, which EFI starts automatically.
@@ -24,9 +24,8 @@ Details: docs/efi.md")]
 pub struct EfiArguments {
     #[command(flatten)]
     pub source: ImageSource,
-    /// Sign for Secure Boot, with a key and its certificate as PEM.
-    #[arg(long, num_args = 2, action = ArgAction::Set, value_names = ["KEY", "CERT"])]
-    pub sign: Option<Vec<PathBuf>>,
+    #[command(flatten)]
+    pub signer: SignerArguments,
     /// File to write [default: target/psci-bench/BOOTAA64.EFI].
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
@@ -34,7 +33,7 @@ pub struct EfiArguments {
 
 pub(super) fn run(arguments: &EfiArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
-    let (source, sign) = (&arguments.source, arguments.sign.as_deref());
+    let (source, sign) = (&arguments.source, arguments.signer.sign.as_deref());
     let output = output_path(&workspace, arguments.output.as_deref(), NAME, NAME)?;
     let out = ("--output", output.as_path());
     // This is checked before the payload is built or anything is written.

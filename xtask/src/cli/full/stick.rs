@@ -5,12 +5,12 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::{ArgAction, Args};
+use clap::Args;
 use host::files;
 use host::progress::say;
 use host::read_file;
 
-use super::image_source::ImageSource;
+use super::image_source::{ImageSource, SignerArguments};
 use crate::build::stick::{self, PATHS, SCRIPT};
 use crate::setup::workspace::Workspace;
 
@@ -31,9 +31,8 @@ Details: docs/efi.md")]
 pub struct StickArguments {
     #[command(flatten)]
     pub source: ImageSource,
-    /// Sign for Secure Boot, with a PEM key and its certificate.
-    #[arg(long, num_args = 2, action = ArgAction::Set, value_names = ["KEY", "CERT"])]
-    pub sign: Option<Vec<PathBuf>>,
+    #[command(flatten)]
+    pub signer: SignerArguments,
     /// Mount point of a FAT volume, or file for a volume image.
     #[arg(short, long, value_name = "DIR|IMAGE")]
     pub output: PathBuf,
@@ -41,7 +40,7 @@ pub struct StickArguments {
 
 pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
     let (workspace, output) = (Workspace::find()?, &arguments.output);
-    let (source, sign) = (&arguments.source, arguments.sign.as_deref());
+    let (source, sign) = (&arguments.source, arguments.signer.sign.as_deref());
     if output.as_os_str().as_encoded_bytes().ends_with(b"/") && !output.is_dir() {
         bail!("--output {}: no such directory", output.display());
     }

@@ -12,10 +12,7 @@ use suite::measure::Metric::CacheFlush;
 use suite::plan::ScenarioId;
 
 use super::suite_tables::{Column, CpuKind, SuiteTables, TableFigure};
-
-/// The minimum ratio between a cluster's flush and a CPU's own. A smaller difference may have
-/// another cause.
-const CONTRAST: u64 = 4;
+use crate::analysis::findings::FLUSH_CONTRAST;
 
 /// The minimum difference between a cluster's flush and a CPU's own, in nanoseconds.
 const DIFFERENCE_NS: u64 = 10_000;
@@ -158,7 +155,7 @@ impl FlushLimits {
         let difference = tables.logged.ns(cluster.0.saturating_sub(own.1))?;
         let are_apart = own.0 > 0
             && own_limits.1 < cluster_least
-            && cluster.0 / CONTRAST >= own.1
+            && cluster.0 / FLUSH_CONTRAST >= own.1
             && difference >= DIFFERENCE_NS;
         are_apart.then_some(Self {
             own: own_limits,

@@ -8,18 +8,18 @@
 use std::collections::BTreeMap;
 
 use suite::measure::Metric;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::based_finding::BasedFinding;
 use crate::analysis::compare::{Change, ComparedScenario, Difference};
 
 /// CPUs that started or stopped flushing their cluster's cache.
-pub(crate) const FLUSH_OF_CLUSTER: Kind = Kind::new("flush-of-cluster");
+pub(crate) const FLUSH_OF_CLUSTER: FindingKind = FindingKind::new("flush-of-cluster");
 
-/// The minimum ratio between the longest and the shortest flush at which the two cache sizes can be
-/// told apart.
-const CONTRAST: f64 = 4.0;
+/// The minimum ratio between a flush of a cluster's caches and one of a CPU's own. A smaller
+/// difference may have another cause.
+pub(in crate::analysis) const FLUSH_CONTRAST: u64 = 4;
 
 /// Describes the clusters in which CPUs other than the last man started or stopped flushing a
 /// cluster-sized cache in a parallel round.
@@ -121,6 +121,6 @@ fn sizes(flushes: impl Iterator<Item = (u16, f64)>) -> BTreeMap<u16, f64> {
         let size: &mut f64 = sizes.entry(cluster).or_default();
         *size = size.max(flush);
     }
-    sizes.retain(|_, size| least * CONTRAST <= *size);
+    sizes.retain(|_, size| least * FLUSH_CONTRAST as f64 <= *size);
     sizes
 }

@@ -19,6 +19,7 @@ mod warm_and_cold;
 
 pub use self::based_finding::{BasedFinding, Basis, basis_text};
 pub(crate) use self::changes::UNCHANGED;
+pub(super) use self::cluster_flush::FLUSH_CONTRAST;
 pub(crate) use self::cluster_flush::FLUSH_OF_CLUSTER;
 pub(crate) use self::contention::CONTENTION;
 pub(crate) use self::dirty_flush::DIRTY_FLUSH;

@@ -1,16 +1,15 @@
 //! Audits the idle states of a board.
 
-use anyhow::{Result, bail, ensure};
-use device_tree::declared::{DeclaredState, DeclaredStates};
+use anyhow::Result;
+use device_tree::declared::DeclaredState;
 use hardware::board::Mpidr;
-use itertools::Itertools as _;
 
+use super::check_run::check_run;
 use super::declared_source::{DeclaredBy, DeclaredSource};
 use super::idle_rules::{Subject, effective_wakeup, judge, measured_wakeup};
 use super::judgement::{Judgement, Verdict};
 use super::measured_state::{MeasuredState, measure};
 use super::suggestion::{PropertyChange, suggest};
-use crate::analysis::worst_case::suspends;
 use crate::log::LoggedRun;
 
 /// A declared state, what was measured of it, and the verdicts.
@@ -87,34 +86,6 @@ impl IdleAudit {
     }
 }
 
-/// A tree among several that has no audit.
-#[derive(Clone, Debug)]
-pub struct UnauditedTree {
-    /// The file's path.
-    pub source: String,
-    /// Why there is no audit.
-    pub why: Unaudited,
-}
-
-/// Why a tree has no audit.
-#[derive(Clone, Debug)]
-pub enum Unaudited {
-    /// The tree declares no idle states, so there is nothing to audit.
-    NoStates,
-    /// The file cannot be read or audited, for this reason.
-    Refused(String),
-}
-
-impl UnauditedTree {
-    /// Returns the reason why the file cannot be audited; None if it has nothing to audit.
-    pub fn refusal(&self) -> Option<&str> {
-        match &self.why {
-            Unaudited::NoStates => None,
-            Unaudited::Refused(reason) => Some(reason),
-        }
-    }
-}
-
 /// Audits the states that `source` declares. Without `runs`, the states are only compared with each
 /// other. `board` is the name of the board that the runs must be from.
 ///
@@ -166,61 +137,5 @@ pub fn audit(
         logs: runs.iter().map(|run| run.source.input.clone()).collect(),
         margin,
         states: states.collect(),
-    })
-}
-
-/// Rejects a run that is from another board, or that cannot be audited.
-fn check_run(source: &DeclaredSource, board: &str, run: &LoggedRun) -> Result<()> {
-    let input = &run.source.input;
-    let name = &source.name;
-    ensure!(
-        run.integrity.records.is_some(),
-        "{input}: no records; an audit cannot be based on lines without a checksum"
-    );
-    ensure!(
-        run.run.clock().is_known(),
-        "{input}: the counter frequency is unknown, but latencies are declared in microseconds"
-    );
-    let logged_board = run.board().unwrap_or("an unknown board");
-    if logged_board != board {
-        bail!(
-            "{input}: is a log of {logged_board}, but {name} is for {board}; if they are the same \
-             board, name its board file with --board"
-        );
-    }
-    let mut mpidrs = run.run.cpus.iter().filter_map(|cpu| cpu.mpidr);
-    if let Some(other) = mpidrs.find(|mpidr| !source.declared.cpus.contains(mpidr)) {
-        bail!("{input}: CPU {other} is not in {name}, so the log is from another board");
-    }
-    let suspends = suspends(run);
-    ensure!(
-        !suspends.is_empty(),
-        "{input}: no scenario suspended a CPU; select idle_states with only="
-    );
-    if !has_common(&source.declared, suspends.keys()) {
-        let list = |states: Vec<u32>| {
-            states
-                .iter()
-                .map(|state| format!("{state:#010x}"))
-                .join(", ")
-        };
-        let states = source.declared.states.iter();
-        let declared = list(states.map(|state| state.power_state).collect());
-        let measured = list(suspends.into_keys().collect());
-        bail!(
-            "{input}: has only the states {measured}, but {name} declares {declared}: the log is \
-             from another board or firmware"
-        );
-    }
-    Ok(())
-}
-
-/// Returns true if any of the power_state values is declared.
-fn has_common<'k>(declared: &DeclaredStates, mut keys: impl Iterator<Item = &'k u32>) -> bool {
-    keys.any(|key| {
-        declared
-            .states
-            .iter()
-            .any(|state| state.power_state == *key)
     })
 }

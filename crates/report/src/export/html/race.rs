@@ -1,43 +1,37 @@
-//! Draws the map of a wake race: for each outcome, a box from the first to the last offset of the
+//! Draws the map of a wake race: for each ending, a box from the first to the last offset of the
 //! interrupt, and from the shortest to the longest time until the CPU was back.
 
 use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::model::{Cell, CellSeries, FigureScale};
-use suite::plan::{ActiveCpus, Axis};
+use suite::plan::{ActiveCpus, Axis, Variant};
+use suite::scenarios::RaceEnding;
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
 
-/// An outcome of a suspend.
-#[derive(Debug, PartialEq, Eq)]
-struct RaceOutcome {
-    /// The last word of the cell's variant.
-    word: &'static str,
+/// How a map shows an ending.
+struct EndingStyle {
     class: &'static str,
     meaning: &'static str,
 }
 
-const OUTCOMES: [RaceOutcome; 5] = [
-    outcome("returned", "p-call", "returned before the power-down"),
-    outcome("abandoned", "p-flush", "abandoned the power-down"),
-    outcome("woken", "p-entry", "woken on the way down"),
-    outcome("slept", "p-wake", "slept"),
-    outcome("lost", "p-lost", "lost: woken only by an SGI"),
-];
-
-const fn outcome(word: &'static str, class: &'static str, meaning: &'static str) -> RaceOutcome {
-    RaceOutcome {
-        word,
-        class,
-        meaning,
-    }
+const fn style(ending: RaceEnding) -> EndingStyle {
+    let (class, meaning) = match ending {
+        RaceEnding::Returned => ("p-call", "returned before the power-down"),
+        RaceEnding::Abandoned => ("p-flush", "abandoned the power-down"),
+        RaceEnding::Woken => ("p-entry", "woken on the way down"),
+        RaceEnding::Slept => ("p-wake", "slept"),
+        RaceEnding::Lost => ("p-lost", "lost: woken only by an SGI"),
+    };
+    EndingStyle { class, meaning }
 }
 
 /// What a map is about: a state, and the CPUs that suspend at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct MapKind {
-    state: &'static str,
+    /// The variant that names the state.
+    state: Variant,
     active: ActiveCpus,
 }
 
@@ -48,10 +42,10 @@ struct RaceMap<'r> {
     intervals: Vec<Interval<'r>>,
 }
 
-/// An outcome on one CPU, in ticks.
+/// The suspends with one ending on one CPU, in ticks.
 #[derive(Clone, Copy)]
 struct Interval<'r> {
-    outcome: &'static RaceOutcome,
+    ending: RaceEnding,
     series: CellSeries<'r>,
     offsets: (u64, u64),
     latencies: (u64, u64),
@@ -60,11 +54,10 @@ struct Interval<'r> {
 impl<'r> Interval<'r> {
     /// Returns a cell's interval, and the map that it belongs to.
     fn of(cell: &'r Cell) -> Option<(MapKind, Self)> {
-        let (state, word) = cell.step.variant.word().split_once('_')?;
-        let outcome = OUTCOMES.iter().find(|outcome| outcome.word == word)?;
+        let (state, ending) = RaceEnding::of(cell.step.variant)?;
         let series = cell.series_of(Metric::Wake)?;
         let interval = Self {
-            outcome,
+            ending,
             series: CellSeries { cell, series },
             offsets: (cell.step.value?, cell.figure(Metric::LastOffset)?),
             latencies: (series.summary.min, series.summary.max),
@@ -73,8 +66,8 @@ impl<'r> Interval<'r> {
         Some((MapKind { state, active }, interval))
     }
 
-    fn extent(&self) -> (&'static str, (u64, u64), (u64, u64)) {
-        (self.outcome.word, self.offsets, self.latencies)
+    fn extent(&self) -> (RaceEnding, (u64, u64), (u64, u64)) {
+        (self.ending, self.offsets, self.latencies)
     }
 }
 
@@ -133,37 +126,36 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
     let label = format!("interrupt due after the call ({}){}", unit.name(), x.kind());
     drawing.bottom(&x, &label, x.ticks(78.0));
     for interval in intervals {
-        let RaceOutcome { class, meaning, .. } = interval.outcome;
+        let EndingStyle { class, meaning } = style(interval.ending);
         let [from, to] = [interval.offsets.0, interval.offsets.1].map(drawn);
         let [low, high] = [interval.latencies.0, interval.latencies.1].map(drawn);
-        let said = format!(
+        let description = format!(
             "{meaning}: interrupt due {from:.2} to {to:.2} {0} after the call, back {low:.2} to \
              {high:.2} {0} later",
             unit.name()
         );
         let (left, top) = (x.at(from), y.at(high));
         let height = (y.at(low) - top).max(4.0);
-        drawing.rect(class, (left, top), (x.at(to) - left, height), &said);
+        drawing.rect(class, (left, top), (x.at(to) - left, height), &description);
     }
-    let occurs = |outcome| {
-        let mut outcomes = intervals.iter().map(|interval| interval.outcome);
-        outcomes.any(|other| other == outcome)
-    };
-    let marks = OUTCOMES
-        .each_ref()
-        .map(|outcome| (outcome.class, outcome.meaning, occurs(outcome)));
+    let occurs = |ending| intervals.iter().any(|interval| interval.ending == ending);
+    let marks = RaceEnding::ALL.map(|ending| {
+        let EndingStyle { class, meaning } = style(ending);
+        (class, meaning, occurs(ending))
+    });
     let cpus = map.cpus.join(", ");
     let beside = match active {
         ActiveCpus::Alone => String::new(),
         ActiveCpus::All | ActiveCpus::Near | ActiveCpus::Far => format!(", {}", active.text()),
     };
+    let state = state.word();
     let title = format!("What an interrupt finds, {state} state, CPU {cpus}{beside}");
-    let said = format!(
+    let description = format!(
         "Boxes for {} outcomes by the offset of the interrupt.",
         intervals.len()
     );
     let id = format!("{}-race{number}", charts.id);
-    Some(drawing.figure(id, [title, said], legend(marks)))
+    Some(drawing.figure(id, [title, description], legend(marks)))
 }
 
 #[cfg(test)]
@@ -171,9 +163,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_outcome_has_a_color_in_the_map_and_in_the_legend() {
+    fn every_ending_has_a_color_in_the_map_and_in_the_legend() {
         let style = include_str!("style.css");
-        for RaceOutcome { class, .. } in &OUTCOMES {
+        for EndingStyle { class, .. } in RaceEnding::ALL.map(super::style) {
             assert!(style.contains(&format!("\n.{class} {{ fill: ")), "{class}");
             let swatch = [" {", ","].map(|end| format!(".swatch.{class}{end}"));
             assert!(swatch.iter().any(|rule| style.contains(rule)), "{class}");

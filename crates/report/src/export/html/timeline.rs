@@ -10,7 +10,7 @@ use suite::measure::{Instant, Instants};
 use suite::model::{Cell, Scenario};
 
 use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Mark, Scale};
-use crate::analysis::phases::{CpuPhase, PHASES, PowerSide, groups, slices};
+use crate::analysis::phases::{CpuPhase, PHASES, PlacedCell, PowerSide, Slice, groups, slices};
 use crate::export::document::Charts;
 use crate::log::grouped::grouped;
 
@@ -18,31 +18,36 @@ const GAP: f64 = 48.0;
 /// The minimum fraction of the width for each side.
 const SHARE_MIN: f64 = 0.3;
 
-/// A side (before or after low power) and an instant on its axis, in the unit of the tables.
-type LaneEnd = (usize, f64);
-
-struct Bar {
-    phase: CpuPhase,
-    ends: [LaneEnd; 2],
-    said: String,
+struct Lane<'r> {
+    placed_cell: PlacedCell<'r>,
+    slices: Vec<Slice>,
+    /// The instants at zero, before and after low power.
+    zeros: [i64; 2],
 }
 
-struct Lane<'r> {
-    cell: &'r Cell,
-    bars: Vec<Bar>,
-    due: Option<LaneEnd>,
+impl Lane<'_> {
+    /// Returns an instant on the axis of a side, in the unit of the tables.
+    fn value(&self, charts: &Charts<'_>, side: usize, instant: i64) -> f64 {
+        let ticks = instant.saturating_sub(self.zeros[side]);
+        let value = charts.value(ticks.unsigned_abs());
+        if ticks < 0 { -value } else { value }
+    }
+
+    fn due(&self) -> Option<i64> {
+        self.placed_cell.instants.at(Instant::Due)
+    }
 }
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let (run, lanes) = (charts.run, lanes(charts));
-    let scales = scales([0, 1].map(|side| extent(&lanes, side)));
+    let slices = || lanes.iter().flat_map(|lane| &lane.slices);
+    let has_low_power = slices().any(is_cut);
+    let scales = scales([0, 1].map(|side| extent(charts, &lanes, side, has_low_power)));
     scales.iter().flatten().next()?;
     let top = 22.0;
     let (mut drawing, bottom) = Drawing::of_lanes(top, LANE, lanes.len());
     let headings = ["Going down", "Waking up"];
     let names = zeros(charts.scenario).map(|zero| format!("{} from {zero}", run.unit()));
-    let bars = || lanes.iter().flat_map(|lane| &lane.bars);
-    let has_low_power = bars().any(|bar| is_cut(bar.ends));
     for ((scale, heading), name) in scales.iter().zip(headings).zip(names) {
         let Some(scale) = scale else { continue };
         if has_low_power {
@@ -52,24 +57,32 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     }
     for (index, lane) in lanes.iter().enumerate() {
         let y = top + LANE * index as f64;
-        let label = run.run.label(lane.cell.cpu).to_string();
+        let label = run.run.label(lane.placed_cell.cell.cpu).to_string();
         drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
-        draw_lane(&mut drawing, &scales, lane, y);
+        draw_slices(&mut drawing, charts, lane, (&scales, has_low_power), y);
+        if let (Some(scale), Some(due)) = (scales[1], lane.due()) {
+            let x = scale.at(lane.value(charts, 1, due));
+            drawing.line("due", (x, y + 2.0), (x, y + 19.0));
+        }
     }
-    let occurs = |phase: &CpuPhase| bars().any(|bar| bar.phase == *phase);
+    let occurs = |phase: &CpuPhase| slices().any(|slice| slice.phase == *phase);
     let phases = PHASES.into_iter().filter(occurs);
     let mut legend: Vec<Mark> = grouped(phases.map(|phase| (phase.class, phase.name)))
         .into_iter()
         .map(|(class, names)| (class, names.join(", ")))
         .collect();
-    if scales[1].is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
+    if scales[1].is_some() && lanes.iter().any(|lane| lane.due().is_some()) {
         legend.push(("due", "wake-up due".to_owned()));
     }
     let (order, unit) = (order_text(charts.scenario), run.unit());
     let cpus = many(lanes.len(), "CPU");
-    let said = format!("The phases of {cpus} on a time axis in {unit}. {order}");
+    let description = format!("The phases of {cpus} on a time axis in {unit}. {order}");
     let title = format!("Timeline of the samples shown. {order}");
-    Some(drawing.figure(format!("{}-timeline", charts.id), [title, said], legend))
+    Some(drawing.figure(
+        format!("{}-timeline", charts.id),
+        [title, description],
+        legend,
+    ))
 }
 
 fn order_text(scenario: &Scenario) -> &'static str {
@@ -86,81 +99,82 @@ fn order_text(scenario: &Scenario) -> &'static str {
     }
 }
 
-fn is_cut(ends: [LaneEnd; 2]) -> bool {
-    ends[0].0 != ends[1].0
-}
-
-fn draw_lane(drawing: &mut Drawing, scales: &[Option<Scale>; 2], lane: &Lane<'_>, y: f64) {
-    let at = |(side, value): LaneEnd| Some(scales[side]?.at(value));
-    for bar in &lane.bars {
-        let [from, to] = bar.ends.map(at);
-        let (from, to) = (from.unwrap_or(LEFT), to.unwrap_or(EDGE));
+/// Draws a lane's phases below `y`.
+fn draw_slices(
+    drawing: &mut Drawing,
+    charts: &Charts<'_>,
+    lane: &Lane<'_>,
+    (scales, has_low_power): (&[Option<Scale>; 2], bool),
+    y: f64,
+) {
+    let run = charts.run;
+    let cpu = run.run.label(lane.placed_cell.cell.cpu);
+    for slice in &lane.slices {
+        let [from_side, to_side] = sides(slice, has_low_power);
+        let x = |side: usize, instant| Some(scales[side]?.at(lane.value(charts, side, instant)));
+        let from = x(from_side, slice.from).unwrap_or(LEFT);
+        let to = x(to_side, slice.to).unwrap_or(EDGE);
         // Low power is drawn as a thin line.
-        let is_cut = is_cut(bar.ends);
-        let (top, height) = if is_cut { (9.0, 3.0) } else { (4.0, 13.0) };
+        let (top, height) = if is_cut(slice) {
+            (9.0, 3.0)
+        } else {
+            (4.0, 13.0)
+        };
+        let span = run.clock().span(slice.to.abs_diff(slice.from));
+        let description = format!("CPU {cpu}: {} {span}", slice.phase.name);
         let (corner, size) = ((from, y + top), (to - from, height));
-        drawing.rect(bar.phase.class, corner, size, &bar.said);
-    }
-    if let Some(x) = lane.due.and_then(at) {
-        drawing.line("due", (x, y + 2.0), (x, y + 19.0));
+        drawing.rect(slice.phase.class, corner, size, &description);
     }
 }
 
+/// Returns true for the time in low power, of which the drawing leaves out a part.
+fn is_cut(slice: &Slice) -> bool {
+    slice.phase.side == PowerSide::Between
+}
+
+/// Returns the sides (0 before, 1 after low power) on which a phase starts and ends.
+fn sides(slice: &Slice, has_low_power: bool) -> [usize; 2] {
+    match slice.phase.side {
+        PowerSide::Up if has_low_power => [1, 1],
+        PowerSide::Between => [0, 1],
+        PowerSide::Down | PowerSide::Up => [0, 0],
+    }
+}
+
+/// Returns a lane for each CPU that has phases. In a parallel scenario, they are in the order in
+/// which the CPUs went down.
 fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
-    let (run, scenario) = (charts.run, charts.scenario);
-    let is_parallel = scenario.id.is_parallel();
-    let groups = groups(scenario);
-    let has_low_power = groups
-        .iter()
-        .flatten()
-        .flat_map(|placed| slices(placed.instants))
-        .any(|slice| slice.phase.side == PowerSide::Between);
+    let is_parallel = charts.scenario.id.is_parallel();
+    let groups = groups(charts.scenario);
     let lanes = groups.iter().flat_map(|group| {
-        let wakes = group.iter().filter_map(|placed| {
-            let wake = anchor(placed.instants)?;
-            Some(wake.saturating_add(placed.shift))
+        let wakes = group.iter().filter_map(|placed_cell| {
+            let wake = anchor(placed_cell.instants)?;
+            Some(wake.saturating_add(placed_cell.shift))
         });
         let first_wake = wakes.min().unwrap_or(0);
-        group.iter().filter_map(move |placed| {
-            let slices = slices(placed.instants);
+        group.iter().filter_map(move |&placed_cell| {
+            let PlacedCell {
+                instants, shift, ..
+            } = placed_cell;
+            let slices = slices(instants);
             let begin = slices.first()?.from;
-            let start = placed.shift.saturating_neg();
-            let down = if is_parallel { start } else { begin };
-            let zeros = [down, first_wake.saturating_sub(placed.shift)];
-            let end = |side: usize, instant: i64| {
-                let ticks = instant.saturating_sub(zeros[side]);
-                let value = charts.value(ticks.unsigned_abs());
-                (side, if ticks < 0 { -value } else { value })
-            };
-            let bars = slices.iter().map(|slice| {
-                let sides = match slice.phase.side {
-                    PowerSide::Up if has_low_power => [1, 1],
-                    PowerSide::Between => [0, 1],
-                    PowerSide::Down | PowerSide::Up => [0, 0],
-                };
-                let (phase, cpu) = (slice.phase, run.run.label(placed.cell.cpu));
-                let span = run.clock().span(slice.to.abs_diff(slice.from));
-                let said = format!("CPU {cpu}: {} {span}", phase.name);
-                let ends = [end(sides[0], slice.from), end(sides[1], slice.to)];
-                Bar { phase, ends, said }
-            });
-            let due = placed.instants.at(Instant::Due).map(|due| end(1, due));
-            let went_down = placed.instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
-            let order = if is_parallel {
-                went_down.unwrap_or(begin).saturating_add(placed.shift)
+            let went_down = instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
+            let (down, order) = if is_parallel {
+                let order = went_down.unwrap_or(begin).saturating_add(shift);
+                (shift.saturating_neg(), order)
             } else {
-                0
+                (begin, 0)
             };
             let lane = Lane {
-                cell: placed.cell,
-                bars: bars.collect(),
-                due,
+                placed_cell,
+                slices,
+                zeros: [down, first_wake.saturating_sub(shift)],
             };
             Some((order, lane))
         })
     });
     lanes
-        .sorted_by_key(|(order, lane)| (*order, lane.cell.cpu))
+        .sorted_by_key(|(order, lane)| (*order, lane.placed_cell.cell.cpu))
         .map(|(_, lane)| lane)
         .collect()
 }
@@ -191,10 +205,18 @@ fn zeros(scenario: &Scenario) -> [&'static str; 2] {
 }
 
 /// Returns the first and the last instant on a side, or None if it has no phases.
-fn extent(lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
-    let bars = lanes.iter().flat_map(|lane| &lane.bars);
-    let on_side = bars.filter(|bar| !is_cut(bar.ends) && bar.ends[0].0 == side);
-    let values = on_side.flat_map(|bar| bar.ends).map(|(_, value)| value);
+fn extent(
+    charts: &Charts<'_>,
+    lanes: &[Lane<'_>],
+    side: usize,
+    has_low_power: bool,
+) -> Option<(f64, f64)> {
+    let values = lanes.iter().flat_map(|lane| {
+        let on_side = |slice: &&Slice| sides(slice, has_low_power) == [side, side];
+        let slices = lane.slices.iter().filter(on_side);
+        let instants = slices.flat_map(|slice| [slice.from, slice.to]);
+        instants.map(move |instant| lane.value(charts, side, instant))
+    });
     let (least, most) = values.minmax().into_option()?;
     // An axis never starts after zero.
     Some((least.min(0.0), most))
