@@ -1,6 +1,7 @@
 //! Runs a scenario's rounds and keeps its valid samples.
 
 pub(crate) mod bench;
+mod board_states;
 pub(crate) mod calibrate;
 pub(crate) mod cell_state;
 pub(crate) mod loops;
