@@ -75,7 +75,7 @@ fn not_passed() -> Report {
         run.scenarios[0].status = Status::Failed(Failure::TooFewSamples {
             cpu: 1.into(),
             valid: 1,
-            requested_samples: 2,
+            requested: 2,
         });
         run.scenarios[1].status = Status::Skipped(Skip::NoIdleState);
         run.scenarios[1].cells.clear();
