@@ -174,7 +174,7 @@ impl Lead {
     /// time of that call.
     fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
         let nap = match self.own.parts.pmf {
-            _ if action == Action::TimedOff => 0,
+            _ if action.is_timed_off() => 0,
             Ok(_) if action == Action::Off => LOOK_WITH_PMF_US,
             _ => LOOK_US,
         };
@@ -303,7 +303,7 @@ impl Lead {
                 Err(loss) => self.note(&orders.round, cpu, Err(loss), outcomes),
             }
         }
-        if orders.round.action.measures_arrival() {
+        if orders.round.action().measures_arrival() {
             let until = self.waiter().now() + orders.round.quiet;
             self.waiter().sleep_until(until);
         }
@@ -337,7 +337,7 @@ impl Lead {
                 .for_each(|cpu| cpu.handover.publish_start(start));
             Some(start)
         };
-        if orders.participates(self.index()) && !orders.round.action.turns_off() {
+        if orders.participates(self.index()) && !orders.round.action().turns_off() {
             let order = orders.order_for(self.index());
             outcomes[self.index().index()] = self.own.execute_order(&order, &mut publish);
         } else {
@@ -352,7 +352,7 @@ impl Lead {
         let helper = orders.helper();
         // No CPU finishes before the quiet time ends, and polling would disturb CPUs that are
         // powering down or up.
-        if round.action != Action::TimedOff {
+        if !round.action().is_timed_off() {
             self.waiter().sleep_until(start + orders.quiet_ticks());
         }
         // Informs the other CPUs that the lead has returned. The helper stays on until the other
@@ -365,7 +365,7 @@ impl Lead {
         }
         // Waiting for the outcome would delay polling for OFF, so the outcome is read once the CPU
         // is off.
-        if round.action != Action::TimedOff {
+        if !round.action().is_timed_off() {
             let deadline = self.last_finish(orders, start);
             for cpu in measured().chain(self.participants(orders).filter(is_helper)) {
                 cpu.handover.release();
@@ -378,18 +378,18 @@ impl Lead {
                 self.note(round, cpu, finished, outcomes);
             }
         }
-        if round.afterwards != After::Off && !round.action.turns_off() {
+        if round.afterwards != After::Off && !round.action().turns_off() {
             return;
         }
         let deadline = self.deadline_of(RoundPhase::TurnOff);
         for cpu in self.participants(orders) {
-            if round.floods {
+            if round.action() == (Action::TimedOff { floods: true }) {
                 let off = self.flood(cpu, round, outcomes);
                 self.note(round, cpu, off, outcomes);
                 continue;
             }
             let off = self
-                .wait_off(cpu, round.action, deadline)
+                .wait_off(cpu, round.action(), deadline)
                 .and_then(|seen_at| {
                     let taken = take_outcome(cpu, round, outcomes);
                     taken.ok_or(OFF_TOO_EARLY)?.seen_off = CounterValue::new(seen_at);
@@ -449,7 +449,7 @@ fn take_outcome<'o>(
     let outcome = cpu.handover.outcome()?;
     *own = Outcome {
         turned_on,
-        quiet_until: if round.action.measures_arrival() {
+        quiet_until: if round.action().measures_arrival() {
             turned_on.map(|turned_on| turned_on + round.quiet)
         } else {
             outcome.quiet_until
@@ -492,7 +492,7 @@ impl Machine for Lead {
         self.start_participants(&orders, outcomes);
         // Losses are reported before the lead executes its part, from which it might not return.
         self.states.name_losses();
-        if round.action.sleeps() {
+        if round.action().sleeps() {
             boot_marks::reach(BootStage::Suspend);
             console::wait_idle();
         }
@@ -508,7 +508,7 @@ impl Machine for Lead {
         self.collect_outcomes(&orders, start, outcomes);
         if lacks_helper {
             outcomes[lead.index()] = Outcome {
-                action: round.action,
+                action: round.action(),
                 ..Outcome::default()
             };
         }

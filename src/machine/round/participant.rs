@@ -10,7 +10,8 @@ use hardware::spec::stat::{Rise, Statistics};
 use spin::Once;
 use suite::measure::order::Order;
 use suite::measure::{
-    Action, ActionEnd, Identity, NoCpuOff, Outcome, Preparation, SingleCall, Window,
+    Action, ActionEnd, Identity, Interrupt, NoCpuOff, Outcome, Preparation, SingleCall, Task,
+    Window,
 };
 use suite::plan::Load;
 use sync::Stop;
@@ -149,14 +150,13 @@ impl Participant {
                 }
             },
             Action::Help => self.help_others(order, await_start),
-            Action::Interrupt => self.observe_call(order, await_start),
-            Action::Expire => self.observe_timer(order, await_start),
+            Action::Interrupt | Action::Expire => self.observe(order, await_start),
             Action::ReadBack => self.add_timestamps(Outcome {
                 end: ActionEnd::ReadBack,
                 returned_at: CounterValue::new(self.parts.waiter.now()),
                 ..outcome
             }),
-            Action::Version | Action::Repeat { .. } | Action::Off | Action::TimedOff => {
+            Action::Version | Action::Repeat { .. } | Action::Off | Action::TimedOff { .. } => {
                 match await_start() {
                     Some(at) => {
                         let start = CounterValue::new(at);
@@ -445,41 +445,48 @@ impl Participant {
         outcome
     }
 
-    /// Makes a call while this CPU takes its timer's interrupt.
-    fn observe_call(&self, order: &Order, await_start: &mut AwaitStart) -> Outcome {
-        let RoundParts {
-            channels, waiter, ..
-        } = self.parts;
-        let mut outcome = Outcome::default();
-        if let Some(interrupt) = &order.round.interrupt {
-            let mut start = 0;
-            let note_start = &mut || {
-                start = await_start()?;
-                Some(start)
-            };
-            outcome = interrupted::observe_call(channels, waiter, interrupt, note_start);
-            let quiet_until = start + order.times.quiet_until;
-            outcome.quiet_until = CounterValue::new(quiet_until);
-        }
+    /// Takes interrupts of this CPU's timer, or loads the memory system while others do.
+    fn observe(&self, order: &Order, await_start: &mut AwaitStart) -> Outcome {
+        let outcome = match &order.round.task {
+            Task::Interrupt(interrupt) => self.observe_call(order, interrupt, await_start),
+            Task::Expire(window) => self.observe_timer(window, await_start),
+            Task::Act(_) => Outcome::default(),
+        };
         Outcome {
             action: order.action,
             ..outcome
         }
     }
 
-    fn observe_timer(&self, order: &Order, await_start: &mut AwaitStart) -> Outcome {
+    /// Makes a call while this CPU takes its timer's interrupt.
+    fn observe_call(
+        &self,
+        order: &Order,
+        interrupt: &Interrupt,
+        await_start: &mut AwaitStart,
+    ) -> Outcome {
+        let RoundParts {
+            channels, waiter, ..
+        } = self.parts;
+        let mut start = 0;
+        let note_start = &mut || {
+            start = await_start()?;
+            Some(start)
+        };
+        let outcome = interrupted::observe_call(channels, waiter, interrupt, note_start);
+        Outcome {
+            quiet_until: CounterValue::new(start + order.times.quiet_until),
+            ..outcome
+        }
+    }
+
+    fn observe_timer(&self, window: &Window, await_start: &mut AwaitStart) -> Outcome {
         let waiter = &self.parts.waiter;
         let guard = self.parts.guard_timer;
-        let outcome = order.round.window.as_ref().map(|window| {
-            if window.load_of(self.channel.index) == Load::Suspend {
-                self.suspend_repeatedly(window, await_start)
-            } else {
-                timer_load::observe_timer(self.channel, waiter, guard, window, await_start)
-            }
-        });
-        Outcome {
-            action: order.action,
-            ..outcome.unwrap_or_default()
+        if window.load_of(self.channel.index) == Load::Suspend {
+            self.suspend_repeatedly(window, await_start)
+        } else {
+            timer_load::observe_timer(self.channel, waiter, guard, window, await_start)
         }
     }
 

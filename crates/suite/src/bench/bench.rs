@@ -454,15 +454,14 @@ impl<'m> Bench<'m> {
         self.outcomes[cpu.index()]
     }
 
-    /// Evaluates one CPU's attempt and, depending on `attempt_use`, keeps it or counts its
-    /// rejection.
-    pub(crate) fn judge_attempt(
+    /// Keeps one CPU's attempt or counts its rejection, depending on `attempt_use` and `verdict`.
+    pub(crate) fn record_attempt(
         &mut self,
         cpu: CpuIndex,
         outcome: &Outcome,
+        verdict: Result<(), Rejection>,
         attempt_use: AttemptUse,
-    ) -> Result<(), Rejection> {
-        let verdict = outcome.judge(self.pmf);
+    ) {
         let state = &mut self.cells[cpu.index()];
         let is_counted =
             attempt_use == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
@@ -475,7 +474,6 @@ impl<'m> Bench<'m> {
             Err(rejection) if is_counted => state.reject(rejection),
             Err(rejection) => state.note_loss(rejection),
         }
-        verdict
     }
 
     /// Returns the number of ticks in `microseconds`.

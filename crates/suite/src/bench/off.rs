@@ -167,7 +167,9 @@ fn suspend_lead(bench: &mut Bench<'_>, attempt_use: AttemptUse) {
 
 /// Evaluates a CPU's attempt, and lengthens the wait that was too short, if any.
 fn take_outcome(bench: &mut Bench<'_>, cpu: CpuIndex, outcome: Outcome, attempt_use: AttemptUse) {
-    let Err(rejection) = bench.judge_attempt(cpu, &outcome, attempt_use) else {
+    let verdict = outcome.judge(bench.pmf);
+    bench.record_attempt(cpu, &outcome, verdict, attempt_use);
+    let Err(rejection) = verdict else {
         return;
     };
     let is_lead = cpu == bench.lead();

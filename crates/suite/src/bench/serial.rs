@@ -121,7 +121,9 @@ fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
         }
         bench.attempts += 1;
         let outcome = bench.run_alone(cpu, bench.step.action);
-        let Err(rejection) = bench.judge_attempt(cpu, &outcome, attempt_use) else {
+        let verdict = outcome.judge(bench.pmf);
+        bench.record_attempt(cpu, &outcome, verdict, attempt_use);
+        let Err(rejection) = verdict else {
             return;
         };
         lengthen_wait(bench, rejection);

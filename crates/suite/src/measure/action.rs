@@ -31,12 +31,17 @@ pub enum Action {
         preparation: Preparation,
     },
     /// Make a call while this CPU takes the interrupt of its timer, as specified by
-    /// [`super::Interrupt`].
+    /// [`super::Task::Interrupt`].
     Interrupt,
-    /// Handle timer expiries, load the memory system, or both, as specified by the window.
+    /// Handle timer expiries, load the memory system, or both, as specified by
+    /// [`super::Task::Expire`].
     Expire,
     /// CPU_OFF at the agreed start time. The lead begins to poll for OFF before then.
-    TimedOff,
+    TimedOff {
+        /// True if the lead calls CPU_ON instead of AFFINITY_INFO until the CPU is off. The CPU then
+        /// powers off a second time.
+        floods: bool,
+    },
     /// Repeat one operation, timing the batch.
     Repeat {
         /// The operation.
@@ -109,12 +114,17 @@ impl Operation {
 impl Action {
     /// Returns true if the action turns the CPU off.
     pub const fn turns_off(self) -> bool {
-        matches!(self, Self::Off | Self::TimedOff)
+        matches!(self, Self::Off | Self::TimedOff { .. })
+    }
+
+    /// Returns true if the lead polls for OFF before the CPU calls CPU_OFF.
+    pub const fn is_timed_off(self) -> bool {
+        matches!(self, Self::TimedOff { .. })
     }
 
     /// Returns true if the action measures how long the CPU takes to come up after CPU_ON.
     pub const fn measures_arrival(self) -> bool {
-        matches!(self, Self::ReadBack | Self::TimedOff)
+        matches!(self, Self::ReadBack | Self::TimedOff { .. })
     }
 
     /// Returns true if the action takes the CPU down.
@@ -145,7 +155,7 @@ impl Action {
             | Self::ColdCall { .. }
             | Self::Interrupt
             | Self::Expire
-            | Self::TimedOff
+            | Self::TimedOff { .. }
             | Self::Repeat { .. } => None,
         }
     }

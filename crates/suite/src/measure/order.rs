@@ -217,9 +217,9 @@ impl OrderBook<'_> {
     /// Returns the number of ticks from the start until CPUs without a task may be active again.
     pub fn quiet_ticks(&self) -> u64 {
         let round = &self.round;
-        let down = if round.action.sleeps() {
+        let down = if round.action().sleeps() {
             round.sleep + self.first_to_last_wake_up()
-        } else if round.action == Action::Off {
+        } else if round.action() == Action::Off {
             round.sleep
         } else {
             0
@@ -242,9 +242,9 @@ impl OrderBook<'_> {
     /// Returns the number of ticks from the start until every CPU should have started to return.
     pub fn last_return(&self) -> u64 {
         let round = &self.round;
-        let busy = if round.action.sleeps() {
+        let busy = if round.action().sleeps() {
             self.last_wake_up()
-        } else if matches!(round.action, Action::Expire | Action::Off) {
+        } else if matches!(round.action(), Action::Expire | Action::Off) {
             round.sleep
         } else {
             0

@@ -171,7 +171,8 @@ impl Outcome {
         if self.lateness() > 0 {
             return plain(Reason::LateReturn);
         }
-        if matches!(self.action, Action::TimedOff | Action::Interrupt) && self.entered.is_none() {
+        let needs_entry = self.action.is_timed_off() || self.action == Action::Interrupt;
+        if needs_entry && self.entered.is_none() {
             return plain(Reason::CounterErratum);
         }
         if pmf { self.judge_stamps() } else { Ok(()) }
@@ -278,7 +279,7 @@ impl Outcome {
         let is_suspend = self.action.sleeps() && !is_cold_call;
         let simply_returns = self.capture_sequence() == Some(CaptureSequence::Call);
         let is_read_back = self.action == Action::ReadBack;
-        let is_timed_off = self.action == Action::TimedOff;
+        let is_timed_off = self.action.is_timed_off();
         let is_interrupted = self.action == Action::Interrupt;
         let has_metric = match metric {
             Metric::Powerdown | Metric::Wakeup | Metric::CacheFlush => is_suspend || is_read_back,

@@ -118,13 +118,59 @@ pub enum After {
     Stay,
 }
 
+/// What the CPUs in a round do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Each CPU performs this action.
+    Act(Action),
+    /// Each CPU makes this call while it takes the interrupt of its timer.
+    Interrupt(Interrupt),
+    /// The CPUs take the interrupts of these timers, load the memory system, or both.
+    Expire(Window),
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self::Act(Action::None)
+    }
+}
+
+impl From<Action> for Task {
+    fn from(action: Action) -> Self {
+        Self::Act(action)
+    }
+}
+
+impl From<Interrupt> for Task {
+    fn from(interrupt: Interrupt) -> Self {
+        Self::Interrupt(interrupt)
+    }
+}
+
+impl From<Window> for Task {
+    fn from(window: Window) -> Self {
+        Self::Expire(window)
+    }
+}
+
+impl Task {
+    /// Returns the action that is recorded for each CPU.
+    pub const fn action(&self) -> Action {
+        match self {
+            Self::Act(action) => *action,
+            Self::Interrupt(_) => Action::Interrupt,
+            Self::Expire(_) => Action::Expire,
+        }
+    }
+}
+
 /// One round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     /// The participants.
     pub who: Who,
-    /// The action of each participant.
-    pub action: Action,
+    /// What the participants do.
+    pub task: Task,
     /// How many ticks in advance the start is published, so that all CPUs have time to read it.
     pub lead_in: u64,
     /// Ticks from the start to the first wake-up.
@@ -145,35 +191,33 @@ pub struct Round {
     pub patience: Option<u64>,
     /// The states whose PSCI_STAT values are read. A round that reads such values yields no sample.
     pub ladder: Ladder,
-    /// The timers that run for `sleep` ticks in [`Action::Expire`].
-    pub window: Option<Window>,
-    /// The call and the interrupt in [`Action::Interrupt`].
-    pub interrupt: Option<Interrupt>,
     /// The timer that expires while its CPU suspends. None if every wake-up follows the schedule
     /// given by [`Self::sleep`].
     pub race: Option<Race>,
     /// The number of bytes that each CPU dirties in its cache before the start.
     pub dirty: usize,
-    /// Each CPU's requests in OS-initiated mode, used instead of `action`.
+    /// Each CPU's requests in OS-initiated mode, used instead of `task`.
     pub osi: Option<OsInitiated>,
     /// True if each CPU that suspends compares its context before and after the suspend.
     pub checks_context: bool,
-    /// True if the lead calls CPU_ON instead of AFFINITY_INFO until a CPU that powers off is off.
-    /// The CPU then powers off a second time.
-    pub floods: bool,
     /// True if each CPU_ON is called a second time as soon as it has returned.
     pub repeats_cpu_on: bool,
 }
 
 impl Round {
     /// Returns a round without suspends, after which all CPUs power off.
-    pub fn new(who: Who, action: Action, lead_in: u64) -> Self {
+    pub fn new(who: Who, task: impl Into<Task>, lead_in: u64) -> Self {
         Self {
             who,
-            action,
+            task: task.into(),
             lead_in,
             ..Self::default()
         }
+    }
+
+    /// Returns the action of each participant, except the helper and in OS-initiated mode.
+    pub const fn action(&self) -> Action {
+        self.task.action()
     }
 
     /// Returns the CPU's action and the number of ticks from the start to that action.
@@ -188,7 +232,7 @@ impl Round {
             return (Action::Help, 0);
         }
         let Some(osi) = &self.osi else {
-            return (self.action, 0);
+            return (self.action(), 0);
         };
         let cluster = |index: CpuIndex| cpus.get(index.index()).map(|cpu| cpu.cluster);
         let sleeps = |other: &CpuIndex| takes_part(*other) && helper != Some(*other);
@@ -253,7 +297,7 @@ pub struct Race {
     pub expires_in: u64,
 }
 
-/// Periodic timers, and the load while they run.
+/// Periodic timers, and the load while they run, for as long as [`Round::sleep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The timers' schedule. The timers first expire one period after the start.

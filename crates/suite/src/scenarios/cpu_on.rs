@@ -106,8 +106,7 @@ fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Fai
     let lead_in = bench.machine.facts().ticks(LEAD_IN_US);
     let mut round = Round {
         quiet: bench.machine.facts().ticks(QUIET_US),
-        floods,
-        ..Round::new(who, Action::TimedOff, lead_in)
+        ..Round::new(who, Action::TimedOff { floods }, lead_in)
     };
     bench.clear_cells();
     // Run at least one round, because the first one powers off CPUs that are still on.

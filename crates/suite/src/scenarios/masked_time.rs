@@ -212,10 +212,9 @@ impl Masked<'_, '_> {
         let bench = &mut self.steps.bench;
         let lead_in = lead_in(bench.machine.facts(), who, bench.cells.len());
         let round = Round {
-            interrupt: Some(Interrupt { call, expires_in }),
             quiet: bench.sleep.quiet,
             afterwards: After::Stay,
-            ..Round::new(who, Action::Interrupt, lead_in)
+            ..Round::new(who, Interrupt { call, expires_in }, lead_in)
         };
         bench.machine.run(&round, &mut bench.outcomes);
         bench.outcomes[self.cpu.index()]
@@ -228,7 +227,8 @@ impl Masked<'_, '_> {
             let outcome = self.run(expires_in);
             let bench = &mut self.steps.bench;
             bench.trials += 1;
-            let verdict = bench.judge_attempt(self.cpu, &outcome, AttemptUse::WarmUp);
+            let verdict = outcome.judge(bench.pmf);
+            bench.record_attempt(self.cpu, &outcome, verdict, AttemptUse::WarmUp);
             if verdict.is_ok() {
                 return Some(outcome);
             }
@@ -236,10 +236,16 @@ impl Masked<'_, '_> {
                 bench.sleep.lengthen_quiet(outcome.lateness());
             }
         }
-        let bench = &mut self.steps.bench;
-        let outcome = bench.outcomes[self.cpu.index()];
-        let _ = bench.judge_attempt(self.cpu, &outcome, AttemptUse::Measure);
+        let outcome = self.steps.bench.outcomes[self.cpu.index()];
+        self.record_sample(&outcome);
         None
+    }
+
+    /// Keeps an outcome as a sample, or counts its rejection.
+    fn record_sample(&mut self, outcome: &Outcome) {
+        let bench = &mut self.steps.bench;
+        let verdict = outcome.judge(bench.pmf);
+        bench.record_attempt(self.cpu, outcome, verdict, AttemptUse::Measure);
     }
 
     /// Takes the samples. In each one, the interrupt falls due after the number of ticks that
@@ -253,10 +259,7 @@ impl Masked<'_, '_> {
         {
             attempts += 1;
             let outcome = self.run(expires_in(attempts.into()));
-            let _ = self
-                .steps
-                .bench
-                .judge_attempt(self.cpu, &outcome, AttemptUse::Measure);
+            self.record_sample(&outcome);
         }
         self.steps.bench.attempts += attempts;
     }

@@ -195,7 +195,7 @@ fn has_figures(cell: &&Cell) -> bool {
 }
 
 fn is_suspend(round: &Round) -> bool {
-    matches!(round.action, Action::Suspend { .. })
+    matches!(round.action(), Action::Suspend { .. })
 }
 
 fn suspends(action: Action, state: u32) -> bool {
@@ -298,7 +298,7 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
 #[test]
 fn cpu_off_goes_as_tftf_does() {
     let ran = run(Fake::new(3), "only=cpu_off_serial iterations=1 warmup=0");
-    let turn = |round: &Round| (round.who, round.action == Action::Off);
+    let turn = |round: &Round| (round.who, round.action() == Action::Off);
     let turns: Vec<(Who, bool)> = ran.fake.requested_rounds[1..].iter().map(turn).collect();
     let pass = [(1, true), (2, true), (0, false), (1, false), (2, false)]
         .map(|(cpu, is_off)| (only(cpu), is_off));

@@ -277,9 +277,8 @@ impl Timers<'_> {
         let (period, expiries) = (window.schedule.period, window.schedule.expiries);
         let round = Round {
             sleep: period * u64::from(expiries),
-            action: Action::Expire,
             afterwards: After::Stay,
-            window: Some(window),
+            task: window.into(),
             ..self.round()
         };
         let mut failure = self.bench.run_round(&round).err();

@@ -19,9 +19,9 @@ use smccc::psci::{self, SuspendMode};
 use super::fake_firmware::{ENTRY, FakeFirmware};
 use super::fake_timers::FakeTimers;
 use crate::measure::{
-    Action, ActionEnd, After, Cause, Counter, Facts, Identity, InterruptedCall, KeptContext, Loss,
-    Machine, NoCpuOff, Operation, Outcome, Overheads, Preparation, Round, RoundPhase, SingleCall,
-    Tally, Waker,
+    Action, ActionEnd, After, Cause, Counter, Facts, Identity, Interrupt, InterruptedCall,
+    KeptContext, Loss, Machine, NoCpuOff, Operation, Outcome, Overheads, Preparation, Round,
+    RoundPhase, SingleCall, Tally, Task, Waker,
 };
 use crate::model::TimerFault;
 
@@ -233,7 +233,7 @@ impl Fake {
     /// power-down order.
     fn flush(&self, round: &Round, action: Action, queue: &[CpuIndex], position: usize) -> u64 {
         let (cpu, lead) = (queue[position], self.facts.lead);
-        let dirty = if round.action == Action::ReadBack {
+        let dirty = if round.action() == Action::ReadBack {
             self.off_dirty[cpu.index()]
         } else {
             round.dirty
@@ -288,10 +288,10 @@ impl Fake {
     /// beginning, the call returns.
     fn race(&self, round: &Round, start: u64, expires_in: u64, cpu: CpuIndex) -> Outcome {
         let (before, due) = (start + 20, start + expires_in);
-        let flush = self.flush(round, round.action, &[cpu], 0);
+        let flush = self.flush(round, round.action(), &[cpu], 0);
         let down = before + 110 + flush;
         let outcome = Outcome {
-            action: round.action,
+            action: round.action(),
             start: at(start),
             before: at(before),
             due: at(due),
@@ -346,7 +346,7 @@ impl Fake {
             }),
             ..Outcome::default()
         };
-        if !round.action.sleeps() {
+        if !round.action().sleeps() {
             return Outcome {
                 code: Some(0x1_0001),
                 due: None,
@@ -380,8 +380,7 @@ impl Fake {
 
     /// Returns the outcome of a call that holds back an interrupt from 3 ticks after it begins
     /// until it returns.
-    fn interrupt(&self, round: &Round, start: u64) -> Outcome {
-        let interrupt = round.interrupt.expect("an interrupt in the round");
+    fn interrupt(interrupt: &Interrupt, start: u64) -> Outcome {
         let length = match interrupt.call {
             InterruptedCall::Function { id, .. } => 100 + u64::from(id & 0xff),
             InterruptedCall::CpuOn { .. } => 400,
@@ -395,7 +394,7 @@ impl Fake {
             due
         };
         Outcome {
-            action: round.action,
+            action: Action::Interrupt,
             end: ActionEnd::Returned,
             start: at(start),
             before: at(before),
@@ -444,6 +443,20 @@ impl Fake {
         }
     }
 
+    /// Panics if the machine cannot run the round.
+    fn check_round(&self, round: &Round) {
+        let helper = round.waker.helper();
+        assert!(helper.is_none_or(|helper| helper.index() < self.cpus()));
+        assert!(!round.waker.is_frame() || self.facts.frame.is_ok());
+        if let Task::Expire(window) = &round.task {
+            assert_eq!(
+                round.sleep,
+                window.end(0),
+                "a round lasts as long as its window"
+            );
+        }
+    }
+
     /// Returns the outcome of the CPU at `position` in `queue`.
     fn outcome_of(
         &mut self,
@@ -452,7 +465,7 @@ impl Fake {
         queue: &[CpuIndex],
         position: usize,
     ) -> Outcome {
-        let (cpu, action) = (queue[position], round.action);
+        let (cpu, action) = (queue[position], round.action());
         let outcome = Outcome {
             action,
             ..Outcome::default()
@@ -468,14 +481,13 @@ impl Fake {
             Action::ColdCall { call, preparation } => {
                 Self::cold_call(self.call(round, start, queue, position), call, preparation)
             }
-            Action::Off | Action::TimedOff => {
+            Action::Off | Action::TimedOff { .. } => {
                 self.off_at[cpu.index()] = start;
                 self.off_dirty[cpu.index()] = round.dirty;
                 Outcome {
                     end: ActionEnd::WentOff,
                     turned_on: at(start - 800),
-                    quiet_until: at(start - 800 + round.quiet)
-                        .filter(|_| action == Action::TimedOff),
+                    quiet_until: at(start - 800 + round.quiet).filter(|_| action.is_timed_off()),
                     // The lead stays on, so it has no entry time.
                     entered: at(start - 100).filter(|_| cpu != self.facts.lead),
                     before: at(start),
@@ -497,11 +509,13 @@ impl Fake {
                     ..outcome
                 }
             }
-            Action::Interrupt => self.interrupt(round, start),
-            Action::Expire => Outcome {
-                end: ActionEnd::Returned,
-                start: at(start),
-                ..outcome
+            Action::Interrupt | Action::Expire => match &round.task {
+                Task::Interrupt(interrupt) => Self::interrupt(interrupt, start),
+                Task::Act(_) | Task::Expire(_) => Outcome {
+                    end: ActionEnd::Returned,
+                    start: at(start),
+                    ..outcome
+                },
             },
             Action::Repeat { operation, count } => {
                 self.repeat(start + ticks_of(cpu), operation, count)
@@ -519,8 +533,7 @@ impl Machine for Fake {
         let (cpus, lead) = (self.lost.len(), self.facts.lead);
         let helper = round.waker.helper();
         assert_eq!(outcomes.len(), cpus);
-        assert!(helper.is_none_or(|helper| helper.index() < cpus));
-        assert!(!round.waker.is_frame() || self.facts.frame.is_ok());
+        self.check_round(round);
         outcomes.fill(Outcome::default());
         let is_trial = round.waker == Waker::TimerTrial;
         if is_trial {
@@ -539,15 +552,15 @@ impl Machine for Fake {
             let turn = self.rounds as usize % queue.len();
             queue.rotate_left(turn);
         }
-        if round.action == Action::Expire {
-            self.timers.expire(round, start, &self.lost);
+        if let Task::Expire(window) = &round.task {
+            self.timers.expire(window, start, &self.lost);
         }
         if round.osi.is_some() {
             let participants = queue.clone();
             let takes_part = |cpu: CpuIndex| participants.contains(&cpu);
             queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &takes_part).1);
         }
-        let turns_off = round.afterwards == After::Off || round.action.turns_off();
+        let turns_off = round.afterwards == After::Off || round.action().turns_off();
         // In the scenario in which CPU_OFF turns out to be missing, the remaining rounds still
         // request it.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
@@ -567,7 +580,7 @@ impl Machine for Fake {
         if turns_off && self.lacks_cpu_off {
             self.facts.no_cpu_off = Some(NoCpuOff::NotSupported);
         }
-        self.clock = match round.action {
+        self.clock = match round.action() {
             Action::Repeat { .. } => {
                 let last = outcomes
                     .iter()

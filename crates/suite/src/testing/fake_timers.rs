@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
 
-use crate::measure::{Round, Tally};
+use crate::measure::{Tally, Window};
 use crate::model::TimerFault;
 
 /// Ticks from the first instruction of a timer's handler to its Rust code.
@@ -40,11 +40,8 @@ impl FakeTimers {
     }
 
     /// Makes a window's timers expire, except those of lost CPUs.
-    pub(super) fn expire(&mut self, round: &Round, start: u64, lost: &[bool]) {
-        let window = round.window.expect("a window");
+    pub(super) fn expire(&mut self, window: &Window, start: u64, lost: &[bool]) {
         let schedule = window.schedule;
-        let lasts = schedule.period * u64::from(schedule.expiries);
-        assert_eq!(round.sleep, lasts, "a round lasts as long as its window");
         let cpus = CpuIndex::all(self.tallies.len());
         for ((cpu, tally), is_lost) in cpus.zip(&mut self.tallies).zip(lost) {
             if !window.measures(cpu) || *is_lost {

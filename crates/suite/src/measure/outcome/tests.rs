@@ -186,7 +186,10 @@ fn each_rule_of_an_outcome() {
         (|outcome| outcome.quiet_until = at(349), Some(LateReturn)),
         // An erratum corrupted the CPU's first read after CPU_ON.
         (
-            |outcome| (outcome.action, outcome.end) = (Action::TimedOff, ActionEnd::WentOff),
+            |outcome| {
+                (outcome.action, outcome.end) =
+                    (Action::TimedOff { floods: false }, ActionEnd::WentOff)
+            },
             Some(CounterErratum),
         ),
     ];

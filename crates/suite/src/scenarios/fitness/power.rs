@@ -83,7 +83,7 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
         return;
     }
     let turn_off = Round {
-        action: Action::Off,
+        task: Action::Off.into(),
         ..round(fitness, cpu, After::Off)
     };
     let departure = fitness.run(cpu, &turn_off);

@@ -1,6 +1,6 @@
 //! `timer_latency` on the fake machine.
 
-use crate::measure::Window;
+use crate::measure::{Task, Window};
 use crate::model::TimerFault;
 use hardware::board::{CpuIndex, IntId};
 use hardware::spec::psci;
@@ -119,7 +119,10 @@ fn the_load_runs_on_the_cpus_that_the_plan_selects() {
         .fake
         .requested_rounds
         .iter()
-        .filter_map(|round| round.window);
+        .filter_map(|round| match round.task {
+            Task::Expire(window) => Some(window),
+            Task::Act(_) | Task::Interrupt(_) => None,
+        });
     let alone = (0..5).map(|cpu| (cpu, None));
     // CPU 4 is alone in its cluster.
     let near = [(0, 1), (1, 2), (2, 3), (3, 0)];

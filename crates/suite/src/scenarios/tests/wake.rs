@@ -16,7 +16,7 @@ fn wakes(ran: &Ran) -> Vec<(Who, Waker)> {
     ran.fake
         .requested_rounds
         .iter()
-        .filter(|round| suspends(round.action, CLUSTER))
+        .filter(|round| suspends(round.action(), CLUSTER))
         .map(|round| (round.who, round.waker))
         .collect()
 }
@@ -74,7 +74,7 @@ fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
             };
             assert_eq!(*waker, expected);
         }
-        let is_other = |round: &Round| !suspends(round.action, CLUSTER);
+        let is_other = |round: &Round| !suspends(round.action(), CLUSTER);
         assert!(!ran.asks(|round| is_other(round) && round.waker != Waker::OwnTimers));
         assert!(ran.wake_trials.frame.is_ok());
         let by_frame = ran
@@ -187,7 +187,7 @@ fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(CpuInde
 
 /// Returns the CPU and state for each trial of a CPU's own timer.
 fn trials(ran: &Ran) -> Vec<(Who, u32)> {
-    let trial = |round: &Round| match round.action {
+    let trial = |round: &Round| match round.action() {
         Action::Suspend { power_state, .. } => (round.who, power_state),
         action => panic!("{action:?}"),
     };
@@ -212,7 +212,7 @@ fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
         &ran.fake.requested_rounds[..before],
         &ran.fake.requested_rounds[before..],
     ];
-    let is_call = |round: &Round| round.action == Action::Version;
+    let is_call = |round: &Round| round.action() == Action::Version;
     assert!(!earlier.is_empty() && earlier.iter().all(is_call));
     assert!(!later.iter().any(is_call));
     // Only measured states are tried, and only while another CPU is awake.
@@ -286,7 +286,7 @@ fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
     let wakes = wakes(&ran);
     assert!(wakes.iter().all(|(_, waker)| waker.helper().is_some()));
     let is_by_timers =
-        |round: &Round| suspends(round.action, CORE) && round.waker == Waker::OwnTimers;
+        |round: &Round| suspends(round.action(), CORE) && round.waker == Waker::OwnTimers;
     assert!(ran.asks(is_by_timers));
 }
 
@@ -299,8 +299,8 @@ fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
     };
     let fake = Fake::new(4).with_trials(in_trials(3, CORE, ActionEnd::Lost(loss)));
     let ran = run(fake, "iterations=2 only=susp_deep_serial,cpu_susp_serial");
-    assert!(!ran.asks(|round| suspends(round.action, CORE)));
-    assert!(!ran.asks(|round| suspends(round.action, CLUSTER)));
+    assert!(!ran.asks(|round| suspends(round.action(), CORE)));
+    assert!(!ran.asks(|round| suspends(round.action(), CLUSTER)));
     assert_eq!(trials(&ran), [(only(3), CORE)]);
     let failure = Failure::CpuLost {
         cpu: 3.into(),
@@ -363,8 +363,8 @@ fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
     ] {
         let fake = Fake::new(4).with_trials(in_trials(3, state, ActionEnd::Lost(LOSS)));
         let ran = run(fake, suspending);
-        assert!(!ran.asks(|round| suspends(round.action, CLUSTER)));
-        let uses_core = ran.asks(|round| suspends(round.action, CORE));
+        assert!(!ran.asks(|round| suspends(round.action(), CLUSTER)));
+        let uses_core = ran.asks(|round| suspends(round.action(), CORE));
         assert_eq!(uses_core, state == CLUSTER);
         let why = Skip::NothingWoke {
             mpidr: Mpidr::new(3),
