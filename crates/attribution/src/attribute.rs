@@ -124,7 +124,8 @@ mod tests {
         let log = made_up_run::log(&made_up_run::run(), Records::Once);
         let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
         let error = of_log(&runs[0], String::new(), 16).expect_err("refused");
-        let said = "this log was recorded in real time: in test_rt_instr_cpu_susp_serial, samples";
-        assert!(error.to_string().starts_with(said), "{error}");
+        let expected =
+            "this log was recorded in real time: in test_rt_instr_cpu_susp_serial, samples";
+        assert!(error.to_string().starts_with(expected), "{error}");
     }
 }

@@ -62,7 +62,7 @@ type GuestUart = Serial<Unconnected, NoEvents, Stdout>;
 const UART_SIZE: u64 = 8;
 
 /// The parameters for a run.
-struct GuestWish {
+struct GuestOptions {
     image: Vec<u8>,
     tree: Vec<u8>,
     cpus: u64,
@@ -73,16 +73,16 @@ struct GuestWish {
 
 /// Runs a guest until it turns itself off.
 pub fn run(arguments: &[String]) -> Result<()> {
-    let wish = &GuestWish::parse(arguments)?;
+    let options = &GuestOptions::parse(arguments)?;
     let kvm = Kvm::new().context("/dev/kvm")?;
     let vm = kvm.create_vm().context("no VM")?;
-    let (entry, tree) = load(&vm, wish)?;
+    let (entry, tree) = load(&vm, options)?;
     let mut cpus = Vec::new();
-    for index in 0..wish.cpus {
+    for index in 0..options.cpus {
         cpus.push(cpu(&vm, index).with_context(|| format!("CPU {index}"))?);
     }
     // The GIC exists for as long as this handle does.
-    let _gic = gic(&vm, wish)?;
+    let _gic = gic(&vm, options)?;
     if let Some(first) = cpus.first() {
         for (register, value) in [(X0, tree), (PC, entry)] {
             first
@@ -95,7 +95,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         for mut cpu in cpus {
             scope.spawn(move || {
                 // The first CPU thread to end also ends the process.
-                let result = run_cpu(&mut cpu, wish.uart, uart);
+                let result = run_cpu(&mut cpu, options.uart, uart);
                 if let Err(error) = &result {
                     say(&format!("{error:#}"));
                 }
@@ -106,7 +106,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-impl GuestWish {
+impl GuestOptions {
     fn parse(arguments: &[String]) -> Result<Self> {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let ["vmm", image, tree, cpus, gic, uart, mib] = words[..] else {
@@ -131,17 +131,17 @@ impl GuestWish {
 
 /// Sets up the guest's memory, copies the image and the tree into it, and returns their guest
 /// addresses.
-fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
+fn load(vm: &VmFd, options: &GuestOptions) -> Result<(u64, u64)> {
     // The memory is leaked on purpose, because the guest uses it until the process exits.
-    let allocated = vec![0u8; (wish.memory + ALIGN) as usize].leak();
+    let allocated = vec![0u8; (options.memory + ALIGN) as usize].leak();
     let skip = allocated.as_ptr().align_offset(ALIGN as usize);
     let memory = &mut allocated[skip..];
-    let field = wish.image.get(8..).and_then(|rest| rest.first_chunk());
+    let field = options.image.get(8..).and_then(|rest| rest.first_chunk());
     let offset = u64::from_le_bytes(*field.context("the image has no header")?);
-    let low = wish.memory.min(LOW_MEMORY);
-    let room = ALIGN.max(wish.tree.len() as u64);
+    let low = options.memory.min(LOW_MEMORY);
+    let room = ALIGN.max(options.tree.len() as u64);
     let tree = low.checked_sub(room).context("not enough memory")? & !(ALIGN - 1);
-    for (what, at, bytes) in [("image", offset, &wish.image), ("tree", tree, &wish.tree)] {
+    for (what, at, bytes) in [("image", offset, &options.image), ("tree", tree, &options.tree)] {
         memory
             .get_mut(at as usize..at as usize + bytes.len())
             .with_context(|| format!("not enough memory for the {what}"))?
@@ -151,10 +151,10 @@ fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
         slot: 0,
         flags: 0,
         guest_phys_addr: MEMORY,
-        memory_size: wish.memory,
+        memory_size: options.memory,
         userspace_addr: memory.as_mut_ptr() as u64,
     };
-    // SAFETY: the region is `wish.memory` bytes in a leaked allocation, and no reference to it is
+    // SAFETY: the region is `options.memory` bytes in a leaked allocation, and no reference to it is
     // used from here on. The guest has no other memory region.
     unsafe { vm.set_user_memory_region(region) }.context("memory")?;
     Ok((MEMORY + offset, MEMORY + tree))
@@ -173,8 +173,8 @@ fn cpu(vm: &VmFd, index: u64) -> Result<VcpuFd, kvm_ioctls::Error> {
     Ok(cpu)
 }
 
-fn gic(vm: &VmFd, wish: &GuestWish) -> Result<DeviceFd> {
-    let (kind, parts, address) = match wish.gic {
+fn gic(vm: &VmFd, options: &GuestOptions) -> Result<DeviceFd> {
+    let (kind, parts, address) = match options.gic {
         2 => (
             kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V2,
             [KVM_VGIC_V2_ADDR_TYPE_DIST, KVM_VGIC_V2_ADDR_TYPE_CPU],
@@ -183,11 +183,11 @@ fn gic(vm: &VmFd, wish: &GuestWish) -> Result<DeviceFd> {
         3 => (
             kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V3,
             [KVM_VGIC_V3_ADDR_TYPE_DIST, KVM_VGIC_V3_ADDR_TYPE_REDIST],
-            DISTRIBUTOR - wish.cpus * REDISTRIBUTOR_SIZE,
+            DISTRIBUTOR - options.cpus * REDISTRIBUTOR_SIZE,
         ),
         other => bail!("GICv{other} is not supported"),
     };
-    let what = || format!("GICv{}", wish.gic);
+    let what = || format!("GICv{}", options.gic);
     let mut create = kvm_create_device {
         type_: kind,
         ..kvm_create_device::default()

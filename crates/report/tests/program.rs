@@ -40,10 +40,10 @@ fn error_begins_with_the_name_of_the_program() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let output = psci_report(&folder, &["report", "missing.log"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.starts_with("psci-report: error: missing.log: "),
-        "{said}"
+        stderr.starts_with("psci-report: error: missing.log: "),
+        "{stderr}"
     );
 }
 
@@ -83,11 +83,11 @@ fn open_shows_the_page_by_the_program_of_the_desktop() {
     // Other formats do not create a page.
     let words = ["report", "run.log", "--open", "--format", "csv"];
     let output = psci_report_alone(folder, &words).output().expect("run");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said.contains("not --format csv; use --format html"),
-        "{said}"
+        stderr.contains("not --format csv; use --format html"),
+        "{stderr}"
     );
 }
 
@@ -101,10 +101,10 @@ fn open_without_a_browser_names_the_page() {
     let assert_fails = |reason: &str| {
         let words = ["report", "run.log", "--open", "-o", "run.html"];
         let output = psci_report_alone(folder, &words).output().expect("run");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
         let error = format!("--open: {reason}; open {} in a browser", shown.display());
-        assert!(said.contains(&error), "{said}");
+        assert!(stderr.contains(&error), "{stderr}");
     };
     assert_fails("xdg-open is not installed");
     assert!(shown.is_file());
@@ -125,9 +125,9 @@ fn retired_verb_and_format_name_their_successors() {
         let output = psci_report_alone(folder.path(), words)
             .output()
             .expect("run");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(successor), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(successor), "{stderr}");
     }
 }
 

@@ -26,7 +26,7 @@ use crate::setup::workspace::Workspace;
 
 /// The options for the device tree in an image.
 #[derive(Clone, Debug, Default, Args)]
-pub struct TreeWish {
+pub struct TreeOptions {
     /// Append this device tree instead of the board's.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["smp", "gic"])]
     pub dtb: Option<PathBuf>,
@@ -47,7 +47,7 @@ pub struct TreeWish {
     pub no_power_down: bool,
 }
 
-impl TreeWish {
+impl TreeOptions {
     /// Returns the requested device tree.
     pub fn tree(&self) -> TreeSource {
         self.dtb.clone().map_or(TreeSource::Board, TreeSource::File)
@@ -115,19 +115,19 @@ impl TreeWish {
         board: &BoardFile,
         base: Option<Vec<u8>>,
     ) -> Result<Vec<u8>> {
-        make_image(workspace, board, &self.wish(board)?, &self.tree(), base)
+        make_image(workspace, board, &self.options(board)?, &self.tree(), base)
     }
 
     /// Checks that an image with these options can be made for `board`.
     #[cfg(feature = "full")]
     pub fn check(&self, board: &BoardFile) -> Result<()> {
-        contents(board, &self.wish(board)?, &self.tree())?;
+        contents(board, &self.options(board)?, &self.tree())?;
         Ok(())
     }
 
-    fn wish(&self, board: &BoardFile) -> Result<ImageWish<'_>> {
+    fn options(&self, board: &BoardFile) -> Result<ImageOptions<'_>> {
         board.check_gic(self.gic)?;
-        Ok(ImageWish {
+        Ok(ImageOptions {
             cpus: self.smp.map_or_else(|| board.default_cpus(), Ok)?,
             gic: self.gic.unwrap_or(board.default_gic()),
             firmware: FirmwareKind::TfA,
@@ -141,7 +141,7 @@ impl TreeWish {
 }
 
 /// The options for the device tree in an image, with all defaults resolved.
-pub struct ImageWish<'w> {
+pub struct ImageOptions<'w> {
     /// The number of CPUs.
     pub cpus: u32,
     /// The interrupt controller.
@@ -176,11 +176,11 @@ pub struct Contents {
 pub(crate) fn make_image(
     workspace: &Workspace,
     board: &BoardFile,
-    wish: &ImageWish<'_>,
+    options: &ImageOptions<'_>,
     tree: &TreeSource,
     base: Option<Vec<u8>>,
 ) -> Result<Vec<u8>> {
-    let contents = contents(board, wish, tree)?;
+    let contents = contents(board, options, tree)?;
     if let (TreeSource::File(path), Some(tree)) = (tree, &contents.tree) {
         warn_of_choices(path, tree)?;
     }
@@ -222,18 +222,27 @@ pub(crate) fn check_place(image: &[u8], load_address: u64, tree: &TreeSource) ->
 }
 
 /// Returns the contents of the image for `board` with `tree`.
-pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> Result<Contents> {
-    let (cpus, most) = (wish.cpus, board.firmware(wish.firmware.name())?.max_cpus);
+pub fn contents(
+    board: &BoardFile,
+    options: &ImageOptions<'_>,
+    tree: &TreeSource,
+) -> Result<Contents> {
+    let (cpus, most) = (
+        options.cpus,
+        board.firmware(options.firmware.name())?.max_cpus,
+    );
     if cpus == 0 || cpus > most {
         bail!("--smp {cpus}: {} can have 1 to {most} CPUs", board.title);
     }
     let tree = match tree {
-        TreeSource::Board => Some(tree_of_board(board, wish)?),
+        TreeSource::Board => Some(tree_of_board(board, options)?),
         TreeSource::File(path) => {
             let blob = read_file::read("--dtb", path, TREE_MAX)?;
-            return of_file(&blob, wish).with_context(|| format!("--dtb {}", path.display()));
+            return of_file(&blob, options).with_context(|| format!("--dtb {}", path.display()));
         }
-        TreeSource::Raw(_) | TreeSource::None if wish.args.is_some() && wish.firmware.is_tf_a() => {
+        TreeSource::Raw(_) | TreeSource::None
+            if options.args.is_some() && options.firmware.is_tf_a() =>
+        {
             bail!("boot arguments require a device tree")
         }
         TreeSource::Raw(bytes) => Some(bytes.clone()),
@@ -241,7 +250,7 @@ pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> R
     };
     Ok(Contents {
         tree,
-        emergency: Emergency::of_board(board, wish.conduit),
+        emergency: Emergency::of_board(board, options.conduit),
         cpus: cpus as usize,
     })
 }
@@ -300,12 +309,12 @@ pub fn summary(blob: &[u8]) -> Result<String> {
     ))
 }
 
-fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
-    let blob = ::device_tree::adapt(blob, wish.args, None)?;
+fn of_file(blob: &[u8], options: &ImageOptions<'_>) -> Result<Contents> {
+    let blob = ::device_tree::adapt(blob, options.args, None)?;
     let (gic, cpus) = device_tree::machine(&blob)?;
     check_bootargs(&Board::read(&blob)?)?;
-    if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
-        let (its, ours) = (gic.number(), wish.gic.number());
+    if let Some(gic) = gic.filter(|gic| options.emulated && *gic != options.gic) {
+        let (its, ours) = (gic.number(), options.gic.number());
         bail!("the tree describes a GICv{its}, but the machine has a GICv{ours}: use --gic {its}");
     }
     Ok(Contents {
@@ -315,26 +324,26 @@ fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
     })
 }
 
-fn tree_of_board(board: &BoardFile, wish: &ImageWish<'_>) -> Result<Vec<u8>> {
-    let firmware = board.firmware(wish.firmware.name())?;
-    let mut idle_states = wish
+fn tree_of_board(board: &BoardFile, options: &ImageOptions<'_>) -> Result<Vec<u8>> {
+    let firmware = board.firmware(options.firmware.name())?;
+    let mut idle_states = options
         .states
-        .choose(board, firmware, wish.variant.state_format())?;
-    if wish.variant.has("timer-stop=1") {
+        .choose(board, firmware, options.variant.state_format())?;
+    if options.variant.has("timer-stop=1") {
         let stop = idle_states.iter_mut().filter(|state| state.is_powerdown());
         stop.for_each(|state| state.local_timer_stop = true);
     }
     let recipe = board.qemu.as_ref();
     let lacks_cpu_off = recipe.is_some_and(|recipe| recipe.no_cpu_off.is_some());
     let choices = Choices {
-        cpus: wish.cpus,
-        gic: wish.gic,
-        conduit: wish.conduit,
-        cpu_off: firmware.cpu_off && !(wish.emulated && lacks_cpu_off),
+        cpus: options.cpus,
+        gic: options.gic,
+        conduit: options.conduit,
+        cpu_off: firmware.cpu_off && !(options.emulated && lacks_cpu_off),
         idle_states: &idle_states,
     };
     let board = board.with_clusters_of(firmware);
-    device_tree::build(&board, &choices, wish.args.unwrap_or(""))
+    device_tree::build(&board, &choices, options.args.unwrap_or(""))
 }
 
 #[cfg(test)]
@@ -377,9 +386,13 @@ mod tests {
             (at + 0x8000, false),
         ] {
             let (_dir, source) = given("", reserved);
-            let wish = TreeWish::default();
-            let made =
-                contents(&board, &wish.wish(&board).expect("a wish"), &source).expect("contents");
+            let options = TreeOptions::default();
+            let made = contents(
+                &board,
+                &options.options(&board).expect("a options"),
+                &source,
+            )
+            .expect("contents");
             let flat = image::tests::blank(0x4000);
             let tree = made.tree.as_deref();
             let image = image::assemble(flat, tree, made.emergency, 2).expect("an image");
@@ -404,8 +417,12 @@ mod tests {
             ),
         ] {
             let (_dir, source) = given(bootargs, 0);
-            let wish = TreeWish::default();
-            let made = contents(&board, &wish.wish(&board).expect("a wish"), &source);
+            let options = TreeOptions::default();
+            let made = contents(
+                &board,
+                &options.options(&board).expect("a options"),
+                &source,
+            );
             let error = made.err().map(|error| format!("{error:#}"));
             assert_eq!(error.is_some(), expected.is_some(), "{error:?}");
             let parts = [expected.unwrap_or(""), "use --args"];
@@ -418,7 +435,7 @@ mod tests {
     fn the_trees_of_images_forbid_cpu_off_where_board_files_do() {
         for (name, cpu_off) in [("poplar", false), ("juno", true)] {
             let board = boards::load(name).expect("a board");
-            let wish = ImageWish {
+            let options = ImageOptions {
                 cpus: 2,
                 gic: board.default_gic(),
                 firmware: FirmwareKind::TfA,
@@ -428,7 +445,7 @@ mod tests {
                 args: None,
                 emulated: false,
             };
-            let made = contents(&board, &wish, &TreeSource::Board).expect("contents");
+            let made = contents(&board, &options, &TreeSource::Board).expect("contents");
             let tree = made.tree.expect("a tree");
             let read = Read::read(&tree).expect("a good tree");
             assert_eq!(read.forbids_cpu_off, !cpu_off, "{name}");

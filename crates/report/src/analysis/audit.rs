@@ -324,15 +324,17 @@ impl<'t> AuditColumn<'t> {
         self.cells.iter().filter(|cell| cell.new.change.is_some())
     }
 
-    /// Counts the printed changes that match the old figure returned by `old`.
-    fn fitting(&self, old: impl Fn(&AuditCell<'t>) -> Option<u64>) -> usize {
-        self.printed().filter(|cell| cell.fits(old(cell))).count()
+    /// Counts the printed changes that match the old figure returned by `old_ns`.
+    fn fitting(&self, old_ns: impl Fn(&AuditCell<'t>) -> Option<u64>) -> usize {
+        self.printed()
+            .filter(|cell| cell.fits(old_ns(cell)))
+            .count()
     }
 
     /// Returns true if all figures match the previous ones by rank but not by CPU.
     fn is_reordered(&self, ppm: u32) -> bool {
-        let is_far = |old: Option<u64>, new: u64| {
-            let change = old.and_then(|old| percent(new as f64, old as f64));
+        let is_far = |old_ns: Option<u64>, new_ns: u64| {
+            let change = old_ns.and_then(|old_ns| percent(new_ns as f64, old_ns as f64));
             change.is_none_or(|percent| percent.abs() * 10_000.0 > f64::from(ppm))
         };
         let mut by_cpu = self.cells.iter();

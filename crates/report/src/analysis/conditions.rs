@@ -10,7 +10,7 @@ use crate::log::LoggedRun;
 
 /// A difference that a comparison ignores if requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Across {
+pub enum AllowedDifference {
     Methods,
     States,
     /// The scenarios have different wake-up patterns or sources.
@@ -22,7 +22,7 @@ pub enum Across {
     Cpus,
 }
 
-impl Across {
+impl AllowedDifference {
     /// The differences between conditions.
     pub const CONDITIONS: [Self; 4] = [Self::Methods, Self::States, Self::Wakes, Self::Boards];
     /// The parts of the baseline that a run may lack.
@@ -60,14 +60,14 @@ pub(super) struct Condition {
     /// The name used in a sentence.
     pub(super) name: &'static str,
     /// The option that allows this condition to differ.
-    pub(super) across: Option<Across>,
+    pub(super) across: Option<AllowedDifference>,
     /// Returns the value; None if it is unknown or does not apply.
     value: fn(ComparedSide<'_>) -> Option<String>,
 }
 
 const fn condition(
     name: &'static str,
-    across: Option<Across>,
+    across: Option<AllowedDifference>,
     value: fn(ComparedSide<'_>) -> Option<String>,
 ) -> Condition {
     Condition {
@@ -77,7 +77,7 @@ const fn condition(
     }
 }
 
-const BOARD: Condition = condition("the board", Some(Across::Boards), |(run, _)| {
+const BOARD: Condition = condition("the board", Some(AllowedDifference::Boards), |(run, _)| {
     let name = run.board()?.to_owned();
     Some(if run.integrity.tables {
         PLATFORM.to_owned() + &name
@@ -117,16 +117,22 @@ const PATTERNS: Condition = condition("the wake-up pattern", None, |(run, _)| {
     let methods = plan.methods.iter();
     Some(methods.map(|method| plan.wake_by(method).word()).join(","))
 });
-const METHOD: Condition = condition("the method", Some(Across::Methods), |(_, scenario)| {
-    Some(scenario?.method.word().to_owned())
-});
-const POWER_STATE: Condition = condition("power_state", Some(Across::States), |(_, scenario)| {
-    let state = scenario?.conditions.as_ref()?.power_state?;
-    Some(format!("{state:#010x}"))
-});
+const METHOD: Condition = condition(
+    "the method",
+    Some(AllowedDifference::Methods),
+    |(_, scenario)| Some(scenario?.method.word().to_owned()),
+);
+const POWER_STATE: Condition = condition(
+    "power_state",
+    Some(AllowedDifference::States),
+    |(_, scenario)| {
+        let state = scenario?.conditions.as_ref()?.power_state?;
+        Some(format!("{state:#010x}"))
+    },
+);
 const PATTERN: Condition = condition(
     "the wake-up pattern",
-    Some(Across::Wakes),
+    Some(AllowedDifference::Wakes),
     |(run, scenario)| {
         let plan = run.run.plan.as_ref()?;
         let ScenarioKey { id, method, .. } = scenario?.key();
@@ -137,7 +143,7 @@ const PATTERN: Condition = condition(
 /// In a parallel scenario, this condition also covers which CPU stayed awake.
 const WAKE_SOURCE: Condition = condition(
     "the wake-up source",
-    Some(Across::Wakes),
+    Some(AllowedDifference::Wakes),
     |(run, scenario)| {
         let source = scenario?.conditions.as_ref()?.wake_source.word();
         Some(match scenario?.helper {
@@ -223,7 +229,7 @@ pub(super) struct Difference {
     /// The condition's name in a sentence.
     pub(super) name: String,
     /// The option that allows the condition to differ.
-    pub(super) across: Option<Across>,
+    pub(super) across: Option<AllowedDifference>,
     /// The values on both sides.
     pub(super) values: [String; 2],
 }
@@ -274,13 +280,16 @@ fn differing(values: [Option<String>; 2], is_strict: bool) -> Option<[String; 2]
 }
 
 /// Returns the reason why a scenario cannot be compared with the baseline's.
-pub(super) fn refusal(sides: [ComparedSide<'_>; 2], across: &[Across]) -> Option<String> {
+pub(super) fn refusal(
+    sides: [ComparedSide<'_>; 2],
+    across: &[AllowedDifference],
+) -> Option<String> {
     let is_refused = |difference: &Difference| {
         let option = difference.across;
         option.is_none_or(|option| !across.contains(&option))
     };
     let refused = differences(COMPARED, sides, false).find(is_refused)?;
-    let option = refused.across.map(Across::option);
+    let option = refused.across.map(AllowedDifference::option);
     let advice = option.map_or_else(String::new, |option| format!("; {option} ignores this"));
     let (name, [new, old]) = (refused.name, refused.values);
     Some(format!(

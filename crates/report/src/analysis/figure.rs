@@ -110,7 +110,7 @@ impl FigureKey {
 
 /// Appended to a table title if [`FigureKey::is_histogram_bound`] is true for any figure in the
 /// table.
-pub const OF_CLASSES: &str =
+pub const HISTOGRAM_BOUND_NOTE: &str =
     "; median and p99 are lower bounds of histogram bins, up to 1/16 too small";
 
 /// One CPU's figure in a scenario.

@@ -3,7 +3,7 @@
 use hardware::board::CpuIndex;
 use suite::findings::WAITED;
 use suite::measure::{Metric, Waker};
-use suite::model::{Cell, CellStep, Evidence, Finding, Kind, WakeSource};
+use suite::model::{Cell, CellStep, Evidence, Finding, FindingKind, WakeSource};
 use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use super::findings::{COLD_CALL, NET, findings};
@@ -13,7 +13,7 @@ use super::worst_case::{Latency, TimerInState, idle_states};
 use crate::log::LoggedRun;
 
 /// Returns the findings of one kind about the scenario with this index.
-fn of_kind(run: &LoggedRun, scenario: usize, kind: Kind) -> Vec<Finding> {
+fn of_kind(run: &LoggedRun, scenario: usize, kind: FindingKind) -> Vec<Finding> {
     findings(run, &run.run.scenarios[scenario])
         .into_iter()
         .filter(|finding| finding.kind == kind)

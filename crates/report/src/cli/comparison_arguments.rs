@@ -5,7 +5,7 @@ use clap::Args;
 use itertools::Itertools as _;
 use thiserror::Error;
 
-use crate::analysis::compare::{self, Across, Comparison, RowIs};
+use crate::analysis::compare::{self, AllowedDifference, Comparison, RowCpu};
 use crate::log::LoggedRun;
 use crate::profile::beside;
 
@@ -31,13 +31,13 @@ pub struct ComparisonArguments {
     tolerance: ToleranceArgument,
     /// Compare across: methods, states, wakes, boards.
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_condition)]
-    across: Vec<Across>,
+    across: Vec<AllowedDifference>,
     /// May be missing from NEW: scenarios, cpus.
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_part)]
-    allow_missing: Vec<Across>,
+    allow_missing: Vec<AllowedDifference>,
     /// CPUs for rows with repeated labels, in order: MPIDRs or labels.
     #[arg(long, value_name = "CPU,…", value_delimiter = ',')]
-    pub(super) row_cpus: Vec<RowIs>,
+    pub(super) row_cpus: Vec<RowCpu>,
 }
 
 impl ComparisonArguments {
@@ -77,17 +77,20 @@ impl ComparisonArguments {
 /// An invalid value for an option.
 #[derive(Debug, Error)]
 #[error("expected one of {}", .0.iter().map(|across| across.word()).join(", "))]
-struct UnknownWord(&'static [Across]);
+struct UnknownWord(&'static [AllowedDifference]);
 
-fn parse_condition(word: &str) -> Result<Across, UnknownWord> {
-    parse_one_of(&Across::CONDITIONS, word)
+fn parse_condition(word: &str) -> Result<AllowedDifference, UnknownWord> {
+    parse_one_of(&AllowedDifference::CONDITIONS, word)
 }
 
-fn parse_part(word: &str) -> Result<Across, UnknownWord> {
-    parse_one_of(&Across::PARTS, word)
+fn parse_part(word: &str) -> Result<AllowedDifference, UnknownWord> {
+    parse_one_of(&AllowedDifference::PARTS, word)
 }
 
-fn parse_one_of(known: &'static [Across], word: &str) -> Result<Across, UnknownWord> {
+fn parse_one_of(
+    known: &'static [AllowedDifference],
+    word: &str,
+) -> Result<AllowedDifference, UnknownWord> {
     let mut values = known.iter().copied();
     values
         .find(|across| across.word() == word)

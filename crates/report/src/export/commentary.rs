@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use itertools::Itertools as _;
 use serde::Serialize;
 use suite::findings::{LAST_MAN, LOCK_QUEUE, LOST, NOT_COUNTED, WAITED};
-use suite::model::{Kind, Scenario};
+use suite::model::{FindingKind, Scenario};
 use suite::plan::{Method, ScenarioId};
 
 use crate::analysis::compare::{CHANGED, Change, Comparison};
@@ -48,7 +48,7 @@ pub(super) struct Commentary {
 
 /// The important kinds, in order: unreliable figures, changes, and the breakdown of a scenario's
 /// figures.
-const MATTERS: [Kind; 12] = [
+const MATTERS: [FindingKind; 12] = [
     LOST,
     NOT_COUNTED,
     FLUSH_OF_CLUSTER,
@@ -64,7 +64,7 @@ const MATTERS: [Kind; 12] = [
 ];
 
 /// Returns a kind's place in [`MATTERS`]; the other kinds come last.
-fn rank(kind: Kind) -> usize {
+fn rank(kind: FindingKind) -> usize {
     let index = MATTERS.iter().position(|important| *important == kind);
     index.unwrap_or(MATTERS.len())
 }
@@ -109,7 +109,7 @@ impl Commentary {
 fn of_scenario(run: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
     findings(run, scenario)
         .into_iter()
-        .filter(|finding| finding.kind != Kind::NOT_TOLD)
+        .filter(|finding| finding.kind != FindingKind::NOT_TOLD)
         .map(|finding| Ranked {
             scenario: Some(scenario.id),
             rank: rank(finding.kind),

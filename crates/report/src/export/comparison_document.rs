@@ -10,7 +10,7 @@ use crate::analysis::compare::{
     Change, ChangeList, ChangeOutcome, ComparedScenario, ComparedValue, Comparison, RowPairing,
     scenario_title,
 };
-use crate::analysis::figure::OF_CLASSES;
+use crate::analysis::figure::HISTOGRAM_BOUND_NOTE;
 use crate::analysis::findings::{BasedFinding, basis_text, explanations};
 use crate::log::LoggedRun;
 use suite::output::Table;
@@ -122,7 +122,11 @@ fn table(
     };
     let is_of_steps = changes.iter().any(|change| change.key.is_of_step());
     let is_histogram_bound = changes.iter().any(|change| change.key.is_histogram_bound());
-    let classes = if is_histogram_bound { OF_CLASSES } else { "" };
+    let classes = if is_histogram_bound {
+        HISTOGRAM_BOUND_NOTE
+    } else {
+        ""
+    };
     let name = scenario_title((&run.run, &comparison.baseline.run), scenario.key);
     let unit = if is_of_steps {
         "of one operation"

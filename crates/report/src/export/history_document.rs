@@ -12,7 +12,7 @@ use super::html::{HistoryChart, history_chart};
 use super::scenario_document::{mark, woken_by};
 use super::table::key_entries;
 use crate::analysis::compare::{ChangeList, ChangeOutcome, ComparedValue, RowPairing};
-use crate::analysis::figure::{OF_CLASSES, axis_heading};
+use crate::analysis::figure::{HISTOGRAM_BOUND_NOTE, axis_heading};
 use crate::analysis::history::{
     FigureHistory, History, HistoryRow, ReleaseChange, ScenarioHistory,
 };
@@ -279,7 +279,11 @@ impl ScenarioTables<'_> {
         let heading = first.map_or("", |figure| figure.key.heading());
         let unit = first.map_or_else(String::new, |figure| self.unit(figure));
         let is_histogram_bound = figures.iter().any(|figure| figure.key.is_histogram_bound());
-        let classes = if is_histogram_bound { OF_CLASSES } else { "" };
+        let classes = if is_histogram_bound {
+            HISTOGRAM_BOUND_NOTE
+        } else {
+            ""
+        };
         let mut table = Table::titled(format!("{heading}{what} ({unit}{classes})"));
         table.numbers([match self.scenario.judged_by {
             ChangeList::Cpu => "CPU",

@@ -41,7 +41,7 @@ struct Case {
     element: &'static str,
     word: String,
     message: String,
-    said: String,
+    description: String,
 }
 
 impl Case {
@@ -49,7 +49,7 @@ impl Case {
     fn new(
         name: String,
         class: String,
-        said: &[String],
+        description: &[String],
         (element, word, message): (&'static str, &str, String),
     ) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Case {
             element,
             word: word.to_owned(),
             message,
-            said: said.join("\n"),
+            description: description.join("\n"),
         }
     }
 }
@@ -159,8 +159,8 @@ fn plain(value: f64) -> String {
 
 /// Returns the test case for a scenario.
 fn scenario_case(run: &LoggedRun, scenario: &Scenario) -> Case {
-    let mut said = vec![conditions_text(run, scenario)];
-    said.extend(remarks(run, scenario));
+    let mut description = vec![conditions_text(run, scenario)];
+    description.extend(remarks(run, scenario));
     let reason = status_reason(run, scenario.status);
     let mut word = reason_word(&scenario.status);
     let (element, default) = match scenario.status {
@@ -185,7 +185,7 @@ fn scenario_case(run: &LoggedRun, scenario: &Scenario) -> Case {
     let name = scenario.id.name().to_owned() + &helper;
     let class = format!("psci-bench.{}", scenario.method.word());
     let message = reason.unwrap_or_else(|| default.to_owned());
-    Case::new(name, class, &said, (element, &word, message))
+    Case::new(name, class, &description, (element, &word, message))
 }
 
 /// Returns the test case for one check.
@@ -198,9 +198,9 @@ fn check_case(run: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
         _ => "",
     };
     let answer = check.shown_answer();
-    let said = answer.map_or_else(String::new, |answer| format!("returned {answer}"));
+    let description = answer.map_or_else(String::new, |answer| format!("returned {answer}"));
     let (word, message) = (reason_word(&check.end), reason_text(&check.end));
-    Case::new(name, class, &[said], (element, &word, message))
+    Case::new(name, class, &[description], (element, &word, message))
 }
 
 /// Returns the test cases of a comparison: one for each scenario, which fails on a regression, and
@@ -220,28 +220,28 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
         };
         let name = format!("{}{}", key.id, woken_by(run, key.helper, ""));
         let class = format!("{class}.{}", key.method.word());
-        let said = format!("{} compared", many(changes.len(), "figure"));
+        let description = format!("{} compared", many(changes.len(), "figure"));
         Case::new(
             name,
             class,
-            &[said],
+            &[description],
             (element, "regression", regression_texts),
         )
     });
-    let mut said = Vec::new();
+    let mut description = Vec::new();
     if comparison.is_pmf_cost {
         let costs = comparison.findings.iter();
-        said.extend(costs.map(|cost| cost.finding.sentence.clone()));
+        description.extend(costs.map(|cost| cost.finding.sentence.clone()));
     }
-    said.extend(comparison.refused.iter().map(|refused| {
+    description.extend(comparison.refused.iter().map(|refused| {
         let method = refused.method.word();
         format!("{}, method {method}: {}.", refused.id, refused.why)
     }));
-    said.extend(comparison.lone_rows(&run.run));
+    description.extend(comparison.lone_rows(&run.run));
     let lacks = comparison.lacks();
     let element = if lacks.is_empty() { "" } else { ERROR };
     let end = (element, "incomplete", lacks.join("; "));
-    let whole = Case::new("Comparison".to_owned(), class.clone(), &said, end);
+    let whole = Case::new("Comparison".to_owned(), class.clone(), &description, end);
     cases.chain([whole]).collect()
 }
 
@@ -266,7 +266,12 @@ fn verdict_case(run: &LoggedRun) -> Case {
     } else {
         ("", "")
     };
-    let said = [vec![run.integrity.to_string()], run.doubts()].concat();
+    let description = [vec![run.integrity.to_string()], run.doubts()].concat();
     let [name, class] = ["Verdict", "psci-bench"].map(str::to_owned);
-    Case::new(name, class, &said, (element, word, message.join("; ")))
+    Case::new(
+        name,
+        class,
+        &description,
+        (element, word, message.join("; ")),
+    )
 }

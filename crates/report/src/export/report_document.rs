@@ -3,7 +3,7 @@
 use hardware::text::plural::many;
 
 use super::audit_document::audit;
-use super::comparison_document::comparison;
+use super::comparison_document;
 use super::document::Block;
 use super::history_document::history;
 use super::idle_audit_document::idle_audits;
@@ -27,7 +27,7 @@ pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<
     let comparisons = report
         .comparisons
         .iter()
-        .flat_map(|compared| comparison_document(report, compared));
+        .flat_map(|comparison| comparison_blocks(report, comparison));
     let audits = report.audits.iter().flat_map(audit);
     Box::new(runs.chain(comparisons).chain(audits))
 }
@@ -50,12 +50,13 @@ fn run_document(report: &Report, index: usize) -> Vec<Block<'_>> {
     blocks
 }
 
-fn comparison_document<'r>(report: &'r Report, compared: &Comparison) -> Vec<Block<'r>> {
-    let run = name(report, compared.run);
-    let baseline = &compared.baseline.source.input;
+fn comparison_blocks<'r>(report: &'r Report, comparison: &Comparison) -> Vec<Block<'r>> {
+    let run = name(report, comparison.run);
+    let baseline = &comparison.baseline.source.input;
     let title = format!("Comparison of {run} with {baseline}");
     let mut blocks = vec![Block::Title(title)];
-    blocks.extend(comparison(&report.runs[compared.run], compared));
+    let run = &report.runs[comparison.run];
+    blocks.extend(comparison_document::comparison(run, comparison));
     blocks
 }
 

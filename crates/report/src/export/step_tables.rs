@@ -5,7 +5,7 @@ use suite::measure::Metric;
 use suite::model::{CellSeries, FigureScale, Scenario};
 
 use super::table::{statistics, statistics_columns};
-use crate::analysis::figure::{FigureKey, OF_CLASSES, axis_heading, axis_text};
+use crate::analysis::figure::{FigureKey, HISTOGRAM_BOUND_NOTE, axis_heading, axis_text};
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 use suite::output::{ABSENT, Table, text_or_absent};
@@ -38,7 +38,11 @@ fn table(run: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> Opti
     };
     let (name, how) = (id.name(), first.cell.step.cpus.text());
     let is_histogram_bound = FigureKey::of(first).is_histogram_bound();
-    let classes = if is_histogram_bound { OF_CLASSES } else { "" };
+    let classes = if is_histogram_bound {
+        HISTOGRAM_BOUND_NOTE
+    } else {
+        ""
+    };
     let title = format!("{name}{metric}, {how} ({}{classes})", scale.heading());
     let mut table = Table::of_cpus(title);
     table.optional_numbers(&[axis_heading(id)], ABSENT);

@@ -26,7 +26,8 @@ use suite::plan::{Method, ScenarioId};
 
 use super::published_page::{self, OnPage, PageFigures};
 use crate::analysis::compare::{
-    Across, Change, ChangeList, ChangeOutcome, Comparison, Options, RowPairing, compare, percent,
+    AllowedDifference, Change, ChangeList, ChangeOutcome, Comparison, Options, RowPairing, compare,
+    percent,
 };
 use crate::analysis::conditions::is_of_platform;
 use crate::log::{LoggedRun, tables};
@@ -195,7 +196,7 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
     );
     let is_other = |board: &&str| !is_of_platform(board, platform);
     if let Some(board) = run.board().filter(is_other)
-        && !options.across.contains(&Across::Boards)
+        && !options.across.contains(&AllowedDifference::Boards)
     {
         let input = &run.source.input;
         bail!(

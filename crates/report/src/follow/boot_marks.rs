@@ -79,13 +79,13 @@ mod tests {
     #[test]
     fn the_last_mark_is_explained() {
         assert_eq!(explain_marks("NOTICE:  BL31: built\r\n"), None);
-        let said = explain_marks("<E><C><M>\r\n<T>\r\n").expect("marks");
-        assert!(said.starts_with("the last boot mark is <T>: a device tree was found"));
+        let explanation = explain_marks("<E><C><M>\r\n<T>\r\n").expect("marks");
+        assert!(explanation.starts_with("the last boot mark is <T>: a device tree was found"));
         // Only in the second log does a mark follow the end of the scenario.
         let on = "<O>\r\n<RT_INSTR:a\t0/>\r\n  TEST COMPLETE\r\n";
         assert_eq!(explain_marks(&format!("{on}> Executing 'B'\r\n")), None);
-        let said = explain_marks(&format!("> Executing 'A'\r\n{on}<S>\r\n")).expect("marks");
-        assert!(said.contains("<S>"));
+        let explanation = explain_marks(&format!("> Executing 'A'\r\n{on}<S>\r\n")).expect("marks");
+        assert!(explanation.contains("<S>"));
     }
 
     /// docs/first-boot.md contains the same text, with one row for each stage.

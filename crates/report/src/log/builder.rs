@@ -272,8 +272,8 @@ fn label_lost_cpus(run: &mut Run) -> u32 {
         let checked = checks.map(|check| check.cpus.iter().last());
         measured.chain(checked).chain([scenario.helper])
     });
-    let last = named_cpus.flatten().max();
-    let count = last.map_or(0, |last| last.index() + 1);
+    let highest_cpu = named_cpus.flatten().max();
+    let count = highest_cpu.map_or(0, |cpu| cpu.index() + 1);
     if run.cpus.len() < count {
         run.cpus.resize(count, Cpu::default());
     }

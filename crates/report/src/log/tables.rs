@@ -207,8 +207,8 @@ mod tests {
             (off, "0,0,7\n", "but no latency"),
             (version, "0,0,7,8,9\n", "only a latency"),
         ] {
-            let said = format!("{:#}", parse(text.as_bytes(), tag).expect_err(text));
-            assert!(said.contains(part), "{text}: {said}");
+            let message = format!("{:#}", parse(text.as_bytes(), tag).expect_err(text));
+            assert!(message.contains(part), "{text}: {message}");
         }
     }
 

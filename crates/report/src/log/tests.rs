@@ -365,7 +365,7 @@ pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
 
 #[test]
 fn log_without_a_run_is_refused_with_advice() {
-    let said = |log: &[u8]| {
+    let message = |log: &[u8]| {
         let error = read_bytes("a.log", log).err();
         error.map_or(String::new(), |error| error.to_string())
     };
@@ -385,6 +385,6 @@ fn log_without_a_run_is_refused_with_advice() {
             "lines from firmware BL31 v2.12(release):x",
         ),
     ] {
-        assert!(said(log).contains(part), "{}", said(log));
+        assert!(message(log).contains(part), "{}", message(log));
     }
 }

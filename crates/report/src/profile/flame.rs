@@ -27,14 +27,14 @@ impl Graph {
     /// Draws the stack frame that represents the entire phase.
     fn draw_phase(&mut self, name: &str, width: f64) {
         let [old, new] = self.totals;
-        let mut said = format!("{name}: {new:.1} {}", self.unit);
+        let mut description = format!("{name}: {new:.1} {}", self.unit);
         if self.has_baseline {
-            said += &format!("; baseline {old:.1}");
+            description += &format!("; baseline {old:.1}");
         }
         let frame = FlameFrame {
             class: "flame-phase",
             name,
-            said: &said,
+            description: &description,
             depth: 0,
             width,
             shares: self.shares(self.totals),
@@ -49,7 +49,7 @@ impl Graph {
             let width = frame.width();
             let change = frame.own[1] - frame.own[0];
             let mut name = frame.name.text();
-            let said = format!("{name}: {}", self.figures(frame));
+            let description = format!("{name}: {}", self.figures(frame));
             let mut class = "flame";
             if self.has_baseline {
                 let shade = Shade::of(change, self.totals[0]);
@@ -62,7 +62,7 @@ impl Graph {
             let flame = FlameFrame {
                 class,
                 name: &name,
-                said: &said,
+                description: &description,
                 depth,
                 width,
                 shares: self.shares(frame.total),
@@ -146,11 +146,11 @@ pub(super) fn figure(
     };
     graph.draw_phase(&phase.name, width);
     graph.draw(&frames, LEFT, 1);
-    let said = format!(
+    let description = format!(
         "{:.1} {} per call on average, by call stack.",
         totals[1], graph.unit
     );
     let legend = graph.legend();
-    let chart = graph.drawing.figure(id, [title, said], legend);
+    let chart = graph.drawing.figure(id, [title, description], legend);
     chart.listed(phase.name.clone())
 }

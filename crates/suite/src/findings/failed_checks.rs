@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use super::subject::Subject;
 use crate::measure::{Detail, Reason, Rejection};
-use crate::model::{Check, CheckEnd, Finding, Kind, Run};
+use crate::model::{Check, CheckEnd, Finding, FindingKind, Run};
 
 /// A check that failed.
-pub const FAILED_CHECK: Kind = Kind::new("failed-check");
+pub const FAILED_CHECK: FindingKind = FindingKind::new("failed-check");
 
 /// Finds the checks that failed.
 pub(super) fn find_failed_checks(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {

@@ -14,11 +14,11 @@ use thiserror::Error;
 use super::subject::{Subject, Verbosity};
 use super::words;
 use crate::measure::{Metric, lower_median};
-use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
+use crate::model::{Cell, Evidence, Finding, FindingKind, Run, Scenario};
 use crate::plan::StateChoice;
 
 /// A cluster's last man down.
-pub const LAST_MAN: Kind = Kind::new("last-man");
+pub const LAST_MAN: FindingKind = FindingKind::new("last-man");
 
 /// Why a cluster's last man is unknown.
 #[derive(Debug, Error)]
@@ -121,6 +121,6 @@ fn not_told(scenario: &Scenario, why: &NotTold) -> Finding {
     Finding {
         metrics: vec![Metric::CacheFlush],
         evidence: Evidence::Unknown,
-        ..Finding::by_counts(Kind::NOT_TOLD, sentence, cpus)
+        ..Finding::by_counts(FindingKind::NOT_TOLD, sentence, cpus)
     }
 }

@@ -4,11 +4,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::subject::Subject;
-use crate::model::{Finding, Kind, LeftOutState, Skip, Status};
+use crate::model::{Finding, FindingKind, LeftOutState, Skip, Status};
 use crate::plan::UsedStates;
 
 /// An idle state that is left out.
-pub const LEFT_OUT: Kind = Kind::new("left-out-state");
+pub const LEFT_OUT: FindingKind = FindingKind::new("left-out-state");
 
 /// Finds the idle states that are left out, if the scenario measures all states or was skipped for
 /// lack of a state. The UART's header already names them.

@@ -14,10 +14,10 @@ use hardware::text::plural::Plural;
 use super::subject::{Subject, Verbosity};
 use super::words;
 use crate::measure::{FittedLine, Metric, lower_median, residual};
-use crate::model::{Cell, CpuSet, Evidence, Finding, FitQuality, Kind, Run, Scenario};
+use crate::model::{Cell, CpuSet, Evidence, Finding, FindingKind, FitQuality, Run, Scenario};
 
 /// CPUs that wait for one another.
-pub const LOCK_QUEUE: Kind = Kind::new("lock-queue");
+pub const LOCK_QUEUE: FindingKind = FindingKind::new("lock-queue");
 
 /// The minimum R2, in percent, for a queue with even steps.
 const R2_EVEN: u8 = 90;

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use super::subject::Subject;
 use super::words;
-use crate::model::{Finding, Kind};
+use crate::model::{Finding, FindingKind};
 
 /// CPUs that were lost.
-pub const LOST: Kind = Kind::new("lost");
+pub const LOST: FindingKind = FindingKind::new("lost");
 
 /// Finds the CPUs that were lost, and the consequences for the others.
 pub(super) fn find_lost(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {

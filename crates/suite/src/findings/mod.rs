@@ -1,6 +1,6 @@
 //! Findings: what a scenario's figures show, and the evidence for it.
 //!
-//! Each finding has its own file with its [`Kind`](crate::model::Kind), its sentences and its rule,
+//! Each finding has its own file with its [`FindingKind`](crate::model::FindingKind), its sentences and its rule,
 //! plus a line in [`RULES`].
 
 mod failed_checks;

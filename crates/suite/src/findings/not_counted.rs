@@ -10,10 +10,10 @@ use hardware::text::join::append;
 use super::subject::Subject;
 use super::words;
 use crate::measure::Reason;
-use crate::model::{Counts, Finding, Kind};
+use crate::model::{Counts, Finding, FindingKind};
 
 /// Attempts that do not count.
-pub const NOT_COUNTED: Kind = Kind::new("not-counted");
+pub const NOT_COUNTED: FindingKind = FindingKind::new("not-counted");
 
 /// Finds the attempts that do not count, with the reasons and the CPUs. Scenarios outside TFTF's
 /// suite have separate tables and sentences for such attempts.

@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 
 use super::subject::Subject;
 use crate::measure::Reason;
-use crate::model::{Cell, Finding, Kind};
+use crate::model::{Cell, Finding, FindingKind};
 use crate::plan::ActiveCpus;
 
 /// Missed timer expiries.
-pub(super) const OVERRUNS: Kind = Kind::new("overruns");
+pub(super) const OVERRUNS: FindingKind = FindingKind::new("overruns");
 
 /// Finds CPUs that missed more than a tenth of their expiries. Missed expiries are a result, not
 /// a failure.

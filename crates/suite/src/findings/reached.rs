@@ -11,10 +11,10 @@ use hardware::text::join::join;
 
 use super::subject::Subject;
 use super::words;
-use crate::model::{Evidence, Finding, Kind, Run, Scenario};
+use crate::model::{Evidence, Finding, FindingKind, Run, Scenario};
 
 /// The states that were reached.
-pub(super) const REACHED: Kind = Kind::new("reached");
+pub(super) const REACHED: FindingKind = FindingKind::new("reached");
 
 /// Determines which states were reached. Adds one warning for each kind of mismatch.
 pub(super) fn find_reached(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {

@@ -12,10 +12,10 @@ use hardware::text::plural::Plural;
 use super::subject::{Subject, Verbosity};
 use super::words;
 use crate::measure::Metric;
-use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
+use crate::model::{Cell, Evidence, Finding, FindingKind, Run, Scenario};
 
 /// Durations so short that the counter's resolution matters.
-pub(super) const RESOLUTION: Kind = Kind::new("resolution");
+pub(super) const RESOLUTION: FindingKind = FindingKind::new("resolution");
 
 /// Below this number of ticks, a figure's resolution is worth reporting: one tick is more than 2 %
 /// of the figure, and 2 % is the tolerance for comparisons with TF-A's tables.

@@ -19,7 +19,7 @@ use crate::testing::example::{self, good};
 
 const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);
 
-fn of_kind(run: &Run, scenario: &Scenario, verbosity: Verbosity, kind: Kind) -> Vec<String> {
+fn of_kind(run: &Run, scenario: &Scenario, verbosity: Verbosity, kind: FindingKind) -> Vec<String> {
     let found = findings_of(&Subject {
         run,
         scenario,
@@ -30,7 +30,7 @@ fn of_kind(run: &Run, scenario: &Scenario, verbosity: Verbosity, kind: Kind) -> 
     found.map(|finding| finding.sentence).collect()
 }
 
-fn only(run: &Run, scenario: &Scenario, verbosity: Verbosity, kind: Kind) -> String {
+fn only(run: &Run, scenario: &Scenario, verbosity: Verbosity, kind: FindingKind) -> String {
     let mut found = of_kind(run, scenario, verbosity, kind);
     assert_eq!(found.len(), 1, "{found:#?}");
     found.remove(0)
@@ -105,11 +105,11 @@ fn a_last_man_that_is_not_known() {
         let known =
             [Verbosity::Short, Verbosity::Full].map(|verbosity| found(verbosity, LAST_MAN).len());
         assert_eq!(known, [others; 2], "{why}");
-        assert!(found(Verbosity::Short, Kind::NOT_TOLD).is_empty());
+        assert!(found(Verbosity::Short, FindingKind::NOT_TOLD).is_empty());
         let sentence = std::format!(
             "Last man down: unknown, because {why}; flush times alone do not identify it."
         );
-        assert_eq!(found(Verbosity::Full, Kind::NOT_TOLD), [sentence]);
+        assert_eq!(found(Verbosity::Full, FindingKind::NOT_TOLD), [sentence]);
     }
 }
 

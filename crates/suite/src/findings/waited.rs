@@ -10,10 +10,10 @@ use hardware::board::CpuIndex;
 use super::subject::{Subject, Verbosity};
 use super::words;
 use crate::measure::Metric;
-use crate::model::{Cell, Evidence, Finding, Kind, Run, Scenario};
+use crate::model::{Cell, Evidence, Finding, FindingKind, Run, Scenario};
 
 /// Wake-ups that took far longer than the shortest in their round.
-pub const WAITED: Kind = Kind::new("waited");
+pub const WAITED: FindingKind = FindingKind::new("waited");
 
 /// A wake-up counts as delayed if it took longer than this multiple of the shortest one in the
 /// round.

@@ -5,11 +5,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::subject::Subject;
-use crate::model::{Finding, Kind, Run, Scenario, WakeSource};
+use crate::model::{Finding, FindingKind, Run, Scenario, WakeSource};
 use hardware::board::CpuIndex;
 
 /// The interrupt that woke the CPUs.
-pub(super) const WAKE_SOURCE: Kind = Kind::new("wake-source");
+pub(super) const WAKE_SOURCE: FindingKind = FindingKind::new("wake-source");
 
 /// Determines what woke the CPUs, if it differs from what the header shows.
 pub(super) fn find_wake_source(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {

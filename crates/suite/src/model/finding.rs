@@ -13,7 +13,7 @@ use crate::measure::Metric;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The kind.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The conclusion in one or more sentences.
     #[serde(rename = "text")]
     pub sentence: String,
@@ -30,7 +30,7 @@ pub struct Finding {
 impl Finding {
     /// Returns a finding based on counts in records. It does not depend on a particular metric.
     pub(crate) fn by_counts(
-        kind: Kind,
+        kind: FindingKind,
         sentence: String,
         cpus: impl IntoIterator<Item = CpuIndex>,
     ) -> Self {
@@ -48,9 +48,9 @@ impl Finding {
 /// detects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
-pub struct Kind(&'static str);
+pub struct FindingKind(&'static str);
 
-impl Kind {
+impl FindingKind {
     /// Facts missing from the input.
     pub const NOT_TOLD: Self = Self::new("not-told");
 

@@ -23,7 +23,7 @@ pub use self::cell::{Cell, CellSeries, CellStep, Counts};
 pub use self::check::{Check, CheckEnd, Probe};
 pub use self::cpu::{Cpu, Label};
 pub use self::failure::{Failure, TimerFault};
-pub use self::finding::{CpuSet, Evidence, Finding, FitQuality, Kind};
+pub use self::finding::{CpuSet, Evidence, Finding, FindingKind, FitQuality};
 pub use self::function::Function;
 pub use self::jobs::{Job, jobs, scenarios};
 pub use self::left_out_state::LeftOutState;

@@ -9,8 +9,8 @@ use super::choices::{
     ActiveCpus, CheckedCalls, EndAction, Load, Method, Records, SentSamples, WakePattern,
 };
 use super::kinds::{
-    Bytes, Choice, CpuSteps, DirtySteps, FunctionIds, Kind, List, Number, Optional, PowerState,
-    Scenarios,
+    ArgumentType, Bytes, Choice, CpuSteps, DirtySteps, FunctionIds, List, Number, Optional,
+    PowerState, Scenarios,
 };
 use super::scenario_set::ScenarioSet;
 use super::word_set::WordSet;
@@ -29,7 +29,7 @@ macro_rules! arguments {
         /// A run's options: scenarios, samples and methods.
         #[derive(Clone, Copy, Debug)]
         pub struct Plan {
-            $(#[doc = $meaning] pub $field: <$kind as Kind>::Value,)+
+            $(#[doc = $meaning] pub $field: <$kind as ArgumentType>::Value,)+
             /// One bit for each [`Key`] whose value is unknown, because the record that has it is
             /// lost, or because the payload did not know the argument.
             pub unknown: u32,

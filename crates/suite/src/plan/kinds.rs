@@ -14,7 +14,7 @@ use super::sweep_values::{SweepValues, cpus, dirty_bytes, next_bytes, next_cpus}
 use super::word_set::WordSet;
 
 /// A kind of value.
-pub trait Kind {
+pub trait ArgumentType {
     /// The type of the values.
     type Value: Copy;
 
@@ -32,7 +32,7 @@ pub trait Kind {
 /// A number in a range, in decimal.
 pub struct Number<const LEAST: u32, const MOST: u32>;
 
-impl<const LEAST: u32, const MOST: u32> Kind for Number<LEAST, MOST> {
+impl<const LEAST: u32, const MOST: u32> ArgumentType for Number<LEAST, MOST> {
     type Value = u32;
 
     fn read(text: &str) -> Option<u32> {
@@ -52,7 +52,7 @@ impl<const LEAST: u32, const MOST: u32> Kind for Number<LEAST, MOST> {
 /// A number of bytes in a range, in decimal, optionally in units of 1024 or 1024 * 1024.
 pub struct Bytes<const LEAST: u32, const MOST: u32>;
 
-impl<const LEAST: u32, const MOST: u32> Kind for Bytes<LEAST, MOST> {
+impl<const LEAST: u32, const MOST: u32> ArgumentType for Bytes<LEAST, MOST> {
     type Value = u32;
 
     fn read(text: &str) -> Option<u32> {
@@ -83,7 +83,7 @@ fn bytes_text(bytes: u32) -> String {
 /// A word from a list.
 pub struct Choice<T>(PhantomData<T>);
 
-impl<T: Word> Kind for Choice<T> {
+impl<T: Word> ArgumentType for Choice<T> {
     type Value = T;
 
     fn read(text: &str) -> Option<T> {
@@ -110,7 +110,7 @@ impl<T: Word> Kind for Choice<T> {
 /// One or more words from a list, separated by commas.
 pub struct List<T>(PhantomData<T>);
 
-impl<T: Word> Kind for List<T> {
+impl<T: Word> ArgumentType for List<T> {
     type Value = WordSet<T>;
 
     fn read(text: &str) -> Option<WordSet<T>> {
@@ -129,7 +129,7 @@ impl<T: Word> Kind for List<T> {
 /// Scenarios and groups of scenarios, or `help`.
 pub struct Scenarios;
 
-impl Kind for Scenarios {
+impl ArgumentType for Scenarios {
     type Value = ScenarioSet;
 
     fn read(text: &str) -> Option<ScenarioSet> {
@@ -156,7 +156,7 @@ impl Kind for Scenarios {
 /// A number in hexadecimal, so that `10000` cannot be misread.
 pub struct PowerState;
 
-impl Kind for PowerState {
+impl ArgumentType for PowerState {
     type Value = u32;
 
     fn read(text: &str) -> Option<u32> {
@@ -181,7 +181,7 @@ fn hexadecimal(text: &str) -> Option<u32> {
 /// Amounts of dirty data.
 pub struct DirtySteps;
 
-impl Kind for DirtySteps {
+impl ArgumentType for DirtySteps {
     type Value = SweepValues;
 
     fn read(text: &str) -> Option<SweepValues> {
@@ -201,7 +201,7 @@ impl Kind for DirtySteps {
 /// Numbers of CPUs.
 pub struct CpuSteps;
 
-impl Kind for CpuSteps {
+impl ArgumentType for CpuSteps {
     type Value = SweepValues;
 
     fn read(text: &str) -> Option<SweepValues> {
@@ -220,7 +220,7 @@ impl Kind for CpuSteps {
 /// Function IDs.
 pub struct FunctionIds;
 
-impl Kind for FunctionIds {
+impl ArgumentType for FunctionIds {
     type Value = SweepValues;
 
     fn read(text: &str) -> Option<SweepValues> {
@@ -242,7 +242,7 @@ impl Kind for FunctionIds {
 /// A value that may be absent.
 pub struct Optional<K>(PhantomData<K>);
 
-impl<K: Kind> Kind for Optional<K> {
+impl<K: ArgumentType> ArgumentType for Optional<K> {
     type Value = Option<K::Value>;
 
     fn read(text: &str) -> Option<Self::Value> {

@@ -90,7 +90,7 @@ const TRIES: u32 = 4;
 
 /// A kind of call, and its function ID.
 #[derive(Clone, Copy)]
-struct Called {
+struct MeasuredFunction {
     variant: Variant,
     function: u32,
 }
@@ -110,7 +110,7 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
         return;
     }
     measure_call(sweep, None);
-    let call = |variant, function| Called { variant, function };
+    let call = |variant, function| MeasuredFunction { variant, function };
     let states = sweep.bench.setting.states;
     let has_standby = states.accepted.iter().any(|state| !state.powerdown);
     let has_statistics = sweep.facts().stat;
@@ -132,7 +132,7 @@ fn measure_steps(sweep: &mut Sweep<'_>) {
 }
 
 /// Measures a call on each CPU, or the baseline.
-fn measure_call(sweep: &mut Sweep<'_>, called: Option<Called>) {
+fn measure_call(sweep: &mut Sweep<'_>, called: Option<MeasuredFunction>) {
     for cpu in CpuIndex::all(sweep.bench.cells.len()) {
         let Some(call) = call_on(sweep, called, cpu) else {
             continue;
@@ -158,16 +158,20 @@ fn measure_call(sweep: &mut Sweep<'_>, called: Option<Called>) {
 }
 
 /// Returns the call that a CPU makes, or None if it cannot make it.
-fn call_on(sweep: &Sweep<'_>, called: Option<Called>, cpu: CpuIndex) -> Option<InterruptedCall> {
+fn call_on(
+    sweep: &Sweep<'_>,
+    called: Option<MeasuredFunction>,
+    cpu: CpuIndex,
+) -> Option<InterruptedCall> {
     let bench = &sweep.bench;
     let cpus = bench.setting.cpus;
     if bench.machine.is_lost(cpu) {
         return None;
     }
-    let Called {
+    let MeasuredFunction {
         variant,
         function: id,
-    } = called.unwrap_or(Called {
+    } = called.unwrap_or(MeasuredFunction {
         variant: PSCI_VERSION_CALL,
         function: PSCI_VERSION,
     });
@@ -274,7 +278,7 @@ impl Masked<'_, '_> {
     }
 
     /// Takes samples at the offset at which the call holds back an interrupt longest.
-    fn measure(&mut self, called: Called) {
+    fn measure(&mut self, called: MeasuredFunction) {
         if let Some(timing) = self.timing(called)
             && let Some(after) = self.find_longest(timing)
         {
@@ -292,7 +296,7 @@ impl Masked<'_, '_> {
 
     /// Measures a call that no interrupt disturbs. A standby call is measured with an interrupt
     /// that falls due before the CPU sleeps.
-    fn timing(&mut self, called: Called) -> Option<Timing> {
+    fn timing(&mut self, called: MeasuredFunction) -> Option<Timing> {
         let shown = self.baseline()?.shown?;
         let lead = u64::try_from(shown.at(Instant::Before)?).ok()?;
         let version = shown.metric(Metric::Call)?;
@@ -346,7 +350,7 @@ impl Masked<'_, '_> {
     }
 
     /// Adds the CPU's cell, without a call for the baseline. The cell has at least one series.
-    fn add_cell(&mut self, called: Option<Called>, metrics: &[Metric]) {
+    fn add_cell(&mut self, called: Option<MeasuredFunction>, metrics: &[Metric]) {
         let baseline = self.baseline().and_then(|cell| cell.figure(Metric::Entry));
         let bench = &mut self.sweep.bench;
         let state = &mut bench.cells[self.cpu.index()];

@@ -13,7 +13,7 @@ use host::read_file;
 use crate::build::GivenStates;
 use crate::build::efi;
 use crate::build::image::{self, Emergency};
-use crate::build::image_contents::{TreeWish, adapt_for_efi};
+use crate::build::image_contents::{TreeOptions, adapt_for_efi};
 use crate::build::payload;
 use crate::build::signer::Signer;
 use crate::cli::boot_arguments::parse_plan;
@@ -32,7 +32,7 @@ pub struct ImageSource {
     #[arg(long, value_name = "FILE")]
     pub base: Option<PathBuf>,
     #[command(flatten)]
-    pub tree: TreeWish,
+    pub tree: TreeOptions,
 }
 
 /// Who signs an EFI application.
@@ -77,26 +77,26 @@ impl ImageSource {
 
     /// Builds the image. The image contains a device tree only if `--board` or `--dtb` is given.
     fn image(&self, workspace: &Workspace) -> Result<Vec<u8>> {
-        let wish = &self.tree;
+        let tree_options = &self.tree;
         let base = image::released("--base", self.base.as_deref())?;
         let flat = |base: Option<_>| base.map_or_else(|| payload::flat(workspace), Ok);
-        if let Some(path) = &wish.dtb {
+        if let Some(path) = &tree_options.dtb {
             let blob = read_file::read("--dtb", path, TREE_MAX)?;
-            let checked = adapt_for_efi(&blob, wish.args.as_deref())
+            let checked = adapt_for_efi(&blob, tree_options.args.as_deref())
                 .and_then(|tree| Ok((device_tree::machine(&tree)?.1, tree)));
             let (cpus, tree) = checked.with_context(|| format!("--dtb {}", path.display()))?;
             return image::assemble(flat(base)?, Some(&tree), Emergency::of_tree(&tree), cpus);
         }
         if let Some(name) = &self.board {
-            return wish.make_image(workspace, &boards::load(name)?, base);
+            return tree_options.make_image(workspace, &boards::load(name)?, base);
         }
         let of_board = [
-            ("--smp", wish.smp.is_some()),
-            ("--gic", wish.gic.is_some()),
-            ("--no-power-down", wish.no_power_down),
+            ("--smp", tree_options.smp.is_some()),
+            ("--gic", tree_options.gic.is_some()),
+            ("--no-power-down", tree_options.no_power_down),
             (
                 "--state-format and --core",
-                wish.states != GivenStates::default(),
+                tree_options.states != GivenStates::default(),
             ),
         ];
         if let Some((option, _)) = of_board.iter().find(|(_, is_given)| *is_given) {
@@ -106,16 +106,16 @@ impl ImageSource {
     }
 }
 
-/// Returns the path of the file to write, which is `wish`, or `in_folder` inside it if `wish` is a
-/// directory. If `wish` is None, returns `usual` in the workspace directory, which is created if
+/// Returns the path of the file to write, which is `requested`, or `in_folder` inside it if `requested` is a
+/// directory. If `requested` is None, returns `usual` in the workspace directory, which is created if
 /// needed.
 pub(super) fn output_path(
     workspace: &Workspace,
-    wish: Option<&Path>,
+    requested: Option<&Path>,
     usual: &str,
     in_folder: &str,
 ) -> Result<PathBuf> {
-    match wish {
+    match requested {
         Some(folder) if folder.is_dir() => Ok(folder.join(in_folder)),
         Some(path) => Ok(path.to_path_buf()),
         None => {

@@ -13,7 +13,7 @@ use host::read_file;
 use thiserror::Error;
 
 use crate::build::firmware::FirmwareVariant;
-use crate::build::image_contents::TreeWish;
+use crate::build::image_contents::TreeOptions;
 use crate::cli::boot_arguments::parse_plan;
 use crate::lab::Engine;
 use crate::lab::job::{self, LabJob, folder_name};
@@ -70,7 +70,7 @@ pub struct JobArguments {
     pub tf_a: Option<PathBuf>,
     /// Contents of the payload's device tree.
     #[command(flatten)]
-    pub tree: TreeWish,
+    pub tree: TreeOptions,
     /// The job fails if it skips a scenario or a CPU's row.
     #[arg(long)]
     pub deny_skipped: bool,
@@ -215,7 +215,7 @@ fn write_job(arguments: &JobArguments, output: &Path, engine: Engine) -> Result<
     Ok(0)
 }
 
-fn count_cpus(tree: &TreeWish, board: &BoardFile) -> Result<u32> {
+fn count_cpus(tree: &TreeOptions, board: &BoardFile) -> Result<u32> {
     match (&tree.dtb, tree.smp) {
         (Some(path), _) => {
             let blob = read_file::read("--dtb", path, TREE_MAX)?;
@@ -253,10 +253,10 @@ fn check_board(arguments: &JobArguments, board: &BoardFile, engine: &Engine) -> 
         );
     }
     let tree = &arguments.tree;
-    let usual = TreeWish {
+    let usual = TreeOptions {
         args: tree.args.clone(),
         smp: tree.smp,
-        ..TreeWish::default()
+        ..TreeOptions::default()
     };
     let only_for_qemu = [
         ("--variant", arguments.variant.is_some()),

@@ -13,7 +13,7 @@ use crate::build::GivenStates;
 use crate::build::firmware::FirmwareBuild;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::image;
-use crate::build::image_contents::{ImageWish, check_place, make_image};
+use crate::build::image_contents::{ImageOptions, check_place, make_image};
 use crate::build::payload::{self, TreeSource};
 use crate::qemu::positions::{self, NamedMemory};
 use crate::qemu::run_spec::{Level, Payload};
@@ -58,7 +58,7 @@ pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot>
         };
         return Ok(with_map(image.clone(), map));
     }
-    let wish = ImageWish {
+    let options = ImageOptions {
         cpus: machine.cpus,
         gic: machine.gic,
         firmware: spec.firmware,
@@ -72,7 +72,7 @@ pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot>
         args: spec.args.as_deref(),
         emulated: true,
     };
-    let image = make_image(run.workspace, run.board, &wish, &spec.tree, None)?;
+    let image = make_image(run.workspace, run.board, &options, &spec.tree, None)?;
     match spec.firmware {
         FirmwareKind::Builtin => {
             let loaded_at = positions::loaded_at(run.board.memory_base(), &image);

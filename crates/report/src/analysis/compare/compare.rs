@@ -11,7 +11,7 @@ use super::comparison::{
 use super::judge::{Incomparable, compare_figures};
 use super::pmf_cost;
 use super::sides::Sides;
-use crate::analysis::conditions::{Across, COMPARED_RUNS, differences, refusal};
+use crate::analysis::conditions::{AllowedDifference, COMPARED_RUNS, differences, refusal};
 use crate::analysis::figure::has_figures;
 use crate::analysis::findings::of_difference;
 use crate::log::LoggedRun;
@@ -96,7 +96,7 @@ fn compare_one(
 /// Compares each of the run's scenarios, and finds the baseline scenarios that have no counterpart.
 fn compare_scenarios(
     sides: &Sides<'_>,
-    across: &[Across],
+    across: &[AllowedDifference],
     is_pmf_cost: bool,
 ) -> (Vec<ComparedScenario>, Vec<Refused>) {
     let mut scenarios = Vec::new();
@@ -149,7 +149,7 @@ fn compare_scenario(
     sides: &Sides<'_>,
     new: &Scenario,
     before: Option<&Scenario>,
-    across: &[Across],
+    across: &[AllowedDifference],
     is_pmf_cost: bool,
 ) -> Result<ComparedScenario, Incomparable> {
     let old = before.ok_or(Incomparable::NotInBaseline)?;

@@ -7,12 +7,12 @@ use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use serde::Serialize;
-use suite::model::{Evidence, Kind, Run, Scenario, ScenarioKey};
+use suite::model::{Evidence, FindingKind, Run, Scenario, ScenarioKey};
 use suite::plan::{Method, ScenarioId};
 
 use super::change::{Change, ChangeOutcome};
 use super::sides::{RowPairing, Sides};
-use crate::analysis::conditions::Across;
+use crate::analysis::conditions::AllowedDifference;
 use crate::analysis::figure::FigureKey;
 use crate::analysis::findings::BasedFinding;
 use crate::analysis::words::cpus_text;
@@ -28,7 +28,7 @@ pub struct Options {
     /// The relative tolerance, in parts per million.
     pub tolerance_ppm: u32,
     /// The differences to ignore.
-    pub across: Vec<Across>,
+    pub across: Vec<AllowedDifference>,
     /// If only the run's firmware has PMF, whether to show the cost of PMF instead of refusing to
     /// compare.
     pub shows_pmf_cost: bool,
@@ -57,14 +57,14 @@ pub struct Comparison {
     pub(crate) scenarios: Vec<ComparedScenario>,
     pub(crate) refused: Vec<Refused>,
     /// The differences that were ignored.
-    pub(crate) across: Vec<Across>,
+    pub(crate) across: Vec<AllowedDifference>,
     pub(crate) findings: Vec<BasedFinding>,
     /// True if the differences are the cost of PMF, which only the run's firmware has.
     pub(crate) is_pmf_cost: bool,
 }
 
 /// Figures that have changed.
-pub(crate) const CHANGED: Kind = Kind::new("changed");
+pub(crate) const CHANGED: FindingKind = FindingKind::new("changed");
 
 impl Comparison {
     /// Adds a finding about instruction counts.
@@ -229,8 +229,12 @@ impl Comparison {
             .filter(|refusal| refusal.in_baseline)
             .count();
         let gaps = [
-            (scenarios, many(scenarios, "scenario"), Across::Scenarios),
-            (figures, of_cpus, Across::Cpus),
+            (
+                scenarios,
+                many(scenarios, "scenario"),
+                AllowedDifference::Scenarios,
+            ),
+            (figures, of_cpus, AllowedDifference::Cpus),
         ];
         gaps.into_iter()
             .filter(|(count, _, across)| *count > 0 && !self.across.contains(across))

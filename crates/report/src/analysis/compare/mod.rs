@@ -20,5 +20,5 @@ pub use self::comparison::{Comparison, Options};
 pub(super) use self::shown_side::ShownSide;
 pub(super) use self::sides::Sides;
 pub use self::sides::name_rows;
-pub(crate) use self::sides::{RowIs, RowPairing};
-pub(crate) use crate::analysis::conditions::Across;
+pub(crate) use self::sides::{RowCpu, RowPairing};
+pub(crate) use crate::analysis::conditions::AllowedDifference;

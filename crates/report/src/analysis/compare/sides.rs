@@ -25,7 +25,7 @@ pub enum RowPairing {
 
 /// A row's CPU, as specified by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowIs {
+pub enum RowCpu {
     /// The CPU with this MPIDR.
     Mpidr(Mpidr),
     /// The CPU with this cluster and core.
@@ -37,7 +37,7 @@ pub enum RowIs {
 #[error("{0:?} is neither an MPIDR, such as 0x101, nor a label, such as 1.0")]
 pub struct NotACpu(String);
 
-impl std::str::FromStr for RowIs {
+impl std::str::FromStr for RowCpu {
     type Err = NotACpu;
 
     /// Parses `0x101` or `1.0`.
@@ -62,7 +62,7 @@ impl std::str::FromStr for RowIs {
 
 /// Assigns CPUs to rows, in order, on each side whose labels do not identify them. If the labels of
 /// both sides do, assigns the CPUs to the baseline's rows.
-pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
+pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowCpu]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -74,7 +74,7 @@ pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs
     if names_baseline {
         name_cpus(baseline, rows)?;
     }
-    let has_mpidr = rows.iter().any(|row| matches!(row, RowIs::Mpidr(_)));
+    let has_mpidr = rows.iter().any(|row| matches!(row, RowCpu::Mpidr(_)));
     let lacks_mpidr = |run: &&LoggedRun| run.run.cpus.iter().any(|cpu| cpu.mpidr.is_none());
     let mut sides = runs.iter().chain([&*baseline]);
     if has_mpidr && let Some(run) = sides.find(lacks_mpidr) {
@@ -85,7 +85,7 @@ pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs
 }
 
 /// Assigns one CPU to each of a run's rows.
-fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
+fn name_cpus(run: &mut LoggedRun, rows: &[RowCpu]) -> Result<()> {
     let cpus = &mut run.run.cpus;
     let input = &run.source.input;
     ensure!(
@@ -101,8 +101,8 @@ fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
             index + 1
         );
         match *row {
-            RowIs::Mpidr(mpidr) => cpu.mpidr = Some(mpidr),
-            RowIs::Label(cluster, core) => {
+            RowCpu::Mpidr(mpidr) => cpu.mpidr = Some(mpidr),
+            RowCpu::Label(cluster, core) => {
                 (cpu.cluster, cpu.core, cpu.thread) = (cluster, core, 0);
             }
         }

@@ -1,7 +1,7 @@
 //! Serial suspends to level 0: the CPU has the least work to do, and no other CPU delays it.
 
 use suite::measure::Metric::{CacheFlush, Powerdown};
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
@@ -9,7 +9,7 @@ use super::suite_tables::{Column, SuiteTables, TableFigure, are_alike};
 use crate::analysis::findings::BasedFinding;
 
 /// The shortest entries in a run.
-const BEST_CASE: Kind = Kind::new("best-case");
+const BEST_CASE: FindingKind = FindingKind::new("best-case");
 
 /// Applies if serial entries to level 0 are alike and none is longer than the same CPU's in another
 /// scenario.

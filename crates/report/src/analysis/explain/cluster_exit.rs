@@ -1,7 +1,7 @@
 //! Exits that are longer if the cluster was off, because there is more to do at power-on.
 
 use suite::measure::Metric::Wakeup;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
@@ -10,7 +10,7 @@ use super::suite_tables::{SuiteTables, TableFigure};
 use crate::analysis::findings::BasedFinding;
 
 /// The additional exit cost if the cluster was off.
-const CLUSTER_EXIT: Kind = Kind::new("cluster-exit");
+const CLUSTER_EXIT: FindingKind = FindingKind::new("cluster-exit");
 
 /// Applies if every CPU that flushes its cluster's caches takes at least a tenth longer to return
 /// than from level 0.

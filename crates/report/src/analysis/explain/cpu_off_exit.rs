@@ -1,7 +1,7 @@
 //! Exits that are longer after CPU_OFF than after a suspend to the same level.
 
 use suite::measure::Metric::Wakeup;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
@@ -10,7 +10,7 @@ use super::suite_tables::{SuiteTables, TableFigure};
 use crate::analysis::findings::BasedFinding;
 
 /// The additional exit cost after CPU_OFF.
-const CPU_OFF_EXIT: Kind = Kind::new("cpu-off-exit");
+const CPU_OFF_EXIT: FindingKind = FindingKind::new("cpu-off-exit");
 
 /// Applies if every exit after CPU_OFF takes at least a twelfth longer than the same CPU's exit
 /// from a suspend to the same level.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 use suite::measure::Metric::{self, Latency, Powerdown, Wakeup};
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::cluster_facts::cluster_facts;
@@ -13,7 +13,7 @@ use super::suite_tables::{SuiteTables, TableFigure, exceeds};
 use crate::analysis::findings::BasedFinding;
 
 /// Figures by CPU type.
-const CPU_TYPES: Kind = Kind::new("cpu-types");
+const CPU_TYPES: FindingKind = FindingKind::new("cpu-types");
 
 /// The metrics that do not include waiting for another CPU, with their names for use in a sentence.
 const UNDISTURBED: [(ScenarioId, Metric, &str); 3] = [

@@ -2,7 +2,7 @@
 //! timestamps, the scenario's own finding also shows the order.
 
 use suite::measure::Metric::Powerdown;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
@@ -10,7 +10,7 @@ use super::suite_tables::{SuiteTables, even_intervals, exceeds};
 use crate::analysis::findings::BasedFinding;
 
 /// CPUs that wait for each other while powering down.
-pub(crate) const ENTRY_QUEUE: Kind = Kind::new("entry-queue");
+pub(crate) const ENTRY_QUEUE: FindingKind = FindingKind::new("entry-queue");
 
 /// Applies if parallel entries grow in even steps and the longest one exceeds the longest serial
 /// one by at least half.

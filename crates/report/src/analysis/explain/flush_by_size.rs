@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hardware::spec::caches::CacheSize;
 use itertools::Itertools as _;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::cluster_facts::cluster_facts;
@@ -13,7 +13,7 @@ use super::suite_tables::{SuiteTables, TableFigure, short_name};
 use crate::analysis::findings::BasedFinding;
 
 /// Cluster flush time by cache size.
-const FLUSH_BY_SIZE: Kind = Kind::new("flush-by-size");
+const FLUSH_BY_SIZE: FindingKind = FindingKind::new("flush-by-size");
 
 /// The longest cluster flush for each cache size, sorted by size.
 type BySize = BTreeMap<u64, TableFigure>;

@@ -2,7 +2,7 @@
 //! scenario's own finding identifies the last man.
 
 use itertools::Itertools as _;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
@@ -10,7 +10,7 @@ use super::suite_tables::SuiteTables;
 use crate::analysis::findings::BasedFinding;
 
 /// The CPU in each cluster that flushes the cluster's caches.
-const LAST_FLUSH: Kind = Kind::new("last-flush");
+const LAST_FLUSH: FindingKind = FindingKind::new("last-flush");
 
 /// Applies if exactly one CPU in each cluster flushes the cluster's caches.
 pub(in crate::analysis) fn last_flush(tables: &SuiteTables<'_>) -> Option<BasedFinding> {

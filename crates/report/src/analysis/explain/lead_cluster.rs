@@ -1,7 +1,7 @@
 //! The lead's cluster, which stays on while the lead is awake.
 
 use itertools::Itertools as _;
-use suite::model::Kind;
+use suite::model::FindingKind;
 
 use super::cluster_flush::Flushes;
 use super::lead::lead;
@@ -9,7 +9,7 @@ use super::suite_tables::{SuiteTables, short_name};
 use crate::analysis::findings::BasedFinding;
 
 /// CPUs in the lead's cluster.
-const LEAD_CLUSTER: Kind = Kind::new("lead-cluster");
+const LEAD_CLUSTER: FindingKind = FindingKind::new("lead-cluster");
 
 /// Applies if all CPUs flush their cluster's caches except those in the lead's cluster.
 pub(in crate::analysis) fn lead_cluster(tables: &SuiteTables<'_>) -> Option<BasedFinding> {

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 
 use itertools::Itertools as _;
 use suite::measure::Metric::Wakeup;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::suite_tables::{Column, CpuKind, SuiteTables, TableFigure, exceeds};
 use crate::analysis::findings::BasedFinding;
 
 /// Exits without a queue.
-const UNIFORM_EXITS: Kind = Kind::new("uniform-exits");
+const UNIFORM_EXITS: FindingKind = FindingKind::new("uniform-exits");
 
 /// The minimum number of CPUs that can form a queue.
 const CPUS_MIN: usize = 3;

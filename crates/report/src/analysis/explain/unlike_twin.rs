@@ -1,7 +1,7 @@
 //! A lead whose calls take more or less time than those on the other CPUs in its cluster.
 
 use suite::measure::Metric::Latency;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::lead::lead;
@@ -9,7 +9,7 @@ use super::suite_tables::{SuiteTables, TableFigure};
 use crate::analysis::findings::BasedFinding;
 
 /// A CPU that differs from the others of its type.
-const UNLIKE_TWIN: Kind = Kind::new("unlike-twin");
+const UNLIKE_TWIN: FindingKind = FindingKind::new("unlike-twin");
 
 /// Applies if calls on all other CPUs in the lead's cluster are slower than on the lead, or all are
 /// faster.

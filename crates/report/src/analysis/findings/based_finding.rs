@@ -4,7 +4,7 @@ use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use serde::Serialize;
 use suite::measure::Metric;
-use suite::model::{CpuSet, Evidence, Finding, Kind, Run, ScenarioKey};
+use suite::model::{CpuSet, Evidence, Finding, FindingKind, Run, ScenarioKey};
 use suite::plan::Method;
 
 use crate::analysis::compare::Change;
@@ -39,7 +39,11 @@ pub struct BasedFinding {
 
 impl BasedFinding {
     /// Returns a finding that is not based on particular figures.
-    pub(in crate::analysis) fn new(kind: Kind, evidence: Evidence, sentence: String) -> Self {
+    pub(in crate::analysis) fn new(
+        kind: FindingKind,
+        evidence: Evidence,
+        sentence: String,
+    ) -> Self {
         let finding = Finding {
             kind,
             sentence,
@@ -53,7 +57,7 @@ impl BasedFinding {
 
     /// Returns a finding based on changes in one scenario.
     pub(super) fn of_changes(
-        kind: Kind,
+        kind: FindingKind,
         sentence: String,
         scenario: ScenarioKey,
         changes: &[&Change],
@@ -76,7 +80,7 @@ impl BasedFinding {
 
     /// Returns a finding based on figures in the suite's tables.
     pub(in crate::analysis) fn of_tables(
-        kind: Kind,
+        kind: FindingKind,
         sentence: String,
         figures: impl IntoIterator<Item = TableFigure>,
     ) -> Self {

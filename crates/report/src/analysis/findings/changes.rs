@@ -3,7 +3,7 @@
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use suite::measure::Metric;
-use suite::model::Kind;
+use suite::model::FindingKind;
 
 use super::based_finding::BasedFinding;
 use crate::analysis::compare::{
@@ -13,9 +13,9 @@ use crate::analysis::words::{durations_text, range_text};
 use crate::log::grouped::grouped;
 
 /// Figures that merely moved to different CPUs.
-pub(crate) const REORDERED: Kind = Kind::new("reordered");
+pub(crate) const REORDERED: FindingKind = FindingKind::new("reordered");
 /// Figures that did not change.
-pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");
+pub(crate) const UNCHANGED: FindingKind = FindingKind::new("unchanged");
 
 /// The maximum number of CPUs, positions or points that a sentence lists. The tables list all of
 /// them.
@@ -41,7 +41,7 @@ struct OneScenario<'s> {
 
 impl<'s> OneScenario<'s> {
     /// Returns a finding based on `changes`; None if that list is empty.
-    fn finding(&self, kind: Kind, text: &str, changes: &[&Change]) -> Option<BasedFinding> {
+    fn finding(&self, kind: FindingKind, text: &str, changes: &[&Change]) -> Option<BasedFinding> {
         let key = self.compared.key;
         let sentence = format!("{}: {text}", scenario_title(self.sides.runs(), key));
         (!changes.is_empty()).then(|| BasedFinding::of_changes(kind, sentence, key, changes))

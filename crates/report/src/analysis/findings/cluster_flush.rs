@@ -8,14 +8,14 @@
 use std::collections::BTreeMap;
 
 use suite::measure::Metric;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::based_finding::BasedFinding;
 use crate::analysis::compare::{Change, ComparedScenario, Difference};
 
 /// CPUs that started or stopped flushing their cluster's cache.
-pub(crate) const FLUSH_OF_CLUSTER: Kind = Kind::new("flush-of-cluster");
+pub(crate) const FLUSH_OF_CLUSTER: FindingKind = FindingKind::new("flush-of-cluster");
 
 /// The minimum ratio between a flush of a cluster's caches and one of a CPU's own. A smaller
 /// difference may have another cause.

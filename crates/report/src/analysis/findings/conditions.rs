@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 use suite::measure::Unit;
-use suite::model::{Evidence, Kind, Scenario, ScenarioKey};
+use suite::model::{Evidence, FindingKind, Scenario, ScenarioKey};
 
 use super::based_finding::BasedFinding;
 use crate::analysis::compare::{
@@ -12,7 +12,7 @@ use crate::analysis::conditions::{COMPARED, NOTED, differences};
 use crate::log::LoggedRun;
 
 /// Differences other than those in the figures.
-pub(crate) const CONDITIONS: Kind = Kind::new("conditions");
+pub(crate) const CONDITIONS: FindingKind = FindingKind::new("conditions");
 
 fn has_records(run: &LoggedRun) -> bool {
     run.integrity.records.is_some()
@@ -20,7 +20,7 @@ fn has_records(run: &LoggedRun) -> bool {
 
 /// Returns a finding that says that something is unknown.
 fn unknown(sentence: impl Into<String>) -> BasedFinding {
-    BasedFinding::new(Kind::NOT_TOLD, Evidence::Unknown, sentence.into())
+    BasedFinding::new(FindingKind::NOT_TOLD, Evidence::Unknown, sentence.into())
 }
 
 /// Lists differences other than those in the figures, and information that is missing on one side.

@@ -3,7 +3,7 @@
 use hardware::text::plural::many;
 use suite::findings::Subject;
 use suite::measure::Metric;
-use suite::model::{Finding, Kind, Run};
+use suite::model::{Finding, FindingKind, Run};
 use suite::plan::Axis;
 
 use super::curve_finding::{curve_finding, fit_text};
@@ -11,7 +11,7 @@ use crate::analysis::fit::{Curve, Straight, curves};
 use crate::analysis::words::time;
 
 /// How Powerdown grows with the number of CPUs that go down together.
-pub(crate) const CONTENTION: Kind = Kind::new("contention");
+pub(crate) const CONTENTION: FindingKind = FindingKind::new("contention");
 
 /// Describes how Powerdown grows with the number of CPUs that go down together.
 pub(super) fn contention(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {

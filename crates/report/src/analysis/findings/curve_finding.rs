@@ -1,7 +1,7 @@
 //! What the findings on a line through a curve's points have in common.
 
 use hardware::text::plural::many;
-use suite::model::{Evidence, Finding, FitQuality, Kind, Run};
+use suite::model::{Evidence, Finding, FindingKind, FitQuality, Run};
 
 use crate::analysis::fit::{Curve, Straight};
 use crate::analysis::words::time;
@@ -9,7 +9,7 @@ use crate::analysis::words::time;
 /// Returns a finding based on a line through the points of a curve.
 pub(super) fn curve_finding(
     run: &Run,
-    kind: Kind,
+    kind: FindingKind,
     sentence: String,
     curve: &Curve<'_>,
     line: &Straight,

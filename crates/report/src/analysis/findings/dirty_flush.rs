@@ -2,7 +2,7 @@
 
 use suite::findings::Subject;
 use suite::measure::Metric;
-use suite::model::{Finding, Kind, Run};
+use suite::model::{Finding, FindingKind, Run};
 use suite::plan::Axis;
 
 use super::curve_finding::{curve_finding, fit_text};
@@ -10,7 +10,7 @@ use crate::analysis::fit::{Bent, Curve, curves, extent, is_level};
 use crate::analysis::words::time;
 
 /// How the flush grows with the amount of dirty data.
-pub(crate) const DIRTY_FLUSH: Kind = Kind::new("dirty-flush");
+pub(crate) const DIRTY_FLUSH: FindingKind = FindingKind::new("dirty-flush");
 
 /// Describes how the flush grows with the amount of dirty data, and where it levels off.
 pub(super) fn dirty_flush(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {

@@ -3,14 +3,14 @@
 use itertools::Itertools as _;
 use suite::findings::Subject;
 use suite::measure::lower_median_by;
-use suite::model::{CellSeries, Evidence, Finding, Kind, Run, Scenario};
+use suite::model::{CellSeries, Evidence, Finding, FindingKind, Run, Scenario};
 use suite::plan::{ActiveCpus, Variant};
 
 use crate::analysis::figure::FigureKey;
 use crate::log::grouped::grouped;
 
 /// The cost of an operation without the loop around it.
-pub(crate) const NET: Kind = Kind::new("net");
+pub(crate) const NET: FindingKind = FindingKind::new("net");
 
 /// A series, with its figures per operation.
 struct Net<'r> {

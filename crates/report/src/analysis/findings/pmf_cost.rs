@@ -1,6 +1,6 @@
 //! What PMF adds to the times that the caller measures.
 
-use suite::model::Kind;
+use suite::model::FindingKind;
 
 use super::based_finding::BasedFinding;
 use crate::analysis::compare::{Change, ComparedScenario, Difference, Sides, scenario_title};
@@ -8,7 +8,7 @@ use crate::analysis::words::{durations_text, range_text};
 use crate::log::grouped::grouped;
 
 /// What PMF adds to a figure.
-pub(crate) const PMF_COST: Kind = Kind::new("pmf-cost");
+pub(crate) const PMF_COST: FindingKind = FindingKind::new("pmf-cost");
 /// The number of timestamps that PSCI_VERSION records: ENTER_PSCI and EXIT_PSCI.
 const STAMPS: f64 = 2.0;
 

@@ -2,7 +2,7 @@
 
 use hardware::text::plural::many;
 use suite::findings::{Rule, Subject, Verbosity, findings_of};
-use suite::model::{Evidence, Finding, Kind, Scenario};
+use suite::model::{Evidence, Finding, FindingKind, Scenario};
 
 use super::based_finding::BasedFinding;
 use super::changes::changes;
@@ -111,7 +111,7 @@ pub(crate) fn of_difference(difference: &Difference<'_>, is_pmf_cost: bool) -> V
 /// Returns a finding that says that the figures do not show something.
 fn not_told(sentence: String) -> Finding {
     Finding {
-        kind: Kind::NOT_TOLD,
+        kind: FindingKind::NOT_TOLD,
         sentence,
         cpus: [].into_iter().collect(),
         metrics: Vec::new(),

@@ -4,7 +4,7 @@ use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use suite::findings::Subject;
 use suite::measure::Metric;
-use suite::model::{CellSeries, Evidence, Finding, Kind, Run, Scenario};
+use suite::model::{CellSeries, Evidence, Finding, FindingKind, Run, Scenario};
 use suite::plan::{ScenarioId, Variant};
 use suite::scenarios::ColdVariants;
 
@@ -15,7 +15,7 @@ use crate::analysis::words::{cpus_text, time};
 use crate::log::grouped::grouped;
 
 /// A comparison of a cold call with a warm call.
-pub(crate) const COLD_CALL: Kind = Kind::new("cold-call");
+pub(crate) const COLD_CALL: FindingKind = FindingKind::new("cold-call");
 
 /// One CPU's cold-call and warm-call medians, as returned by [`FigureKey::per_operation`].
 struct Pair {

@@ -95,8 +95,8 @@ pub fn measure(declared: &DeclaredStates, runs: &[LoggedRun]) -> Vec<MeasuredSta
         let users = declared.users(index);
         let of_state: Vec<OneRun<'_, '_>> = by_run
             .iter()
-            .map(|(run, suspends)| OneRun {
-                run,
+            .map(|(logged, suspends)| OneRun {
+                logged,
                 power_state: state.power_state,
                 users: &users,
                 suspends: suspends.get(&state.power_state).unwrap_or(&none),
@@ -110,7 +110,7 @@ pub fn measure(declared: &DeclaredStates, runs: &[LoggedRun]) -> Vec<MeasuredSta
 
 /// A run, and what it contains for one state.
 struct OneRun<'r, 's> {
-    run: &'r LoggedRun,
+    logged: &'r LoggedRun,
     power_state: u32,
     users: &'s [Mpidr],
     suspends: &'s Suspends<'r>,
@@ -129,7 +129,7 @@ fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
     };
     let timers: Vec<TimerInState> = runs
         .iter()
-        .map(|run| timer_in_state(run.run, run.suspends))
+        .map(|run| timer_in_state(run.logged, run.suspends))
         .collect();
     let timer = [TimerInState::Stops, TimerInState::WakesCpu]
         .into_iter()
@@ -153,26 +153,26 @@ fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
 impl<'r> OneRun<'r, '_> {
     /// Returns true if the CPU uses the state.
     fn is_user(&self, cpu: CpuIndex) -> bool {
-        let mpidr = self.run.run.cpu(cpu).mpidr;
+        let mpidr = self.logged.run.cpu(cpu).mpidr;
         mpidr.is_some_and(|mpidr| self.users.contains(&mpidr))
     }
 
     /// Returns the longest and the first sample of each figure.
     fn times(&self, metrics: &[Metric]) -> impl Iterator<Item = (Latency<'r>, LongestTime)> {
         self.suspends
-            .latencies(self.run, metrics)
+            .latencies(self.logged, metrics)
             .filter(|latency| self.is_user(latency.figure.cpu))
             .map(|latency| (latency, self.longest_time(&latency)))
     }
 
     fn longest_time(&self, latency: &Latency<'r>) -> LongestTime {
-        let origin = latency.origin(self.run);
+        let origin = latency.origin(self.logged);
         LongestTime {
-            ns: latency.ns(self.run),
-            us: latency.us(self.run),
+            ns: latency.ns(self.logged),
+            us: latency.us(self.logged),
             cpu: self.label(latency.figure.cpu),
             origin: if self.is_named {
-                format!("{origin}, in {}", self.run.source.input)
+                format!("{origin}, in {}", self.logged.source.input)
             } else {
                 origin
             },
@@ -181,7 +181,7 @@ impl<'r> OneRun<'r, '_> {
 
     /// Returns the cells for the state, with their scenarios.
     fn cells(&self) -> impl Iterator<Item = (&'r Scenario, &'r Cell)> {
-        self.run
+        self.logged
             .run
             .scenarios
             .iter()
@@ -195,7 +195,7 @@ impl<'r> OneRun<'r, '_> {
     }
 
     fn label(&self, cpu: CpuIndex) -> String {
-        self.run.run.label(cpu).to_string()
+        self.logged.run.label(cpu).to_string()
     }
 
     /// Returns the first CPU with samples.
@@ -225,7 +225,7 @@ fn gap(
     if matches!(reached, ReachedState::Other(..) | ReachedState::Prevented) {
         return Some("the requested state was not reached");
     }
-    let has_one_cpu = |run: &OneRun<'_, '_>| run.run.run.cpus.len() == 1;
+    let has_one_cpu = |run: &OneRun<'_, '_>| run.logged.run.cpus.len() == 1;
     let includes_all_cpus = |(latency, _): (Latency<'_>, LongestTime)| {
         let scenario = latency.scenario;
         let has_helper = scenario.helper.is_some() || latency.figure.cell.helper.is_some();
@@ -292,7 +292,7 @@ fn groups(runs: &[OneRun<'_, '_>]) -> Vec<MeasuredGroup> {
 
 /// Returns a CPU's type, or its MIDR_EL1 if the type has no known name.
 fn cpu_type(run: &OneRun<'_, '_>, cpu: CpuIndex) -> String {
-    match run.run.run.cpu(cpu).identity {
+    match run.logged.run.cpu(cpu).identity {
         Some(identity) => {
             type_of(identity.midr).unwrap_or_else(|| format!("MIDR {:#x}", identity.midr))
         }
@@ -306,7 +306,7 @@ fn entered(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> Entered {
         .iter()
         .flat_map(|run| {
             let cells = run.own_cells().filter(|(_, cell)| cell.valid() > 0);
-            cells.filter_map(|(_, cell)| run.run.run.cpu(cell.cpu).mpidr)
+            cells.filter_map(|(_, cell)| run.logged.run.cpu(cell.cpu).mpidr)
         })
         .unique()
         .collect();
@@ -328,12 +328,12 @@ fn entered(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> Entered {
 fn missing_text(runs: &[OneRun<'_, '_>], missing: &[&Mpidr]) -> String {
     for run in runs {
         let index = |mpidr: &&Mpidr| {
-            let mut cpus = run.run.run.cpu_indices();
-            cpus.find(|cpu| run.run.run.cpu(*cpu).mpidr.as_ref() == Some(*mpidr))
+            let mut cpus = run.logged.run.cpu_indices();
+            cpus.find(|cpu| run.logged.run.cpu(*cpu).mpidr.as_ref() == Some(*mpidr))
         };
         let indices: Option<Vec<CpuIndex>> = missing.iter().map(index).collect();
         if let Some(cpus) = indices {
-            return cpus_text(&run.run.run, cpus);
+            return cpus_text(&run.logged.run, cpus);
         }
     }
     mpidrs_text(missing.iter().copied())
@@ -367,7 +367,7 @@ fn never_entered(runs: &[OneRun<'_, '_>]) -> Entered {
                     format!("CPU_SUSPEND returned {error}"),
                 ),
                 Status::Failed(failure) => {
-                    let sentence = failure.sentence(&run.run.run.cpus, run.run.run.clock());
+                    let sentence = failure.sentence(&run.logged.run.cpus, run.logged.run.clock());
                     let why = format!("no suspend counts; the scenario failed because {sentence}");
                     Entered::Never(Some(run.label(cell.cpu)), why)
                 }
@@ -391,8 +391,8 @@ fn skipped(run: &OneRun<'_, '_>, skip: &Skip) -> Entered {
             mpidr,
             power_state: tried,
         } if *tried == run.power_state => {
-            let mut cpus = run.run.run.cpu_indices();
-            let cpu = cpus.find(|cpu| run.run.run.cpu(*cpu).mpidr == Some(*mpidr));
+            let mut cpus = run.logged.run.cpu_indices();
+            let cpu = cpus.find(|cpu| run.logged.run.cpu(*cpu).mpidr == Some(*mpidr));
             let name = cpu.map_or_else(|| mpidr.to_string(), |cpu| run.label(cpu));
             Entered::Never(Some(name), skip.to_string())
         }
@@ -416,7 +416,7 @@ fn reached(runs: &[OneRun<'_, '_>]) -> ReachedState {
     if let Some((run, cpu, reached)) = wrong {
         return ReachedState::Other(run.label(*cpu), reached.due, reached.state);
     }
-    let has_stat = |run: &OneRun<'_, '_>| run.run.run.facts.is_some_and(|facts| facts.stat);
+    let has_stat = |run: &OneRun<'_, '_>| run.logged.run.facts.is_some_and(|facts| facts.stat);
     if cells
         .iter()
         .any(|(run, _, reached)| reached.due == run.power_state)

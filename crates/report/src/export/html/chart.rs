@@ -150,7 +150,7 @@ pub struct Drawing {
 pub struct Chart {
     id: String,
     title: String,
-    said: String,
+    description: String,
     size: String,
     body: String,
     legend: Vec<Mark>,
@@ -237,24 +237,24 @@ impl Drawing {
     }
 
     /// Draws a rectangle with a tooltip.
-    pub fn rect(&mut self, class: &str, (x, y): Pair, (w, h): Pair, said: &str) {
-        let (w, said) = (w.max(0.4), xml(said));
+    pub fn rect(&mut self, class: &str, (x, y): Pair, (w, h): Pair, description: &str) {
+        let (w, description) = (w.max(0.4), xml(description));
         self.add(format_args!(
             "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{w:.2}\" \
-             height=\"{h:.1}\"><title>{said}</title></rect>"
+             height=\"{h:.1}\"><title>{description}</title></rect>"
         ));
     }
 
     /// Draws a circle, or a diamond if `round` is false.
-    pub fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
-        let (top, said) = (y - 6.0, xml(said));
+    pub fn dot(&mut self, class: &str, (x, y): Pair, round: bool, description: &str) {
+        let (top, description) = (y - 6.0, xml(description));
         let (tag, shape) = if round {
             ("circle", format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\""))
         } else {
             ("path", format!("d=\"M{x:.1} {top:.1}l6 6l-6 6l-6 -6z\""))
         };
         self.add(format_args!(
-            "<{tag} class=\"{class}\" {shape}><title>{said}</title></{tag}>"
+            "<{tag} class=\"{class}\" {shape}><title>{description}</title></{tag}>"
         ));
     }
 
@@ -303,11 +303,11 @@ impl Drawing {
     /// Returns the drawing as a figure. `id` must be unique on the page.
     pub fn figure(self, id: String, texts: [String; 2], legend: Vec<Mark>) -> Chart {
         let size = format!("{WIDTH} {:.0}", self.height);
-        let [title, said] = texts;
+        let [title, description] = texts;
         Chart {
             id,
             title,
-            said,
+            description,
             size,
             body: self.body,
             legend,

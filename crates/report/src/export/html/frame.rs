@@ -18,7 +18,7 @@ pub struct FlameFrame<'a> {
     /// The label, which is cut off if there is not enough room for it.
     pub name: &'a str,
     /// The tooltip.
-    pub said: &'a str,
+    pub description: &'a str,
     /// The number of frames above it.
     pub depth: usize,
     /// The width in a unit that is common to all frames in the graph.
@@ -33,11 +33,11 @@ impl Drawing {
     pub fn frame(&mut self, (x, width): Pair, frame: &FlameFrame<'_>) {
         let FlameFrame { class, depth, .. } = frame;
         let y = LANE * *depth as f64;
-        let [name, said] = [frame.name, frame.said].map(xml);
+        let [name, description] = [frame.name, frame.description].map(xml);
         let shares = frame.shares.iter().map(|share| format!("{share:.3}"));
         self.add(format_args!(
             "<g class=\"frame {class}\" data-name=\"{name}\" data-depth=\"{depth}\" \
-             data-width=\"{}\" data-shares=\"{}\"><title>{said}</title>",
+             data-width=\"{}\" data-shares=\"{}\"><title>{description}</title>",
             frame.width,
             shares.format(" "),
         ));

@@ -92,14 +92,14 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
         let tolerance = tolerance_text(chart.history.tolerance_ppm);
         legend.push(("jump", format!("jump over {tolerance}")));
     }
-    let said = format!(
+    let description = format!(
         "{heading} for {} in {}: {}.",
         many(rows.len(), what),
         many(releases.len(), "release"),
         many(jumps, "jump")
     );
     let title = format!("{heading} across releases");
-    drawing.figure(chart.id.clone(), [title, said], legend)
+    drawing.figure(chart.id.clone(), [title, description], legend)
 }
 
 impl HistoryChart<'_> {
@@ -130,8 +130,8 @@ impl HistoryChart<'_> {
         let dot_class = class.replace("trace", "dot");
         for (release, point, coordinates) in placed {
             let jump = row.change(release).filter(ReleaseChange::is_significant);
-            let said = self.said(row, release, point);
-            drawing.dot(&dot_class, coordinates, jump.is_none(), &said);
+            let description = self.description(row, release, point);
+            drawing.dot(&dot_class, coordinates, jump.is_none(), &description);
         }
     }
 
@@ -162,18 +162,18 @@ impl HistoryChart<'_> {
     }
 
     /// Returns the tooltip of a point: its figure and, for a jump, its change.
-    fn said(&self, row: &HistoryRow, release: usize, point: &HistoryPoint) -> String {
+    fn description(&self, row: &HistoryRow, release: usize, point: &HistoryPoint) -> String {
         let (what, name, unit) = (row_kind(row), row_name(row, self.runs), &self.unit);
         let clock = self.runs[release].clock();
         let text = |figure| value_text(clock, self.figure.key.is_of_step(), figure);
         let (release_name, new) = (&self.history.releases[release], text(point.value.figure));
-        let said = format!("{what} {name}, {release_name}: {new} {unit}");
+        let description = format!("{what} {name}, {release_name}: {new} {unit}");
         match row.change(release).filter(ReleaseChange::is_significant) {
-            None => said,
+            None => description,
             Some(jump) => {
                 let since = &self.history.releases[jump.releases[0]];
                 let (old, percent) = (text(jump.old.figure), percent_text(jump.percent()));
-                format!("{said}, {percent} from {old} {unit} in {since}")
+                format!("{description}, {percent} from {old} {unit} in {since}")
             }
         }
     }

@@ -76,12 +76,12 @@ fn draw_points(
         let mut later = queue.arrivals.iter().skip(index + 1);
         let is_last = later.all(|other| cluster(other.cpu) != cluster(cpu));
         let label = run.run.label(cpu).to_string();
-        let mut said = format!("CPU {label}: {}", run.clock().span(powerdown));
+        let mut description = format!("CPU {label}: {}", run.clock().span(powerdown));
         if is_last {
-            said += &format!(", last man of cluster {}", cluster(cpu));
+            description += &format!(", last man of cluster {}", cluster(cpu));
         }
         let class = if is_last { "last-man" } else { "point" };
-        drawing.dot(class, (at, height), !is_last, &said);
+        drawing.dot(class, (at, height), !is_last, &description);
         if queue.arrivals.len() <= NAMED {
             drawing.text("middle", (at, height - 9.0), &label);
         }

@@ -129,14 +129,14 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
         let EndingStyle { class, meaning } = style(interval.ending);
         let [from, to] = [interval.offsets.0, interval.offsets.1].map(drawn);
         let [low, high] = [interval.latencies.0, interval.latencies.1].map(drawn);
-        let said = format!(
+        let description = format!(
             "{meaning}: interrupt due {from:.2} to {to:.2} {0} after the call, back {low:.2} to \
              {high:.2} {0} later",
             unit.name()
         );
         let (left, top) = (x.at(from), y.at(high));
         let height = (y.at(low) - top).max(4.0);
-        drawing.rect(class, (left, top), (x.at(to) - left, height), &said);
+        drawing.rect(class, (left, top), (x.at(to) - left, height), &description);
     }
     let occurs = |ending| intervals.iter().any(|interval| interval.ending == ending);
     let marks = RaceEnding::ALL.map(|ending| {
@@ -150,12 +150,12 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
     };
     let state = state.word();
     let title = format!("What an interrupt finds, {state} state, CPU {cpus}{beside}");
-    let said = format!(
+    let description = format!(
         "Boxes for {} outcomes by the offset of the interrupt.",
         intervals.len()
     );
     let id = format!("{}-race{number}", charts.id);
-    Some(drawing.figure(id, [title, said], legend(marks)))
+    Some(drawing.figure(id, [title, description], legend(marks)))
 }
 
 #[cfg(test)]

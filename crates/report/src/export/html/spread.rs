@@ -20,7 +20,7 @@ const TALL: f64 = 76.0;
 
 struct Lane {
     name: String,
-    said: String,
+    description: String,
     ends: [f64; 2],
     median: f64,
     p99: Option<f64>,
@@ -31,7 +31,7 @@ struct Lane {
 struct Texts {
     id: String,
     title: String,
-    said: String,
+    description: String,
     /// The axis label, including the unit.
     axis: [&'static str; 2],
 }
@@ -62,7 +62,9 @@ fn suite_figure(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
         });
         let n = many(summary.n as usize, "sample");
         Some(Lane {
-            said: format!("CPU {label}: {n}, {least} to {most}, median {middle}{p99_text} {unit}"),
+            description: format!(
+                "CPU {label}: {n}, {least} to {most}, median {middle}{p99_text} {unit}"
+            ),
             name: label,
             ends: [summary.min, summary.max].map(|ticks| charts.value(ticks)),
             median: charts.value(summary.median),
@@ -76,7 +78,7 @@ fn suite_figure(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
     let texts = Texts {
         id: format!("{}-spread-{word}", charts.id),
         title: format!("Spread of {name}"),
-        said: format!("The {name} samples from {cpus}, in {unit}."),
+        description: format!("The {name} samples from {cpus}, in {unit}."),
         axis: [name, unit],
     };
     draw(texts, LANE, &lanes)
@@ -115,7 +117,7 @@ fn step_figure(charts: &Charts<'_>, number: usize, group: &[CellSeries<'_>]) -> 
     let texts = Texts {
         id: format!("{}-histogram{number}", charts.id),
         title: format!("Spread of {name}, {}", first.cell.step.cpus.text()),
-        said: format!("The {name} for all CPUs, in {}: {count}.", unit.name()),
+        description: format!("The {name} for all CPUs, in {}: {count}.", unit.name()),
         axis: [name, unit.name()],
     };
     draw(texts, TALL, &lanes)
@@ -148,7 +150,7 @@ fn variant_lane(
     });
     Lane {
         name: format!("{word}: max {greatest}"),
-        said: format!("{word}: {samples} from {cpus}, {median_text}{p99_text}"),
+        description: format!("{word}: {samples} from {cpus}, {median_text}{p99_text}"),
         ends: [min, max].map(value),
         median,
         p99: p99.map(value),
@@ -191,7 +193,7 @@ fn draw(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Chart> {
         ("p99", "p99", has_p99),
         ("samples", bars, has_bars),
     ]);
-    Some(drawing.figure(texts.id, [texts.title, texts.said], legend))
+    Some(drawing.figure(texts.id, [texts.title, texts.description], legend))
 }
 
 fn draw_lane(drawing: &mut Drawing, x: &Scale, lane: &Lane, y: f64, height: f64) {
@@ -218,7 +220,12 @@ fn draw_lane(drawing: &mut Drawing, x: &Scale, lane: &Lane, y: f64, height: f64)
         drawing.line("p99", (x.at(p99), top), (x.at(p99), base));
     }
     let size = (3.0, base - top + 1.0);
-    drawing.rect("median", (x.at(lane.median) - 1.5, top), size, &lane.said);
+    drawing.rect(
+        "median",
+        (x.at(lane.median) - 1.5, top),
+        size,
+        &lane.description,
+    );
     let (anchor, left) = if is_tall {
         ("start", LEFT)
     } else {

@@ -77,11 +77,11 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     ]);
     let (how, variant) = (curve.cpus.text(), curve.variant.word());
     let (count, x_name) = (curve.points.len(), axis_heading(id));
-    let said =
+    let description =
         format!("{heading} for {count} values of {x_name} from {first} to {last}. {fit_text}");
     let texts = [
         format!("{name} by {}, {how}, {variant}", amount.title),
-        said.trim_end().to_owned(),
+        description.trim_end().to_owned(),
     ];
     Some(drawing.figure(format!("{}-sweep{number}", charts.id), texts, legend))
 }
@@ -107,14 +107,14 @@ fn draw_point(
     if let Some(typical) = point.typical(is_sorted_by_size(id)) {
         let median = unit.value(typical.series.summary.median);
         let cpu = run.run.label(typical.cell.cpu);
-        let said = format!(
+        let description = format!(
             "{} {}: CPU {cpu}, median {median:.2} {}; samples from {}: {low:.2} to {high:.2}",
             axis_heading(id),
             axis_text(id, point.value),
             unit.name(),
             many(point.series.len(), "CPU")
         );
-        drawing.dot("point", (x, y.at(median)), true, &said);
+        drawing.dot("point", (x, y.at(median)), true, &description);
     }
 }
 

@@ -59,25 +59,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
         let y = top + LANE * index as f64;
         let label = run.run.label(lane.placed_cell.cell.cpu).to_string();
         drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
-        for slice in &lane.slices {
-            let sides = sides(slice, has_low_power);
-            let instants = [slice.from, slice.to];
-            let x = [0, 1].map(|end| {
-                let scale = scales[sides[end]]?;
-                Some(scale.at(lane.value(charts, sides[end], instants[end])))
-            });
-            let (from, to) = (x[0].unwrap_or(LEFT), x[1].unwrap_or(EDGE));
-            // Low power is drawn as a thin line.
-            let (top, height) = if is_cut(slice) {
-                (9.0, 3.0)
-            } else {
-                (4.0, 13.0)
-            };
-            let span = run.clock().span(slice.to.abs_diff(slice.from));
-            let said = format!("CPU {label}: {} {span}", slice.phase.name);
-            let (corner, size) = ((from, y + top), (to - from, height));
-            drawing.rect(slice.phase.class, corner, size, &said);
-        }
+        draw_slices(&mut drawing, charts, lane, (&scales, has_low_power), y);
         if let (Some(scale), Some(due)) = (scales[1], lane.due()) {
             let x = scale.at(lane.value(charts, 1, due));
             drawing.line("due", (x, y + 2.0), (x, y + 19.0));
@@ -94,9 +76,13 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     }
     let (order, unit) = (order_text(charts.scenario), run.unit());
     let cpus = many(lanes.len(), "CPU");
-    let said = format!("The phases of {cpus} on a time axis in {unit}. {order}");
+    let description = format!("The phases of {cpus} on a time axis in {unit}. {order}");
     let title = format!("Timeline of the samples shown. {order}");
-    Some(drawing.figure(format!("{}-timeline", charts.id), [title, said], legend))
+    Some(drawing.figure(
+        format!("{}-timeline", charts.id),
+        [title, description],
+        legend,
+    ))
 }
 
 fn order_text(scenario: &Scenario) -> &'static str {
@@ -110,6 +96,34 @@ fn order_text(scenario: &Scenario) -> &'static str {
         "CPUs appear in the order in which they went down."
     } else {
         "CPUs appear in the order of their calls."
+    }
+}
+
+/// Draws a lane's phases below `y`.
+fn draw_slices(
+    drawing: &mut Drawing,
+    charts: &Charts<'_>,
+    lane: &Lane<'_>,
+    (scales, has_low_power): (&[Option<Scale>; 2], bool),
+    y: f64,
+) {
+    let run = charts.run;
+    let cpu = run.run.label(lane.placed_cell.cell.cpu);
+    for slice in &lane.slices {
+        let [from_side, to_side] = sides(slice, has_low_power);
+        let x = |side: usize, instant| Some(scales[side]?.at(lane.value(charts, side, instant)));
+        let from = x(from_side, slice.from).unwrap_or(LEFT);
+        let to = x(to_side, slice.to).unwrap_or(EDGE);
+        // Low power is drawn as a thin line.
+        let (top, height) = if is_cut(slice) {
+            (9.0, 3.0)
+        } else {
+            (4.0, 13.0)
+        };
+        let span = run.clock().span(slice.to.abs_diff(slice.from));
+        let description = format!("CPU {cpu}: {} {span}", slice.phase.name);
+        let (corner, size) = ((from, y + top), (to - from, height));
+        drawing.rect(slice.phase.class, corner, size, &description);
     }
 }
 

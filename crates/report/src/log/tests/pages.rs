@@ -270,8 +270,8 @@ fn damaged_table_of_the_old_layout_is_refused_with_its_place() {
         ),
     ] {
         let page = WrittenPage::new("v2.8", "psci-performance-juno.rst", &text);
-        let said = format!("{:#}", page.read().expect_err(part));
-        assert!(said.contains(part), "{said}");
+        let message = format!("{:#}", page.read().expect_err(part));
+        assert!(message.contains(part), "{message}");
     }
 }
 

@@ -11,7 +11,7 @@ use host::stdout::Out;
 
 use crate::build::from_source::{BuildPlan, BuildRequest, GivenFiles, MARK, commands, contents};
 use crate::build::image;
-use crate::build::image_contents::TreeWish;
+use crate::build::image_contents::TreeOptions;
 use crate::cli::boot_arguments::parse_plan;
 use crate::setup::workspace::Workspace;
 
@@ -42,7 +42,7 @@ pub struct BuildArguments {
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
     #[command(flatten)]
-    pub tree: TreeWish,
+    pub tree: TreeOptions,
 }
 
 /// TF-A source and build options.

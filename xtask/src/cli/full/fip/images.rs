@@ -88,17 +88,17 @@ pub struct ImageFile {
 
 /// Images in a FIP. Each image kind has an option, which takes a file if `WITH_FILES` is true.
 #[derive(Clone, Debug)]
-pub struct ImageOptions<const WITH_FILES: bool> {
+pub struct FipImageOptions<const WITH_FILES: bool> {
     /// Blobs come last.
     pub files: Vec<ImageFile>,
 }
 
 /// Files for images in a FIP.
-pub type Images = ImageOptions<true>;
+pub type Images = FipImageOptions<true>;
 /// Images in a FIP, without files.
-pub type ChosenImages = ImageOptions<false>;
+pub type ChosenImages = FipImageOptions<false>;
 
-impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
+impl<const WITH_FILES: bool> clap::FromArgMatches for FipImageOptions<WITH_FILES> {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
         let of_kind = |kind: &ImageKind| {
             let path = match WITH_FILES {
@@ -127,7 +127,7 @@ impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
     }
 }
 
-impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
+impl<const WITH_FILES: bool> Args for FipImageOptions<WITH_FILES> {
     fn augment_args(command: clap::Command) -> clap::Command {
         // `options_help` lists these options compactly.
         let new = |name: &'static str| clap::Arg::new(name).long(name).hide(true);

@@ -9,7 +9,7 @@ use host::progress::say;
 
 use super::images::{Images, load, number, open, options_help, save};
 use crate::build::image;
-use crate::build::image_contents::TreeWish;
+use crate::build::image_contents::TreeOptions;
 use crate::build::package::{self, Recipe};
 use crate::cli::boot_arguments::parse_plan;
 use crate::setup::workspace::Workspace;
@@ -44,7 +44,7 @@ pub struct PackArguments {
     #[arg(long, value_name = "N", value_parser = number)]
     pub align: Option<u64>,
     #[command(flatten)]
-    pub tree: TreeWish,
+    pub tree: TreeOptions,
     #[command(flatten)]
     pub images: Images,
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use hardware::board::CpuIndex;
 use hardware::spec::pmf::ReadError;
 use suite::measure::Metric;
-use suite::model::{Evidence, Kind};
+use suite::model::{Evidence, FindingKind};
 use suite::plan::Method;
 
 use super::support::{compared, found, sentences, try_compare, with_rows};
@@ -291,7 +291,7 @@ fn figures_of_lines_are_marked_and_said_once() {
     assert!(changes.all(|change| change.new.is_doubtful && !change.old.is_doubtful));
     assert_eq!(sentences(&comparison, CHANGED).len(), 1);
     let part = "Only figures are available for the run";
-    found(&comparison, Kind::NOT_TOLD, &[part]);
+    found(&comparison, FindingKind::NOT_TOLD, &[part]);
 }
 
 #[test]

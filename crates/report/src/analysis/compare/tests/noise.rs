@@ -1,7 +1,7 @@
 //! Changes within noise.
 
 use suite::measure::{Metric, Summary};
-use suite::model::{Evidence, Kind};
+use suite::model::{Evidence, FindingKind};
 use suite::plan::ScenarioId;
 
 use super::support::{compared, found};
@@ -42,7 +42,7 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
         let comparison = compared(new, &old);
         assert_eq!(comparison.regressions().count(), expected);
         let parts = ["only one round is compared on each side", "samples=all"];
-        found(&comparison, Kind::NOT_TOLD, &parts);
+        found(&comparison, FindingKind::NOT_TOLD, &parts);
     }
     let within_noise = compared(&unlucky, &old);
     let order = &within_noise.scenarios[0].by_order;
@@ -62,7 +62,7 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     let part = "4 of 4 in test_rt_instr_psci_version_parallel";
     found(
         &compared(&slow, &bare),
-        Kind::NOT_TOLD,
+        FindingKind::NOT_TOLD,
         &["not compared with the noise", part],
     );
 }

@@ -1,7 +1,7 @@
 //! Comparisons of published releases.
 
 use suite::measure::Metric;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::support::{
@@ -9,7 +9,7 @@ use super::support::{
 };
 use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
-use crate::analysis::compare::{ChangeList, ComparedScenario, RowIs, RowPairing};
+use crate::analysis::compare::{ChangeList, ComparedScenario, RowCpu, RowPairing};
 use crate::analysis::findings::FLUSH_OF_CLUSTER;
 use crate::analysis::findings::{REORDERED, UNCHANGED};
 use crate::analysis::made_up::{published, suite};
@@ -17,7 +17,7 @@ use crate::log::LoggedRun;
 
 /// A release, its baseline, the kind of finding, and parts of the finding's text. If the list of
 /// parts is empty, that finding must not exist.
-const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
+const PUBLISHED: &[(&str, &str, FindingKind, &[&str])] = &[
     (
         "v2.10",
         "v2.9",
@@ -48,7 +48,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
     (
         "v2.10",
         "v2.9",
-        Kind::NOT_TOLD,
+        FindingKind::NOT_TOLD,
         &["Only figures are available for the run and the baseline"],
     ),
     (
@@ -131,7 +131,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     };
     assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
     assert_eq!(sorted.regressions().count(), 0);
-    found(&sorted, Kind::NOT_TOLD, &["--row-cpus"]);
+    found(&sorted, FindingKind::NOT_TOLD, &["--row-cpus"]);
 
     let mapped = with_rows(&new, &old, "0.0,0.1,1.0,1.1").expect("named");
     assert_eq!(mapped.row_pairing, RowPairing::Labels);
@@ -159,7 +159,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
             (row_pairing, ChangeList::Cpu)
         );
         assert!(
-            sentences(&named, Kind::NOT_TOLD)
+            sentences(&named, FindingKind::NOT_TOLD)
                 .iter()
                 .all(|sentence| !sentence.contains("--row-cpus"))
         );
@@ -170,7 +170,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         (RowPairing::Labels, 0)
     );
     for text in ["0x", "1", "0x+1", "1.+1"] {
-        assert!(text.parse::<RowIs>().is_err(), "{text}");
+        assert!(text.parse::<RowCpu>().is_err(), "{text}");
     }
 }
 

@@ -2,11 +2,12 @@
 
 use anyhow::Result;
 use suite::measure::Metric;
-use suite::model::Kind;
+use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use crate::analysis::compare::{
-    Across, Change, ChangeOutcome, ComparedScenario, Comparison, Options, RowIs, compare, name_rows,
+    AllowedDifference, Change, ChangeOutcome, ComparedScenario, Comparison, Options, RowCpu,
+    compare, name_rows,
 };
 use crate::analysis::findings::BasedFinding;
 use crate::analysis::made_up::published;
@@ -15,9 +16,9 @@ use crate::log::LoggedRun;
 /// Compares using the options named in `across`.
 pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
     let options = Options {
-        across: Across::CONDITIONS
+        across: AllowedDifference::CONDITIONS
             .into_iter()
-            .chain(Across::PARTS)
+            .chain(AllowedDifference::PARTS)
             .filter(|option| across.split(',').any(|word| word == option.word()))
             .collect(),
         ..Options::default()
@@ -31,7 +32,7 @@ pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
 
 /// Assigns CPUs to rows, then compares.
 pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, names: &str) -> Result<Comparison> {
-    let rows: Vec<RowIs> = names
+    let rows: Vec<RowCpu> = names
         .split(',')
         .map(|name| name.parse().expect(name))
         .collect();
@@ -61,7 +62,7 @@ pub(super) fn outcomes(changes: &[Change], metric: Metric) -> Vec<ChangeOutcome>
         .collect()
 }
 
-pub(super) fn sentences(comparison: &Comparison, kind: Kind) -> Vec<&str> {
+pub(super) fn sentences(comparison: &Comparison, kind: FindingKind) -> Vec<&str> {
     comparison
         .findings
         .iter()
@@ -74,7 +75,7 @@ pub(super) fn sentences(comparison: &Comparison, kind: Kind) -> Vec<&str> {
 /// Returns the finding of this kind whose sentence contains all parts.
 pub(super) fn found<'c>(
     comparison: &'c Comparison,
-    kind: Kind,
+    kind: FindingKind,
     parts: &[&str],
 ) -> &'c BasedFinding {
     let has_parts = |based: &&BasedFinding| {
