@@ -263,23 +263,24 @@ impl<'c> Builder<'c> {
     /// Adds executions of a block.
     pub fn take(&mut self, block: &Execution) {
         self.select_cpu(block.cpu);
-        let mut done = 0;
-        while done < block.ran {
-            let is_last = block.ran - done <= block.len;
-            let is_round = done > 0 && !is_last && self.code.is_plain(block.address, block.len);
-            done += if is_round {
-                self.repeat(block, done)
+        let mut executed_count = 0;
+        while executed_count < block.ran {
+            let is_last = block.ran - executed_count <= block.len;
+            let is_round =
+                executed_count > 0 && !is_last && self.code.is_plain(block.address, block.len);
+            executed_count += if is_round {
+                self.repeat(block, executed_count)
             } else {
-                self.execute(block, done)
+                self.execute(block, executed_count)
             };
         }
     }
 
-    /// Adds the executions of a plain block after the first `done` instructions, except the last
-    /// execution, and returns their instruction count. These instructions belong to the function
-    /// that the block has already entered.
-    fn repeat(&mut self, block: &Execution, done: u64) -> u64 {
-        let rounds = (block.ran - done - 1) / block.len;
+    /// Adds the executions of a plain block after the first `executed_count` instructions, except
+    /// the last execution, and returns their instruction count. These instructions belong to the
+    /// function that the block has already entered.
+    fn repeat(&mut self, block: &Execution, executed_count: u64) -> u64 {
+        let rounds = (block.ran - executed_count - 1) / block.len;
         let addresses = block.address..block.address + 4 * block.len;
         let mut once = self.cost(block, &addresses);
         once.events += self.branch_events(block);
@@ -322,13 +323,13 @@ impl<'c> Builder<'c> {
         counts
     }
 
-    /// Adds the part of the execution after the first `done` instructions, and returns its
-    /// instruction count.
-    fn execute(&mut self, block: &Execution, done: u64) -> u64 {
-        let ran = block.len.min(block.ran - done);
-        let at = block.at + done;
+    /// Adds the part of the execution after the first `executed_count` instructions, and returns
+    /// its instruction count.
+    fn execute(&mut self, block: &Execution, executed_count: u64) -> u64 {
+        let ran = block.len.min(block.ran - executed_count);
+        let at = block.at + executed_count;
         let end = block.address + 4 * ran;
-        let is_last = done + ran == block.ran;
+        let is_last = executed_count + ran == block.ran;
         let branch = self.branch_events(block);
         let mut call = self.continue_call(block, at, branch);
         let mut waits = false;

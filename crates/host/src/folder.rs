@@ -117,8 +117,8 @@ impl OutputFolder {
     /// Returns an error if there is not enough space, or if another process has written to the
     /// folder in the meantime. In both cases, the folder is left unchanged.
     pub fn write(&self, files: &[FolderFile]) -> Result<()> {
-        let written = self.write_beside(files);
-        if written.as_ref().is_err_and(process::is_storage_full) {
+        let write_result = self.write_beside(files);
+        if write_result.as_ref().is_err_and(process::is_storage_full) {
             let bytes: usize = files.iter().map(|file| file.data.len()).sum();
             bail!(
                 "{}: the file system is full, and {} MiB are needed; free up some space, or \
@@ -127,7 +127,7 @@ impl OutputFolder {
                 bytes.div_ceil(1 << 20)
             );
         }
-        written
+        write_result
     }
 
     fn write_beside(&self, files: &[FolderFile]) -> Result<()> {

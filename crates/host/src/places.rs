@@ -38,12 +38,12 @@ pub fn make_unless(
         fs::remove_dir_all(&partial).with_context(at)?;
     }
     fs::create_dir(&partial).with_context(at)?;
-    let made = make(&partial);
-    if made.is_err() {
+    let make_result = make(&partial);
+    if make_result.is_err() {
         // Report the error from `make`, not one from the cleanup.
         let _ = fs::remove_dir_all(&partial);
     }
-    made?;
+    make_result?;
     if place.exists() {
         fs::remove_dir_all(place).with_context(|| place.display().to_string())?;
     }

@@ -231,7 +231,7 @@ mod tests {
         ] {
             assert!(message.contains(part), "{part}: {message}");
         }
-        let kept = fs::read_to_string(log).expect("kept");
-        assert!(kept.starts_with("$ sh -c seq") && kept.contains("\n1\n2\n"));
+        let log_text = fs::read_to_string(log).expect("kept");
+        assert!(log_text.starts_with("$ sh -c seq") && log_text.contains("\n1\n2\n"));
     }
 }

@@ -24,8 +24,8 @@ impl Out {
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.closed {
-            let written = stdout().write_all(bytes);
-            self.unless_closed(written)?;
+            let write_result = stdout().write_all(bytes);
+            self.unless_closed(write_result)?;
         }
         Ok(bytes.len())
     }

@@ -93,8 +93,8 @@ impl PublishArguments {
             has_page: !self.no_page,
             options: &options,
         };
-        let given = report.comparisons.first();
-        export::publish(&report.runs[0], given, &publication, tf_a)?;
+        let comparison = report.comparisons.first();
+        export::publish(&report.runs[0], comparison, &publication, tf_a)?;
         Ok(judge(&report, baseline.as_ref()))
     }
 }

@@ -155,9 +155,9 @@ fn table(
         match change.place {
             None => table.cpu_row(&run.run, change.cpu, entries),
             Some(rank) => {
-                let was = comparison.baseline.run.label(change.old_cpu).to_string();
+                let old_label = comparison.baseline.run.label(change.old_cpu).to_string();
                 let cpu = run.run.label(change.cpu).to_string();
-                entries.splice(..0, [(rank + 1).to_string(), cpu, was]);
+                entries.splice(..0, [(rank + 1).to_string(), cpu, old_label]);
                 table.rows.push(entries);
             }
         }

@@ -73,14 +73,14 @@ impl<R: Read> LogLines<R> {
                 self.counted = counted_index.map(|index| bytes[index]);
             }
             let len = end_index.unwrap_or(bytes.len());
-            let taken = len + usize::from(end.is_some());
-            self.offset += taken as u64;
-            if taken == 0 || end.is_some() {
-                self.given = taken;
+            let consumed_len = len + usize::from(end.is_some());
+            self.offset += consumed_len as u64;
+            if consumed_len == 0 || end.is_some() {
+                self.given = consumed_len;
                 break (len, end);
             }
             self.line.extend_from_slice(bytes);
-            self.from.consume(taken);
+            self.from.consume(consumed_len);
         };
         if self.offset == offset {
             return Ok(None);

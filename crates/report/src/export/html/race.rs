@@ -114,21 +114,24 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
     let intervals = &map.intervals;
     let first = intervals.first()?.series;
     let unit = FigureScale::of_series(charts.run.clock(), first);
-    let drawn = |ticks: u64| unit.value(ticks);
+    let axis_value = |ticks: u64| unit.value(ticks);
     let last_offsets = || intervals.iter().map(|interval| interval.offsets.1);
     let last = last_offsets().max()?;
     let least = last_offsets().filter(|offset| *offset > 0).min()?;
     // Zero cannot be shown on a logarithmic scale, so offset 0 is drawn at the left edge.
-    let x = Scale::fitting((drawn(least) / 2.0, drawn(last)), (LEFT + 12.0, EDGE));
+    let x = Scale::fitting(
+        (axis_value(least) / 2.0, axis_value(last)),
+        (LEFT + 12.0, EDGE),
+    );
     let longest = intervals.iter().map(|interval| interval.latencies.1).max();
     let name = format!("Wake ({})", unit.name());
-    let (mut drawing, y) = Drawing::of_values(longest.map_or(0.0, drawn), &name);
+    let (mut drawing, y) = Drawing::of_values(longest.map_or(0.0, axis_value), &name);
     let label = format!("interrupt due after the call ({}){}", unit.name(), x.kind());
     drawing.bottom(&x, &label, x.ticks(78.0));
     for interval in intervals {
         let EndingStyle { class, meaning } = style(interval.ending);
-        let [from, to] = [interval.offsets.0, interval.offsets.1].map(drawn);
-        let [low, high] = [interval.latencies.0, interval.latencies.1].map(drawn);
+        let [from, to] = [interval.offsets.0, interval.offsets.1].map(axis_value);
+        let [low, high] = [interval.latencies.0, interval.latencies.1].map(axis_value);
         let description = format!(
             "{meaning}: interrupt due {from:.2} to {to:.2} {0} after the call, back {low:.2} to \
              {high:.2} {0} later",

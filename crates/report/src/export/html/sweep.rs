@@ -30,36 +30,37 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     let series = || points().flat_map(|point| &point.series);
     let unit = FigureScale::of_series(run.clock(), *series().next()?);
     let per = f64::from(amount.unit);
-    let drawn = |value: u64| value as f64 / per;
+    let axis_value = |value: u64| value as f64 / per;
     let (first, last) = (curve.points.first()?.value, curve.points.last()?.value);
-    let positive = drawn(points().find(|point| point.value > 0)?.value);
+    let positive = axis_value(points().find(|point| point.value > 0)?.value);
     // Zero cannot be shown on a logarithmic scale, so it is drawn at half the smallest value.
     let least = match first {
-        0 if drawn(last) / positive >= 20.0 => positive / 2.0,
-        first => drawn(first),
+        0 if axis_value(last) / positive >= 20.0 => positive / 2.0,
+        first => axis_value(first),
     };
-    let x = Scale::fitting((least, drawn(last)), (LEFT + 12.0, EDGE));
+    let x = Scale::fitting((least, axis_value(last)), (LEFT + 12.0, EDGE));
     let name = curve.metric.heading();
     let maximums = series().map(|series| series.series.summary.max);
     let highest = maximums.max().map_or(0.0, |figure| unit.value(figure));
     let heading = format!("{name} ({})", unit.name());
     let (mut drawing, y) = Drawing::of_values(highest, &heading);
     let marks = points().map(|point| {
-        let value = drawn(point.value);
+        let value = axis_value(point.value);
         (value, ((value * 100.0).round() / 100.0).to_string())
     });
     let label = format!("{}{}", amount.label, x.kind());
     drawing.bottom(&x, &label, x.spaced(marks));
     let fit = curve.growth(run.clock(), id);
     if let Some(fit) = &fit {
-        let value = |part| drawn(first) + drawn(last - first) * (f64::from(part) / 240.0).powi(3);
+        let value =
+            |part| axis_value(first) + axis_value(last - first) * (f64::from(part) / 240.0).powi(3);
         let line = (0..=240)
             .map(value)
             .map(|value| (value, unit.from_programs(fit.at(value * per))));
         drawing.fit(&x, &y, line);
     }
     for point in points() {
-        let left = x.at(drawn(point.value));
+        let left = x.at(axis_value(point.value));
         draw_point(&mut drawing, charts, point, unit, (left, &y));
     }
     let median = if is_queue {
