@@ -28,11 +28,13 @@ pub fn give_up(error: &dyn Display) -> ! {
     end_run(&ClosingLine::Incomplete(error))
 }
 
-pub fn accept<T>(result: Result<T, impl Display>, what: &str) -> T {
+/// Returns the value, or ends the run because the input `what` is invalid.
+pub fn or_refuse<T>(result: Result<T, impl Display>, what: &str) -> T {
     result.unwrap_or_else(|error| refuse_part(what, &error))
 }
 
-pub fn require<T>(result: Result<T, impl Display>, what: &str) -> T {
+/// Returns the value, or ends the run because of the fault `what` in the machine.
+pub fn or_give_up<T>(result: Result<T, impl Display>, what: &str) -> T {
     result.unwrap_or_else(|error| give_up_part(what, &error))
 }
 

@@ -27,8 +27,8 @@ impl WatchdogDriver {
         let registers = MappedRegisters::map(tables, description.registers())
             .map_err(|_| NoWatchdog::NotThere)?;
         let kind = description.kind;
-        let place = registers.region().base + u64::from(kind.identification());
-        let identification = probe::try_read_word(place).ok_or(NoWatchdog::NotThere)?;
+        let address = registers.region().base + u64::from(kind.identification());
+        let identification = probe::try_read_word(address).ok_or(NoWatchdog::NotThere)?;
         let driver = Driver::new(Mmio::new(registers), kind, identification, (least, hz))?;
         Ok(Self {
             description,

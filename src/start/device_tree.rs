@@ -180,9 +180,9 @@ fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<FoundTree
     let size = handoff::used_size(&header)? as u64;
     let region = Region { base, size };
     // If the list does not contain a tree, its memory may be used as working memory.
-    let Some(place) = loader_data::read_once(tables, region, handoff::device_tree)?? else {
+    let Some(offsets) = loader_data::read_once(tables, region, handoff::device_tree)?? else {
         return Ok(None);
     };
     let list = loader_data::map_for_good(tables, region)?;
-    Ok(list.get(place).map(|bytes| (bytes, region)))
+    Ok(list.get(offsets).map(|bytes| (bytes, region)))
 }

@@ -13,7 +13,7 @@ use suite::measure::{Counter, NoCpuOff};
 use crate::machine::boot_marks;
 use crate::machine::call::firmware;
 use crate::machine::cpu::registers;
-use crate::machine::ending::require;
+use crate::machine::ending::or_give_up;
 
 /// The firmware's answers to these queries.
 pub struct FirmwareAnswers {
@@ -36,7 +36,7 @@ pub struct FirmwareAnswers {
 impl FirmwareAnswers {
     /// Queries the firmware on `board`; `counter` is the counter that the payload uses.
     pub fn get(board: &Board<'_>, counter: Counter) -> Self {
-        let psci_version = require(
+        let psci_version = or_give_up(
             firmware::version().map_err(ReturnCode::from),
             "PSCI_VERSION: firmware returned ",
         );

@@ -19,7 +19,7 @@ use crate::machine::boot_marks;
 use crate::machine::call::conduit;
 use crate::machine::console::{self, Console, print_line, print_paragraph};
 use crate::machine::cpu::{instructions, registers};
-use crate::machine::ending::{self, accept, give_up, refuse};
+use crate::machine::ending::{self, give_up, or_refuse, refuse};
 use crate::machine::memory::loader_data;
 use crate::machine::memory::tables::TranslationTables;
 
@@ -113,7 +113,7 @@ fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
     } else {
         Plan::parse(board.bootargs)
     };
-    let plan = accept(parsed, "");
+    let plan = or_refuse(parsed, "");
     if !console::is_set() {
         // A measurement is pointless if its results cannot be printed.
         ending::finish();
@@ -160,14 +160,14 @@ fn run_with_tree(
     if let Some(damage) = damage {
         refuse_block(&damage);
     }
-    let board = accept(read, "device tree: ");
+    let board = or_refuse(read, "device tree: ");
     conduit::set_conduit(Some(board.conduit));
     let footprint = Footprint {
         image: layout::image(),
         tree: (!found.is_handed_over).then_some(found.region),
         boot_area,
     };
-    accept(board.check_footprint(&footprint), "device tree: ");
+    or_refuse(board.check_footprint(&footprint), "device tree: ");
     let plan = read_plan(&board, found.is_handed_over);
     boot_marks::reach(BootStage::Board);
     let (mut lead, run) = setup::prepare(

@@ -24,7 +24,7 @@ use crate::machine::call::call_path::CallPath;
 use crate::machine::call::overhead;
 use crate::machine::cpu::cache_lines::DirtyLines;
 use crate::machine::cpu::{cycle_counter, registers};
-use crate::machine::ending::{accept, give_up, refuse, require};
+use crate::machine::ending::{give_up, or_give_up, or_refuse, refuse};
 use crate::machine::gic::controller::GicDriver;
 use crate::machine::gic::its::ItsDriver;
 use crate::machine::memory::stacks::CpuStack;
@@ -123,7 +123,7 @@ fn find_lead(cpus: &[Cpu]) -> CpuIndex {
     let own = registers::mpidr();
     let lead = cpus.iter().position(|cpu| cpu.mpidr == own);
     match lead {
-        Some(place) => CpuIndex::new(place),
+        Some(index) => CpuIndex::new(index),
         None => refuse(&format_args!(
             "device tree: no cpu node has the boot CPU's reg, {own}"
         )),
@@ -144,7 +144,7 @@ fn head(board: &Board<'_>, labels: LabelSource) -> Head {
 fn check_redistributors(parts: &RoundParts) {
     for channel in parts.channels {
         let found = parts.waiter.gic.check_redistributor(&channel.gic);
-        accept(found, &format!("device tree: CPU {}: ", channel.mpidr()));
+        or_refuse(found, &format!("device tree: CPU {}: ", channel.mpidr()));
     }
 }
 
@@ -154,7 +154,7 @@ fn list<T>(len: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
 
 fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
     let listed = board.cpus(registers::mpidr_counts_threads());
-    let (labels, cpus) = accept(listed, "device tree: ");
+    let (labels, cpus) = or_refuse(listed, "device tree: ");
     (cpus.leak(), labels)
 }
 
@@ -166,11 +166,11 @@ fn channels(
     needs: &Needs,
 ) -> &'static [CpuChannel] {
     let mut tallies = list(needs.tallies, |_| Tally::default()).iter_mut();
-    list(cpus.len(), |place| {
-        let stack = require(CpuStack::map(tables, &mut memory.stacks), UNMAPPED);
+    list(cpus.len(), |index| {
+        let stack = or_give_up(CpuStack::map(tables, &mut memory.stacks), UNMAPPED);
         let buffer = StressBuffer::new(memory.buffers.split_off(needs.buffer));
-        let cpu = CpuIndex::new(place);
-        CpuChannel::new(cpu, cpus[place].mpidr, stack, buffer, tallies.next())
+        let cpu = CpuIndex::new(index);
+        CpuChannel::new(cpu, cpus[index].mpidr, stack, buffer, tallies.next())
     })
 }
 
@@ -189,12 +189,12 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> 
             path.counter().name()
         ));
     };
-    let gic = accept(
+    let gic = or_refuse(
         GicDriver::new(tables, board.gic.as_ref()),
         "device tree: the GIC's registers: ",
     );
-    require(gic.init_distributor(), "GIC: ");
-    require(gic.silence_spis(), "GIC: ");
+    or_give_up(gic.init_distributor(), "GIC: ");
+    or_give_up(gic.silence_spis(), "GIC: ");
     let clock = Clock {
         hz: board
             .counter_frequency
@@ -235,7 +235,7 @@ fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     channel::publish(parts.channels, parts.lead);
     let channel = &parts.channels[parts.lead.index()];
     let own = Participant { channel, parts };
-    require(own.set_up(), &format!("CPU {}: ", channel.mpidr()));
+    or_give_up(own.set_up(), &format!("CPU {}: ", channel.mpidr()));
     boot_marks::reach(BootStage::Gic);
     own
 }

@@ -11,7 +11,7 @@ use suite::measure::Tally;
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::{exception, layout};
-use crate::machine::ending::{accept, give_up, refuse, require};
+use crate::machine::ending::{give_up, or_give_up, or_refuse, refuse};
 use crate::machine::memory::mmio::MappedRegisters;
 use crate::machine::memory::stacks;
 use crate::machine::memory::tables::{BLOCK, PAGE, Pages, TranslationTables};
@@ -37,7 +37,7 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     for (name, region) in board.devices() {
         exception::register_device_name(name, region);
         let what = format!("device tree: the {name} at {:#x}: ", region.base);
-        accept(MappedRegisters::map(tables, region), &what);
+        or_refuse(MappedRegisters::map(tables, region), &what);
     }
 }
 
@@ -101,12 +101,12 @@ pub fn find(
     let [_, boot_area] = used;
     let near = boot_area.end();
     let found = free_memory::find(&board.memory, &taken, near, size_with_tables);
-    let mut room = accept(found, "");
+    let mut room = or_refuse(found, "");
     // The first pages contain the translation tables for the rest.
     let pool = Pages::map(tables, room.split_off(pool_pages * PAGE));
-    tables.set_pool(require(pool, UNMAPPED));
+    tables.set_pool(or_give_up(pool, UNMAPPED));
     let stacks = room.split_off(cpus * stacks::BYTES_PER_CPU);
-    let mut pages = require(Pages::map(tables, room), UNMAPPED);
+    let mut pages = or_give_up(Pages::map(tables, room), UNMAPPED);
     let buffers = pages.split_off(needs.buffer * cpus);
     HEAP.add(pages.into_bytes());
     WorkingMemory { buffers, stacks }

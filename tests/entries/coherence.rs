@@ -349,7 +349,7 @@ fn mutations_are_found() {
     // Load the channel before the caches are on.
     for entry in ["secondary_entry", "wake_entry"] {
         let at = places(entry, &call("cpu_setup"))[0];
-        let to = code.symbol("find_slot");
+        let to = code.symbol("find_channel");
         let early = 0x9400_0000 | ((to.wrapping_sub(at) >> 2) as u32 & 0x3ff_ffff);
         let faults = again(&code.with(at, &[early]), &image, entry).faults;
         assert!(faults.contains(&NotCleaned), "{entry}: {faults:?}");

@@ -76,7 +76,7 @@ pub fn run_all<M: Machine>(
         records.scenario(out, &group)?;
         summary.add(&run, &group);
         drop(group);
-        heap.release();
+        heap.assert_all_freed();
     }
     for (index, cpu) in CpuIndex::all(run.cpus.len()).zip(&mut run.cpus) {
         cpu.identity = machine.identity(index);

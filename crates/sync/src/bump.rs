@@ -107,12 +107,12 @@ mod tests {
     }
 
     /// Allocates 16-byte blocks and checks their addresses.
-    fn take<const N: usize>(bump: &mut Bump, places: [usize; N]) {
-        assert_eq!(places.map(|_| bump.take(16, 1)), places.map(Some));
+    fn take<const N: usize>(bump: &mut Bump, addresses: [usize; N]) {
+        assert_eq!(addresses.map(|_| bump.take(16, 1)), addresses.map(Some));
     }
 
-    fn free<const N: usize>(bump: &mut Bump, places: [usize; N]) {
-        places.into_iter().for_each(|at| bump.free(at, 16));
+    fn free<const N: usize>(bump: &mut Bump, addresses: [usize; N]) {
+        addresses.into_iter().for_each(|at| bump.free(at, 16));
     }
 
     #[test]

@@ -10,21 +10,21 @@ use std::sync::Mutex;
 use loom::cell::UnsafeCell;
 
 /// The line and column of an access.
-pub type AccessPlace = (u32, u32);
+pub type AccessLocation = (u32, u32);
 
 /// The accesses executed with a non-relaxed ordering.
-static ORDERED: Mutex<BTreeSet<AccessPlace>> = Mutex::new(BTreeSet::new());
+static ORDERED: Mutex<BTreeSet<AccessLocation>> = Mutex::new(BTreeSet::new());
 /// The access whose ordering is weakened to relaxed.
-static WEAKENED: Mutex<Option<AccessPlace>> = Mutex::new(None);
+static WEAKENED: Mutex<Option<AccessLocation>> = Mutex::new(None);
 
 /// Returns the accesses in `handover.rs` that were executed with a non-relaxed ordering.
-pub fn ordered_places() -> BTreeSet<AccessPlace> {
+pub fn ordered_locations() -> BTreeSet<AccessLocation> {
     ORDERED.lock().expect("no panic while locked").clone()
 }
 
-/// Weakens the ordering at `place` to relaxed, for the rest of this process.
-pub fn weaken(place: AccessPlace) {
-    *WEAKENED.lock().expect("no panic while locked") = Some(place);
+/// Weakens the ordering at `location` to relaxed, for the rest of this process.
+pub fn weaken(location: AccessLocation) {
+    *WEAKENED.lock().expect("no panic while locked") = Some(location);
 }
 
 /// Returns the ordering to use for an access by the code that called the atomic's method.
@@ -34,9 +34,12 @@ fn effective(ordering: Ordering) -> Ordering {
         return ordering;
     }
     let caller = Location::caller();
-    let place = (caller.line(), caller.column());
-    ORDERED.lock().expect("no panic while locked").insert(place);
-    let is_weakened = *WEAKENED.lock().expect("no panic while locked") == Some(place);
+    let location = (caller.line(), caller.column());
+    ORDERED
+        .lock()
+        .expect("no panic while locked")
+        .insert(location);
+    let is_weakened = *WEAKENED.lock().expect("no panic while locked") == Some(location);
     if is_weakened {
         Ordering::Relaxed
     } else {
@@ -121,7 +124,7 @@ impl<T> SharedCell<T> {
         T: Copy,
     {
         // SAFETY: loom fails the test if another thread reads or writes at the same time.
-        self.0.with_mut(|place| unsafe { *place = value });
+        self.0.with_mut(|value_ptr| unsafe { *value_ptr = value });
     }
 
     /// Returns a reference to the value.
@@ -131,6 +134,6 @@ impl<T> SharedCell<T> {
     #[expect(clippy::mut_from_ref, reason = "as in cells.rs")]
     pub unsafe fn as_mut(&self) -> &mut T {
         // SAFETY: the tests never hold a reference for longer than one statement.
-        self.0.with_mut(|place| unsafe { &mut *place })
+        self.0.with_mut(|value_ptr| unsafe { &mut *value_ptr })
     }
 }

@@ -75,7 +75,7 @@ impl Heap {
         self.state.store(FREE, Ordering::Relaxed);
     }
 
-    /// Sets a mark; [`Self::release`] checks that all later blocks have been freed.
+    /// Sets a mark; [`Self::assert_all_freed`] checks that all later blocks have been freed.
     pub fn mark(&self) {
         self.with_region(Bump::mark);
     }
@@ -84,7 +84,7 @@ impl Heap {
     ///
     /// # Panics
     /// Panics if a block is still in use.
-    pub fn release(&self) {
+    pub fn assert_all_freed(&self) {
         let live = self.with_region(|region| region.live());
         assert!(live == 0, "heap: a scenario did not free {live} blocks");
     }

@@ -46,11 +46,11 @@ fn forbidden_uses_panic_with_a_message() {
     heap.mark();
     let later = block_of(&heap);
     assert_eq!(fails(&heap), "heap: 64 bytes requested, 32 free");
-    let live = panic_of(|| heap.release());
+    let live = panic_of(|| heap.assert_all_freed());
     assert_eq!(live, "heap: a scenario did not free 1 blocks");
     free(&heap, block);
     free(&heap, later);
-    heap.release();
+    heap.assert_all_freed();
     let not_lead = fails(&Heap::new(|| false));
     assert_eq!(not_lead, "heap: used by a CPU that is not the lead");
 }

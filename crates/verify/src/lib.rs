@@ -18,7 +18,7 @@ use std::process::Command;
 
 use loom::sync::Arc;
 use loom::thread;
-use sync::cells::{self, AccessPlace};
+use sync::cells::{self, AccessLocation};
 
 /// The number of consecutive orders. The second order reuses the state left behind by the first.
 const ORDERS: u64 = 2;
@@ -109,19 +109,19 @@ fn dismissed_cpu_did_its_order_or_stops() {
 }
 
 /// Returns true if a child process, in which loom may abort, detects the weakened ordering at
-/// `place`.
-fn is_noticed(place: AccessPlace) -> bool {
+/// `location`.
+fn is_noticed(location: AccessLocation) -> bool {
     let program = env::current_exe().expect("this program");
     let mut command = Command::new(program);
     command.args(["--exact", "tests_notice_each_ordering_that_messages_need"]);
-    command.env(PLACE, format!("{} {}", place.0, place.1));
+    command.env(PLACE, format!("{} {}", location.0, location.1));
     !command.output().expect("it runs").status.success()
 }
 
 #[test]
 fn tests_notice_each_ordering_that_messages_need() {
-    if let Ok(place) = env::var(PLACE) {
-        let (line, column) = place.split_once(' ').expect("two numbers");
+    if let Ok(location) = env::var(PLACE) {
+        let (line, column) = location.split_once(' ').expect("two numbers");
         let number = |digits: &str| digits.parse().expect("a number");
         cells::weaken((number(line), number(column)));
         explore(exchange);
@@ -134,9 +134,9 @@ fn tests_notice_each_ordering_that_messages_need() {
     assert!(!is_noticed((0, 0)));
 
     let source: Vec<&str> = include_str!("../../sync/src/handover.rs").lines().collect();
-    let noticed: BTreeSet<&str> = cells::ordered_places()
+    let noticed: BTreeSet<&str> = cells::ordered_locations()
         .into_iter()
-        .filter(|place| is_noticed(*place))
+        .filter(|location| is_noticed(*location))
         .map(|(line, _)| source[line as usize - 1].trim())
         .collect();
     assert_eq!(noticed, BTreeSet::from(NEEDED));

@@ -389,7 +389,7 @@ secondary_entry:
 2:  msr     daifset, #0xf
     mov     x21, x0
     bl      cpu_setup                   // MMU and caches on
-    bl      find_slot                   // x0
+    bl      find_channel                // x0
     cbz     x0, halt                    // not a CPU that was turned on
     ldr     x9, [x0, #{CHANNEL_STACK}]
     mov     sp, x9
@@ -421,7 +421,7 @@ wake_entry:
 2:  msr     daifset, #0xf
     mov     x21, x0
     bl      cpu_setup                   // MMU and caches on
-    bl      find_slot                   // x0
+    bl      find_channel                // x0
     cbz     x0, halt                    // not a CPU that was suspended
     ldr     x9, [x0, #{CHANNEL_CONTEXT}]
     cmp     x9, x21
@@ -440,16 +440,16 @@ wake_entry:
 // Finds this CPU's channel by MPIDR, and stores the channel's address in TPIDR (vectors.S).
 // Out: x0 = the channel, or 0. Uses x9 to x13.
 // ---------------------------------------------------------------------------
-    .section .data.slot_directory, "aw"
+    .section .data.channel_directory, "aw"
     .balign 16
-    .global slot_directory
-slot_directory:
+    .global channel_directory
+channel_directory:
     .quad   0, 0                        // the first channel, the end of the last one
 
     .section .text.entry, "ax"
-find_slot:
-    adrp    x9, slot_directory
-    add     x9, x9, :lo12:slot_directory
+find_channel:
+    adrp    x9, channel_directory
+    add     x9, x9, :lo12:channel_directory
     ldp     x0, x10, [x9]
     mrs     x11, mpidr_el1
     mov     x12, #0xffffff              // Aff2, Aff1, Aff0

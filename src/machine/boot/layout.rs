@@ -26,7 +26,7 @@ unsafe extern "C" {
     static __image_end: u8;
     static root_table: u64;
     /// The start address of the channels, and the address just past the last one.
-    static mut slot_directory: [u64; 2];
+    static mut channel_directory: [u64; 2];
 }
 
 /// Returns the address at which a CPU starts after CPU_ON.
@@ -47,7 +47,7 @@ pub fn image() -> Region {
 pub fn set_channel_directory(first: u64, end: u64) {
     // SAFETY: boot.S reserves this aligned pair of words for the directory. The lead stores them
     // once, before it turns on any CPU that could load them.
-    unsafe { slot_directory = [first, end] };
+    unsafe { channel_directory = [first, end] };
 }
 
 pub fn root_table_address() -> u64 {

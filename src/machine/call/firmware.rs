@@ -119,11 +119,11 @@ pub fn has_statistics() -> bool {
 /// down.
 pub fn read_statistics(own: Mpidr, ladder: &Ladder) -> Statistics {
     let mut statistics = Statistics::default();
-    for (place, rung) in ladder.rungs() {
+    for (index, rung) in ladder.rungs() {
         let arguments = [own.number(), u64::from(rung.state), 0];
         let read = |function| call(function, arguments)[0];
-        statistics.counts[place] = read(psci::PSCI_STAT_COUNT_64);
-        statistics.residencies[place] = read(psci::PSCI_STAT_RESIDENCY_64);
+        statistics.counts[index] = read(psci::PSCI_STAT_COUNT_64);
+        statistics.residencies[index] = read(psci::PSCI_STAT_RESIDENCY_64);
     }
     statistics
 }

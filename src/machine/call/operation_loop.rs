@@ -164,9 +164,11 @@ fn find_loop(operation: Operation, parts: &LoopParts<'_>) -> Option<(Body, [u64;
 
 /// Repeats an operation `count` times, starting at `start`.
 pub fn repeat(
-    (operation, count): (Operation, u32),
+    operation: Operation,
+    count: u32,
+    start: u64,
     parts: &LoopParts<'_>,
-    (start, outcome): (u64, Outcome),
+    outcome: Outcome,
 ) -> Outcome {
     let waiter = parts.waiter;
     let path = waiter.path;

@@ -151,7 +151,7 @@ impl GicDriver {
     /// up. Only the lead calls this. Returns false if the SPI cannot be enabled.
     pub fn enable_spi(&self, intid: IntId, own: &GicCpu) -> bool {
         let target = match self {
-            Self::V2(_) => SpiTarget::List(own.place.load(Ordering::Relaxed) as u8),
+            Self::V2(_) => SpiTarget::List(own.redistributor_or_bit.load(Ordering::Relaxed) as u8),
             _ => SpiTarget::Affinity(own.mpidr),
         };
         let enable = |mut bus| spi::enable(&mut bus, intid, target, PRIORITY);

@@ -14,7 +14,7 @@ pub struct GicCpu {
     pub mpidr: Mpidr,
     /// GICv3: the address of the CPU's redistributor, or 0 until it is found. GICv2: the CPU's bit
     /// in target lists.
-    pub place: AtomicU64,
+    pub redistributor_or_bit: AtomicU64,
     /// Set when the CPU has stopped napping and can no longer lose an SGI. Cleared when the other CPU
     /// of its pair has seen it.
     pub awaits_sgi: AtomicBool,

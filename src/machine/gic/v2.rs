@@ -47,7 +47,8 @@ impl GicV2Driver {
     pub fn init_cpu(&self, own: &GicCpu, enabled: u32) -> Result<(), GicError> {
         let gicd = &mut self.distributor();
         let bit = gicv2::set_up_private_interrupts(gicd, enabled, PRIORITY);
-        own.place.store(bit.into(), Ordering::Release);
+        own.redistributor_or_bit
+            .store(bit.into(), Ordering::Release);
         gicv2::enable_cpu_interface(&mut self.cpu_interface());
         Ok(())
     }
@@ -58,7 +59,7 @@ impl GicV2Driver {
 
     /// Sends the wake-up SGI to several CPUs with one write: GICD_SGIR has a bit for each CPU.
     pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
-        let bits = targets.map(|target| target.place.load(Ordering::Acquire) as u8);
+        let bits = targets.map(|target| target.redistributor_or_bit.load(Ordering::Acquire) as u8);
         let list = bits.fold(0, |list, bit| list | bit);
         gicv2::send_sgi(&mut self.distributor(), list, WAKE_SGI);
     }
@@ -66,7 +67,7 @@ impl GicV2Driver {
     /// Returns the value that sends an SGI to the other CPU, or to the CPU itself if it is None,
     /// and the addresses of GICD_SGIR and GICC_IAR.
     pub fn loop_sgi(&self, _: &GicCpu, other: Option<&GicCpu>) -> Option<[u64; 3]> {
-        let list = |other: &GicCpu| other.place.load(Ordering::Acquire) as u8;
+        let list = |other: &GicCpu| other.redistributor_or_bit.load(Ordering::Acquire) as u8;
         let value = match other {
             Some(other) => gicv2::sgi_to(list(other), WAKE_SGI),
             None => gicv2::own_sgi(WAKE_SGI),

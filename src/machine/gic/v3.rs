@@ -98,10 +98,10 @@ impl GicV3Driver {
 
     /// Returns the address of a CPU's redistributor. Any CPU may call this function.
     pub fn locate(&self, cpu: &GicCpu) -> Result<u64, GicError> {
-        match cpu.place.load(Ordering::Relaxed) {
+        match cpu.redistributor_or_bit.load(Ordering::Relaxed) {
             0 => {
                 let found = self.find(cpu.mpidr)?;
-                cpu.place.store(found, Ordering::Relaxed);
+                cpu.redistributor_or_bit.store(found, Ordering::Relaxed);
                 Ok(found)
             }
             found => Ok(found),

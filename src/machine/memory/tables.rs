@@ -35,6 +35,13 @@ const TABLE: u64 = 0b11;
 
 const READ_ONLY: u64 = 1 << 7;
 
+/// Where the descriptor for a page is.
+struct DescriptorLocation {
+    address: u64,
+    /// The level of its table.
+    level: u32,
+}
+
 /// The low bits of a descriptor for memory that is never written to.
 const CONSTANT: u64 = PAGE_NORMAL | READ_ONLY;
 
@@ -135,24 +142,26 @@ impl TranslationTables {
         Ok(())
     }
 
-    /// Returns the address of the first descriptor for `page` that does not point to a table, and
-    /// its level.
-    fn walk(&self, page: u64) -> (u64, u32) {
+    /// Finds the first descriptor for `page` that does not point to a table.
+    fn walk(&self, page: u64) -> DescriptorLocation {
         let mut table = self.root;
         for level in 0..3 {
-            let entry = entry(table, page, level);
-            let descriptor = read(entry);
+            let address = entry(table, page, level);
+            let descriptor = read(address);
             if descriptor & TABLE != TABLE {
-                return (entry, level);
+                return DescriptorLocation { address, level };
             }
             table = descriptor & ADDRESS;
         }
-        (entry(table, page, 3), 3)
+        DescriptorLocation {
+            address: entry(table, page, 3),
+            level: 3,
+        }
     }
 
     /// Returns the descriptor for the page or its block; bit 0 is clear if it is unmapped.
     fn descriptor(&self, page: u64) -> u64 {
-        read(self.walk(page).0)
+        read(self.walk(page).address)
     }
 
     /// Maps all pages that overlap `region`. These pages must not be mapped already, because a
@@ -181,7 +190,7 @@ impl TranslationTables {
     }
 
     fn unmap_page(&mut self, page: u64) {
-        let (entry, _) = self.walk(page);
+        let entry = self.walk(page).address;
         if read(entry) & 1 == 0 {
             return;
         }
@@ -203,15 +212,19 @@ impl TranslationTables {
     /// of bytes mapped, starting at `page`.
     fn map_page_or_block(&mut self, page: u64, bits: u64, block: bool) -> Result<u64, MapError> {
         let last = if block { 2 } else { 3 };
-        let (mut entry, mut level) = self.walk(page);
-        while level < last && read(entry) & 1 == 0 {
+        let mut found = self.walk(page);
+        while found.level < last && read(found.address) & 1 == 0 {
             if self.next >= self.end {
                 return Err(MapError::OutOfTables);
             }
-            write(entry, self.next | TABLE);
+            write(found.address, self.next | TABLE);
             self.next += PAGE;
-            (entry, level) = self.walk(page);
+            found = self.walk(page);
         }
+        let DescriptorLocation {
+            address: entry,
+            level,
+        } = found;
         let (size, low_bits) = match level {
             3 => (PAGE, bits),
             _ => (BLOCK, bits & !NO_BLOCK),

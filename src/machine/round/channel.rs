@@ -58,7 +58,7 @@ impl CpuChannel {
             index,
             gic: GicCpu {
                 mpidr,
-                place: AtomicU64::new(0),
+                redistributor_or_bit: AtomicU64::new(0),
                 awaits_sgi: AtomicBool::new(false),
             },
             stress_buffer,

@@ -181,7 +181,7 @@ impl Participant {
                 pmf: self.parts.pmf,
                 its: self.parts.its.as_ref().ok(),
             };
-            return operation_loop::repeat((operation, count), &parts, (start, outcome));
+            return operation_loop::repeat(operation, count, start, &parts, outcome);
         }
         waiter.path.spin_until(start);
         if order.action.turns_off() {

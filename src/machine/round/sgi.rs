@@ -37,9 +37,9 @@ impl Participant {
                 interval,
             } => {
                 let first = waiter.now();
-                for (place, target) in self.sleeping_cpus(includes_lead).enumerate() {
+                for (index, target) in self.sleeping_cpus(includes_lead).enumerate() {
                     if interval > 0 {
-                        waiter.sleep_until(first + place as u64 * interval);
+                        waiter.sleep_until(first + index as u64 * interval);
                     }
                     self.wake(target);
                 }

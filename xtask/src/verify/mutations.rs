@@ -115,13 +115,13 @@ pub const ALL: &[Mutation] = &[
     Mutation {
         at: "secondary_entry",
         name: "channel loaded before the caches are on, at CPU_ON",
-        change: ImageChange::Swap("cpu_setup", "find_slot"),
+        change: ImageChange::Swap("cpu_setup", "find_channel"),
         killer: Killer::Checker("NotCleaned"),
     },
     Mutation {
         at: "wake_entry",
         name: "channel loaded before the caches are on, at a wake-up",
-        change: ImageChange::Swap("cpu_setup", "find_slot"),
+        change: ImageChange::Swap("cpu_setup", "find_channel"),
         killer: Killer::Checker("NotCleaned"),
     },
     Mutation {

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_indices_are_in_order_and_keep_their_places() {
+    fn all_indices_are_in_order_and_keep_their_values() {
         let all: std::vec::Vec<_> = CpuIndex::all(CPU_MAX).collect();
         assert!(all.is_sorted() && all.iter().map(|cpu| cpu.index()).eq(0..CPU_MAX));
         assert_eq!(all.last(), Some(&CpuIndex::new(CPU_MAX - 1)));

@@ -93,11 +93,11 @@ pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
     let mut states = IdleStates::default();
     // The nodes of each usable state.
     let mut members: Vec<NodeSet> = Vec::with_capacity(IDLE_STATES_MAX);
-    for (place, state) in nodes.iter().enumerate() {
+    for (node_index, state) in nodes.iter().enumerate() {
         if state.left_out().is_none() {
-            let index = add(&mut states.usable, state.node)?;
+            let usable_index = add(&mut states.usable, state.node)?;
             members.resize(states.usable.len(), 0);
-            members[index] |= 1 << place;
+            members[usable_index] |= 1 << node_index;
         }
     }
     let depths: Vec<_> = nodes.iter().map(depth).collect();
@@ -106,7 +106,7 @@ pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
         state.deeper_than = idle_order::shallower(&nodes, *own, &members);
         state.is_on_all_cpus = lists.iter().all(|list| list & own != 0);
     }
-    for (place, state) in nodes.iter().enumerate() {
+    for (node_index, state) in nodes.iter().enumerate() {
         let Some(reason) = state.left_out() else {
             continue;
         };
@@ -118,8 +118,8 @@ pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<IdleStates<'t>> {
             name: state.node.name_text(),
             reason,
             level: level(state),
-            deeper_than: idle_order::shallower(&nodes, 1 << place, &members),
-            shallower_than: idle_order::deeper(&nodes, 1 << place, &members),
+            deeper_than: idle_order::shallower(&nodes, 1 << node_index, &members),
+            shallower_than: idle_order::deeper(&nodes, 1 << node_index, &members),
         });
     }
     Ok(states)

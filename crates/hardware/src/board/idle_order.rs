@@ -102,15 +102,15 @@ pub(super) struct Depth {
 /// cluster's retention state can be faster than a core's power-down state.
 pub(super) fn check_levels(nodes: &[StateNode<'_>], depths: &[Option<Depth>]) -> Result<()> {
     let known = || {
-        let places = depths.iter().enumerate();
-        places.filter_map(|(place, depth)| Some((place, (*depth)?)))
+        let depths = depths.iter().enumerate();
+        depths.filter_map(|(index, depth)| Some((index, (*depth)?)))
     };
     for (low, low_depth) in known() {
         for (high, high_depth) in known() {
             let is_lower = low_depth.level < high_depth.level
                 && low_depth.is_powerdown == high_depth.is_powerdown;
             let are_comparable = by_lists(nodes, low, high).is_some();
-            let [low, high] = [low, high].map(|place| nodes[place].node);
+            let [low, high] = [low, high].map(|index| nodes[index].node);
             if is_lower && are_comparable && by_durations(low, high) == Some(Ordering::Greater) {
                 return Err(wrong_level(low, high));
             }
@@ -147,7 +147,7 @@ fn comparable(
 }
 
 fn members(set: NodeSet) -> impl Iterator<Item = usize> {
-    (0..NodeSet::BITS as usize).filter(move |place| set >> place & 1 != 0)
+    (0..NodeSet::BITS as usize).filter(move |index| set >> index & 1 != 0)
 }
 
 /// Compares the positions of two nodes in the CPUs' lists. `Equal` if the lists contradict each

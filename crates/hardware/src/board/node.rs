@@ -213,11 +213,11 @@ impl<'t> Node<'t> {
     /// Returns the index of the first `compatible` string that appears in `names`, a
     /// space-separated list.
     pub fn compatible_with(self, names: &str) -> Option<usize> {
-        let place = |string: &[u8]| {
+        let index_in_names = |string: &[u8]| {
             let mut known = names.split(' ');
             known.position(|name| name.as_bytes() == string)
         };
-        self.compatible().find_map(place)
+        self.compatible().find_map(index_in_names)
     }
 
     /// Returns the path, or "..." and the end of the path if it is longer than [`PATH_MAX`] bytes.

@@ -190,8 +190,8 @@ fn note_entry<'t>(
     let known = nodes
         .iter()
         .position(|state| state.phandle == Some(phandle));
-    let place = match known {
-        Some(place) => place,
+    let index = match known {
+        Some(index) => index,
         None => {
             let found = Node::with_phandle(lister.fdt, phandle);
             let mut state = StateNode::new(found.unwrap_or(lister), Some(phandle));
@@ -202,9 +202,9 @@ fn note_entry<'t>(
             nodes.len() - 1
         }
     };
-    let state = &mut nodes[place];
+    let state = &mut nodes[index];
     state.is_listed = true;
-    state.after |= *before & !(1 << place);
-    *before |= 1 << place;
+    state.after |= *before & !(1 << index);
+    *before |= 1 << index;
     Ok(())
 }

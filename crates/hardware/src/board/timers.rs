@@ -105,7 +105,7 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
             Some(names) => names.next(),
         };
         let known = NAMES.iter().position(|name| Some(*name) == its_name);
-        let slot = match known {
+        let ppi = match known {
             Some(1) => &mut ppis.physical,
             Some(2) => &mut ppis.virtual_,
             Some(3) => &mut ppis.hypervisor,
@@ -120,7 +120,7 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
         } else if kind != IntId::TYPE_PPI {
             (kind, "interrupt type 1 (PPI)")
         } else if let Some(intid) = IntId::from_ppi(number) {
-            *slot = Some(intid);
+            *ppi = Some(intid);
             continue;
         } else {
             (number, "a PPI from 0 to 15")

@@ -99,7 +99,7 @@ impl TreeConsole {
         let located = locate(tree);
         Ok(Self {
             by: located.as_ref().ok().map(|(_, by)| *by),
-            uart: located.and_then(|(place, _)| place.uart()),
+            uart: located.and_then(|(location, _)| location.uart()),
             conduit: super::psci_node::conduit(tree),
         })
     }
@@ -107,12 +107,12 @@ impl TreeConsole {
 
 /// Reads the console UART, and returns it with what specifies it.
 pub(crate) fn console(tree: Fdt<'_>) -> Result<(Uart, ConsoleSource)> {
-    let (place, by) = locate(tree)?;
-    Ok((place.uart()?, by))
+    let (location, by) = locate(tree)?;
+    Ok((location.uart()?, by))
 }
 
 /// A UART before its node has been read.
-enum Place<'t> {
+enum UartLocation<'t> {
     /// A node, which must not be disabled.
     Enabled(Node<'t>),
     /// A node of a UART that works although the node may be disabled.
@@ -121,7 +121,7 @@ enum Place<'t> {
     Registers(Uart),
 }
 
-impl Place<'_> {
+impl UartLocation<'_> {
     fn uart(self) -> Result<Uart> {
         match self {
             Self::Enabled(node) => {
@@ -191,7 +191,7 @@ fn read(node: Node<'_>) -> Result<Uart> {
 }
 
 /// Finds a UART, or returns `None` if the tree does not specify it in this way.
-type Source = for<'t> fn(Fdt<'t>) -> Result<Option<Place<'t>>>;
+type Source = for<'t> fn(Fdt<'t>) -> Result<Option<UartLocation<'t>>>;
 
 /// The properties that specify the console, in order.
 const SOURCES: [(Source, ConsoleSource); 6] = [
@@ -204,11 +204,11 @@ const SOURCES: [(Source, ConsoleSource); 6] = [
 ];
 
 /// Returns the console and what specifies it.
-fn locate<'t>(tree: Fdt<'t>) -> Result<(Place<'t>, ConsoleSource)> {
+fn locate<'t>(tree: Fdt<'t>) -> Result<(UartLocation<'t>, ConsoleSource)> {
     let mut wrong = None;
     for (find, by) in SOURCES {
         match find(tree) {
-            Ok(Some(place)) => return Ok((place, by)),
+            Ok(Some(location)) => return Ok((location, by)),
             Ok(None) => {}
             Err(error) => wrong = wrong.or(Some(error)),
         }
@@ -219,7 +219,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Place<'t>, ConsoleSource)> {
     }
     let why = match reference::resolve(tree, "serial0")? {
         Some(node) if disabled(node).is_none() => {
-            return Ok((Place::Enabled(node), ConsoleSource::Serial0));
+            return Ok((UartLocation::Enabled(node), ConsoleSource::Serial0));
         }
         Some(_) => "alias serial0 is disabled",
         None => "no alias serial0",
@@ -229,20 +229,20 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Place<'t>, ConsoleSource)> {
     )))
 }
 
-fn by_stdout_path<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
-    Ok(reference::in_chosen(tree, "stdout-path")?.map(Place::Enabled))
+fn by_stdout_path<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
+    Ok(reference::in_chosen(tree, "stdout-path")?.map(UartLocation::Enabled))
 }
 
-fn by_linux_stdout_path<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
-    Ok(reference::in_chosen(tree, "linux,stdout-path")?.map(Place::Enabled))
+fn by_linux_stdout_path<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
+    Ok(reference::in_chosen(tree, "linux,stdout-path")?.map(UartLocation::Enabled))
 }
 
-fn by_zephyr_console<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
-    Ok(reference::in_chosen(tree, "zephyr,console")?.map(Place::Enabled))
+fn by_zephyr_console<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
+    Ok(reference::in_chosen(tree, "zephyr,console")?.map(UartLocation::Enabled))
 }
 
 /// The UART of Rockchip's FIQ debugger, whose node is disabled so that no other driver uses it.
-fn by_fiq_debugger<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
+fn by_fiq_debugger<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
     const ID: &str = "rockchip,serial-id";
     let Some(node) = find_compatible(tree, "rockchip,fiq-debugger") else {
         return Ok(None);
@@ -254,19 +254,19 @@ fn by_fiq_debugger<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
     let uart = reference::resolve(tree, &format!("serial{id}"))?;
     let missing = || node.error(ID, format_args!("no UART has the alias serial{id}"));
     uart.ok_or_else(missing)
-        .map(|uart| Some(Place::Working(uart)))
+        .map(|uart| Some(UartLocation::Working(uart)))
 }
 
 /// The first `earlycon=` with an address. Linux uses such a UART whether or not its node is
 /// disabled.
-fn by_earlycon<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
+fn by_earlycon<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
     let mut values = bootargs(tree, "earlycon");
     let found = values.find_map(|value| by_address(tree, "earlycon", value).transpose());
     found.transpose()
 }
 
 /// The last `console=` that specifies a UART. Linux uses the last one for `/dev/console`.
-fn by_console<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
+fn by_console<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
     let mut last = Ok(None);
     for value in bootargs(tree, "console") {
         let found = match terminal(value) {
@@ -276,7 +276,7 @@ fn by_console<'t>(tree: Fdt<'t>) -> Result<Option<Place<'t>>> {
         match found {
             Ok(None) => {}
             Ok(some) => last = Ok(some),
-            Err(error) => last = last.and_then(|place| place.map(Some).ok_or(error)),
+            Err(error) => last = last.and_then(|location| location.map(Some).ok_or(error)),
         }
     }
     last
@@ -308,7 +308,7 @@ fn terminal(value: &str) -> Option<(&str, u32)> {
 }
 
 /// Finds the UART of a terminal: Linux numbers UARTs by their aliases.
-fn by_alias<'t>(tree: Fdt<'t>, value: &str, driver: &str, line: u32) -> Result<Place<'t>> {
+fn by_alias<'t>(tree: Fdt<'t>, value: &str, driver: &str, line: u32) -> Result<UartLocation<'t>> {
     let wrong = |what: &str| wrong_word(tree, "console", value, what);
     let Some(node) = reference::resolve(tree, &format!("serial{line}"))? else {
         return Err(wrong(&format!("no UART has the alias serial{line}")));
@@ -321,13 +321,13 @@ fn by_alias<'t>(tree: Fdt<'t>, value: &str, driver: &str, line: u32) -> Result<P
     }
     match disabled(node) {
         Some(_) => Err(wrong(&format!("alias serial{line} is disabled"))),
-        None => Ok(Place::Enabled(node)),
+        None => Ok(UartLocation::Enabled(node)),
     }
 }
 
 /// Finds the UART in `KIND,ADDRESS` or `KIND,ACCESS,ADDRESS`. Returns `None` for a value without an
 /// address, such as `efifb` or `ttyUSB0,115200`.
-fn by_address<'t>(tree: Fdt<'t>, key: &str, value: &str) -> Result<Option<Place<'t>>> {
+fn by_address<'t>(tree: Fdt<'t>, key: &str, value: &str) -> Result<Option<UartLocation<'t>>> {
     let mut parts = value.split(',');
     let name = parts.next().unwrap_or("");
     let first = parts.next().unwrap_or("");
@@ -347,14 +347,14 @@ fn by_address<'t>(tree: Fdt<'t>, key: &str, value: &str) -> Result<Option<Place<
         return wrong("expected 0x and an address");
     };
     if let Some(node) = uart_at(tree, base) {
-        return Ok(Some(Place::Working(node)));
+        return Ok(Some(UartLocation::Working(node)));
     }
     let Some(kind) = UartKind::from_earlycon(name) else {
         return wrong("no UART node has this address");
     };
     let uart = Uart::new(kind, base, layout);
     if uart.is_aligned() {
-        Ok(Some(Place::Registers(uart)))
+        Ok(Some(UartLocation::Registers(uart)))
     } else {
         wrong("the address is not aligned")
     }

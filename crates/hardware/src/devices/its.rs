@@ -139,9 +139,12 @@ impl<'m> ItsTables<'m> {
 
     /// Writes commands to the queue, starting with the first.
     fn write_commands(&self, commands: impl Iterator<Item = Command>) {
-        for (slot, command) in commands.take((QUEUE / COMMAND) as usize).enumerate() {
+        for (command_index, command) in commands.take((QUEUE / COMMAND) as usize).enumerate() {
             for (index, word) in command.into_iter().enumerate() {
-                self.set(COMMAND as usize * slot + size_of::<u64>() * index, word);
+                self.set(
+                    COMMAND as usize * command_index + size_of::<u64>() * index,
+                    word,
+                );
             }
         }
     }
@@ -366,7 +369,7 @@ mod tests {
             let tables = ItsTables::new(&words).expect("enough words");
             let base = tables.addresses().start;
             let word = |offset: usize| tables.0[offset / 8].load(Ordering::Relaxed);
-            let command = |slot: usize| [0, 8, 16, 24].map(|at| word(32 * slot + at));
+            let command = |index: usize| [0, 8, 16, 24].map(|at| word(32 * index + at));
             let cleaned = Cell::new(0);
             // Before the ITS reads them, the commands map the event.
             let clean = |_: &ItsTables<'_>| {
@@ -382,8 +385,8 @@ mod tests {
             let mut gicr = redistributor();
             let done = enable_lpi(&mut its, &mut gicr, ADDRESS, &tables, &clean);
             assert_eq!((done, cleaned.get()), (Ok(()), 2));
-            for slot in 0..128 {
-                assert_eq!(command(slot), [3, 0, 0, 0], "{slot}");
+            for index in 0..128 {
+                assert_eq!(command(index), [3, 0, 0, 0], "{index}");
             }
             assert_eq!((word(0x1000), word(0x4000)), (0, 0xa3));
             // GICR_PROPBASER, GICR_PENDBASER, GICR_CTLR.

@@ -87,8 +87,8 @@ impl<B: Bus> Uart<B> {
                 uart.write(on.register, others | on.value);
             }
         }
-        for (place, &(register, mask)) in uart.model.restore.iter().enumerate() {
-            uart.kept[place] = uart.read(register) & mask;
+        for (index, &(register, mask)) in uart.model.restore.iter().enumerate() {
+            uart.kept[index] = uart.read(register) & mask;
         }
         uart
     }

@@ -141,11 +141,11 @@ fn invalid(name: &str, at: usize, reason: fmt::Arguments<'_>) -> FormatError {
 /// Returns None for 0.
 fn choice<T: Copy>(all: &[T], field: U32, name: &str, at: usize) -> Result<Option<T>, FormatError> {
     let number = field.get();
-    let Some(place) = number.checked_sub(1) else {
+    let Some(index) = number.checked_sub(1) else {
         return Ok(None);
     };
     let reason = format_args!("{number:#x}, expected 0 to {}", all.len());
-    let chosen = all.get(place as usize).copied();
+    let chosen = all.get(index as usize).copied();
     chosen.map(Some).ok_or_else(|| invalid(name, at, reason))
 }
 
@@ -235,13 +235,13 @@ impl BlockFields {
 /// code compares `marks` with this table before it writes to the UART.
 pub static MARKS_FIELDS: [u16; UartKind::ALL.len() + 1] = {
     let mut fields = [0; UartKind::ALL.len() + 1];
-    let mut place = 0;
-    while place < UartKind::ALL.len() {
-        if let Some(offset) = mark_register(UartKind::ALL[place]) {
+    let mut index = 0;
+    while index < UartKind::ALL.len() {
+        if let Some(offset) = mark_register(UartKind::ALL[index]) {
             // Add 1, because 0 means that marks are disabled.
-            fields[place + 1] = offset + 1;
+            fields[index + 1] = offset + 1;
         }
-        place += 1;
+        index += 1;
     }
     fields
 };

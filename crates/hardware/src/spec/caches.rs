@@ -38,8 +38,8 @@ impl<'de> Deserialize<'de> for Caches {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut caches = Self::default();
         for (name, bytes) in BTreeMap::<String, u64>::deserialize(from)? {
-            let place = NAMES.iter().position(|known| *known == name);
-            caches.0[place.ok_or_else(|| de::Error::custom("no cache"))?] = bytes;
+            let index = NAMES.iter().position(|known| *known == name);
+            caches.0[index.ok_or_else(|| de::Error::custom("no cache"))?] = bytes;
         }
         Ok(caches)
     }
@@ -130,8 +130,8 @@ impl fmt::Display for CacheSize {
 
 impl fmt::Display for Caches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, (name, bytes)) in self.iter().enumerate() {
-            let comma = if place > 0 { ", " } else { "" };
+        for (index, (name, bytes)) in self.iter().enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
             let size = CacheSize(bytes);
             let level_and_kind = name.strip_prefix('l').unwrap_or(name);
             write!(f, "{comma}L{level_and_kind} {size}")?;

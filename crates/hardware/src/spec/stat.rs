@@ -27,9 +27,9 @@ impl Ladder {
     /// Creates a ladder up to `asked`. `below` yields the shallower states, deepest first.
     pub fn new(asked: Rung, below: impl Iterator<Item = Rung>) -> Self {
         let mut ladder = Self::default();
-        let places = ladder.0.iter_mut().rev();
-        for (place, rung) in places.zip(core::iter::once(asked).chain(below)) {
-            *place = Some(rung);
+        let entries = ladder.0.iter_mut().rev();
+        for (entry, rung) in entries.zip(core::iter::once(asked).chain(below)) {
+            *entry = Some(rung);
         }
         ladder
     }
@@ -39,10 +39,10 @@ impl Ladder {
         self.rungs().next().is_none()
     }
 
-    /// Returns the states with their positions.
+    /// Returns the states with their indices.
     pub fn rungs(&self) -> impl Iterator<Item = (usize, Rung)> + '_ {
         let rungs = self.0.iter().enumerate();
-        rungs.filter_map(|(place, rung)| Some((place, (*rung)?)))
+        rungs.filter_map(|(index, rung)| Some((index, (*rung)?)))
     }
 
     /// Returns the state that should be reached if nothing above the `limit` power level can power
@@ -81,11 +81,11 @@ impl Rise {
     /// Returns the increase from `before` to `after`.
     pub fn between(before: &Statistics, after: &Statistics) -> Self {
         let mut rise = Self::default();
-        for place in 0..RUNGS {
-            let count = after.counts[place].wrapping_sub(before.counts[place]);
-            rise.counts[place] = u8::try_from(count).unwrap_or(u8::MAX);
+        for index in 0..RUNGS {
+            let count = after.counts[index].wrapping_sub(before.counts[index]);
+            rise.counts[index] = u8::try_from(count).unwrap_or(u8::MAX);
             if count != 0 {
-                let time = after.residencies[place].wrapping_sub(before.residencies[place]);
+                let time = after.residencies[index].wrapping_sub(before.residencies[index]);
                 rise.residency_us = u32::try_from(time).unwrap_or(u32::MAX);
             }
         }
@@ -124,13 +124,13 @@ pub enum Mismatch {
 impl Reached {
     /// Determines which state in `ladder` was reached, based on `rise`.
     pub fn read(ladder: &Ladder, rise: &Rise, due: u32, most_us: Option<u64>) -> Self {
-        let entered = ladder.rungs().filter(|(place, _)| rise.counts[*place] != 0);
+        let entered = ladder.rungs().filter(|(index, _)| rise.counts[*index] != 0);
         // The deepest state is last.
         let deepest = entered.last();
         Self {
             state: deepest.map(|(_, rung)| rung.state),
             due,
-            times: deepest.map_or(0, |(place, _)| rise.counts[place]),
+            times: deepest.map_or(0, |(index, _)| rise.counts[index]),
             residency_us: rise.residency_us,
             most_us,
         }

@@ -44,10 +44,11 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
         let Setting {
             wake_trials, cpus, ..
         } = setting;
-        let Some(helper) = wake_trials.placements(bench.machine, cpus, timers_stop)[index] else {
+        let Some(placement) = wake_trials.placements(bench.machine, cpus, timers_stop)[index]
+        else {
             break;
         };
-        group.push(measure_once(&mut bench, id, helper));
+        group.push(measure_once(&mut bench, id, placement.helper()));
         if bench.trials == 0 {
             break;
         }

@@ -16,6 +16,25 @@ use super::trials::{OwnTimer, Trials, helper_of};
 /// which has no cell in a multi-CPU round.
 pub(crate) const PLACEMENTS: usize = 2;
 
+/// Which CPU stays awake while a scenario is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// All CPUs are measured.
+    NoHelper,
+    /// This CPU wakes the others.
+    Helper(CpuIndex),
+}
+
+impl Placement {
+    /// Returns the CPU that wakes the others.
+    pub(crate) const fn helper(self) -> Option<CpuIndex> {
+        match self {
+            Self::NoHelper => None,
+            Self::Helper(cpu) => Some(cpu),
+        }
+    }
+}
+
 /// The wake-up sources, and the results of their trials. A state in `proven` shows that an SGI has
 /// woken one CPU from that state, not that every CPU can be woken from it.
 #[derive(Clone, Debug)]
@@ -206,17 +225,18 @@ impl WakeTrials {
     }
 
     /// Returns the helpers for a parallel scenario, one for each time it is measured, so that every
-    /// CPU gets a row. An inner None means that there is no helper.
+    /// CPU gets a row.
     pub(crate) fn placements(
         &self,
         machine: &dyn Machine,
         cpus: &[Cpu],
         timers_stop: bool,
-    ) -> [Option<Option<CpuIndex>>; PLACEMENTS] {
+    ) -> [Option<Placement>; PLACEMENTS] {
         if self.source(timers_stop) != WakeSource::Helper {
-            return [Some(None), None];
+            return [Some(Placement::NoHelper), None];
         }
         let lead = machine.facts().lead;
-        [Some(Some(lead)), helper_of(machine, cpus, lead).map(Some)]
+        let other = helper_of(machine, cpus, lead);
+        [Some(lead), other].map(|helper| helper.map(Placement::Helper))
     }
 }

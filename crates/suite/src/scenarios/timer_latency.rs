@@ -165,6 +165,15 @@ struct Timers<'m> {
     power_state: u32,
 }
 
+/// The result of one window.
+struct WindowResult {
+    /// The sum of the CPUs' accounts.
+    sum: Account,
+    /// The number of expiries; after a failure, the lowest on any CPU.
+    done: u32,
+    failure: Option<Failure>,
+}
+
 impl Timers<'_> {
     /// Measures each load until one fails.
     fn measure_loads(&mut self) -> Result<Option<Failure>, fmt::Error> {
@@ -247,12 +256,12 @@ impl Timers<'_> {
         let mut failure = None;
         while measurement.done < total && failure.is_none() {
             window.schedule.expiries = window_max.min(total - measurement.done);
-            let (sum, done);
-            (sum, done, failure) = self.measure_window(window, &timed);
-            measurement.done += done;
+            let result = self.measure_window(window, &timed);
+            failure = result.failure;
+            measurement.done += result.done;
             measurement.windows += 1;
-            measurement.all.merge(&sum);
-            measurement.print_window(self.bench.out, &sum)?;
+            measurement.all.merge(&result.sum);
+            measurement.print_window(self.bench.out, &result.sum)?;
         }
         measurement.print_end(self.bench.out)?;
         for cpu in timed {
@@ -261,13 +270,8 @@ impl Timers<'_> {
         Ok(failure)
     }
 
-    /// Runs one window. Returns the sum of the CPUs' accounts, and the number of expiries. After a
-    /// failure, the number of expiries is the lowest on any CPU.
-    fn measure_window(
-        &mut self,
-        window: Window,
-        timed: &[CpuIndex],
-    ) -> (Account, u32, Option<Failure>) {
+    /// Runs one window.
+    fn measure_window(&mut self, window: Window, timed: &[CpuIndex]) -> WindowResult {
         for cpu in timed {
             // If a CPU does not start, its previous counts must not be added again.
             if let Some(tally) = self.bench.machine.tally(*cpu) {
@@ -294,7 +298,7 @@ impl Timers<'_> {
             }
         }
         let done = failure.map_or(expiries, |_| least);
-        (sum, done, failure)
+        WindowResult { sum, done, failure }
     }
 
     /// Returns a round without an action, after which all CPUs power off.

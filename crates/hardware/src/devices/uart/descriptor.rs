@@ -74,11 +74,11 @@ impl Bits {
     ) -> Self {
         let mut mask = 0;
         let mut value = 0;
-        let mut place = 0;
-        while place < fields.len() {
-            mask |= fields[place].mask();
-            value |= fields[place].value;
-            place += 1;
+        let mut index = 0;
+        while index < fields.len() {
+            mask |= fields[index].mask();
+            value |= fields[index].value;
+            index += 1;
         }
         Self {
             register,

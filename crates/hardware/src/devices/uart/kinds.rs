@@ -358,10 +358,10 @@ pub struct AnyUart;
 
 impl fmt::Display for AnyUart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, kind) in UartKind::ALL.iter().enumerate() {
-            let separator = match place {
+        for (index, kind) in UartKind::ALL.iter().enumerate() {
+            let separator = match index {
                 0 => "a ",
-                _ if place + 1 == UartKind::ALL.len() => " or ",
+                _ if index + 1 == UartKind::ALL.len() => " or ",
                 _ => ", ",
             };
             write!(f, "{separator}{}", kind.descriptor().title)?;

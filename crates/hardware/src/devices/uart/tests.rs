@@ -144,7 +144,7 @@ fn lost_settings_are_restored_in_the_manuals_order() {
     }
     // DLAB is not restored even if the firmware left it set. SRST is not restored because its boot
     // value in QEMU is 0, and writing 0 resets the UART.
-    for (manual, settings, place, restored) in [
+    for (manual, settings, index, restored) in [
         (&NS16550, "3=83 4=b", 0, (3, 0x03)),
         (&IMX, "80=1 84=4 88=0 8c=0 90=0 a4=0 a8=0", 1, (0x84, 5)),
     ] {
@@ -152,7 +152,7 @@ fn lost_settings_are_restored_in_the_manuals_order() {
         uart.bus.lose_power();
         uart.bus.writes();
         uart.restore();
-        assert_eq!(uart.bus.writes()[place], restored);
+        assert_eq!(uart.bus.writes()[index], restored);
     }
 }
 

@@ -25,6 +25,45 @@ pub(super) struct Fitness<'m> {
     pub(super) checks: Vec<Check>,
 }
 
+/// A call whose return value is checked.
+#[derive(Clone, Copy)]
+pub(super) struct CheckedCall {
+    function: Function,
+    probe: Probe,
+    /// The value that the check is about, such as a power level.
+    value: Option<u32>,
+    /// The CPU that the check is about.
+    cpu: Option<CpuIndex>,
+}
+
+impl CheckedCall {
+    /// Returns a call that concerns no particular CPU.
+    pub(super) const fn new(function: Function, probe: Probe) -> Self {
+        Self {
+            function,
+            probe,
+            value: None,
+            cpu: None,
+        }
+    }
+
+    /// Returns the call as a check of this CPU.
+    pub(super) const fn for_cpu(self, cpu: CpuIndex) -> Self {
+        Self {
+            cpu: Some(cpu),
+            ..self
+        }
+    }
+
+    /// Returns the call as a check of this value.
+    pub(super) const fn with_value(self, value: u32) -> Self {
+        Self {
+            value: Some(value),
+            ..self
+        }
+    }
+}
+
 impl Fitness<'_> {
     pub(super) fn facts(&self) -> &Facts {
         self.machine.facts()
@@ -124,20 +163,18 @@ impl Fitness<'_> {
         has_failed
     }
 
-    /// Adds a check of a return value, optionally for a particular CPU.
-    pub(super) fn add_answer(
-        &mut self,
-        (function, probe): (Function, Probe),
-        (x, cpu): (Option<u32>, Option<CpuIndex>),
-        answer: Answer,
-        permitted: &[Answer],
-    ) {
+    /// Adds a check that a call returned one of the `permitted` values.
+    pub(super) fn add_answer(&mut self, call: CheckedCall, answer: Answer, permitted: &[Answer]) {
         let check = Check {
-            value: x,
+            value: call.value,
             answer: Some(answer),
-            ..Check::new(function, probe, end_of(permitted.contains(&answer)))
+            ..Check::new(
+                call.function,
+                call.probe,
+                end_of(permitted.contains(&answer)),
+            )
         };
-        match cpu {
+        match call.cpu {
             Some(cpu) => self.add_for(cpu, check),
             None => self.add(check),
         }

@@ -7,7 +7,7 @@ use hardware::spec::smccc::VERSION_1_1;
 use smccc::arch;
 use smccc::psci::{PSCI_FEATURES, SuspendMode, error};
 
-use super::checks::{Answer, Fitness, end_of};
+use super::checks::{Answer, CheckedCall, Fitness, end_of};
 
 /// A function ID in PSCI's range that no version of PSCI uses.
 const RESERVED: u64 = 0x8400_001f;
@@ -162,12 +162,15 @@ fn check_affinity(fitness: &mut Fitness<'_>) {
     let lead = fitness.lead();
     let mpidr = fitness.mpidr(lead).number();
     let at_core = fitness.call(function, [mpidr, 0, 0]);
-    fitness.add_answer((function, Probe::IsOn), (None, Some(lead)), at_core, &[0]);
+    let call = CheckedCall::new(function, Probe::IsOn).for_cpu(lead);
+    fitness.add_answer(call, at_core, &[0]);
     for level in 1..=LEVELS {
         let answer = fitness.call(function, [mpidr, level.into(), 0]);
         let permitted = [0, error::INVALID_PARAMETERS];
-        let subject = (Some(level), Some(lead));
-        fitness.add_answer((function, Probe::Level), subject, answer, &permitted);
+        let call = CheckedCall::new(function, Probe::Level)
+            .for_cpu(lead)
+            .with_value(level);
+        fitness.add_answer(call, answer, &permitted);
     }
 }
 
@@ -183,8 +186,8 @@ fn check_modes(fitness: &mut Fitness<'_>) -> fmt::Result {
     ] {
         let set = fitness.machine.set_suspend_mode(mode);
         let code = set.map_or_else(i64::from, |()| 0);
-        let kind = (Function::SetSuspendMode, probe);
-        fitness.add_answer(kind, (None, None), code as Answer, &[0]);
+        let call = CheckedCall::new(Function::SetSuspendMode, probe);
+        fitness.add_answer(call, code as Answer, &[0]);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::model::{Check, CheckEnd, Function, Probe, Skip};
 use hardware::board::CpuIndex;
 use smccc::psci::error;
 
-use super::checks::{Answer, Fitness, failed_call, no_effect, returned};
+use super::checks::{Answer, CheckedCall, Fitness, failed_call, no_effect, returned};
 use crate::bench::bench::lead_in;
 
 /// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.
@@ -37,16 +37,16 @@ fn check_again(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
         0,
     ];
     let answer = fitness.call(Function::CpuOn, arguments);
-    let kind = (Function::CpuOn, Probe::AlreadyOn);
-    fitness.add_answer(kind, (None, Some(cpu)), answer, &[error::ALREADY_ON]);
+    let call = CheckedCall::new(Function::CpuOn, Probe::AlreadyOn).for_cpu(cpu);
+    fitness.add_answer(call, answer, &[error::ALREADY_ON]);
 }
 
 /// Checks that AFFINITY_INFO returns `state` for the CPU.
 fn check_state(fitness: &mut Fitness<'_>, cpu: CpuIndex, probe: Probe, state: Answer) {
     let target = fitness.mpidr(cpu).number();
     let answer = fitness.call(Function::AffinityInfo, [target, 0, 0]);
-    let kind = (Function::AffinityInfo, probe);
-    fitness.add_answer(kind, (None, Some(cpu)), answer, &[state]);
+    let call = CheckedCall::new(Function::AffinityInfo, probe).for_cpu(cpu);
+    fitness.add_answer(call, answer, &[state]);
 }
 
 /// Returns a round in which the CPU makes a harmless call and then stays on or turns off.
@@ -68,9 +68,9 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
     };
     let arrival = fitness.run(cpu, &turn_on);
     if let Some(answer) = fitness.machine.second_cpu_on() {
-        let kind = (Function::CpuOn, Probe::Pending);
+        let call = CheckedCall::new(Function::CpuOn, Probe::Pending).for_cpu(cpu);
         let permitted = [error::ALREADY_ON, error::ON_PENDING];
-        fitness.add_answer(kind, (None, Some(cpu)), answer, &permitted);
+        fitness.add_answer(call, answer, &permitted);
     }
     if !add_arrival(fitness, cpu, &arrival) {
         return;

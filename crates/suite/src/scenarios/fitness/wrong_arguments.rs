@@ -7,7 +7,7 @@ use crate::model::{Check, CheckEnd, Function, Probe};
 use hardware::board::CpuIndex;
 use smccc::psci::error;
 
-use super::checks::{Fitness, end_of};
+use super::checks::{CheckedCall, Fitness, end_of};
 
 /// An address that is far outside any board's memory.
 const NO_MEMORY: u64 = 0x000f_ffff_ffff_f000;
@@ -24,14 +24,14 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
     ] {
         fitness.announce(function, None)?;
         let answer = fitness.call(function, arguments);
-        let kind = (function, Probe::WrongMpidr);
-        fitness.add_answer(kind, (None, None), answer, &invalid);
+        let call = CheckedCall::new(function, Probe::WrongMpidr);
+        fitness.add_answer(call, answer, &invalid);
     }
     if fitness.promised(Function::SetSuspendMode) == Some(true) {
         fitness.announce(Function::SetSuspendMode, None)?;
         let answer = fitness.call(Function::SetSuspendMode, [NO_MODE, 0, 0]);
-        let kind = (Function::SetSuspendMode, Probe::WrongMode);
-        fitness.add_answer(kind, (None, None), answer, &invalid);
+        let call = CheckedCall::new(Function::SetSuspendMode, Probe::WrongMode);
+        fitness.add_answer(call, answer, &invalid);
         if answer == 0 {
             // TF-A 2.14 stores any mode, and the stored mode affects later suspends.
             fitness.call(Function::SetSuspendMode, [0; 3]);
