@@ -82,7 +82,6 @@ pub(crate) fn unlabeled(mpidr: Mpidr) -> Cpu {
     }
 }
 
-/// Returns true if the CPU has a label.
 pub(crate) fn is_labeled(cpu: &Cpu) -> bool {
     cpu.thread != UNLABELED
 }
