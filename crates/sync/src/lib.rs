@@ -7,7 +7,7 @@
 //!
 //! The crate does not define orders or outcomes, because the messages are type parameters. It does
 //! not start or stop CPUs. It is compiled for the target, for the host, and with `--cfg loom` for
-//! the model checker (`crates/verify`).
+//! the model checker (`tests/loom.rs`).
 //!
 //! ```
 //! use std::hint::spin_loop;

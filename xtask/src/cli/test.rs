@@ -107,7 +107,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
             };
             // A test program uses either loom atomics or hardware atomics.
             let loom = TestPrograms {
-                packages: "--package verify",
+                packages: "--package sync --test loom",
                 options: "",
                 environment: Some(("RUSTFLAGS", "--cfg loom")),
                 target: workspace.target.join("loom"),

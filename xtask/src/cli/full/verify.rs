@@ -197,18 +197,26 @@ fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
 fn test(out: &mut Out) -> Result<bool> {
     let workspace = Workspace::find()?;
     let mut is_good = true;
-    for (what, words) in [
+    for (what, words, flags, target) in [
         (
             "All instructions before the caches are on",
             "--package psci-bench --test entries",
+            None,
+            workspace.target.clone(),
         ),
-        ("The hand-over between CPUs", "--package verify"),
+        (
+            "The hand-over between CPUs",
+            "--package sync --test loom",
+            Some(("RUSTFLAGS", "--cfg loom")),
+            workspace.target.join("loom"),
+        ),
     ] {
         say(what);
         let mut command = process::cargo();
         command
             .args(["test", "--quiet", "--target-dir"])
-            .arg(&workspace.target);
+            .arg(&target)
+            .envs(flags);
         command
             .args(words.split(' '))
             .args(["--", "--nocapture"])

@@ -1,16 +1,12 @@
-//! Tests the hand-over between CPUs (`crates/sync/src/handover.rs`) under loom, with every
-//! interleaving of two CPUs' steps and every value that the memory model allows a load to return.
-//!
-//! The crate promises to find any ordering in `handover.rs` that is too weak for the message
-//! exchange, and to list the orderings that the exchange depends on.
+//! The hand-over between two CPUs under loom, with every interleaving of their steps and every value
+//! that the memory model allows a load to return.
 //!
 //! Each non-relaxed ordering in `handover.rs` is then weakened, one at a time. The tests must
 //! detect this if the message exchange depends on that ordering.
 //!
-//! Without `--cfg loom`, the crate is empty. `cargo xtask test` builds it with that flag. Nothing
-//! else is checked here; docs/verification.md lists the other checks.
+//! Without `--cfg loom`, this file is empty. `cargo xtask test` builds it with that flag.
 
-#![cfg(all(loom, test))]
+#![cfg(loom)]
 
 use std::collections::BTreeSet;
 use std::env;
@@ -133,7 +129,7 @@ fn tests_notice_each_ordering_that_messages_need() {
     explore(dismissal);
     assert!(!is_noticed((0, 0)));
 
-    let source: Vec<&str> = include_str!("../../sync/src/handover.rs").lines().collect();
+    let source: Vec<&str> = include_str!("../src/handover.rs").lines().collect();
     let noticed: BTreeSet<&str> = cells::ordered_locations()
         .into_iter()
         .filter(|location| is_noticed(*location))
