@@ -2,7 +2,7 @@
 
 use crate::input::accepted;
 use boards::Uuid;
-use xtask::build::fip::Fip;
+use fip::Fip;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {

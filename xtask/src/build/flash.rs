@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use boards::Stock;
 use boards::image_kinds::uuid_of;
 
-use super::fip::Fip;
+use fip::Fip;
 use super::firmware::FirmwareBuild;
 
 /// Offset of the FIP for the overlay platform (`PLAT_QEMU_FIP_BASE` in TF-A's

@@ -3,7 +3,6 @@
 //! * `image` builds BL33.
 //! * `bl32` reads BL32.
 //! * `package` builds the file that a board loads.
-//! * `fip` builds a Firmware Image Package.
 //! * `flash` builds QEMU's flash image.
 //! * `from_source` builds everything that a board boots.
 //! * `efi` builds the EFI application that wraps an image.
@@ -13,7 +12,6 @@ pub mod bl32;
 #[cfg(feature = "full")]
 pub mod checkout;
 pub mod efi;
-pub mod fip;
 pub mod firmware;
 pub mod firmware_kind;
 pub mod flash;

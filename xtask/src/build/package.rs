@@ -13,9 +13,10 @@ use itertools::Itertools as _;
 use minijinja::context;
 use uuid::Uuid;
 
-use super::fip::{Fip, certificate, check_key, is_certificate, renew};
 use crate::setup::workspace::Workspace;
 use crate::template::render;
+use fip::Fip;
+use fip::trust::{certificate, check_key, is_certificate, renew};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
@@ -125,7 +126,7 @@ impl Recipe<'_> {
         fip.align(align)?;
         fip.put(uuid_of("nt-fw"), image()?)?;
         if let Some(key) = self.key {
-            renew(workspace, &mut fip, key).with_context(|| name.to_owned())?;
+            renew(&mut fip, key).with_context(|| name.to_owned())?;
         }
         Ok(fip)
     }

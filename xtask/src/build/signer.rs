@@ -9,9 +9,9 @@ use host::process;
 use host::read_file;
 use memchr::memmem;
 
-use super::fip::check_key;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
+use fip::trust::check_key;
 
 /// The maximum size of a certificate, in bytes.
 const CERTIFICATE_MAX: usize = 64 << 10;

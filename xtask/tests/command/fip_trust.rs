@@ -3,7 +3,7 @@
 
 use boards::Uuid;
 use boards::image_kinds::called;
-use xtask::build::fip::{Fip, Image};
+use fip::{Fip, Image};
 
 use crate::support::packages::{CERT_CREATE, payload, trusted};
 use crate::support::scratch::Scratch;

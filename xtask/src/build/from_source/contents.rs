@@ -10,12 +10,12 @@ use host::read_file;
 
 use super::plan::BuildPlan;
 use super::readme::{BoardEntry, readme};
-use crate::build::fip::Fip;
 use crate::build::firmware::{self, FirmwareBuild, Timestamps};
 use crate::build::flash;
 use crate::build::image::appended_tree;
 use crate::build::package::{self, Given, Recipe};
 use crate::setup::workspace::Workspace;
+use fip::Fip;
 
 /// The file that marks a folder as written by this tool.
 pub const MARK: &str = ".psci-bench";

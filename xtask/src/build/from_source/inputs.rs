@@ -7,8 +7,8 @@ use boards::image_kinds::uuid_of;
 use boards::{BoardFile, BuildInput, Stock, Uuid};
 use host::read_file;
 
-use crate::build::fip::IMAGE_MAX;
 use crate::build::package::Given;
+use fip::IMAGE_MAX;
 
 /// The option for an image, without its dashes, and the image file.
 pub type NamedFile = (&'static str, PathBuf);

@@ -11,8 +11,8 @@ use host::progress::say;
 use host::read_file;
 use thiserror::Error;
 
-use crate::build::fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
 use crate::build::package::Given;
+use fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
 
 /// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]

@@ -17,8 +17,9 @@ use super::images::{
 };
 use super::pack::{self, PackArguments};
 use super::part::{self, PartArguments};
-use crate::build::fip::{Image, certificate};
 use crate::build::package;
+use fip::Image;
+use fip::trust::certificate;
 
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]

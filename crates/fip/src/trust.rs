@@ -24,8 +24,6 @@ use x509_cert::der::{Decode, Encode, Reader, SliceReader};
 use x509_cert::spki::AlgorithmIdentifierOwned;
 
 use super::fip::Fip;
-use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need};
 
 /// An upper bound on the size of a key file, in bytes.
 const KEY_MAX: usize = 64 << 10;
@@ -47,19 +45,22 @@ const KEYS: &str = "--rot-key --trusted-world-key --non-trusted-world-key --scp-
                     --soc-fw-key --tos-fw-key --nt-fw-key";
 
 /// Returns true if images of this kind are certificates.
-pub(crate) fn is_certificate(kind: &ImageKind) -> bool {
+pub fn is_certificate(kind: &ImageKind) -> bool {
     kind.option.ends_with("-cert")
 }
 
 /// Returns the kind of the first certificate in the package, if it contains any.
-pub(crate) fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
+pub fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
     let is_there = |kind: &&ImageKind| is_certificate(kind) && fip.get(kind.uuid).is_some();
     IMAGE_KINDS.iter().find(is_there)
 }
 
 /// Rejects a file given with `option` if it cannot be used for signing. cert_create would only
 /// print that it failed, or would prompt for a passphrase on the terminal.
-pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
+///
+/// # Errors
+/// Returns an error if the file cannot be read, or is not an unencrypted private key.
+pub fn check_key(option: &str, key: &Path) -> Result<()> {
     let text = read_file::read(option, key, KEY_MAX)?;
     let has = |words: &str| memmem::find(&text, words.as_bytes()).is_some();
     let key = key.display();
@@ -75,10 +76,14 @@ pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the certificate for BL33 in the package. The new certificate is signed with the key in
-/// `key`, which must be the one named in nt-fw-key-cert. The extensions of the two certificates may
-/// differ only in the hashes of the images in the package.
-pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<()> {
+/// Replaces the certificate for BL33 in the package, with the help of TF-A's `cert_create`. The new
+/// certificate is signed with the key in `key`, which must be the one named in nt-fw-key-cert. The
+/// extensions of the two certificates may differ only in the hashes of the images in the package.
+///
+/// # Errors
+/// Returns an error if the package's certificates or the key cannot be used for this, if
+/// `cert_create` is not installed, or if anything else would differ.
+pub fn renew(fip: &mut Fip, key: &Path) -> Result<()> {
     let read = |option: &str| {
         let der = fip.get(uuid_of(option)).with_context(|| {
             format!(
@@ -90,7 +95,7 @@ pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<
     };
     let (old, key_certificate) = (read("nt-fw-cert")?, read("nt-fw-key-cert")?);
     let content_key = key_certificate.extension(CONTENT_KEY)?;
-    let made = sign(workspace, fip, &old, key)?;
+    let made = sign(fip, &old, key)?;
     let new = Read::new("the new nt-fw-cert".into(), &made)?;
     if new.key != content_key {
         bail!(
@@ -113,8 +118,7 @@ pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<
 }
 
 /// Returns a certificate, in DER, to replace `old`. The key has already been checked.
-fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
-    setup::ensure(workspace, &[Need::CertCreate])?;
+fn sign(fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
     let dir = tempfile::tempdir().tmpdir_context()?;
     let mut command = Command::new("cert_create");
     // Only nt-fw-key is used, but cert_create fails if any of the other key files is missing, and
