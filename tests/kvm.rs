@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use suite::plan::Variant;
+use suite::plan::{ScenarioId, Variant};
 
 use boards::GicVersion;
 use hardware::board::{IntId, Mpidr};
@@ -22,7 +22,6 @@ use report::follow::RunWatcher;
 use report::follow::stream::{self, MachineEnding, TimeLimits};
 use suite::measure::{Counter, Metric};
 use suite::model::Verdict;
-use suite::plan::ScenarioId;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};

@@ -10,8 +10,7 @@ use alloc::format;
 use alloc::string::String;
 
 use hardware::board::{FormatError, Region, total_size, whole_tree};
-use hardware::image::handoff;
-use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
+use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX, handoff};
 use thiserror::Error;
 
 use crate::machine::boot::layout;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
-use suite::plan::Variant;
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion, StateFormat};
@@ -15,7 +15,6 @@ use object::{Object, ObjectSymbol};
 use report::follow::stream::MachineEnding;
 use suite::measure::{Facts, Metric, Summary};
 use suite::model::{Cell, CellSeries, Run, Scenario, Verdict};
-use suite::plan::{ActiveCpus, ScenarioId};
 use suite::record::{RecordLine, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use hardware::board::Mpidr;
 use suite::measure::Metric;
-use suite::plan::ScenarioId;
-use suite::plan::Variant;
+use suite::plan::{ScenarioId, Variant};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;

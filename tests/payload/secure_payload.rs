@@ -2,8 +2,7 @@
 
 use hardware::board::Mpidr;
 use suite::measure::Metric;
-use suite::plan::ScenarioId;
-use suite::plan::Variant;
+use suite::plan::{ScenarioId, Variant};
 use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, Log, spec};

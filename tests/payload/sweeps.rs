@@ -2,12 +2,11 @@
 //! built-in PSCI, which supports only a few of them.
 
 use std::collections::BTreeMap;
-use suite::plan::Variant;
+use suite::plan::{ScenarioId, Variant};
 
 use hardware::board::Mpidr;
 use suite::measure::Metric;
 use suite::model::{Skip, Status, Verdict};
-use suite::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
 

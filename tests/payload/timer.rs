@@ -1,11 +1,10 @@
 //! `timer_latency` accounts for every expiry under each load. `matrix` runs it on every machine.
 
 use std::collections::BTreeMap;
-use suite::plan::Variant;
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use suite::measure::Metric;
 use suite::model::{CellSeries, Verdict};
-use suite::plan::{ActiveCpus, ScenarioId};
 use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 

@@ -17,12 +17,11 @@ use hardware::devices::private_interrupts::{PrivateInterrupts, PrivateSettings};
 use hardware::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
 use hardware::devices::{gicv3, sgi};
 
-use crate::machine::cpu::instructions;
-use crate::machine::cpu::registers;
 use crate::machine::cpu::sysreg::{
     ICC_AP1R0_EL1, ICC_AP1R1_EL1, ICC_AP1R2_EL1, ICC_AP1R3_EL1, ICC_BPR1_EL1, ICC_CTLR_EL1,
     ICC_EOIR1_EL1, ICC_SGI1R_EL1, ICC_SRE_EL1,
 };
+use crate::machine::cpu::{instructions, registers};
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;

@@ -18,14 +18,13 @@ use suite::plan::Plan;
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
-use crate::machine::boot_marks;
 use crate::machine::call::{conduit, firmware};
-use crate::machine::console;
 use crate::machine::cpu::instructions;
 use crate::machine::round::channel::{CpuChannel, CpuHandover, cause_of};
 use crate::machine::round::cpu_states::{CpuState, CpuStates};
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
+use crate::machine::{boot_marks, console};
 
 /// The time between two AFFINITY_INFO calls, in microseconds, if they do not disturb a CPU being
 /// measured. There is no pause if the round measures the time until OFF.

@@ -7,8 +7,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
-use host::process;
-use host::read_file;
+use host::{process, read_file};
 use itertools::Itertools as _;
 
 use super::image::{self, Emergency};

@@ -7,8 +7,7 @@ use anyhow::{Context, Result, bail};
 use boards::{Stock, Version};
 use host::hex::hex;
 use host::progress::say_once;
-use host::read_file;
-use host::tf_a_version;
+use host::{read_file, tf_a_version};
 use sha2::{Digest, Sha256};
 
 use crate::setup::apt;

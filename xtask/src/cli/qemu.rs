@@ -8,27 +8,22 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::Args;
 use hardware::text::plural::{Many, many};
-use host::files;
-use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::{StepProgress, in_words, say};
-use host::read_file;
 use host::stdout::Out;
+use host::{files, interrupt, read_file};
 use report::follow::RunWatcher;
 use report::follow::stream::TIMEOUT_MAX_S;
 use suite::model::{Verdict, scenarios};
 
 use super::boot_arguments::parse_plan;
-use crate::build::GivenStates;
-use crate::build::bl32;
 use crate::build::firmware::FirmwareVariant;
 use crate::build::firmware_kind::FirmwareKind;
-use crate::build::flash;
 use crate::build::payload::TreeSource;
+use crate::build::{GivenStates, bl32, flash};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::{Payload, RunSpec};
-use crate::qemu::timeout;
-use crate::qemu::{Level, kvm_host, prepare};
+use crate::qemu::{Level, kvm_host, prepare, timeout};
 use crate::setup::workspace::Workspace;
 
 /// Run on QEMU under real TF-A; the exit code shows the verdict.

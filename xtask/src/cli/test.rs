@@ -11,9 +11,8 @@ use std::{env, thread};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use hardware::text::plural::many;
-use host::process;
 use host::progress::{NOTE, StepProgress, in_words, say};
-use host::side_by_side;
+use host::{process, side_by_side};
 use regex::Regex;
 
 use crate::build::{payload, tf_a};

@@ -11,9 +11,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use host::interrupt;
-use host::process;
 use host::progress::{StepProgress, above_steps};
+use host::{interrupt, process};
 use itertools::Itertools as _;
 
 use super::lava;

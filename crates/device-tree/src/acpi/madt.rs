@@ -4,8 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use hardware::board::{CPU_MAX, GICC_V2, GICD_V2, GICD_V3, GICR, GITS};
-use hardware::board::{Mpidr, REDISTRIBUTOR_REGIONS_MAX, Region};
+use hardware::board::{
+    CPU_MAX, GICC_V2, GICD_V2, GICD_V3, GICR, GITS, Mpidr, REDISTRIBUTOR_REGIONS_MAX, Region,
+};
 
 use super::layouts::{Gicc, GiccStart, Gicd, GicrRange, Its, Madt};
 use super::table::AcpiTable;

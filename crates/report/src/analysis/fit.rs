@@ -5,8 +5,7 @@ use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::model::{CellSeries, Scenario};
-use suite::plan::Variant;
-use suite::plan::{ActiveCpus, ScenarioId};
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use super::figure::{FigureKey, is_sorted_by_size};
 use crate::log::grouped::grouped;

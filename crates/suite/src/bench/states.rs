@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 
 use crate::measure::Action;
 use crate::model::{Skip, Undecided};
-use crate::plan::UsedStates;
-use crate::plan::{Plan, ScenarioId, StateChoice};
+use crate::plan::{Plan, ScenarioId, StateChoice, UsedStates};
 use hardware::board::{IdleState, IdleStates};
 use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::{Ladder, Rung};

@@ -1,4 +1,4 @@
-use crate::plan::Variant;
+use crate::plan::{ActiveCpus, ScenarioId, Variant};
 use std::string::String;
 use std::vec::Vec;
 
@@ -13,8 +13,6 @@ use super::wake_source::WAKE_SOURCE;
 use super::*;
 use crate::measure::{Instant, Metric, Reason};
 use crate::model::*;
-use crate::plan::ActiveCpus;
-use crate::plan::ScenarioId;
 use crate::testing::example::{self, good};
 
 const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);

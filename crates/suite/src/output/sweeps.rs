@@ -10,8 +10,7 @@ use core::fmt::{self, Write};
 use crate::findings::words;
 use crate::measure::Metric;
 use crate::model::{Run, Scenario};
-use crate::plan::NotCounted;
-use crate::plan::{Axis, Variant};
+use crate::plan::{Axis, NotCounted, Variant};
 use hardware::text::join::join;
 use hardware::text::prose::paragraph;
 

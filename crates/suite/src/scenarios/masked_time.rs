@@ -18,15 +18,12 @@ use crate::measure::{
     Who,
 };
 use crate::model::{Cell, CellStep, Run, Scenario, Series, Skip};
-use crate::plan::Work;
-use crate::plan::{ActiveCpus, Axis, Key, Variant};
+use crate::plan::{ActiveCpus, Axis, Key, UsedStates, Variant, Work};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::ticks_between;
 use smccc::psci::{
     PSCI_AFFINITY_INFO_64, PSCI_CPU_ON_64, PSCI_CPU_SUSPEND_64, PSCI_STAT_COUNT_64, PSCI_VERSION,
 };
-
-use crate::plan::UsedStates;
 
 use super::descriptor::{Descriptor, requested};
 

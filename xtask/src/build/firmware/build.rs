@@ -10,8 +10,7 @@ use std::{fs, iter, thread};
 
 use anyhow::{Context, Result};
 use host::hex::hex;
-use host::process;
-use host::read_file;
+use host::{process, read_file};
 use sha2::{Digest, Sha256};
 
 use super::compiler_cache;

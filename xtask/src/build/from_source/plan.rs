@@ -8,12 +8,11 @@ use boards::{BoardFile, BuildNeed, GicVersion, PackageKind, Stock, Version};
 use itertools::Itertools as _;
 
 use super::inputs::GivenFiles;
-use crate::build::checkout;
 use crate::build::firmware::{
     FipBuild, FirmwareVariant, Platform, TREES, Timestamps, overlay, stage_of,
 };
-use crate::build::package;
 use crate::build::tf_a::{MBED_TLS, TfA};
+use crate::build::{checkout, package};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 

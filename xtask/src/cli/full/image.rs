@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use boards::PackageKind;
 use clap::Args;
-use host::files;
 use host::progress::say;
-use host::read_file;
+use host::{files, read_file};
 
 use super::image_source::{ImageSource, output_path};
 use crate::build::image::{self, FILE_MAX};

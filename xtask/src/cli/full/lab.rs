@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use boards::device_tree;
-use boards::{BoardFile, PackageKind};
+use boards::{BoardFile, PackageKind, device_tree};
 use clap::{Args, Subcommand};
 use hardware::image::TREE_MAX;
 use host::progress::say;

@@ -9,12 +9,11 @@ use host::read_file;
 use sha2::{Digest, Sha256};
 
 use super::boot::{Boot, BootFile};
-use crate::build::GivenStates;
 use crate::build::firmware::FirmwareBuild;
 use crate::build::firmware_kind::FirmwareKind;
-use crate::build::image;
 use crate::build::image_contents::{ImageOptions, check_place, make_image};
 use crate::build::payload::{self, TreeSource};
+use crate::build::{GivenStates, image};
 use crate::qemu::positions::{self, NamedMemory};
 use crate::qemu::run_spec::{Level, Payload};
 use crate::qemu::symbols::Symbols;

@@ -20,8 +20,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use boards::GicVersion;
-use host::process;
-use host::read_file;
+use host::{process, read_file};
 use report::follow::stream::{self, TIMEOUT_MAX_S};
 
 use super::initramfs::{FILE, PROGRAM, archive};

@@ -5,8 +5,7 @@ use suite::model::{
     BinCounts, Cell, CellStep, Conditions, Counts, Run, Scenario, ScenarioKey, Series, Skip,
     Status, WakeSource,
 };
-use suite::plan::Variant;
-use suite::plan::{Method, ScenarioId};
+use suite::plan::{Method, ScenarioId, Variant};
 
 use super::{edited, written};
 

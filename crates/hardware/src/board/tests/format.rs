@@ -4,8 +4,7 @@ use std::format;
 use std::string::{String, ToString};
 
 use super::edited_tree::{Tree, cells};
-use crate::board::total_size;
-use crate::board::{Board, TreeConsole};
+use crate::board::{Board, TreeConsole, total_size};
 
 fn message(tree: &[u8]) -> String {
     let error = Board::read(tree).expect_err("an invalid tree");

@@ -12,8 +12,7 @@ use super::describe::describe;
 use super::edited_tree::{Edit, Tree, Value, cells, parse_node};
 use super::read::READ;
 use super::refused::REFUSED;
-use crate::board::total_size;
-use crate::board::{Board, ConsoleSource, TreeConsole};
+use crate::board::{Board, ConsoleSource, TreeConsole, total_size};
 use crate::devices::uart::AnyUart;
 use crate::image::Conduit;
 

@@ -6,9 +6,8 @@ use anyhow::{Context, Result};
 use boards::Uuid;
 use boards::image_kinds::{IMAGE_KINDS, ImageKind, NotAUuid, label, parse_uuid};
 use clap::{ArgAction, Args};
-use host::files;
 use host::progress::say;
-use host::read_file;
+use host::{files, read_file};
 use thiserror::Error;
 
 use crate::build::fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};

@@ -10,13 +10,10 @@ use suite::model::{Evidence, FindingKind};
 use suite::plan::Method;
 
 use super::support::{compared, found, sentences, try_compare, with_rows};
-use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::pmf_cost::callers_times;
-use crate::analysis::compare::{Comparison, Options, compare};
+use crate::analysis::compare::{CHANGED, Comparison, Options, compare};
 use crate::analysis::edits::{self, RunEdit, edited};
-use crate::analysis::findings::CONDITIONS;
-use crate::analysis::findings::PMF_COST;
-use crate::analysis::findings::basis_text;
+use crate::analysis::findings::{CONDITIONS, PMF_COST, basis_text};
 use crate::analysis::made_up::{set_summary, suite};
 use crate::export::{Report, by_name};
 use crate::log::LoggedRun;

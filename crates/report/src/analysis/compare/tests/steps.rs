@@ -2,13 +2,11 @@
 
 use suite::measure::Metric;
 use suite::model::{CellStep, Evidence, FindingKind};
-use suite::plan::Variant;
-use suite::plan::{ActiveCpus, ScenarioId};
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use super::support::{compared, found, sentences, try_compare};
-use crate::analysis::compare::CHANGED;
-use crate::analysis::compare::ChangeList;
 use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
+use crate::analysis::compare::{CHANGED, ChangeList};
 use crate::analysis::findings::UNCHANGED;
 use crate::analysis::made_up::{cell_of, step, with_steps};
 use crate::log::LoggedRun;
