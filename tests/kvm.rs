@@ -139,8 +139,8 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
 /// without one.
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     for cpu in [0, 1].map(Mpidr::new) {
-        let least = |(t, variant), metric| {
-            let summary = log.alone(t, variant, metric, cpu)?;
+        let least = |(scenario, variant), metric| {
+            let summary = log.alone(scenario, variant, metric, cpu)?;
             Some(summary.min)
         };
         for exit in EXITS {

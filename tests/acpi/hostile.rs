@@ -42,12 +42,14 @@ fn with_terms(terms: &str) -> String {
 #[test]
 fn limits_become_notes() {
     // iasl 20250404 rejects a device that has neither an address nor an ID.
-    let nested = |devices, inside: &str| {
-        "Device (DEV0) { Name (_ADR, 0) ".repeat(devices) + inside + &"}".repeat(devices)
+    let nested = |device_count, inner_source: &str| {
+        "Device (DEV0) { Name (_ADR, 0) ".repeat(device_count)
+            + inner_source
+            + &"}".repeat(device_count)
     };
     let cpu = |name: u32, count| {
-        let state = |n| {
-            let register = format!("Register (FFixedHW, 32, 0, {}, 3)", name << 8 | n);
+        let state = |index| {
+            let register = format!("Register (FFixedHW, 32, 0, {}, 3)", name << 8 | index);
             format!(
                 "Package () {{1, 1, 1, 0, 0, 0, ResourceTemplate () {{ {register} }}, 0, 0, \"\"}}"
             )
@@ -137,7 +139,7 @@ fn broken_aml_becomes_a_note() {
 /// If any core's parent is not a cluster node, all CPUs are labeled by MPIDR.
 #[test]
 fn cores_with_a_wrong_parent_are_labeled_by_mpidr() {
-    let clusters = |found: &str| found.contains("CpuMap");
+    let clusters = |warning: &str| warning.contains("CpuMap");
     // The cores are at offsets 80, 104 and 128. The inner loop tries all possible parent offsets.
     for core in [80, 104, 128] {
         for parent in (0..300).chain([0xffff, 0xffff_ffff]) {

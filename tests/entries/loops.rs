@@ -39,9 +39,11 @@ fn a_region_is_the_loop_and_nothing_else() {
     let code = Code::load();
     for (path, _, counter, twice) in PATHS {
         for cycles in [false, true] {
-            let reads = |first: u32, second: u32| {
-                let second = twice.then_some(counter | second);
-                [counter | first].into_iter().chain(second)
+            let reads = |first_register: u32, second_register: u32| {
+                let second_register = twice.then_some(counter | second_register);
+                [counter | first_register]
+                    .into_iter()
+                    .chain(second_register)
             };
             let pmccntr = |into: u32| cycles.then_some(PMCCNTR | into);
             let before = [ISB].into_iter().chain(pmccntr(26)).chain(reads(24, 25));

@@ -158,7 +158,7 @@ pub fn broken(all: &Rows) -> Vec<String> {
     }
     let broken = checks.iter().filter(|(_, holds)| !holds);
     broken
-        .map(|(what, _)| format!("violated: {what}"))
+        .map(|(invariant, _)| format!("violated: {invariant}"))
         .collect()
 }
 

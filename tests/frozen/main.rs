@@ -75,9 +75,11 @@ fn last_men(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<u64> {
 
 /// Returns true if all figures in a column and their sum are within the limits.
 fn is_near(before: &[u64], after: &[u64]) -> bool {
-    let near = |before: u64, after: u64, parts: u64| before.abs_diff(after) * parts <= before;
+    let near = |old_figure: u64, new_figure: u64, parts: u64| {
+        old_figure.abs_diff(new_figure) * parts <= old_figure
+    };
     let mut pairs = before.iter().zip(after);
-    pairs.all(|(before, after)| near(*before, *after, FIGURE_PARTS))
+    pairs.all(|(old_figure, new_figure)| near(*old_figure, *new_figure, FIGURE_PARTS))
         && near(before.iter().sum(), after.iter().sum(), SUM_PARTS)
 }
 

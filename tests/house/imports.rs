@@ -186,14 +186,14 @@ pub fn circular(imports: &Imports) -> Imports {
     for (from, to) in imports {
         next.entry(from).or_default().push(to);
     }
-    let comes_back = |(from, to): &&(PathBuf, PathBuf)| {
+    let comes_back = |(source_path, target_path): &&(PathBuf, PathBuf)| {
         let mut seen = BTreeSet::new();
-        let mut pending = vec![to];
+        let mut pending = vec![target_path];
         while let Some(at) = pending.pop() {
             let others = next.get(at).into_iter().flatten();
-            pending.extend(others.filter(|to| seen.insert(**to)));
+            pending.extend(others.filter(|target_path| seen.insert(**target_path)));
         }
-        seen.contains(from)
+        seen.contains(source_path)
     };
     imports.iter().filter(comes_back).cloned().collect()
 }
@@ -205,10 +205,13 @@ pub fn upward(imports: &Imports, root: &Path, order: &[String]) -> Imports {
         let inner = file.strip_prefix(root).ok()?;
         let first = inner.components().next()?.as_os_str().to_str()?;
         let name = first.strip_suffix(".rs").unwrap_or(first);
-        order.iter().position(|listed| *listed == name)
+        order.iter().position(|listed_name| *listed_name == name)
     };
-    let is_upward = |(from, to): &&(PathBuf, PathBuf)| match (room(from), room(to)) {
-        (Some(from), Some(to)) => to > from,
+    let is_upward = |(source_path, target_path): &&(PathBuf, PathBuf)| match (
+        room(source_path),
+        room(target_path),
+    ) {
+        (Some(source_path), Some(target_path)) => target_path > source_path,
         _ => false,
     };
     imports.iter().filter(is_upward).cloned().collect()

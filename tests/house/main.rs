@@ -62,7 +62,9 @@ fn list<'i>(root: &Path, imports: impl IntoIterator<Item = &'i (PathBuf, PathBuf
     let short = |file: &'i PathBuf| file.strip_prefix(root).unwrap_or(file).display();
     imports
         .into_iter()
-        .map(|(from, to)| format!("{} -> {}\n", short(from), short(to)))
+        .map(|(source_path, target_path)| {
+            format!("{} -> {}\n", short(source_path), short(target_path))
+        })
         .collect()
 }
 

@@ -72,10 +72,10 @@ fn a_tree_that_reserves_itself_is_found() {
 
 #[test]
 fn x3_is_used_only_if_x1_announces_a_list() {
-    let at = |x3: u64, list: &[u8], why: &str| {
-        let why = format!("device tree in the transfer list at {x3:#x} (X3): {why}");
+    let at = |x3: u64, list: &[u8], reason: &str| {
+        let reason = format!("device tree in the transfer list at {x3:#x} (X3): {reason}");
         let place = if x3 == NOWHERE { THERE } else { x3 };
-        entered([0, REGISTER, THERE, x3], list, place).refuses(&[&why]);
+        entered([0, REGISTER, THERE, x3], list, place).refuses(&[&reason]);
     };
     let good = list(Some(&tree()));
     let mut bad = good.clone();

@@ -119,9 +119,9 @@ fn loops_and_timers_on_every_machine() {
 
 /// Checks the figures of the loops, in instructions.
 fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
-    let least = |t, variant| {
+    let least = |scenario, variant| {
         let summary = log
-            .alone(t, variant, Metric::Time, Mpidr::new(0))
+            .alone(scenario, variant, Metric::Time, Mpidr::new(0))
             .expect("samples");
         let p99 = summary.p99.expect("enough samples");
         let figures = [summary.min, summary.median, p99, summary.max];

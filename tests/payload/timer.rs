@@ -32,8 +32,9 @@ pub fn check(log: &Log, cpus: usize, hows: &[ActiveCpus], loads: &[Variant], exp
         all.insert(key, of_cell);
     }
     assert_eq!(all.len(), 2 * cpus * hows.len() * loads.len());
-    let overruns =
-        |of_cell: &CellSeries<'_>| u64::from(of_cell.cell.not_counted(of_cell.series.metric));
+    let overruns = |cell_series: &CellSeries<'_>| {
+        u64::from(cell_series.cell.not_counted(cell_series.series.metric))
+    };
     for ((mpidr, how, load, metric), of_cell) in &all {
         let at = format!("{mpidr} {how:?} {load:?} {metric:?}");
         assert!(hows.contains(how) && loads.contains(load), "{at}");
@@ -106,9 +107,12 @@ fn a_silent_timer_is_named_where_the_cpu_is_idle() {
         let args = format!("only=timer_latency stress=idle {args}");
         let mut image = common::image(smp, &args);
         let begin = common::offset_of("stress_loop");
-        let word = |at: usize| u32::from_le_bytes(image[at..at + 4].try_into().expect("four"));
+        let word =
+            |offset: usize| u32::from_le_bytes(image[offset..offset + 4].try_into().expect("four"));
         let mut places = (begin..begin + 100).step_by(4);
-        let at = places.find(|at| word(*at) == FIRST).expect("the load");
+        let at = places
+            .find(|offset| word(*offset) == FIRST)
+            .expect("the load");
         image[at..at + 4].copy_from_slice(&SILENCE.to_le_bytes());
         let spec = RunSpec {
             payload: Payload::Image(image),

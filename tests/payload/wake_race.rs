@@ -78,7 +78,8 @@ fn outcomes_lie_at_true_offsets_if_all_cpus_suspend_at_once() {
         assert!(own.len() >= 2, "{cpu}: {own:?}");
         let (earliest, _) = own[0];
         assert_eq!(earliest, 0, "{cpu}: {own:?}");
-        let is_before = |(_, last): &(u64, u64), (first, _): &(u64, u64)| last < first;
+        let is_before =
+            |(_, last_tick): &(u64, u64), (first_tick, _): &(u64, u64)| last_tick < first_tick;
         assert!(own.is_sorted_by(is_before), "{cpu}: {own:?}");
     }
 }

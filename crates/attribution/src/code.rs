@@ -70,10 +70,10 @@ impl Code {
         if symbols.is_empty() {
             bail!("no symbols; build it without -s, and do not strip it");
         }
-        let address = |wanted: &str| {
-            let without = || format!("no {wanted} symbol; build it with ENABLE_PMF=1");
+        let address = |symbol: &str| {
+            let without = || format!("no {symbol} symbol; build it with ENABLE_PMF=1");
             let mut all = symbols.iter();
-            let found = all.find(|(_, _, name)| *name == wanted);
+            let found = all.find(|(_, _, name)| *name == symbol);
             found.map(|(address, ..)| *address).with_context(without)
         };
         let timestamps = address("__PMF_TIMESTAMP_START__")?..address("__PMF_TIMESTAMP_END__")?;
@@ -181,7 +181,8 @@ impl Code {
     }
 
     fn word(&self, address: u64) -> u32 {
-        self.instruction(address).map_or(0, |found| found.word)
+        self.instruction(address)
+            .map_or(0, |instruction| instruction.word)
     }
 
     /// Returns the function at `address`.

@@ -45,7 +45,9 @@ fn memory(board: &BoardFile) -> Check {
         for (index, range) in ranges.iter().enumerate() {
             let path = format!("{list}[{index}]");
             let Region { base, size } = *range;
-            let end = base.checked_add(size).filter(|end| *end <= ADDRESSES);
+            let end = base
+                .checked_add(size)
+                .filter(|range_end| *range_end <= ADDRESSES);
             let reason = format_args!(
                 "{size:#x} bytes at {base:#x} is not a valid range: expected a nonzero size and \
                  48-bit addresses"

@@ -58,7 +58,7 @@ fn check_tree(
 ) -> Result<(), BoardFault> {
     let refused = |error: anyhow::Error| {
         let error = error.to_string();
-        let key = KEYS.iter().find(|(begin, _)| error.starts_with(begin));
+        let key = KEYS.iter().find(|(prefix, _)| error.starts_with(prefix));
         match key.map_or("", |(_, key)| *key) {
             _ if error.starts_with("/cpus/idle-states/") => BoardFault::new(state, error),
             "gic.v" => BoardFault::new(format_args!("gic.v{}", gic.number()), error),

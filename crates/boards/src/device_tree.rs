@@ -208,7 +208,10 @@ pub fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
     let devices = board.devices().into_iter();
     regions.extend(devices.map(|(name, region)| (format!("the {name}"), region)));
     for (name, Region { base, size }) in regions {
-        if base.checked_add(size).is_none_or(|end| end > ADDRESSES) {
+        if base
+            .checked_add(size)
+            .is_none_or(|region_end| region_end > ADDRESSES)
+        {
             bail!("{name}: {size:#x} bytes at {base:#x} exceed 48-bit addresses");
         }
     }

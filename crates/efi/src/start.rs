@@ -164,7 +164,7 @@ fn find_tree(
     if block.tree_size > 0 {
         let tree = IMAGE
             .get(block.tree_offset as usize..)
-            .and_then(|rest| rest.get(..block.tree_size as usize))
+            .and_then(|tree| tree.get(..block.tree_size as usize))
             .ok_or(StartError::TreeNotInImage)?;
         return Ok((tree.into(), "the application's device tree".into()));
     }

@@ -291,9 +291,9 @@ mod tests {
         }
         assert_eq!(names(dir.path()), ["out"]);
         fs::write(path.join("a/run.log"), "").expect("written");
-        let refused = |expected: &str| {
+        let refused = |expected_error: &str| {
             let error = OutputFolder::new("-o", &path, MARK).expect_err("not ours");
-            assert!(error.to_string().contains(expected), "{error}");
+            assert!(error.to_string().contains(expected_error), "{error}");
         };
         refused("a/run.log, which this tool");
         fs::remove_file(path.join("a/run.log")).expect("removed");

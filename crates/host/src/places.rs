@@ -22,7 +22,7 @@ pub fn make_unless(
     if usable(place) {
         return Ok(());
     }
-    let beside = |ending: &str| place.with_added_extension(ending);
+    let beside = |extension: &str| place.with_added_extension(extension);
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
@@ -81,15 +81,15 @@ mod tests {
         let place = dir.path().join("a").join("thing");
         // A `.partial` folder left by a killed process is replaced.
         fs::create_dir_all(place.with_extension("partial").join("old")).expect("made");
-        let failed = make_once(&place, |partial| {
-            fs::write(partial.join("half"), "x")?;
+        let failed = make_once(&place, |partial_folder| {
+            fs::write(partial_folder.join("half"), "x")?;
             bail!("no network")
         });
         assert!(failed.is_err());
         assert!(!place.exists());
-        make_once(&place, |partial| {
-            assert_eq!(fs::read_dir(partial)?.count(), 0);
-            Ok(fs::write(partial.join("whole"), "x")?)
+        make_once(&place, |partial_folder| {
+            assert_eq!(fs::read_dir(partial_folder)?.count(), 0);
+            Ok(fs::write(partial_folder.join("whole"), "x")?)
         })
         .expect("made");
         assert!(place.join("whole").is_file());

@@ -135,13 +135,15 @@ impl GicV3Driver {
     pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
         let mut held = None;
         for value in targets.filter_map(|target| wake_sgi(target.mpidr)) {
-            let joined = held.and_then(|held| sgi::merge_targets(held, value));
+            let joined = held.and_then(|held_sgi| sgi::merge_targets(held_sgi, value));
             if joined.is_none() {
-                held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
+                held.into_iter()
+                    .for_each(|held_sgi| ICC_SGI1R_EL1.set(held_sgi));
             }
             held = joined.or(Some(value));
         }
-        held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
+        held.into_iter()
+            .for_each(|held_sgi| ICC_SGI1R_EL1.set(held_sgi));
     }
 
     /// Returns the value that sends an SGI to the other CPU, or to the CPU itself if it is None.

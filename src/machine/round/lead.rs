@@ -449,7 +449,7 @@ fn take_outcome<'o>(
     *own = Outcome {
         turned_on,
         quiet_until: if round.action().measures_arrival() {
-            turned_on.map(|turned_on| turned_on + round.quiet)
+            turned_on.map(|turned_on_at| turned_on_at + round.quiet)
         } else {
             outcome.quiet_until
         },

@@ -308,7 +308,8 @@ impl Participant {
         let call = waiter.path.time_suspend(power_state, context_id);
         // This call must come before any other firmware call on the wake-up path.
         let timed_first_call = first_call.map(|function| waiter.path.time_call(function));
-        outcome.kept = context.map(|before| before.compare(&self.read_context(), call.back));
+        outcome.kept =
+            context.map(|context_before| context_before.compare(&self.read_context(), call.back));
 
         self.disarm_timer_frame(order);
         if power_state.is_none() && call.back != Return::FellThrough {

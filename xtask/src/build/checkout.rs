@@ -63,12 +63,12 @@ pub fn commits(checkout: &Path, range: &CommitRange<'_>) -> Result<Vec<Commit>> 
         first_parent,
         only_releases,
     } = *range;
-    let ends = range.split_once("..").filter(|(from, to)| {
+    let ends = range.split_once("..").filter(|(start_name, end_name)| {
         let is_name = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']);
-        is_name(from) && is_name(to)
+        is_name(start_name) && is_name(end_name)
     });
     let (from, to) = ends.with_context(|| format!("{range}: expected a range of the form A..B"))?;
-    let list = |what: &[&str]| list(checkout, what);
+    let list = |arguments: &[&str]| list(checkout, arguments);
     let at = || format!("{range} in {}", checkout.display());
     let mut all = list(&["-1", from]).with_context(at)?;
     let parents = first_parent.then_some("--first-parent");

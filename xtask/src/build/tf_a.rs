@@ -192,7 +192,7 @@ fn check_mbed_tls(dir: &Path) -> Result<()> {
     let header = dir.join("include/mbedtls/build_info.h");
     let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
     let version = text.split_once("MBEDTLS_VERSION_STRING ");
-    if !version.is_some_and(|(_, rest)| rest.trim_start().starts_with("\"3.6.")) {
+    if !version.is_some_and(|(_, version_text)| version_text.trim_start().starts_with("\"3.6.")) {
         bail!("{}: not Mbed TLS 3.6", header.display());
     }
     Ok(())
@@ -208,7 +208,11 @@ pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha
     for entry in entries {
         let path = entry.path();
         let name = path.strip_prefix(root).unwrap_or(&path);
-        if dir == root && skip.iter().any(|skip| name == Path::new(skip)) {
+        if dir == root
+            && skip
+                .iter()
+                .any(|skipped_name| name == Path::new(skipped_name))
+        {
             continue;
         }
         let kind = entry.file_type()?;

@@ -220,13 +220,19 @@ mod tests {
     /// Returns an entry for each pair of sums over two calls: the CPU's own instructions, and the
     /// instructions of all CPUs.
     fn entries(sums: &[(u64, u64)]) -> Vec<Entry> {
-        let entries = sums.iter().enumerate().map(|(place, (own, all))| {
-            let commit = Commit {
-                id: format!("c{place}"),
-                ..Commit::default()
-            };
-            entry(commit, Profile::made_up(&[("s", "entry", *own, *all)]))
-        });
+        let entries = sums
+            .iter()
+            .enumerate()
+            .map(|(place, (own_cost, total_cost))| {
+                let commit = Commit {
+                    id: format!("c{place}"),
+                    ..Commit::default()
+                };
+                entry(
+                    commit,
+                    Profile::made_up(&[("s", "entry", *own_cost, *total_cost)]),
+                )
+            });
         entries.collect()
     }
 

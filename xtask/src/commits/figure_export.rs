@@ -75,7 +75,9 @@ impl LedgerText for Ledger {
         let rows = |record: &CommitFigures| {
             let figures = record.figures.iter();
             let rows = figures.map(|(name, figure)| {
-                let own = figure.own.map_or_else(String::new, |own| own.to_string());
+                let own = figure
+                    .own
+                    .map_or_else(String::new, |own_cost| own_cost.to_string());
                 vec![name.clone(), own, figure.all.to_string(), String::new()]
             });
             rows.collect()
@@ -216,7 +218,11 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
         }
         let [first, last] = ends.map(|figure| figure?.waiting());
         let waiting = first.zip(last);
-        cells.push(waiting.map_or_else(String::new, |(first, last)| signed(last - first)));
+        cells.push(
+            waiting.map_or_else(String::new, |(first_figure, last_figure)| {
+                signed(last_figure - first_figure)
+            }),
+        );
         let is_of_it = |jump: &&Jump| jump.changes.iter().any(|change| change.figure == **name);
         let selected = ledger.comparison.selected.as_ref();
         cells.push(
@@ -253,8 +259,13 @@ fn history_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
 
 fn change_text(change: &PhaseChange, part: InstructionScope) -> String {
     let both = change.both(part).zip(change.share(part));
-    both.map_or_else(String::new, |([old, new], share)| {
-        format!("{} -> {} ({})", number(old), number(new), share_text(share))
+    both.map_or_else(String::new, |([old_figure, new_figure], share)| {
+        format!(
+            "{} -> {} ({})",
+            number(old_figure),
+            number(new_figure),
+            share_text(share)
+        )
     })
 }
 
@@ -286,13 +297,15 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
     let jumps = ledger
         .main_jumps()
         .filter_map(|jump| Some((jump, by(jump)?)));
-    let falls = change.both(part).is_some_and(|[old, new]| new < old);
+    let falls = change
+        .both(part)
+        .is_some_and(|[old_figure, new_figure]| new_figure < old_figure);
     let (direction, sign) = match falls {
         true => ("decrease", -1.0),
         false => ("increase", 1.0),
     };
     let most = jumps.max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
-    if let Some((jump, by)) = most.filter(|(_, by)| sign * by > 0.0) {
+    if let Some((jump, by)) = most.filter(|(_, difference)| sign * difference > 0.0) {
         let share = of_whole(jump.share_of_whole);
         let (id, by) = (jump.commit.name(), signed(by));
         lines.push(format!("largest {direction}: {id} ({by}){share}"));

@@ -32,9 +32,9 @@ impl Symbols {
     pub fn variable(elf: &[u8], name: &str) -> Option<u64> {
         let file = object::File::parse(elf).ok()?;
         let is_it = |symbol: &object::Symbol<'_, '_>| {
-            let is_called = |own: &str| {
-                let own = rustc_demangle::demangle(own);
-                format!("{own:#}").ends_with(name)
+            let is_called = |symbol_name: &str| {
+                let symbol_name = rustc_demangle::demangle(symbol_name);
+                format!("{symbol_name:#}").ends_with(name)
             };
             symbol.kind() == SymbolKind::Data && symbol.name().is_ok_and(is_called)
         };

@@ -98,7 +98,7 @@ fn install(workspace: &Workspace, group: &[Need]) -> Result<()> {
     let progress = StepProgress::start(&format!("installing {names}"));
     let log = workspace.state().join(format!("install-{installer}.log"));
     let mut installed = commands.iter().map(|words| run(workspace, words, &log));
-    installed.try_for_each(|done| done).with_context(|| {
+    installed.try_for_each(|result| result).with_context(|| {
         format!(
             "cannot install {names}; check the network, or install it yourself and run this again"
         )

@@ -175,8 +175,8 @@ fn publish() {
     let (old, new) = ("published/juno/v2.9", "published/juno/v2.10");
     let data = "tf-a/docs/perf/data/juno";
     let docs = format!("publish {new} --platform juno --no-page tf-a --previous");
-    let read = |which: &str| {
-        let name = format!("{data}/{which}/test_rt_instr_cpu_susp_parallel.csv");
+    let read = |folder: &str| {
+        let name = format!("{data}/{folder}/test_rt_instr_cpu_susp_parallel.csv");
         String::from_utf8(scratch.read(&name)).expect("UTF-8")
     };
     scratch.assert_outcomes(&[(&format!("{docs} {old}"), 1, "")]);

@@ -60,7 +60,8 @@ fn every_board_gets_its_file() {
         let at = board.load_address;
         let size = u64::from_le_bytes(image[16..24].try_into().expect("8 bytes"));
         let mut memory = read.memory.iter();
-        let is_there = memory.any(|m| m.base <= at && at + size <= m.base + m.size);
+        let is_there =
+            memory.any(|region| region.base <= at && at + size <= region.base + region.size);
         let least = image.len() as u64 + working_memory(read.cpu_count as u32);
         assert!(is_there && size >= least, "{name}: {size:#x} at {at:#x}");
         let build = format!("fip pack --board {name} --payload payload.bin -o fip.bin");
@@ -154,9 +155,9 @@ fn a_released_payload_gets_a_tree_and_another_one() {
     assert!(scratch.read("again.bin") == bare);
 
     let four = scratch.read("four.bin");
-    let with = |at: usize, value: u8| {
+    let with = |offset: usize, value: u8| {
         let mut file = four.clone();
-        file[at] = value;
+        file[offset] = value;
         file
     };
     let block = ParameterBlock::read(&four).expect("an image");

@@ -80,14 +80,14 @@ fn terminal_shows_the_samples_under_way() {
     for step in ["1/2 PSCI", "2/2 Suspend to"] {
         assert!(printed.contains(step), "{step}: {printed}");
     }
-    let counts = printed.split("/600 samples\r").map(|before| {
-        let digits = before
+    let counts = printed.split("/600 samples\r").map(|prefix| {
+        let digits = prefix
             .rsplit(|character: char| !character.is_ascii_digit())
             .next();
         digits.expect("the last part").parse::<u32>().unwrap_or(0)
     });
     assert!(
-        counts.filter(|kept| (1..600).contains(kept)).count() > 1,
+        counts.filter(|count| (1..600).contains(count)).count() > 1,
         "{printed}"
     );
 }

@@ -100,10 +100,10 @@ fn names_that_are_there_twice_are_refused() {
 
 #[test]
 fn a_tree_by_which_the_payload_would_end_is_refused() {
-    let refused = |from: &[u8], to: &[u8], expected: &str| {
-        let blob = replaced(from, to);
-        let error = machine(&blob).expect_err(expected).to_string();
-        assert!(error.contains(expected), "{expected}: {error}");
+    let refused = |old_bytes: &[u8], new_bytes: &[u8], expected_error: &str| {
+        let blob = replaced(old_bytes, new_bytes);
+        let error = machine(&blob).expect_err(expected_error).to_string();
+        assert!(error.contains(expected_error), "{expected_error}: {error}");
     };
     let cells = |(base, size): (u64, u64)| [base.to_be_bytes(), size.to_be_bytes()].concat();
     let uart = (0x900_0000, 0x1000);

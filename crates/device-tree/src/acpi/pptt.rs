@@ -129,10 +129,10 @@ impl<'m> Topology<'m> {
                 .map(|cache| cache.next_level.get())
                 .collect();
             let has_first = !next.is_empty();
-            let has_next = next.iter().any(|at| *at != 0);
+            let has_next = next.iter().any(|offset| *offset != 0);
             let mut second: Vec<_> = next
                 .iter()
-                .filter_map(|at| self.cache(*at as usize))
+                .filter_map(|offset| self.cache(*offset as usize))
                 .collect();
             if has_first && !has_next {
                 second.extend(self.caches(place.cluster));

@@ -161,7 +161,8 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<usize> {
         Some(level @ 4..) => return Err(node.wrong_value(LEVEL, level.into(), "0 to 3")),
         level => level.map(|level| level as u8),
     };
-    let wrong = |expected| Err(node.wrong_value(LEVEL, level.unwrap_or(0).into(), expected));
+    let wrong =
+        |expected_text| Err(node.wrong_value(LEVEL, level.unwrap_or(0).into(), expected_text));
     let local_timer_stop = node.value("local-timer-stop").is_some();
     let same = states
         .iter()

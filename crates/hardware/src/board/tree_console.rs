@@ -98,7 +98,7 @@ impl TreeConsole {
         let tree = super::fdt::open(blob)?;
         let located = locate(tree);
         Ok(Self {
-            by: located.as_ref().ok().map(|(_, by)| *by),
+            by: located.as_ref().ok().map(|(_, key)| *key),
             uart: located.and_then(|(location, _)| location.uart()),
             conduit: super::psci_node::conduit(tree),
         })
@@ -157,8 +157,9 @@ fn read(node: Node<'_>) -> Result<Uart> {
         return Err(node.error("big-endian", format_args!("not supported")));
     }
     if kind.descriptor().is_numbered {
-        let wrong =
-            |name, value: u32, expected| Err(node.wrong_value(name, value.into(), expected));
+        let wrong = |name, value: u32, expected_text| {
+            Err(node.wrong_value(name, value.into(), expected_text))
+        };
         let reg_shift = match node.u32("reg-shift")? {
             None => layout.reg_shift,
             Some(shift @ 0..=4) => shift as u8,
@@ -285,7 +286,7 @@ fn by_console<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
 /// Returns the values of the words `key=value` in `/chosen/bootargs`.
 fn bootargs<'t>(tree: Fdt<'t>, key: &'static str) -> impl Iterator<Item = &'t str> {
     let chosen = Node::find(tree, "/chosen");
-    let text = chosen.and_then(|chosen| chosen.text("bootargs").ok().flatten());
+    let text = chosen.and_then(|chosen_node| chosen_node.text("bootargs").ok().flatten());
     let words = text.unwrap_or("").split_ascii_whitespace();
     words.filter_map(move |word| word.strip_prefix(key)?.strip_prefix('='))
 }
@@ -309,7 +310,7 @@ fn terminal(value: &str) -> Option<(&str, u32)> {
 
 /// Finds the UART of a terminal: Linux numbers UARTs by their aliases.
 fn by_alias<'t>(tree: Fdt<'t>, value: &str, driver: &str, line: u32) -> Result<UartLocation<'t>> {
-    let wrong = |what: &str| wrong_word(tree, "console", value, what);
+    let wrong = |expected_text: &str| wrong_word(tree, "console", value, expected_text);
     let Some(node) = reference::resolve(tree, &format!("serial{line}"))? else {
         return Err(wrong(&format!("no UART has the alias serial{line}")));
     };
@@ -336,7 +337,7 @@ fn by_address<'t>(tree: Fdt<'t>, key: &str, value: &str) -> Result<Option<UartLo
         "mmio32" | "mmio32native" => Layout::new(2, 4),
         _ => Layout::new(0, 1),
     };
-    let wrong = |what| Err(wrong_word(tree, key, value, what));
+    let wrong = |expected_text| Err(wrong_word(tree, key, value, expected_text));
     let address = match first {
         "mmio" | "mmio16" | "mmio32" | "mmio32native" => parts.next().unwrap_or(""),
         "mmio32be" | "io" => return wrong("only memory-mapped, little-endian UARTs are supported"),

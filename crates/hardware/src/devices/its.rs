@@ -369,7 +369,7 @@ mod tests {
             let tables = ItsTables::new(&words).expect("enough words");
             let base = tables.addresses().start;
             let word = |offset: usize| tables.0[offset / 8].load(Ordering::Relaxed);
-            let command = |index: usize| [0, 8, 16, 24].map(|at| word(32 * index + at));
+            let command = |index: usize| [0, 8, 16, 24].map(|offset| word(32 * index + offset));
             let cleaned = Cell::new(0);
             // Before the ITS reads them, the commands map the event.
             let clean = |_: &ItsTables<'_>| {

@@ -363,8 +363,9 @@ mod tests {
 
     #[test]
     fn other_device_and_short_timeout_are_rejected() {
-        let fails =
-            |kind, id, least| Driver::new(FakeDevice::new(&[]), kind, id, (least, MHZ)).err();
+        let fails = |kind, id, least_ticks| {
+            Driver::new(FakeDevice::new(&[]), kind, id, (least_ticks, MHZ)).err()
+        };
         assert_eq!(fails(sp805(1), 0x11, 1), Some(NoWatchdog::NotThere));
         let least = 8590;
         let too_soon = NoWatchdog::TooSoon { most: 8589, least };

@@ -401,9 +401,9 @@ mod tests {
 
     #[test]
     fn wrong_field_is_named() {
-        let fails = |file: &[u8], expected: &str| {
-            let error = ParameterBlock::read(file).expect_err(expected);
-            assert_eq!(error.to_string(), expected);
+        let fails = |file: &[u8], expected_error: &str| {
+            let error = ParameterBlock::read(file).expect_err(expected_error);
+            assert_eq!(error.to_string(), expected_error);
         };
         assert_eq!(
             ParameterBlock::read(&blank()),

@@ -68,11 +68,11 @@ fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
             format!("{sentence} Based on {basis}.")
         }
     });
-    let refused = comparison.refused.iter().map(|refused| {
-        let method = refused.method.word();
+    let refused = comparison.refused.iter().map(|refusal| {
+        let method = refusal.method.word();
         format!(
             "Not compared: {}, method {method}: {}.",
-            refused.id, refused.why
+            refusal.id, refusal.why
         )
     });
     findings

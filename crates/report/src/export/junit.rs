@@ -124,8 +124,8 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     });
     let prefix = format!("{}.{}.{woken_by}", scenario.id, scenario.method.word());
     let mut properties = Vec::new();
-    let mut add = |cpu: CpuIndex, what: &str, value: String| {
-        properties.push((format!("{prefix}{}.{what}", cpu_name(cpu)), value));
+    let mut add = |cpu: CpuIndex, property: &str, value: String| {
+        properties.push((format!("{prefix}{}.{property}", cpu_name(cpu)), value));
     };
     for figure in figures(run, scenario) {
         let (key, name, cpu) = (figure.key, figure.key.name(), figure.cpu);
@@ -233,9 +233,9 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
         let costs = comparison.findings.iter();
         description.extend(costs.map(|cost| cost.finding.sentence.clone()));
     }
-    description.extend(comparison.refused.iter().map(|refused| {
-        let method = refused.method.word();
-        format!("{}, method {method}: {}.", refused.id, refused.why)
+    description.extend(comparison.refused.iter().map(|refusal| {
+        let method = refusal.method.word();
+        format!("{}, method {method}: {}.", refusal.id, refusal.why)
     }));
     description.extend(comparison.lone_rows(&run.run));
     let lacks = comparison.lacks();

@@ -21,7 +21,7 @@ fn other_run() -> Run {
 fn is_read(line: &str) -> bool {
     [MARK, "<RT_INSTR", "  Run"]
         .iter()
-        .any(|begin| line.starts_with(begin))
+        .any(|prefix| line.starts_with(prefix))
 }
 
 /// Returns the index of the last line that starts with `begin`.
@@ -149,7 +149,7 @@ fn identity_of_another_run_in_a_header_ends_the_run_before() {
     let runs = read_bytes("a.log", mixed.as_bytes()).expect("two runs");
     let read_ids: Vec<_> = runs
         .iter()
-        .map(|logged| (logged.header.run, logged.run.id))
+        .map(|logged_run| (logged_run.header.run, logged_run.run.id))
         .collect();
     assert_eq!(read_ids, ids);
     let are_complete: Vec<bool> = runs.iter().map(LoggedRun::is_complete).collect();

@@ -224,7 +224,7 @@ fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
         ),
     ] {
         let logged = read_one(without(|record| {
-            lost.iter().any(|lost| record.contains(lost))
+            lost.iter().any(|lost_text| record.contains(lost_text))
         }));
         assert!(logged.lacks().contains(&format!("{what} lost")), "{what}");
         for (scenario, whole_one) in logged.run.scenarios.iter().zip(&whole.run.scenarios) {
@@ -275,7 +275,7 @@ fn runs_are_split_at_boots() {
     assert_eq!(runs.len(), 2);
     assert!(
         runs.iter()
-            .all(|logged| logged.is_complete() && logged.run == sent())
+            .all(|logged_run| logged_run.is_complete() && logged_run.run == sent())
     );
     assert_eq!(runs[1].source.place, 2);
     assert!(runs[1].source.lines.0 > runs[0].source.lines.1);

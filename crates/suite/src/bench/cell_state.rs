@@ -124,7 +124,10 @@ impl CellState {
     pub(crate) fn show_median(&mut self, pmf: bool, column: &mut Vec<u64>) {
         let figure = |outcome: &Outcome| leading_figure(outcome, pmf);
         let median = sum_up(self.kept.iter().filter_map(figure), column).median;
-        let shown = self.kept.iter().find(|kept| figure(kept) == Some(median));
+        let shown = self
+            .kept
+            .iter()
+            .find(|sample| figure(sample) == Some(median));
         self.cell.shown = shown.map(|outcome| outcome.instants(pmf));
     }
 

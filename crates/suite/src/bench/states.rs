@@ -143,7 +143,8 @@ impl States {
             let needs_trial = state.powerdown || state.timer_stops;
             if needs_trial && !to_try.contains(&state) && is_wanted(state) {
                 let level = |state: &UsableState| state.level.unwrap_or(0);
-                let index = to_try.partition_point(|earlier| level(earlier) <= level(&state));
+                let index =
+                    to_try.partition_point(|earlier_state| level(earlier_state) <= level(&state));
                 to_try.insert(index, state);
             }
         }
@@ -218,13 +219,13 @@ fn ladder(
     idle_states: &[IdleState<'_>],
     format: StateFormat,
 ) -> Ladder {
-    let rung_at = |lower: u8| {
+    let rung_at = |lower_level: u8| {
         let state = powerdowns(idle_states, format)
-            .find(|state| level(state, format) == Some(lower))?
+            .find(|state| level(state, format) == Some(lower_level))?
             .power_state;
         Some(Rung {
             state,
-            level: Some(lower),
+            level: Some(lower_level),
         })
     };
     let lower_levels = (0..requested_level.unwrap_or(0)).rev();

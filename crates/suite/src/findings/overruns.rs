@@ -22,8 +22,15 @@ pub(super) fn find_overruns(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec
     let has_many = |cell: &&Cell| overruns(cell) * 10 > all(cell);
     let cells = || scenario.cells.iter().filter(has_many);
     // Compare ratios. The products cannot overflow, because no measurement has 2^32 expiries.
-    let is_worse = |a: &Cell, b: &Cell| overruns(a) * all(b) > overruns(b) * all(a);
-    let worse = |worst, cell| if is_worse(cell, worst) { cell } else { worst };
+    let is_worse =
+        |one: &Cell, other: &Cell| overruns(one) * all(other) > overruns(other) * all(one);
+    let worse = |worst_cell, cell| {
+        if is_worse(cell, worst_cell) {
+            cell
+        } else {
+            worst_cell
+        }
+    };
     let Some(worst) = cells().reduce(worse) else {
         return Vec::new();
     };

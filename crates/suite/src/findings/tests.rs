@@ -298,15 +298,15 @@ In states that stop the CPUs' own timers: the lead wakes every other CPU by SGI.
 #[test]
 fn expiries_that_were_missed() {
     let run = example::run(4);
-    let cell = |cpu, how, valid, overruns| {
+    let cell = |cpu, cpu_count, valid_count, overrun_count| {
         let step = CellStep {
-            cpus: how,
+            cpus: cpu_count,
             ..CellStep::of(Variant::new("mixed"))
         };
         let mut cell = Cell::new(CpuIndex::new(cpu), step);
         cell.counts = Some(Counts {
-            valid,
-            rejected: [(Reason::Overrun, overruns)].into(),
+            valid: valid_count,
+            rejected: [(Reason::Overrun, overrun_count)].into(),
             first: None,
         });
         cell

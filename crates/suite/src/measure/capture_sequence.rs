@@ -62,9 +62,9 @@ impl CaptureSequence {
                 (Reason::Stale, stamp)
             } else if value > after {
                 (Reason::Future, stamp)
-            } else if turned_on.is_some_and(|turned_on| floor > turned_on) {
+            } else if turned_on.is_some_and(|turned_on_at| floor > turned_on_at) {
                 (Reason::Disorder, EnterHwLowPwr)
-            } else if turned_on.is_some_and(|turned_on| value < turned_on) {
+            } else if turned_on.is_some_and(|turned_on_at| value < turned_on_at) {
                 (Reason::Stale, stamp)
             } else if wakes && value < floor {
                 (Reason::CounterStopped, stamp)

@@ -147,13 +147,15 @@ mod tests {
     #[test]
     fn figures_are_exact_where_bins_are_one_tick_wide_and_near_elsewhere() {
         for n in [0, 1, 2, 99, 100, 101] {
-            let mut values: Vec<u64> = (0..n).map(|i| i * i * 7 % 31).collect();
+            let mut values: Vec<u64> = (0..n).map(|index| index * index * 7 % 31).collect();
             let histogram = histogram_of(&values);
             let expected = Summary::of(&mut values);
             let summary = histogram.summary(expected.min, expected.max);
             assert_eq!(summary, expected, "{n}");
         }
-        let mut values: Vec<u64> = (0..500u64).map(|i| 1000 + i * i % 9973).collect();
+        let mut values: Vec<u64> = (0..500u64)
+            .map(|index| 1000 + index * index % 9973)
+            .collect();
         let histogram = histogram_of(&values);
         let exact = Summary::of(&mut values);
         let summary = histogram.summary(exact.min, exact.max);

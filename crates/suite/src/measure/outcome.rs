@@ -160,7 +160,9 @@ impl Outcome {
         }
         if let Some(powerdown) = self.action.sleep_is_powerdown() {
             let simply_returned = powerdown && self.end == ActionEnd::Returned;
-            let is_early = self.due.is_some_and(|due| self.awake() < Some(due));
+            let is_early = self
+                .due
+                .is_some_and(|due_ticks| self.awake() < Some(due_ticks));
             if simply_returned && (pmf || is_early) {
                 return plain(Reason::Abandoned);
             }

@@ -26,7 +26,7 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
             ("States", conditions.states_left_out),
             ("OS-initiated mode", conditions.mode_left_out),
         ] {
-            sentences.extend(why.map(|why| format!("{what} left out: {why}.")));
+            sentences.extend(why.map(|reason| format!("{what} left out: {reason}.")));
         }
     }
     if sentences.is_empty() {
@@ -79,11 +79,13 @@ fn longest_medians(run: &Run, scenario: &Scenario, variant: Variant, metric: Met
         })
         .collect();
     // The cells of a step are adjacent.
-    let steps = medians.chunk_by(|(a, _), (b, _)| a == b).map(|step| {
-        let value = step[0].0;
-        let longest = step.iter().map(|(_, median)| *median).max();
-        format!("{value}: {}", run.clock().span(longest.unwrap_or(0)))
-    });
+    let steps = medians
+        .chunk_by(|(one, _), (other, _)| one == other)
+        .map(|step| {
+            let value = step[0].0;
+            let longest = step.iter().map(|(_, median)| *median).max();
+            format!("{value}: {}", run.clock().span(longest.unwrap_or(0)))
+        });
     join(steps, ", ")
 }
 

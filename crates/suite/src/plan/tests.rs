@@ -372,7 +372,7 @@ fn every_argument_is_documented() {
     let start = text.find("| argument |").expect("the table");
     let length = text[start..]
         .find("\n\n")
-        .map_or(text.len() - start, |at| at + 1);
+        .map_or(text.len() - start, |index| index + 1);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         let updated = [&text[..start], &table, &text[start + length..]].concat();
         std::fs::write(file, updated).expect("the documentation can be written");

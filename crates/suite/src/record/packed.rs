@@ -115,8 +115,10 @@ pub(super) fn serialize<S: Serializer>(
         power_state: cell.power_state,
         rose: cell
             .reached
-            .filter(|reached| (reached.state, reached.times) != (Some(reached.due), 1))
-            .map(|reached| (reached.state, reached.times)),
+            .filter(|reached_state| {
+                (reached_state.state, reached_state.times) != (Some(reached_state.due), 1)
+            })
+            .map(|reached_state| (reached_state.state, reached_state.times)),
         lost: cell.lost,
     };
     Packed(
@@ -125,8 +127,13 @@ pub(super) fn serialize<S: Serializer>(
         counts.map(|counts| counts.valid),
         lists,
         cell.shown.map_or_else(Numbers::new, packed_instants),
-        cell.reached
-            .map(|reached| (reached.due, reached.residency_us, reached.most_us)),
+        cell.reached.map(|reached_state| {
+            (
+                reached_state.due,
+                reached_state.residency_us,
+                reached_state.most_us,
+            )
+        }),
         named,
     )
     .serialize(to)
@@ -170,8 +177,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         }),
         lost: named.lost,
         series,
-        counts: n.map(|valid| Counts {
-            valid,
+        counts: n.map(|valid_count| Counts {
+            valid: valid_count,
             first: named.first.or(usual_first(&named.rejected)),
             rejected: named.rejected,
         }),

@@ -280,7 +280,7 @@ fn series_samples_and_the_first_sample_are_in_the_cell() {
 fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
     // After one trial per CPU, each CPU is measured four times, with the lead last.
     let once = [1, 2, 3, 0].map(only);
-    let warm = once.iter().chain(once.iter().flat_map(|who| [who; 4]));
+    let warm = once.iter().chain(once.iter().flat_map(|cpu| [cpu; 4]));
     for (method, after, turns) in [
         ("tftf", After::Off, once.repeat(5)),
         ("warm", After::Stay, warm.copied().collect()),
@@ -329,9 +329,9 @@ fn retries_end() {
 /// A host under load spoils several attempts in a row.
 #[test]
 fn one_iteration_gets_as_many_retries_as_five() {
-    let spoil = |last: u64| {
+    let spoil = |last_round: u64| {
         Fake::new(2).with(move |round, cpu, outcome| {
-            if (1..last).contains(&round) && cpu.index() == 1 {
+            if (1..last_round).contains(&round) && cpu.index() == 1 {
                 outcome.stamps.0[0] = 3;
             }
         })
@@ -381,9 +381,9 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
 #[test]
 fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
     // The quiet time is 62,500 ticks in the trial, and at least 12,500 ticks in later rounds.
-    let late = |from: u64| {
+    let late = |first_round: u64| {
         move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
-            if round >= from && outcome.action.sleeps() {
+            if round >= first_round && outcome.action.sleeps() {
                 outcome.returned_at = shifted(outcome.due, 20_000);
             }
         }

@@ -189,7 +189,11 @@ impl Fip {
                 file.len()
             );
         };
-        if let Some(index) = self.images.iter().position(|earlier| earlier.uuid == uuid) {
+        if let Some(index) = self
+            .images
+            .iter()
+            .position(|earlier_image| earlier_image.uuid == uuid)
+        {
             bail!("entry {index} has the same UUID");
         }
         Ok(Image {
@@ -211,7 +215,8 @@ impl Fip {
                 "its data at {offset:#x} overlaps the list of entries, which ends at {list_end:#x}"
             )
         });
-        let overlaps = |earlier: &Image| offset < earlier.end() && earlier.offset < end;
+        let overlaps =
+            |earlier_image: &Image| offset < earlier_image.end() && earlier_image.offset < end;
         let earlier = self
             .images
             .iter()

@@ -161,7 +161,12 @@ impl Read {
         let inner = certificate.tbs_certificate();
         let key = inner.subject_public_key_info().to_der().map_err(wrong)?;
         let all = inner.extensions().into_iter().flatten();
-        let named = all.map(|e| (e.extn_id.to_string(), e.extn_value.as_bytes().to_vec()));
+        let named = all.map(|extension| {
+            (
+                extension.extn_id.to_string(),
+                extension.extn_value.as_bytes().to_vec(),
+            )
+        });
         let extensions = named.filter(|(oid, _)| oid.starts_with(TBBR)).collect();
         Ok(Self {
             what,

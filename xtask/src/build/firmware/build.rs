@@ -94,9 +94,11 @@ fn build_stages(
     let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
     let dir = workspace.state().join("firmware").join(name);
-    sealed_folder(&dir, |partial| {
-        make(workspace, tf_a, platform, &arguments, partial)?;
-        others.map_or(Ok(()), |from| copy_files(from, partial))
+    sealed_folder(&dir, |partial_folder| {
+        make(workspace, tf_a, platform, &arguments, partial_folder)?;
+        others.map_or(Ok(()), |source_path| {
+            copy_files(source_path, partial_folder)
+        })
     })?;
     Ok(dir)
 }

@@ -136,7 +136,11 @@ fn source(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> R
     if is < OLDEST {
         bail!("this is TF-A {version}; use version {OLDEST} or later with --tf-a");
     }
-    if let Some(oldest) = stock.oldest.as_ref().filter(|oldest| is < oldest.version) {
+    if let Some(oldest) = stock
+        .oldest
+        .as_ref()
+        .filter(|oldest_stock| is < oldest_stock.version)
+    {
         let (needed, because) = (oldest.version, &oldest.because);
         bail!("this is TF-A {version}, and {because}; use version {needed} or later with --tf-a");
     }

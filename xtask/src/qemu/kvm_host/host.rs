@@ -118,7 +118,7 @@ pub fn ended(log: &str) -> Option<&str> {
 pub fn trouble(log: &[u8]) -> Option<String> {
     stream::closing(log)?;
     let log = String::from_utf8_lossy(log);
-    let end = ended(&log).filter(|end| *end != "with exit code 0");
+    let end = ended(&log).filter(|ending| *ending != "with exit code 0");
     end.map(str::to_owned)
 }
 

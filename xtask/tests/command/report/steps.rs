@@ -58,8 +58,8 @@ pub fn of_steps(run: &mut Run, percent: u64) {
         vec![cell(cpu, step, vec![series(Metric::Time, 214_025)])]
     });
     add(run, ScenarioId::named("contend_sweep"), |cpu| {
-        let of_count = |x| {
-            let ticks = 1000 + 100 * x + 700 * u64::from(cpu);
+        let of_count = |step_value| {
+            let ticks = 1000 + 100 * step_value + 700 * u64::from(cpu);
             let own = Series {
                 histogram: Some(BinCounts {
                     first: 150,
@@ -67,7 +67,7 @@ pub fn of_steps(run: &mut Run, percent: u64) {
                 }),
                 ..series(Metric::Powerdown, ticks)
             };
-            cell(cpu, step(Variant::new("core"), Some(x)), vec![own])
+            cell(cpu, step(Variant::new("core"), Some(step_value)), vec![own])
         };
         [2, 3, 4].map(of_count).into()
     });
@@ -101,10 +101,10 @@ pub fn of_steps(run: &mut Run, percent: u64) {
 fn steps_without_samples_have_no_figures() {
     let report = edited(|run| {
         of_steps(run, 100);
-        let left_out = |x| Cell {
+        let left_out = |step_value| Cell {
             skipped: Some(Skip::TooFewCpus),
             series: vec![Series::new(Metric::Powerdown)],
-            ..Cell::new(0.into(), step(Variant::PLAIN, Some(x)))
+            ..Cell::new(0.into(), step(Variant::PLAIN, Some(step_value)))
         };
         run.scenarios[1].cells.extend([5, 6, 7].map(left_out));
     });

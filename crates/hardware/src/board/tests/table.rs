@@ -30,7 +30,7 @@ fn trees_that_describe_a_board_are_read() {
         let found = describe(&edited(*tree, edits));
         let has = |line: &&str| {
             let mut lines = found.iter().flatten();
-            lines.any(|found| found.trim_end() == *line)
+            lines.any(|table_line| table_line.trim_end() == *line)
         };
         if !expected.iter().all(has) {
             println!("{tree:?} {edits:?}: {expected:?}\n  found {found:#?}");

@@ -86,7 +86,9 @@ impl ChangeOutcome {
         // If the intervals do not overlap but are in the opposite order to the figures, the change
         // counts as noise.
         let intervals = more.interval.zip(less.interval);
-        let is_within = intervals.is_some_and(|(more, less)| more.0 <= less.1);
+        let is_within = intervals.is_some_and(|(greater_interval, lesser_interval)| {
+            greater_interval.0 <= lesser_interval.1
+        });
         if is_within || more.figure - less.figure <= tick {
             Self::Noise
         } else if is_less {

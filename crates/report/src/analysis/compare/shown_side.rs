@@ -128,7 +128,9 @@ impl<'r> ShownSide<'r> {
         };
         ComparedValue {
             figure: per_operation(shown),
-            interval: interval.map(|(low, high)| (per_operation(low), per_operation(high))),
+            interval: interval.map(|(lower_bound, upper_bound)| {
+                (per_operation(lower_bound), per_operation(upper_bound))
+            }),
             is_doubtful: figure.is_doubtful,
         }
     }

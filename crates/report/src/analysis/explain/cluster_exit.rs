@@ -25,11 +25,13 @@ pub(in crate::analysis) fn cluster_exit(tables: &SuiteTables<'_>) -> Option<Base
         .into_iter()
         .zip(deep.filtered(with_cluster))
         .collect();
-    let are_longer = pairs.iter().all(|(on, off)| tables.is_longer(off, on, 10));
+    let are_longer = pairs
+        .iter()
+        .all(|(on_figure, off_figure)| tables.is_longer(off_figure, on_figure, 10));
     // The lead keeps its cluster on, even if the other CPUs in it flush the cluster's caches.
     let (on, off): (Vec<TableFigure>, Vec<TableFigure>) = pairs
         .into_iter()
-        .filter(|(on, _)| !lead.has_twin(tables, on.cpu))
+        .filter(|(on_figure, _)| !lead.has_twin(tables, on_figure.cpu))
         .unzip();
     if on.is_empty() || !are_longer {
         return None;

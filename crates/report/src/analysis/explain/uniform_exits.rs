@@ -105,7 +105,10 @@ fn excess_within_variation(
         .into_iter()
         .filter_map(|(kind, figures)| Some((kind, tables.sample_range(figures)?)))
         .collect();
-    let varies_by = ranges.values().map(|(least, most)| most - least).max()?;
+    let varies_by = ranges
+        .values()
+        .map(|(least_ns, most_ns)| most_ns - least_ns)
+        .max()?;
     let mut pairs = parallel.figures().zip(serial.figures());
     // CPUs of one kind may differ among themselves by more than a wait.
     if pairs.any(|(parallel, serial)| exceeds(parallel.ticks, serial.ticks, 4)) {

@@ -47,7 +47,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let top = 22.0;
     let (mut drawing, bottom) = Drawing::of_lanes(top, LANE, lanes.len());
     let headings = ["Going down", "Waking up"];
-    let names = zeros(charts.scenario).map(|zero| format!("{} from {zero}", run.unit()));
+    let names = zeros(charts.scenario).map(|zero_name| format!("{} from {zero_name}", run.unit()));
     for ((scale, heading), name) in scales.iter().zip(headings).zip(names) {
         let Some(scale) = scale else { continue };
         if has_low_power {
@@ -185,7 +185,7 @@ fn anchor(instants: &Instants) -> Option<i64> {
     // A CPU_ON before the call only prepares the sample.
     let turned_on = instants
         .at(Instant::TurnedOn)
-        .filter(|turned_on| call.is_some_and(|call| call < *turned_on));
+        .filter(|turned_on_at| call.is_some_and(|call| call < *turned_on_at));
     let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
     instants.at(Instant::Due).or(turned_on).or_else(exit)
 }

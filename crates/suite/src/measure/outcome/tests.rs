@@ -193,11 +193,11 @@ fn each_rule_of_an_outcome() {
             Some(CounterErratum),
         ),
     ];
-    let check = |(edit, expected): (Edit, Option<Reason>), pmf| {
+    let check = |(edit, expected_reason): (Edit, Option<Reason>), pmf| {
         let mut outcome = good();
         edit(&mut outcome);
         let reason = outcome.judge(pmf).err().map(|rejection| rejection.reason);
-        assert_eq!(reason, expected, "{outcome:?}");
+        assert_eq!(reason, expected_reason, "{outcome:?}");
     };
     with_pmf.into_iter().for_each(|rule| check(rule, true));
     without.into_iter().for_each(|rule| check(rule, false));

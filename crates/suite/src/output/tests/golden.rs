@@ -51,7 +51,10 @@ fn closing(run: &Run, all: &[Scenario]) -> String {
 
 /// Returns everything printed for a run, which must be ASCII in lines of at most 80 columns.
 fn whole(run: &Run, all: &[Scenario]) -> String {
-    let results: String = all.iter().map(|passed| scenario(run, passed)).collect();
+    let results: String = all
+        .iter()
+        .map(|passed_scenario| scenario(run, passed_scenario))
+        .collect();
     let log = header(run) + &results + &closing(run, all);
     for line in log.lines() {
         assert!(!is_too_wide(line) && !line.ends_with(' '), "{line:?}");
@@ -140,7 +143,7 @@ fn values_that_are_not_the_leads() {
         clock_mhz: Some(mhz),
         ..Identity::default()
     };
-    let zero = |is: bool| is.then(Identity::default);
+    let zero = |is_zero: bool| is_zero.then(Identity::default);
     type Identities<'i> = &'i dyn Fn(usize) -> Option<Identity>;
     let rows: [(Identities<'_>, &str); 4] = [
         (&|_| None, ""),

@@ -88,8 +88,8 @@ fn a_call_that_is_delayed_is_not_an_outcome_at_the_scheduled_offset() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.index() == 2 && (200..300).contains(&offset(outcome)) {
             (outcome.end, outcome.code) = (ActionEnd::Returned, Some(0));
-            outcome.before = outcome.due.map(|due| due + 1_000);
-            outcome.returned_at = outcome.due.map(|due| due + 1_090);
+            outcome.before = outcome.due.map(|due_ticks| due_ticks + 1_000);
+            outcome.returned_at = outcome.due.map(|due_ticks| due_ticks + 1_090);
             outcome.stamps = Stamps::default();
         }
     });
@@ -112,7 +112,7 @@ fn suspends_that_the_sgi_disturbs_are_counted_and_the_others_make_a_map() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.index() == 2 && (100..200).contains(&offset(outcome)) {
             outcome.end = ActionEnd::WokenByFallback;
-            outcome.due = outcome.before.map(|before| before + 50);
+            outcome.due = outcome.before.map(|ticks_before| ticks_before + 50);
         }
     });
     let ran = run(fake, "only=wake_race offsets=64");

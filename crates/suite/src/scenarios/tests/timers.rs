@@ -24,7 +24,7 @@ fn ends(ran: &Ran) -> Vec<&str> {
 /// Returns the number of expiries in each series.
 fn expiries(ran: &Ran) -> Vec<u32> {
     ran.series()
-        .map(|of_cell| of_cell.series.summary.n)
+        .map(|cell_series| cell_series.series.summary.n)
         .collect()
 }
 

@@ -196,7 +196,7 @@ fn trials(ran: &Ran) -> Vec<(Who, u32)> {
 
 /// Returns the CPU for each trial of a CPU's own timer.
 fn tried_cpus(ran: &Ran) -> Vec<Who> {
-    trials(ran).into_iter().map(|(who, _)| who).collect()
+    trials(ran).into_iter().map(|(cpu, _)| cpu).collect()
 }
 
 #[test]

@@ -73,7 +73,7 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
 #[test]
 fn another_question_is_refused_unless_an_option_passes_over_it() {
     for (edit, across, expected) in REFUSED {
-        let refused = |across| match try_compare(&suite(), &edited(*edit), across) {
+        let refused = |differences| match try_compare(&suite(), &edited(*edit), differences) {
             Ok(comparison) => {
                 let refusals = comparison.refused.iter();
                 refusals.map(|refusal| refusal.why.as_str()).collect()
@@ -241,7 +241,8 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
         let comparison = compared(&new, &old);
         let lacks = comparison.lacks();
         let mut pairs = lacks.iter().zip(*gaps);
-        let are_same = lacks.len() == gaps.len() && pairs.all(|(lack, gap)| lack.starts_with(gap));
+        let are_same = lacks.len() == gaps.len()
+            && pairs.all(|(missing_text, gap)| missing_text.starts_with(gap));
         assert!(are_same, "{lacks:?}");
         let allowed = try_compare(&new, &old, across).expect("the gaps are allowed");
         assert!(allowed.is_complete(), "{gaps:?}");

@@ -128,10 +128,10 @@ fn interrupts_at_other_offsets_are_not_compared() {
 
 #[test]
 fn outcomes_are_compared_regardless_of_their_offsets() {
-    let race = |first, last, wake: &[u64]| {
-        let woken = step(Variant::new("core_woken"), Some(first));
-        let mut cell = cell_of(0, woken, Metric::Wake, wake);
-        let until = cell_of(0, woken, Metric::LastOffset, &[last]);
+    let race = |first_value, last_value, wake_values: &[u64]| {
+        let woken = step(Variant::new("core_woken"), Some(first_value));
+        let mut cell = cell_of(0, woken, Metric::Wake, wake_values);
+        let until = cell_of(0, woken, Metric::LastOffset, &[last_value]);
         cell.series.extend(until.series);
         with_steps(ScenarioId::named("wake_race"), vec![cell])
     };
