@@ -63,7 +63,7 @@ fn each_border_is_found_on_every_machine() {
 #[test]
 fn outcomes_lie_at_true_offsets_if_all_cpus_suspend_at_once() {
     let options = "--smp 16 --gic 3 --icount --variant coherency=sw";
-    let log = common::pass(&spec(options, "only=wake_race beside=all offsets=8"));
+    let log = common::pass(&spec(options, "only=wake_race neighbors=all offsets=8"));
     let all = intervals(&log);
     for cpu in (0..16).map(Mpidr::new) {
         // A short interval may lie between two offsets.
@@ -109,7 +109,7 @@ fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
     let neighbor = Mpidr::new(3);
     let seeded = |us: u32| {
         let options = format!("--smp 4 --icount --fault stall-locked,cpu={victim},arg={us}");
-        let log = common::pass(&spec(&options, "only=wake_race beside=alone,near"));
+        let log = common::pass(&spec(&options, "only=wake_race neighbors=alone,near"));
         let cells = log.cells(ScenarioId::named("wake_race"));
         let returned =
             cells.filter(|(_, cell)| cell.step.variant == Variant::new("deepest_returned"));

@@ -131,7 +131,7 @@ impl GicV3Driver {
     }
 
     /// Sends the wake-up SGI to these CPUs if the register can address them. A CPU that does not
-    /// receive its SGI reports this (`not-rung`).
+    /// receive its SGI reports this (`woken-by-fallback`).
     pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
         let mut held = None;
         for value in targets.filter_map(|target| wake_sgi(target.mpidr)) {

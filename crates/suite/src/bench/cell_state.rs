@@ -206,15 +206,6 @@ fn sum_up(values: impl Iterator<Item = u64>, column: &mut Vec<u64>) -> Summary {
     Summary::of(column)
 }
 
-/// Returns true if the wake-up came too soon, in which case a longer sleep may prevent the
-/// rejection.
-pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
-    matches!(
-        rejection.reason,
-        Reason::Pending | Reason::Abandoned | Reason::Overlap | Reason::EarlyWake | Reason::Stale
-    )
-}
-
 /// Returns the figure used to compare samples.
 fn leading_figure(outcome: &Outcome, pmf: bool) -> Option<u64> {
     Metric::LEADING

@@ -11,7 +11,7 @@ use crate::measure::{INSTANTS, Instants};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The index among the CPU's samples at this step.
-    #[serde(rename = "place")]
+    #[serde(alias = "place")]
     pub index: u32,
     /// The instants.
     pub instants: Instants,

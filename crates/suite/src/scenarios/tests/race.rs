@@ -154,7 +154,7 @@ fn refused_suspend_is_no_outcome() {
 /// The other CPU suspends in the same round, and is neither the helper nor lost.
 #[test]
 fn another_cpu_suspends_beside_the_one_that_is_measured() {
-    let ran = run(Fake::new(5), "only=wake_race beside=near,far,all");
+    let ran = run(Fake::new(5), "only=wake_race neighbors=near,far,all");
     assert_eq!(ran.counts(), [1, 0, 0]);
     let races = ran.fake.requested_rounds.iter().filter_map(|round| {
         let who = match round.who {
@@ -198,6 +198,6 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
 
 #[test]
 fn a_map_without_a_second_cluster_is_skipped() {
-    let ran = run(Fake::new(4), "only=wake_race beside=far");
+    let ran = run(Fake::new(4), "only=wake_race neighbors=far");
     assert_eq!(ran.statuses(), [Status::Skipped(Skip::NoNeighbor)]);
 }
