@@ -174,7 +174,9 @@ impl Table {
     pub fn finished(mut self) -> Option<Self> {
         for index in (0..self.columns.len()).rev() {
             let absent = self.columns[index].absent;
-            if absent.is_some_and(|absent| self.rows.iter().all(|row| row[index] == absent)) {
+            if absent
+                .is_some_and(|absent_text| self.rows.iter().all(|row| row[index] == absent_text))
+            {
                 self.columns.remove(index);
                 for row in &mut self.rows {
                     row.remove(index);
