@@ -99,7 +99,7 @@ fn a_last_man_that_is_not_known() {
     let [mut no_stamps, mut no_row, mut none] = [0; 3].map(|_| parallel.clone());
     no_stamps.cells[5].shown = None;
     no_row.cells.remove(5);
-    none.cells.iter_mut().for_each(|row| row.shown = None);
+    none.cells.iter_mut().for_each(|cell| cell.shown = None);
     for (scenario, others, why) in [
         (no_stamps, 1, "a CPU in cluster 1 has no timestamps"),
         (no_row, 1, "a CPU in cluster 1 has no row"),
