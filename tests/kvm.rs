@@ -139,7 +139,7 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
 /// without one.
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     for cpu in [0, 1].map(Mpidr::new) {
-        let least = |(scenario, variant), metric| {
+        let least_time = |(scenario, variant), metric| {
             let summary = log.alone(scenario, variant, metric, cpu)?;
             Some(summary.min)
         };
@@ -147,8 +147,8 @@ fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
             let (_, variant) = exit;
             let is_run = has_pmu || variant != Variant::new("pmselr");
             for (metric, is_recorded) in [(Metric::Time, true), (Metric::Cycles, has_pmu)] {
-                let nothing = least(EMPTY, metric);
-                let cost = least(exit, metric);
+                let nothing = least_time(EMPTY, metric);
+                let cost = least_time(exit, metric);
                 let is_there = is_recorded && is_run;
                 let seen = format!("{exit:?} {metric:?} on CPU {cpu}\n{}", log.text);
                 assert_eq!(cost.is_some(), is_there, "{seen}");

@@ -42,7 +42,7 @@ fn with_terms(terms: &str) -> String {
 #[test]
 fn limits_become_notes() {
     // iasl 20250404 rejects a device that has neither an address nor an ID.
-    let nested = |device_count, inner_source: &str| {
+    let nested_devices = |device_count, inner_source: &str| {
         "Device (DEV0) { Name (_ADR, 0) ".repeat(device_count)
             + inner_source
             + &"}".repeat(device_count)
@@ -63,13 +63,17 @@ fn limits_become_notes() {
     };
     let deep = "AML from here to the end of its block cannot be read (opcode 0x08)";
     for (terms, note, is_expected) in [
-        (nested(15, ""), deep, false),
+        (nested_devices(15, ""), deep, false),
         (
-            nested(15, "Scope (\\_SB) {}") + "Name (LAST, 0)",
+            nested_devices(15, "Scope (\\_SB) {}") + "Name (LAST, 0)",
             deep,
             false,
         ),
-        (nested(15, "Scope (\\_SB) { Name (LAST, 0) }"), deep, true),
+        (
+            nested_devices(15, "Scope (\\_SB) { Name (LAST, 0) }"),
+            deep,
+            true,
+        ),
         (cpu(0, 16), "no idle states", false),
         (
             cpu(0, 17),

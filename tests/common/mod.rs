@@ -317,8 +317,8 @@ impl Log {
 
     /// Returns the statistics for one metric in a scenario, by MPIDR.
     pub fn metric(&self, id: ScenarioId, metric: Metric) -> BTreeMap<Mpidr, Summary> {
-        let found = |(cpu, cell): (Mpidr, &Cell)| Some((cpu, *cell.summary(metric)?));
-        self.cells(id).filter_map(found).collect()
+        let summary_of = |(cpu, cell): (Mpidr, &Cell)| Some((cpu, *cell.summary(metric)?));
+        self.cells(id).filter_map(summary_of).collect()
     }
 
     /// Returns the statistics for one metric of a CPU that was measured on its own.

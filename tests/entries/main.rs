@@ -104,7 +104,7 @@ fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     let mut left: Vec<u32> = may.iter().map(|(_, word)| *word).collect();
     for (at, found) in accesses {
         let word = without_offset(code, found);
-        match left.iter().position(|allowed| *allowed == word) {
+        match left.iter().position(|allowed_word| *allowed_word == word) {
             Some(place) => left.swap_remove(place),
             None => bail!("{word:08x} at {at:#x} is not on the list"),
         };

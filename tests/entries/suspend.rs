@@ -94,16 +94,16 @@ fn the_callers_lines_are_evicted_right_before_the_call() {
         .filter(|address| **address > evict)
         .min();
     let range = evict..*end.expect("a symbol after it");
-    let of = |instruction: u32| {
+    let address_of = |instruction: u32| {
         let all = code.places(|word| word & !0x1f == instruction);
         all.into_iter()
             .filter(|address| range.contains(address))
             .collect::<Vec<u64>>()
     };
-    let [clean] = of(DC_CIVAC)[..] else {
+    let [clean] = address_of(DC_CIVAC)[..] else {
         panic!("expected exactly one DC CIVAC")
     };
-    assert_eq!(of(IC_IVAU), [clean + 4]);
+    assert_eq!(address_of(IC_IVAU), [clean + 4]);
     assert_eq!(code.word(clean) & 0x1f, code.word(clean + 4) & 0x1f);
 }
 

@@ -153,16 +153,16 @@ fn is_for_tests(item: &Item) -> bool {
 /// Returns the paths in a `use` item with groups expanded. If a path is renamed, the original name
 /// is returned. `self` in a group refers to the module itself.
 fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
-    let joined = |name: &syn::Ident| join(path, &name.to_string());
+    let joined_path = |name: &syn::Ident| join(path, &name.to_string());
     match tree {
-        UseTree::Path(part) => paths_of_use(&part.tree, &joined(&part.ident), paths),
+        UseTree::Path(part) => paths_of_use(&part.tree, &joined_path(&part.ident), paths),
         UseTree::Group(group) => {
             let items = group.items.iter();
             items.for_each(|item| paths_of_use(item, path, paths));
         }
         UseTree::Name(name) if name.ident == "self" => paths.push(path.to_vec()),
-        UseTree::Name(name) => paths.push(joined(&name.ident)),
-        UseTree::Rename(renamed) => paths.push(joined(&renamed.ident)),
+        UseTree::Name(name) => paths.push(joined_path(&name.ident)),
+        UseTree::Rename(renamed) => paths.push(joined_path(&renamed.ident)),
         UseTree::Glob(_) => paths.push(path.to_vec()),
     }
 }

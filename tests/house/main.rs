@@ -59,11 +59,15 @@ fn order(file: &Path) -> Vec<String> {
 
 /// Returns one line per import, with file paths relative to the root.
 fn list<'i>(root: &Path, imports: impl IntoIterator<Item = &'i (PathBuf, PathBuf)>) -> String {
-    let short = |file: &'i PathBuf| file.strip_prefix(root).unwrap_or(file).display();
+    let short_path = |file: &'i PathBuf| file.strip_prefix(root).unwrap_or(file).display();
     imports
         .into_iter()
         .map(|(source_path, target_path)| {
-            format!("{} -> {}\n", short(source_path), short(target_path))
+            format!(
+                "{} -> {}\n",
+                short_path(source_path),
+                short_path(target_path)
+            )
         })
         .collect()
 }

@@ -281,11 +281,11 @@ fn the_shell_comes_back_from_bad_tables() {
     let script = "fs0:\r\napp.efi\r\necho The shell is back\r\nreset -s\r\n";
     let application = application(None);
     let good = changed_tables(states(0x1_0001, 0x10));
-    let without = |names: &[&[u8]]| {
+    let tables_without = |names: &[&[u8]]| {
         let is_kept = |table: &&Vec<u8>| !names.iter().any(|name| table.starts_with(name));
         good.iter().filter(is_kept).cloned().collect::<Vec<_>>()
     };
-    let changed = |name: &[u8], offset: usize, byte: u8| {
+    let changed_tables = |name: &[u8], offset: usize, byte: u8| {
         let mut tables = good.clone();
         let table = tables
             .iter_mut()
@@ -296,9 +296,9 @@ fn the_shell_comes_back_from_bad_tables() {
         tables
     };
     let rows = [
-        (without(&[b"FACP"]), "no ACPI table FACP"),
+        (tables_without(&[b"FACP"]), "no ACPI table FACP"),
         // Sets the length of the first structure to 0.
-        (changed(b"APIC", 45, 0), "entry length 0"),
+        (changed_tables(b"APIC", 45, 0), "entry length 0"),
     ];
     let check = |tables: &[Vec<u8>], expected_text: &str| {
         let machine = edk2("gic-version=3,virtualization=on,acpi=off").stick(&[

@@ -32,14 +32,18 @@ pub fn check(log: &Log, cpus: usize, hows: &[ActiveCpus], loads: &[Variant], exp
         all.insert(key, of_cell);
     }
     assert_eq!(all.len(), 2 * cpus * hows.len() * loads.len());
-    let overruns = |cell_series: &CellSeries<'_>| {
+    let overrun_count = |cell_series: &CellSeries<'_>| {
         u64::from(cell_series.cell.not_counted(cell_series.series.metric))
     };
     for ((mpidr, how, load, metric), of_cell) in &all {
         let at = format!("{mpidr} {how:?} {load:?} {metric:?}");
         assert!(hows.contains(how) && loads.contains(load), "{at}");
         let summary = of_cell.series.summary;
-        assert_eq!(u64::from(summary.n) + overruns(of_cell), expiries, "{at}");
+        assert_eq!(
+            u64::from(summary.n) + overrun_count(of_cell),
+            expiries,
+            "{at}"
+        );
         let is_handler = *metric == Metric::Handler;
         let counted = if is_handler { summary.n } else { 0 };
         let histograms = of_cell.series.histogram.iter();
@@ -48,7 +52,7 @@ pub fn check(log: &Log, cpus: usize, hows: &[ActiveCpus], loads: &[Variant], exp
         let entry = all[&(*mpidr, *how, *load, Metric::Entry)];
         assert!(entry.series.summary.max <= summary.max, "{at}");
     }
-    all.values().map(overruns).sum()
+    all.values().map(overrun_count).sum()
 }
 
 /// With the instruction clock, no expiry is missed. In real time, some expiries may be missed, but

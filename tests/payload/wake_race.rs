@@ -107,7 +107,7 @@ fn the_last_border_is_the_end_of_the_powerdown() {
 fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
     let victim = Mpidr::new(1);
     let neighbor = Mpidr::new(3);
-    let seeded = |us: u32| {
+    let seeded_log = |us: u32| {
         let options = format!("--smp 4 --icount --fault stall-locked,cpu={victim},arg={us}");
         let log = common::pass(&spec(&options, "only=wake_race neighbors=alone,near"));
         let cells = log.cells(ScenarioId::named("wake_race"));
@@ -118,8 +118,8 @@ fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
         });
         longest.collect::<BTreeMap<_, _>>()
     };
-    let long = seeded(200);
-    let short = seeded(100);
+    let long = seeded_log(200);
+    let short = seeded_log(100);
     assert_eq!(long.len(), 2 * 4);
     for (key, ticks) in &long {
         let (expected, a_turn): (u64, u64) = if *key == (neighbor, ActiveCpus::Near) {

@@ -71,10 +71,10 @@ impl Code {
             bail!("no symbols; build it without -s, and do not strip it");
         }
         let address = |symbol: &str| {
-            let without = || format!("no {symbol} symbol; build it with ENABLE_PMF=1");
+            let no_symbol = || format!("no {symbol} symbol; build it with ENABLE_PMF=1");
             let mut all = symbols.iter();
             let found = all.find(|(_, _, name)| *name == symbol);
-            found.map(|(address, ..)| *address).with_context(without)
+            found.map(|(address, ..)| *address).with_context(no_symbol)
         };
         let timestamps = address("__PMF_TIMESTAMP_START__")?..address("__PMF_TIMESTAMP_END__")?;
         let slot = address("pmf_ts_mem_rt_instr_svc")? - timestamps.start;
@@ -246,7 +246,7 @@ impl Code {
         let end = address + 4 * len;
         let counter_read = self.counter_read_from(address);
         end <= self.function(address).end
-            && counter_read.is_none_or(|read_at| end <= read_at)
+            && counter_read.is_none_or(|read_address| end <= read_address)
             && address != self.warm_entry
             && !self.is_call(address.wrapping_sub(4))
             && !self.is_call(end - 4)

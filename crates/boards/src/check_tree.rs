@@ -56,7 +56,7 @@ fn check_tree(
     idle_states: &[StateEntry],
     state: &str,
 ) -> Result<(), BoardFault> {
-    let refused = |error: anyhow::Error| {
+    let refusal = |error: anyhow::Error| {
         let error = error.to_string();
         let key = KEYS.iter().find(|(prefix, _)| error.starts_with(prefix));
         match key.map_or("", |(_, key)| *key) {
@@ -72,8 +72,8 @@ fn check_tree(
         cpu_off: true,
         idle_states,
     };
-    let tree = build(board, &choices, "").map_err(refused)?;
-    let read = read(&tree).map_err(refused)?;
+    let tree = build(board, &choices, "").map_err(refusal)?;
+    let read = read(&tree).map_err(refusal)?;
     if let (Some(_), Err(reason)) = (board.timer_frame(), read.timer_frame) {
         return Err(BoardFault::new("timer.frame", reason));
     }

@@ -134,14 +134,14 @@ fn idle_states(states: &[StateEntry]) -> DeviceTreeNode {
 }
 
 fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Result<DeviceTreeNode> {
-    let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
+    let missing_gic = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
     Ok(match choices.gic {
         GicVersion::V2 => {
-            let v2 = gic.v2.ok_or_else(lacking)?;
+            let v2 = gic.v2.ok_or_else(missing_gic)?;
             nodes::gic_v2(v2.distributor, v2.cpu_interface)
         }
         GicVersion::V3 => {
-            let v3 = gic.v3.as_ref().ok_or_else(lacking)?;
+            let v3 = gic.v3.as_ref().ok_or_else(missing_gic)?;
             nodes::gic_v3(&frames_of_v3(v3, choices.cpus)?, v3.its)
         }
     })

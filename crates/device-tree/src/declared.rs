@@ -169,7 +169,7 @@ impl DeclaredStates {
             .iter()
             .flat_map(|list| list.states.array_windows());
         let shallower: BTreeSet<usize> = pairs
-            .filter(|[_, deeper]| *deeper == index)
+            .filter(|[_, deeper_index]| *deeper_index == index)
             .map(|[shallower_index, _]| *shallower_index)
             .collect();
         shallower.into_iter().collect()

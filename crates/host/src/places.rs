@@ -22,22 +22,22 @@ pub fn make_unless(
     if usable(place) {
         return Ok(());
     }
-    let beside = |extension: &str| place.with_added_extension(extension);
+    let sibling_path = |extension: &str| place.with_added_extension(extension);
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
-    let lock_path = beside("lock");
+    let lock_path = sibling_path("lock");
     let lock = File::create(&lock_path).with_context(|| lock_path.display().to_string())?;
     lock.lock().context("cannot lock the build directory")?;
     if usable(place) {
         return Ok(());
     }
-    let partial = beside("partial");
-    let at = || partial.display().to_string();
+    let partial = sibling_path("partial");
+    let location = || partial.display().to_string();
     if partial.exists() {
-        fs::remove_dir_all(&partial).with_context(at)?;
+        fs::remove_dir_all(&partial).with_context(location)?;
     }
-    fs::create_dir(&partial).with_context(at)?;
+    fs::create_dir(&partial).with_context(location)?;
     let make_result = make(&partial);
     if make_result.is_err() {
         // Report the error from `make`, not one from the cleanup.
@@ -47,7 +47,7 @@ pub fn make_unless(
     if place.exists() {
         fs::remove_dir_all(place).with_context(|| place.display().to_string())?;
     }
-    fs::rename(&partial, place).with_context(at)
+    fs::rename(&partial, place).with_context(location)
 }
 
 /// Creates a file or directory in `folder`, named with the next unused number, by calling `make`,

@@ -273,7 +273,7 @@ impl Lead {
             self.note(
                 &orders.round,
                 cpu,
-                gone.map(|seen_at| CpuState::Off { seen_at }),
+                gone.map(|off_ticks| CpuState::Off { seen_at: off_ticks }),
                 outcomes,
             );
         }
@@ -389,10 +389,10 @@ impl Lead {
             }
             let off = self
                 .wait_off(cpu, round.action(), deadline)
-                .and_then(|seen_at| {
+                .and_then(|off_ticks| {
                     let taken = take_outcome(cpu, round, outcomes);
-                    taken.ok_or(OFF_TOO_EARLY)?.seen_off = CounterValue::new(seen_at);
-                    Ok(CpuState::Off { seen_at })
+                    taken.ok_or(OFF_TOO_EARLY)?.seen_off = CounterValue::new(off_ticks);
+                    Ok(CpuState::Off { seen_at: off_ticks })
                 });
             self.note(round, cpu, off, outcomes);
         }

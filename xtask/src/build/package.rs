@@ -75,8 +75,9 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
 
 /// Describes the steps that remain once the FIP has been written.
 pub(crate) fn after_fip(package: &Package) -> String {
-    let by = |tool| format!("to turn this FIP into the file that the board boots, use {tool}. ");
-    package.tool.as_ref().map_or(String::new(), by) + &package.install
+    let tool_sentence =
+        |tool| format!("to turn this FIP into the file that the board boots, use {tool}. ");
+    package.tool.as_ref().map_or(String::new(), tool_sentence) + &package.install
 }
 
 /// The FIP for a board, with the payload as BL33.

@@ -84,9 +84,9 @@ impl TfA {
     pub fn locate(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
         let tf_a = Self::open(workspace, dir)?;
         if let Some(dir) = dir {
-            let at = || option(dir);
-            if let Some(doubt) = doubt(&tf_a.version).with_context(at)? {
-                say_once(&format!("warning: {}: {doubt}", at()));
+            let location = || option(dir);
+            if let Some(doubt) = doubt(&tf_a.version).with_context(location)? {
+                say_once(&format!("warning: {}: {doubt}", location()));
             }
         }
         Ok(tf_a)
@@ -106,9 +106,9 @@ impl TfA {
                 dir,
             });
         };
-        let at = || option(dir);
-        let dir = fs::canonicalize(dir).with_context(at)?;
-        let version = version(&dir).with_context(at)?;
+        let location = || option(dir);
+        let dir = fs::canonicalize(dir).with_context(location)?;
+        let version = version(&dir).with_context(location)?;
         // The names and contents of all files that a build may read.
         let mut hash = Sha256::new();
         hash_folder(&dir, &dir, &NO_INPUT, &mut hash)?;

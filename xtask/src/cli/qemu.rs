@@ -161,7 +161,7 @@ fn cpus(spec: &RunSpec) -> Result<u32> {
 /// Prints the path of the log, and commands that are useful after the run.
 fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     let here = env::current_dir().ok();
-    let from_here = here.and_then(|here| log.strip_prefix(here).ok());
+    let from_here = here.and_then(|current_folder| log.strip_prefix(current_folder).ok());
     let log = from_here.unwrap_or(log).display();
     let is_usual = spec.smp.is_none()
         && spec.gic.is_none()

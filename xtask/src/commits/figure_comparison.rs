@@ -55,15 +55,15 @@ impl Selected {
     pub fn parse(name: &str) -> Self {
         let name = name.replace(' ', "-");
         let (figure, last) = name.rsplit_once(':').unwrap_or((&name, ""));
-        let selected = |figure: &str, part, unit| Self {
+        let selected_figure = |figure: &str, part, unit| Self {
             figure: figure.to_owned(),
             part,
             unit,
         };
         match Event::from_word(last) {
-            Some(event) => selected(figure, InstructionScope::Own, Some(event)),
-            None if last == "all" => selected(figure, InstructionScope::All, None),
-            None => selected(&name, InstructionScope::Own, None),
+            Some(event) => selected_figure(figure, InstructionScope::Own, Some(event)),
+            None if last == "all" => selected_figure(figure, InstructionScope::All, None),
+            None => selected_figure(&name, InstructionScope::Own, None),
         }
     }
 

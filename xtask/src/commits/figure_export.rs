@@ -178,15 +178,16 @@ impl<'l> LedgerSeries<'l> {
         let x = Scale::linear((-0.5, count as f64 - 0.5), (LEFT, EDGE));
         let tick = |point: &LedgerPoint<'_>| (point.place as f64, point.commit.name().to_owned());
         drawing.bottom(&x, "commit", x.spaced(self.points.iter().map(tick)));
-        let at = |point: &LedgerPoint<'_>| (x.at(point.place as f64), y.at(point.figure));
+        let point_position =
+            |point: &LedgerPoint<'_>| (x.at(point.place as f64), y.at(point.figure));
         for pair in self.points.windows(2) {
-            drawing.line("axis", at(&pair[0]), at(&pair[1]));
+            drawing.line("axis", point_position(&pair[0]), point_position(&pair[1]));
         }
         for point in &self.points {
             let (id, title) = (point.commit.name(), &point.commit.title);
             let tooltip = format!("{id} {title}: {}", number(point.figure));
             let class = if point.is_jump { "last-man" } else { "point" };
-            drawing.dot(class, at(point), !point.is_jump, &tooltip);
+            drawing.dot(class, point_position(point), !point.is_jump, &tooltip);
         }
         let legend = [("point", "a commit"), ("last-man", "a jump")]
             .map(|(class, name)| (class, name.to_owned()));
@@ -203,12 +204,15 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
     table.numbers(["Own, first", "Own, last", "All, first", "All, last"]);
     table.numbers(["Waiting", "Jumps"]);
     for name in names {
-        let of = |entry: Option<&Entry>| {
+        let figure_of = |entry: Option<&Entry>| {
             entry
                 .and_then(|entry| entry.record.figures.get(*name))
                 .copied()
         };
-        let ends = [of(ledger.entries.first()), of(ledger.entries.last())];
+        let ends = [
+            figure_of(ledger.entries.first()),
+            figure_of(ledger.entries.last()),
+        ];
         let mut cells = vec![(*name).clone()];
         for part in InstructionScope::BOTH {
             cells.extend(ends.map(|figure| match figure {
@@ -246,11 +250,11 @@ fn history_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
     table.words(["Figure"]);
     table.numbers(ledger.entries.iter().map(|entry| entry.commit.name()));
     for name in names {
-        let own = |entry: &Entry| entry.record.figures.get(*name)?.own.map(number);
+        let own_text = |entry: &Entry| entry.record.figures.get(*name)?.own.map(number);
         let cells = ledger
             .entries
             .iter()
-            .map(|entry| own(entry).unwrap_or_default());
+            .map(|entry| own_text(entry).unwrap_or_default());
         let row = iter::once((*name).clone()).chain(cells);
         table.rows.push(row.collect());
     }
@@ -290,13 +294,13 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
         "whole range: {name}, {part_name}: {}",
         change_text(change, part)
     )];
-    let by = |jump: &Jump| {
+    let difference_of = |jump: &Jump| {
         let [old, new] = jump.changes.first()?.both(part)?;
         Some(new - old)
     };
     let jumps = ledger
         .main_jumps()
-        .filter_map(|jump| Some((jump, by(jump)?)));
+        .filter_map(|jump| Some((jump, difference_of(jump)?)));
     let falls = change
         .both(part)
         .is_some_and(|[old_figure, new_figure]| new_figure < old_figure);

@@ -151,25 +151,25 @@ fn words(line: &str, more: &[&str]) -> CommandWords {
 }
 
 fn as_root(line: &str, more: &[&str]) -> CommandWords {
-    let is_root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
+    let is_root = fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0);
     let sudo = if is_root { "" } else { "sudo " };
     words(&format!("{sudo}{line}"), more)
 }
 
 /// Runs a command. `log` receives its output.
 fn run(workspace: &Workspace, words: &CommandWords, log: &Path) -> Result<()> {
-    let quietly = |words: &CommandWords| {
+    let run_quietly = |words: &CommandWords| {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).current_dir(&workspace.root);
         command.env("DEBIAN_FRONTEND", "noninteractive");
         process::run_quietly(&mut command, log)
     };
-    match quietly(words) {
+    match run_quietly(words) {
         // Installation usually fails because the package lists are missing or out of date. A second
         // attempt may succeed after the lists have been updated.
         Err(_) if words.iter().any(|word| word == "apt-get") && interrupt::check().is_ok() => {
-            quietly(&as_root("apt-get update", &[]))?;
-            quietly(words)
+            run_quietly(&as_root("apt-get update", &[]))?;
+            run_quietly(words)
         }
         done => done,
     }

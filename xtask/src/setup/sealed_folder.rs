@@ -172,7 +172,7 @@ mod tests {
                 b"firmware"
             );
         }
-        let again = |_: &Path| -> Result<()> { panic!("made again") };
-        sealed_folder(&place, again).expect("there already");
+        let make_again = |_: &Path| -> Result<()> { panic!("made again") };
+        sealed_folder(&place, make_again).expect("there already");
     }
 }

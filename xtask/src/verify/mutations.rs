@@ -173,7 +173,7 @@ impl Mutation {
         let mut mutant = image.to_vec();
         match self.change {
             ImageChange::Remove(word, nth) => {
-                let at = find(&|_, it| it == word, nth)?;
+                let at = find(&|_, instruction| instruction == word, nth)?;
                 put(&mut mutant, at, NOP);
             }
             ImageChange::Undefine => put(&mut mutant, begin, 0),

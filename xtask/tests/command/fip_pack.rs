@@ -155,18 +155,24 @@ fn a_released_payload_gets_a_tree_and_another_one() {
     assert!(scratch.read("again.bin") == bare);
 
     let four = scratch.read("four.bin");
-    let with = |offset: usize, value: u8| {
+    let with_byte = |offset: usize, value: u8| {
         let mut file = four.clone();
         file[offset] = value;
         file
     };
     let block = ParameterBlock::read(&four).expect("an image");
     for (file, expected) in [
-        (with(MAGIC_OFFSET, 0), "no arm64 Image magic"),
-        (with(PARAMETER_BLOCK, 0), "no psci-bench parameter block"),
-        (with(PARAMETER_BLOCK + 8, 9), "parameter block version 9"),
+        (with_byte(MAGIC_OFFSET, 0), "no arm64 Image magic"),
         (
-            with(block.tree_offset as usize, 0),
+            with_byte(PARAMETER_BLOCK, 0),
+            "no psci-bench parameter block",
+        ),
+        (
+            with_byte(PARAMETER_BLOCK + 8, 9),
+            "parameter block version 9",
+        ),
+        (
+            with_byte(block.tree_offset as usize, 0),
             "there is none at that offset",
         ),
         (

@@ -17,10 +17,10 @@ const BEGIN: &str = "psci-bench 0.1.0\r\n\
 /// Runs `command` on a terminal. Returns the exit code and all bytes written to the terminal.
 fn on_terminal(command: &mut Command) -> (Option<i32>, String) {
     let (mut ours, name) = pseudo_terminal();
-    let theirs = || OpenOptions::new().write(true).open(&name).expect("opened");
+    let open_terminal = || OpenOptions::new().write(true).open(&name).expect("opened");
     let mut child = command
-        .stdout(theirs())
-        .stderr(theirs())
+        .stdout(open_terminal())
+        .stderr(open_terminal())
         .spawn()
         .expect("it starts");
     // Drop the handles in `command`, because they would keep the other end of the terminal open.

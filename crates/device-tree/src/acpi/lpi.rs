@@ -214,7 +214,8 @@ fn idle_states_node(states: &[Listed], timer_stops: bool) -> DeviceTreeNode {
     for ((power_state, state), phandle) in states.iter().zip(nodes::IDLE_PHANDLES..) {
         let number = format!("state-{power_state:#x}");
         let names_of_state = [state.name.clone(), number.clone()].into_iter();
-        let mut free = names_of_state.chain((1..).map(|again| format!("{number}-{again}")));
+        let mut free =
+            names_of_state.chain((1..).map(|repeat_number| format!("{number}-{repeat_number}")));
         let is_free =
             |name: &String| (*name != state.name || is_node_name(name)) && !names.contains(name);
         let name = free.find(is_free).expect("the numbers never end");
@@ -266,9 +267,9 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
         let Some(level) = level(namespace, container, notes) else {
             break;
         };
-        let combined = level.iter().flat_map(|above| {
+        let combined = level.iter().flat_map(|upper_state| {
             let states = below.iter();
-            states.filter_map(move |below| combine(below, above))
+            states.filter_map(move |lower_state| combine(lower_state, upper_state))
         });
         below = combined.collect();
         if states.len() + below.len() > COMBINED_MAX {

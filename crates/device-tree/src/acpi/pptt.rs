@@ -72,8 +72,8 @@ impl<'m> Topology<'m> {
             };
             let is_thread = leaf.read::<Processor>(0)?.flags.get() & IS_THREAD != 0;
             let core = if is_thread {
-                let orphan = || leaf.error(PARENT, format_args!("the thread has no parent"));
-                processors.parent(leaf)?.ok_or_else(orphan)?
+                let no_parent = || leaf.error(PARENT, format_args!("the thread has no parent"));
+                processors.parent(leaf)?.ok_or_else(no_parent)?
             } else {
                 *leaf
             };
@@ -122,7 +122,7 @@ impl<'m> Topology<'m> {
     /// Returns the size in bytes of the largest L2 cache. Follows the next-level links of the
     /// cores' private caches. If none has such a link, uses the clusters' private caches.
     pub fn second_level_cache(&self) -> Option<u64> {
-        let of_cpu = |place: &CpuPlace| {
+        let cpu_reference = |place: &CpuPlace| {
             let first = self.caches(place.leaf).chain(self.caches(place.core));
             let next: Vec<u32> = first
                 .filter_map(|cache| cache.read::<Cache>(0).ok())
@@ -139,7 +139,7 @@ impl<'m> Topology<'m> {
             }
             second.iter().filter_map(cache_size).max()
         };
-        self.places.iter().filter_map(of_cpu).max()
+        self.places.iter().filter_map(cpu_reference).max()
     }
 
     /// Returns the cache at an offset, or None if the entry there is not a cache.

@@ -179,8 +179,9 @@ pub fn total_size(header: &[u8]) -> Result<usize> {
 /// Returns an error if [`total_size`] does, or if the tree is truncated.
 pub fn whole_tree(bytes: &[u8]) -> Result<&[u8]> {
     let size = total_size(bytes)?;
-    let cut = || FormatError::new(format_args!("truncated: {} of {size} bytes", bytes.len()));
-    bytes.get(..size).ok_or_else(cut)
+    let truncated_tree =
+        || FormatError::new(format_args!("truncated: {} of {size} bytes", bytes.len()));
+    bytes.get(..size).ok_or_else(truncated_tree)
 }
 
 /// Checks the tree at the start of `tree` (sections 5.2 to 5.5).

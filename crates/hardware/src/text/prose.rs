@@ -183,12 +183,15 @@ mod tests {
     /// Text that fits is not truncated. Numbers are either kept in full or omitted.
     #[test]
     fn a_line_is_cut_between_words() {
-        let x = |shortfall: usize| "x".repeat(COLUMNS - shortfall);
+        let text_of_x = |shortfall: usize| "x".repeat(COLUMNS - shortfall);
         for (text, expected) in [
-            (x(5) + " 5242", x(5) + " 5242"),
-            (x(11) + " 5242880 bytes", x(11) + " ..."),
-            (x(16) + " 5242880 bytes, and more", x(16) + " 5242880 ..."),
-            ("x".repeat(700), x(4) + " ..."),
+            (text_of_x(5) + " 5242", text_of_x(5) + " 5242"),
+            (text_of_x(11) + " 5242880 bytes", text_of_x(11) + " ..."),
+            (
+                text_of_x(16) + " 5242880 bytes, and more",
+                text_of_x(16) + " 5242880 ...",
+            ),
+            ("x".repeat(700), text_of_x(4) + " ..."),
         ] {
             assert_eq!(line(&text), expected + "\n");
         }

@@ -178,7 +178,7 @@ fn previous_table(new: &PageTable, previous: &[&PageTable]) -> PageTable {
 fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable {
     let width = new.rows.first().map_or(0, |row| row.figures.len());
     let columns: Vec<AuditColumn> = (0..width)
-        .map(|column| AuditColumn::of(new, old, column))
+        .map(|column_index| AuditColumn::of(new, old, column_index))
         .collect();
     let is_ambiguous = repeats(new) || repeats(old);
     let is_queue = new.id.is_suspend();

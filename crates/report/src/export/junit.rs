@@ -130,12 +130,12 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     for figure in figures(run, scenario) {
         let (key, name, cpu) = (figure.key, figure.key.name(), figure.cpu);
         let unit = key.scale(run.clock()).name();
-        let per_operation = |value| plain(key.per_operation(run.clock(), value));
+        let value_text = |value| plain(key.per_operation(run.clock(), value));
         if let Some(shown) = figure.shown.filter(|_| !key.is_of_step()) {
-            add(cpu, &format!("{name}.{unit}"), per_operation(shown));
+            add(cpu, &format!("{name}.{unit}"), value_text(shown));
         }
         if let Some(summary) = figure.summary.filter(|summary| summary.n > 0) {
-            let [median, max] = [summary.median, summary.max].map(per_operation);
+            let [median, max] = [summary.median, summary.max].map(value_text);
             add(cpu, &format!("{name}.n"), summary.n.to_string());
             add(cpu, &format!("{name}.median_{unit}"), median);
             add(cpu, &format!("{name}.max_{unit}"), max);

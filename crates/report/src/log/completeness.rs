@@ -337,7 +337,7 @@ mod tests {
             .rfind(|line| line.starts_with(MARK))
             .expect("an end");
         let seq = end.split(' ').nth(2).expect("a sequence number");
-        let edited = |edit: EndEdit| {
+        let edited_run = |edit: EndEdit| {
             let mut end = sent().end.expect("it ends");
             edit(&mut end);
             serde_json::json!({ "end": end }).to_string()
@@ -367,7 +367,7 @@ mod tests {
         ];
         let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}".to_owned();
         let unnamed = "rows for 3 CPUs that are not in any record";
-        let ends = end_edits.map(|(edit, part)| (seq, edited(edit), part));
+        let ends = end_edits.map(|(edit, part)| (seq, edited_run(edit), part));
         for (seq, json, part) in ends.into_iter().chain([("0003", fewer, unnamed)]) {
             let edits = [(seq, json.as_str())];
             let logged = read_one(with_records(&log, &edits));

@@ -112,8 +112,8 @@ fn rt_instr_line_of_another_run_is_named_and_counted() {
 fn header_of_another_run_is_named() {
     let [own, other] =
         [made_up_run::run(), other_run()].map(|run| made_up_run::log(&run, Records::Once));
-    let at = |log: &str| log.find(MARK).expect("a record");
-    let mixed = [&own[..at(&own)], &other[at(&other)..]].concat();
+    let record_offset = |log: &str| log.find(MARK).expect("a record");
+    let mixed = [&own[..record_offset(&own)], &other[record_offset(&other)..]].concat();
     let runs = read_bytes("a.log", mixed.as_bytes()).expect("a run");
     let lacks: Vec<String> = runs.iter().flat_map(LoggedRun::lacks).collect();
     let expected = "the header is from run 1c291ca3, but the records are from run 5e0ffb1d";

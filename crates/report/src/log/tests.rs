@@ -93,14 +93,14 @@ fn broken(log: &str, columns: usize) -> String {
 fn logs_of_all_kinds_read_alike() {
     let text = whole_log();
     let map_lines = |make: &dyn Fn(&str) -> String| -> String { text.lines().map(make).collect() };
-    let wrapped = |form: &str| map_lines(&|line| form.replace('$', line));
+    let wrap_lines = |form: &str| map_lines(&|line| form.replace('$', line));
     let yaml = |line: &str| {
         let message = serde_json::Value::from(line);
         let entry =
             |level| format!("- {{\"dt\": \"x\", \"lvl\": \"{level}\", \"msg\": {message}}}\n");
         entry("target") + &entry("debug")
     };
-    let interrupted = |line: &str| {
+    let interrupt_line = |line: &str| {
         if line.starts_with("psci-bench: ") {
             format!("{line}\r\nINFO:    BL31: x\r\n")
         } else {
@@ -109,18 +109,18 @@ fn logs_of_all_kinds_read_alike() {
     };
     let twice = made_up_run::log(&made_up_run::run(), Records::Twice);
     for (name, log) in [
-        ("LF", wrapped("$\n")),
-        ("CR", wrapped("$\r")),
-        ("CR CR LF", wrapped("$\r\r\n")),
-        ("LF CR", wrapped("$\n\r")),
-        ("stamps", wrapped("[2026-01-02 10:11:12.345] $\r\n")),
-        ("seconds", wrapped("[    7.234567] $\n")),
-        ("colours", wrapped("\x1b[32m$\x1b[0m\r\n")),
-        ("NUL", wrapped("\0$\0\r\n")),
+        ("LF", wrap_lines("$\n")),
+        ("CR", wrap_lines("$\r")),
+        ("CR CR LF", wrap_lines("$\r\r\n")),
+        ("LF CR", wrap_lines("$\n\r")),
+        ("stamps", wrap_lines("[2026-01-02 10:11:12.345] $\r\n")),
+        ("seconds", wrap_lines("[    7.234567] $\n")),
+        ("colours", wrap_lines("\x1b[32m$\x1b[0m\r\n")),
+        ("NUL", wrap_lines("\0$\0\r\n")),
         ("LAVA", map_lines(&yaml)),
         ("132 columns", broken(&text, 132)),
         ("glued", text.replace("\r\n@PB", "@PB")),
-        ("firmware between", map_lines(&interrupted)),
+        ("firmware between", map_lines(&interrupt_line)),
         ("a bad copy", twice.replacen(" 0012 {", " 0012 [", 1)),
         ("twice", twice),
     ] {

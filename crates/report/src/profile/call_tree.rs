@@ -250,7 +250,7 @@ impl<'p> Merge<'p> {
         };
         let unique = alike.into_values().filter_map(|[old_names, new_names]| {
             match (&*old_names, &*new_names) {
-                ([old_names], [new_names]) => Some([*old_names, *new_names]),
+                ([old_name], [new_name]) => Some([*old_name, *new_name]),
                 _ => None,
             }
         });

@@ -241,10 +241,10 @@ mod tests {
     fn log_has_no_reset_phase_because_pmf_does_not_measure_it() {
         let profile = Profile::made_up(&[("serial", "reset", 30, 30), ("serial", "entry", 10, 10)]);
         let mut log = Profile::made_up(&[("serial", "entry", 10, 10)]);
-        let old = |log: &Profile| changes(log, &profile)[0].old;
-        assert_eq!(old(&log), PhaseSide::NoSuchPhase);
+        let old_figure = |log: &Profile| changes(log, &profile)[0].old;
+        assert_eq!(old_figure(&log), PhaseSide::NoSuchPhase);
         log.phases[0].stacks.clear();
-        assert_eq!(old(&log), PhaseSide::NotMeasured);
+        assert_eq!(old_figure(&log), PhaseSide::NotMeasured);
     }
 
     #[test]

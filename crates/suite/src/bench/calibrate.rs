@@ -128,11 +128,11 @@ fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
 
 /// Returns the longest time from the start to ENTER_HW_LOW_PWR, or None if there is no PMF.
 fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
-    let way_down = |outcome: &Outcome| {
+    let powerdown_ticks = |outcome: &Outcome| {
         let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
         ticks_between(outcome.start, down)
     };
-    timed_suspends(bench).map(way_down).max()
+    timed_suspends(bench).map(powerdown_ticks).max()
 }
 
 /// Runs a round as a trial and evaluates it. Keeps the trial's samples as cold samples for CPUs

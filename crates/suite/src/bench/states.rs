@@ -87,7 +87,7 @@ impl States {
     pub fn choose(idle_states: &IdleStates<'_>, plan: &Plan, format: StateFormat) -> Self {
         let board = BoardStates::new(idle_states, format);
         let usable = &board.states.usable;
-        let chosen = |state| UsableState::new(state, usable, format);
+        let chosen_state = |state| UsableState::new(state, usable, format);
         let (deepest, core) = (board.deepest(), board.core());
         let undecided = [deepest, core].map(Result::err);
         let value_of = |choice: Result<Option<usize>, Undecided>| {
@@ -100,12 +100,12 @@ impl States {
             if board.is_foreign[index] {
                 foreign.push(usable[index].power_state);
             } else {
-                accepted.push(chosen(usable[index].power_state));
+                accepted.push(chosen_state(usable[index].power_state));
             }
         }
         Self {
-            deepest: plan.deepest.or(value_of(deepest)).map(chosen),
-            core: plan.core.or(value_of(core)).map(chosen),
+            deepest: plan.deepest.or(value_of(deepest)).map(chosen_state),
+            core: plan.core.or(value_of(core)).map(chosen_state),
             format,
             accepted,
             foreign,

@@ -118,7 +118,7 @@ impl Writer {
         let keys: Vec<Key> = plan.known().map(|(key, _)| key).collect();
         let Some((middle, true)) = keys
             .get(keys.len() / 2)
-            .map(|middle| (*middle, !self.fits(&Record::Plan(plan))))
+            .map(|middle_key| (*middle_key, !self.fits(&Record::Plan(plan))))
         else {
             return self.write(out, Record::Plan(plan));
         };

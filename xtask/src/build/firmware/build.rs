@@ -47,10 +47,10 @@ impl FirmwareBuild {
 
     /// Adds the contents of all stages to `hash`.
     pub fn add_to(&self, hash: &mut Sha256) -> Result<()> {
-        let at = || self.dir.display().to_string();
+        let location = || self.dir.display().to_string();
         let mut stages = Vec::new();
-        for entry in fs::read_dir(&self.dir).with_context(at)? {
-            let path = entry.with_context(at)?.path();
+        for entry in fs::read_dir(&self.dir).with_context(location)? {
+            let path = entry.with_context(location)?.path();
             stages.extend(Some(path).filter(|path| path.extension() == Some("bin".as_ref())));
         }
         stages.sort();

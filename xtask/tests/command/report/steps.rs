@@ -58,7 +58,7 @@ pub fn of_steps(run: &mut Run, percent: u64) {
         vec![cell(cpu, step, vec![series(Metric::Time, 214_025)])]
     });
     add(run, ScenarioId::named("contend_sweep"), |cpu| {
-        let of_count = |step_value| {
+        let cell_of_count = |step_value| {
             let ticks = 1000 + 100 * step_value + 700 * u64::from(cpu);
             let own = Series {
                 histogram: Some(BinCounts {
@@ -69,10 +69,10 @@ pub fn of_steps(run: &mut Run, percent: u64) {
             };
             cell(cpu, step(Variant::new("core"), Some(step_value)), vec![own])
         };
-        [2, 3, 4].map(of_count).into()
+        [2, 3, 4].map(cell_of_count).into()
     });
     add(run, ScenarioId::named("idle_states"), |cpu| {
-        let of_state = |state: u32, source, [powerdown, wakeup]: [u64; 2]| {
+        let cell_of_state = |state: u32, source, [powerdown, wakeup]: [u64; 2]| {
             let ticks = [(Metric::Powerdown, powerdown), (Metric::Wakeup, wakeup)];
             let own = ticks.map(|(metric, ticks)| series(metric, ticks + u64::from(cpu)));
             Cell {
@@ -86,8 +86,8 @@ pub fn of_steps(run: &mut Run, percent: u64) {
             }
         };
         vec![
-            of_state(0x0001_0002, WakeSource::OwnTimers, [5000, 700]),
-            of_state(0x0101_0022, WakeSource::Frame, [15_000, 3000]),
+            cell_of_state(0x0001_0002, WakeSource::OwnTimers, [5000, 700]),
+            cell_of_state(0x0101_0022, WakeSource::Frame, [15_000, 3000]),
         ]
     });
     add(run, ScenarioId::named("timer_latency"), |cpu| {

@@ -157,9 +157,9 @@ mod tests {
             // An interval on one side says nothing about the noise on the other.
             (150.0, 100.0, [60.0, 0.0], 0.0, Worse),
         ] {
-            let value = |figure: f64, half: f64| ComparedValue {
+            let value = |figure: f64, half_width: f64| ComparedValue {
                 figure,
-                interval: (half > 0.0).then_some((figure - half, figure + half)),
+                interval: (half_width > 0.0).then_some((figure - half_width, figure + half_width)),
                 is_doubtful: false,
             };
             let (now, then) = (value(new, halves[0]), value(old, halves[1]));

@@ -19,11 +19,11 @@ pub(in crate::analysis) fn cluster_exit(tables: &SuiteTables<'_>) -> Option<Base
     let deep = tables.column(ScenarioId::SUSPEND_DEEP_SERIAL, Wakeup)?;
     let flushes = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_SERIAL)?;
     let lead = lead(tables)?;
-    let with_cluster = |cpu| flushes.is_of_cluster(cpu);
+    let is_with_cluster = |cpu| flushes.is_of_cluster(cpu);
     let pairs: Vec<(TableFigure, TableFigure)> = shallow
-        .filtered(with_cluster)
+        .filtered(is_with_cluster)
         .into_iter()
-        .zip(deep.filtered(with_cluster))
+        .zip(deep.filtered(is_with_cluster))
         .collect();
     let are_longer = pairs
         .iter()

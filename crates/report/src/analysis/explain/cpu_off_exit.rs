@@ -40,7 +40,7 @@ pub(in crate::analysis) fn cpu_off_exit(tables: &SuiteTables<'_>) -> Option<Base
     }
     let cpus = tables.names(pairs.iter().map(|(off_figure, _)| off_figure.cpu));
     let after_off = tables.range(pairs.iter().map(|(off_figure, _)| off_figure));
-    let after_suspend = tables.range(pairs.iter().map(|(_, suspend)| suspend));
+    let after_suspend = tables.range(pairs.iter().map(|(_, suspend_figure)| suspend_figure));
     Some(BasedFinding::of_tables(
         CPU_OFF_EXIT,
         format!(

@@ -87,9 +87,11 @@ impl UniformExits {
 
 /// Returns true if no CPU has a parallel exit that is longer than all its serial ones.
 fn are_no_longer(tables: &SuiteTables<'_>, parallel: &Column, serial: &Column) -> bool {
-    let longest = |figure| tables.samples_of(figure).1;
+    let longest_sample = |figure| tables.samples_of(figure).1;
     let mut pairs = parallel.figures().zip(serial.figures());
-    pairs.all(|(parallel, serial)| longest(parallel) <= longest(serial))
+    pairs.all(|(parallel_figure, serial_figure)| {
+        longest_sample(parallel_figure) <= longest_sample(serial_figure)
+    })
 }
 
 /// Returns 0 if no parallel exit is longer than the longest serial one on a CPU of the same kind;
@@ -111,7 +113,9 @@ fn excess_within_variation(
         .max()?;
     let mut pairs = parallel.figures().zip(serial.figures());
     // CPUs of one kind may differ among themselves by more than a wait.
-    if pairs.any(|(parallel, serial)| exceeds(parallel.ticks, serial.ticks, 4)) {
+    if pairs.any(|(parallel_figure, serial_figure)| {
+        exceeds(parallel_figure.ticks, serial_figure.ticks, 4)
+    }) {
         return None;
     }
     let excess = |exit: &TableFigure| {

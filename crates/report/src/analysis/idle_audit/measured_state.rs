@@ -120,7 +120,7 @@ struct OneRun<'r, 's> {
 
 /// Combines what the runs say about one state.
 fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
-    let longest = |metrics| {
+    let longest_time = |metrics| {
         runs.iter()
             .flat_map(|run| run.times(metrics))
             .map(|(_, time)| time)
@@ -138,8 +138,8 @@ fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
     let shows_timer = timers.iter().position(|shown_timer| *shown_timer == timer);
     let reached = reached(runs);
     MeasuredState {
-        entry: longest(ENTRY),
-        exit: longest(EXIT),
+        entry: longest_time(ENTRY),
+        exit: longest_time(EXIT),
         entry_gap: gap(runs, ENTRY, &reached),
         exit_gap: gap(runs, EXIT, &reached),
         groups: groups(runs),

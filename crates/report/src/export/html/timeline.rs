@@ -212,8 +212,8 @@ fn extent(
     has_low_power: bool,
 ) -> Option<(f64, f64)> {
     let values = lanes.iter().flat_map(|lane| {
-        let on_side = |slice: &&Slice| sides(slice, has_low_power) == [side, side];
-        let slices = lane.slices.iter().filter(on_side);
+        let is_on_side = |slice: &&Slice| sides(slice, has_low_power) == [side, side];
+        let slices = lane.slices.iter().filter(is_on_side);
         let instants = slices.flat_map(|slice| [slice.from, slice.to]);
         instants.map(move |instant| lane.value(charts, side, instant))
     });

@@ -31,7 +31,13 @@ impl Ran {
 
 /// Returns an edit for [`Fake::with_answers`] that makes a function return `code`.
 fn answering(function: Function, code: i32) -> impl FnMut(u32, u64, i32) -> i32 {
-    move |id, _, right| if id == function.id() { code } else { right }
+    move |id, _, right_answer| {
+        if id == function.id() {
+            code
+        } else {
+            right_answer
+        }
+    }
 }
 
 #[test]
@@ -100,7 +106,7 @@ fn each_wrong_answer_fails_its_own_check() {
 
 #[test]
 fn mandatory_function_that_is_not_listed_is_missing() {
-    let unlisted = |id, first_argument, right_answer| {
+    let answer = |id, first_argument, right_answer| {
         let is_about_cpu_off =
             id == Function::PsciFeatures.id() && first_argument == u64::from(Function::CpuOff.id());
         if is_about_cpu_off {
@@ -109,7 +115,7 @@ fn mandatory_function_that_is_not_listed_is_missing() {
             right_answer
         }
     };
-    let ran = check(Fake::new(2).with_answers(unlisted), "");
+    let ran = check(Fake::new(2).with_answers(answer), "");
     let expected = (Function::CpuOff, Probe::Listed, Vec::new());
     assert_eq!(ran.failed_checks(), [expected]);
 }
@@ -221,18 +227,21 @@ fn only_standby_must_keep_the_context() {
     });
     let states = [state("standby", STANDBY, 0), STATES[0], STATES[1]];
     let ran = run_with(fake, "only=fitness", &states);
-    let with_end = |check_end| {
+    let checks_with_end = |check_end| {
         ran.checks()
             .iter()
             .filter(|check| check.end == check_end)
             .map(|check| (check.probe, check.value, check.cpus.iter().count()))
             .collect::<Vec<_>>()
     };
-    let lost_in = |power_state| (Probe::InterruptsKept, Some(power_state), 1);
-    assert_eq!(with_end(CheckEnd::ContextLost), [lost_in(STANDBY)]);
+    let lost_interrupts = |power_state| (Probe::InterruptsKept, Some(power_state), 1);
     assert_eq!(
-        with_end(CheckEnd::Tolerated),
-        [lost_in(CORE), lost_in(CLUSTER)]
+        checks_with_end(CheckEnd::ContextLost),
+        [lost_interrupts(STANDBY)]
+    );
+    assert_eq!(
+        checks_with_end(CheckEnd::Tolerated),
+        [lost_interrupts(CORE), lost_interrupts(CLUSTER)]
     );
     let expected = (Function::CpuSuspend, Probe::InterruptsKept, [1].to_vec());
     assert_eq!(ran.failed_checks(), [expected]);

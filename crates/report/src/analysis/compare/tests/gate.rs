@@ -73,18 +73,18 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
 #[test]
 fn another_question_is_refused_unless_an_option_passes_over_it() {
     for (edit, across, expected) in REFUSED {
-        let refused = |differences| match try_compare(&suite(), &edited(*edit), differences) {
+        let refusals_of = |differences| match try_compare(&suite(), &edited(*edit), differences) {
             Ok(comparison) => {
                 let refusals = comparison.refused.iter();
                 refusals.map(|refusal| refusal.why.as_str()).collect()
             }
             Err(error) => format!("{error:#}"),
         };
-        let text: String = refused("");
+        let text: String = refusals_of("");
         assert!(text.contains(expected), "{text}");
         assert_eq!(text.is_empty(), expected.is_empty(), "{text}");
         assert!(
-            across.is_empty() || refused(across).is_empty(),
+            across.is_empty() || refusals_of(across).is_empty(),
             "{expected}"
         );
     }
