@@ -230,7 +230,7 @@ mod tests {
             ("}}", "cpu-on-after=0"),
             (
                 r#","cpu_on_after":7,"destructive":true,"calls":[1],"offsets":2,"beside":12}}"#,
-                "cpu-on-after=7 fitness=destructive calls=0x1 offsets=2 beside=near,far",
+                "cpu-on-after=7 fitness=destructive calls=0x1 offsets=2 neighbors=near,far",
             ),
         ] {
             let arguments = format!("{common} {others}");
