@@ -2,6 +2,7 @@
 //! two files import each other, and no folder imports a folder that is listed after it in the table
 //! in the crate's root file.
 
+mod documents;
 mod imports;
 
 use std::collections::BTreeMap;

@@ -210,8 +210,22 @@ impl fmt::Display for Rejection {
 #[cfg(test)]
 mod tests {
     use std::string::ToString as _;
+    use std::vec::Vec;
 
     use super::*;
+
+    #[test]
+    fn each_reason_is_documented() {
+        let docs = include_str!("../../../../docs/reliability.md");
+        let rows: Vec<&str> = docs
+            .lines()
+            .skip_while(|line| *line != "## Attempts that are not counted")
+            .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+            .map(|(key, _)| key)
+            .take(REASONS)
+            .collect();
+        assert_eq!(rows, Reason::ALL.map(Reason::key));
+    }
 
     #[test]
     fn loss_is_displayed_by_phase_and_cause() {

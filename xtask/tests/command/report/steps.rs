@@ -136,7 +136,7 @@ fn every_format_has_steps() {
             "csv",
             ",alone,psci_version,,ticks,1024,0,214025,214025,,214026,",
         ),
-        ("json", "\"per\": 1024"),
+        ("json", "\"operations\": 1024"),
         ("junit", "core0.alone.psci_version.ticks.median_ns"),
     ] {
         let made = written(&report, format);
