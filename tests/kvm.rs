@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use suite::plan::Variant;
+use suite::plan::{ScenarioId, Variant};
 
 use boards::GicVersion;
 use hardware::board::{IntId, Mpidr};
@@ -22,7 +22,6 @@ use report::follow::RunWatcher;
 use report::follow::stream::{self, MachineEnding, TimeLimits};
 use suite::measure::{Counter, Metric};
 use suite::model::Verdict;
-use suite::plan::ScenarioId;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
@@ -140,16 +139,16 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
 /// without one.
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     for cpu in [0, 1].map(Mpidr::new) {
-        let least = |(t, variant), metric| {
-            let summary = log.alone(t, variant, metric, cpu)?;
+        let least_time = |(scenario, variant), metric| {
+            let summary = log.alone(scenario, variant, metric, cpu)?;
             Some(summary.min)
         };
         for exit in EXITS {
             let (_, variant) = exit;
             let is_run = has_pmu || variant != Variant::new("pmselr");
             for (metric, is_recorded) in [(Metric::Time, true), (Metric::Cycles, has_pmu)] {
-                let nothing = least(EMPTY, metric);
-                let cost = least(exit, metric);
+                let nothing = least_time(EMPTY, metric);
+                let cost = least_time(exit, metric);
                 let is_there = is_recorded && is_run;
                 let seen = format!("{exit:?} {metric:?} on CPU {cpu}\n{}", log.text);
                 assert_eq!(cost.is_some(), is_there, "{seen}");

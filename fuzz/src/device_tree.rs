@@ -100,7 +100,12 @@ fn check_free_memory(board: &Board<'_>, need: u64) {
             assert!(found.base >= free_memory::PAGE && found.base % free_memory::PAGE == 0);
             assert!(found.size >= need && found.size % free_memory::PAGE == 0);
             assert!(board.memory.iter().any(|memory| memory.contains(&found)));
-            assert!(!board.reserved.iter().any(|taken| taken.overlaps(&found)));
+            assert!(
+                !board
+                    .reserved
+                    .iter()
+                    .any(|reserved_region| reserved_region.overlaps(&found))
+            );
         }
         Err(error) => assert!(error.to_string().is_ascii()),
     }

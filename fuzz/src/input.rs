@@ -69,8 +69,8 @@ fn tree(text: &[u8]) -> DeviceTree {
             }
             Some((b'!', numbers)) => {
                 let mut words = numbers.split(|byte| *byte == b' ').map(number);
-                let mut next = || words.next().unwrap_or(0);
-                let reservation = MemoryReservation::new(next(), next());
+                let mut next_word = || words.next().unwrap_or(0);
+                let reservation = MemoryReservation::new(next_word(), next_word());
                 tree.memory_reservations.push(reservation);
             }
             Some(_) => add_property(&mut current, line),

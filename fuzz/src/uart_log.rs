@@ -90,7 +90,7 @@ fn with_checksums(log: &[u8]) -> Vec<u8> {
     for line in log.split(|byte| *byte == b'\n') {
         let line = line.trim_ascii_end();
         let end = line.iter().rposition(|byte| *byte == b' ');
-        match end.and_then(|end| line.get(..end)) {
+        match end.and_then(|record_end| line.get(..record_end)) {
             Some(body) if line.starts_with(MARK.as_bytes()) => {
                 repaired.extend(body);
                 repaired.extend(format!(" {:08x}", CRC_32.checksum(body)).bytes());

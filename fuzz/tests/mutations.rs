@@ -129,7 +129,9 @@ fn run(name: &str, check: Check, input: &[u8]) {
 
 fn run_mutations(name: &str, total: usize) {
     let mut targets = TARGETS.iter();
-    let (_, check) = targets.find(|(known, _)| *known == name).expect("a target");
+    let (_, check) = targets
+        .find(|(target_name, _)| *target_name == name)
+        .expect("a target");
     let seeds = seeds(name);
     let words = words(name);
     assert!(!seeds.is_empty(), "{name}: no seeds");

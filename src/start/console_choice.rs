@@ -27,7 +27,7 @@ pub fn move_console(
     uart: &Uart,
     by: ConsoleSource,
 ) -> bool {
-    if from.is_none_or(|from| from == *uart) {
+    if from.is_none_or(|choice_source| choice_source == *uart) {
         return true;
     }
     let base = uart.base;

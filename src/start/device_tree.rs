@@ -10,8 +10,7 @@ use alloc::format;
 use alloc::string::String;
 
 use hardware::board::{FormatError, Region, total_size, whole_tree};
-use hardware::image::handoff;
-use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
+use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX, handoff};
 use thiserror::Error;
 
 use crate::machine::boot::layout;
@@ -86,13 +85,13 @@ pub fn find(
         return appended(tables, block);
     }
     let [x0, x1, x2, x3] = registers;
-    let unusable = |source: &str, reason| TreeError::Unusable {
+    let unusable_tree = |source: &str, reason| TreeError::Unusable {
         source_name: source.into(),
         reason,
     };
     if x1 == handoff::REGISTER {
         let source = format!("in the transfer list at {x3:#x} (X3)");
-        let found = in_list(tables, x3).map_err(|reason| unusable(&source, reason))?;
+        let found = in_list(tables, x3).map_err(|reason| unusable_tree(&source, reason))?;
         if let Some((bytes, region)) = found {
             return Ok(DeviceTree {
                 bytes,
@@ -106,7 +105,7 @@ pub fn find(
         if let Some(header) = header(tables, address, MAGIC) {
             let source = format!("at {address:#x} (X{number})");
             let taken = take(tables, address, &header);
-            let (bytes, region) = taken.map_err(|reason| unusable(&source, reason))?;
+            let (bytes, region) = taken.map_err(|reason| unusable_tree(&source, reason))?;
             return Ok(DeviceTree {
                 bytes,
                 region,

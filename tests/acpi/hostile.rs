@@ -42,12 +42,14 @@ fn with_terms(terms: &str) -> String {
 #[test]
 fn limits_become_notes() {
     // iasl 20250404 rejects a device that has neither an address nor an ID.
-    let nested = |devices, inside: &str| {
-        "Device (DEV0) { Name (_ADR, 0) ".repeat(devices) + inside + &"}".repeat(devices)
+    let nested_devices = |device_count, inner_source: &str| {
+        "Device (DEV0) { Name (_ADR, 0) ".repeat(device_count)
+            + inner_source
+            + &"}".repeat(device_count)
     };
     let cpu = |name: u32, count| {
-        let state = |n| {
-            let register = format!("Register (FFixedHW, 32, 0, {}, 3)", name << 8 | n);
+        let state = |index| {
+            let register = format!("Register (FFixedHW, 32, 0, {}, 3)", name << 8 | index);
             format!(
                 "Package () {{1, 1, 1, 0, 0, 0, ResourceTemplate () {{ {register} }}, 0, 0, \"\"}}"
             )
@@ -61,13 +63,17 @@ fn limits_become_notes() {
     };
     let deep = "AML from here to the end of its block cannot be read (opcode 0x08)";
     for (terms, note, is_expected) in [
-        (nested(15, ""), deep, false),
+        (nested_devices(15, ""), deep, false),
         (
-            nested(15, "Scope (\\_SB) {}") + "Name (LAST, 0)",
+            nested_devices(15, "Scope (\\_SB) {}") + "Name (LAST, 0)",
             deep,
             false,
         ),
-        (nested(15, "Scope (\\_SB) { Name (LAST, 0) }"), deep, true),
+        (
+            nested_devices(15, "Scope (\\_SB) { Name (LAST, 0) }"),
+            deep,
+            true,
+        ),
         (cpu(0, 16), "no idle states", false),
         (
             cpu(0, 17),
@@ -137,7 +143,7 @@ fn broken_aml_becomes_a_note() {
 /// If any core's parent is not a cluster node, all CPUs are labeled by MPIDR.
 #[test]
 fn cores_with_a_wrong_parent_are_labeled_by_mpidr() {
-    let clusters = |found: &str| found.contains("CpuMap");
+    let clusters = |warning: &str| warning.contains("CpuMap");
     // The cores are at offsets 80, 104 and 128. The inner loop tries all possible parent offsets.
     for core in [80, 104, 128] {
         for parent in (0..300).chain([0xffff, 0xffff_ffff]) {

@@ -150,7 +150,7 @@ fn value_shortened_in_place_does_not_hide_cpus() {
 #[test]
 fn malformed_term_ends_at_its_length_or_at_the_end_of_its_list() {
     let cpu = &dsdt(CPU)[36..];
-    let behind = |terms: &[u8]| read(table("DSDT", 36, &[], &[terms.to_vec(), cpu.to_vec()]));
+    let read_behind = |terms: &[u8]| read(table("DSDT", 36, &[], &[terms.to_vec(), cpu.to_vec()]));
     let unreadable = |opcode: &str| {
         let end = format!("(opcode {opcode}): idle states may be missing");
         format!(
@@ -164,22 +164,22 @@ fn malformed_term_ends_at_its_length_or_at_the_end_of_its_list() {
         (b"\x14\x06dev0\0", "0x14"),
         (b"\x5b\x83\x07CPU9\0\0", "0x5b83"),
     ] {
-        let (states, notes) = behind(terms);
+        let (states, notes) = read_behind(terms);
         assert_eq!(states, [0x4000_0004], "{terms:?}\n{notes:?}");
         assert_eq!(notes, [unreadable(opcode)]);
     }
-    let (states, notes) = behind(b"\x5b\x82\x07DEV0\xee\xee");
+    let (states, notes) = read_behind(b"\x5b\x82\x07DEV0\xee\xee");
     assert_eq!((states.len(), notes.len()), (1, 1), "{notes:?}");
     // Without a length, the list ends, which contains the CPU.
-    assert_eq!(behind(b"\xee"), (vec![], vec![unreadable("0xee")]));
+    assert_eq!(read_behind(b"\xee"), (vec![], vec![unreadable("0xee")]));
     let skipped = note(36, "2 Zero, 1 One, 1 Ones, 1 Noop, 1 Debug");
     assert_eq!(
-        behind(b"\0\0\x01\xff\xa3\x5b\x31"),
+        read_behind(b"\0\0\x01\xff\xa3\x5b\x31"),
         (vec![0x4000_0004], vec![skipped])
     );
     // What is not an operand is not skipped.
     assert_eq!(
-        behind(b"\x70\x70\x70"),
+        read_behind(b"\x70\x70\x70"),
         (vec![0x4000_0004], vec![note(36, "1 Store")])
     );
 }

@@ -142,10 +142,10 @@ fn fields_are_used_or_refused() {
 #[test]
 fn controllers_are_read_by_version() {
     let two = &[0x10_0000, 0x14_0000][..];
-    let adjacent = (0..8).rev().map(|n| 0x10_0000 + n * 0x2_0000);
+    let adjacent = (0..8).rev().map(|index| 0x10_0000 + index * 0x2_0000);
     let nine: Vec<u64> = adjacent.chain([0x80_0000]).collect();
-    let many: Vec<u64> = (1..10).map(|n| n << 20).collect();
-    let range = |n: u64| gicr(0x100_0000 + (n << 18), 0x4_0000);
+    let many: Vec<u64> = (1..10).map(|index| index << 20).collect();
+    let range = |index: u64| gicr(0x100_0000 + (index << 18), 0x4_0000);
     let ranges: Vec<_> = [gicd(3)].into_iter().chain((0..9).map(range)).collect();
     let merged = "[Region { base: 100000, size: 100000 }, Region { base: 800000, size: 20000 }]";
     for (gic, redistributors, expected) in [
@@ -341,7 +341,7 @@ fn tables_are_found_by_the_rsdp() {
     let dsdt = table("DSDT", 36, &[], &[]);
     write(&mut tables[FADT], &[(40, 4, 0x6666), (140, 8, 0xa000)]);
     seal(&mut tables[FADT]);
-    let addresses = (0..).map(|n| 0x3000 + n * 0x1000);
+    let addresses = (0..).map(|index| 0x3000 + index * 0x1000);
     let placed: Vec<(u64, Vec<u8>)> = addresses.zip(tables).collect();
     let mut pointers: Vec<_> = placed
         .iter()

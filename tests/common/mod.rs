@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
-use suite::plan::Variant;
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion, StateFormat};
@@ -15,7 +15,6 @@ use object::{Object, ObjectSymbol};
 use report::follow::stream::MachineEnding;
 use suite::measure::{Facts, Metric, Summary};
 use suite::model::{Cell, CellSeries, Run, Scenario, Verdict};
-use suite::plan::{ActiveCpus, ScenarioId};
 use suite::record::{RecordLine, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
@@ -245,7 +244,7 @@ pub fn offset_of(symbol: &str) -> usize {
     let bytes = std::fs::read(path).expect("its ELF");
     let elf = object::File::parse(&*bytes).expect("an ELF file");
     let mut symbols = elf.symbols();
-    let found = symbols.find(|known| known.name() == Ok(symbol));
+    let found = symbols.find(|known_symbol| known_symbol.name() == Ok(symbol));
     found.expect("the symbol").address() as usize
 }
 
@@ -313,13 +312,13 @@ impl Log {
         metric: Metric,
     ) -> impl Iterator<Item = (Mpidr, CellSeries<'_>)> {
         let all = self.series(id);
-        all.filter(move |(_, of_cell)| of_cell.series.metric == metric)
+        all.filter(move |(_, cell_series)| cell_series.series.metric == metric)
     }
 
     /// Returns the statistics for one metric in a scenario, by MPIDR.
     pub fn metric(&self, id: ScenarioId, metric: Metric) -> BTreeMap<Mpidr, Summary> {
-        let found = |(cpu, cell): (Mpidr, &Cell)| Some((cpu, *cell.summary(metric)?));
-        self.cells(id).filter_map(found).collect()
+        let summary_of = |(cpu, cell): (Mpidr, &Cell)| Some((cpu, *cell.summary(metric)?));
+        self.cells(id).filter_map(summary_of).collect()
     }
 
     /// Returns the statistics for one metric of a CPU that was measured on its own.
@@ -358,7 +357,9 @@ pub fn rt_instr(text: &str) -> Rows {
     for line in text.lines().filter(|line| line.starts_with("<RT_INSTR:")) {
         let mut fields = line.trim_end_matches("/>").split('\t');
         let test = fields.next().expect("a test")["<RT_INSTR:".len()..].to_string();
-        let numbers: Vec<u64> = fields.map(|n| n.parse().expect("a number")).collect();
+        let numbers: Vec<u64> = fields
+            .map(|number| number.parse().expect("a number"))
+            .collect();
         let place = [numbers[0], numbers[1]];
         let row = rows.entry(test).or_default();
         assert!(row.insert(place, numbers[2..].to_vec()).is_none(), "{line}");

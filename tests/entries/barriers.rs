@@ -28,14 +28,14 @@ fn list(code: &Code) -> String {
     let mut symbols: Vec<(u64, &str)> = code
         .symbols
         .iter()
-        .map(|(name, at)| (*at, name.as_str()))
-        .filter(|(at, name)| code.words.contains_key(at) && !name.starts_with('$'))
+        .map(|(name, address)| (*address, name.as_str()))
+        .filter(|(address, name)| code.words.contains_key(address) && !name.starts_with('$'))
         .collect();
     symbols.sort_unstable();
     let mut parts = BTreeMap::new();
     for (place, (begin, name)) in symbols.iter().enumerate() {
-        let later = symbols[place..].iter().map(|(at, _)| *at);
-        let end = later.into_iter().find(|at| at > begin);
+        let later = symbols[place..].iter().map(|(address, _)| *address);
+        let end = later.into_iter().find(|address| address > begin);
         let range = *begin..end.unwrap_or(u64::MAX);
         let mut found = String::new();
         for (_, word) in code.words.range(range) {

@@ -12,18 +12,21 @@ const DSB_ISHST: u32 = 0xd503_3a9f;
 #[test]
 fn caches_that_are_on_at_reset_are_written_back_first() {
     let code = Code::load();
-    let target = |at: u64| match flow(code.word(at)) {
+    let target = |address: u64| match flow(code.word(address)) {
         Flow::Either(offset) | Flow::Jump(offset) | Flow::Call(offset) => {
-            Some(at.wrapping_add_signed(offset))
+            Some(address.wrapping_add_signed(offset))
         }
         Flow::On | Flow::Return => None,
     };
     let off = code.symbol("caches_are_off");
-    let passes_over = code.words.keys().filter(|at| target(**at) == Some(off));
+    let passes_over = code
+        .words
+        .keys()
+        .filter(|address| target(**address) == Some(off));
     let gate = code.symbol("write_image_back") - 4;
     assert_eq!(passes_over.collect::<Vec<_>>(), [&gate]);
     // mov x10, #(C | M); tst x9, x10; b.eq.
-    let test = [gate - 8, gate - 4].map(|at| code.word(at));
+    let test = [gate - 8, gate - 4].map(|address| code.word(address));
     assert_eq!(test, [0xd280_00aa, 0xea0a_013f]);
     assert_eq!(code.word(gate) & 0xff00_001f, 0x5400_0000);
     let is_read = |word: u32| matches!(word, 0xd538_1009 | 0xd53c_1009 | 0xd53e_1009);

@@ -62,7 +62,7 @@ impl Code {
     /// Returns the addresses of all words that satisfy `is`.
     pub fn places(&self, is: impl Fn(u32) -> bool) -> Vec<u64> {
         let found = self.words.iter().filter(|(_, word)| is(**word));
-        found.map(|(at, _)| *at).collect()
+        found.map(|(address, _)| *address).collect()
     }
 
     pub fn with(&self, at: u64, words: &[u32]) -> Self {
@@ -118,7 +118,7 @@ fn text(file: &object::File<'_>) -> BTreeMap<u64, u32> {
     let (words, _) = text.data().expect("code").as_chunks::<4>();
     let words_by_address = (text.address()..).step_by(4).zip(words);
     words_by_address
-        .map(|(at, word)| (at, u32::from_le_bytes(*word)))
+        .map(|(address, word)| (address, u32::from_le_bytes(*word)))
         .collect()
 }
 

@@ -160,7 +160,10 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
             cpu.model.soil(BASE..line, true);
             cpu.model.soil(line + LINE..BASE + (8 << 20), true);
             // Also write to the other words in the cache line that contains `root`.
-            for at in (line..line + LINE).step_by(8).filter(|at| *at != root) {
+            for at in (line..line + LINE)
+                .step_by(8)
+                .filter(|address| *address != root)
+            {
                 let other = CacheActor {
                     cpu: 1,
                     pc: 0,
@@ -267,9 +270,9 @@ fn no_mark_is_sent_if_the_fields_of_the_uart_contradict_each_other() {
 /// Returns the addresses on all paths from `entry` until the caches are on.
 fn all(code: &Code, entry: &str) -> BTreeSet<u64> {
     let mut all = BTreeSet::new();
-    let followed = code.follow(entry, (), |at, word, ()| {
-        all.insert(at);
-        Ok((!turns_caches_on(code, at, word)).then_some(()))
+    let followed = code.follow(entry, (), |address, word, ()| {
+        all.insert(address);
+        Ok((!turns_caches_on(code, address, word)).then_some(()))
     });
     followed.expect("paths");
     all
@@ -304,16 +307,16 @@ fn mutations_are_found() {
     const NOP: u32 = 0xd503_201f;
     let code = Code::load();
     let image = image();
-    let places = |from: &str, is: &dyn Fn(u64, u32) -> bool| {
-        let words = code.words.range(code.symbol(from)..).take(80);
-        let found = words.filter(|(at, word)| is(**at, **word));
-        found.map(|(at, _)| *at).collect::<Vec<_>>()
+    let places = |symbol: &str, is_match: &dyn Fn(u64, u32) -> bool| {
+        let words = code.words.range(code.symbol(symbol)..).take(80);
+        let found = words.filter(|(address, word)| is_match(**address, **word));
+        found.map(|(address, _)| *address).collect::<Vec<_>>()
     };
-    let word = |wanted: u32| move |_: u64, word: u32| word == wanted;
+    let word = |wanted_word: u32| move |_: u64, word: u32| word == wanted_word;
     let call = |name: &str| {
         let to = code.symbol(name);
-        move |at: u64, word: u32| {
-            word == 0x9400_0000 | ((to.wrapping_sub(at) >> 2) as u32 & 0x3ff_ffff)
+        move |address: u64, word: u32| {
+            word == 0x9400_0000 | ((to.wrapping_sub(address) >> 2) as u32 & 0x3ff_ffff)
         }
     };
     let invalidates = places("left_el3", &call("invalidate_written"));

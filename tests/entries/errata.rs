@@ -32,7 +32,7 @@ fn erratum(code: &Code, at: u64) -> Option<u32> {
 /// Returns all erratum sequences in a program, by address.
 fn errata(code: &Code) -> Vec<(u64, u32)> {
     let places = code.words.keys();
-    let found = places.filter_map(|at| Some((*at, erratum(code, *at)?)));
+    let found = places.filter_map(|address| Some((*address, erratum(code, *address)?)));
     found.collect()
 }
 

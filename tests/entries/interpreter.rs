@@ -57,7 +57,7 @@ fn bit_mask(word: u32) -> u64 {
     let element = (ones >> rotate | ones.checked_shl(size - rotate).unwrap_or(0)) & mask;
     (0..64)
         .step_by(size as usize)
-        .fold(0, |all, at| all | element << at)
+        .fold(0, |pattern, shift| pattern | element << shift)
 }
 
 /// Returns the result of UBFM, which moves a range of bits of `value` and clears all other bits.

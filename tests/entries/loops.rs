@@ -39,11 +39,13 @@ fn a_region_is_the_loop_and_nothing_else() {
     let code = Code::load();
     for (path, _, counter, twice) in PATHS {
         for cycles in [false, true] {
-            let reads = |first: u32, second: u32| {
-                let second = twice.then_some(counter | second);
-                [counter | first].into_iter().chain(second)
+            let reads = |first_register: u32, second_register: u32| {
+                let second_register = twice.then_some(counter | second_register);
+                [counter | first_register]
+                    .into_iter()
+                    .chain(second_register)
             };
-            let pmccntr = |into: u32| cycles.then_some(PMCCNTR | into);
+            let pmccntr = |register: u32| cycles.then_some(PMCCNTR | register);
             let before = [ISB].into_iter().chain(pmccntr(26)).chain(reads(24, 25));
             let after = reads(10, 11).chain(pmccntr(9));
             let region: Vec<u32> = before.chain([TO_THE_LOOP, ISB]).chain(after).collect();
@@ -58,7 +60,7 @@ fn a_region_is_the_loop_and_nothing_else() {
 #[test]
 fn a_loop_is_its_operation_and_nothing_else() {
     let code = Code::load();
-    let again = |length: i32| [ONE_LESS, unless_equal(-length), RET];
+    let loop_back = |length: i32| [ONE_LESS, unless_equal(-length), RET];
     // mov x1, x21; mov x2, x22; mov x3, x23.
     let arguments = |call| [FUNCTION, 0xaa15_03e1, 0xaa16_03e2, 0xaa17_03e3, call];
     let wait = unless_equal(5);
@@ -119,7 +121,7 @@ fn a_loop_is_its_operation_and_nothing_else() {
         let mut found = code.between(&name, &format!("{name}_end"));
         // The code that follows handles an SGI that has not arrived yet.
         found.truncate(operation.len() + 3);
-        let end = again(operation.len() as i32 + 1);
+        let end = loop_back(operation.len() as i32 + 1);
         assert_eq!(found, [operation, &end[..]].concat(), "{name}");
         assert!(code.symbol(&name).is_multiple_of(64), "{name}");
     }

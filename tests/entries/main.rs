@@ -77,11 +77,11 @@ const STORE_ROOT: u32 = 0xf900_00b9;
 /// Returns `word` without its page offset, which the linker chooses.
 fn without_offset(code: &Code, word: u32) -> u32 {
     let offset = (code.symbol("root_table") & 0xfff) as u32 / 8;
-    let is_root = |plain: u32| word == plain | offset << 10;
+    let is_root = |base_word: u32| word == base_word | offset << 10;
     let known = [LOAD_ROOT.1, STORE_ROOT];
     known
         .into_iter()
-        .find(|known| is_root(*known))
+        .find(|known_word| is_root(*known_word))
         .unwrap_or(word)
 }
 
@@ -90,11 +90,11 @@ fn without_offset(code: &Code, word: u32) -> u32 {
 fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     let mut accesses = BTreeMap::new();
     let mut turns_on = false;
-    code.follow(entry, (), |at, word, ()| {
-        let is_end = turns_caches_on(code, at, word);
+    code.follow(entry, (), |address, word, ()| {
+        let is_end = turns_caches_on(code, address, word);
         turns_on |= is_end;
         if accesses_memory(word) {
-            accesses.insert(at, word);
+            accesses.insert(address, word);
         }
         Ok((!is_end).then_some(()))
     })?;
@@ -104,7 +104,7 @@ fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     let mut left: Vec<u32> = may.iter().map(|(_, word)| *word).collect();
     for (at, found) in accesses {
         let word = without_offset(code, found);
-        match left.iter().position(|allowed| *allowed == word) {
+        match left.iter().position(|allowed_word| *allowed_word == word) {
             Some(place) => left.swap_remove(place),
             None => bail!("{word:08x} at {at:#x} is not on the list"),
         };
@@ -139,9 +139,11 @@ fn a_timed_region_is_the_call_and_nothing_else() {
     const KEEP: u32 = 0xa906_d3f3; // stp x19, x20, [sp, #104]
     let code = Code::load();
     for (path, call, counter, twice) in PATHS {
-        let read = |first: u32, second: u32| {
-            let second = twice.then_some(counter | second);
-            [counter | first].into_iter().chain(second)
+        let read = |first_register: u32, second_register: u32| {
+            let second_register = twice.then_some(counter | second_register);
+            [counter | first_register]
+                .into_iter()
+                .chain(second_register)
         };
         let before = [ISB].into_iter().chain(read(19, 20));
         let region: Vec<u32> = before.chain([call, ISB]).chain(read(4, 5)).collect();
@@ -166,9 +168,11 @@ fn an_interrupted_call_is_the_call_and_nothing_else() {
     const BR_X21: u32 = 0xd61f_02a0;
     let code = Code::load();
     for (path, call, counter, twice) in PATHS {
-        let read = |first: u32, second: u32| {
-            let second = twice.then_some(counter | second);
-            [counter | first].into_iter().chain(second)
+        let read = |first_register: u32, second_register: u32| {
+            let second_register = twice.then_some(counter | second_register);
+            [counter | first_register]
+                .into_iter()
+                .chain(second_register)
         };
         let before = [ISB].into_iter().chain(read(22, 23));
         let region: Vec<u32> = before.chain([call, ISB]).chain(read(24, 25)).collect();
@@ -244,7 +248,8 @@ fn a_timers_handler_begins_with_the_counter() {
     assert_eq!(reads, expected);
     let handler = code.symbol("timer_interrupt") as i64 - begin as i64;
     for place in [3, 6] {
-        let is_jump = |at: i64| matches!(flow(words[place]), Flow::Jump(offset) if offset == at);
+        let is_jump =
+            |target: i64| matches!(flow(words[place]), Flow::Jump(offset) if offset == target);
         assert!(is_jump(handler - 4 * place as i64), "word {place}");
     }
 }
@@ -272,7 +277,7 @@ fn interrupts_are_taken_at_two_places() {
         assert_eq!(code.word(*unmask), UNMASK);
     }
     let selects = code.places(|word| word == SP_EL0);
-    assert!(selects.iter().map(|at| at + 4).eq(unmasks));
+    assert!(selects.iter().map(|address| address + 4).eq(unmasks));
 }
 
 /// Each memory load performs the operations that it is named after. The list in `barriers` covers

@@ -29,12 +29,12 @@ fn binds(word: u32) -> bool {
 /// whether TPIDR was written before it.
 fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
     let mut found = BTreeSet::new();
-    code.follow(entry, false, |at, word, is_bound| {
+    code.follow(entry, false, |address, word, is_bound| {
         if may_unmask(word) {
-            bail!("{word:08x} at {at:#x} precedes the stack setup");
+            bail!("{word:08x} at {address:#x} precedes the stack setup");
         }
         if sets_sp(word) {
-            found.insert((at, is_bound));
+            found.insert((address, is_bound));
             return Ok(None);
         }
         Ok(Some(is_bound || binds(word)))

@@ -52,12 +52,16 @@ fn calls(code: &Code, function: &str) -> Vec<Call> {
         callees.insert(named(code, part), call);
     }
     let begin = named(code, function);
-    let end = code.symbols.values().filter(|at| **at > begin).min();
+    let end = code
+        .symbols
+        .values()
+        .filter(|address| **address > begin)
+        .min();
     let body = code.words.range(begin..*end.expect("a symbol after it"));
-    body.filter_map(|(at, word)| match flow(*word) {
+    body.filter_map(|(address, word)| match flow(*word) {
         _ if is_indirect(*word) => Some(Call::Indirect),
         Flow::Call(offset) => {
-            let target = at.wrapping_add_signed(offset);
+            let target = address.wrapping_add_signed(offset);
             callees.get(&target).copied()
         }
         _ => None,
@@ -84,18 +88,22 @@ fn the_callers_lines_are_evicted_right_before_the_call() {
     let calls = calls(&code, "8CallPath17time_call_evicted17h");
     assert_eq!(calls, [Call::Evict, Call::Evict, Call::Indirect]);
     let evict = named(&code, "11cache_lines5evict17h");
-    let end = code.symbols.values().filter(|at| **at > evict).min();
+    let end = code
+        .symbols
+        .values()
+        .filter(|address| **address > evict)
+        .min();
     let range = evict..*end.expect("a symbol after it");
-    let of = |instruction: u32| {
+    let address_of = |instruction: u32| {
         let all = code.places(|word| word & !0x1f == instruction);
         all.into_iter()
-            .filter(|at| range.contains(at))
+            .filter(|address| range.contains(address))
             .collect::<Vec<u64>>()
     };
-    let [clean] = of(DC_CIVAC)[..] else {
+    let [clean] = address_of(DC_CIVAC)[..] else {
         panic!("expected exactly one DC CIVAC")
     };
-    assert_eq!(of(IC_IVAU), [clean + 4]);
+    assert_eq!(address_of(IC_IVAU), [clean + 4]);
     assert_eq!(code.word(clean) & 0x1f, code.word(clean + 4) & 0x1f);
 }
 

@@ -59,10 +59,10 @@ pub fn all() -> Vec<Frozen> {
 pub fn find<'f>(frozen: &'f [Frozen], firmware: &FirmwareFingerprint) -> Option<&'f Frozen> {
     let by_hash = frozen
         .iter()
-        .find(|known| known.firmware.bl31 == firmware.bl31);
+        .find(|frozen_set| frozen_set.firmware.bl31 == firmware.bl31);
     by_hash.or_else(|| {
         let mut all = frozen.iter();
-        all.find(|known| known.firmware.toolchain == firmware.toolchain)
+        all.find(|frozen_set| frozen_set.firmware.toolchain == firmware.toolchain)
     })
 }
 
@@ -95,7 +95,7 @@ fn firmware_is_known_by_its_bl31_or_its_toolchain() {
         (["gcc 14", "ld 2.45"], ["2c", "3b"], None),
     ] {
         let found = find(&frozen, &firmware(toolchain, bl31));
-        let folder = found.map(|found| found.folder.to_str().expect("a name"));
+        let folder = found.map(|frozen_set| frozen_set.folder.to_str().expect("a name"));
         assert_eq!(folder, expected, "{toolchain:?} {bl31:?}");
     }
 }

@@ -156,9 +156,9 @@ pub fn broken(all: &Rows) -> Vec<String> {
         checks.extend(suite.check_parallel());
         checks.push(("PSCI_VERSION: all rows are equal", has_one_row(version)));
     }
-    let broken = checks.iter().filter(|(_, holds)| !holds);
+    let broken = checks.iter().filter(|(_, is_met)| !is_met);
     broken
-        .map(|(what, _)| format!("violated: {what}"))
+        .map(|(invariant, _)| format!("violated: {invariant}"))
         .collect()
 }
 

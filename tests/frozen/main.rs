@@ -75,10 +75,12 @@ fn last_men(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<u64> {
 
 /// Returns true if all figures in a column and their sum are within the limits.
 fn is_near(before: &[u64], after: &[u64]) -> bool {
-    let near = |before: u64, after: u64, parts: u64| before.abs_diff(after) * parts <= before;
+    let is_near = |old_figure: u64, new_figure: u64, parts: u64| {
+        old_figure.abs_diff(new_figure) * parts <= old_figure
+    };
     let mut pairs = before.iter().zip(after);
-    pairs.all(|(before, after)| near(*before, *after, FIGURE_PARTS))
-        && near(before.iter().sum(), after.iter().sum(), SUM_PARTS)
+    pairs.all(|(old_figure, new_figure)| is_near(*old_figure, *new_figure, FIGURE_PARTS))
+        && is_near(before.iter().sum(), after.iter().sum(), SUM_PARTS)
 }
 
 /// Lists the differences between `found` and `frozen` that are larger than allowed.
@@ -152,7 +154,7 @@ fn figures_of_the_first_edition_stay() {
             firmware.toolchain[0]
         ));
     }
-    let wrong_at = |machine: Machine| {
+    let differences_of = |machine: Machine| {
         let lines = run(&machine);
         fs::write(found_in.join(machine.file()), &lines).expect("written");
         let found = rt_instr(&lines);
@@ -162,15 +164,15 @@ fn figures_of_the_first_edition_stay() {
         };
         let mut wrong = differences(&rt_instr(&expected), &found);
         wrong.extend(invariants::broken(&found));
-        let in_file = |difference: String| format!("{}: {difference}", machine.file());
-        wrong.into_iter().map(in_file).collect::<Vec<_>>()
+        let with_file = |difference: String| format!("{}: {difference}", machine.file());
+        wrong.into_iter().map(with_file).collect::<Vec<_>>()
     };
     // With the instruction clock, QEMU uses a single host CPU.
     let (el1, el2): (Vec<_>, Vec<_>) = Machine::all()
         .into_iter()
         .partition(|machine| machine.level == Level::El1);
     let all_wrong = |machines: Vec<Machine>| -> Vec<String> {
-        machines.into_iter().flat_map(wrong_at).collect()
+        machines.into_iter().flat_map(differences_of).collect()
     };
     let both = side_by_side(|| Ok(all_wrong(el1)), || Ok(all_wrong(el2)));
     let (at_el1, at_el2) = both.expect("neither step returns an error");

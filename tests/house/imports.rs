@@ -153,16 +153,16 @@ fn is_for_tests(item: &Item) -> bool {
 /// Returns the paths in a `use` item with groups expanded. If a path is renamed, the original name
 /// is returned. `self` in a group refers to the module itself.
 fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
-    let joined = |name: &syn::Ident| join(path, &name.to_string());
+    let joined_path = |name: &syn::Ident| join(path, &name.to_string());
     match tree {
-        UseTree::Path(part) => paths_of_use(&part.tree, &joined(&part.ident), paths),
+        UseTree::Path(part) => paths_of_use(&part.tree, &joined_path(&part.ident), paths),
         UseTree::Group(group) => {
             let items = group.items.iter();
             items.for_each(|item| paths_of_use(item, path, paths));
         }
         UseTree::Name(name) if name.ident == "self" => paths.push(path.to_vec()),
-        UseTree::Name(name) => paths.push(joined(&name.ident)),
-        UseTree::Rename(renamed) => paths.push(joined(&renamed.ident)),
+        UseTree::Name(name) => paths.push(joined_path(&name.ident)),
+        UseTree::Rename(renamed) => paths.push(joined_path(&renamed.ident)),
         UseTree::Glob(_) => paths.push(path.to_vec()),
     }
 }
@@ -186,14 +186,14 @@ pub fn circular(imports: &Imports) -> Imports {
     for (from, to) in imports {
         next.entry(from).or_default().push(to);
     }
-    let comes_back = |(from, to): &&(PathBuf, PathBuf)| {
+    let comes_back = |(source_path, target_path): &&(PathBuf, PathBuf)| {
         let mut seen = BTreeSet::new();
-        let mut pending = vec![to];
+        let mut pending = vec![target_path];
         while let Some(at) = pending.pop() {
             let others = next.get(at).into_iter().flatten();
-            pending.extend(others.filter(|to| seen.insert(**to)));
+            pending.extend(others.filter(|target_path| seen.insert(**target_path)));
         }
-        seen.contains(from)
+        seen.contains(source_path)
     };
     imports.iter().filter(comes_back).cloned().collect()
 }
@@ -205,10 +205,13 @@ pub fn upward(imports: &Imports, root: &Path, order: &[String]) -> Imports {
         let inner = file.strip_prefix(root).ok()?;
         let first = inner.components().next()?.as_os_str().to_str()?;
         let name = first.strip_suffix(".rs").unwrap_or(first);
-        order.iter().position(|listed| *listed == name)
+        order.iter().position(|listed_name| *listed_name == name)
     };
-    let is_upward = |(from, to): &&(PathBuf, PathBuf)| match (room(from), room(to)) {
-        (Some(from), Some(to)) => to > from,
+    let is_upward = |(source_path, target_path): &&(PathBuf, PathBuf)| match (
+        room(source_path),
+        room(target_path),
+    ) {
+        (Some(source_path), Some(target_path)) => target_path > source_path,
         _ => false,
     };
     imports.iter().filter(is_upward).cloned().collect()

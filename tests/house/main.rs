@@ -2,6 +2,7 @@
 //! two files import each other, and no folder imports a folder that is listed after it in the table
 //! in the crate's root file.
 
+mod documents;
 mod imports;
 
 use std::collections::BTreeMap;
@@ -59,10 +60,16 @@ fn order(file: &Path) -> Vec<String> {
 
 /// Returns one line per import, with file paths relative to the root.
 fn list<'i>(root: &Path, imports: impl IntoIterator<Item = &'i (PathBuf, PathBuf)>) -> String {
-    let short = |file: &'i PathBuf| file.strip_prefix(root).unwrap_or(file).display();
+    let short_path = |file: &'i PathBuf| file.strip_prefix(root).unwrap_or(file).display();
     imports
         .into_iter()
-        .map(|(from, to)| format!("{} -> {}\n", short(from), short(to)))
+        .map(|(source_path, target_path)| {
+            format!(
+                "{} -> {}\n",
+                short_path(source_path),
+                short_path(target_path)
+            )
+        })
         .collect()
 }
 

@@ -37,7 +37,7 @@ impl Ram {
     /// Returns the address of the RSDP, which leads to all other tables.
     fn rsdp(&self) -> u64 {
         let marks = memchr::memmem::find_iter(&self.0, b"RSD PTR ");
-        let mut places = marks.map(|at| RAM.base + at as u64);
+        let mut places = marks.map(|offset| RAM.base + offset as u64);
         let is_whole = |place: &u64| Tables::find(&self, *place).is_ok();
         places.find(is_whole).expect("an RSDP")
     }
@@ -47,7 +47,7 @@ impl Ram {
         bytes
             .iter()
             .rev()
-            .fold(0, |n, byte| n << 8 | u64::from(*byte))
+            .fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 
     fn table(&self, address: u64) -> Vec<u8> {
@@ -281,26 +281,26 @@ fn the_shell_comes_back_from_bad_tables() {
     let script = "fs0:\r\napp.efi\r\necho The shell is back\r\nreset -s\r\n";
     let application = application(None);
     let good = changed_tables(states(0x1_0001, 0x10));
-    let without = |names: &[&[u8]]| {
+    let tables_without = |names: &[&[u8]]| {
         let is_kept = |table: &&Vec<u8>| !names.iter().any(|name| table.starts_with(name));
         good.iter().filter(is_kept).cloned().collect::<Vec<_>>()
     };
-    let changed = |name: &[u8], at: usize, byte: u8| {
+    let changed_tables = |name: &[u8], offset: usize, byte: u8| {
         let mut tables = good.clone();
         let table = tables
             .iter_mut()
             .find(|table| table.starts_with(name))
             .expect("the table");
-        table[at] = byte;
+        table[offset] = byte;
         update_checksum(table);
         tables
     };
     let rows = [
-        (without(&[b"FACP"]), "no ACPI table FACP"),
+        (tables_without(&[b"FACP"]), "no ACPI table FACP"),
         // Sets the length of the first structure to 0.
-        (changed(b"APIC", 45, 0), "entry length 0"),
+        (changed_tables(b"APIC", 45, 0), "entry length 0"),
     ];
-    let check = |tables: &[Vec<u8>], expected: &str| {
+    let check = |tables: &[Vec<u8>], expected_text: &str| {
         let machine = edk2("gic-version=3,virtualization=on,acpi=off").stick(&[
             ("app.efi", &application),
             ("startup.nsh", script.as_bytes()),
@@ -310,7 +310,7 @@ fn the_shell_comes_back_from_bad_tables() {
             Verdict::BadInput,
             &[
                 "psci-bench: INCOMPLETE: bad input: the device tree built from ACPI tables at",
-                expected,
+                expected_text,
                 "Nothing was measured. Returning to EFI.",
                 "The shell is back",
             ],

@@ -72,22 +72,22 @@ fn a_tree_that_reserves_itself_is_found() {
 
 #[test]
 fn x3_is_used_only_if_x1_announces_a_list() {
-    let at = |x3: u64, list: &[u8], why: &str| {
-        let why = format!("device tree in the transfer list at {x3:#x} (X3): {why}");
+    let log_at = |x3: u64, list: &[u8], reason: &str| {
+        let reason = format!("device tree in the transfer list at {x3:#x} (X3): {reason}");
         let place = if x3 == NOWHERE { THERE } else { x3 };
-        entered([0, REGISTER, THERE, x3], list, place).refuses(&[&why]);
+        entered([0, REGISTER, THERE, x3], list, place).refuses(&[&reason]);
     };
     let good = list(Some(&tree()));
     let mut bad = good.clone();
     bad[0x30] ^= 1;
-    at(THERE, &bad, "wrong checksum at offset 0x4");
-    at(THERE, &tree(), "not a transfer list");
-    at(NOWHERE, &good, "not a transfer list");
+    log_at(THERE, &bad, "wrong checksum at offset 0x4");
+    log_at(THERE, &tree(), "not a transfer list");
+    log_at(NOWHERE, &good, "not a transfer list");
     // The tree starts in memory, but according to its size it extends past the end of memory.
     let mut long = good;
     let size = 0x2000u32.to_le_bytes();
     long[8..16].copy_from_slice(&[size, size].concat());
-    at(LAST, &long, "there is no memory at 0x50000000");
+    log_at(LAST, &long, "there is no memory at 0x50000000");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn kernel_at_el1() {
     let passed_over = format!("Ignored boot arguments for another program: {FIRMWARES}");
     let both = format!("{FIRMWARES} {FEW}");
     // The maximum number of boot arguments that Linux accepts.
-    let words: String = (100..300).map(|n| format!("www{n}=1 ")).collect();
+    let words: String = (100..300).map(|number| format!("www{number}=1 ")).collect();
     let many = format!("{words} {FEW}");
     // 125 words of 8 characters, each followed by a space.
     let shown = format!("another program: {}...", &words[..125 * 9]);

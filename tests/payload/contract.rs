@@ -54,9 +54,9 @@ fn check_monitor(text: &str) {
 /// and a trailing `/>`.
 fn check_rows(text: &str) {
     let row = r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?";
-    let mut rows = matches(row, text).into_iter().map(|found| {
-        let figures = found[3..].iter().flatten().count();
-        (found[..3].iter().flatten().cloned().collect(), figures)
+    let mut rows = matches(row, text).into_iter().map(|captures| {
+        let figures = captures[3..].iter().flatten().count();
+        (captures[..3].iter().flatten().cloned().collect(), figures)
     });
     for scenario in suite() {
         let is_call = scenario == ScenarioId::PSCI_VERSION_PARALLEL;

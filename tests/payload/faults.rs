@@ -84,7 +84,7 @@ fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let text = seen.result.text();
     let times: Option<u32> = text
         .split_once(&struck)
-        .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+        .and_then(|(_, suffix)| suffix.split(' ').next()?.parse().ok());
     assert!(times.unwrap_or(0) > 0, "fault {name} did not occur\n{text}");
     seen
 }
@@ -108,7 +108,11 @@ impl Ran {
         let mut sum = 0;
         for (mpidr, cell) in self.log().cells(t) {
             for counts in cell.counts.iter().filter(|_| mpidr == cpu) {
-                for (_, count) in counts.rejected.iter().filter(|(own, _)| *own == reason) {
+                for (_, count) in counts
+                    .rejected
+                    .iter()
+                    .filter(|(row_reason, _)| *row_reason == reason)
+                {
                     sum += count;
                 }
             }

@@ -54,8 +54,11 @@ fn two_runs_of_32_are_the_same_to_the_byte() {
         }
         let mut pairs = seen
             .iter()
-            .flat_map(|earlier| earlier.lines().zip(text.lines()));
-        eprintln!("two runs differ: {:#?}", pairs.find(|(a, b)| a != b));
+            .flat_map(|earlier_text| earlier_text.lines().zip(text.lines()));
+        eprintln!(
+            "two runs differ: {:#?}",
+            pairs.find(|(one, other)| one != other)
+        );
         seen.push(text);
     }
     panic!("no two runs are the same; stderr shows where they differ");

@@ -143,9 +143,9 @@ fn the_trees_frequency_overrides_cntfrq() {
 /// The words of Linux also specify the console, because the tree has no stdout-path.
 #[test]
 fn arguments_of_linux_in_an_appended_tree_specify_the_console() {
-    let bootargs = |own: &str| {
+    let bootargs = |argument: &str| {
         let mut tree = parsed(&common::good_tree(2, ""));
-        let bootargs = format!("earlycon=pl011,mmio32,0x9000000 {own} console=ttyAMA2 rw");
+        let bootargs = format!("earlycon=pl011,mmio32,0x9000000 {argument} console=ttyAMA2 rw");
         set(&mut tree, "/chosen", "bootargs", bootargs);
         let chosen = tree.find_node_mut("/chosen").expect("/chosen");
         chosen.remove_property("stdout-path").expect("a console");
@@ -383,7 +383,7 @@ fn boots_damaged(good: &[u8], at: usize, value: u8) {
     };
     let result = common::run(&run);
     let (text, said) = (result.text(), result.diagnosis.unwrap_or_default());
-    let field = FIELDS.iter().find(|(_, end)| at < *end);
+    let field = FIELDS.iter().find(|(_, field_end)| at < *field_end);
     let (name, _) = field.expect("the block ends with its last field");
     match result.verdict {
         Verdict::Pass => {}

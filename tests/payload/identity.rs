@@ -27,7 +27,7 @@ fn runs_that_differ_in_the_firmware_or_the_machine_have_different_identities() {
         let run = || {
             let text = common::run(&spec(&format!("--smp 2 --icount {options}"), ARGUMENTS)).text();
             let records = text.lines().filter_map(|line| line.strip_prefix("@PB "));
-            let id = records.map(|rest| rest.get(..8)).next().flatten();
+            let id = records.map(|record| record.get(..8)).next().flatten();
             id.unwrap_or_else(|| panic!("no record in\n{text}"))
                 .to_owned()
         };

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use hardware::board::Mpidr;
 use suite::measure::Metric;
-use suite::plan::ScenarioId;
-use suite::plan::Variant;
+use suite::plan::{ScenarioId, Variant};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
@@ -33,7 +32,7 @@ fn figures(log: &Log, metric: Metric) -> Figures {
 /// stalled function on the stalled CPU, and in nothing else.
 #[test]
 fn a_stall_is_found_in_its_function_and_on_its_cpu() {
-    let seeded = |fault: &str| {
+    let seeded_log = |fault: &str| {
         let options = format!("--smp 6 --icount --fault {fault}");
         let args = "only=masked_time iterations=3";
         figures(&common::pass(&spec(&options, args)), Metric::Masked)
@@ -44,7 +43,7 @@ fn a_stall_is_found_in_its_function_and_on_its_cpu() {
         (4, Variant::new("affinity_info")),
     ] {
         let victim = Mpidr::new(5);
-        let stall = |us| seeded(&format!("stall,function={function},cpu={victim},arg={us}"));
+        let stall = |us| seeded_log(&format!("stall,function={function},cpu={victim},arg={us}"));
         let long = stall(200);
         let short = stall(100);
         assert!(long.keys().eq(short.keys()));

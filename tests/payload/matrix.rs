@@ -6,8 +6,7 @@ use hardware::image::Conduit;
 use hardware::spec::psci::StateFormat;
 use suite::measure::{Counter, Metric};
 use suite::model::Verdict;
-use suite::plan::Variant;
-use suite::plan::{ActiveCpus, ScenarioId};
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
@@ -120,9 +119,9 @@ fn loops_and_timers_on_every_machine() {
 
 /// Checks the figures of the loops, in instructions.
 fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
-    let least = |t, variant| {
+    let least_time = |scenario, variant| {
         let summary = log
-            .alone(t, variant, Metric::Time, Mpidr::new(0))
+            .alone(scenario, variant, Metric::Time, Mpidr::new(0))
             .expect("samples");
         let p99 = summary.p99.expect("enough samples");
         let figures = [summary.min, summary.median, p99, summary.max];
@@ -130,7 +129,7 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
         summary.min
     };
     for variant in [Variant::new("psci_version"), Variant::new("unknown")] {
-        assert!(least(ScenarioId::named("null_call"), variant) > 3 * 64);
+        assert!(least_time(ScenarioId::named("null_call"), variant) > 3 * 64);
     }
     // One tick is one instruction. Each iteration consists of the operation and two loop
     // instructions, and a few more instructions surround the 64 iterations.
@@ -147,7 +146,7 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
         (ScenarioId::named("self_sgi"), Variant::new("sgi"), an_sgi),
     ] {
         let own = instructions * 64;
-        let found = least(scenario, variant);
+        let found = least_time(scenario, variant);
         assert!(
             (own..own + 16).contains(&found),
             "{variant:?}: {found} {machine}"
@@ -160,7 +159,7 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
         !has_its
     );
     if has_its {
-        let found = least(ScenarioId::named("lpi"), Variant::new("lpi"));
+        let found = least_time(ScenarioId::named("lpi"), Variant::new("lpi"));
         assert!(
             (10 * 64..10 * 64 + 16).contains(&found),
             "LPI: {found} {machine}"

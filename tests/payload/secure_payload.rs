@@ -2,8 +2,7 @@
 
 use hardware::board::Mpidr;
 use suite::measure::Metric;
-use suite::plan::ScenarioId;
-use suite::plan::Variant;
+use suite::plan::{ScenarioId, Variant};
 use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, Log, spec};
@@ -44,8 +43,8 @@ fn masked(log: &Log) -> [u64; 2] {
     CALLS.map(|function| {
         let (_, of_cell) = log
             .of_metric(ScenarioId::named("masked_time"), Metric::Masked)
-            .find(|(mpidr, of_cell)| {
-                let step = of_cell.cell.step;
+            .find(|(mpidr, cell_series)| {
+                let step = cell_series.cell.step;
                 *mpidr == Mpidr::new(2)
                     && step.variant == Variant::new("call")
                     && step.value == Some(function.into())

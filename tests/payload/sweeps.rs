@@ -2,12 +2,11 @@
 //! built-in PSCI, which supports only a few of them.
 
 use std::collections::BTreeMap;
-use suite::plan::Variant;
+use suite::plan::{ScenarioId, Variant};
 
 use hardware::board::Mpidr;
 use suite::measure::Metric;
 use suite::model::{Skip, Status, Verdict};
-use suite::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
 
@@ -112,9 +111,10 @@ fn every_idle_state_also_in_os_initiated_mode() {
         let found = states(&log, Variant::OS_INITIATED, metric, 8);
         assert_eq!(found, all[2..], "{metric:?}");
     }
-    let of = |variant, metric| medians(&log, ScenarioId::named("idle_states"), variant, metric);
+    let medians_of =
+        |variant, metric| medians(&log, ScenarioId::named("idle_states"), variant, metric);
     // The payload makes the last CPU request the cluster level.
-    for (state, cpus) in of(Variant::OS_INITIATED, CacheFlush) {
+    for (state, cpus) in medians_of(Variant::OS_INITIATED, CacheFlush) {
         for (mpidr, flush) in &cpus {
             let last = mpidr.aff0() % 4 == 3;
             assert_eq!(*flush > 10 * cpus[&CPUS[0]], last, "{state:#x} {mpidr}");
@@ -122,12 +122,12 @@ fn every_idle_state_also_in_os_initiated_mode() {
     }
     // All CPUs are powered down, so every requested state is reached.
     for variant in [Variant::new("parallel"), Variant::OS_INITIATED] {
-        let counts = of(variant, Count);
-        let mut all = counts.values().flat_map(|by_cpu| by_cpu.values());
+        let counts = medians_of(variant, Count);
+        let mut all = counts.values().flat_map(|cpu_counts| cpu_counts.values());
         assert!(all.all(|count| *count == 1));
     }
     // The lead is awake while another CPU suspends on its own, so the system stays up.
-    let serial = &of(Variant::new("serial"), Count)[&SYSTEM];
+    let serial = &medians_of(Variant::new("serial"), Count)[&SYSTEM];
     let counts = [0, 1, 4].map(|cpu| serial[&Mpidr::new(cpu)]);
     assert_eq!(counts, [1, 0, 0]);
     let plain = common::one_line(&log.text);

@@ -1,11 +1,10 @@
 //! `timer_latency` accounts for every expiry under each load. `matrix` runs it on every machine.
 
 use std::collections::BTreeMap;
-use suite::plan::Variant;
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use suite::measure::Metric;
 use suite::model::{CellSeries, Verdict};
-use suite::plan::{ActiveCpus, ScenarioId};
 use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
@@ -33,13 +32,18 @@ pub fn check(log: &Log, cpus: usize, hows: &[ActiveCpus], loads: &[Variant], exp
         all.insert(key, of_cell);
     }
     assert_eq!(all.len(), 2 * cpus * hows.len() * loads.len());
-    let overruns =
-        |of_cell: &CellSeries<'_>| u64::from(of_cell.cell.not_counted(of_cell.series.metric));
+    let overrun_count = |cell_series: &CellSeries<'_>| {
+        u64::from(cell_series.cell.not_counted(cell_series.series.metric))
+    };
     for ((mpidr, how, load, metric), of_cell) in &all {
         let at = format!("{mpidr} {how:?} {load:?} {metric:?}");
         assert!(hows.contains(how) && loads.contains(load), "{at}");
         let summary = of_cell.series.summary;
-        assert_eq!(u64::from(summary.n) + overruns(of_cell), expiries, "{at}");
+        assert_eq!(
+            u64::from(summary.n) + overrun_count(of_cell),
+            expiries,
+            "{at}"
+        );
         let is_handler = *metric == Metric::Handler;
         let counted = if is_handler { summary.n } else { 0 };
         let histograms = of_cell.series.histogram.iter();
@@ -48,7 +52,7 @@ pub fn check(log: &Log, cpus: usize, hows: &[ActiveCpus], loads: &[Variant], exp
         let entry = all[&(*mpidr, *how, *load, Metric::Entry)];
         assert!(entry.series.summary.max <= summary.max, "{at}");
     }
-    all.values().map(overruns).sum()
+    all.values().map(overrun_count).sum()
 }
 
 /// With the instruction clock, no expiry is missed. In real time, some expiries may be missed, but
@@ -107,9 +111,12 @@ fn a_silent_timer_is_named_where_the_cpu_is_idle() {
         let args = format!("only=timer_latency stress=idle {args}");
         let mut image = common::image(smp, &args);
         let begin = common::offset_of("stress_loop");
-        let word = |at: usize| u32::from_le_bytes(image[at..at + 4].try_into().expect("four"));
+        let word =
+            |offset: usize| u32::from_le_bytes(image[offset..offset + 4].try_into().expect("four"));
         let mut places = (begin..begin + 100).step_by(4);
-        let at = places.find(|at| word(*at) == FIRST).expect("the load");
+        let at = places
+            .find(|offset| word(*offset) == FIRST)
+            .expect("the load");
         image[at..at + 4].copy_from_slice(&SILENCE.to_le_bytes());
         let spec = RunSpec {
             payload: Payload::Image(image),

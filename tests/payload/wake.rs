@@ -51,7 +51,9 @@ fn has_all_rows(log: &common::Log) {
         }
     }
     assert!(!text.contains("Warning:"), "{text}");
-    let cells = ScenarioId::SUITE.into_iter().flat_map(|t| log.cells(t));
+    let cells = ScenarioId::SUITE
+        .into_iter()
+        .flat_map(|scenario| log.cells(scenario));
     for reached in cells.filter_map(|(_, cell)| cell.reached) {
         assert_eq!(Some(reached.due), reached.state, "{reached:?}\n{text}");
     }
@@ -157,7 +159,11 @@ fn state_without_wake_up_loses_one_cpu_and_its_rows() {
     // The CPU is reported as soon as it is lost, not in the next round.
     let named = log.text.find("\nCPU 0.3 was lost: ").expect("a line");
     let next = log.text.find("> Executing 'Suspend to deepest");
-    assert!(next.is_some_and(|next| named < next), "{}", log.text);
+    assert!(
+        next.is_some_and(|next_offset| named < next_offset),
+        "{}",
+        log.text
+    );
     let others = [
         ScenarioId::CPU_OFF_SERIAL,
         ScenarioId::CPU_SUSPEND_PARALLEL,

@@ -63,7 +63,7 @@ fn each_border_is_found_on_every_machine() {
 #[test]
 fn outcomes_lie_at_true_offsets_if_all_cpus_suspend_at_once() {
     let options = "--smp 16 --gic 3 --icount --variant coherency=sw";
-    let log = common::pass(&spec(options, "only=wake_race beside=all offsets=8"));
+    let log = common::pass(&spec(options, "only=wake_race neighbors=all offsets=8"));
     let all = intervals(&log);
     for cpu in (0..16).map(Mpidr::new) {
         // A short interval may lie between two offsets.
@@ -78,7 +78,8 @@ fn outcomes_lie_at_true_offsets_if_all_cpus_suspend_at_once() {
         assert!(own.len() >= 2, "{cpu}: {own:?}");
         let (earliest, _) = own[0];
         assert_eq!(earliest, 0, "{cpu}: {own:?}");
-        let is_before = |(_, last): &(u64, u64), (first, _): &(u64, u64)| last < first;
+        let is_before =
+            |(_, last_tick): &(u64, u64), (first_tick, _): &(u64, u64)| last_tick < first_tick;
         assert!(own.is_sorted_by(is_before), "{cpu}: {own:?}");
     }
 }
@@ -106,9 +107,9 @@ fn the_last_border_is_the_end_of_the_powerdown() {
 fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
     let victim = Mpidr::new(1);
     let neighbor = Mpidr::new(3);
-    let seeded = |us: u32| {
+    let seeded_log = |us: u32| {
         let options = format!("--smp 4 --icount --fault stall-locked,cpu={victim},arg={us}");
-        let log = common::pass(&spec(&options, "only=wake_race beside=alone,near"));
+        let log = common::pass(&spec(&options, "only=wake_race neighbors=alone,near"));
         let cells = log.cells(ScenarioId::named("wake_race"));
         let returned =
             cells.filter(|(_, cell)| cell.step.variant == Variant::new("deepest_returned"));
@@ -117,8 +118,8 @@ fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
         });
         longest.collect::<BTreeMap<_, _>>()
     };
-    let long = seeded(200);
-    let short = seeded(100);
+    let long = seeded_log(200);
+    let short = seeded_log(100);
     assert_eq!(long.len(), 2 * 4);
     for (key, ticks) in &long {
         let (expected, a_turn): (u64, u64) = if *key == (neighbor, ActiveCpus::Near) {

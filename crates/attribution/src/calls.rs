@@ -126,7 +126,7 @@ impl Call {
     /// Returns the costs between two timestamps.
     pub fn costs(&self, from: Stamp, to: Stamp) -> impl Iterator<Item = (u32, Cost)> {
         let places = self.place(from).zip(self.place(to));
-        let parts = places.and_then(|(from, to)| self.parts.get(from..to));
+        let parts = places.and_then(|(start, end)| self.parts.get(start..end));
         costs_of(parts.unwrap_or(&[]))
     }
 
@@ -249,7 +249,7 @@ impl<'c> Builder<'c> {
     }
 
     fn select_cpu(&mut self, id: u32) {
-        let is_it = |(own, _): &(u32, CpuCalls)| *own == id;
+        let is_it = |(entry_id, _): &(u32, CpuCalls)| *entry_id == id;
         if self.cpus.get(self.last).is_some_and(is_it) {
             return;
         }

@@ -70,11 +70,11 @@ impl Code {
         if symbols.is_empty() {
             bail!("no symbols; build it without -s, and do not strip it");
         }
-        let address = |wanted: &str| {
-            let without = || format!("no {wanted} symbol; build it with ENABLE_PMF=1");
+        let address = |symbol: &str| {
+            let no_symbol = || format!("no {symbol} symbol; build it with ENABLE_PMF=1");
             let mut all = symbols.iter();
-            let found = all.find(|(_, _, name)| *name == wanted);
-            found.map(|(address, ..)| *address).with_context(without)
+            let found = all.find(|(_, _, name)| *name == symbol);
+            found.map(|(address, ..)| *address).with_context(no_symbol)
         };
         let timestamps = address("__PMF_TIMESTAMP_START__")?..address("__PMF_TIMESTAMP_END__")?;
         let slot = address("pmf_ts_mem_rt_instr_svc")? - timestamps.start;
@@ -181,7 +181,8 @@ impl Code {
     }
 
     fn word(&self, address: u64) -> u32 {
-        self.instruction(address).map_or(0, |found| found.word)
+        self.instruction(address)
+            .map_or(0, |instruction| instruction.word)
     }
 
     /// Returns the function at `address`.
@@ -245,7 +246,7 @@ impl Code {
         let end = address + 4 * len;
         let counter_read = self.counter_read_from(address);
         end <= self.function(address).end
-            && counter_read.is_none_or(|read_at| end <= read_at)
+            && counter_read.is_none_or(|read_address| end <= read_address)
             && address != self.warm_entry
             && !self.is_call(address.wrapping_sub(4))
             && !self.is_call(end - 4)

@@ -116,7 +116,10 @@ impl MemoryEvents {
             if !has_instruction_cache(control) {
                 if caches.fetched != Some(line) {
                     counts.count(Event::FetchLine);
-                    if caches.fetched.is_none_or(|fetched| fetched + 1 != line) {
+                    if caches
+                        .fetched
+                        .is_none_or(|fetched_line| fetched_line + 1 != line)
+                    {
                         counts.count(Event::FetchJump);
                     }
                 }

@@ -233,10 +233,12 @@ mod tests {
     #[test]
     fn whole_executions_in_a_row_are_read_as_one() {
         let block = event(BLOCK, 0, 0, [0x1000, 4]);
-        let run = |cpu, inside, outside| event(EXECUTION, cpu, 0, [inside, outside]);
+        let run = |cpu, inside_count, outside_count| {
+            event(EXECUTION, cpu, 0, [inside_count, outside_count])
+        };
         let store = |place: u64| event(ACCESS, 0, 8, [0x2000, 0x1000 + 4 * place + 1]);
         let control = |cpu| event(CONTROL, cpu, 0, [0x30c5_083a, 0]);
-        let end = |inside| event(END, 0, 0, [inside, 0]);
+        let end = |inside_count| event(END, 0, 0, [inside_count, 0]);
         let cases = [
             // The last execution in a sequence may be interrupted.
             (
@@ -275,8 +277,8 @@ mod tests {
     #[test]
     fn record_that_lacks_something_is_refused() {
         let block = event(BLOCK, 0, 0, [0x1000, 4]);
-        let run = |inside| event(EXECUTION, 0, 0, [inside, 0]);
-        let end = |inside| event(END, 0, 0, [inside, 0]);
+        let run = |inside_count| event(EXECUTION, 0, 0, [inside_count, 0]);
+        let end = |inside_count| event(END, 0, 0, [inside_count, 0]);
         let control = event(CONTROL, 0, 0, [0, 0]);
         let access = |pc| event(ACCESS, 0, 8, [0x2000, pc]);
         let cases = [

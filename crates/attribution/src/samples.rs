@@ -63,13 +63,13 @@ impl InstructionClock {
 fn spans(instants: &Instants, clock: InstructionClock) -> Vec<PhaseSpan> {
     let stamps = Stamp::IN_TIME.into_iter();
     let recorded = stamps.filter(|stamp| instants.at(Instant::Stamp(*stamp)).is_some());
-    let span = |(from, to)| {
-        let phase = phase_between(Instant::Stamp(from), Instant::Stamp(to))?;
-        let ticks = instants.span(Instant::Stamp(from), Instant::Stamp(to))?;
+    let span = |(first_stamp, last_stamp)| {
+        let phase = phase_between(Instant::Stamp(first_stamp), Instant::Stamp(last_stamp))?;
+        let ticks = instants.span(Instant::Stamp(first_stamp), Instant::Stamp(last_stamp))?;
         (phase.side != PowerSide::Between).then(|| PhaseSpan {
             phase,
-            from,
-            to,
+            from: first_stamp,
+            to: last_stamp,
             instructions: clock.instructions(ticks),
         })
     };
@@ -79,7 +79,7 @@ fn spans(instants: &Instants, clock: InstructionClock) -> Vec<PhaseSpan> {
 fn is_of(call: &Call, spans: &[PhaseSpan]) -> bool {
     let is_equal = |span: &PhaseSpan| {
         let ends = call.at(span.from).zip(call.at(span.to));
-        ends.and_then(|(from, to)| to.checked_sub(from)) == Some(span.instructions)
+        ends.and_then(|(start, end)| end.checked_sub(start)) == Some(span.instructions)
     };
     spans.iter().all(is_equal)
 }
@@ -132,7 +132,8 @@ pub(crate) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<Scena
         }
     }
     let mut scenarios = cells_by_scenario.into_iter();
-    let (scenario, _) = scenarios.find(|(_, [all, different])| 2 * different > *all)?;
+    let (scenario, _) =
+        scenarios.find(|(_, [total, difference_count])| 2 * difference_count > *total)?;
     Some(run.scenarios[scenario].id)
 }
 

@@ -57,8 +57,8 @@ pub struct Continues {
 
 impl Continues {
     pub(super) fn clusters(&self) -> Vec<Vec<Mpidr>> {
-        let mpidr = |n: u32| {
-            let [aff1, aff0] = [n / self.per_aff1, n % self.per_aff1].map(u64::from);
+        let mpidr = |index: u32| {
+            let [aff1, aff0] = [index / self.per_aff1, index % self.per_aff1].map(u64::from);
             Mpidr::new(aff1 << 8 | aff0)
         };
         let all: Vec<Mpidr> = (0..self.count).map(mpidr).collect();

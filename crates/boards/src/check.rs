@@ -45,7 +45,9 @@ fn memory(board: &BoardFile) -> Check {
         for (index, range) in ranges.iter().enumerate() {
             let path = format!("{list}[{index}]");
             let Region { base, size } = *range;
-            let end = base.checked_add(size).filter(|end| *end <= ADDRESSES);
+            let end = base
+                .checked_add(size)
+                .filter(|range_end| *range_end <= ADDRESSES);
             let reason = format_args!(
                 "{size:#x} bytes at {base:#x} is not a valid range: expected a nonzero size and \
                  48-bit addresses"
@@ -255,9 +257,13 @@ fn qemu(board: &BoardFile) -> Check {
     require(qemu.serial <= SERIAL_MAX, "qemu.serial", reason)?;
     if let Some(base) = qemu.memory_base {
         let size = qemu.memory_mib.saturating_mul(1 << 20);
-        let is_in = |memory: &Region| Region { base, size }.contains(memory);
+        let contains = |memory: &Region| Region { base, size }.contains(memory);
         let reason = "a memory range is outside the machine's memory";
-        return require(board.memory.iter().all(is_in), "qemu.memory-base", reason);
+        return require(
+            board.memory.iter().all(contains),
+            "qemu.memory-base",
+            reason,
+        );
     }
     let memory: u64 = board.memory.iter().map(|memory| memory.size).sum();
     let is_all = qemu.memory_mib.checked_mul(1 << 20) == Some(memory);

@@ -56,9 +56,9 @@ fn check_tree(
     idle_states: &[StateEntry],
     state: &str,
 ) -> Result<(), BoardFault> {
-    let refused = |error: anyhow::Error| {
+    let refusal = |error: anyhow::Error| {
         let error = error.to_string();
-        let key = KEYS.iter().find(|(begin, _)| error.starts_with(begin));
+        let key = KEYS.iter().find(|(prefix, _)| error.starts_with(prefix));
         match key.map_or("", |(_, key)| *key) {
             _ if error.starts_with("/cpus/idle-states/") => BoardFault::new(state, error),
             "gic.v" => BoardFault::new(format_args!("gic.v{}", gic.number()), error),
@@ -72,8 +72,8 @@ fn check_tree(
         cpu_off: true,
         idle_states,
     };
-    let tree = build(board, &choices, "").map_err(refused)?;
-    let read = read(&tree).map_err(refused)?;
+    let tree = build(board, &choices, "").map_err(refusal)?;
+    let read = read(&tree).map_err(refusal)?;
     if let (Some(_), Err(reason)) = (board.timer_frame(), read.timer_frame) {
         return Err(BoardFault::new("timer.frame", reason));
     }

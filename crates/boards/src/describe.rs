@@ -171,7 +171,7 @@ pub fn describe(board: &BoardFile) -> String {
         package.tool.iter().for_each(|tool| say("made by", tool));
     }
     if let Some(qemu) = &board.qemu {
-        let since = qemu.since.map(|since| format!(", {since} or later"));
+        let since = qemu.since.map(|version| format!(", {version} or later"));
         say(
             "QEMU",
             &format!("{}{}", qemu.machine, since.unwrap_or_default()),
@@ -190,7 +190,7 @@ pub fn describe(board: &BoardFile) -> String {
         firmware.note.iter().for_each(|note| say("why not", note));
         if let Some(stock) = &firmware.stock {
             let why = stock.not_on_qemu.iter();
-            why.for_each(|why| say("not on QEMU", why));
+            why.for_each(|reason| say("not on QEMU", reason));
             let inputs: String = stock
                 .inputs
                 .iter()

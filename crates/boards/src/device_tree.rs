@@ -134,14 +134,14 @@ fn idle_states(states: &[StateEntry]) -> DeviceTreeNode {
 }
 
 fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Result<DeviceTreeNode> {
-    let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
+    let missing_gic = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
     Ok(match choices.gic {
         GicVersion::V2 => {
-            let v2 = gic.v2.ok_or_else(lacking)?;
+            let v2 = gic.v2.ok_or_else(missing_gic)?;
             nodes::gic_v2(v2.distributor, v2.cpu_interface)
         }
         GicVersion::V3 => {
-            let v3 = gic.v3.as_ref().ok_or_else(lacking)?;
+            let v3 = gic.v3.as_ref().ok_or_else(missing_gic)?;
             nodes::gic_v3(&frames_of_v3(v3, choices.cpus)?, v3.its)
         }
     })
@@ -208,7 +208,10 @@ pub fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
     let devices = board.devices().into_iter();
     regions.extend(devices.map(|(name, region)| (format!("the {name}"), region)));
     for (name, Region { base, size }) in regions {
-        if base.checked_add(size).is_none_or(|end| end > ADDRESSES) {
+        if base
+            .checked_add(size)
+            .is_none_or(|region_end| region_end > ADDRESSES)
+        {
             bail!("{name}: {size:#x} bytes at {base:#x} exceed 48-bit addresses");
         }
     }

@@ -105,7 +105,7 @@ fn console_words(blob: &[u8], root: &DeviceTreeNode) -> String {
         return String::new();
     }
     let chosen = root.child("chosen");
-    let Some(value) = chosen.and_then(|chosen| chosen.property("bootargs")) else {
+    let Some(value) = chosen.and_then(|chosen_node| chosen_node.property("bootargs")) else {
         return String::new();
     };
     let text = core::str::from_utf8(value.value()).unwrap_or("");

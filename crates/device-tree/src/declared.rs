@@ -169,8 +169,8 @@ impl DeclaredStates {
             .iter()
             .flat_map(|list| list.states.array_windows());
         let shallower: BTreeSet<usize> = pairs
-            .filter(|[_, deeper]| *deeper == index)
-            .map(|[shallower, _]| *shallower)
+            .filter(|[_, deeper_index]| *deeper_index == index)
+            .map(|[shallower_index, _]| *shallower_index)
             .collect();
         shallower.into_iter().collect()
     }
@@ -301,9 +301,9 @@ impl<'t> NodeIndex<'t> {
                 || node.name_without_address() == "cpu";
             if is_cpu && self.paths[place].starts_with("/cpus/") {
                 let cells = self.cells(place, "reg")?;
-                let number = cells
-                    .iter()
-                    .fold(0, |high, low| high << 32 | u64::from(*low));
+                let number = cells.iter().fold(0, |high_word, low_word| {
+                    high_word << 32 | u64::from(*low_word)
+                });
                 cpus.push((place, Mpidr::new(number)));
             }
         }

@@ -22,11 +22,7 @@ pub fn parse(bytes: &[u8]) -> LoadOptions {
     let end = units.iter().position(|unit| *unit == 0);
     let (before, after) = units.split_at(end.unwrap_or(units.len()));
     let text: Option<String> = char::decode_utf16(before.iter().copied())
-        .map(|decoded| {
-            decoded
-                .ok()
-                .filter(|c| !c.is_control() || c.is_whitespace())
-        })
+        .map(|result| result.ok().filter(|c| !c.is_control() || c.is_whitespace()))
         .collect();
     let is_whole = rest.is_empty() && after.iter().all(|unit| *unit == 0);
     match text {

@@ -84,7 +84,7 @@ mod tests {
             descriptor(FREE, 0xa000, 1, 8),
         ];
         assert_eq!(free(&map), [region(0x1000, 0x3000), region(0xa000, 0x1000)]);
-        let many = (0..100).map(|n| descriptor(FREE, n << 20, 1 + n % 50, 8));
+        let many = (0..100).map(|index| descriptor(FREE, index << 20, 1 + index % 50, 8));
         let kept = free(&many.collect::<Vec<_>>());
         assert_eq!(kept.len(), MEMORY_MAX);
         assert!(kept.iter().all(|region| region.size >= 0x22000));

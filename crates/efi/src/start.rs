@@ -114,7 +114,7 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     let memory = free(&map.descriptors);
     let arguments = arguments(services);
     let (found, name) = find_tree(services, &block, &services.readable(&map))?;
-    let of_tree = |reason| StartError::Tree {
+    let tree_error = |reason| StartError::Tree {
         name: name.clone(),
         reason,
     };
@@ -124,10 +124,10 @@ fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
         (None, "") if block.tree_size > 0 => None,
         (None, built_in) => Some(built_in),
     };
-    let tree = adapt(&found, bootargs, Some(&memory)).map_err(|error| of_tree(error.into()))?;
-    let cpus = check(&tree, bootargs).map_err(of_tree)?;
+    let tree = adapt(&found, bootargs, Some(&memory)).map_err(|error| tree_error(error.into()))?;
+    let cpus = check(&tree, bootargs).map_err(tree_error)?;
     let mut loaded = place(services, block, cpus)?;
-    loaded.write(tree).map_err(of_tree)?;
+    loaded.write(tree).map_err(tree_error)?;
     print_line!(
         "Entered at EL{level}, with {name}, for {}",
         Many(cpus as u64, "CPU")
@@ -164,20 +164,20 @@ fn find_tree(
     if block.tree_size > 0 {
         let tree = IMAGE
             .get(block.tree_offset as usize..)
-            .and_then(|rest| rest.get(..block.tree_size as usize))
+            .and_then(|tree| tree.get(..block.tree_size as usize))
             .ok_or(StartError::TreeNotInImage)?;
         return Ok((tree.into(), "the application's device tree".into()));
     }
     if let Some(base) = services.configuration_table(DEVICE_TREE) {
         let name = format!("EFI's device tree at {base:#x}");
-        let missing = || StartError::NotInMemory { name: name.clone() };
-        let unusable = |error: FormatError| StartError::Tree {
+        let missing_tree = || StartError::NotInMemory { name: name.clone() };
+        let tree_error = |error: FormatError| StartError::Tree {
             name: name.clone(),
             reason: error.into(),
         };
-        let header = readable.bytes(base, 8).ok_or_else(missing)?;
-        let size = total_size(header).map_err(unusable)?;
-        let tree = readable.bytes(base, size as u64).ok_or_else(missing)?;
+        let header = readable.bytes(base, 8).ok_or_else(missing_tree)?;
+        let size = total_size(header).map_err(tree_error)?;
+        let tree = readable.bytes(base, size as u64).ok_or_else(missing_tree)?;
         return Ok((tree.into(), name));
     }
     let base = services

@@ -133,8 +133,8 @@ impl Fip {
     pub fn inspect(file: &[u8]) -> Result<Inspected> {
         let (header, rest) = header(file)?;
         let (entries, terminator) = list(file, rest)?;
-        let at = |index: usize| HEADER_SIZE + ENTRY_SIZE * index as u64;
-        let list_end = at(entries.len() + 1);
+        let entry_offset = |index: usize| HEADER_SIZE + ENTRY_SIZE * index as u64;
+        let list_end = entry_offset(entries.len() + 1);
         let mut faults = Vec::new();
         if header.serial.get() == 0 {
             let fault = "the serial number is 0, so firmware does not accept this as a FIP";
@@ -154,7 +154,7 @@ impl Fip {
             let place = format!(
                 "entry {index} ({}) at offset {:#x}",
                 label(entry.uuid()),
-                at(index)
+                entry_offset(index)
             );
             let image = fip.read_image(entry, file).context(place.clone())?;
             let of_image = fip.faults_of(&image, list_end);
@@ -163,7 +163,7 @@ impl Fip {
         }
         let last = fip.images.iter().map(Image::end).max().unwrap_or(list_end);
         let size = file.len() as u64;
-        let place = format!("offset {:#x}: the terminator", at(entries.len()));
+        let place = format!("offset {:#x}: the terminator", entry_offset(entries.len()));
         let of_terminator = faults_of_terminator(terminator, last, size);
         faults.extend(of_terminator.map(|fault| format!("{place}: {fault}")));
         let end = terminator.offset.get();
@@ -189,7 +189,11 @@ impl Fip {
                 file.len()
             );
         };
-        if let Some(index) = self.images.iter().position(|earlier| earlier.uuid == uuid) {
+        if let Some(index) = self
+            .images
+            .iter()
+            .position(|earlier_image| earlier_image.uuid == uuid)
+        {
             bail!("entry {index} has the same UUID");
         }
         Ok(Image {
@@ -211,7 +215,8 @@ impl Fip {
                 "its data at {offset:#x} overlaps the list of entries, which ends at {list_end:#x}"
             )
         });
-        let overlaps = |earlier: &Image| offset < earlier.end() && earlier.offset < end;
+        let overlaps =
+            |earlier_image: &Image| offset < earlier_image.end() && earlier_image.offset < end;
         let earlier = self
             .images
             .iter()

@@ -8,7 +8,7 @@ use super::Fip;
 fn fip() -> Vec<u8> {
     let mut fip = Fip::default();
     for (option, size) in [("nt-fw", 5), ("tb-fw", 3), ("soc-fw", 16)] {
-        let data = (0..size).map(|n| n + size).collect();
+        let data = (0..size).map(|index| index + size).collect();
         fip.put(uuid_of(option), data).expect("a good image");
     }
     fip.build().expect("images")
@@ -47,7 +47,7 @@ fn every_malformed_package_is_refused_by_name_and_place() {
     let mut duplicate = fip();
     duplicate.copy_within(16..32, field(1, 0));
     let nothing = [&fip()[..16], &[0; 40]].concat();
-    let entries = (1..=300u128).map(|n| [&n.to_le_bytes()[..], &[1; 24]].concat());
+    let entries = (1..=300u128).map(|number| [&number.to_le_bytes()[..], &[1; 24]].concat());
     let endless = [fip()[..16].to_vec(), entries.collect::<Vec<_>>().concat()].concat();
     for (file, expected) in [
         (duplicate, "entry 1 (tb-fw, Trusted Boot Firmware BL2) at "),

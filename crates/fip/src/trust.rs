@@ -160,12 +160,20 @@ struct Read {
 
 impl Read {
     fn new(what: String, der: &[u8]) -> Result<Self> {
-        let wrong = |error| anyhow!("{what}: not an X.509 certificate: {error}");
-        let certificate = Certificate::from_der(der).map_err(wrong)?;
+        let certificate_error = |error| anyhow!("{what}: not an X.509 certificate: {error}");
+        let certificate = Certificate::from_der(der).map_err(certificate_error)?;
         let inner = certificate.tbs_certificate();
-        let key = inner.subject_public_key_info().to_der().map_err(wrong)?;
+        let key = inner
+            .subject_public_key_info()
+            .to_der()
+            .map_err(certificate_error)?;
         let all = inner.extensions().into_iter().flatten();
-        let named = all.map(|e| (e.extn_id.to_string(), e.extn_value.as_bytes().to_vec()));
+        let named = all.map(|extension| {
+            (
+                extension.extn_id.to_string(),
+                extension.extn_value.as_bytes().to_vec(),
+            )
+        });
         let extensions = named.filter(|(oid, _)| oid.starts_with(TBBR)).collect();
         Ok(Self {
             what,
@@ -188,15 +196,15 @@ impl Read {
     /// Returns the cert_create name for the BL33 hash algorithm, read from a DigestInfo (RFC 8017,
     /// A.2.4).
     fn hash_algorithm(&self) -> Result<&'static str> {
-        let wrong = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);
-        let mut reader = SliceReader::new(self.extension(BL33_HASH)?).map_err(wrong)?;
+        let extension_error = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);
+        let mut reader = SliceReader::new(self.extension(BL33_HASH)?).map_err(extension_error)?;
         let algorithm = reader
-            .sequence(|inner| -> x509_cert::der::Result<_> {
-                let algorithm = AlgorithmIdentifierOwned::decode(inner)?;
-                inner.drain(inner.remaining_len())?;
+            .sequence(|inner_reader| -> x509_cert::der::Result<_> {
+                let algorithm = AlgorithmIdentifierOwned::decode(inner_reader)?;
+                inner_reader.drain(inner_reader.remaining_len())?;
                 Ok(algorithm.oid.to_string())
             })
-            .map_err(wrong)?;
+            .map_err(extension_error)?;
         let hash = HASHES.iter().find(|(oid, _)| *oid == algorithm);
         let (_, name) = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.what))?;
         Ok(name)

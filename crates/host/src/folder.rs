@@ -79,12 +79,12 @@ impl OutputFolder {
     /// Returns an error if the folder contains other files, or if it cannot be created.
     pub fn new(option: &str, given: &Path, mark: &'static str) -> Result<Self> {
         let named = format!("{option} {}", given.display());
-        let at = || named.clone();
+        let location = || named.clone();
         let resolved = match given.exists() {
             true => fs::canonicalize(given),
             false => std::path::absolute(given),
         };
-        let path = resolved.with_context(at)?;
+        let path = resolved.with_context(location)?;
         let Some(parent) = path.parent().map(Path::to_path_buf) else {
             bail!("{named}: is a mount point; specify a new directory in it");
         };
@@ -140,19 +140,19 @@ impl OutputFolder {
         let list = FolderFile::new(self.mark, names.collect::<Vec<_>>().join("\n"));
         write_file(scratch.path(), &list).with_context(|| self.named.clone())?;
         self.check_free()?;
-        let at = || self.named.clone();
+        let location = || self.named.clone();
         if !self.is_marked() {
-            return fs::rename(scratch.path(), &self.path).with_context(at);
+            return fs::rename(scratch.path(), &self.path).with_context(location);
         }
         // The old folder is removed on drop, after the new folder has been renamed.
         let old = self.scratch()?;
         let aside = old.path().join("old");
-        fs::rename(&self.path, &aside).with_context(at)?;
+        fs::rename(&self.path, &aside).with_context(location)?;
         let renamed = fs::rename(scratch.path(), &self.path);
         if renamed.is_err() {
-            fs::rename(&aside, &self.path).with_context(at)?;
+            fs::rename(&aside, &self.path).with_context(location)?;
         }
-        renamed.with_context(at)
+        renamed.with_context(location)
     }
 
     fn is_marked(&self) -> bool {
@@ -189,13 +189,13 @@ impl OutputFolder {
         if !there.is_dir() {
             bail!("{named}: exists but is not a directory; specify a new directory");
         }
-        let at = || named.clone();
-        let mut entries = fs::read_dir(path).with_context(at)?;
+        let location = || named.clone();
+        let mut entries = fs::read_dir(path).with_context(location)?;
         if entries.next().is_some() && !self.is_marked() {
             bail!("{named}: this directory is not empty; specify a new one, or remove it first");
         }
         if self.is_marked()
-            && let Some(file) = self.foreign_file().with_context(at)?
+            && let Some(file) = self.foreign_file().with_context(location)?
         {
             let file = file.display();
             bail!(
@@ -203,7 +203,7 @@ impl OutputFolder {
                  specify a new directory"
             );
         }
-        let around = fs::metadata(&self.parent).with_context(at)?;
+        let around = fs::metadata(&self.parent).with_context(location)?;
         if there.dev() != around.dev() {
             bail!("{named}: is a mount point; specify a new directory in it");
         }
@@ -291,14 +291,14 @@ mod tests {
         }
         assert_eq!(names(dir.path()), ["out"]);
         fs::write(path.join("a/run.log"), "").expect("written");
-        let refused = |expected: &str| {
+        let assert_refused = |expected_error: &str| {
             let error = OutputFolder::new("-o", &path, MARK).expect_err("not ours");
-            assert!(error.to_string().contains(expected), "{error}");
+            assert!(error.to_string().contains(expected_error), "{error}");
         };
-        refused("a/run.log, which this tool");
+        assert_refused("a/run.log, which this tool");
         fs::remove_file(path.join("a/run.log")).expect("removed");
         fs::remove_file(path.join(MARK)).expect("removed");
-        refused("is not empty");
+        assert_refused("is not empty");
     }
 
     #[test]

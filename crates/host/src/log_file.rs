@@ -108,7 +108,7 @@ fn lock(file: &File, path: &Path) -> Result<()> {
 }
 
 fn is_regular(file: &File) -> bool {
-    file.metadata().is_ok_and(|meta| meta.is_file())
+    file.metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
 #[cfg(test)]

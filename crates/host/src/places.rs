@@ -22,22 +22,22 @@ pub fn make_unless(
     if usable(place) {
         return Ok(());
     }
-    let beside = |ending: &str| place.with_added_extension(ending);
+    let sibling_path = |extension: &str| place.with_added_extension(extension);
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
-    let lock_path = beside("lock");
+    let lock_path = sibling_path("lock");
     let lock = File::create(&lock_path).with_context(|| lock_path.display().to_string())?;
     lock.lock().context("cannot lock the build directory")?;
     if usable(place) {
         return Ok(());
     }
-    let partial = beside("partial");
-    let at = || partial.display().to_string();
+    let partial = sibling_path("partial");
+    let location = || partial.display().to_string();
     if partial.exists() {
-        fs::remove_dir_all(&partial).with_context(at)?;
+        fs::remove_dir_all(&partial).with_context(location)?;
     }
-    fs::create_dir(&partial).with_context(at)?;
+    fs::create_dir(&partial).with_context(location)?;
     let make_result = make(&partial);
     if make_result.is_err() {
         // Report the error from `make`, not one from the cleanup.
@@ -47,7 +47,7 @@ pub fn make_unless(
     if place.exists() {
         fs::remove_dir_all(place).with_context(|| place.display().to_string())?;
     }
-    fs::rename(&partial, place).with_context(at)
+    fs::rename(&partial, place).with_context(location)
 }
 
 /// Creates a file or directory in `folder`, named with the next unused number, by calling `make`,
@@ -81,15 +81,15 @@ mod tests {
         let place = dir.path().join("a").join("thing");
         // A `.partial` folder left by a killed process is replaced.
         fs::create_dir_all(place.with_extension("partial").join("old")).expect("made");
-        let failed = make_once(&place, |partial| {
-            fs::write(partial.join("half"), "x")?;
+        let failed = make_once(&place, |partial_folder| {
+            fs::write(partial_folder.join("half"), "x")?;
             bail!("no network")
         });
         assert!(failed.is_err());
         assert!(!place.exists());
-        make_once(&place, |partial| {
-            assert_eq!(fs::read_dir(partial)?.count(), 0);
-            Ok(fs::write(partial.join("whole"), "x")?)
+        make_once(&place, |partial_folder| {
+            assert_eq!(fs::read_dir(partial_folder)?.count(), 0);
+            Ok(fs::write(partial_folder.join("whole"), "x")?)
         })
         .expect("made");
         assert!(place.join("whole").is_file());

@@ -71,7 +71,9 @@ pub fn find(program: &str) -> Option<PathBuf> {
         .map(|dir| dir.join(program))
         .find(|file| {
             let meta = fs::metadata(file);
-            meta.is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+            meta.is_ok_and(|metadata| {
+                metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
+            })
         })
 }
 

@@ -53,6 +53,8 @@ pub fn format_successor(format: &str) -> Option<&'static str> {
 }
 
 fn successor(retired: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
-    let found = retired.iter().find(|(retired, _)| *retired == name);
+    let found = retired
+        .iter()
+        .find(|(retired_name, _)| *retired_name == name);
     found.map(|(_, successor)| *successor)
 }

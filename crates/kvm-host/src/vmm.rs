@@ -136,7 +136,7 @@ fn load(vm: &VmFd, options: &GuestOptions) -> Result<(u64, u64)> {
     let allocated = vec![0u8; (options.memory + ALIGN) as usize].leak();
     let skip = allocated.as_ptr().align_offset(ALIGN as usize);
     let memory = &mut allocated[skip..];
-    let field = options.image.get(8..).and_then(|rest| rest.first_chunk());
+    let field = options.image.get(8..).and_then(|header| header.first_chunk());
     let offset = u64::from_le_bytes(*field.context("the image has no header")?);
     let low = options.memory.min(LOW_MEMORY);
     let room = ALIGN.max(options.tree.len() as u64);

@@ -61,7 +61,7 @@ pub fn end(run: &Run) -> End {
 /// Groups the scenarios that differ only in their helper.
 fn groups(run: &Run) -> impl Iterator<Item = &[Scenario]> {
     run.scenarios
-        .chunk_by(|a, b| (a.id, a.method) == (b.id, b.method))
+        .chunk_by(|one, other| (one.id, one.method) == (other.id, other.method))
 }
 
 /// Returns a CPU. Each cluster has two CPUs.
@@ -120,7 +120,7 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
 fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
     use Metric::{CacheFlush, Call, Latency, Powerdown, Wakeup};
     let powerdown = base + 100 * u64::from(cpu);
-    let samples = [0, 8].map(|more| instants(base, powerdown + more, is_suspend));
+    let samples = [0, 8].map(|extra_ticks| instants(base, powerdown + extra_ticks, is_suspend));
     let metrics = if is_suspend {
         &[Powerdown, Wakeup, CacheFlush, Call][..]
     } else {

@@ -74,7 +74,7 @@ impl Bump {
 
     /// Makes `at + size` the end of the last block.
     fn set_end(&mut self, at: usize, size: usize) -> Option<()> {
-        self.next = end_of(at, size).filter(|end| *end <= self.end)?;
+        self.next = end_of(at, size).filter(|block_end| *block_end <= self.end)?;
         Some(())
     }
 }
@@ -112,7 +112,9 @@ mod tests {
     }
 
     fn free<const N: usize>(bump: &mut Bump, addresses: [usize; N]) {
-        addresses.into_iter().for_each(|at| bump.free(at, 16));
+        addresses
+            .into_iter()
+            .for_each(|address| bump.free(address, 16));
     }
 
     #[test]

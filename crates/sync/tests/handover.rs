@@ -44,7 +44,8 @@ fn view(handover: &Handover) -> View {
 #[test]
 fn each_step_changes_only_its_own_state() {
     let handover = Handover::new(None);
-    let check = |expected: &View, step: &str| assert_eq!(view(&handover), *expected, "{step}");
+    let check =
+        |expected_view: &View, step: &str| assert_eq!(view(&handover), *expected_view, "{step}");
     let mut expected = View {
         is_ready: true,
         is_done: true,

@@ -37,21 +37,21 @@ fn forbidden_uses_panic_with_a_message() {
     let memory = vec![MaybeUninit::uninit(); 160].leak();
     let addresses = memory.as_ptr_range();
     heap.add(memory);
-    let fails = |heap: &Heap| panic_of(|| block_of(heap));
+    let panic_message = |heap: &Heap| panic_of(|| block_of(heap));
     let block = block_of(&heap);
     assert!(addresses.contains(&block.cast_const().cast()) && block.addr().is_multiple_of(16));
     heap.begin_round();
-    assert_eq!(fails(&heap), "heap: used in a round");
+    assert_eq!(panic_message(&heap), "heap: used in a round");
     heap.end_round();
     heap.mark();
     let later = block_of(&heap);
-    assert_eq!(fails(&heap), "heap: 64 bytes requested, 32 free");
+    assert_eq!(panic_message(&heap), "heap: 64 bytes requested, 32 free");
     let live = panic_of(|| heap.assert_all_freed());
     assert_eq!(live, "heap: a scenario did not free 1 blocks");
     free(&heap, block);
     free(&heap, later);
     heap.assert_all_freed();
-    let not_lead = fails(&Heap::new(|| false));
+    let not_lead = panic_message(&Heap::new(|| false));
     assert_eq!(not_lead, "heap: used by a CPU that is not the lead");
 }
 

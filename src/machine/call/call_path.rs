@@ -12,9 +12,8 @@ use hardware::spec::counter_value::CounterValue;
 use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64, PSCI_VERSION};
 use suite::measure::Counter;
 
-use crate::machine::cpu::cache_lines;
 use crate::machine::cpu::instructions::relax;
-use crate::machine::cpu::registers;
+use crate::machine::cpu::{cache_lines, registers};
 
 // These files are assembled together, because they all use the macros in timed.S to read the
 // counter.

@@ -62,7 +62,7 @@ pub struct ByConduit;
 impl Call for ByConduit {
     fn call32(function: u32, [w1, w2, w3, ..]: [u32; 7]) -> [u32; 8] {
         let results = call(function, [w1, w2, w3].map(u64::from));
-        let [w0, w1, w2, w3] = results.map(|x| x as u32);
+        let [w0, w1, w2, w3] = results.map(|register| register as u32);
         [w0, w1, w2, w3, 0, 0, 0, 0]
     }
 

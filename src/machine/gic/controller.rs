@@ -119,7 +119,7 @@ impl GicDriver {
     /// PPIs of these timers. Called on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
         let bits = timers.iter().map(|intid| 1 << intid.number());
-        let enabled = bits.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);
+        let enabled = bits.fold(1 << WAKE_SGI.number(), |bits, bit| bits | bit);
         with_gic!(self, gic => gic.init_cpu(own, enabled), Ok(()))
     }
 

@@ -17,12 +17,11 @@ use hardware::devices::private_interrupts::{PrivateInterrupts, PrivateSettings};
 use hardware::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
 use hardware::devices::{gicv3, sgi};
 
-use crate::machine::cpu::instructions;
-use crate::machine::cpu::registers;
 use crate::machine::cpu::sysreg::{
     ICC_AP1R0_EL1, ICC_AP1R1_EL1, ICC_AP1R2_EL1, ICC_AP1R3_EL1, ICC_BPR1_EL1, ICC_CTLR_EL1,
     ICC_EOIR1_EL1, ICC_SGI1R_EL1, ICC_SRE_EL1,
 };
+use crate::machine::cpu::{instructions, registers};
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
@@ -132,17 +131,19 @@ impl GicV3Driver {
     }
 
     /// Sends the wake-up SGI to these CPUs if the register can address them. A CPU that does not
-    /// receive its SGI reports this (`not-rung`).
+    /// receive its SGI reports this (`woken-by-fallback`).
     pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
         let mut held = None;
         for value in targets.filter_map(|target| wake_sgi(target.mpidr)) {
-            let joined = held.and_then(|held| sgi::merge_targets(held, value));
+            let joined = held.and_then(|held_sgi| sgi::merge_targets(held_sgi, value));
             if joined.is_none() {
-                held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
+                held.into_iter()
+                    .for_each(|held_sgi| ICC_SGI1R_EL1.set(held_sgi));
             }
             held = joined.or(Some(value));
         }
-        held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
+        held.into_iter()
+            .for_each(|held_sgi| ICC_SGI1R_EL1.set(held_sgi));
     }
 
     /// Returns the value that sends an SGI to the other CPU, or to the CPU itself if it is None.

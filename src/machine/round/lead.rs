@@ -18,14 +18,13 @@ use suite::plan::Plan;
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
-use crate::machine::boot_marks;
 use crate::machine::call::{conduit, firmware};
-use crate::machine::console;
 use crate::machine::cpu::instructions;
 use crate::machine::round::channel::{CpuChannel, CpuHandover, cause_of};
 use crate::machine::round::cpu_states::{CpuState, CpuStates};
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
+use crate::machine::{boot_marks, console};
 
 /// The time between two AFFINITY_INFO calls, in microseconds, if they do not disturb a CPU being
 /// measured. There is no pause if the round measures the time until OFF.
@@ -274,7 +273,7 @@ impl Lead {
             self.note(
                 &orders.round,
                 cpu,
-                gone.map(|seen_at| CpuState::Off { seen_at }),
+                gone.map(|off_ticks| CpuState::Off { seen_at: off_ticks }),
                 outcomes,
             );
         }
@@ -390,10 +389,10 @@ impl Lead {
             }
             let off = self
                 .wait_off(cpu, round.action(), deadline)
-                .and_then(|seen_at| {
+                .and_then(|off_ticks| {
                     let taken = take_outcome(cpu, round, outcomes);
-                    taken.ok_or(OFF_TOO_EARLY)?.seen_off = CounterValue::new(seen_at);
-                    Ok(CpuState::Off { seen_at })
+                    taken.ok_or(OFF_TOO_EARLY)?.seen_off = CounterValue::new(off_ticks);
+                    Ok(CpuState::Off { seen_at: off_ticks })
                 });
             self.note(round, cpu, off, outcomes);
         }
@@ -450,7 +449,7 @@ fn take_outcome<'o>(
     *own = Outcome {
         turned_on,
         quiet_until: if round.action().measures_arrival() {
-            turned_on.map(|turned_on| turned_on + round.quiet)
+            turned_on.map(|turned_on_at| turned_on_at + round.quiet)
         } else {
             outcome.quiet_until
         },

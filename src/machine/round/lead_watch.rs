@@ -10,12 +10,11 @@ use hardware::board::{Mpidr, NoWatchdog, Watchdog as Description};
 use spin::mutex::SpinMutex;
 use suite::measure::{Cause, FINISH_US, Loss, RoundPhase};
 
-use crate::machine::console;
 use crate::machine::cpu::registers;
-use crate::machine::ending;
 use crate::machine::round::channel::CpuHandover;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::watchdog::WatchdogDriver;
+use crate::machine::{console, ending};
 
 /// How long the lead may be silent after a phase's deadline.
 const GRACE_US: u64 = 10_000_000;

@@ -26,10 +26,8 @@ use crate::machine::gic::its::ItsDriver;
 use crate::machine::gic::target::GicError;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::context::Context;
-use crate::machine::round::interrupted;
 use crate::machine::round::lead_watch::LeadWatch;
-use crate::machine::round::suspend_load;
-use crate::machine::round::timer_load;
+use crate::machine::round::{interrupted, suspend_load, timer_load};
 use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
@@ -310,7 +308,8 @@ impl Participant {
         let call = waiter.path.time_suspend(power_state, context_id);
         // This call must come before any other firmware call on the wake-up path.
         let timed_first_call = first_call.map(|function| waiter.path.time_call(function));
-        outcome.kept = context.map(|before| before.compare(&self.read_context(), call.back));
+        outcome.kept =
+            context.map(|context_before| context_before.compare(&self.read_context(), call.back));
 
         self.disarm_timer_frame(order);
         if power_state.is_none() && call.back != Return::FellThrough {

@@ -44,7 +44,7 @@ fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let is_first = |line: &&str| line.starts_with("Unhandled exception on CPU 0x");
     let dumps: Vec<_> = (0..lines.len())
-        .filter(|at| is_first(&lines[*at]))
+        .filter(|index| is_first(&lines[*index]))
         .collect();
     assert_eq!(dumps.len(), 7, "{text}");
     let firsts = [
@@ -166,7 +166,7 @@ fn e2h_stays_set() {
         // This run also injects the fault, because the fault's code at EL3 takes time, but uses an
         // image that clears E2H.
         let plain = with(image).lacks(&["E2H"]).log();
-        let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
+        let metrics = |scenario| [Powerdown, Wakeup, CacheFlush].map(|metric| (scenario, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {
             let with_fixed = stuck.metric(t, metric);
             let with_cleared = plain.metric(t, metric);

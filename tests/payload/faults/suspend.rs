@@ -111,8 +111,8 @@ fn reaches_less_than_was_asked_for() {
     let words = ["Warning: CPU 1.1 should have reached 0x01010022, but reached 0x00010002."];
     let seen = run(&spec(&at_victim("suspend-shallow")), Pass, &words).complete_but(&ALL, &[]);
     let log = seen.log();
-    let reached = |t| {
-        let cells = log.cells(t);
+    let reached = |scenario| {
+        let cells = log.cells(scenario);
         cells
             .filter_map(|(cpu, cell)| Some((cpu, cell.reached?.state)))
             .collect::<BTreeMap<_, _>>()

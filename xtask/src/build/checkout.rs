@@ -63,18 +63,18 @@ pub fn commits(checkout: &Path, range: &CommitRange<'_>) -> Result<Vec<Commit>> 
         first_parent,
         only_releases,
     } = *range;
-    let ends = range.split_once("..").filter(|(from, to)| {
+    let ends = range.split_once("..").filter(|(start_name, end_name)| {
         let is_name = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']);
-        is_name(from) && is_name(to)
+        is_name(start_name) && is_name(end_name)
     });
     let (from, to) = ends.with_context(|| format!("{range}: expected a range of the form A..B"))?;
-    let list = |what: &[&str]| list(checkout, what);
-    let at = || format!("{range} in {}", checkout.display());
-    let mut all = list(&["-1", from]).with_context(at)?;
+    let list = |arguments: &[&str]| list(checkout, arguments);
+    let location = || format!("{range} in {}", checkout.display());
+    let mut all = list(&["-1", from]).with_context(location)?;
     let parents = first_parent.then_some("--first-parent");
     let range = format!("{from}..{to}");
     let ancestor = git(checkout, &["merge-base", "--is-ancestor", from, to]);
-    ancestor.map_err(|_| anyhow!("{}: A is not an ancestor of B", at()))?;
+    ancestor.map_err(|_| anyhow!("{}: A is not an ancestor of B", location()))?;
     let merges = git(
         checkout,
         &["rev-list", "--merges", "--max-count=1", &range, "--"],
@@ -83,11 +83,11 @@ pub fn commits(checkout: &Path, range: &CommitRange<'_>) -> Result<Vec<Commit>> 
         bail!(
             "{}: the range contains merges, so its commits have no linear order; \
              use --first-parent",
-            at()
+            location()
         );
     }
     let words: Vec<&str> = parents.into_iter().chain([range.as_str()]).collect();
-    all.extend(list(&words).with_context(at)?);
+    all.extend(list(&words).with_context(location)?);
     let mut releases = releases(checkout)?;
     for commit in &mut all {
         commit.release = releases.remove(&commit.id);
@@ -95,11 +95,11 @@ pub fn commits(checkout: &Path, range: &CommitRange<'_>) -> Result<Vec<Commit>> 
     if all.len() < 2 {
         bail!(
             "{}: the range contains no commits; is B older than A?",
-            at()
+            location()
         );
     }
     if only_releases {
-        keep_releases(&mut all).with_context(at)?;
+        keep_releases(&mut all).with_context(location)?;
     }
     Ok(all)
 }
@@ -126,11 +126,11 @@ fn list(checkout: &Path, what: &[&str]) -> Result<Vec<Commit>> {
     let output = git(checkout, &[&log[..], what, &["--"]].concat())?;
     let commit = |line: &str| {
         let mut words = line.splitn(3, ' ');
-        let mut next = || words.next().unwrap_or_default().to_owned();
+        let mut next_word = || words.next().unwrap_or_default().to_owned();
         Commit {
-            id: next(),
-            tree: next(),
-            title: plain(&next()),
+            id: next_word(),
+            tree: next_word(),
+            title: plain(&next_word()),
             release: None,
         }
     };

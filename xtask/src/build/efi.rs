@@ -3,8 +3,7 @@
 use std::fs::{self, File};
 
 use anyhow::{Context, Result};
-use host::process;
-use host::read_file;
+use host::{process, read_file};
 
 use super::payload::{FIX_835769, PROFILE, rust_flags};
 use crate::setup::workspace::Workspace;

@@ -87,7 +87,7 @@ impl GivenStates {
             .or(own.first().map(|state| state.format))
             .unwrap_or(built);
         let mut states = vec![state(firmware, format, "core", core)?];
-        if let Some(deepest) = self.deepest.filter(|deepest| *deepest != core) {
+        if let Some(deepest) = self.deepest.filter(|deepest_state| *deepest_state != core) {
             states.push(state(firmware, format, "deepest", deepest)?);
         }
         Ok(states)

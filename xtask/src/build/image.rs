@@ -57,7 +57,9 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
     for segment in object::File::parse(elf).context(WHAT)?.segments() {
         let (from, size) = (segment.address(), segment.size());
         let data = segment.data().context(WHAT)?;
-        let end = from.checked_add(size).filter(|end| *end <= BASE_MAX as u64);
+        let end = from
+            .checked_add(size)
+            .filter(|image_end| *image_end <= BASE_MAX as u64);
         let Some(end) = end.filter(|_| data.len() as u64 <= size) else {
             bail!("{WHAT}: a segment of {size} bytes at {from:#x} does not fit in an image");
         };
@@ -173,7 +175,7 @@ pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
     if (tree, block.tree_size) != (0, 0) {
         let is_aligned = base.checked_next_multiple_of(TREE_ALIGN) == Some(tree);
         let rest = file.get(tree..);
-        if !is_aligned || !rest.is_some_and(|rest| rest.starts_with(&TREE_MAGIC)) {
+        if !is_aligned || !rest.is_some_and(|tree| tree.starts_with(&TREE_MAGIC)) {
             bail!("its parameter block refers to a device tree, but there is none at that offset");
         }
     }

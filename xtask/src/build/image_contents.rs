@@ -389,7 +389,7 @@ mod tests {
             let options = TreeOptions::default();
             let made = contents(
                 &board,
-                &options.options(&board).expect("a options"),
+                &options.options(&board).expect("the options"),
                 &source,
             )
             .expect("contents");
@@ -420,7 +420,7 @@ mod tests {
             let options = TreeOptions::default();
             let made = contents(
                 &board,
-                &options.options(&board).expect("a options"),
+                &options.options(&board).expect("the options"),
                 &source,
             );
             let error = made.err().map(|error| format!("{error:#}"));

@@ -58,7 +58,7 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
         ),
         PackageKind::Raw => format!("on the board it is called {file}. {install}"),
         PackageKind::Fit => {
-            let [its, itb] = ["its", "itb"].map(|ending| output.with_added_extension(ending));
+            let [its, itb] = ["its", "itb"].map(|extension| output.with_added_extension(extension));
             format!(
                 "U-Boot starts it with `bootm` from the file that `mkimage -f {} {}` makes. \
                  It replaces U-Boot in {file}. {install}",
@@ -76,8 +76,9 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
 
 /// Describes the steps that remain once the FIP has been written.
 pub(crate) fn after_fip(package: &Package) -> String {
-    let by = |tool| format!("to turn this FIP into the file that the board boots, use {tool}. ");
-    package.tool.as_ref().map_or(String::new(), by) + &package.install
+    let tool_sentence =
+        |tool| format!("to turn this FIP into the file that the board boots, use {tool}. ");
+    package.tool.as_ref().map_or(String::new(), tool_sentence) + &package.install
 }
 
 /// The FIP for a board, with the payload as BL33.
@@ -151,7 +152,10 @@ impl Recipe<'_> {
         // Only BL33 and NT_FW_CONFIG get a new certificate.
         let fits =
             |uuid| known(uuid).is_some_and(is_certificate) || uuid == uuid_of("nt-fw-config");
-        let other = self.given.iter().find(|given| !fits(given.uuid));
+        let other = self
+            .given
+            .iter()
+            .find(|given_image| !fits(given_image.uuid));
         if let Some(other) = other.filter(|_| certificate(base).is_some()) {
             bail!(
                 "{}: the --base FIP has certificates, but this tool cannot make one for this \
@@ -189,7 +193,7 @@ pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<F
 
 /// Rejects empty files, which cannot be images of a FIP that boots.
 fn refuse_empty(given: &[Given]) -> Result<()> {
-    match given.iter().find(|given| given.data.is_empty()) {
+    match given.iter().find(|given_image| given_image.data.is_empty()) {
         Some(empty) => bail!("{}: the file is empty", empty.option),
         None => Ok(()),
     }
@@ -212,7 +216,7 @@ type NeededImages<'n> = (&'n [String], &'n [PackageBlob]);
 /// Rejects a FIP that would not boot because an image is missing.
 fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> Result<()> {
     let (requires, blobs) = needs;
-    let lacks = |uuid| given.iter().all(|given| given.uuid != uuid);
+    let lacks = |uuid| given.iter().all(|given_image| given_image.uuid != uuid);
     let mut missing = Vec::new();
     for kind in requires.iter().filter_map(|option| called(option)) {
         if lacks(kind.uuid) {

@@ -7,8 +7,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
-use host::process;
-use host::read_file;
+use host::{process, read_file};
 use itertools::Itertools as _;
 
 use super::image::{self, Emergency};
@@ -89,9 +88,10 @@ pub(super) const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
 /// Returns the user's rustc flags, followed by `own` and `remap-path-prefix`. Panic messages begin
 /// with the source folder, but build results must not depend on the user's home directory.
 pub(super) fn rust_flags(workspace: &Workspace, own: &[&str]) -> Result<String> {
-    let plain = |_| env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().join(SEPARATOR));
+    let plain_flags =
+        |_| env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().join(SEPARATOR));
     let user = env::var("CARGO_ENCODED_RUSTFLAGS")
-        .or_else(plain)
+        .or_else(plain_flags)
         .into_iter()
         .filter(|flags| !flags.is_empty());
     let own = own.iter().map(|flag| (*flag).to_owned());

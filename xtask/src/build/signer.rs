@@ -5,8 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use host::TmpdirContext as _;
-use host::process;
-use host::read_file;
+use host::{process, read_file};
 use memchr::memmem;
 
 use crate::setup::workspace::Workspace;

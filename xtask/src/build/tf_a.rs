@@ -7,8 +7,7 @@ use anyhow::{Context, Result, bail};
 use boards::{Stock, Version};
 use host::hex::hex;
 use host::progress::say_once;
-use host::read_file;
-use host::tf_a_version;
+use host::{read_file, tf_a_version};
 use sha2::{Digest, Sha256};
 
 use crate::setup::apt;
@@ -85,9 +84,9 @@ impl TfA {
     pub fn locate(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
         let tf_a = Self::open(workspace, dir)?;
         if let Some(dir) = dir {
-            let at = || option(dir);
-            if let Some(doubt) = doubt(&tf_a.version).with_context(at)? {
-                say_once(&format!("warning: {}: {doubt}", at()));
+            let location = || option(dir);
+            if let Some(doubt) = doubt(&tf_a.version).with_context(location)? {
+                say_once(&format!("warning: {}: {doubt}", location()));
             }
         }
         Ok(tf_a)
@@ -107,9 +106,9 @@ impl TfA {
                 dir,
             });
         };
-        let at = || option(dir);
-        let dir = fs::canonicalize(dir).with_context(at)?;
-        let version = version(&dir).with_context(at)?;
+        let location = || option(dir);
+        let dir = fs::canonicalize(dir).with_context(location)?;
+        let version = version(&dir).with_context(location)?;
         // The names and contents of all files that a build may read.
         let mut hash = Sha256::new();
         hash_folder(&dir, &dir, &NO_INPUT, &mut hash)?;
@@ -193,7 +192,7 @@ fn check_mbed_tls(dir: &Path) -> Result<()> {
     let header = dir.join("include/mbedtls/build_info.h");
     let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
     let version = text.split_once("MBEDTLS_VERSION_STRING ");
-    if !version.is_some_and(|(_, rest)| rest.trim_start().starts_with("\"3.6.")) {
+    if !version.is_some_and(|(_, version_text)| version_text.trim_start().starts_with("\"3.6.")) {
         bail!("{}: not Mbed TLS 3.6", header.display());
     }
     Ok(())
@@ -209,7 +208,11 @@ pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha
     for entry in entries {
         let path = entry.path();
         let name = path.strip_prefix(root).unwrap_or(&path);
-        if dir == root && skip.iter().any(|skip| name == Path::new(skip)) {
+        if dir == root
+            && skip
+                .iter()
+                .any(|skipped_name| name == Path::new(skipped_name))
+        {
             continue;
         }
         let kind = entry.file_type()?;

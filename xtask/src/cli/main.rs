@@ -16,9 +16,7 @@ use super::first_verb::FirstVerb;
 use super::full::{self, FullVerb};
 #[cfg(not(feature = "full"))]
 use super::full_program;
-use super::qemu;
-use super::repeat;
-use super::test;
+use super::{qemu, repeat, test};
 
 /// The help template, which mentions `--help` instead of listing it as an option.
 const HELP: &str = "\

@@ -8,27 +8,22 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::Args;
 use hardware::text::plural::{Many, many};
-use host::files;
-use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::{StepProgress, in_words, say};
-use host::read_file;
 use host::stdout::Out;
+use host::{files, interrupt, read_file};
 use report::follow::RunWatcher;
 use report::follow::stream::TIMEOUT_MAX_S;
 use suite::model::{Verdict, scenarios};
 
 use super::boot_arguments::parse_plan;
-use crate::build::GivenStates;
-use crate::build::bl32;
 use crate::build::firmware::FirmwareVariant;
 use crate::build::firmware_kind::FirmwareKind;
-use crate::build::flash;
 use crate::build::payload::TreeSource;
+use crate::build::{GivenStates, bl32, flash};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::{Payload, RunSpec};
-use crate::qemu::timeout;
-use crate::qemu::{Level, kvm_host, prepare};
+use crate::qemu::{Level, kvm_host, prepare, timeout};
 use crate::setup::workspace::Workspace;
 
 /// Run on QEMU under real TF-A; the exit code shows the verdict.
@@ -166,7 +161,7 @@ fn cpus(spec: &RunSpec) -> Result<u32> {
 /// Prints the path of the log, and commands that are useful after the run.
 fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     let here = env::current_dir().ok();
-    let from_here = here.and_then(|here| log.strip_prefix(here).ok());
+    let from_here = here.and_then(|current_folder| log.strip_prefix(current_folder).ok());
     let log = from_here.unwrap_or(log).display();
     let is_usual = spec.smp.is_none()
         && spec.gic.is_none()

@@ -11,9 +11,8 @@ use std::{env, thread};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use hardware::text::plural::many;
-use host::process;
 use host::progress::{NOTE, StepProgress, in_words, say};
-use host::side_by_side;
+use host::{process, side_by_side};
 use regex::Regex;
 
 use crate::build::{payload, tf_a};
@@ -237,7 +236,7 @@ impl Sum {
                 show(&line);
             }
             let found = program.captures(&line);
-            if let Some(name) = found.and_then(|found| found.get(1).or(found.get(2))) {
+            if let Some(name) = found.and_then(|captures| captures.get(1).or(captures.get(2))) {
                 self.note_early_end();
                 self.rest.clear();
                 self.program = name.as_str().to_owned();

@@ -66,7 +66,12 @@ pub(super) fn find_jumps(
         figure: last_figure,
     });
     let pairs = points.into_iter().tuple_windows();
-    let mut segments: Vec<Segment> = pairs.map(|(from, to)| Segment { from, to }).collect();
+    let mut segments: Vec<Segment> = pairs
+        .map(|(start, end)| Segment {
+            from: start,
+            to: end,
+        })
+        .collect();
     let mut jumps = Vec::new();
     while let Some(Segment { from, to }) = take_largest(&mut segments, largest_ignored) {
         match middle(from.place, to.place, &mut skipped, &mut measure)? {

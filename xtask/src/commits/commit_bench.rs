@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use hardware::text::plural::many;
-use host::interrupt;
-use host::process;
 use host::progress::{in_words, say};
+use host::{interrupt, process};
 use itertools::Itertools as _;
 use report::log::untrusted_text::plain;
 use thiserror::Error;

@@ -55,15 +55,15 @@ impl Selected {
     pub fn parse(name: &str) -> Self {
         let name = name.replace(' ', "-");
         let (figure, last) = name.rsplit_once(':').unwrap_or((&name, ""));
-        let selected = |figure: &str, part, unit| Self {
+        let selected_figure = |figure: &str, part, unit| Self {
             figure: figure.to_owned(),
             part,
             unit,
         };
         match Event::from_word(last) {
-            Some(event) => selected(figure, InstructionScope::Own, Some(event)),
-            None if last == "all" => selected(figure, InstructionScope::All, None),
-            None => selected(&name, InstructionScope::Own, None),
+            Some(event) => selected_figure(figure, InstructionScope::Own, Some(event)),
+            None if last == "all" => selected_figure(figure, InstructionScope::All, None),
+            None => selected_figure(&name, InstructionScope::Own, None),
         }
     }
 
@@ -220,13 +220,19 @@ mod tests {
     /// Returns an entry for each pair of sums over two calls: the CPU's own instructions, and the
     /// instructions of all CPUs.
     fn entries(sums: &[(u64, u64)]) -> Vec<Entry> {
-        let entries = sums.iter().enumerate().map(|(place, (own, all))| {
-            let commit = Commit {
-                id: format!("c{place}"),
-                ..Commit::default()
-            };
-            entry(commit, Profile::made_up(&[("s", "entry", *own, *all)]))
-        });
+        let entries = sums
+            .iter()
+            .enumerate()
+            .map(|(place, (own_cost, total_cost))| {
+                let commit = Commit {
+                    id: format!("c{place}"),
+                    ..Commit::default()
+                };
+                entry(
+                    commit,
+                    Profile::made_up(&[("s", "entry", *own_cost, *total_cost)]),
+                )
+            });
         entries.collect()
     }
 

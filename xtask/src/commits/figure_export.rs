@@ -75,7 +75,9 @@ impl LedgerText for Ledger {
         let rows = |record: &CommitFigures| {
             let figures = record.figures.iter();
             let rows = figures.map(|(name, figure)| {
-                let own = figure.own.map_or_else(String::new, |own| own.to_string());
+                let own = figure
+                    .own
+                    .map_or_else(String::new, |own_cost| own_cost.to_string());
                 vec![name.clone(), own, figure.all.to_string(), String::new()]
             });
             rows.collect()
@@ -176,15 +178,16 @@ impl<'l> LedgerSeries<'l> {
         let x = Scale::linear((-0.5, count as f64 - 0.5), (LEFT, EDGE));
         let tick = |point: &LedgerPoint<'_>| (point.place as f64, point.commit.name().to_owned());
         drawing.bottom(&x, "commit", x.spaced(self.points.iter().map(tick)));
-        let at = |point: &LedgerPoint<'_>| (x.at(point.place as f64), y.at(point.figure));
+        let point_position =
+            |point: &LedgerPoint<'_>| (x.at(point.place as f64), y.at(point.figure));
         for pair in self.points.windows(2) {
-            drawing.line("axis", at(&pair[0]), at(&pair[1]));
+            drawing.line("axis", point_position(&pair[0]), point_position(&pair[1]));
         }
         for point in &self.points {
             let (id, title) = (point.commit.name(), &point.commit.title);
             let tooltip = format!("{id} {title}: {}", number(point.figure));
             let class = if point.is_jump { "last-man" } else { "point" };
-            drawing.dot(class, at(point), !point.is_jump, &tooltip);
+            drawing.dot(class, point_position(point), !point.is_jump, &tooltip);
         }
         let legend = [("point", "a commit"), ("last-man", "a jump")]
             .map(|(class, name)| (class, name.to_owned()));
@@ -201,12 +204,15 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
     table.numbers(["Own, first", "Own, last", "All, first", "All, last"]);
     table.numbers(["Waiting", "Jumps"]);
     for name in names {
-        let of = |entry: Option<&Entry>| {
+        let figure_of = |entry: Option<&Entry>| {
             entry
                 .and_then(|entry| entry.record.figures.get(*name))
                 .copied()
         };
-        let ends = [of(ledger.entries.first()), of(ledger.entries.last())];
+        let ends = [
+            figure_of(ledger.entries.first()),
+            figure_of(ledger.entries.last()),
+        ];
         let mut cells = vec![(*name).clone()];
         for part in InstructionScope::BOTH {
             cells.extend(ends.map(|figure| match figure {
@@ -216,7 +222,11 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
         }
         let [first, last] = ends.map(|figure| figure?.waiting());
         let waiting = first.zip(last);
-        cells.push(waiting.map_or_else(String::new, |(first, last)| signed(last - first)));
+        cells.push(
+            waiting.map_or_else(String::new, |(first_figure, last_figure)| {
+                signed(last_figure - first_figure)
+            }),
+        );
         let is_of_it = |jump: &&Jump| jump.changes.iter().any(|change| change.figure == **name);
         let selected = ledger.comparison.selected.as_ref();
         cells.push(
@@ -240,11 +250,11 @@ fn history_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
     table.words(["Figure"]);
     table.numbers(ledger.entries.iter().map(|entry| entry.commit.name()));
     for name in names {
-        let own = |entry: &Entry| entry.record.figures.get(*name)?.own.map(number);
+        let own_text = |entry: &Entry| entry.record.figures.get(*name)?.own.map(number);
         let cells = ledger
             .entries
             .iter()
-            .map(|entry| own(entry).unwrap_or_default());
+            .map(|entry| own_text(entry).unwrap_or_default());
         let row = iter::once((*name).clone()).chain(cells);
         table.rows.push(row.collect());
     }
@@ -253,8 +263,13 @@ fn history_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
 
 fn change_text(change: &PhaseChange, part: InstructionScope) -> String {
     let both = change.both(part).zip(change.share(part));
-    both.map_or_else(String::new, |([old, new], share)| {
-        format!("{} -> {} ({})", number(old), number(new), share_text(share))
+    both.map_or_else(String::new, |([old_figure, new_figure], share)| {
+        format!(
+            "{} -> {} ({})",
+            number(old_figure),
+            number(new_figure),
+            share_text(share)
+        )
     })
 }
 
@@ -279,20 +294,22 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
         "whole range: {name}, {part_name}: {}",
         change_text(change, part)
     )];
-    let by = |jump: &Jump| {
+    let difference_of = |jump: &Jump| {
         let [old, new] = jump.changes.first()?.both(part)?;
         Some(new - old)
     };
     let jumps = ledger
         .main_jumps()
-        .filter_map(|jump| Some((jump, by(jump)?)));
-    let falls = change.both(part).is_some_and(|[old, new]| new < old);
+        .filter_map(|jump| Some((jump, difference_of(jump)?)));
+    let falls = change
+        .both(part)
+        .is_some_and(|[old_figure, new_figure]| new_figure < old_figure);
     let (direction, sign) = match falls {
         true => ("decrease", -1.0),
         false => ("increase", 1.0),
     };
     let most = jumps.max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
-    if let Some((jump, by)) = most.filter(|(_, by)| sign * by > 0.0) {
+    if let Some((jump, by)) = most.filter(|(_, difference)| sign * difference > 0.0) {
         let share = of_whole(jump.share_of_whole);
         let (id, by) = (jump.commit.name(), signed(by));
         lines.push(format!("largest {direction}: {id} ({by}){share}"));

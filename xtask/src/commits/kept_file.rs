@@ -15,7 +15,7 @@ use suite::crc::CRC_32;
 pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
     let mut file = fs::read(path).ok()?;
     let end = file.iter().position(|byte| *byte == b'\n');
-    let contents = file.split_off(end.map_or(file.len(), |end| end + 1));
+    let contents = file.split_off(end.map_or(file.len(), |line_end| line_end + 1));
     if file != first_line(&contents).as_bytes() {
         say(&format!(
             "{}: the checksum is missing or wrong; measuring again",

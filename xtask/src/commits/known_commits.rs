@@ -13,9 +13,8 @@ use sha2::{Digest, Sha256};
 
 use super::kept_file;
 use crate::build::checkout::Commit;
-use crate::build::firmware;
-use crate::build::payload;
 use crate::build::tf_a::hash_folder;
+use crate::build::{firmware, payload};
 use crate::qemu::run_spec::RunSpec;
 use crate::setup;
 use crate::setup::workspace::Workspace;

@@ -115,7 +115,9 @@ impl<C: Comparison> CommitLedger<C> {
         for jump in &mut jumps {
             if jump.merged_by.is_none() {
                 let own = difference(&jump.changes);
-                jump.share_of_whole = own.zip(in_all).map(|(own, in_all)| own / in_all);
+                jump.share_of_whole = own
+                    .zip(in_all)
+                    .map(|(own_difference, whole_difference)| own_difference / whole_difference);
             }
         }
         Self {
@@ -169,7 +171,7 @@ pub(super) fn compare_neighbors<C: Comparison>(
     let measured = entries.iter().filter(|entry| entry.failure.is_none());
     let pairs = measured.tuple_windows();
     pairs
-        .filter_map(|(old, new)| jump_between(comparison, old, new))
+        .filter_map(|(old_entry, new_entry)| jump_between(comparison, old_entry, new_entry))
         .collect()
 }
 

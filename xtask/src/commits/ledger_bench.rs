@@ -96,7 +96,9 @@ impl<C: Comparison> LedgerBench<C> {
         })?;
         let jumps = places
             .iter()
-            .filter_map(|(old, new)| jump_between(&self.comparison, &entries[old], &entries[new]))
+            .filter_map(|(old_index, new_index)| {
+                jump_between(&self.comparison, &entries[old_index], &entries[new_index])
+            })
             .collect();
         Ok(Bisection {
             entries: entries.into_values().collect(),

@@ -74,11 +74,11 @@ impl Comparison for VerdictComparison {
 /// Returns the functions that work according to one set of verdicts but fail according to the
 /// other.
 fn changes(old: &Verdicts, new: &Verdicts) -> Vec<VerdictChange> {
-    let change = |(function, old): (&Function, &FunctionVerdict)| {
+    let change = |(function, old_verdict): (&Function, &FunctionVerdict)| {
         let new = new.0.get(function)?;
-        (old.works() != new.works()).then(|| VerdictChange {
+        (old_verdict.works() != new.works()).then(|| VerdictChange {
             function: *function,
-            old: old.clone(),
+            old: old_verdict.clone(),
             new: new.clone(),
         })
     };
@@ -94,13 +94,13 @@ mod tests {
     type Entry = LedgerEntry<CommitVerdicts>;
 
     fn entry(id: &str, verdicts: &[(Function, bool)]) -> Entry {
-        let verdict = |works| match works {
+        let verdict = |is_working| match is_working {
             true => FunctionVerdict::Works,
             false => FunctionVerdict::Fails(vec!["CPU_ON: CPU 1 did not arrive.".to_owned()]),
         };
         let by_function = verdicts
             .iter()
-            .map(|(function, works)| (*function, verdict(*works)));
+            .map(|(function, is_working)| (*function, verdict(*is_working)));
         let record = CommitVerdicts {
             verdicts: Verdicts(by_function.collect()),
         };

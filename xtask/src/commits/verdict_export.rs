@@ -98,7 +98,7 @@ fn function_table(ledger: &Ledger) -> Option<Table> {
         ledger
             .comparison
             .selected
-            .is_none_or(|selected| selected == **function)
+            .is_none_or(|selected_function| selected_function == **function)
     };
     let functions: BTreeSet<&Function> = functions.filter(is_selected).collect();
     for function in functions {

@@ -191,7 +191,9 @@ fn qemu(line: &CommandLine) -> Result<Value> {
         }
     }
     let (boot_option, _) = line.boot.as_ref().context(NO_BOOT_FILE)?;
-    let options = line.options.chunk_by(|_, next| !next.starts_with('-'));
+    let options = line
+        .options
+        .chunk_by(|_, next_option| !next_option.starts_with('-'));
     Ok(context! {
         program => PROGRAM,
         machine => &line.machine,

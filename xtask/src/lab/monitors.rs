@@ -217,7 +217,9 @@ mod tests {
         let found = pattern.captures(text).expect("no blow-up")?;
         let groups = ["test_case_id", "measurement", "units", "result"];
         let group = |name: &&str| found.name(name).map(|group| group.as_str().to_owned());
-        let rest = found.get(0).map_or("", |whole| &text[whole.end()..]);
+        let rest = found
+            .get(0)
+            .map_or("", |whole_match| &text[whole_match.end()..]);
         Some((rest.to_owned(), groups.iter().map(group).collect()))
     }
 

@@ -25,8 +25,8 @@ pub fn prefix() -> Vec<OsString> {
     // `chrt` is useful only together with `taskset`. A container may forbid either command.
     static WORDS: OnceLock<usize> = OnceLock::new();
     let count = *WORDS.get_or_init(|| {
-        let works = |count: &usize| is_success(&words[..*count]);
-        [6, 3].into_iter().find(works).unwrap_or(0)
+        let is_working = |count: &usize| is_success(&words[..*count]);
+        [6, 3].into_iter().find(is_working).unwrap_or(0)
     });
     words[..count].iter().map(OsString::from).collect()
 }

@@ -44,10 +44,10 @@ mod tests {
 
     #[test]
     fn verdict_is_that_of_a_complete_summary() {
-        let summary = |passed, failed, crashed| {
+        let summary = |passed_count, failed_count, crashed_count| {
             format!(
-                "Tests Skipped : 0\r\nTests Passed  : {passed}\r\nTests Failed  : {failed}\r\n\
-                 Tests Crashed : {crashed}\r\nTotal tests   : 6\r\n"
+                "Tests Skipped : 0\r\nTests Passed  : {passed_count}\r\nTests Failed  : {failed_count}\r\n\
+                 Tests Crashed : {crashed_count}\r\nTotal tests   : 6\r\n"
             )
         };
         let end = "NOTICE:  Exiting tests.\r\n";

@@ -34,12 +34,12 @@ pub struct NamedMemory {
 /// Returns the address where the QEMU loader puts `image` if memory begins at `memory`
 /// (`load_aarch64_image` in hw/arm/boot.c).
 pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
-    let word = |at: usize| {
-        let bytes = image.get(at..at + 8)?;
+    let word = |offset: usize| {
+        let bytes = image.get(offset..offset + 8)?;
         Some(u64::from_le_bytes(bytes.try_into().ok()?))
     };
     let magic = image.get(MAGIC_OFFSET..);
-    let has_header = magic.is_some_and(|rest| rest.starts_with(&MAGIC));
+    let has_header = magic.is_some_and(|header| header.starts_with(&MAGIC));
     let offset = match (word(TEXT_OFFSET), word(IMAGE_SIZE_OFFSET)) {
         // QEMU's boot code is at the start of memory, so QEMU moves an image that would overlap it.
         (Some(offset @ ..0x1000), Some(1..)) if has_header => offset + (2 << 20),

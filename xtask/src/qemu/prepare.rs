@@ -3,8 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use host::interrupt;
-use host::side_by_side;
+use host::{interrupt, side_by_side};
 use report::follow::RunWatcher;
 
 use super::boot;

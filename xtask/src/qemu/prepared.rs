@@ -18,13 +18,11 @@ use super::boot::Boot;
 use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
 use super::guest_samples::GuestSamples;
-use super::kvm_host;
 use super::machine_process::{MachineProcess, MachineResult};
 use super::monitor::Socket;
-use super::other_program;
-use super::positions;
 use super::run_result::RunResult;
 use super::validated_run::ValidatedRun;
+use super::{kvm_host, other_program, positions};
 use crate::build::firmware_kind::FirmwareKind;
 
 /// A run that has been fully prepared and can be repeated.

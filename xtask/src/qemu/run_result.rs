@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn reason_does_not_contain_the_time() {
-        let of = |seconds| RunResult {
+        let result_of = |seconds| RunResult {
             log: Vec::new(),
             verdict: Verdict::Incomplete,
             ending: MachineEnding::TimedOut,
@@ -100,9 +100,9 @@ mod tests {
             positions: Vec::new(),
             elapsed: Duration::from_secs(seconds),
         };
-        assert_eq!(of(7).reason(), of(8).reason());
+        assert_eq!(result_of(7).reason(), result_of(8).reason());
         assert_eq!(
-            of(8).line(),
+            result_of(8).line(),
             "INCOMPLETE after 8.0 s: no closing line within 7 s"
         );
     }

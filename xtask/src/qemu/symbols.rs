@@ -31,14 +31,14 @@ impl Symbols {
     /// the ELF file `elf`.
     pub fn variable(elf: &[u8], name: &str) -> Option<u64> {
         let file = object::File::parse(elf).ok()?;
-        let is_it = |symbol: &object::Symbol<'_, '_>| {
-            let is_called = |own: &str| {
-                let own = rustc_demangle::demangle(own);
-                format!("{own:#}").ends_with(name)
+        let is_named = |symbol: &object::Symbol<'_, '_>| {
+            let is_called = |symbol_name: &str| {
+                let symbol_name = rustc_demangle::demangle(symbol_name);
+                format!("{symbol_name:#}").ends_with(name)
             };
             symbol.kind() == SymbolKind::Data && symbol.name().is_ok_and(is_called)
         };
-        file.symbols().find(is_it).map(|symbol| symbol.address())
+        file.symbols().find(is_named).map(|symbol| symbol.address())
     }
 
     /// Returns these functions together with those of another program at different addresses.

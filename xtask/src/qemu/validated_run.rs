@@ -5,10 +5,9 @@ use boards::BoardFile;
 use host::progress::say_once;
 use itertools::Itertools as _;
 
-use super::diagnosis;
-use super::kvm_host;
 use super::machine::QemuMachine;
 use super::run_spec::RunSpec;
+use super::{diagnosis, kvm_host};
 use crate::build::firmware::FirmwareVariant;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::tf_a::{TF_A, TfA};

@@ -108,7 +108,7 @@ pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
     for dir in [work, &work.join("cache/archives")] {
         for entry in fs::read_dir(dir)? {
             let path = entry?.path();
-            if path.extension().is_some_and(|ending| ending == "deb") {
+            if path.extension().is_some_and(|extension| extension == "deb") {
                 process::output(
                     process::minimal_command("dpkg-deb")
                         .arg("-x")

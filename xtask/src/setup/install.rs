@@ -11,9 +11,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use host::interrupt;
-use host::process;
 use host::progress::{StepProgress, above_steps};
+use host::{interrupt, process};
 use itertools::Itertools as _;
 
 use super::lava;
@@ -99,7 +98,7 @@ fn install(workspace: &Workspace, group: &[Need]) -> Result<()> {
     let progress = StepProgress::start(&format!("installing {names}"));
     let log = workspace.state().join(format!("install-{installer}.log"));
     let mut installed = commands.iter().map(|words| run(workspace, words, &log));
-    installed.try_for_each(|done| done).with_context(|| {
+    installed.try_for_each(|result| result).with_context(|| {
         format!(
             "cannot install {names}; check the network, or install it yourself and run this again"
         )
@@ -152,25 +151,25 @@ fn words(line: &str, more: &[&str]) -> CommandWords {
 }
 
 fn as_root(line: &str, more: &[&str]) -> CommandWords {
-    let is_root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
+    let is_root = fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0);
     let sudo = if is_root { "" } else { "sudo " };
     words(&format!("{sudo}{line}"), more)
 }
 
 /// Runs a command. `log` receives its output.
 fn run(workspace: &Workspace, words: &CommandWords, log: &Path) -> Result<()> {
-    let quietly = |words: &CommandWords| {
+    let run_quietly = |words: &CommandWords| {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).current_dir(&workspace.root);
         command.env("DEBIAN_FRONTEND", "noninteractive");
         process::run_quietly(&mut command, log)
     };
-    match quietly(words) {
+    match run_quietly(words) {
         // Installation usually fails because the package lists are missing or out of date. A second
         // attempt may succeed after the lists have been updated.
         Err(_) if words.iter().any(|word| word == "apt-get") && interrupt::check().is_ok() => {
-            quietly(&as_root("apt-get update", &[]))?;
-            quietly(words)
+            run_quietly(&as_root("apt-get update", &[]))?;
+            run_quietly(words)
         }
         done => done,
     }

@@ -54,10 +54,10 @@ pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
         return Ok(path);
     }
     let place = workspace.state().join("qemu-backports");
-    sealed_folder(&place, |partial| {
+    sealed_folder(&place, |partial_folder| {
         let what = "fetching QEMU from Debian backports, 13 MB";
         let download = [&["download"][..], &PACKAGES].concat();
-        apt::fetch_into(partial, workspace, what, &BACKPORTS, |apt| {
+        apt::fetch_into(partial_folder, workspace, what, &BACKPORTS, |apt| {
             apt.get(&download)
         })
         .context("cannot fetch QEMU from Debian backports; install 9.2 or later yourself")

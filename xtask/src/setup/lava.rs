@@ -71,7 +71,7 @@ pub fn lava(workspace: &Workspace) -> Option<Lava> {
 pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     let root = LAVA_IMPORTS.root(workspace);
     fs::create_dir_all(&root)?;
-    make_once(&root.join("root"), |partial| {
+    make_once(&root.join("root"), |partial_folder| {
         let wanted: Vec<String> = PACKAGES
             .split(' ')
             .map(|package| format!("{package}={}", LAVA_IMPORTS.version))
@@ -80,7 +80,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
         words.extend(wanted.iter().map(String::as_str));
         let get = |apt: &Apt<'_>| apt.get(&words);
         apt::fetch_into(
-            partial,
+            partial_folder,
             workspace,
             "fetching LAVA's dispatcher",
             &ARCHIVE,

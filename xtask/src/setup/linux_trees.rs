@@ -30,7 +30,7 @@ pub struct LinuxTrees {
 /// Fetches the trees unless they are already present.
 pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     let place = workspace.state().join("linux-trees");
-    sealed_folder(&place, |partial| {
+    sealed_folder(&place, |partial_folder| {
         let root = Scratch::new(workspace)?;
         let what = "fetching the Debian kernel for arm64, 90 MB";
         let get = |apt: &Apt<'_>| apt.download_dependency(META);
@@ -38,8 +38,8 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
             .with_context(|| format!("cannot fetch the Debian package {META}"))?;
         // Keep only the trees, because the rest of the package is ten times their size.
         let (_, trees) = files(root.path()).with_context(|| package.clone())?;
-        fs::rename(trees, partial.join("trees"))?;
-        Ok(fs::write(partial.join("package"), package)?)
+        fs::rename(trees, partial_folder.join("trees"))?;
+        Ok(fs::write(partial_folder.join("package"), package)?)
     })?;
     let package = fs::read_to_string(place.join("package"))?;
     let (files, dir) = files(&place)?;
@@ -58,7 +58,7 @@ fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
             let path = entry?.path();
             if path.is_dir() {
                 dirs.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "dtb") {
+            } else if path.extension().is_some_and(|extension| extension == "dtb") {
                 files.push(path);
             }
         }

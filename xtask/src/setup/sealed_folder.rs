@@ -33,15 +33,15 @@ pub(crate) fn sealed_folder(place: &Path, make: impl FnOnce(&Path) -> Result<()>
         found.set(difference);
         is_usable
     };
-    places::make_unless(place, usable, |partial| {
+    places::make_unless(place, usable, |partial_folder| {
         if let Some(difference) = found.take() {
             say(&format!(
                 "{}: {difference}; making it again",
                 place.display()
             ));
         }
-        make(partial)?;
-        seal(partial)
+        make(partial_folder)?;
+        seal(partial_folder)
     })
 }
 
@@ -105,7 +105,8 @@ fn write_list(folder: &Path) -> Result<String> {
 /// Returns the contents of a file, or the target of a symbolic link.
 fn read(entry: &fs::DirEntry) -> io::Result<Vec<u8>> {
     match entry.file_type()?.is_symlink() {
-        true => fs::read_link(entry.path()).map(|to| to.into_os_string().into_encoded_bytes()),
+        true => fs::read_link(entry.path())
+            .map(|target_path| target_path.into_os_string().into_encoded_bytes()),
         false => fs::read(entry.path()),
     }
 }
@@ -171,7 +172,7 @@ mod tests {
                 b"firmware"
             );
         }
-        let again = |_: &Path| -> Result<()> { panic!("made again") };
-        sealed_folder(&place, again).expect("there already");
+        let make_again = |_: &Path| -> Result<()> { panic!("made again") };
+        sealed_folder(&place, make_again).expect("there already");
     }
 }

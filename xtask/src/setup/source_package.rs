@@ -57,7 +57,7 @@ impl SourcePackage {
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
         let (package, title, version) = (self.package, self.title, self.version);
         let place = self.place(workspace);
-        sealed_folder(&place, |partial| {
+        sealed_folder(&place, |partial_folder| {
             let work = Scratch::new(workspace)?;
             let _progress =
                 StepProgress::start(&format!("fetching the source of {title} {version}"));
@@ -80,7 +80,7 @@ impl SourcePackage {
             // dpkg-source creates the source directory itself, and copies archives next to it.
             let tree = work.path().join("tree");
             self.unpack(work.path(), &tree)?;
-            Ok(fs::rename(tree, partial)?)
+            Ok(fs::rename(tree, partial_folder)?)
         })?;
         Ok(place)
     }
@@ -89,7 +89,7 @@ impl SourcePackage {
         let files = fs::read_dir(work)?.filter_map(Result::ok);
         let mut paths = files.map(|entry| entry.path());
         let dsc = paths
-            .find(|path| path.extension().is_some_and(|ending| ending == "dsc"))
+            .find(|path| path.extension().is_some_and(|extension| extension == "dsc"))
             .context("apt did not fetch a .dsc file")?;
         if let Some(pinned) = self.dsc_sha256 {
             let found = hex(&Sha256::digest(fs::read(&dsc)?));

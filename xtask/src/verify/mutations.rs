@@ -161,30 +161,31 @@ impl Mutation {
             found.with_context(|| format!("the payload has no symbol {name}"))
         };
         let begin = symbol(self.at)?;
-        let find = |is_it: &dyn Fn(u64, u32) -> bool, nth: usize| {
+        let find = |is_match: &dyn Fn(u64, u32) -> bool, index: usize| {
             let places = (begin..begin + NEAR).step_by(4);
-            let mut found =
-                places.filter(|at| word(image, *at).is_some_and(|word| is_it(*at, word)));
+            let mut found = places.filter(|address| {
+                word(image, *address).is_some_and(|word| is_match(*address, word))
+            });
             found
-                .nth(nth)
+                .nth(index)
                 .with_context(|| format!("{}: {}: instruction not found", self.at, self.name))
         };
         let mut mutant = image.to_vec();
         match self.change {
             ImageChange::Remove(word, nth) => {
-                let at = find(&|_, it| it == word, nth)?;
+                let at = find(&|_, instruction| instruction == word, nth)?;
                 put(&mut mutant, at, NOP);
             }
             ImageChange::Undefine => put(&mut mutant, begin, 0),
             ImageChange::Uncall(name, nth) => {
                 let to = symbol(name)?;
-                let at = find(&|at, it| it == call(at, to), nth)?;
+                let at = find(&|address, word| word == call(address, to), nth)?;
                 put(&mut mutant, at, NOP);
             }
             ImageChange::Swap(one, other) => {
                 let (one, other) = (symbol(one)?, symbol(other)?);
-                let first = find(&|at, it| it == call(at, one), 0)?;
-                let second = find(&|at, it| it == call(at, other), 0)?;
+                let first = find(&|address, word| word == call(address, one), 0)?;
+                let second = find(&|address, word| word == call(address, other), 0)?;
                 put(&mut mutant, first, call(first, other));
                 put(&mut mutant, second, call(second, one));
             }

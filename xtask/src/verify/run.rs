@@ -5,9 +5,8 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use host::TmpdirContext as _;
-use host::interrupt;
 use host::progress::StepProgress;
-use host::read_file;
+use host::{interrupt, read_file};
 use object::{Object, ObjectSymbol};
 use report::follow::RunWatcher;
 

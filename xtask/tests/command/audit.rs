@@ -235,9 +235,9 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         ("Title\n".to_owned(), none),
     ];
     for (page, damage) in [(&whole, DAMAGE), (&csv, CSV_DAMAGE)] {
-        let damaged = damage
-            .iter()
-            .map(|(from, to, expected)| (page.replacen(from, to, 1), *expected));
+        let damaged = damage.iter().map(|(old_text, new_text, expected_text)| {
+            (page.replacen(old_text, new_text, 1), *expected_text)
+        });
         cases.extend(damaged);
     }
     for (text, expected) in cases {

@@ -81,11 +81,14 @@ fn sample() -> LoggedRun {
 fn wrong(audit: &IdleAudit) -> Vec<String> {
     let wrong = audit
         .judgements()
-        .filter(|(_, it)| it.verdict.calls_for_change());
-    let lines = wrong.map(|(state, it)| {
-        let cpu = it.cpu.as_deref().unwrap_or("-");
-        let (name, verdict) = (&state.declared.name, it.verdict.word());
-        format!("{name} {} {cpu} {verdict}: {}", it.rule, it.reason)
+        .filter(|(_, judgement)| judgement.verdict.calls_for_change());
+    let lines = wrong.map(|(state, judgement)| {
+        let cpu = judgement.cpu.as_deref().unwrap_or("-");
+        let (name, verdict) = (&state.declared.name, judgement.verdict.word());
+        format!(
+            "{name} {} {cpu} {verdict}: {}",
+            judgement.rule, judgement.reason
+        )
     });
     lines.collect()
 }

@@ -110,7 +110,7 @@ fn json_has_changes_and_what_findings_rest_on() {
 #[test]
 fn every_format_has_findings_and_gaps() {
     let scratch = scratch();
-    let called = |baseline: &str, format: &str| juno(&scratch, baseline, format);
+    let compare = |baseline: &str, format: &str| juno(&scratch, baseline, format);
     let flush = "CPUs other than the last man now pay for flushing the whole cluster";
     let gaps = [
         "5 scenarios in the baseline not compared (--allow-missing scenarios",
@@ -124,7 +124,7 @@ fn every_format_has_findings_and_gaps() {
     scratch.write(&format!("n1sdp/{name}"), rows);
     let less = format!("compare published/n1sdp/v2.9 n1sdp/{name}");
     for format in ["text", "md", "rst", "html", "json"] {
-        let (code, out, stderr) = called("v2.12", format);
+        let (code, out, stderr) = compare("v2.12", format);
         assert_eq!(code, 1, "{stderr}");
         assert!(out.contains(flush), "{format}: {out}");
         let (code, out, stderr) = scratch.called(&format!("{less} --format {format}"));
@@ -141,17 +141,17 @@ fn every_format_has_findings_and_gaps() {
     let passed = format!("{less} --allow-missing scenarios,cpus");
     scratch.assert_outcomes(&[(&passed, 0, ""), (&more, 0, "")]);
     // The JUnit file must contain the reason for the exit code, so that CI servers show it.
-    let (code, out, _) = called("v2.12", "junit");
+    let (code, out, _) = compare("v2.12", "junit");
     assert_eq!(code, 1);
     let failed = "<failure type=\"regression\" message=\"Powerdown on CPU ";
     assert!(
         out.contains(failed) && out.contains(" ns, previously "),
         "{out}"
     );
-    let (_, out, _) = called("v2.13", "junit");
+    let (_, out, _) = compare("v2.13", "junit");
     let compared = out.contains("figures compared");
     assert!(compared && !out.contains("<failure"), "{out}");
-    let (_, out, _) = called("v2.12", "text");
+    let (_, out, _) = compare("v2.12", "text");
     let row = "1     1  Cache Flush    4.42   77.12  +1644.80 %  worse";
     assert!(out.contains(row), "{out}");
     let (_, unjudged) = out.split_once("by CPU, not judged").expect("a table");
@@ -175,8 +175,8 @@ fn publish() {
     let (old, new) = ("published/juno/v2.9", "published/juno/v2.10");
     let data = "tf-a/docs/perf/data/juno";
     let docs = format!("publish {new} --platform juno --no-page tf-a --previous");
-    let read = |which: &str| {
-        let name = format!("{data}/{which}/test_rt_instr_cpu_susp_parallel.csv");
+    let read = |folder: &str| {
+        let name = format!("{data}/{folder}/test_rt_instr_cpu_susp_parallel.csv");
         String::from_utf8(scratch.read(&name)).expect("UTF-8")
     };
     scratch.assert_outcomes(&[(&format!("{docs} {old}"), 1, "")]);
@@ -185,14 +185,14 @@ fn publish() {
     let row = "\"0\",\"0\",\"801040\",\"18660 (+22.60%)\",\"8220\"\n";
     assert!(current.contains(row), "{current}");
     let (_, out, _) = scratch.called(&format!("compare {old} {new}"));
-    let judged = |line: &&str| line.ends_with("  worse") || line.ends_with("  better");
+    let is_judged = |line: &&str| line.ends_with("  worse") || line.ends_with("  better");
     let files = scratch
         .files()
         .into_iter()
         .filter(|file| file.0.starts_with(scratch.path(&format!("{data}/current"))))
         .map(|file| String::from_utf8(file.1).expect("UTF-8"));
     let shown: usize = files.map(|file| file.matches("%)").count()).sum();
-    assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
+    assert_eq!(shown, out.lines().filter(is_judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
 
     // A path may refer to either folder, a single file, or the platform folder. For the platform
@@ -281,13 +281,13 @@ fn publish_refuses_before_it_writes() {
         scratch.write(name, &text);
     }
     let docs = "--no-page out.d --platform";
-    let refused = |rows: &[(&str, &str)]| {
+    let refusal = |rows: &[(&str, &str)]| {
         for (words, part) in rows {
             let (log, platform) = words.split_once(' ').expect("the log and the platform");
             scratch.refuses(&format!("publish {log} {docs} {platform}"), part);
         }
     };
-    refused(&[
+    refusal(&[
         ("good.log juno", "from the \"QEMU virt\" board, whose name"),
         ("published/juno/v2.9 n1sdp", "from the \"juno\" board"),
         ("empty.log qemu", "no figures to publish"),
@@ -306,7 +306,7 @@ fn publish_refuses_before_it_writes() {
     // The run has fewer figures than the existing tables.
     scratch.write("out.d/docs/perf/data/tc4/current/test_later.csv", "0,0,1\n");
     let part = format!("{name} juno");
-    refused(&[
+    refusal(&[
         (
             "good.log tc4 --across boards",
             "test_later.csv: the run has no figure for this file",
@@ -318,7 +318,7 @@ fn publish_refuses_before_it_writes() {
         &format!("out.d/docs/perf/data/rpi4/current/{name}"),
         "1,1,1,2,3\n0,0,1,2,3\n",
     );
-    refused(&[(
+    refusal(&[(
         &format!("{name} rpi4"),
         "the run has no figure for CPU 0.0 in this file",
     )]);

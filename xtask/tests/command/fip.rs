@@ -34,8 +34,11 @@ fn the_same_bytes_as_fiptool_makes() {
     let scratch = Scratch::new();
     let images = all_images(&scratch);
     scratch.write("new", b"new");
-    let same = |ours: &str, theirs: &str, what: &str| {
-        assert!(scratch.read(ours) == scratch.read(theirs), "{what}");
+    let same = |our_file: &str, their_file: &str, message: &str| {
+        assert!(
+            scratch.read(our_file) == scratch.read(their_file),
+            "{message}"
+        );
     };
     for (align, flags) in [
         ("", ""),

@@ -60,7 +60,8 @@ fn every_board_gets_its_file() {
         let at = board.load_address;
         let size = u64::from_le_bytes(image[16..24].try_into().expect("8 bytes"));
         let mut memory = read.memory.iter();
-        let is_there = memory.any(|m| m.base <= at && at + size <= m.base + m.size);
+        let is_there =
+            memory.any(|region| region.base <= at && at + size <= region.base + region.size);
         let least = image.len() as u64 + working_memory(read.cpu_count as u32);
         assert!(is_there && size >= least, "{name}: {size:#x} at {at:#x}");
         let build = format!("fip pack --board {name} --payload payload.bin -o fip.bin");
@@ -154,18 +155,24 @@ fn a_released_payload_gets_a_tree_and_another_one() {
     assert!(scratch.read("again.bin") == bare);
 
     let four = scratch.read("four.bin");
-    let with = |at: usize, value: u8| {
+    let with_byte = |offset: usize, value: u8| {
         let mut file = four.clone();
-        file[at] = value;
+        file[offset] = value;
         file
     };
     let block = ParameterBlock::read(&four).expect("an image");
     for (file, expected) in [
-        (with(MAGIC_OFFSET, 0), "no arm64 Image magic"),
-        (with(PARAMETER_BLOCK, 0), "no psci-bench parameter block"),
-        (with(PARAMETER_BLOCK + 8, 9), "parameter block version 9"),
+        (with_byte(MAGIC_OFFSET, 0), "no arm64 Image magic"),
         (
-            with(block.tree_offset as usize, 0),
+            with_byte(PARAMETER_BLOCK, 0),
+            "no psci-bench parameter block",
+        ),
+        (
+            with_byte(PARAMETER_BLOCK + 8, 9),
+            "parameter block version 9",
+        ),
+        (
+            with_byte(block.tree_offset as usize, 0),
             "there is none at that offset",
         ),
         (

@@ -105,7 +105,7 @@ fn is_as_cert_create_makes_it(scratch: &Scratch, hash: &str, config: &str) {
 fn certificates_that_name_no_key_or_vouch_for_something_else() {
     let scratch = scratch();
     trusted(&scratch, "ecdsa", "sha256", "--nt-fw-config config");
-    let refused = |option: &str, image: Option<&[u8]>, words: &str| {
+    let assert_refused = |option: &str, image: Option<&[u8]>, words: &str| {
         let mut fip = fip(&scratch, "base.bin");
         assert!(fip.remove(uuid(option)));
         if let Some(image) = image {
@@ -119,18 +119,18 @@ fn certificates_that_name_no_key_or_vouch_for_something_else() {
         ("nt-fw-cert", "n.crt", "s.crt", "1201"),
         ("nt-fw-key-cert", "nk.crt", "sk.crt", "1101"),
     ] {
-        refused(option, None, &format!("no {option}"));
+        assert_refused(option, None, &format!("no {option}"));
         let (good, other) = (scratch.read(file), scratch.read(other));
         let no_certificate = format!("{option} of the package: not an X.509 certificate");
         for cut in (0..good.len()).step_by(97).skip(1) {
-            refused(option, Some(&good[..cut]), &no_certificate);
+            assert_refused(option, Some(&good[..cut]), &no_certificate);
         }
         let lacks = format!("the package: no extension 1.3.6.1.4.1.4128.2100.{extension}");
-        refused(option, Some(&other), &format!("{option} of {lacks}"));
+        assert_refused(option, Some(&other), &format!("{option} of {lacks}"));
     }
     // The old certificate covers a configuration that the FIP does not contain.
     let words = "2100.1202 differs from the old";
-    refused("nt-fw-config", None, words);
+    assert_refused("nt-fw-config", None, words);
     // Users can still replace an image without updating its certificate, but only with --force.
     let update = "fip update base.bin --nt-fw bl31";
     scratch.refuses(update, "base.bin has certificates");

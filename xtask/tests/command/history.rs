@@ -55,7 +55,7 @@ fn wide_tables_are_continued_and_gaps_are_shown() {
         let rows = if nth == 5 { &both[..1] } else { &both };
         release(&scratch, &format!("v1.{nth}"), rows);
     }
-    let releases: Vec<String> = (1..=12).map(|nth| format!("v1.{nth}")).collect();
+    let releases: Vec<String> = (1..=12).map(|number| format!("v1.{number}")).collect();
     let line = format!("history {}", releases.join(" "));
     let (code, out, _) = scratch.called(&line);
     assert_eq!(code, 0);

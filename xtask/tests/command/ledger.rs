@@ -2,9 +2,8 @@
 
 use std::process::Command;
 
-use crate::support::called;
 use crate::support::scratch::Scratch;
-use crate::support::xtask;
+use crate::support::{called, xtask};
 
 /// Runs Git in the checkout called `name`.
 fn git(scratch: &Scratch, name: &str, words: &[&str]) {

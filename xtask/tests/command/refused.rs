@@ -29,7 +29,7 @@ fn check<C: Debug + Copy>(rows: &[(C, &[&str])], refuse: impl Fn(C) -> String) {
 fn commands_are_refused_by_name() {
     let scratch = material();
     check(commands::REFUSED, |line| scratch.refused(line));
-    let at_once = |stderr: String| {
+    let assert_no_build = |stderr: String| {
         assert!(
             !stderr.contains("building") && !stderr.contains("fetching"),
             "{stderr}"
@@ -37,10 +37,10 @@ fn commands_are_refused_by_name() {
         stderr
     };
     check(commands::REFUSED_AT_ONCE, |line| {
-        at_once(scratch.refused(line))
+        assert_no_build(scratch.refused(line))
     });
     check(commands::REFUSED_WORDS, |words| {
-        at_once(scratch.refused_words(words))
+        assert_no_build(scratch.refused_words(words))
     });
 }
 

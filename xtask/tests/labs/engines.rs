@@ -27,8 +27,8 @@ const TF_A_MONITOR: &str = r#"    monitors:
 
 /// Returns a name as LAVA spells it.
 fn as_lava(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    name.to_lowercase().chars().map(plain).collect()
+    let plain_char = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    name.to_lowercase().chars().map(plain_char).collect()
 }
 
 /// Returns the suite's test cases in measurement order: the last one in TFTF order comes first.

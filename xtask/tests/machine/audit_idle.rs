@@ -21,9 +21,12 @@ fn wrong(options: &str, code: i32) -> Vec<String> {
     let wrong = audit
         .judgements()
         .filter(|judgement| judgement.1.verdict.calls_for_change());
-    let lines = wrong.map(|(state, it)| {
-        let (name, cpu) = (&state.declared.name, it.cpu.as_deref().unwrap_or("-"));
-        format!("{name} {} {cpu}: {}", it.rule, it.reason)
+    let lines = wrong.map(|(state, judgement)| {
+        let (name, cpu) = (
+            &state.declared.name,
+            judgement.cpu.as_deref().unwrap_or("-"),
+        );
+        format!("{name} {} {cpu}: {}", judgement.rule, judgement.reason)
     });
     lines.collect()
 }

@@ -24,7 +24,9 @@ fn cost(text: &str, figure: &str) -> f64 {
     let one_line = words.join(" ");
     let mut costs = one_line.split("PMF adds ").skip(1);
     let is_of_figure = |cost: &&str| {
-        let sentence = cost.split_once(") to ").map_or("", |(_, rest)| rest);
+        let sentence = cost
+            .split_once(") to ")
+            .map_or("", |(_, sentence)| sentence);
         sentence.starts_with(figure)
     };
     let mut words = costs.find(is_of_figure).expect("a sentence").split(' ');

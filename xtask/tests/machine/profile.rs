@@ -10,8 +10,7 @@ use report::profile::difference;
 use report::profile::event::Event;
 use report::profile::profile::{Profile, ProfilePhase};
 use suite::measure::Metric;
-use suite::plan::ScenarioId;
-use suite::plan::Variant;
+use suite::plan::{ScenarioId, Variant};
 use xtask::build::tf_a::TfA;
 use xtask::profile::ProfiledRun;
 use xtask::qemu::run_spec::RunSpec;
@@ -259,11 +258,11 @@ fn seeded_regressions_are_named_exactly() {
         .into_iter()
         .filter(|event| *event != Event::L2Fetch);
     for unit in events.map(Some).chain([None]) {
-        let counted = |profile: &Profile| match unit {
+        let counts_of = |profile: &Profile| match unit {
             Some(event) => profile.count_event(event).expect("functions"),
             None => profile.clone(),
         };
-        let changes = difference::changes(&counted(&old), &counted(&new));
+        let changes = difference::changes(&counts_of(&old), &counts_of(&new));
         // Two scenarios with five phases each.
         assert_eq!(changes.len(), 10);
         for change in changes {

@@ -17,10 +17,10 @@ const BEGIN: &str = "psci-bench 0.1.0\r\n\
 /// Runs `command` on a terminal. Returns the exit code and all bytes written to the terminal.
 fn on_terminal(command: &mut Command) -> (Option<i32>, String) {
     let (mut ours, name) = pseudo_terminal();
-    let theirs = || OpenOptions::new().write(true).open(&name).expect("opened");
+    let open_terminal = || OpenOptions::new().write(true).open(&name).expect("opened");
     let mut child = command
-        .stdout(theirs())
-        .stderr(theirs())
+        .stdout(open_terminal())
+        .stderr(open_terminal())
         .spawn()
         .expect("it starts");
     // Drop the handles in `command`, because they would keep the other end of the terminal open.
@@ -80,14 +80,14 @@ fn terminal_shows_the_samples_under_way() {
     for step in ["1/2 PSCI", "2/2 Suspend to"] {
         assert!(printed.contains(step), "{step}: {printed}");
     }
-    let counts = printed.split("/600 samples\r").map(|before| {
-        let digits = before
+    let counts = printed.split("/600 samples\r").map(|prefix| {
+        let digits = prefix
             .rsplit(|character: char| !character.is_ascii_digit())
             .next();
         digits.expect("the last part").parse::<u32>().unwrap_or(0)
     });
     assert!(
-        counts.filter(|kept| (1..600).contains(kept)).count() > 1,
+        counts.filter(|count| (1..600).contains(count)).count() > 1,
         "{printed}"
     );
 }

@@ -92,8 +92,8 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
     let args = "iterations=8 only=off";
     match (class == USABLE, adapt(blob, Some(args), None)) {
         (true, Ok(adapted)) => {
-            let is_same = |(old, new): (&str, &str)| {
-                old == new || new == format!("{:<12} {args:?}", "bootargs")
+            let is_same = |(old_line, new_line): (&str, &str)| {
+                old_line == new_line || new_line == format!("{:<12} {args:?}", "bootargs")
             };
             let adapted = describe(&adapted);
             if !text.lines().zip(adapted.lines()).all(is_same) {

@@ -79,7 +79,9 @@ fn contradictions_of_linux_are_corrected_by_patches() {
         let rest = report::analysis::idle_audit::audit(&source, "", &[], 2.0).expect("an audit");
         let all = rest.judgements();
         let rest: Vec<_> = all
-            .filter(|(_, it)| it.verdict.calls_for_change() && !it.is_uncorrectable())
+            .filter(|(_, judgement)| {
+                judgement.verdict.calls_for_change() && !judgement.is_uncorrectable()
+            })
             .collect();
         assert!(rest.is_empty(), "{}: {rest:#?}", audit.source);
     }

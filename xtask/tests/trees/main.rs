@@ -52,7 +52,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut sources: Vec<_> = entries
         .map(|entry| entry.expect("an entry").path())
         .collect();
-    sources.retain(|path| path.extension().is_some_and(|ending| ending == "dts"));
+    sources.retain(|path| path.extension().is_some_and(|extension| extension == "dts"));
     sources.sort();
     sources
 }
@@ -106,7 +106,7 @@ fn trees_of_qemu() {
         output(qemu.args(arguments.split(' ')));
         let blob = fs::read(&tree).expect("a tree");
         fs::remove_file(&tree).expect("removed");
-        let class = judge(machine, &blob).map(|judged| judged.class);
+        let class = judge(machine, &blob).map(|judgement| judgement.class);
         assert_eq!(class.expect("read or rejected"), *expected, "{machine}");
     }
 }

@@ -72,14 +72,14 @@ fn values_at_the_limits_are_accepted() {
 
 #[test]
 fn lists_that_are_too_long_are_refused() {
-    let reserved = |at: u64| {
-        let base = 0x4000_0000 + (at << 12);
-        format!("name = \"n{at}\"\nbase = {base}\nsize = 4096")
+    let reserved = |index: u64| {
+        let base = 0x4000_0000 + (index << 12);
+        format!("name = \"n{index}\"\nbase = {base}\nsize = 4096")
     };
-    let memory = |at: u64| format!("base = {}\nsize = 0x1000", at << 32);
-    let state = |at| {
-        let value = 0x1_0000 + at;
-        format!("name = \"s{at}\"\nlevel = 0\npower-state = {value}")
+    let memory = |index: u64| format!("base = {}\nsize = 0x1000", index << 32);
+    let state = |index| {
+        let value = 0x1_0000 + index;
+        format!("name = \"s{index}\"\nlevel = 0\npower-state = {value}")
     };
     let states = "firmware.tf-a-stock.idle-state";
     // The board file already has one reserved region and one memory region.
@@ -95,7 +95,7 @@ fn lists_that_are_too_long_are_refused() {
             "s17 arm,psci-suspend-param: more than 16",
         ),
     ] {
-        let table = |at| format!("[[{table}]]\n{}\n", rest(at));
+        let table = |index| format!("[[{table}]]\n{}\n", rest(index));
         let list = (1..=count).map(table).collect::<String>() + "[uart]";
         let error = error(&GOOD.replacen("[uart]", &list, 1));
         assert!(error.contains(expected), "{error}");

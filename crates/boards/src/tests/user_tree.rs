@@ -100,10 +100,10 @@ fn names_that_are_there_twice_are_refused() {
 
 #[test]
 fn a_tree_by_which_the_payload_would_end_is_refused() {
-    let refused = |from: &[u8], to: &[u8], expected: &str| {
-        let blob = replaced(from, to);
-        let error = machine(&blob).expect_err(expected).to_string();
-        assert!(error.contains(expected), "{expected}: {error}");
+    let assert_refused = |old_bytes: &[u8], new_bytes: &[u8], expected_error: &str| {
+        let blob = replaced(old_bytes, new_bytes);
+        let error = machine(&blob).expect_err(expected_error).to_string();
+        assert!(error.contains(expected_error), "{expected_error}: {error}");
     };
     let cells = |(base, size): (u64, u64)| [base.to_be_bytes(), size.to_be_bytes()].concat();
     let uart = (0x900_0000, 0x1000);
@@ -119,16 +119,16 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
         (memory, (0x4000_0000, 1 << 48), "memory: 0x1000000000000 b"),
         (memory, (1 << 48, 0x4000_0000), "memory: 0x40000000 bytes"),
     ] {
-        refused(&cells(from), &cells(to), expected);
+        assert_refused(&cells(from), &cells(to), expected);
     }
     // The second CPU's `reg` value, followed by "psci".
     let next = [3u32.to_be_bytes(), 5u32.to_be_bytes()].concat();
     let cpu = |mpidr: u64| [&mpidr.to_be_bytes()[..], &next].concat();
-    refused(&cpu(1), &cpu(0), "MPIDR 0x0 is used twice");
+    assert_refused(&cpu(1), &cpu(0), "MPIDR 0x0 is used twice");
     let core_off = 0x1_0002u32.to_be_bytes();
     for bad in [0x8001_0002u32, 0xc000_0002, 0x2001_0002] {
         let expected = format!("idle-states/core-off arm,psci-suspend-param: {bad:#x}, expected a");
-        refused(&core_off, &bad.to_be_bytes(), &expected);
+        assert_refused(&core_off, &bad.to_be_bytes(), &expected);
     }
     let extended = replaced(&core_off, &0x4000_0002u32.to_be_bytes());
     machine(&extended).expect("a valid extended-format power_state");

@@ -90,14 +90,15 @@ pub fn idle_states(
         of_all,
     } = find(tables, uids, notes);
     let states = choose(states, notes)?;
-    let phandle = |(own, listed): &Listed| {
-        let is_same = |(power_state, state): &Listed| power_state == own && listed.is_like(state);
+    let phandle = |(own_state, listed_state): &Listed| {
+        let is_same =
+            |(power_state, state): &Listed| power_state == own_state && listed_state.is_like(state);
         let place = states.iter().position(is_same)?;
         Some(nodes::IDLE_PHANDLES + place as u32)
     };
-    let phandles = |listed: &[Listed]| {
+    let phandles = |listed_states: &[Listed]| {
         let mut phandles = Vec::new();
-        for phandle in listed.iter().filter_map(phandle) {
+        for phandle in listed_states.iter().filter_map(phandle) {
             if !phandles.contains(&phandle) {
                 phandles.push(phandle);
             }
@@ -106,7 +107,7 @@ pub fn idle_states(
     };
     let mut phandle_lists: BTreeMap<u64, Vec<u32>> = lists
         .iter()
-        .map(|(uid, listed)| (*uid, phandles(listed)))
+        .map(|(uid, listed_states)| (*uid, phandles(listed_states)))
         .collect();
     let phandles_of_all = phandles(&of_all);
     for uid in uids {
@@ -131,7 +132,8 @@ fn find(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Found {
         let is_present = namespace
             .integer(cpu, *b"_STA")
             .is_none_or(|status| status & 1 != 0);
-        is_present && uid(cpu).is_none_or(|uid| uids.iter().any(|own| u64::from(*own) == uid))
+        is_present
+            && uid(cpu).is_none_or(|uid| uids.iter().any(|own_uid| u64::from(*own_uid) == uid))
     };
     let mut found = Found::default();
     for cpu in namespace.cpus().filter(is_used).take(CPU_MAX) {
@@ -212,7 +214,8 @@ fn idle_states_node(states: &[Listed], timer_stops: bool) -> DeviceTreeNode {
     for ((power_state, state), phandle) in states.iter().zip(nodes::IDLE_PHANDLES..) {
         let number = format!("state-{power_state:#x}");
         let names_of_state = [state.name.clone(), number.clone()].into_iter();
-        let mut free = names_of_state.chain((1..).map(|again| format!("{number}-{again}")));
+        let mut free =
+            names_of_state.chain((1..).map(|repeat_number| format!("{number}-{repeat_number}")));
         let is_free =
             |name: &String| (*name != state.name || is_node_name(name)) && !names.contains(name);
         let name = free.find(is_free).expect("the numbers never end");
@@ -236,7 +239,7 @@ fn idle_states_node(states: &[Listed], timer_stops: bool) -> DeviceTreeNode {
 fn is_node_name(name: &str) -> bool {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || "._+-".contains(character);
-    name.starts_with(|first: char| first.is_ascii_alphabetic())
+    name.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && !name.starts_with("state-")
         && name.len() <= NAME_MAX
         && name.chars().all(is_plain)
@@ -264,9 +267,9 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
         let Some(level) = level(namespace, container, notes) else {
             break;
         };
-        let combined = level.iter().flat_map(|above| {
+        let combined = level.iter().flat_map(|upper_state| {
             let states = below.iter();
-            states.filter_map(move |below| combine(below, above))
+            states.filter_map(move |lower_state| combine(lower_state, upper_state))
         });
         below = combined.collect();
         if states.len() + below.len() > COMBINED_MAX {

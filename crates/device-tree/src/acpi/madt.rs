@@ -4,8 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use hardware::board::{CPU_MAX, GICC_V2, GICD_V2, GICD_V3, GICR, GITS};
-use hardware::board::{Mpidr, REDISTRIBUTOR_REGIONS_MAX, Region};
+use hardware::board::{
+    CPU_MAX, GICC_V2, GICD_V2, GICD_V3, GICR, GITS, Mpidr, REDISTRIBUTOR_REGIONS_MAX, Region,
+};
 
 use super::layouts::{Gicc, GiccStart, Gicd, GicrRange, Its, Madt};
 use super::table::AcpiTable;
@@ -134,8 +135,8 @@ pub fn controller(
 /// Returns the only distributor's entry.
 fn distributor<'m>(madt: &AcpiTable<'m>) -> Result<AcpiTable<'m>> {
     let mut distributors = entries(madt, GICD);
-    let missing = || madt.error(ENTRIES, format_args!("no GIC distributor (entry 0x0c)"));
-    let first = distributors.next().ok_or_else(missing)??;
+    let missing_gic = || madt.error(ENTRIES, format_args!("no GIC distributor (entry 0x0c)"));
+    let first = distributors.next().ok_or_else(missing_gic)??;
     match distributors.next().transpose()? {
         None => Ok(first),
         Some(second) => {

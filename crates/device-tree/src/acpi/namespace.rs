@@ -103,7 +103,7 @@ impl<'m> Namespace<'m> {
         if let Some(first) = self.skipped.first() {
             let kinds = self.skipped.iter();
             let counts: Vec<_> = kinds
-                .map(|skipped| format!("{} {}", skipped.count, skipped.name))
+                .map(|object| format!("{} {}", object.count, object.name))
                 .collect();
             let message = format_args!("code outside methods is skipped: {}", counts.join(", "));
             notes.push(format!("{}", table.error(first.at, message)));
@@ -245,7 +245,7 @@ impl<'m> Namespace<'m> {
 
     fn count_skipped(&mut self, name: &'static str, at: usize) {
         let mut skipped = self.skipped.iter_mut();
-        match skipped.find(|skipped| skipped.name == name) {
+        match skipped.find(|object| object.name == name) {
             Some(skipped) => skipped.count += 1,
             None => self.skipped.push(SkippedCode { name, at, count: 1 }),
         }

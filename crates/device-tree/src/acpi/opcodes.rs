@@ -174,7 +174,7 @@ static OPCODES: &[(u16, u16, Opcode)] = &[
 /// Returns the opcode with this number, or None if there is none or if it has to be read, not
 /// skipped.
 pub fn opcode(number: u16) -> Option<Opcode> {
-    let place = OPCODES.partition_point(|(_, last, _)| *last < number);
+    let place = OPCODES.partition_point(|(_, last_number, _)| *last_number < number);
     let (first, _, opcode) = OPCODES.get(place)?;
     (*first <= number).then_some(*opcode)
 }
@@ -185,7 +185,11 @@ mod tests {
 
     #[test]
     fn opcodes_are_in_ascending_order() {
-        assert!(OPCODES.iter().all(|(first, last, _)| first <= last));
+        assert!(
+            OPCODES
+                .iter()
+                .all(|(first_number, last_number, _)| first_number <= last_number)
+        );
         let mut pairs = OPCODES.array_windows();
         assert!(pairs.all(|[one, other]| one.1 < other.0));
     }

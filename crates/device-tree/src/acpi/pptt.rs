@@ -72,8 +72,8 @@ impl<'m> Topology<'m> {
             };
             let is_thread = leaf.read::<Processor>(0)?.flags.get() & IS_THREAD != 0;
             let core = if is_thread {
-                let orphan = || leaf.error(PARENT, format_args!("the thread has no parent"));
-                processors.parent(leaf)?.ok_or_else(orphan)?
+                let no_parent = || leaf.error(PARENT, format_args!("the thread has no parent"));
+                processors.parent(leaf)?.ok_or_else(no_parent)?
             } else {
                 *leaf
             };
@@ -122,24 +122,24 @@ impl<'m> Topology<'m> {
     /// Returns the size in bytes of the largest L2 cache. Follows the next-level links of the
     /// cores' private caches. If none has such a link, uses the clusters' private caches.
     pub fn second_level_cache(&self) -> Option<u64> {
-        let of_cpu = |place: &CpuPlace| {
+        let cpu_reference = |place: &CpuPlace| {
             let first = self.caches(place.leaf).chain(self.caches(place.core));
             let next: Vec<u32> = first
                 .filter_map(|cache| cache.read::<Cache>(0).ok())
                 .map(|cache| cache.next_level.get())
                 .collect();
             let has_first = !next.is_empty();
-            let has_next = next.iter().any(|at| *at != 0);
+            let has_next = next.iter().any(|offset| *offset != 0);
             let mut second: Vec<_> = next
                 .iter()
-                .filter_map(|at| self.cache(*at as usize))
+                .filter_map(|offset| self.cache(*offset as usize))
                 .collect();
             if has_first && !has_next {
                 second.extend(self.caches(place.cluster));
             }
             second.iter().filter_map(cache_size).max()
         };
-        self.places.iter().filter_map(of_cpu).max()
+        self.places.iter().filter_map(cpu_reference).max()
     }
 
     /// Returns the cache at an offset, or None if the entry there is not a cache.

@@ -112,11 +112,13 @@ impl<'m> AcpiTable<'m> {
         T: FromBytes + KnownLayout + Immutable + Unaligned,
     {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
-        T::ref_from_prefix(rest).map(|found| found.0).map_err(|_| {
-            let least = at.saturating_add(size_of::<T>());
-            let have = self.bytes.len();
-            self.error(0, format_args!("{have} bytes, expected at least {least}"))
-        })
+        T::ref_from_prefix(rest)
+            .map(|prefix| prefix.0)
+            .map_err(|_| {
+                let least = at.saturating_add(size_of::<T>());
+                let have = self.bytes.len();
+                self.error(0, format_args!("{have} bytes, expected at least {least}"))
+            })
     }
 
     /// Returns the entry at an offset. An entry starts with a one-byte type and a length of

@@ -234,11 +234,11 @@ impl EfiServices {
         }
         // SAFETY: `argv` points to `argc` arguments.
         let all = unsafe { slice::from_raw_parts(shell.argv, shell.argc) };
-        let text = |first: &*const u16| {
+        let text = |first_unit: &*const u16| {
             let mut units = Vec::new();
             for at in 0..ARGUMENT_MAX {
                 // SAFETY: each argument ends with a NUL, which has not been reached yet.
-                let unit = unsafe { first.add(at) };
+                let unit = unsafe { first_unit.add(at) };
                 // SAFETY: as above, and UCS-2 characters are 2-byte aligned.
                 match unsafe { unit.read() } {
                     0 => break,

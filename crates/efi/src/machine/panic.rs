@@ -6,8 +6,7 @@ use core::panic::PanicInfo;
 use suite::model::ClosingLine;
 
 use super::console::print_closing;
-use super::efi_services;
-use super::payload;
+use super::{efi_services, payload};
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {

@@ -62,13 +62,17 @@ pub(crate) fn word(blob: &[u8], at: usize) -> Option<u32> {
 
 /// Returns `cells` as a big-endian number.
 pub(crate) fn number(cells: &[u8]) -> u64 {
-    cells.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte))
+    cells
+        .iter()
+        .fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
 /// Returns the bytes before the first `end`, or all bytes if `end` is not found.
 pub(crate) fn until(bytes: &[u8], end: u8) -> &[u8] {
     let length = bytes.iter().position(|byte| *byte == end);
-    length.and_then(|n| bytes.get(..n)).unwrap_or(bytes)
+    length
+        .and_then(|length| bytes.get(..length))
+        .unwrap_or(bytes)
 }
 
 /// A device tree whose structure has been checked.
@@ -175,8 +179,9 @@ pub fn total_size(header: &[u8]) -> Result<usize> {
 /// Returns an error if [`total_size`] does, or if the tree is truncated.
 pub fn whole_tree(bytes: &[u8]) -> Result<&[u8]> {
     let size = total_size(bytes)?;
-    let cut = || FormatError::new(format_args!("truncated: {} of {size} bytes", bytes.len()));
-    bytes.get(..size).ok_or_else(cut)
+    let truncated_tree =
+        || FormatError::new(format_args!("truncated: {} of {size} bytes", bytes.len()));
+    bytes.get(..size).ok_or_else(truncated_tree)
 }
 
 /// Checks the tree at the start of `tree` (sections 5.2 to 5.5).
@@ -202,11 +207,11 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
         return Err((at, "the format version is not 17"));
     }
     // Each block must start after the header and end within the blob.
-    let block = |at, start: U32, size: u32| {
+    let block = |field_offset, start: U32, size: u32| {
         let first = start.get() as usize;
         match first.checked_add(size as usize) {
             Some(end) if first >= size_of::<Header>() && end <= blob.len() => Ok((first, end)),
-            _ => Err((at, "the block is outside the tree")),
+            _ => Err((field_offset, "the block is outside the tree")),
         }
     };
     let at = offset_of!(Header, structure);

@@ -98,7 +98,7 @@ impl Board<'_> {
         while at < part.end() {
             let holders = self.memory.iter().filter(|region| region.base <= at);
             let end = holders.map(Region::end).max();
-            match end.filter(|end| *end > at) {
+            match end.filter(|image_end| *image_end > at) {
                 Some(end) => at = end,
                 None => return Some(at),
             }

@@ -118,10 +118,10 @@ mod tests {
 
     #[test]
     fn the_nearest_large_gap_is_found_or_the_missing_bytes_are_named() {
-        let little = |need, largest, missing| {
+        let little = |needed_kib, largest_kib, missing_kib| {
             format!(
-                "not enough memory: one block of {need} KiB is needed, but the largest free block \
-                 has {largest} KiB ({missing} KiB short); reduce iterations=, loops= or \
+                "not enough memory: one block of {needed_kib} KiB is needed, but the largest free block \
+                 has {largest_kib} KiB ({missing_kib} KiB short); reduce iterations=, loops= or \
                  footprint=, or measure fewer scenarios (only=)"
             )
         };

@@ -136,10 +136,10 @@ fn depth(state: &StateNode<'_>) -> Option<Depth> {
 
 /// Returns the declared power level or, if there is none, the one in the power_state.
 fn level(state: &StateNode<'_>) -> Option<u8> {
-    let in_value = |value| StateFormat::of(value).level(value);
+    let level_in_value = |value| StateFormat::of(value).level(value);
     state
         .level()
-        .or_else(|| power_state(state).and_then(in_value))
+        .or_else(|| power_state(state).and_then(level_in_value))
 }
 
 fn power_state(state: &StateNode<'_>) -> Option<u32> {
@@ -161,7 +161,8 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<usize> {
         Some(level @ 4..) => return Err(node.wrong_value(LEVEL, level.into(), "0 to 3")),
         level => level.map(|level| level as u8),
     };
-    let wrong = |expected| Err(node.wrong_value(LEVEL, level.unwrap_or(0).into(), expected));
+    let wrong_level =
+        |expected_text| Err(node.wrong_value(LEVEL, level.unwrap_or(0).into(), expected_text));
     let local_timer_stop = node.value("local-timer-stop").is_some();
     let same = states
         .iter()
@@ -170,14 +171,14 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<usize> {
     if let (Some(one), Some(other)) = (before, level)
         && one != other
     {
-        return wrong("the same level as the other node with this power_state");
+        return wrong_level("the same level as the other node with this power_state");
     }
     // Check the level, because swapped levels would change which state is the deepest.
     match level.map(|level| StateFormat::of(power_state).check_level(power_state, level)) {
         Some(Err(WrongLevel::Names(_))) => {
-            return wrong("the power level in arm,psci-suspend-param");
+            return wrong_level("the power level in arm,psci-suspend-param");
         }
-        Some(Err(WrongLevel::Standby)) => return wrong("0 for a standby state"),
+        Some(Err(WrongLevel::Standby)) => return wrong_level("0 for a standby state"),
         _ => {}
     }
     if let Some(index) = same {

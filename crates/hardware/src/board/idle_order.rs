@@ -153,7 +153,8 @@ fn members(set: NodeSet) -> impl Iterator<Item = usize> {
 /// Compares the positions of two nodes in the CPUs' lists. `Equal` if the lists contradict each
 /// other; None if no list contains both.
 fn by_lists(nodes: &[StateNode<'_>], one: usize, other: usize) -> Option<Ordering> {
-    let is_after = |late: usize, early: usize| nodes[late].after >> early & 1 != 0;
+    let is_after =
+        |late_index: usize, early_index: usize| nodes[late_index].after >> early_index & 1 != 0;
     match (is_after(one, other), is_after(other, one)) {
         (false, false) => None,
         (is_one_later, is_other_later) => Some(is_one_later.cmp(&is_other_later)),

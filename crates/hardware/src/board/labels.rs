@@ -57,7 +57,7 @@ const UNLABELED: u16 = u16::MAX;
 /// thread, and the other numbers move up by one field. Otherwise Aff3 is not used, and the function
 /// returns `None` if it is nonzero, because two CPUs could get the same label.
 pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
-    let pair = |high: u8, low: u8| u16::from_be_bytes([high, low]);
+    let pair = |high_byte: u8, low_byte: u8| u16::from_be_bytes([high_byte, low_byte]);
     let (cluster, core, thread) = if mt {
         (pair(mpidr.aff3(), mpidr.aff2()), mpidr.aff1(), mpidr.aff0())
     } else if mpidr.aff3() == 0 {

@@ -82,9 +82,9 @@ fn lack_of_psci<'t>(tree: Fdt<'t>) -> FormatError {
         let shown = Shown(&String::from_utf8_lossy(name), VALUE_MAX).to_string();
         return node.wrong_text("compatible", &shown, needed);
     }
-    let by_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");
+    let uses_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");
     let cpus = Node::find(tree, "/cpus");
-    let found = if cpus.is_some_and(|cpus| cpus.children().any(by_spin_table)) {
+    let found = if cpus.is_some_and(|cpus| cpus.children().any(uses_spin_table)) {
         ", and CPUs with enable-method = \"spin-table\""
     } else {
         ""

@@ -13,9 +13,9 @@ pub use crate::spec::region::{PAGE, Region};
 
 /// Returns the number of bytes in an address and in a size on a bus.
 fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
-    let bytes = |name, default, expected| match bus.u32(name)?.unwrap_or(default) {
+    let bytes = |name, default, expected_text| match bus.u32(name)?.unwrap_or(default) {
         cells @ 1..=2 => Ok(cells as usize * 4),
-        cells => Err(bus.wrong_value(name, cells.into(), expected)),
+        cells => Err(bus.wrong_value(name, cells.into(), expected_text)),
     };
     let beyond = "1 or 2 (PCI devices are not supported)";
     let address = bytes("#address-cells", 2, beyond)?;

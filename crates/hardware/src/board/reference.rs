@@ -21,16 +21,17 @@ pub(crate) fn in_chosen<'t>(tree: Fdt<'t>, name: &'static str) -> Result<Option<
     if let (4, Some(0)) = (value.len(), value.first()) {
         let phandle = number(value) as u32;
         let found = Node::with_phandle(tree, phandle);
-        let missing = || chosen.error(name, format_args!("no node has the phandle {phandle:#x}"));
-        return found.ok_or_else(missing).map(Some);
+        let missing_node =
+            || chosen.error(name, format_args!("no node has the phandle {phandle:#x}"));
+        return found.ok_or_else(missing_node).map(Some);
     }
     let text = chosen.text(name)?.unwrap_or("");
     let path = text.split(':').next().unwrap_or(text);
-    let missing = || {
+    let missing_node = || {
         let shown = Shown(path, VALUE_MAX);
         chosen.error(name, format_args!("no node has the path \"{shown}\""))
     };
-    resolve(tree, path)?.ok_or_else(missing).map(Some)
+    resolve(tree, path)?.ok_or_else(missing_node).map(Some)
 }
 
 /// Finds the node for a path or for an alias with an optional path below it. Returns `None` if

@@ -97,7 +97,7 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
         .value("interrupt-names")
         .map(|list| list.split(|byte| *byte == 0));
     for index in 0..TIMERS_MAX {
-        let Some(specifier) = value.get(index * entry..).filter(|rest| !rest.is_empty()) else {
+        let Some(specifier) = value.get(index * entry..).filter(|cells| !cells.is_empty()) else {
             break;
         };
         let its_name = match &mut names {

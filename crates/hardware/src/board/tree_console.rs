@@ -98,7 +98,7 @@ impl TreeConsole {
         let tree = super::fdt::open(blob)?;
         let located = locate(tree);
         Ok(Self {
-            by: located.as_ref().ok().map(|(_, by)| *by),
+            by: located.as_ref().ok().map(|(_, key)| *key),
             uart: located.and_then(|(location, _)| location.uart()),
             conduit: super::psci_node::conduit(tree),
         })
@@ -157,21 +157,22 @@ fn read(node: Node<'_>) -> Result<Uart> {
         return Err(node.error("big-endian", format_args!("not supported")));
     }
     if kind.descriptor().is_numbered {
-        let wrong =
-            |name, value: u32, expected| Err(node.wrong_value(name, value.into(), expected));
+        let wrong_value = |name, value: u32, expected_text| {
+            Err(node.wrong_value(name, value.into(), expected_text))
+        };
         let reg_shift = match node.u32("reg-shift")? {
             None => layout.reg_shift,
             Some(shift @ 0..=4) => shift as u8,
-            Some(shift) => return wrong("reg-shift", shift, "0 to 4"),
+            Some(shift) => return wrong_value("reg-shift", shift, "0 to 4"),
         };
         let io_width = match node.u32("reg-io-width")? {
             None => layout.io_width,
             Some(width @ (1 | 2 | 4)) => width as u8,
-            Some(width) => return wrong("reg-io-width", width, "1, 2 or 4"),
+            Some(width) => return wrong_value("reg-io-width", width, "1, 2 or 4"),
         };
         if io_width > 1 << reg_shift {
             let expected = "at most the register spacing";
-            return wrong("reg-io-width", io_width.into(), expected);
+            return wrong_value("reg-io-width", io_width.into(), expected);
         }
         layout = Layout::new(reg_shift, io_width);
     }
@@ -252,8 +253,8 @@ fn by_fiq_debugger<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
         return Ok(None);
     };
     let uart = reference::resolve(tree, &format!("serial{id}"))?;
-    let missing = || node.error(ID, format_args!("no UART has the alias serial{id}"));
-    uart.ok_or_else(missing)
+    let missing_alias = || node.error(ID, format_args!("no UART has the alias serial{id}"));
+    uart.ok_or_else(missing_alias)
         .map(|uart| Some(UartLocation::Working(uart)))
 }
 
@@ -285,7 +286,7 @@ fn by_console<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
 /// Returns the values of the words `key=value` in `/chosen/bootargs`.
 fn bootargs<'t>(tree: Fdt<'t>, key: &'static str) -> impl Iterator<Item = &'t str> {
     let chosen = Node::find(tree, "/chosen");
-    let text = chosen.and_then(|chosen| chosen.text("bootargs").ok().flatten());
+    let text = chosen.and_then(|chosen_node| chosen_node.text("bootargs").ok().flatten());
     let words = text.unwrap_or("").split_ascii_whitespace();
     words.filter_map(move |word| word.strip_prefix(key)?.strip_prefix('='))
 }
@@ -309,18 +310,18 @@ fn terminal(value: &str) -> Option<(&str, u32)> {
 
 /// Finds the UART of a terminal: Linux numbers UARTs by their aliases.
 fn by_alias<'t>(tree: Fdt<'t>, value: &str, driver: &str, line: u32) -> Result<UartLocation<'t>> {
-    let wrong = |what: &str| wrong_word(tree, "console", value, what);
+    let wrong_value = |expected_text: &str| wrong_word(tree, "console", value, expected_text);
     let Some(node) = reference::resolve(tree, &format!("serial{line}"))? else {
-        return Err(wrong(&format!("no UART has the alias serial{line}")));
+        return Err(wrong_value(&format!("no UART has the alias serial{line}")));
     };
     let kind = node.compatible().find_map(UartKind::from_compatible);
     if kind.is_some_and(|(kind, _)| kind.descriptor().terminal != driver) {
-        return Err(wrong(&format!(
+        return Err(wrong_value(&format!(
             "alias serial{line} is a different kind of UART"
         )));
     }
     match disabled(node) {
-        Some(_) => Err(wrong(&format!("alias serial{line} is disabled"))),
+        Some(_) => Err(wrong_value(&format!("alias serial{line} is disabled"))),
         None => Ok(UartLocation::Enabled(node)),
     }
 }
@@ -336,27 +337,29 @@ fn by_address<'t>(tree: Fdt<'t>, key: &str, value: &str) -> Result<Option<UartLo
         "mmio32" | "mmio32native" => Layout::new(2, 4),
         _ => Layout::new(0, 1),
     };
-    let wrong = |what| Err(wrong_word(tree, key, value, what));
+    let wrong_value = |expected_text| Err(wrong_word(tree, key, value, expected_text));
     let address = match first {
         "mmio" | "mmio16" | "mmio32" | "mmio32native" => parts.next().unwrap_or(""),
-        "mmio32be" | "io" => return wrong("only memory-mapped, little-endian UARTs are supported"),
+        "mmio32be" | "io" => {
+            return wrong_value("only memory-mapped, little-endian UARTs are supported");
+        }
         address if address.starts_with("0x") => address,
         _ => return Ok(None),
     };
     let Some(base) = outside::address(address) else {
-        return wrong("expected 0x and an address");
+        return wrong_value("expected 0x and an address");
     };
     if let Some(node) = uart_at(tree, base) {
         return Ok(Some(UartLocation::Working(node)));
     }
     let Some(kind) = UartKind::from_earlycon(name) else {
-        return wrong("no UART node has this address");
+        return wrong_value("no UART node has this address");
     };
     let uart = Uart::new(kind, base, layout);
     if uart.is_aligned() {
         Ok(Some(UartLocation::Registers(uart)))
     } else {
-        wrong("the address is not aligned")
+        wrong_value("the address is not aligned")
     }
 }
 

@@ -54,7 +54,7 @@ pub fn pairs(text: &str) -> Vec<(u32, u32)> {
     let words = text.split_whitespace();
     words
         .filter_map(|word| word.split_once('='))
-        .map(|(at, value)| (number(at), number(value)))
+        .map(|(offset, value)| (number(offset), number(value)))
         .collect()
 }
 

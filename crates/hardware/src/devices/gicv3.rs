@@ -83,13 +83,13 @@ mod tests {
 
     #[test]
     fn write_that_stays_pending_times_out() {
-        let stuck = |bit: u32| {
+        let stuck_bit = |bit: u32| {
             FakeDevice::with(&[], move |registers, access| match access {
                 Access::Read(0) => bit | plain(registers, access),
                 _ => plain(registers, access),
             })
         };
-        assert!(!forward_interrupts(&mut stuck(1 << 31)));
-        assert!(!set_up_private_interrupts(&mut stuck(1 << 3), 1, 0xa0));
+        assert!(!forward_interrupts(&mut stuck_bit(1 << 31)));
+        assert!(!set_up_private_interrupts(&mut stuck_bit(1 << 3), 1, 0xa0));
     }
 }

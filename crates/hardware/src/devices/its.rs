@@ -369,7 +369,7 @@ mod tests {
             let tables = ItsTables::new(&words).expect("enough words");
             let base = tables.addresses().start;
             let word = |offset: usize| tables.0[offset / 8].load(Ordering::Relaxed);
-            let command = |index: usize| [0, 8, 16, 24].map(|at| word(32 * index + at));
+            let command = |index: usize| [0, 8, 16, 24].map(|offset| word(32 * index + offset));
             let cleaned = Cell::new(0);
             // Before the ITS reads them, the commands map the event.
             let clean = |_: &ItsTables<'_>| {
@@ -411,12 +411,16 @@ mod tests {
             let mut gicr = redistributor();
             enable_lpi(&mut its, &mut gicr, ADDRESS, &tables, &|_| ()).expect("enabled");
             let low = tables.addresses().start as u32;
-            let mut found = |register: u64| its.read_double(register) as u32;
+            let mut register_value = |register: u64| its.read_double(register) as u32;
             let page = page_size << 8 | last_page;
-            assert_eq!(found(0x100), low + 0x2_0000 + page);
-            assert_eq!((found(0x108), found(0x118)), (0, 0), "not needed");
-            assert_eq!(found(0x110), low + 0x3_0000 + page);
-            assert_eq!(found(0x80), low);
+            assert_eq!(register_value(0x100), low + 0x2_0000 + page);
+            assert_eq!(
+                (register_value(0x108), register_value(0x118)),
+                (0, 0),
+                "not needed"
+            );
+            assert_eq!(register_value(0x110), low + 0x3_0000 + page);
+            assert_eq!(register_value(0x80), low);
         }
     }
 

@@ -177,7 +177,7 @@ mod tests {
             let each = offsets.split_whitespace();
             pairs(
                 &each
-                    .map(|at| std::format!("{at}=ffffffff "))
+                    .map(|offset| std::format!("{offset}=ffffffff "))
                     .collect::<std::string::String>(),
             )
         };

@@ -155,10 +155,11 @@ impl<B: Bus> Uart<B> {
     /// idle.
     pub fn restore(&mut self) {
         let steps = self.model.restore.iter().zip(self.kept);
-        let is_lost =
-            |(&(register, mask), kept): (&RestoreWrite, u32)| self.read(register) & mask != kept;
+        let is_lost = |(&(register, mask), kept_value): (&RestoreWrite, u32)| {
+            self.read(register) & mask != kept_value
+        };
         if steps.clone().any(is_lost) {
-            steps.for_each(|(&(register, _), kept)| self.write(register, kept));
+            steps.for_each(|(&(register, _), kept_value)| self.write(register, kept_value));
         }
     }
 }

@@ -363,11 +363,12 @@ mod tests {
 
     #[test]
     fn other_device_and_short_timeout_are_rejected() {
-        let fails =
-            |kind, id, least| Driver::new(FakeDevice::new(&[]), kind, id, (least, MHZ)).err();
-        assert_eq!(fails(sp805(1), 0x11, 1), Some(NoWatchdog::NotThere));
+        let error_of = |kind, id, least_ticks| {
+            Driver::new(FakeDevice::new(&[]), kind, id, (least_ticks, MHZ)).err()
+        };
+        assert_eq!(error_of(sp805(1), 0x11, 1), Some(NoWatchdog::NotThere));
         let least = 8590;
         let too_soon = NoWatchdog::TooSoon { most: 8589, least };
-        assert_eq!(fails(SBSA, 0, least), Some(too_soon));
+        assert_eq!(error_of(SBSA, 0, least), Some(too_soon));
     }
 }

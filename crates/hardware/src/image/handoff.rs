@@ -39,7 +39,9 @@ fn wrong<T>(what: &str, at: usize) -> Result<T, FormatError> {
 /// Returns the `size`-byte little-endian number at offset `at`, or 0 if it is outside `list`.
 fn field(list: &[u8], at: usize, size: usize) -> usize {
     let bytes = list.get(at..at + size).unwrap_or(&[]);
-    let number = bytes.iter().rfold(0, |n, byte| n << 8 | u64::from(*byte));
+    let number = bytes
+        .iter()
+        .rfold(0, |number, byte| number << 8 | u64::from(*byte));
     number as usize
 }
 

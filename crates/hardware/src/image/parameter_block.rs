@@ -401,16 +401,16 @@ mod tests {
 
     #[test]
     fn wrong_field_is_named() {
-        let fails = |file: &[u8], expected: &str| {
-            let error = ParameterBlock::read(file).expect_err(expected);
-            assert_eq!(error.to_string(), expected);
+        let assert_fails = |file: &[u8], expected_error: &str| {
+            let error = ParameterBlock::read(file).expect_err(expected_error);
+            assert_eq!(error.to_string(), expected_error);
         };
         assert_eq!(
             ParameterBlock::read(&blank()),
             Ok(ParameterBlock::default())
         );
         for cut in 0..0x88 {
-            fails(&blank()[..cut], "shorter than an arm64 Image header");
+            assert_fails(&blank()[..cut], "shorter than an arm64 Image header");
         }
         for (at, expected) in [
             (MAGIC_OFFSET, "no arm64 Image magic at offset 0x38"),
@@ -454,7 +454,7 @@ mod tests {
             let mut file = blank();
             file[PARAMETER_BLOCK + 0x10..][..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
             file[at] = 9;
-            fails(&file, expected);
+            assert_fails(&file, expected);
         }
     }
 

@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Caches {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut caches = Self::default();
         for (name, bytes) in BTreeMap::<String, u64>::deserialize(from)? {
-            let index = NAMES.iter().position(|known| *known == name);
+            let index = NAMES.iter().position(|known_name| *known_name == name);
             caches.0[index.ok_or_else(|| de::Error::custom("no cache"))?] = bytes;
         }
         Ok(caches)

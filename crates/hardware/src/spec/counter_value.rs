@@ -34,7 +34,7 @@ impl CounterValue {
 /// Returns the number of ticks from one value to another. Returns 0 if either is missing or if they
 /// are in reverse order.
 pub fn ticks_between(from: Option<CounterValue>, to: Option<CounterValue>) -> u64 {
-    from.zip(to).map_or(0, |(from, to)| to.since(from))
+    from.zip(to).map_or(0, |(start, end)| end.since(start))
 }
 
 /// Adds a number of ticks.

@@ -104,7 +104,7 @@ impl Interface {
     ) -> Result<Self, ReadError> {
         let mut reason = ReadError::NotImplemented;
         for interface in Self::ALL {
-            let uid = query_uid(interface.service_uid()).map(|x| x as u32);
+            let uid = query_uid(interface.service_uid()).map(|register| register as u32);
             if !interface.services().contains(&uid) {
                 continue;
             }

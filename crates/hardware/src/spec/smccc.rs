@@ -41,7 +41,7 @@ const KVM: [u32; 4] = [0xb66f_b428, 0xe911_c52e, 0x564b_caa9, 0x743a_004d];
 
 /// Returns true if X0 to X3, as returned by [`HYPERVISOR_UID`], contain KVM's UID.
 pub fn is_kvm(answer: [u64; 4]) -> bool {
-    answer.map(|x| x as u32) == KVM
+    answer.map(|register| register as u32) == KVM
 }
 
 /// The software that handles PSCI calls.
@@ -57,8 +57,8 @@ impl Service {
     /// Returns the service identified by X0 to X3 from the UID and revision queries, or None if the
     /// queries do not identify a service.
     pub fn from_answers(uid_call: [u64; 4], revision_call: [u64; 4]) -> Option<Self> {
-        let uid = uid_call.map(|x| x as u32);
-        let [major, minor, ..] = revision_call.map(|x| x as u32);
+        let uid = uid_call.map(|register| register as u32);
+        let [major, minor, ..] = revision_call.map(|register| register as u32);
         // The call is not implemented, left X0 unchanged, or returned no value.
         if [u32::MAX, SERVICE_UID, 0].contains(&uid[0]) {
             return None;

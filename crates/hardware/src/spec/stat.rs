@@ -138,7 +138,7 @@ impl Reached {
 
     /// Returns the mismatch, if any.
     pub fn mismatch(&self) -> Option<Mismatch> {
-        let too_long = |most: u64| u64::from(self.residency_us) > most.saturating_add(1);
+        let too_long = |most_us: u64| u64::from(self.residency_us) > most_us.saturating_add(1);
         if self.state != Some(self.due) {
             Some(Mismatch::State)
         } else if self.times != 1 {

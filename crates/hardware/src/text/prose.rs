@@ -16,7 +16,7 @@ pub const COLUMNS: usize = 80;
 pub fn is_too_wide(line: &str) -> bool {
     let is_for_programs = ["@PB ", "<RT_INSTR:", "> Executing '"]
         .iter()
-        .any(|begin| line.starts_with(begin));
+        .any(|prefix| line.starts_with(prefix));
     line.len() > COLUMNS && !is_for_programs
 }
 
@@ -124,7 +124,7 @@ pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     }
     // The line can also be cut at a space just past the limit.
     line.truncate(MOST + 1);
-    let blank = line.rfind(' ').filter(|at| *at >= COLUMNS / 2);
+    let blank = line.rfind(' ').filter(|index| *index >= COLUMNS / 2);
     line.truncate(blank.unwrap_or(MOST));
     writeln!(out, "{line}{MORE}")
 }
@@ -183,12 +183,15 @@ mod tests {
     /// Text that fits is not truncated. Numbers are either kept in full or omitted.
     #[test]
     fn a_line_is_cut_between_words() {
-        let x = |less: usize| "x".repeat(COLUMNS - less);
+        let text_of_x = |shortfall: usize| "x".repeat(COLUMNS - shortfall);
         for (text, expected) in [
-            (x(5) + " 5242", x(5) + " 5242"),
-            (x(11) + " 5242880 bytes", x(11) + " ..."),
-            (x(16) + " 5242880 bytes, and more", x(16) + " 5242880 ..."),
-            ("x".repeat(700), x(4) + " ..."),
+            (text_of_x(5) + " 5242", text_of_x(5) + " 5242"),
+            (text_of_x(11) + " 5242880 bytes", text_of_x(11) + " ..."),
+            (
+                text_of_x(16) + " 5242880 bytes, and more",
+                text_of_x(16) + " 5242880 ...",
+            ),
+            ("x".repeat(700), text_of_x(4) + " ..."),
         ] {
             assert_eq!(line(&text), expected + "\n");
         }

@@ -161,7 +161,7 @@ impl Coherence {
         let mut walks = Vec::new();
         let memory = self
             .attributes
-            .memory(level, address, |walked| walks.push(walked));
+            .memory(level, address, |table_access| walks.push(table_access));
         for Walked { address, memory } in walks {
             if self.is_ram(address) {
                 let way = way(memory);

@@ -124,7 +124,7 @@ impl ProfilePlugin {
         let control = read_register("SCTLR_EL3").unwrap_or(0);
         self.control = control;
         let mut controls = self.controls.iter_mut();
-        match controls.find(|(known, _)| *known == cpu) {
+        match controls.find(|(controlled_cpu, _)| *controlled_cpu == cpu) {
             Some((_, old)) if *old == control => return,
             Some((_, old)) => *old = control,
             None => self.controls.push((cpu, control)),

@@ -257,7 +257,7 @@ impl PluginArguments {
     /// Returns an error if the argument is missing.
     pub fn get(&self, name: &str) -> Result<&str, ArgumentError> {
         let mut pairs = self.0.iter().filter_map(|pair| pair.split_once('='));
-        let found = pairs.find(|(known, _)| *known == name);
+        let found = pairs.find(|(key, _)| *key == name);
         found
             .map(|(_, value)| value)
             .ok_or_else(|| ArgumentError::Missing(name.to_owned()))
@@ -270,7 +270,7 @@ impl PluginArguments {
     pub fn range(&self, name: &str) -> Result<std::ops::Range<u64>, ArgumentError> {
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
         let numbers = self.get(name)?.split_once('-');
-        let range = numbers.and_then(|(from, to)| Some(number(from)?..number(to)?));
+        let range = numbers.and_then(|(start, end)| Some(number(start)?..number(end)?));
         range.ok_or_else(|| ArgumentError::NotARange(name.to_owned()))
     }
 }

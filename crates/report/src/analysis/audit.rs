@@ -140,11 +140,11 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     };
     let pairs = newer
         .iter()
-        .map(|new| (*new, previous_table(new, &previous)))
+        .map(|new_table| (*new_table, previous_table(new_table, &previous)))
         .collect_vec();
     let tables = pairs
         .iter()
-        .map(|(new, old)| audited(new, old, tolerance_ppm));
+        .map(|(new_table, old_table)| audited(new_table, old_table, tolerance_ppm));
     let mut audit = Audit {
         page: page.input.clone(),
         releases: [name(&newer), name(&previous)],
@@ -178,7 +178,7 @@ fn previous_table(new: &PageTable, previous: &[&PageTable]) -> PageTable {
 fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable {
     let width = new.rows.first().map_or(0, |row| row.figures.len());
     let columns: Vec<AuditColumn> = (0..width)
-        .map(|column| AuditColumn::of(new, old, column))
+        .map(|column_index| AuditColumn::of(new, old, column_index))
         .collect();
     let is_ambiguous = repeats(new) || repeats(old);
     let is_queue = new.id.is_suspend();
@@ -271,7 +271,7 @@ struct AuditCell<'t> {
 
 impl AuditCell<'_> {
     fn fits(&self, old: Option<u64>) -> bool {
-        old.is_some_and(|old| fits(self.new, old))
+        old.is_some_and(|old_ns| fits(self.new, old_ns))
     }
 }
 
@@ -281,7 +281,9 @@ fn fits(new: &PublishedFigure, old: u64) -> bool {
     let exact = percent(new.ns as f64, old as f64);
     printed
         .zip(exact)
-        .is_some_and(|(printed, exact)| (printed - exact * 100.0).abs() <= ROUNDED)
+        .is_some_and(|(printed_percent, exact_ratio)| {
+            (printed_percent - exact_ratio * 100.0).abs() <= ROUNDED
+        })
 }
 
 impl<'t> AuditColumn<'t> {
@@ -350,7 +352,7 @@ impl<'t> AuditColumn<'t> {
         // A single change may match the figure with the same rank by chance.
         let is_proven = is_by_order && (printed > 1 || !is_ambiguous);
         self.cells.iter().enumerate().map(move |(row, cell)| {
-            let fits_label = cell.of_labels.iter().any(|old| cell.fits(Some(*old)));
+            let fits_label = cell.of_labels.iter().any(|old_ns| cell.fits(Some(*old_ns)));
             let judged = match cell.new.change {
                 None => AuditOutcome::NotPrinted,
                 Some(_) if is_proven => AuditOutcome::Right,
@@ -365,7 +367,7 @@ impl<'t> AuditColumn<'t> {
                 }
                 Some(_) => AuditOutcome::Wrong,
             };
-            let change = |old: Option<u64>| percent(cell.new.ns as f64, old? as f64);
+            let change = |old_ns: Option<u64>| percent(cell.new.ns as f64, old_ns? as f64);
             let due = if is_by_order {
                 change(cell.of_order).or(change(cell.of_cpu))
             } else {
@@ -415,14 +417,16 @@ fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<S
     let implied_range = |figure| Some((implied(figure, ROUNDED)?, implied(figure, -ROUNDED)?));
     let same_cpus = pairs
         .iter()
-        .filter(|(new, old)| !repeats(new) && !repeats(old))
-        .flat_map(|(new, old)| new.rows.iter().cartesian_product(&old.rows))
-        .filter(|(new, old)| new.label == old.label);
+        .filter(|(new_table, old_table)| !repeats(new_table) && !repeats(old_table))
+        .flat_map(|(new_table, old_table)| new_table.rows.iter().cartesian_product(&old_table.rows))
+        .filter(|(new_row, old_row)| new_row.label == old_row.label);
     let overlaps = same_cpus
-        .flat_map(|(new, old)| new.figures.iter().zip(&old.figures))
-        .filter(|(new, old)| !fits(new, old.ns))
-        .filter_map(|(new, old)| implied_range(new).zip(implied_range(old)))
-        .map(|(new, old)| new.0 <= old.1 && old.0 <= new.1)
+        .flat_map(|(new_row, old_row)| new_row.figures.iter().zip(&old_row.figures))
+        .filter(|(new_figure, old_figure)| !fits(new_figure, old_figure.ns))
+        .filter_map(|(new_figure, old_figure)| {
+            implied_range(new_figure).zip(implied_range(old_figure))
+        })
+        .map(|(new_range, old_range)| new_range.0 <= old_range.1 && old_range.0 <= new_range.1)
         .collect_vec();
     let both = overlaps.len();
     let same = overlaps.iter().filter(|is_overlap| **is_overlap).count();
@@ -449,7 +453,7 @@ fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
         .filter_map(|(_, figure)| figure.printed)
         .map(f64::abs)
         .reduce(f64::min)
-        .map_or(tolerance, |smallest| smallest.max(tolerance));
+        .map_or(tolerance, |smallest_step| smallest_step.max(tolerance));
     let texts = figures
         .iter()
         .filter_map(|(id, figure)| {
@@ -459,7 +463,7 @@ fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
             let text = format!("{tag} CPU {cluster}.{core} {metric} {change:+.2} %");
             Some((change.abs(), text))
         })
-        .sorted_by(|(a, _), (b, _)| b.total_cmp(a))
+        .sorted_by(|(one, _), (other, _)| other.total_cmp(one))
         .map(|(_, text)| text)
         .collect_vec();
     let changes = many(texts.len(), "change");

@@ -5,8 +5,7 @@ use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::model::{CellSeries, Scenario};
-use suite::plan::Variant;
-use suite::plan::{ActiveCpus, ScenarioId};
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use super::figure::{FigureKey, is_sorted_by_size};
 use crate::log::grouped::grouped;
@@ -90,17 +89,19 @@ pub(super) fn is_level((least, most): (f64, f64)) -> bool {
 pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
     let points = scenario
         .step_series()
-        .filter(|measured| measured.series.summary.n > 0)
-        .filter_map(|measured| {
-            let step = measured.cell.step;
-            let key = (measured.series.metric, step.cpus, step.variant);
-            Some((key, (step.value?, measured)))
+        .filter(|cell_series| cell_series.series.summary.n > 0)
+        .filter_map(|cell_series| {
+            let step = cell_series.cell.step;
+            let key = (cell_series.series.metric, step.cpus, step.variant);
+            Some((key, (step.value?, cell_series)))
         });
     let curves = grouped(points).into_iter().map(|(key, points)| {
         let (metric, cpus, variant) = key;
         let by_value = grouped(points.into_iter()).into_iter();
         let points = by_value.map(|(value, mut series)| {
-            series.sort_by_key(|measured| (measured.series.summary.median, measured.cell.cpu));
+            series.sort_by_key(|cell_series| {
+                (cell_series.series.summary.median, cell_series.cell.cpu)
+            });
             CurvePoint { value, series }
         });
         Curve {

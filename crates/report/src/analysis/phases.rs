@@ -129,12 +129,14 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
     } else {
         vec![(Before, After)]
     };
-    let slices = pairs.into_iter().filter_map(|(first, last)| {
-        // There is no phase between two instants if an instant between them was lost.
-        let phase = phase_between(first, last)?;
-        let (from, to) = (instants.at(first)?, instants.at(last)?);
-        (from <= to).then_some(Slice { phase, from, to })
-    });
+    let slices = pairs
+        .into_iter()
+        .filter_map(|(first_instant, last_instant)| {
+            // There is no phase between two instants if an instant between them was lost.
+            let phase = phase_between(first_instant, last_instant)?;
+            let (from, to) = (instants.at(first_instant)?, instants.at(last_instant)?);
+            (from <= to).then_some(Slice { phase, from, to })
+        });
     slices.collect()
 }
 

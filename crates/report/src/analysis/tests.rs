@@ -115,7 +115,7 @@ fn sweeps_have_a_line_and_its_limits() {
 
 #[test]
 fn operation_is_net_of_its_loop() {
-    let batch = |cpu, variant, ticks| {
+    let batch_cell = |cpu, variant, ticks| {
         let step = CellStep {
             operations: 100,
             ..CellStep::of(variant)
@@ -123,10 +123,10 @@ fn operation_is_net_of_its_loop() {
         cell_of(cpu, step, Metric::Time, &[ticks])
     };
     let batches = vec![
-        batch(0, Variant::LOOP, 100),
-        batch(0, Variant::new("psci_version"), 1100),
-        batch(0, Variant::new("smccc_version"), 1300),
-        batch(1, Variant::new("psci_version"), 2100),
+        batch_cell(0, Variant::LOOP, 100),
+        batch_cell(0, Variant::new("psci_version"), 1100),
+        batch_cell(0, Variant::new("smccc_version"), 1300),
+        batch_cell(1, Variant::new("psci_version"), 2100),
     ];
     let mut run = with_steps(ScenarioId::named("null_call"), batches);
     let text = |run: &LoggedRun| {
@@ -153,10 +153,10 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
     let cells = |rows: [(Variant, Option<u64>, Metric, [u64; 3]); 6]| {
         let cells = rows
             .into_iter()
-            .flat_map(|(variant, value, metric, by_cpu)| {
+            .flat_map(|(variant, value, metric, cpu_ticks)| {
                 let step = step(variant, value);
                 (0..)
-                    .zip(by_cpu)
+                    .zip(cpu_ticks)
                     .map(move |(cpu, ticks)| cell_of(cpu, step, metric, &[ticks]))
             });
         cells.collect::<Vec<Cell>>()

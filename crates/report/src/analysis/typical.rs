@@ -113,8 +113,8 @@ fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenar
         (other.id, other.method) == (scenario.id, scenario.method)
             && other.helper.is_some() != scenario.helper.is_some()
     };
-    let others = || run.run.scenarios.iter().find(is_woken_differently);
-    run.run.scenario(scenario.key()).or_else(others)
+    let other_scenario = || run.run.scenarios.iter().find(is_woken_differently);
+    run.run.scenario(scenario.key()).or_else(other_scenario)
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl ComparisonArguments {
 
 /// An invalid value for an option.
 #[derive(Debug, Error)]
-#[error("expected one of {}", .0.iter().map(|across| across.word()).join(", "))]
+#[error("expected one of {}", .0.iter().map(|difference| difference.word()).join(", "))]
 struct UnknownWord(&'static [AllowedDifference]);
 
 fn parse_condition(word: &str) -> Result<AllowedDifference, UnknownWord> {
@@ -93,7 +93,7 @@ fn parse_one_of(
 ) -> Result<AllowedDifference, UnknownWord> {
     let mut values = known.iter().copied();
     values
-        .find(|across| across.word() == word)
+        .find(|difference| difference.word() == word)
         .ok_or(UnknownWord(known))
 }
 

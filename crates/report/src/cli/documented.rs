@@ -92,7 +92,7 @@ pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
     // Blocks within a list may be indented.
     page.split("```sh\n")
         .skip(1)
-        .filter_map(|rest| rest.split("```").next())
+        .filter_map(|block| block.split("```").next())
         .flat_map(|block| examples_in(block, program))
         .collect()
 }

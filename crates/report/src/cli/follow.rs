@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use host::files;
-use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::say;
+use host::{files, interrupt};
 
 use super::output::{OutputArguments, ShownPart};
 use super::report_verdict::{judge, say_mark_of};

@@ -52,7 +52,11 @@ pub struct PublishArguments {
 impl PublishArguments {
     /// Publishes the run and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
-        let Some((tf_a, new)) = self.paths.split_last().filter(|(_, new)| !new.is_empty()) else {
+        let Some((tf_a, new)) = self
+            .paths
+            .split_last()
+            .filter(|(_, new_logs)| !new_logs.is_empty())
+        else {
             bail!("publish takes logs and then TF-A's source tree, but only one path was given");
         };
         if tf_a.exists() && !tf_a.is_dir() {

@@ -125,9 +125,9 @@ fn of_comparison(comparison: &Comparison) -> Vec<Ranked> {
     comparison
         .findings
         .iter()
-        .filter(|based| based.finding.kind != UNCHANGED)
-        .filter(|based| based.basis.iter().all(is_tftf))
-        .map(|based| ranked(comparison, based))
+        .filter(|based_finding| based_finding.finding.kind != UNCHANGED)
+        .filter(|based_finding| based_finding.basis.iter().all(is_tftf))
+        .map(|based_finding| ranked(comparison, based_finding))
         .collect()
 }
 

@@ -24,8 +24,7 @@ pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Bl
     blocks.extend(Block::explanations(explained(run, comparison)));
     blocks.push(Block::Heading("Changes".to_owned()));
     let tables = comparison.scenarios.iter().flat_map(|scenario| {
-        [ChangeList::Cpu, ChangeList::Order]
-            .map(|judged_by| table(run, comparison, scenario, judged_by))
+        [ChangeList::Cpu, ChangeList::Order].map(|list| table(run, comparison, scenario, list))
     });
     blocks.extend(tables.flatten().map(Block::Table));
     blocks
@@ -59,20 +58,20 @@ fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
 
 fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     let runs = (&run.run, &comparison.baseline.run);
-    let findings = comparison.findings.iter().map(|compared| {
-        let sentence = &compared.finding.sentence;
-        let basis = basis_text(runs, &compared.basis);
+    let findings = comparison.findings.iter().map(|compared_finding| {
+        let sentence = &compared_finding.finding.sentence;
+        let basis = basis_text(runs, &compared_finding.basis);
         if basis.is_empty() {
             sentence.clone()
         } else {
             format!("{sentence} Based on {basis}.")
         }
     });
-    let refused = comparison.refused.iter().map(|refused| {
-        let method = refused.method.word();
+    let refused = comparison.refused.iter().map(|refusal| {
+        let method = refusal.method.word();
         format!(
             "Not compared: {}, method {method}: {}.",
-            refused.id, refused.why
+            refusal.id, refusal.why
         )
     });
     findings

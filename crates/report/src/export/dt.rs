@@ -24,7 +24,11 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let mut names: Vec<&str> = Vec::new();
     for state in &states {
         let name = name(run, state);
-        let unique_name = match names.iter().filter(|earlier| **earlier == name).count() {
+        let unique_name = match names
+            .iter()
+            .filter(|earlier_name| **earlier_name == name)
+            .count()
+        {
             0 => name.to_owned(),
             count => format!("{name}-{count}"),
         };

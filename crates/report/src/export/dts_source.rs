@@ -126,11 +126,11 @@ impl Scanner<'_> {
         };
         let before = &self.text[..self.at];
         let line_end = before.iter().rposition(|byte| *byte == b'\n');
-        let indent = &before[line_end.map_or(0, |end| end + 1)..];
+        let indent = &before[line_end.map_or(0, |line_end| line_end + 1)..];
         let text = rest.trim_ascii_start();
         let end = text.iter().position(|byte| !byte.is_ascii_alphabetic());
         let word = &text[..end.unwrap_or(text.len())];
-        let is_whole = end.is_none_or(|end| text[end] != b'-' && text[end] != b',');
+        let is_whole = end.is_none_or(|word_end| text[word_end] != b'-' && text[word_end] != b',');
         let mut directives = DIRECTIVES.split_whitespace();
         indent.trim_ascii().is_empty()
             && is_whole

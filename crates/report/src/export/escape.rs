@@ -25,7 +25,7 @@ pub(super) fn markup(text: &str) -> String {
             }
             // At the end of a paragraph, two colons introduce a literal block.
             ':' => before == Some(':'),
-            '&' => next.is_some_and(|next| next.is_alphanumeric() || next == '#'),
+            '&' => next.is_some_and(|next_char| next_char.is_alphanumeric() || next_char == '#'),
             '.' | ')' => is_item(&escaped) && next.is_none_or(char::is_whitespace),
             _ => false,
         };
@@ -42,8 +42,8 @@ pub(super) fn markup(text: &str) -> String {
 /// field rather than a number.
 fn begins_block(first: char, next: Option<char>) -> bool {
     let is_mark = first.is_ascii_punctuation() && !matches!(first, '_' | '"' | '\'');
-    let is_number =
-        matches!(first, '-' | '+' | '.') && next.is_some_and(|next| next.is_ascii_digit());
+    let is_number = matches!(first, '-' | '+' | '.')
+        && next.is_some_and(|next_char| next_char.is_ascii_digit());
     is_mark && !is_number
 }
 

@@ -13,10 +13,9 @@ pub(super) fn history_lines(history: &History, runs: &[LoggedRun]) -> Vec<impl S
     for scenario in &history.scenarios {
         for figure in &scenario.figures {
             for row in &figure.rows {
-                lines
-                    .extend((0..runs.len()).map(|release| {
-                        line((history, runs), scenario, (figure.key, row), release)
-                    }));
+                lines.extend((0..runs.len()).map(|release_index| {
+                    line((history, runs), scenario, (figure.key, row), release_index)
+                }));
             }
         }
     }

@@ -188,7 +188,10 @@ fn measured_table(audit: &IdleAudit) -> Table {
     }
     table.optional_numbers(&["Cold entry", "Cold exit"], ABSENT);
     for state in &audit.states {
-        let groups = state.measured.iter().flat_map(|measured| &measured.groups);
+        let groups = state
+            .measured
+            .iter()
+            .flat_map(|measured_state| &measured_state.groups);
         let rows = groups.map(|group| measured_row(&state.declared.name, group));
         table.rows.extend(rows);
     }
@@ -201,11 +204,14 @@ fn measured_row(state: &str, group: &MeasuredGroup) -> Vec<String> {
         group.cpu_type.clone(),
         group.how.to_owned(),
     ];
-    let text =
-        |longest: &Option<LongestTime>| text_or_absent(longest.as_ref().map(LongestTime::text));
+    let text = |longest_time: &Option<LongestTime>| {
+        text_or_absent(longest_time.as_ref().map(LongestTime::text))
+    };
     for longest in [&group.entry, &group.exit, &group.wake] {
         row.push(text(longest));
-        row.push(text_or_absent(longest.as_ref().map(|longest| &longest.cpu)));
+        row.push(text_or_absent(
+            longest.as_ref().map(|longest_time| &longest_time.cpu),
+        ));
     }
     row.extend([&group.cold_entry, &group.cold_exit].map(text));
     row
@@ -265,10 +271,13 @@ struct Shared<'a> {
 
 /// Counts the contradictions that differ between trees, and the states that they are about.
 fn different(shared: &[Shared<'_>]) -> String {
-    let wrong: Vec<&Shared<'_>> = shared.iter().filter(|shared| shared.is_wrong()).collect();
+    let wrong: Vec<&Shared<'_>> = shared
+        .iter()
+        .filter(|shared_change| shared_change.is_wrong())
+        .collect();
     let states = wrong
         .iter()
-        .unique_by(|shared| (&shared.trees, shared.state));
+        .unique_by(|shared_change| (&shared_change.trees, shared_change.state));
     format!(
         "{} about {}",
         many(wrong.len(), "contradiction"),
@@ -333,7 +342,9 @@ fn several_audits<'r>(report: &Report) -> Vec<Block<'r>> {
         facts.push(("Not audited", many(refused, "tree")));
     }
     let mut blocks = vec![Block::Title(title(report)), Block::Definitions(facts)];
-    let (wrong, unused): (Vec<_>, Vec<_>) = shared.iter().partition(|shared| shared.is_wrong());
+    let (wrong, unused): (Vec<_>, Vec<_>) = shared
+        .iter()
+        .partition(|shared_change| shared_change.is_wrong());
     for (heading, listed) in [("What is wrong", wrong), ("What is not used", unused)] {
         if !listed.is_empty() {
             blocks.push(Block::Heading(heading.to_owned()));

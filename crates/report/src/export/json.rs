@@ -64,7 +64,7 @@ fn one_run(run: &LoggedRun) -> impl Serialize {
         complete: run.is_complete(),
         lacks: run.lacks(),
         verified: run.integrity.is_verified(),
-        closing: run.closing.as_ref().map(|closing| closing.line.as_str()),
+        closing: run.closing.as_ref().map(|closing_line| closing_line.line.as_str()),
         verdict: run.verdict(),
         doubts: run.doubts(),
         hz: run.clock().hz,
@@ -157,7 +157,7 @@ fn one_audited_state(state: &AuditedState) -> impl Serialize {
     let groups = state
         .measured
         .iter()
-        .flat_map(|measured| measured.groups.clone());
+        .flat_map(|measured_state| measured_state.groups.clone());
     object! {
         name: declared.name.clone(),
         path: declared.path.clone(),

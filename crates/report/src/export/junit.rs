@@ -124,18 +124,18 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     });
     let prefix = format!("{}.{}.{woken_by}", scenario.id, scenario.method.word());
     let mut properties = Vec::new();
-    let mut add = |cpu: CpuIndex, what: &str, value: String| {
-        properties.push((format!("{prefix}{}.{what}", cpu_name(cpu)), value));
+    let mut add = |cpu: CpuIndex, property: &str, value: String| {
+        properties.push((format!("{prefix}{}.{property}", cpu_name(cpu)), value));
     };
     for figure in figures(run, scenario) {
         let (key, name, cpu) = (figure.key, figure.key.name(), figure.cpu);
         let unit = key.scale(run.clock()).name();
-        let per_operation = |value| plain(key.per_operation(run.clock(), value));
+        let value_text = |value| plain(key.per_operation(run.clock(), value));
         if let Some(shown) = figure.shown.filter(|_| !key.is_of_step()) {
-            add(cpu, &format!("{name}.{unit}"), per_operation(shown));
+            add(cpu, &format!("{name}.{unit}"), value_text(shown));
         }
         if let Some(summary) = figure.summary.filter(|summary| summary.n > 0) {
-            let [median, max] = [summary.median, summary.max].map(per_operation);
+            let [median, max] = [summary.median, summary.max].map(value_text);
             add(cpu, &format!("{name}.n"), summary.n.to_string());
             add(cpu, &format!("{name}.median_{unit}"), median);
             add(cpu, &format!("{name}.max_{unit}"), max);
@@ -233,9 +233,9 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
         let costs = comparison.findings.iter();
         description.extend(costs.map(|cost| cost.finding.sentence.clone()));
     }
-    description.extend(comparison.refused.iter().map(|refused| {
-        let method = refused.method.word();
-        format!("{}, method {method}: {}.", refused.id, refused.why)
+    description.extend(comparison.refused.iter().map(|refusal| {
+        let method = refusal.method.word();
+        format!("{}, method {method}: {}.", refusal.id, refusal.why)
     }));
     description.extend(comparison.lone_rows(&run.run));
     let lacks = comparison.lacks();

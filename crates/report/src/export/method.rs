@@ -123,7 +123,8 @@ fn service(run: &LoggedRun) -> Option<String> {
 
 /// Returns the firmware builds in a run, in boot order.
 pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
-    let are_one_build = |a: &Stage, b: &Stage| (&a.version, &a.built) == (&b.version, &b.built);
+    let are_one_build =
+        |one: &Stage, other: &Stage| (&one.version, &one.built) == (&other.version, &other.built);
     let builds = run.firmware.chunk_by(are_one_build);
     builds.map(build_text).collect()
 }

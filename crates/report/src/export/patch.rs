@@ -144,7 +144,9 @@ fn insertion(bodies: &[&SourceNode], change: &PropertyChange, text: &str) -> Tex
 
 /// Returns the offset at which the line that contains `offset` starts.
 fn line_start(text: &str, offset: usize) -> usize {
-    text[..offset].rfind('\n').map_or(0, |end| end + 1)
+    text[..offset]
+        .rfind('\n')
+        .map_or(0, |line_end| line_end + 1)
 }
 
 /// Extends a range to whole lines if there is nothing else on them.

@@ -474,9 +474,10 @@ fn replace_release(folder: &Path, files: &Files, former: Option<&Files>) -> Resu
     // Everything is prepared. From here on, folders are only moved, so a failure loses nothing.
     let staged = staging.keep();
     // A missing folder does not need to be moved.
-    let rename = |from: &Path, to: &Path| {
-        if from.is_dir() {
-            fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}"))
+    let rename = |source_path: &Path, target_path: &Path| {
+        if source_path.is_dir() {
+            fs::rename(source_path, target_path)
+                .with_context(|| format!("{source_path:?} to {target_path:?}"))
         } else {
             Ok(())
         }

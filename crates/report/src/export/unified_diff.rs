@@ -47,12 +47,12 @@ mod tests {
         let lines = (1..=20).map(|line| format!("line {line}\n"));
         let text = lines.collect::<String>() + "end";
         // Replaces `old` in the first occurrence of `around`.
-        let edit = |around: &str, old: &str, new: &str| {
-            let inner = around.find(old).expect("a part");
-            let start = text.find(around).expect("there") + inner;
+        let edit = |surrounding_text: &str, old_text: &str, new_text: &str| {
+            let inner = surrounding_text.find(old_text).expect("a part");
+            let start = text.find(surrounding_text).expect("there") + inner;
             TextEdit {
-                at: start..start + old.len(),
-                new: new.to_owned(),
+                at: start..start + old_text.len(),
+                new: new_text.to_owned(),
             }
         };
         // Unsorted: a last line without an end, a removed line, two changes of a line, and an

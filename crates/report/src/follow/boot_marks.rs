@@ -9,7 +9,7 @@ const ENDED: [&str; 2] = ["  TEST COMPLETE", "{\"scenario\":"];
 /// Explains the last mark in `log`: how far the boot got, the likely cause if it stopped there, and
 /// the next step. Returns None if there are no marks, or if a scenario ended after the last mark.
 pub fn explain_marks(log: &str) -> Option<String> {
-    let last_end = ENDED.iter().filter_map(|end| log.rfind(end)).max();
+    let last_end = ENDED.iter().filter_map(|mark| log.rfind(mark)).max();
     let stage = BootStage::last_in(&log[last_end.unwrap_or(0)..])?;
     let [reached, cause, next] = explanation(stage);
     let letter = stage.letter();

@@ -111,17 +111,17 @@ mod tests {
     fn run_with_a_prefix_before_its_lines_is_over_at_its_last_line() {
         let log = made_up_run::log(&made_up_run::run(), Records::Once);
         let (run, _) = log.rsplit_once(PREFIX).expect("a last line");
-        let prefixed = |log: &str| {
+        let with_prefix = |log: &str| {
             let lines = log.lines().map(|line| format!("board-1  | {line}\n"));
             lines.collect::<String>()
         };
         for (text, expected) in [
             (log.clone(), true),
-            (prefixed(&log), true),
+            (with_prefix(&log), true),
             (run.to_owned(), false),
-            (prefixed(run), false),
+            (with_prefix(run), false),
             (
-                format!("{}[1] {PREFIX}INCOMPLETE: x\n", prefixed(run)),
+                format!("{}[1] {PREFIX}INCOMPLETE: x\n", with_prefix(run)),
                 false,
             ),
         ] {

@@ -69,14 +69,14 @@ impl LoggedRunBuilder {
                 let mut known_ids = [self.logged.header.run, self.ledger.run]
                     .into_iter()
                     .flatten();
-                known_ids.any(|known| known != *id)
+                known_ids.any(|known_id| known_id != *id)
             }
             PlainLine::Begin(Some(scenario)) => is_ended || self.lines.has(*scenario),
             PlainLine::Begin(None) | PlainLine::RtInstr(_) => is_ended,
             // The last line may appear twice.
             PlainLine::Closing(_, line) => {
                 let closing = self.logged.closing.as_ref();
-                closing.is_some_and(|closing| closing.line != plain(line))
+                closing.is_some_and(|closing_line| closing_line.line != plain(line))
             }
             _ => false,
         }
@@ -119,7 +119,9 @@ impl LoggedRunBuilder {
         let logged = &mut self.logged;
         match line {
             PlainLine::Version { stage, version } => {
-                let is_repeated = |known: &Stage| known.name == stage && known.version.is_some();
+                let is_repeated = |known_stage: &Stage| {
+                    known_stage.name == stage && known_stage.version.is_some()
+                };
                 // The firmware restarted before it reached the payload.
                 if logged.firmware.iter().any(is_repeated) {
                     logged.firmware.clear();

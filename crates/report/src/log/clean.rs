@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn entries_of_lavas_target_are_unquoted() {
-        let entry = |rest: &str| format!(r#"- {{"dt": "2026-01-02T10:11:12.345678", {rest}}}"#);
+        let entry = |fields: &str| format!(r#"- {{"dt": "2026-01-02T10:11:12.345678", {fields}}}"#);
         let target = |message: &str| entry(&format!(r#""lvl": "target", "msg": {message}"#));
         let feedback = entry(r#""lvl": "feedback", "msg": "@PB 0001""#);
         let escaped = target(r#""say \"a\\b\" \e[0m\x41é\r""#);

@@ -37,8 +37,11 @@ impl LoggedRun {
 
     /// Returns the verdict from the `end` record or, if there is none, from the last line.
     pub fn verdict(&self) -> Option<Verdict> {
-        let by_records = self.end().map(|end| end.verdict);
-        by_records.or(self.closing.as_ref().map(|closing| closing.verdict))
+        let by_records = self.end().map(|end_record| end_record.verdict);
+        by_records.or(self
+            .closing
+            .as_ref()
+            .map(|closing_line| closing_line.verdict))
     }
 
     /// Returns the last line, as received or rebuilt from the records, with a note on how reliable
@@ -177,7 +180,11 @@ impl LoggedRun {
 
     /// Describes the contradiction if the `end` record's verdict does not follow from its counts.
     fn verdict_contradicts(&self) -> Option<String> {
-        let end = self.run.end.as_ref().filter(|end| !has_own_verdict(end))?;
+        let end = self
+            .run
+            .end
+            .as_ref()
+            .filter(|end_record| !has_own_verdict(end_record))?;
         Some(format!(
             "the end record's verdict contradicts its counts, '{}': the record was damaged before \
              its checksum was computed",
@@ -206,8 +213,10 @@ impl LoggedRun {
         ];
         let (counted, found): (Vec<String>, Vec<String>) = counts
             .into_iter()
-            .filter(|(_, counted, found)| counted != found)
-            .map(|(what, counted, found)| (many(counted as usize, what), found.to_string()))
+            .filter(|(_, counted_total, found_total)| counted_total != found_total)
+            .map(|(noun, counted_total, found_total)| {
+                (many(counted_total as usize, noun), found_total.to_string())
+            })
             .unzip();
         (!counted.is_empty()).then(|| {
             format!(
@@ -328,7 +337,7 @@ mod tests {
             .rfind(|line| line.starts_with(MARK))
             .expect("an end");
         let seq = end.split(' ').nth(2).expect("a sequence number");
-        let edited = |edit: EndEdit| {
+        let edited_run = |edit: EndEdit| {
             let mut end = sent().end.expect("it ends");
             edit(&mut end);
             serde_json::json!({ "end": end }).to_string()
@@ -336,29 +345,29 @@ mod tests {
         let end_edits: [(EndEdit, &str); 6] = [
             (|_| (), ""),
             (
-                |end| end.totals.samples = 7,
+                |end_record| end_record.totals.samples = 7,
                 "counts 7 samples, but the cells have 36:",
             ),
             (
-                |end| end.totals.rejected = 7,
+                |end_record| end_record.totals.rejected = 7,
                 "counts 7 rejected attempts, but the cells have 0:",
             ),
             (
-                |end| (end.totals.rejected, end.totals.rows_skipped) = (7, 1),
+                |end_record| (end_record.totals.rejected, end_record.totals.rows_skipped) = (7, 1),
                 "counts 7 rejected attempts and 1 skipped row, but the cells have 0 and 0:",
             ),
             (
-                |end| end.verdict = Verdict::Fail,
+                |end_record| end_record.verdict = Verdict::Fail,
                 "verdict contradicts its counts, 'psci-bench: PASS (4 passed",
             ),
             (
-                |end| end.totals.failed = 1,
+                |end_record| end_record.totals.failed = 1,
                 "verdict contradicts its counts, 'psci-bench: FAIL (4 passed",
             ),
         ];
         let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}".to_owned();
         let unnamed = "rows for 3 CPUs that are not in any record";
-        let ends = end_edits.map(|(edit, part)| (seq, edited(edit), part));
+        let ends = end_edits.map(|(edit, part)| (seq, edited_run(edit), part));
         for (seq, json, part) in ends.into_iter().chain([("0003", fewer, unnamed)]) {
             let edits = [(seq, json.as_str())];
             let logged = read_one(with_records(&log, &edits));

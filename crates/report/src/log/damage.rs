@@ -109,7 +109,7 @@ impl Truth {
         run.cpus.retain(|cpu| cpu.mpidr.is_some());
         for scenario in &mut run.scenarios {
             let mut all_sent = self.run.scenarios.iter();
-            let sent = all_sent.find(|sent| sent.key() == scenario.key());
+            let sent = all_sent.find(|sent_scenario| sent_scenario.key() == scenario.key());
             let is_whole = logged.integrity.records.is_some() && scenario.lost_records == 0;
             assert!(!is_whole || sent == Some(scenario), "{scenario:#?}");
             scenario.lost_records = 0;
@@ -149,7 +149,9 @@ impl Truth {
     /// Returns true if a CPU's cell was skipped.
     fn has_skipped(&self, id: ScenarioId, cpu: CpuIndex) -> bool {
         let mut scenarios = self.run.scenarios.iter();
-        scenarios.any(|sent| sent.id == id && sent.cell(cpu).is_some_and(is_skipped))
+        scenarios.any(|sent_scenario| {
+            sent_scenario.id == id && sent_scenario.cell(cpu).is_some_and(is_skipped)
+        })
     }
 
     /// Asserts that, if every run is complete, the log contains a single run with nothing missing.
@@ -168,17 +170,20 @@ impl Truth {
 
     /// Returns true if a log without records has all rows that were sent.
     fn has_all_rows(&self, logged: &LoggedRun) -> bool {
-        let has_row = |sent: &Scenario, cpu: CpuIndex| {
-            let cell = logged.scenario(sent.id, sent.method)?.cell(cpu)?;
-            let is_left_out = || self.has_skipped(sent.id, sent_cpu(logged, cpu));
+        let has_row = |sent_scenario: &Scenario, cpu: CpuIndex| {
+            let cell = logged
+                .scenario(sent_scenario.id, sent_scenario.method)?
+                .cell(cpu)?;
+            let is_left_out = || self.has_skipped(sent_scenario.id, sent_cpu(logged, cpu));
             Some(logged.is_doubtful(cell) || is_skipped(cell) && is_left_out())
         };
         let mut with_lines = self
             .run
             .scenarios
             .iter()
-            .filter(|sent| sent.has_tftf_lines());
-        with_lines.all(|sent| (0..4).all(|cpu| has_row(sent, cpu.into()) == Some(true)))
+            .filter(|sent_scenario| sent_scenario.has_tftf_lines());
+        with_lines
+            .all(|sent_scenario| (0..4).all(|cpu| has_row(sent_scenario, cpu.into()) == Some(true)))
     }
 }
 
@@ -301,7 +306,7 @@ fn pasted_logs_lose_no_row_in_silence() {
         let tftf: String = log.split_inclusive('\n').filter(is_from_tftf).collect();
         (Truth::of(&log), [log, tftf])
     };
-    let kinds = [0, 1].map(|nth| logs_of(&run_of_lines(nth)));
+    let kinds = [0, 1].map(|index| logs_of(&run_of_lines(index)));
     let mut whole = 0;
     for nth in 0..logs(100) {
         let (truth, texts) = &kinds[nth as usize / 2 % 2];

@@ -119,35 +119,35 @@ impl Options {
         } else {
             self.scenarios.join(",")
         };
-        let hexadecimal = |state: Option<u32>| state.map(|state| format!("{state:#x}"));
-        let decimal = |number: Option<u32>| number.map(|number| number.to_string());
+        let hex_text = |state: Option<u32>| state.map(|state| format!("{state:#x}"));
+        let decimal_text = |number: Option<u32>| number.map(|number| number.to_string());
         let timer = &self.timer;
         for (key, value) in [
-            (Key::Iterations, decimal(Some(self.iterations))),
-            (Key::Warmup, decimal(Some(self.warmup))),
+            (Key::Iterations, decimal_text(Some(self.iterations))),
+            (Key::Warmup, decimal_text(Some(self.warmup))),
             (Key::Only, Some(scenarios)),
             (Key::Method, Some(methods.to_owned())),
             (Key::Wake, self.wake),
             (Key::End, Some(self.end)),
-            (Key::Deepest, hexadecimal(self.deepest)),
-            (Key::Core, hexadecimal(self.core)),
+            (Key::Deepest, hex_text(self.deepest)),
+            (Key::Core, hex_text(self.core)),
             (Key::Samples, word(self.samples, ["none", "all"])),
             (Key::Records, Some(self.records)),
-            (Key::Loops, decimal(self.loops)),
-            (Key::Batch, decimal(Some(self.batch))),
-            (Key::Duration, decimal(Some(timer.duration))),
-            (Key::Period, decimal(Some(timer.period))),
+            (Key::Loops, decimal_text(self.loops)),
+            (Key::Batch, decimal_text(Some(self.batch))),
+            (Key::Duration, decimal_text(Some(timer.duration))),
+            (Key::Period, decimal_text(Some(timer.period))),
             (Key::Stress, words(timer.loads, &LOADS)),
-            (Key::Footprint, decimal(Some(timer.footprint))),
+            (Key::Footprint, decimal_text(Some(timer.footprint))),
             (Key::Timers, words(timer.timers, &CPUS)),
-            (Key::Threshold, decimal(timer.threshold)),
-            (Key::CpuOnAfter, decimal(Some(self.cpu_on_after))),
+            (Key::Threshold, decimal_text(timer.threshold)),
+            (Key::CpuOnAfter, decimal_text(Some(self.cpu_on_after))),
             (
                 Key::Fitness,
                 word(self.destructive, ["harmless", "destructive"]),
             ),
-            (Key::Offsets, decimal(Some(self.offsets))),
-            (Key::Repeats, decimal(Some(self.repeats))),
+            (Key::Offsets, decimal_text(Some(self.offsets))),
+            (Key::Repeats, decimal_text(Some(self.repeats))),
             (Key::Neighbors, words(self.beside, &CPUS)),
         ] {
             if let Some(value) = value {
@@ -165,16 +165,16 @@ fn learn_sweeps(
     contend: Option<Vec<u32>>,
     calls: Option<Vec<u32>>,
 ) -> Option<()> {
-    let decimal = |values: Vec<u32>| values.iter().join(",");
-    let hexadecimal = |ids: Vec<u32>| {
+    let decimal_list = |values: Vec<u32>| values.iter().join(",");
+    let hex_list = |ids: Vec<u32>| {
         ids.iter()
             .format_with(",", |id, f| f(&format_args!("{id:#x}")))
             .to_string()
     };
     for (key, value) in [
-        (Key::Dirty, dirty.map(decimal)),
-        (Key::Contend, contend.map(decimal)),
-        (Key::Calls, calls.map(hexadecimal)),
+        (Key::Dirty, dirty.map(decimal_list)),
+        (Key::Contend, contend.map(decimal_list)),
+        (Key::Calls, calls.map(hex_list)),
     ] {
         if let Some(value) = value {
             plan.learn(key, &value).then_some(())?;
@@ -230,7 +230,7 @@ mod tests {
             ("}}", "cpu-on-after=0"),
             (
                 r#","cpu_on_after":7,"destructive":true,"calls":[1],"offsets":2,"beside":12}}"#,
-                "cpu-on-after=7 fitness=destructive calls=0x1 offsets=2 beside=near,far",
+                "cpu-on-after=7 fitness=destructive calls=0x1 offsets=2 neighbors=near,far",
             ),
         ] {
             let arguments = format!("{common} {others}");

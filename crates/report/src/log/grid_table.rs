@@ -25,16 +25,16 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedEnt
     // The row not yet closed by a border.
     let mut open: Option<Vec<PublishedEntry>> = None;
     for (number, line) in (first + 1..).zip(&table) {
-        let at = |column: usize| line.get(column).copied();
+        let byte_at = |column: usize| line.get(column).copied();
         let mut indent = line.iter().take(left);
         let is_whole = line.len() == right + 1 && indent.all(|letter| *letter == ' ');
         ensure!(
-            is_whole && at(left).is_some_and(|letter| letter != ' '),
+            is_whole && byte_at(left).is_some_and(|letter| letter != ' '),
             "{number}:{}: expected the table's border in column {}",
             line.len(),
             right + 1
         );
-        if at(left) == Some('+') {
+        if byte_at(left) == Some('+') {
             let border = &line[left..];
             if let Some(index) = border.iter().position(|mark| !"+-=".contains(*mark)) {
                 bail!("{number}:{}: merged cells cannot be read", left + index + 1);
@@ -42,7 +42,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedEnt
             rows.extend(open.take());
             continue;
         }
-        let missing = edges.iter().find(|edge| at(**edge) != Some('|'));
+        let missing = edges.iter().find(|edge| byte_at(**edge) != Some('|'));
         match missing {
             Some(edge) if *edge == right => bail!("{number}:{}: expected '|'", edge + 1),
             Some(_) if rows.is_empty() && open.is_none() && is_title(line, &edges) => continue,

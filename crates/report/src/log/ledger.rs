@@ -63,7 +63,7 @@ impl Ledger {
         if self.run.is_some_and(|run| run != claim.run) {
             return true;
         }
-        let is_behind = self.end.is_some_and(|end| claim.seq > end);
+        let is_behind = self.end.is_some_and(|end_seq| claim.seq > end_seq);
         let is_last = claim.seq as usize >= self.entered.len();
         self.entry(claim.seq).is_some() || is_behind || claim.kind == "end" && !is_last
     }
@@ -100,7 +100,7 @@ impl Ledger {
     /// Returns the counts, with every gap in the sequence numbers.
     pub(super) fn finish(mut self) -> Records {
         let mut first = 0;
-        for range in self.entered.chunk_by(|a, b| a == b) {
+        for range in self.entered.chunk_by(|one, other| one == other) {
             let next = first + range.len() as u32;
             let last = next - 1;
             if !range[0] {

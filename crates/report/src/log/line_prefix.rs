@@ -188,9 +188,10 @@ fn ends_in_word(part: &PrefixPart) -> bool {
 /// Returns the length of the word that `text` starts with. A dot or comma between a digit and
 /// another one is part of the word.
 fn word_len(text: &[u8], is_part: fn(&u8) -> bool) -> usize {
-    let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
-    let is_point = |at: usize| b".,".contains(&text[at]) && at > 0 && is_digit(at - 1);
-    let is_in_word = |at: &usize| is_part(&text[*at]) || is_point(*at) && is_digit(at + 1);
+    let is_digit = |index: usize| text.get(index).is_some_and(u8::is_ascii_digit);
+    let is_point = |index: usize| b".,".contains(&text[index]) && index > 0 && is_digit(index - 1);
+    let is_in_word =
+        |index: &usize| is_part(&text[*index]) || is_point(*index) && is_digit(index + 1);
     (0..text.len()).take_while(is_in_word).count()
 }
 

@@ -149,7 +149,10 @@ impl LineRun {
 
     /// Returns the number of scenarios that ended with this status.
     pub(super) fn count_of(&self, status: Status) -> usize {
-        self.ended.iter().filter(|end| **end == status).count()
+        self.ended
+            .iter()
+            .filter(|ended_status| **ended_status == status)
+            .count()
     }
 
     /// Returns the run, with its CPUs in line order. Duplicate labels are kept: they
@@ -203,14 +206,14 @@ impl LineScenario {
         for mut row in std::mem::take(&mut self.rows) {
             let mut same_label: Vec<&mut LineRow> = kept
                 .iter_mut()
-                .filter(|earlier| earlier.label == row.label)
+                .filter(|earlier_row| earlier_row.label == row.label)
                 .collect();
             if same_label.len() < rows_per_label {
                 row.nth = same_label.len();
                 kept.push(row);
             } else if same_label
                 .iter()
-                .any(|earlier| earlier.values == row.values)
+                .any(|earlier_row| earlier_row.values == row.values)
             {
                 integrity.rt_instr_repeated += 1;
             } else {

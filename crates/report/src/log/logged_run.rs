@@ -183,8 +183,10 @@ impl LoggedRun {
         let all_scenarios = self.run.scenarios.iter();
         let tftf = all_scenarios.filter(|scenario| scenario.method == Method::Tftf);
         let first_of_each = tftf.clone().unique_by(|scenario| scenario.id);
-        let tables = first_of_each.map(|first| {
-            let group = tftf.clone().filter(|scenario| scenario.id == first.id);
+        let tables = first_of_each.map(|first_scenario| {
+            let group = tftf
+                .clone()
+                .filter(|scenario| scenario.id == first_scenario.id);
             let cpus = self.run.cpu_indices();
             let cells = cpus
                 .filter_map(|cpu| Scenario::cell_of(group.clone(), cpu, &cluster))
@@ -193,10 +195,10 @@ impl LoggedRun {
                     ..cell.without_parts()
                 });
             Scenario {
-                conditions: first.conditions.clone(),
+                conditions: first_scenario.conditions.clone(),
                 cells: cells.collect(),
-                checks: first.checks.clone(),
-                ..*first
+                checks: first_scenario.checks.clone(),
+                ..*first_scenario
             }
         });
         tables.collect()

@@ -109,7 +109,7 @@ pub(crate) fn is_at(path: &Path) -> bool {
 /// Returns true if a file's name ends in a dot and `extension`, in upper or lower case.
 pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case(extension))
+        .is_some_and(|path_extension| path_extension.eq_ignore_ascii_case(extension))
 }
 
 /// Returns the text of the page file at `path`. Errors start with `what`.
@@ -145,7 +145,7 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     );
     page.doubts.extend(doubt_of_clusters(&input, &page.tables));
     page.has_unknown_clusters = !page.doubts.is_empty();
-    check_releases(&page.tables).map_err(|why| anyhow!("{input}:{why}"))?;
+    check_releases(&page.tables).map_err(|error| anyhow!("{input}:{error}"))?;
     // Some titles say 2.13 and others v2.13.
     let releases = page.tables.iter().map(PageTable::age).unique();
     for age in releases.collect_vec() {
@@ -193,7 +193,7 @@ impl PageSource<'_> {
             let table = directive.table(self, &mut next);
             // A table without latencies may end where it begins.
             next = next.max(begin + 1);
-            tables.extend(table.map_err(|why| anyhow!("{}:{why:#}", self.path.display()))?);
+            tables.extend(table.map_err(|error| anyhow!("{}:{error:#}", self.path.display()))?);
         }
         Ok(tables)
     }
@@ -441,10 +441,10 @@ impl Directive {
             check_count(&entries.header, id).with_context(|| format!("{line}:1"))?;
             page.cpus.label(&mut entries.rows)?
         };
-        let mut rows = rows(Some(id), &entries.rows, unit).map_err(|why| match file {
-            Some(file) => anyhow!("{line}:1: {}:{why:#}", file.display()),
-            None if entries.rows.is_empty() => anyhow!("{line}:1: {why:#}"),
-            None => why,
+        let mut rows = rows(Some(id), &entries.rows, unit).map_err(|error| match file {
+            Some(file) => anyhow!("{line}:1: {}:{error:#}", file.display()),
+            None if entries.rows.is_empty() => anyhow!("{line}:1: {error:#}"),
+            None => error,
         })?;
         check_columns(&entries.header, &rows).with_context(|| format!("{line}:1"))?;
         let source = file.unwrap_or(page.path).display();

@@ -45,7 +45,7 @@ impl PageCpus {
                 let first = number(1)?;
                 let cluster_of_type = || {
                     let short = captures.get(3)?.as_str().trim();
-                    let mut fitting = types.iter().positions(|full| is_type(full, short));
+                    let mut fitting = types.iter().positions(|cpu_type| is_type(cpu_type, short));
                     let only = fitting.next().filter(|_| fitting.next().is_none())?;
                     u16::try_from(only).ok()
                 };
@@ -60,7 +60,10 @@ impl PageCpus {
         sorted.sort_by_key(|cluster| cluster.first);
         let are_apart = sorted.iter().map(|cluster| cluster.cluster).all_unique()
             && sorted.iter().all(|cluster| cluster.first <= cluster.last)
-            && sorted.iter().tuple_windows().all(|(a, b)| a.last < b.first);
+            && sorted
+                .iter()
+                .tuple_windows()
+                .all(|(one, other)| one.last < other.first);
         Self(if are_apart { sorted } else { Vec::new() })
     }
 

@@ -105,7 +105,7 @@ pub(super) fn find_known(line: &[u8]) -> Option<usize> {
         let begins = r"(?-u)@PB |<RT_INSTR:|> Executing '|psci-bench |NOTICE:|  TEST COMPLETE";
         bytes::Regex::new(begins).expect("a pattern")
     });
-    let mut begins = BEGIN.find_iter(line).map(|begin| begin.start());
+    let mut begins = BEGIN.find_iter(line).map(|mark| mark.start());
     begins.find(|offset| is_known(&line[*offset..]))
 }
 
@@ -148,8 +148,8 @@ pub(super) fn is_line(text: &[u8]) -> bool {
 /// Returns a run's last line, or a count from TFTF's summary, that has other text before it. Both
 /// can only show that something is missing.
 pub(super) fn find_hidden(line: &[u8]) -> PlainLine<'_> {
-    let find = |begin: &[u8]| {
-        let offset = memmem::find(line, begin)?;
+    let find = |mark: &[u8]| {
+        let offset = memmem::find(line, mark)?;
         str::from_utf8(&line[offset..]).ok()
     };
     let closing = find(model::PREFIX.as_bytes()).map(PlainLine::HiddenClosing);
@@ -211,7 +211,7 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
     if let Some(version) = line.strip_prefix("psci-bench ") {
         let is_version =
-            version.starts_with(|first: char| first.is_ascii_digit()) && !version.contains(' ');
+            version.starts_with(|letter: char| letter.is_ascii_digit()) && !version.contains(' ');
         return is_version.then_some(PlainLine::Payload(version));
     }
     let scenario = |name, method| {

@@ -90,7 +90,7 @@ fn entries(record: &StringRecord, lines: &[&str]) -> Vec<PublishedEntry> {
         let rest = line.get(end..).unwrap_or("");
         let begin = end + rest.find(text).unwrap_or(0);
         end = begin + text.len();
-        let column = line.get(..begin).map_or(0, |before| before.chars().count());
+        let column = line.get(..begin).map_or(0, |prefix| prefix.chars().count());
         PublishedEntry {
             text: text.to_owned(),
             place: (number, column + 1),

@@ -269,10 +269,10 @@ impl LogReader {
     fn release(&mut self) {
         self.candidate = None;
         let held = std::mem::take(&mut self.held);
-        let mut lines = held.iter().map(|held| LogLine {
-            number: held.number,
-            offset: held.offset,
-            bytes: &held.bytes,
+        let mut lines = held.iter().map(|held_line| LogLine {
+            number: held_line.number,
+            offset: held_line.offset,
+            bytes: &held_line.bytes,
         });
         if let Some(first) = lines.next() {
             self.read(&first, &clean(first.bytes));
@@ -409,8 +409,8 @@ impl LogReader {
         // If a line ending was lost, text may follow the checksum.
         let near = piece.get(..BROKEN_MAX).unwrap_or(piece);
         let mut ends = memmem::find_iter(near, b"} ").map(|brace| brace + 2 + CRC_DIGITS);
-        ends.any(|end| {
-            let record = piece.get(..end);
+        ends.any(|record_end| {
+            let record = piece.get(..record_end);
             record.is_some_and(|record| self.sound_record(record))
         })
     }

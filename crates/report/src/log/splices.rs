@@ -21,7 +21,7 @@ fn other_run() -> Run {
 fn is_read(line: &str) -> bool {
     [MARK, "<RT_INSTR", "  Run"]
         .iter()
-        .any(|begin| line.starts_with(begin))
+        .any(|prefix| line.starts_with(prefix))
 }
 
 /// Returns the index of the last line that starts with `begin`.
@@ -112,8 +112,8 @@ fn rt_instr_line_of_another_run_is_named_and_counted() {
 fn header_of_another_run_is_named() {
     let [own, other] =
         [made_up_run::run(), other_run()].map(|run| made_up_run::log(&run, Records::Once));
-    let at = |log: &str| log.find(MARK).expect("a record");
-    let mixed = [&own[..at(&own)], &other[at(&other)..]].concat();
+    let record_offset = |log: &str| log.find(MARK).expect("a record");
+    let mixed = [&own[..record_offset(&own)], &other[record_offset(&other)..]].concat();
     let runs = read_bytes("a.log", mixed.as_bytes()).expect("a run");
     let lacks: Vec<String> = runs.iter().flat_map(LoggedRun::lacks).collect();
     let expected = "the header is from run 1c291ca3, but the records are from run 5e0ffb1d";
@@ -149,7 +149,7 @@ fn identity_of_another_run_in_a_header_ends_the_run_before() {
     let runs = read_bytes("a.log", mixed.as_bytes()).expect("two runs");
     let read_ids: Vec<_> = runs
         .iter()
-        .map(|logged| (logged.header.run, logged.run.id))
+        .map(|logged_run| (logged_run.header.run, logged_run.run.id))
         .collect();
     assert_eq!(read_ids, ids);
     let are_complete: Vec<bool> = runs.iter().map(LoggedRun::is_complete).collect();

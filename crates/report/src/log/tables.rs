@@ -80,7 +80,7 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
         size += bytes.len() as u64;
         builder.extend(0, (0, size));
         let tag = &tag(file);
-        let rows = parse(&bytes, tag).map_err(|why| anyhow!("{}:{why:#}", file.display()))?;
+        let rows = parse(&bytes, tag).map_err(|error| anyhow!("{}:{error:#}", file.display()))?;
         for row in rows {
             builder.line(line(tag, &row));
         }

@@ -93,14 +93,14 @@ fn broken(log: &str, columns: usize) -> String {
 fn logs_of_all_kinds_read_alike() {
     let text = whole_log();
     let map_lines = |make: &dyn Fn(&str) -> String| -> String { text.lines().map(make).collect() };
-    let wrapped = |form: &str| map_lines(&|line| form.replace('$', line));
+    let wrap_lines = |form: &str| map_lines(&|line| form.replace('$', line));
     let yaml = |line: &str| {
         let message = serde_json::Value::from(line);
         let entry =
             |level| format!("- {{\"dt\": \"x\", \"lvl\": \"{level}\", \"msg\": {message}}}\n");
         entry("target") + &entry("debug")
     };
-    let interrupted = |line: &str| {
+    let interrupt_line = |line: &str| {
         if line.starts_with("psci-bench: ") {
             format!("{line}\r\nINFO:    BL31: x\r\n")
         } else {
@@ -109,18 +109,18 @@ fn logs_of_all_kinds_read_alike() {
     };
     let twice = made_up_run::log(&made_up_run::run(), Records::Twice);
     for (name, log) in [
-        ("LF", wrapped("$\n")),
-        ("CR", wrapped("$\r")),
-        ("CR CR LF", wrapped("$\r\r\n")),
-        ("LF CR", wrapped("$\n\r")),
-        ("stamps", wrapped("[2026-01-02 10:11:12.345] $\r\n")),
-        ("seconds", wrapped("[    7.234567] $\n")),
-        ("colours", wrapped("\x1b[32m$\x1b[0m\r\n")),
-        ("NUL", wrapped("\0$\0\r\n")),
+        ("LF", wrap_lines("$\n")),
+        ("CR", wrap_lines("$\r")),
+        ("CR CR LF", wrap_lines("$\r\r\n")),
+        ("LF CR", wrap_lines("$\n\r")),
+        ("stamps", wrap_lines("[2026-01-02 10:11:12.345] $\r\n")),
+        ("seconds", wrap_lines("[    7.234567] $\n")),
+        ("colours", wrap_lines("\x1b[32m$\x1b[0m\r\n")),
+        ("NUL", wrap_lines("\0$\0\r\n")),
         ("LAVA", map_lines(&yaml)),
         ("132 columns", broken(&text, 132)),
         ("glued", text.replace("\r\n@PB", "@PB")),
-        ("firmware between", map_lines(&interrupted)),
+        ("firmware between", map_lines(&interrupt_line)),
         ("a bad copy", twice.replacen(" 0012 {", " 0012 [", 1)),
         ("twice", twice),
     ] {
@@ -224,7 +224,7 @@ fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
         ),
     ] {
         let logged = read_one(without(|record| {
-            lost.iter().any(|lost| record.contains(lost))
+            lost.iter().any(|lost_text| record.contains(lost_text))
         }));
         assert!(logged.lacks().contains(&format!("{what} lost")), "{what}");
         for (scenario, whole_one) in logged.run.scenarios.iter().zip(&whole.run.scenarios) {
@@ -275,7 +275,7 @@ fn runs_are_split_at_boots() {
     assert_eq!(runs.len(), 2);
     assert!(
         runs.iter()
-            .all(|logged| logged.is_complete() && logged.run == sent())
+            .all(|logged_run| logged_run.is_complete() && logged_run.run == sent())
     );
     assert_eq!(runs[1].source.place, 2);
     assert!(runs[1].source.lines.0 > runs[0].source.lines.1);

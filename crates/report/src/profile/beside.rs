@@ -63,7 +63,9 @@ fn sentence(change: &PhaseChange) -> Option<String> {
         ("own", change.both(InstructionScope::Own)),
         ("all CPUs", change.both(InstructionScope::All)),
     ];
-    let is_equal = |counts: Option<[f64; 2]>| counts.is_none_or(|[old, new]| old == new);
+    let is_equal = |counts: Option<[f64; 2]>| {
+        counts.is_none_or(|[old_count, new_count]| old_count == new_count)
+    };
     if counts.iter().all(|(_, counts)| is_equal(*counts)) {
         return None;
     }

@@ -92,7 +92,7 @@ impl CallFrame<'_> {
     /// not, it is a caller that was inserted or removed.
     pub(super) fn has_matched_callees(&self) -> bool {
         let mut callees = self.callees.iter().map(|callee| callee.name.sides());
-        callees.any(|[old, new]| old.is_some() && new.is_some())
+        callees.any(|[old_node, new_node]| old_node.is_some() && new_node.is_some())
     }
 }
 
@@ -138,10 +138,10 @@ pub(super) fn renamed_functions<'p>(frames: &[CallFrame<'p>]) -> Vec<[&'p str; 2
     let mut counterparts = [BTreeMap::new(), BTreeMap::new()];
     collect_counterparts(frames, &mut counterparts);
     let [new_names, old_names] = counterparts;
-    let renamed = new_names.into_iter().filter_map(|(old, names)| {
-        let new = names.into_iter().exactly_one().ok()??;
-        let is_mutual = old_names.get(new)?.iter().eq([&Some(old)]);
-        (new != old && is_mutual).then_some([old, new])
+    let renamed = new_names.into_iter().filter_map(|(old_name, names)| {
+        let new_name = names.into_iter().exactly_one().ok()??;
+        let is_mutual = old_names.get(new_name)?.iter().eq([&Some(old_name)]);
+        (new_name != old_name && is_mutual).then_some([old_name, new_name])
     });
     renamed.collect()
 }
@@ -248,12 +248,12 @@ impl<'p> Merge<'p> {
             let is_equal = self.mean(0, before.own) == self.mean(1, after.own);
             is_equal && !before.callees.is_empty() || have_common_word(old_name, new_name)
         };
-        let unique = alike
-            .into_values()
-            .filter_map(|[old, new]| match (&*old, &*new) {
-                ([old], [new]) => Some([*old, *new]),
+        let unique = alike.into_values().filter_map(|[old_names, new_names]| {
+            match (&*old_names, &*new_names) {
+                ([old_name], [new_name]) => Some([*old_name, *new_name]),
                 _ => None,
-            });
+            }
+        });
         unique.filter(is_renamed).collect()
     }
 

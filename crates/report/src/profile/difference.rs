@@ -24,7 +24,7 @@ impl PhaseSide {
     fn of(profile: &Profile, phase: Option<&ProfilePhase>, other: &ProfilePhase) -> Self {
         let is_in_log = other.name != RESET || profile.has_functions();
         let mut phases = profile.phases.iter();
-        let has_scenario = phases.any(|known| known.scenario == other.scenario);
+        let has_scenario = phases.any(|phase| phase.scenario == other.scenario);
         match phase {
             Some(phase) => Self::Measured(phase.figure()),
             None if has_scenario && is_in_log => Self::NoSuchPhase,
@@ -158,8 +158,8 @@ fn function_changes(old: &ProfilePhase, new: &ProfilePhase) -> Vec<FunctionChang
         |costs: &BTreeMap<&str, Cost>, name: &str| costs.get(name).copied().unwrap_or_default();
     let old_names: BTreeMap<&str, &str> = renamed_functions(&merge_calls(old, new))
         .into_iter()
-        .filter(|[old, _]| old_costs.contains_key(old))
-        .map(|[old, new]| (new, old))
+        .filter(|[old_stack, _]| old_costs.contains_key(old_stack))
+        .map(|[old_stack, new_stack]| (new_stack, old_stack))
         .collect();
     let mut names: BTreeSet<&str> = old_costs.keys().chain(new_costs.keys()).copied().collect();
     for (new, old) in &old_names {
@@ -241,10 +241,10 @@ mod tests {
     fn log_has_no_reset_phase_because_pmf_does_not_measure_it() {
         let profile = Profile::made_up(&[("serial", "reset", 30, 30), ("serial", "entry", 10, 10)]);
         let mut log = Profile::made_up(&[("serial", "entry", 10, 10)]);
-        let old = |log: &Profile| changes(log, &profile)[0].old;
-        assert_eq!(old(&log), PhaseSide::NoSuchPhase);
+        let old_figure = |log: &Profile| changes(log, &profile)[0].old;
+        assert_eq!(old_figure(&log), PhaseSide::NoSuchPhase);
         log.phases[0].stacks.clear();
-        assert_eq!(old(&log), PhaseSide::NotMeasured);
+        assert_eq!(old_figure(&log), PhaseSide::NotMeasured);
     }
 
     #[test]
@@ -266,10 +266,10 @@ mod tests {
             let is_larger = change.is_larger(&InstructionScope::BOTH, 0.0);
             (change.old, change.new, is_larger)
         };
-        let figure = |own: f64| {
+        let figure = |own_count: f64| {
             PhaseSide::Measured(PhaseFigure {
-                own: Some(own),
-                all: own,
+                own: Some(own_count),
+                all: own_count,
             })
         };
         // A new phase counts as larger, but an unmeasured phase does not.
@@ -296,8 +296,8 @@ mod tests {
                 ..ProfilePhase::default()
             }
         };
-        let rows = |old: &[(&str, u64)], new: &[(&str, u64)]| {
-            let changes = function_changes(&phase(old), &phase(new));
+        let rows = |old_stacks: &[(&str, u64)], new_stacks: &[(&str, u64)]| {
+            let changes = function_changes(&phase(old_stacks), &phase(new_stacks));
             let row = |change: &FunctionChange| {
                 format!("{} {} {}", change.label(), change.old, change.new)
             };

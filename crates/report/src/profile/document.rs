@@ -94,7 +94,7 @@ fn add_changes(blocks: &mut Vec<Block<'static>>, profile: &Profile, baseline: &P
 
 /// Groups phases by scenario. No group is empty.
 fn by_scenario(phases: &[ProfilePhase]) -> impl Iterator<Item = &[ProfilePhase]> {
-    phases.chunk_by(|a, b| a.scenario == b.scenario)
+    phases.chunk_by(|one, other| one.scenario == other.scenario)
 }
 
 /// Describes the conditions if they differ.
@@ -311,8 +311,12 @@ pub fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
     table.words(["Figure", "Function"]);
     table.numbers(["Baseline", "Now", "Change", "Calls, baseline", "Calls, now"]);
     for change in changes {
-        let mut add_row = |name: String, [old, new]: [f64; 2], calls: [String; 2]| {
-            let figures = [number(old), number(new), signed(new - old)];
+        let mut add_row = |name: String, [old_count, new_count]: [f64; 2], calls: [String; 2]| {
+            let figures = [
+                number(old_count),
+                number(new_count),
+                signed(new_count - old_count),
+            ];
             let entries = [&[change.figure.clone(), name][..], &figures, &calls];
             table.rows.push(entries.concat());
         };

@@ -57,7 +57,7 @@ pub fn write(
 
 fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Write) -> Result<()> {
     let (old, mut new) = (baseline.map(folded_stacks), folded_stacks(profile));
-    for stack in old.iter().flat_map(|old| old.keys()) {
+    for stack in old.iter().flat_map(|old_costs| old_costs.keys()) {
         new.entry(stack.clone()).or_default();
     }
     for (stack, instructions) in &new {

@@ -112,7 +112,7 @@ pub struct PhaseFigure {
 impl PhaseFigure {
     /// Returns the number of instructions that other CPUs execute at the same time.
     pub fn waiting(self) -> Option<f64> {
-        self.own.map(|own| self.all - own)
+        self.own.map(|own_cost| self.all - own_cost)
     }
 }
 
@@ -355,7 +355,7 @@ impl Profile {
     /// Returns a profile with two samples per phase. Each tuple is a scenario, a phase, the sum of
     /// the CPU's own instructions, and the sum of all CPUs' instructions.
     pub fn made_up(phases: &[(&str, &str, u64, u64)]) -> Self {
-        let phase = |(scenario, name, own, elapsed): &(&str, &str, u64, u64)| ProfilePhase {
+        let phase = |(scenario, name, own_count, elapsed): &(&str, &str, u64, u64)| ProfilePhase {
             scenario: (*scenario).to_owned(),
             name: (*name).to_owned(),
             samples: 2,
@@ -363,7 +363,7 @@ impl Profile {
             stacks: BTreeMap::from([(
                 "f".to_owned(),
                 Cost {
-                    instructions: *own,
+                    instructions: *own_count,
                     calls: 2,
                     events: EventCounts::default(),
                 },

@@ -188,7 +188,8 @@ pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
 /// Returns the failure for the first lost CPU, if any is lost.
 pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> {
     let mut lost = CpuIndex::all(cpus).filter_map(|cpu| Some((cpu, machine.lost(cpu)?)));
-    lost.next().map(|first| cpus_lost(first, lost.count()))
+    lost.next()
+        .map(|first_cpu| cpus_lost(first_cpu, lost.count()))
 }
 
 /// Returns the failure for a lost CPU and a number of others.

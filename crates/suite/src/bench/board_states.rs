@@ -96,7 +96,9 @@ impl<'b> BoardStates<'b> {
         }
         // A deeper state that is not a power-down state is probably a wrong value.
         let is_deeper_standby = |index: &usize| {
-            let is_standby = !self.powerdowns().any(|powerdown| powerdown == *index);
+            let is_standby = !self
+                .powerdowns()
+                .any(|powerdown_index| powerdown_index == *index);
             is_standby && self.follows(*index, deepest)
         };
         let mut indices = 0..self.states.usable.len();

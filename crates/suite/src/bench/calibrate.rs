@@ -2,7 +2,7 @@
 //! long lock queue. The sleep time in a trial is therefore doubled until all CPUs are down before
 //! the first wake-up; it is then set to a multiple of the time that they needed.
 
-use crate::measure::{Action, Detail, Outcome, Reason, Rejection, Who};
+use crate::measure::{Action, Detail, Outcome, Reason, Rejection, ShortWait, Who};
 use crate::model::{Failure, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -10,7 +10,6 @@ use hardware::spec::pmf::Stamp;
 use smccc::psci;
 
 use super::bench::Bench;
-use super::cell_state::came_too_soon;
 
 /// The sleep in the first trial, in microseconds for each CPU that powers down. CPUs queue for
 /// locks, so more CPUs need more time.
@@ -48,7 +47,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
     bench.sleep.longest = longest;
     let mut tries = TRIES;
     while let Err((cpu, wrong)) = run_trial(bench, who) {
-        let too_soon = has_come_too_soon(bench, wrong);
+        let too_soon = short_wait(bench, wrong) == Some(ShortWait::Sleep);
         if let Some(power_state) = action.power_state()
             && let Detail::Firmware(error) = wrong.detail
             && !too_soon
@@ -129,11 +128,11 @@ fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
 
 /// Returns the longest time from the start to ENTER_HW_LOW_PWR, or None if there is no PMF.
 fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
-    let way_down = |outcome: &Outcome| {
+    let powerdown_ticks = |outcome: &Outcome| {
         let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
         ticks_between(outcome.start, down)
     };
-    timed_suspends(bench).map(way_down).max()
+    timed_suspends(bench).map(powerdown_ticks).max()
 }
 
 /// Runs a round as a trial and evaluates it. Keeps the trial's samples as cold samples for CPUs
@@ -200,19 +199,24 @@ pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
 
 /// Lengthens the wait that was too short, if that is why the attempt was not counted.
 pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
-    if rejection.reason == Reason::LateReturn {
-        let late = bench.outcomes.iter().map(Outcome::lateness).max();
-        bench.sleep.lengthen_quiet(late.unwrap_or(0));
-    } else if has_come_too_soon(bench, rejection) {
-        bench.sleep.lengthen();
+    match short_wait(bench, rejection) {
+        Some(ShortWait::Quiet) => {
+            let late = bench.outcomes.iter().map(Outcome::lateness).max();
+            bench.sleep.lengthen_quiet(late.unwrap_or(0));
+        }
+        Some(ShortWait::Sleep) => bench.sleep.lengthen(),
+        None => {}
     }
 }
 
-/// Returns true if a longer sleep may prevent the rejection. In OS-initiated mode, the last CPU
-/// requests the state for all CPUs, and a longer delay gives the others more time to power down.
-fn has_come_too_soon(bench: &Bench<'_>, rejection: Rejection) -> bool {
-    let denied = Detail::Firmware(psci::Error::Denied.into());
-    came_too_soon(rejection) || bench.step.osi && rejection.detail == denied
+/// Returns the wait that was too short. In OS-initiated mode, the last CPU requests the state for
+/// all CPUs, and a longer sleep gives the others more time to power down.
+fn short_wait(bench: &Bench<'_>, rejection: Rejection) -> Option<ShortWait> {
+    let is_denied = rejection.detail == Detail::Firmware(psci::Error::Denied.into());
+    if bench.step.osi && is_denied {
+        return Some(ShortWait::Sleep);
+    }
+    rejection.reason.short_wait()
 }
 
 /// Returns the reason to skip an action that the firmware does not support.

@@ -124,7 +124,10 @@ impl CellState {
     pub(crate) fn show_median(&mut self, pmf: bool, column: &mut Vec<u64>) {
         let figure = |outcome: &Outcome| leading_figure(outcome, pmf);
         let median = sum_up(self.kept.iter().filter_map(figure), column).median;
-        let shown = self.kept.iter().find(|kept| figure(kept) == Some(median));
+        let shown = self
+            .kept
+            .iter()
+            .find(|sample| figure(sample) == Some(median));
         self.cell.shown = shown.map(|outcome| outcome.instants(pmf));
     }
 
@@ -201,15 +204,6 @@ fn sum_up(values: impl Iterator<Item = u64>, column: &mut Vec<u64>) -> Summary {
     column.clear();
     column.extend(values);
     Summary::of(column)
-}
-
-/// Returns true if the wake-up came too soon, in which case a longer sleep may prevent the
-/// rejection.
-pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
-    matches!(
-        rejection.reason,
-        Reason::Pending | Reason::Abandoned | Reason::Overlap | Reason::EarlyWake | Reason::Stale
-    )
 }
 
 /// Returns the figure used to compare samples.

@@ -381,8 +381,9 @@ impl OperationKind {
     /// Returns true if the loop has returned with a valid return value.
     fn is_good(&self, outcome: &Outcome) -> bool {
         let is_valid = |code: i32| {
-            self.answers
-                .is_none_or(|(least, most)| (least..=most).contains(&code))
+            self.answers.is_none_or(|(least_code, greatest_code)| {
+                (least_code..=greatest_code).contains(&code)
+            })
         };
         outcome.end == ActionEnd::Returned && outcome.code.is_none_or(is_valid)
     }
@@ -407,10 +408,11 @@ pub(crate) fn explanation(run: &Run, scenario: &Scenario) -> String {
         Many(requested_samples.into(), "sample")
     );
     let has_limit = run.plan.is_some_and(|plan| plan.loops.is_none());
-    let is_operation = |of_cell: &CellSeries<'_>| of_cell.cell.step.variant != Variant::LOOP;
-    let taken = |of_cell: CellSeries<'_>| {
-        let not_counted = of_cell.cell.not_counted(of_cell.series.metric);
-        u64::from(of_cell.series.summary.n) + u64::from(not_counted)
+    let is_operation =
+        |cell_series: &CellSeries<'_>| cell_series.cell.step.variant != Variant::LOOP;
+    let taken = |cell_series: CellSeries<'_>| {
+        let not_counted = cell_series.cell.not_counted(cell_series.series.metric);
+        u64::from(cell_series.series.summary.n) + u64::from(not_counted)
     };
     let operations = scenario.all_series().filter(is_operation);
     if let Some(taken) = operations.map(taken).min()

@@ -106,13 +106,13 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, attempt_use: AttemptUse) {
 /// CPU_OFF in the previous pass, according to PMF. Without PMF, the lead calls AFFINITY_INFO
 /// continuously, because the time until OFF is measured.
 fn calibrate_off(bench: &mut Bench<'_>) {
-    let way_down = |sample: Outcome| {
+    let powerdown_ticks = |sample: Outcome| {
         let down = CounterValue::new(sample.stamps.at(Stamp::EnterHwLowPwr));
         ticks_between(sample.before, down)
     };
     let cold = bench.cells.iter().filter_map(|state| state.cold);
     let turned_off = cold.filter(|sample| sample.action == Action::ReadBack);
-    if let Some(longest) = turned_off.map(way_down).max()
+    if let Some(longest) = turned_off.map(powerdown_ticks).max()
         && bench.pmf
     {
         bench.sleep.off = (2 * longest).max(bench.us(LEAST_US));

@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 
 use crate::measure::Action;
 use crate::model::{Skip, Undecided};
-use crate::plan::UsedStates;
-use crate::plan::{Plan, ScenarioId, StateChoice};
+use crate::plan::{Plan, ScenarioId, StateChoice, UsedStates};
 use hardware::board::{IdleState, IdleStates};
 use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::{Ladder, Rung};
@@ -88,7 +87,7 @@ impl States {
     pub fn choose(idle_states: &IdleStates<'_>, plan: &Plan, format: StateFormat) -> Self {
         let board = BoardStates::new(idle_states, format);
         let usable = &board.states.usable;
-        let chosen = |state| UsableState::new(state, usable, format);
+        let chosen_state = |state| UsableState::new(state, usable, format);
         let (deepest, core) = (board.deepest(), board.core());
         let undecided = [deepest, core].map(Result::err);
         let value_of = |choice: Result<Option<usize>, Undecided>| {
@@ -101,12 +100,12 @@ impl States {
             if board.is_foreign[index] {
                 foreign.push(usable[index].power_state);
             } else {
-                accepted.push(chosen(usable[index].power_state));
+                accepted.push(chosen_state(usable[index].power_state));
             }
         }
         Self {
-            deepest: plan.deepest.or(value_of(deepest)).map(chosen),
-            core: plan.core.or(value_of(core)).map(chosen),
+            deepest: plan.deepest.or(value_of(deepest)).map(chosen_state),
+            core: plan.core.or(value_of(core)).map(chosen_state),
             format,
             accepted,
             foreign,
@@ -144,7 +143,8 @@ impl States {
             let needs_trial = state.powerdown || state.timer_stops;
             if needs_trial && !to_try.contains(&state) && is_wanted(state) {
                 let level = |state: &UsableState| state.level.unwrap_or(0);
-                let index = to_try.partition_point(|earlier| level(earlier) <= level(&state));
+                let index =
+                    to_try.partition_point(|earlier_state| level(earlier_state) <= level(&state));
                 to_try.insert(index, state);
             }
         }
@@ -219,13 +219,13 @@ fn ladder(
     idle_states: &[IdleState<'_>],
     format: StateFormat,
 ) -> Ladder {
-    let rung_at = |lower: u8| {
+    let rung_at = |lower_level: u8| {
         let state = powerdowns(idle_states, format)
-            .find(|state| level(state, format) == Some(lower))?
+            .find(|state| level(state, format) == Some(lower_level))?
             .power_state;
         Some(Rung {
             state,
-            level: Some(lower),
+            level: Some(lower_level),
         })
     };
     let lower_levels = (0..requested_level.unwrap_or(0)).rev();

@@ -78,7 +78,9 @@ impl Steps<'_> {
     fn finish(self, key: ScenarioKey) -> Scenario {
         let states = self.bench.setting.states;
         let mut conditions = self.conditions;
-        let left_out = conditions.states_left_out.map(|why| states.explain(why));
+        let left_out = conditions
+            .states_left_out
+            .map(|reason| states.explain(reason));
         conditions.states_left_out = left_out;
         let status = match (self.failure, self.is_measured) {
             (Some(failure), _) => Status::Failed(failure),
@@ -103,7 +105,7 @@ impl Steps<'_> {
     /// Returns the state if CPUs can be suspended to it.
     pub(crate) fn usable(&mut self, state: Option<UsableState>) -> Option<UsableState> {
         let why = self.bench.setting.wake_trials.skip(state);
-        why.inspect(|why| self.leave_out(*why));
+        why.inspect(|reason| self.leave_out(*reason));
         state.filter(|_| why.is_none())
     }
 

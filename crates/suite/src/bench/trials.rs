@@ -82,7 +82,8 @@ pub(crate) fn last_other_before(
     end: Option<CpuIndex>,
 ) -> Option<CpuIndex> {
     let lead = machine.facts().lead;
-    let is_candidate = |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|end| *cpu < end);
+    let is_candidate =
+        |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|range_end| *cpu < range_end);
     let mut candidates = CpuIndex::all(cpus.len()).rev().filter(is_candidate);
     candidates.find(|cpu| !machine.is_lost(*cpu))
 }

@@ -118,7 +118,7 @@ impl WakeTrials {
             self.frame = frame;
         }
         for state in to_try {
-            let is_this = |proven: &u32| *proven == state.power_state;
+            let is_this = |proven_state: &u32| *proven_state == state.power_state;
             if let Some(index) = self.proven.iter().position(is_this)
                 && let Err(why) = self.try_lead(&mut trials, state)
             {
@@ -173,7 +173,7 @@ impl WakeTrials {
             }
         }
         let woken = trials.try_lead(state, Waker::Helper);
-        self.woke_lead = woken.map_err(|(why, _)| why)?.or(self.woke_lead);
+        self.woke_lead = woken.map_err(|(reason, _)| reason)?.or(self.woke_lead);
         Ok(())
     }
 

@@ -43,7 +43,7 @@ pub(super) fn find_last_men(
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
         return Vec::new();
     }
-    let not_told = |why: NotTold| verbosity.is_full().then(|| not_told(scenario, &why));
+    let not_told = |reason: NotTold| verbosity.is_full().then(|| not_told(scenario, &reason));
     if !scenario.has_order() {
         let has_flush = |cell: &Cell| cell.figure(Metric::CacheFlush).is_some();
         if !scenario.cells.iter().any(has_flush) {
@@ -53,7 +53,7 @@ pub(super) fn find_last_men(
     }
     run.cluster_heads()
         .map(|head| of_cluster(run, scenario, run.cpu(head).cluster, verbosity))
-        .filter_map(|found| found.map_or_else(not_told, Some))
+        .filter_map(|finding| finding.map_or_else(not_told, Some))
         .collect()
 }
 

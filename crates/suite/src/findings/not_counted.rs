@@ -48,7 +48,7 @@ pub(super) fn find_not_counted(&Subject { run, scenario, .. }: &Subject<'_>) -> 
     let first = rejected.iter().find_map(|(cpu, counts)| {
         let first = counts
             .first
-            .filter(|first| first.reason != Reason::Companion)?;
+            .filter(|rejection| rejection.reason != Reason::Companion)?;
         Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))
     });
     by_reason += &first.unwrap_or_default();

@@ -29,12 +29,13 @@ pub(super) fn find_reached(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<
     // List each state once, shallowest first.
     let mut states: Vec<u32> = cells
         .iter()
-        .filter_map(|(_, reached)| reached.state)
+        .filter_map(|(_, reached_state)| reached_state.state)
         .collect();
     states.sort_unstable();
     states.dedup();
     let by_state = states.iter().map(|state| {
-        let is_here = |(_, reached): &&(CpuIndex, Reached)| reached.state == Some(*state);
+        let is_here =
+            |(_, reached_state): &&(CpuIndex, Reached)| reached_state.state == Some(*state);
         let cpus = words::cpus(run, cells.iter().filter(is_here).map(|(cpu, _)| *cpu));
         format!("{state:#010x} (CPU {cpus})")
     });
@@ -47,7 +48,8 @@ pub(super) fn find_reached(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<
     let cpus = cells.iter().map(|(cpu, _)| *cpu);
     let mut findings = vec![Finding::by_counts(REACHED, sentence, cpus)];
     for mismatch in [Mismatch::State, Mismatch::Count, Mismatch::Residency] {
-        let is_wrong = |(_, reached): &&(CpuIndex, Reached)| reached.mismatch() == Some(mismatch);
+        let is_wrong =
+            |(_, reached_state): &&(CpuIndex, Reached)| reached_state.mismatch() == Some(mismatch);
         if let Some((cpu, reached)) = cells.iter().find(is_wrong) {
             let sentence = warning(run, mismatch, *cpu, reached);
             findings.push(Finding::by_counts(REACHED, sentence, [*cpu]));

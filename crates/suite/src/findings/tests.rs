@@ -1,4 +1,4 @@
-use crate::plan::Variant;
+use crate::plan::{ActiveCpus, ScenarioId, Variant};
 use std::string::String;
 use std::vec::Vec;
 
@@ -13,8 +13,6 @@ use super::wake_source::WAKE_SOURCE;
 use super::*;
 use crate::measure::{Instant, Metric, Reason};
 use crate::model::*;
-use crate::plan::ActiveCpus;
-use crate::plan::ScenarioId;
 use crate::testing::example::{self, good};
 
 const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);
@@ -66,14 +64,18 @@ fn the_last_man_by_timestamps() {
     let scenario = good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL);
     let short = "Last man down in cluster 0, by ENTER_HW_LOW_PWR: CPU 0.3, cache flush 79.62 us; \
                  the others' 4.42 us.";
-    let last = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, LAST_MAN);
-    assert_eq!(last(&scenario, Verbosity::Short), [short]);
+    let last_man_text =
+        |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, LAST_MAN);
+    assert_eq!(last_man_text(&scenario, Verbosity::Short), [short]);
     let cost = " This flush took 75.20 us longer than the others' median.";
-    assert_eq!(last(&scenario, Verbosity::Full), [[short, cost].concat()]);
+    assert_eq!(
+        last_man_text(&scenario, Verbosity::Full),
+        [[short, cost].concat()]
+    );
 
     // At level 0, no CPU flushes on behalf of its cluster.
     let shallow = good(&run, ScenarioId::CPU_SUSPEND_PARALLEL);
-    assert!(last(&shallow, Verbosity::Full).is_empty());
+    assert!(last_man_text(&shallow, Verbosity::Full).is_empty());
 
     let mut all = findings_of(&Subject {
         run: &run,
@@ -95,7 +97,7 @@ fn a_last_man_that_is_not_known() {
     let [mut no_stamps, mut no_row, mut none] = [0; 3].map(|_| parallel.clone());
     no_stamps.cells[5].shown = None;
     no_row.cells.remove(5);
-    none.cells.iter_mut().for_each(|row| row.shown = None);
+    none.cells.iter_mut().for_each(|cell| cell.shown = None);
     for (scenario, others, why) in [
         (no_stamps, 1, "a CPU in cluster 1 has no timestamps"),
         (no_row, 1, "a CPU in cluster 1 has no row"),
@@ -179,11 +181,11 @@ fn queue(powerdown: &[u64]) -> Scenario {
 #[test]
 fn lock_queues() {
     let run = example::run(4);
-    let short = |scenario: &Scenario| only(&run, scenario, Verbosity::Short, LOCK_QUEUE);
+    let short_text = |scenario: &Scenario| only(&run, scenario, Verbosity::Short, LOCK_QUEUE);
     let even = queue(&[4000, 3000, 2010, 1000]);
     let sentence = "Lock queue: powerdown grows by 15.98 us with each position in \
                     ENTER_HW_LOW_PWR order (4 CPUs, R2 99 %).";
-    assert_eq!(short(&even), sentence);
+    assert_eq!(short_text(&even), sentence);
     let more = " The CPUs go down one after another; all figures are within 112 ns of the line. In \
                 this order: CPU 0.3, 0.2, 0.1, 0.0.";
     let full = only(&run, &even, Verbosity::Full, LOCK_QUEUE);
@@ -202,7 +204,10 @@ by 18.40 us on average (4 CPUs, R2 80 %).
 No visible lock queue: powerdown does not grow with the position in ENTER_HW_LOW_PWR order (4 CPUs, R2 20 %).
 Lock queue: powerdown grows by 16.00 us with each position in ENTER_HW_LOW_PWR order (4 CPUs, \
 R2 100 %), without the longer cache flush of CPU 0.2, for which later CPUs wait.";
-    assert_eq!(found.map(|finding| short(&finding)).join("\n"), expected);
+    assert_eq!(
+        found.map(|finding| short_text(&finding)).join("\n"),
+        expected
+    );
     assert!(of_kind(&run, &queue(&[1, 2]), Verbosity::Full, LOCK_QUEUE).is_empty());
 }
 
@@ -210,15 +215,15 @@ R2 100 %), without the longer cache flush of CPU 0.2, for which later CPUs wait.
 fn wake_ups_that_waited() {
     let run = example::run(4);
     let mut scenario = good(&run, ScenarioId::CPU_SUSPEND_PARALLEL);
-    let waited = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, WAITED);
+    let waited_text = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, WAITED);
     // A wake-up that takes three times the minimum does not count as delayed.
     scenario.cells[1].set_figure(Metric::Wakeup, Some(3 * 1_625));
-    assert!(waited(&scenario, Verbosity::Full).is_empty());
+    assert!(waited_text(&scenario, Verbosity::Full).is_empty());
     scenario.cells[2].set_figure(Metric::Wakeup, Some(9_000));
     let sentence =
         "Wake-ups that waited: CPU 0.2 (144.00 us); the others took 26.00 us to 78.00 us.";
     for verbosity in [Verbosity::Short, Verbosity::Full] {
-        assert_eq!(waited(&scenario, verbosity), [sentence]);
+        assert_eq!(waited_text(&scenario, verbosity), [sentence]);
     }
 }
 
@@ -276,10 +281,10 @@ fn wake_sources() {
         (ScenarioId::CPU_OFF_SERIAL, Helper, None, None),
         (ScenarioId::named("contend_sweep"), Helper, None, None),
     ]
-    .map(|(id, source, helper, of_lead)| {
+    .map(|(id, source, helper, lead_helper)| {
         let mut scenario = good(&run, id);
         scenario.helper = helper.map(CpuIndex::new);
-        scenario.cells[0].helper = of_lead.map(CpuIndex::new);
+        scenario.cells[0].helper = lead_helper.map(CpuIndex::new);
         scenario.conditions.as_mut().expect("there").wake_source = source;
         of_kind(&run, &scenario, Verbosity::Short, WAKE_SOURCE).concat()
     });
@@ -300,15 +305,15 @@ In states that stop the CPUs' own timers: the lead wakes every other CPU by SGI.
 #[test]
 fn expiries_that_were_missed() {
     let run = example::run(4);
-    let cell = |cpu, how, valid, overruns| {
+    let cell = |cpu, cpu_count, valid_count, overrun_count| {
         let step = CellStep {
-            cpus: how,
+            cpus: cpu_count,
             ..CellStep::of(Variant::new("mixed"))
         };
         let mut cell = Cell::new(CpuIndex::new(cpu), step);
         cell.counts = Some(Counts {
-            valid,
-            rejected: [(Reason::Overrun, overruns)].into(),
+            valid: valid_count,
+            rejected: [(Reason::Overrun, overrun_count)].into(),
             first: None,
         });
         cell

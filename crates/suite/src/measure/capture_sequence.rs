@@ -62,9 +62,9 @@ impl CaptureSequence {
                 (Reason::Stale, stamp)
             } else if value > after {
                 (Reason::Future, stamp)
-            } else if turned_on.is_some_and(|turned_on| floor > turned_on) {
+            } else if turned_on.is_some_and(|turned_on_at| floor > turned_on_at) {
                 (Reason::Disorder, EnterHwLowPwr)
-            } else if turned_on.is_some_and(|turned_on| value < turned_on) {
+            } else if turned_on.is_some_and(|turned_on_at| value < turned_on_at) {
                 (Reason::Stale, stamp)
             } else if wakes && value < floor {
                 (Reason::CounterStopped, stamp)
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn each_stamp_is_checked_for_time_and_order() {
-        let with = |stamp: Stamp, value| {
+        let check_with_stamp = |stamp: Stamp, value| {
             let mut stamps = GOOD;
             stamps.0[stamp as usize] = value;
             check(PowerDown, stamps)
@@ -123,14 +123,20 @@ mod tests {
                 ExitHwLowPwr => (CounterStopped, None),
                 other => (Stale, Some(other)),
             };
-            assert_eq!(with(stamp, 99), Some(old));
-            assert_eq!(with(stamp, 351), Some((Future, Some(stamp))));
+            assert_eq!(check_with_stamp(stamp, 99), Some(old));
+            assert_eq!(check_with_stamp(stamp, 351), Some((Future, Some(stamp))));
         }
         let late = [(EnterCflush, 105), (ExitCflush, 115), (EnterHwLowPwr, 140)];
         for (stamp, value) in late.into_iter().chain([(ExitPsci, 290)]) {
-            assert_eq!(with(stamp, value), Some((Disorder, Some(stamp))));
+            assert_eq!(
+                check_with_stamp(stamp, value),
+                Some((Disorder, Some(stamp)))
+            );
         }
-        assert_eq!(with(ExitHwLowPwr, 155), Some((CounterStopped, None)));
+        assert_eq!(
+            check_with_stamp(ExitHwLowPwr, 155),
+            Some((CounterStopped, None))
+        );
         // The lead may call CPU_ON at any time from the last instant before WFI to the first
         // instant after it.
         for (turned_on, expected) in [

@@ -63,9 +63,9 @@ impl Histogram {
     pub fn summary(&self, min: u64, max: u64) -> Summary {
         let total: u64 = self.counts().map(u64::from).sum();
         let n = u32::try_from(total).unwrap_or(u32::MAX);
-        let filled = || self.bins().filter(|bin| bin.count > 0);
-        let values = || filled().map(|bin| (bin.from.clamp(min, max), u64::from(bin.count)));
-        let of_rank = |percent| {
+        let filled_bins = || self.bins().filter(|bin| bin.count > 0);
+        let values = || filled_bins().map(|bin| (bin.from.clamp(min, max), u64::from(bin.count)));
+        let value_of_rank = |percent| {
             let mut seen = 0;
             let reaches_rank = |(_, count): &(u64, u64)| {
                 seen += count;
@@ -73,7 +73,7 @@ impl Histogram {
             };
             values().find(reaches_rank).map_or(0, |(value, _)| value)
         };
-        let median = of_rank(50);
+        let median = value_of_rank(50);
         let distances = || values().map(|(value, count)| (value.abs_diff(median), count));
         let has_half = |distance: &u64| {
             let within = distances().filter(|(other, _)| other <= distance);
@@ -83,7 +83,7 @@ impl Histogram {
             n,
             min: if n > 0 { min } else { 0 },
             median,
-            p99: (n >= P99_MIN).then(|| of_rank(99)),
+            p99: (n >= P99_MIN).then(|| value_of_rank(99)),
             max: if n > 0 { max } else { 0 },
             mad: distances()
                 .map(|(distance, _)| distance)
@@ -147,13 +147,15 @@ mod tests {
     #[test]
     fn figures_are_exact_where_bins_are_one_tick_wide_and_near_elsewhere() {
         for n in [0, 1, 2, 99, 100, 101] {
-            let mut values: Vec<u64> = (0..n).map(|i| i * i * 7 % 31).collect();
+            let mut values: Vec<u64> = (0..n).map(|index| index * index * 7 % 31).collect();
             let histogram = histogram_of(&values);
             let expected = Summary::of(&mut values);
             let summary = histogram.summary(expected.min, expected.max);
             assert_eq!(summary, expected, "{n}");
         }
-        let mut values: Vec<u64> = (0..500u64).map(|i| 1000 + i * i % 9973).collect();
+        let mut values: Vec<u64> = (0..500u64)
+            .map(|index| 1000 + index * index % 9973)
+            .collect();
         let histogram = histogram_of(&values);
         let exact = Summary::of(&mut values);
         let summary = histogram.summary(exact.min, exact.max);

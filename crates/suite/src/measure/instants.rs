@@ -105,9 +105,9 @@ impl Instants {
 
     /// Returns the ticks from the previous known instant to each of [`Instant::ALL`].
     pub(crate) fn intervals(self) -> impl Iterator<Item = Option<i64>> + Clone {
-        (0..INSTANTS).scan(0, move |last: &mut i64, index| {
+        (0..INSTANTS).scan(0, move |last_ticks: &mut i64, index| {
             let at = self.at.get(index);
-            Some(at.map(|ticks| ticks.wrapping_sub(core::mem::replace(last, ticks))))
+            Some(at.map(|ticks| ticks.wrapping_sub(core::mem::replace(last_ticks, ticks))))
         })
     }
 
@@ -158,7 +158,9 @@ impl Instants {
     /// from instants. [`super::Outcome::metric`] defines the metrics of each action.
     pub fn metric(&self, metric: Metric) -> Option<u64> {
         use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
-        let stamps = |from, to| self.span(Instant::Stamp(from), Instant::Stamp(to));
+        let stamps = |first_stamp, last_stamp| {
+            self.span(Instant::Stamp(first_stamp), Instant::Stamp(last_stamp))
+        };
         match metric {
             Metric::Powerdown => stamps(Stamp::EnterPsci, Stamp::EnterHwLowPwr),
             Metric::Wakeup => stamps(Stamp::ExitHwLowPwr, Stamp::ExitPsci),

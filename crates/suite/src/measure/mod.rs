@@ -23,7 +23,7 @@ pub use self::instants::{INSTANTS, Instant, Instants};
 pub use self::machine::Machine;
 pub use self::metric::{METRICS, Metric, Unit};
 pub use self::outcome::{ActionEnd, KeptContext, Outcome};
-pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, RoundPhase};
+pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, RoundPhase, ShortWait};
 pub use self::round::{
     After, Interrupt, InterruptedCall, OsInitiated, Race, Round, Task, Waker, Who, Window,
 };

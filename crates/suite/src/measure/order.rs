@@ -278,7 +278,7 @@ mod tests {
         };
         // The number of ticks until the wake-up, the number until the CPU's own timer expires, and
         // the CPUs that this CPU wakes.
-        let by_timer = |due: u64| (due, due, NONE);
+        let by_timer = |due_ticks: u64| (due_ticks, due_ticks, NONE);
         let wakes = |grace: u64, targets| (1_000, 1_000 + grace, targets);
         let (grace, chain_grace) = (GRACE_US, GRACE_US + 3 * HOP_US);
         let (by_sgi, last_in_chain) = (wakes(grace, NONE), wakes(chain_grace, NONE));

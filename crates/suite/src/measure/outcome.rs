@@ -134,22 +134,22 @@ impl Outcome {
 
     /// Decides whether this outcome is a sample. If `pmf` is true, also checks its timestamps.
     pub fn judge(&self, pmf: bool) -> Result<(), Rejection> {
-        let plain = |reason| Err(Rejection::plain(reason));
+        let reject = |reason| Err(Rejection::plain(reason));
         let refuse = |reason, detail| Err(Rejection { reason, detail });
         match self.end {
             ActionEnd::Lost(loss) => return refuse(Reason::Lost, Detail::Loss(loss)),
-            ActionEnd::Pending => return plain(Reason::Pending),
-            ActionEnd::WokenByFallback => return plain(Reason::WokenByFallback),
-            ActionEnd::WrongContext => return plain(Reason::WrongContext),
-            ActionEnd::GaveUp => return plain(Reason::WrongAnswer),
+            ActionEnd::Pending => return reject(Reason::Pending),
+            ActionEnd::WokenByFallback => return reject(Reason::WokenByFallback),
+            ActionEnd::WrongContext => return reject(Reason::WrongContext),
+            ActionEnd::GaveUp => return reject(Reason::WrongAnswer),
             // The CPU should have taken part, but the lead gave up on it first.
-            ActionEnd::NotRun => return plain(Reason::Lost),
+            ActionEnd::NotRun => return reject(Reason::Lost),
             ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
             }
         }
         let is_timed = self.end.has_returned() && self.action != Action::Expire;
         if is_timed && (self.before.is_none() || self.returned_at.is_none()) {
-            return plain(Reason::CounterErratum);
+            return reject(Reason::CounterErratum);
         }
         // Only PSCI_VERSION returns a number.
         let is_number = self.capture_sequence() == Some(CaptureSequence::Call);
@@ -160,27 +160,29 @@ impl Outcome {
         }
         if let Some(powerdown) = self.action.sleep_is_powerdown() {
             let simply_returned = powerdown && self.end == ActionEnd::Returned;
-            let is_early = self.due.is_some_and(|due| self.awake() < Some(due));
+            let is_early = self
+                .due
+                .is_some_and(|due_ticks| self.awake() < Some(due_ticks));
             if simply_returned && (pmf || is_early) {
-                return plain(Reason::Abandoned);
+                return reject(Reason::Abandoned);
             }
             if is_early {
-                return plain(Reason::EarlyWake);
+                return reject(Reason::EarlyWake);
             }
         }
         if self.lateness() > 0 {
-            return plain(Reason::LateReturn);
+            return reject(Reason::LateReturn);
         }
         let needs_entry = self.action.is_timed_off() || self.action == Action::Interrupt;
         if needs_entry && self.entered.is_none() {
-            return plain(Reason::CounterErratum);
+            return reject(Reason::CounterErratum);
         }
         if pmf { self.judge_stamps() } else { Ok(()) }
     }
 
     /// Checks that the timestamps belong to this call and that none of them is too early.
     fn judge_stamps(&self) -> Result<(), Rejection> {
-        let plain = |reason| Err(Rejection::plain(reason));
+        let reject = |reason| Err(Rejection::plain(reason));
         if let Some(error) = self.stamps_error {
             return Err(Rejection {
                 reason: Reason::PmfRead,
@@ -189,7 +191,7 @@ impl Outcome {
         }
         if let Some(sequence) = self.capture_sequence() {
             let (Some(before), Some(after)) = (self.before, self.returned_at) else {
-                return plain(Reason::CounterErratum);
+                return reject(Reason::CounterErratum);
             };
             sequence.check(&self.stamps, before, after)?;
         }
@@ -197,12 +199,12 @@ impl Outcome {
             return Ok(());
         };
         if self.action.sleeps() && self.stamps.at(Stamp::ExitHwLowPwr) < due.number() {
-            return plain(Reason::EarlyWake);
+            return reject(Reason::EarlyWake);
         }
         // The lead was active again before CPU_OFF was complete.
         let turned_off = self.action == Action::ReadBack && Some(due) > self.start;
         if turned_off && self.stamps.at(Stamp::EnterHwLowPwr) >= due.number() {
-            return plain(Reason::Overlap);
+            return reject(Reason::Overlap);
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ pub enum Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
     /// The phase in which the CPU was lost.
-    #[serde(rename = "step")]
+    #[serde(alias = "step")]
     pub phase: RoundPhase,
     /// The cause.
     pub cause: Cause,
@@ -81,7 +81,8 @@ words! {
         /// The CPU woke up before its wake-up was due.
         EarlyWake = "early-wake",
         /// The SGI, timer or timer frame did not wake the CPU; something else did later.
-        WokenByFallback = "not-rung",
+        #[serde(alias = "not-rung")]
+        WokenByFallback = "woken-by-fallback",
         /// The CPU came back with the wrong context ID: the firmware mixes up its callers.
         WrongContext = "wrong-context",
         /// The counter erratum corrupted both reads before the call, or both after it.
@@ -121,6 +122,38 @@ impl Reason {
             Self::PmfRead | Self::Stale | Self::Future | Self::Disorder | Self::CounterStopped
         )
     }
+
+    /// Returns the wait that may have been too short, and that later attempts therefore lengthen;
+    /// None if a longer wait would not help.
+    pub const fn short_wait(self) -> Option<ShortWait> {
+        match self {
+            Self::Pending | Self::Abandoned | Self::Overlap | Self::EarlyWake | Self::Stale => {
+                Some(ShortWait::Sleep)
+            }
+            Self::LateReturn => Some(ShortWait::Quiet),
+            Self::Refused
+            | Self::WokenByFallback
+            | Self::WrongContext
+            | Self::CounterErratum
+            | Self::PmfRead
+            | Self::Future
+            | Self::Disorder
+            | Self::CounterStopped
+            | Self::Companion
+            | Self::Lost
+            | Self::WrongAnswer
+            | Self::Overrun => None,
+        }
+    }
+}
+
+/// The wait in a round that was too short for an attempt to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShortWait {
+    /// The time from the start to the first wake-up: a CPU was not down when its wake-up came.
+    Sleep,
+    /// The time after the wake-up in which no other CPU is active: a CPU was not back in time.
+    Quiet,
 }
 
 /// The number of [`Reason`]s.
@@ -177,8 +210,22 @@ impl fmt::Display for Rejection {
 #[cfg(test)]
 mod tests {
     use std::string::ToString as _;
+    use std::vec::Vec;
 
     use super::*;
+
+    #[test]
+    fn each_reason_is_documented() {
+        let docs = include_str!("../../../../docs/reliability.md");
+        let rows: Vec<&str> = docs
+            .lines()
+            .skip_while(|line| *line != "## Attempts that are not counted")
+            .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+            .map(|(key, _)| key)
+            .take(REASONS)
+            .collect();
+        assert_eq!(rows, Reason::ALL.map(Reason::key));
+    }
 
     #[test]
     fn loss_is_displayed_by_phase_and_cause() {

@@ -331,7 +331,9 @@ impl Window {
 
     /// Returns the CPU's load during the measurement.
     pub fn load_of(&self, cpu: CpuIndex) -> Load {
-        if self.timers == Who::Only(cpu) || self.loaded_cpu.is_some_and(|loaded| loaded != cpu) {
+        if self.timers == Who::Only(cpu)
+            || self.loaded_cpu.is_some_and(|loaded_cpu| loaded_cpu != cpu)
+        {
             Load::Idle
         } else {
             self.load
@@ -381,8 +383,10 @@ mod tests {
             cluster,
             ..Cpu::default()
         });
-        let part = |round: &Round, cpu: usize, lost: usize| {
-            round.part(&cpus, CpuIndex::new(cpu), &|other| other.index() != lost)
+        let part = |round: &Round, cpu: usize, lost_index: usize| {
+            round.part(&cpus, CpuIndex::new(cpu), &|other| {
+                other.index() != lost_index
+            })
         };
         // The helper's cluster stays up, and so do all levels above it.
         let waker = Waker::Helper(1.into());

@@ -200,11 +200,12 @@ mod tests {
         ] {
             assert_eq!(fit(&mut points.iter().copied()), expected, "{points:?}");
         }
-        assert_eq!(fit(&mut (0..513).map(|x| (x % 512, x))), None);
+        assert_eq!(fit(&mut (0..513).map(|index| (index % 512, index))), None);
         // The sums are largest with half of the points in one corner and half in the opposite
         // corner.
         let (most_x, most_y) = (FittedLine::POINTS_MAX - 1, u64::from(u32::MAX));
-        let mut corners = (0..FittedLine::POINTS_MAX).map(|i| (i % 2 * most_x, i % 2 * most_y));
+        let mut corners =
+            (0..FittedLine::POINTS_MAX).map(|index| (index % 2 * most_x, index % 2 * most_y));
         assert_eq!(fit(&mut corners), Some((512, 8_405_024, 100)));
     }
 }

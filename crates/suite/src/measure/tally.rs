@@ -154,13 +154,14 @@ impl Tally {
         let mut missed = 0;
         if to_handler >= period {
             let left = expiries.saturating_sub(account.expiries);
-            missed = u32::try_from(to_handler / period).map_or(left, |missed| missed.min(left));
+            missed = u32::try_from(to_handler / period)
+                .map_or(left, |missed_count| missed_count.min(left));
         }
         account.overruns += missed;
         account.expiries += missed;
         self.due += period * u64::from(1 + missed);
         let threshold = self.schedule.threshold;
-        if threshold.is_some_and(|most| to_handler > most) {
+        if threshold.is_some_and(|most_ticks| to_handler > most_ticks) {
             self.exceeded = Some(to_handler);
             return None;
         }

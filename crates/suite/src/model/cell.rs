@@ -19,15 +19,15 @@ use crate::plan::{ActiveCpus, Variant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellStep {
     /// The CPUs on which the step was measured.
-    #[serde(rename = "how")]
+    #[serde(alias = "how")]
     pub cpus: ActiveCpus,
     /// What the step does.
     pub variant: Variant,
     /// The value of the varied quantity, in the unit of the scenario's axis.
-    #[serde(rename = "x", default, skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "x", default, skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
     /// The number of operations in a sample, at least 1.
-    #[serde(rename = "per")]
+    #[serde(alias = "per")]
     pub operations: u32,
 }
 

@@ -175,7 +175,7 @@ pub struct Check {
     /// How the function was called.
     pub probe: Probe,
     /// An affinity level, a `power_state`, or a pause in microseconds.
-    #[serde(rename = "x", default, skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "x", default, skip_serializing_if = "Option::is_none")]
     pub value: Option<u32>,
     /// The CPUs that were checked. Empty if the check is not tied to a particular CPU.
     #[serde(default, skip_serializing_if = "CpuSet::is_empty")]

@@ -24,7 +24,7 @@ pub enum Failure {
     TooFewSamples {
         cpu: CpuIndex,
         valid: u32,
-        #[serde(rename = "asked")]
+        #[serde(alias = "asked")]
         requested: u32,
     },
     StateRefused {

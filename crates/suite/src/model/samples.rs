@@ -11,7 +11,7 @@ use crate::measure::{INSTANTS, Instants};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The index among the CPU's samples at this step.
-    #[serde(rename = "place")]
+    #[serde(alias = "place")]
     pub index: u32,
     /// The instants.
     pub instants: Instants,
@@ -135,15 +135,18 @@ mod tests {
     #[test]
     fn samples_of_any_size_are_read_back() {
         let ticks = [0, -1, 1, 63, 64, -64, -65, i64::MAX, i64::MIN, 1 << 31];
-        let sample = |nth: u64| {
-            let base = u64::MAX >> (nth % 65).min(63);
+        let sample = |sample_number: u64| {
+            let base = u64::MAX >> (sample_number % 65).min(63);
             let mut instants = Instants::new(base);
             for (bit, instant) in Instant::ALL.into_iter().enumerate() {
-                if nth >> bit & 1 == 0 {
-                    instants.set(instant, ticks[(nth as usize + 3 * bit) % ticks.len()]);
+                if sample_number >> bit & 1 == 0 {
+                    instants.set(
+                        instant,
+                        ticks[(sample_number as usize + 3 * bit) % ticks.len()],
+                    );
                 }
             }
-            let index = (u64::from(u32::MAX) >> (nth % 32)) as u32;
+            let index = (u64::from(u32::MAX) >> (sample_number % 32)) as u32;
             Sample { index, instants }
         };
         let mut expected: Vec<Sample> = (0..1000).map(sample).collect();

@@ -63,7 +63,7 @@ pub struct Conditions {
     /// The interrupt that woke the CPUs.
     pub wake_source: WakeSource,
     /// The number of samples requested for each cell.
-    #[serde(rename = "asked")]
+    #[serde(alias = "asked")]
     pub requested_samples: u32,
     /// The number of parallel rounds or, in other scenarios, of attempts across all CPUs.
     pub attempts: u32,

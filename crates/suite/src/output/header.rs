@@ -213,10 +213,15 @@ pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let Some(hz) = run.facts.map(|facts| facts.own.frequency) else {
         return Ok(());
     };
-    let differing = |identity: Identity| (identity.frequency != hz).then_some(identity.frequency);
-    write_differing(out, run, "Warning: ", &differing, &|other, cpu| {
-        format!("CNTFRQ_EL0 is {other} Hz on CPU {cpu}, but {hz} Hz on the lead")
-    })
+    let differing_frequency =
+        |identity: Identity| (identity.frequency != hz).then_some(identity.frequency);
+    write_differing(
+        out,
+        run,
+        "Warning: ",
+        &differing_frequency,
+        &|other, cpu| format!("CNTFRQ_EL0 is {other} Hz on CPU {cpu}, but {hz} Hz on the lead"),
+    )
 }
 
 /// Prints a CPU's clock if it differs from the lead's by more than the measurement error, as on

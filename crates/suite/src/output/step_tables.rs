@@ -23,8 +23,8 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     }
     for metric in Metric::ALL {
         for active in ActiveCpus::ALL {
-            let is_in_table = |of_cell: &CellSeries<'_>| {
-                of_cell.series.metric == metric && of_cell.cell.step.cpus == active
+            let is_in_table = |cell_series: &CellSeries<'_>| {
+                cell_series.series.metric == metric && cell_series.cell.step.cpus == active
             };
             let rows: Vec<_> = scenario.all_series().filter(is_in_table).collect();
             write_one(out, run, scenario, &rows)?;

@@ -129,7 +129,9 @@ impl ClosingSummary {
         for (index, cell) in cells.iter().enumerate() {
             let is_same = |other: &&Cell| other.skipped == cell.skipped;
             if let Some(skip) = cell.skipped
-                && !cells[..index].iter().any(|earlier| is_same(&earlier))
+                && !cells[..index]
+                    .iter()
+                    .any(|earlier_cell| is_same(&earlier_cell))
             {
                 let cpus = cells.iter().filter(is_same).map(|cell| cell.cpu);
                 self.push(scenario, Part::Cpus(cpus.collect()), skip);
@@ -205,7 +207,7 @@ impl ClosingSummary {
         let units = || rows().filter_map(|row| Some(row.figures?.scale.name()));
         let unit = units()
             .next()
-            .filter(|first| units().all(|unit| unit == *first));
+            .filter(|first_unit| units().all(|unit| unit == *first_unit));
         let title = "Summary: the first figure of each scenario";
         let mut table = Table::titled(match unit {
             Some(unit) => format!("{title} ({unit})"),
@@ -323,16 +325,16 @@ fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
         group
             .iter()
             .flat_map(Scenario::all_series)
-            .filter(|of_cell| of_cell.series.summary.n > 0)
+            .filter(|cell_series| cell_series.series.summary.n > 0)
     };
-    let masked = measured().find(|of_cell| of_cell.series.metric == Metric::Masked);
+    let masked = measured().find(|cell_series| cell_series.series.metric == Metric::Masked);
     let first = masked
-        .or_else(|| measured().find(|of_cell| !of_cell.cell.step.variant.is_baseline()))
+        .or_else(|| measured().find(|cell_series| !cell_series.cell.step.variant.is_baseline()))
         .or_else(|| measured().next())?;
-    let key = |of_cell: &CellSeries<'_>| (of_cell.series.metric, of_cell.cell.step);
+    let key = |cell_series: &CellSeries<'_>| (cell_series.series.metric, cell_series.cell.step);
     let figures = measured()
-        .filter(|of_cell| key(of_cell) == key(&first))
-        .map(|of_cell| (of_cell.series.summary.median, of_cell.cell.cpu))
+        .filter(|cell_series| key(cell_series) == key(&first))
+        .map(|cell_series| (cell_series.series.summary.median, cell_series.cell.cpu))
         .collect();
     let scale = FigureScale::of_series(run.clock(), first);
     in_short(first.series.metric, scale, figures)

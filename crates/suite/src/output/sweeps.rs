@@ -10,8 +10,7 @@ use core::fmt::{self, Write};
 use crate::findings::words;
 use crate::measure::Metric;
 use crate::model::{Run, Scenario};
-use crate::plan::NotCounted;
-use crate::plan::{Axis, Variant};
+use crate::plan::{Axis, NotCounted, Variant};
 use hardware::text::join::join;
 use hardware::text::prose::paragraph;
 
@@ -27,7 +26,7 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
             ("States", conditions.states_left_out),
             ("OS-initiated mode", conditions.mode_left_out),
         ] {
-            sentences.extend(why.map(|why| format!("{what} left out: {why}.")));
+            sentences.extend(why.map(|reason| format!("{what} left out: {reason}.")));
         }
     }
     if sentences.is_empty() {
@@ -80,11 +79,13 @@ fn longest_medians(run: &Run, scenario: &Scenario, variant: Variant, metric: Met
         })
         .collect();
     // The cells of a step are adjacent.
-    let steps = medians.chunk_by(|(a, _), (b, _)| a == b).map(|step| {
-        let value = step[0].0;
-        let longest = step.iter().map(|(_, median)| *median).max();
-        format!("{value}: {}", run.clock().span(longest.unwrap_or(0)))
-    });
+    let steps = medians
+        .chunk_by(|(one, _), (other, _)| one == other)
+        .map(|step| {
+            let value = step[0].0;
+            let longest = step.iter().map(|(_, median)| *median).max();
+            format!("{value}: {}", run.clock().span(longest.unwrap_or(0)))
+        });
     join(steps, ", ")
 }
 

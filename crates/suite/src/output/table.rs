@@ -174,7 +174,9 @@ impl Table {
     pub fn finished(mut self) -> Option<Self> {
         for index in (0..self.columns.len()).rev() {
             let absent = self.columns[index].absent;
-            if absent.is_some_and(|absent| self.rows.iter().all(|row| row[index] == absent)) {
+            if absent
+                .is_some_and(|absent_text| self.rows.iter().all(|row| row[index] == absent_text))
+            {
                 self.columns.remove(index);
                 for row in &mut self.rows {
                     row.remove(index);
@@ -224,7 +226,7 @@ impl Table {
     /// Returns the columns of each part of the table. A table without row names has only one part.
     fn parts(&self, style: &TableStyle, widths: &[usize]) -> Vec<Vec<usize>> {
         let (names, mut rest): (Vec<usize>, Vec<usize>) =
-            (0..widths.len()).partition(|column| self.columns[*column].is_name);
+            (0..widths.len()).partition(|column_index| self.columns[*column_index].is_name);
         let limit = match style.width {
             Some(width) if !names.is_empty() => width,
             _ => return vec![(0..widths.len()).collect()],
@@ -234,7 +236,7 @@ impl Table {
             let entries: usize = names
                 .iter()
                 .chain(columns)
-                .map(|column| widths[*column] + between)
+                .map(|column_index| widths[*column_index] + between)
                 .sum();
             style.indent + first + entries - between + last
         };
@@ -261,11 +263,11 @@ impl Part<'_> {
     fn write(&self, out: &mut dyn Write) -> fmt::Result {
         let [above, below_headings, between, below] = self.style.rules;
         self.rule(out, above)?;
-        self.entries(out, &|column| &self.table.columns[column].name)?;
+        self.entries(out, &|column_index| &self.table.columns[column_index].name)?;
         self.rule(out, below_headings)?;
         for (index, row) in self.table.rows.iter().enumerate() {
             self.rule(out, between.filter(|_| index > 0))?;
-            self.entries(out, &|column| &row[column])?;
+            self.entries(out, &|column_index| &row[column_index])?;
         }
         self.rule(out, below)?;
         out.write_char('\n')

@@ -145,7 +145,7 @@ arguments! {
         "Offsets at which an interrupt first falls due within a call.";
     Repeats "repeats", repeats: Number<1, 3> = 1,
         "Suspends at each offset.";
-    Neighbors "beside", neighbors: List<ActiveCpus> = WordSet::at(&[ActiveCpus::Alone as u8]),
+    Neighbors "neighbors", neighbors: List<ActiveCpus> = WordSet::at(&[ActiveCpus::Alone as u8]),
         "The CPUs that suspend at the same time in `wake_race`, with a separate map for each value; \
          see [wake race](wake-race.md).";
 }

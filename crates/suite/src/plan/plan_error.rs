@@ -37,7 +37,7 @@ fn edit_distance(key: &str, word: &str) -> Option<u8> {
     if key.len() > LENGTH_MAX || word.len() >= COLUMNS {
         return None;
     }
-    let letter = |text: &str, nth: usize| text.as_bytes()[nth - 1].to_ascii_lowercase();
+    let letter = |text: &str, position: usize| text.as_bytes()[position - 1].to_ascii_lowercase();
     // Each entry is the distance between the first letters of the key and the word.
     let mut distances = [[0u8; COLUMNS]; LENGTH_MAX + 1];
     for row in 0..=key.len() {

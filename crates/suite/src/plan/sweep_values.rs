@@ -62,7 +62,9 @@ impl SweepValues {
         let all_fit = text.split(',').all(|word| {
             let (first, last) = word.split_once('-').unwrap_or((word, word));
             let range = item(first).zip(item(last));
-            range.is_some_and(|(first, last)| first <= last && values.add_range(first, last, next))
+            range.is_some_and(|(first_value, last_value)| {
+                first_value <= last_value && values.add_range(first_value, last_value, next)
+            })
         });
         all_fit.then_some(values)
     }

@@ -149,8 +149,8 @@ const FOLLOWED: &[(&str, &str)] = &[
         "stress=smc,suspend timers=far,near",
         r#""stress":"smc,suspend","footprint":"4M","timers":"near,far""#,
     ),
-    ("beside=all,alone", r#""beside":"alone,all""#),
-    ("beside=near", r#""beside":"near""#),
+    ("neighbors=all,alone", r#""neighbors":"alone,all""#),
+    ("neighbors=near", r#""neighbors":"near""#),
     ("cpu-on-after=0", r#""cpu-on-after":0"#),
     ("cpu-on-after=1000000", r#""cpu-on-after":1000000"#),
     (
@@ -309,7 +309,7 @@ const MESSAGES: &[(&str, &str)] = &[
         "word 1 \"a=b\": unknown key; valid keys are iterations warmup only method wake end \
          deepest core samples records loops batch duration period stress footprint timers \
          threshold dirty contend cpu-on-after fitness calls offsets repeats \
-         beside",
+         neighbors",
     ),
     (
         "calls=84000000",
@@ -321,8 +321,8 @@ const MESSAGES: &[(&str, &str)] = &[
         "word 1 \"offsets=65\": offsets takes a number from 2 to 64",
     ),
     (
-        "beside=cpu1",
-        "word 1 \"beside=cpu1\": beside takes one or more of these, separated by commas: alone all near far",
+        "neighbors=cpu1",
+        "word 1 \"neighbors=cpu1\": neighbors takes one or more of these, separated by commas: alone all near far",
     ),
     (
         "end=halt",
@@ -372,7 +372,7 @@ fn every_argument_is_documented() {
     let start = text.find("| argument |").expect("the table");
     let length = text[start..]
         .find("\n\n")
-        .map_or(text.len() - start, |at| at + 1);
+        .map_or(text.len() - start, |index| index + 1);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         let updated = [&text[..start], &table, &text[start + length..]].concat();
         std::fs::write(file, updated).expect("the documentation can be written");

@@ -50,7 +50,9 @@ impl<T: Word> WordSet<T> {
 
     /// Returns the bit for a value.
     fn bit(value: T) -> u8 {
-        let index = T::VALUES.iter().position(|known| *known == value);
+        let index = T::VALUES
+            .iter()
+            .position(|known_value| *known_value == value);
         1 << index.expect("every value is in the list")
     }
 

@@ -35,7 +35,8 @@ struct RecordCounts {
 impl RecordCounts {
     /// Returns the number of lost records; at least one if the scenario's own record is lost.
     fn lost(self) -> u32 {
-        self.sent.map_or(1, |sent| sent.saturating_sub(self.added))
+        self.sent
+            .map_or(1, |sent_count| sent_count.saturating_sub(self.added))
     }
 }
 

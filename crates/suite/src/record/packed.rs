@@ -90,11 +90,11 @@ pub(super) fn serialize<S: Serializer>(
     let counts = cell.counts.as_ref();
     let rejected = counts.map_or_else(Vec::new, |counts| counts.rejected.clone());
     let first = counts.and_then(|counts| counts.first);
-    let packed = |metric| match cell.series_of(metric) {
+    let packed_metric = |metric| match cell.series_of(metric) {
         Some(series) => packed_series(series, cell.valid()),
         None => Some(Numbers::new()),
     };
-    let mut lists: ArrayVec<_, METRICS> = Metric::ALL.into_iter().map(packed).collect();
+    let mut lists: ArrayVec<_, METRICS> = Metric::ALL.into_iter().map(packed_metric).collect();
     trim(&mut lists, |_| Some(Numbers::new()));
     let CellStep {
         cpus,
@@ -115,8 +115,10 @@ pub(super) fn serialize<S: Serializer>(
         power_state: cell.power_state,
         rose: cell
             .reached
-            .filter(|reached| (reached.state, reached.times) != (Some(reached.due), 1))
-            .map(|reached| (reached.state, reached.times)),
+            .filter(|reached_state| {
+                (reached_state.state, reached_state.times) != (Some(reached_state.due), 1)
+            })
+            .map(|reached_state| (reached_state.state, reached_state.times)),
         lost: cell.lost,
     };
     Packed(
@@ -125,8 +127,13 @@ pub(super) fn serialize<S: Serializer>(
         counts.map(|counts| counts.valid),
         lists,
         cell.shown.map_or_else(Numbers::new, packed_instants),
-        cell.reached
-            .map(|reached| (reached.due, reached.residency_us, reached.most_us)),
+        cell.reached.map(|reached_state| {
+            (
+                reached_state.due,
+                reached_state.residency_us,
+                reached_state.most_us,
+            )
+        }),
         named,
     )
     .serialize(to)
@@ -170,8 +177,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         }),
         lost: named.lost,
         series,
-        counts: n.map(|valid| Counts {
-            valid,
+        counts: n.map(|valid_count| Counts {
+            valid: valid_count,
             first: named.first.or(usual_first(&named.rejected)),
             rejected: named.rejected,
         }),
@@ -220,14 +227,14 @@ fn packed_series(series: &Series, valid: u32) -> Option<Numbers<SERIES>> {
     if summary.n == 0 && series.cold.is_none() {
         return None;
     }
-    let from_median = |ticks: u64| Some(ticks.wrapping_sub(summary.median).cast_signed());
+    let distance = |ticks: u64| Some(ticks.wrapping_sub(summary.median).cast_signed());
     let mut list = Numbers::from([
         Some(summary.median.cast_signed()),
         Some(summary.median.wrapping_sub(summary.min).cast_signed()),
-        from_median(summary.max),
-        series.cold.and_then(from_median),
+        distance(summary.max),
+        series.cold.and_then(distance),
         Some(summary.mad.cast_signed()),
-        summary.p99.and_then(from_median),
+        summary.p99.and_then(distance),
         Some(i64::from(summary.n) - i64::from(valid)),
     ]);
     trim(&mut list, usual_of_series);
@@ -239,24 +246,24 @@ fn unpacked_series(metric: Metric, list: Option<&[Option<i64>]>, valid: u32) -> 
     let Some(list) = list else {
         return Series::new(metric);
     };
-    let at = |index: usize| {
+    let value_at = |index: usize| {
         list.get(index)
             .copied()
             .unwrap_or_else(|| usual_of_series(index))
     };
-    let number = |index| at(index).unwrap_or(0).cast_unsigned();
+    let number = |index| value_at(index).unwrap_or(0).cast_unsigned();
     let median = number(0);
-    let from_median = |index| at(index).map(|ticks| median.wrapping_add_signed(ticks));
+    let ticks_at = |index| value_at(index).map(|ticks| median.wrapping_add_signed(ticks));
     Series {
         summary: Summary {
             n: (number(6) as u32).wrapping_add(valid),
             min: median.wrapping_sub(number(1)),
             median,
-            p99: from_median(5),
+            p99: ticks_at(5),
             max: median.wrapping_add(number(2)),
             mad: number(4),
         },
-        cold: from_median(3),
+        cold: ticks_at(3),
         ..Series::new(metric)
     }
 }

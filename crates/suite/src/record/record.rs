@@ -93,12 +93,12 @@ mod cpu_list {
     struct PackedCpu(#[serde(with = "hex::option")] Option<Mpidr>, u16, u16, u16);
 
     pub(super) fn serialize<S: Serializer>(cpus: &[Cpu], to: S) -> Result<S::Ok, S::Error> {
-        let packed = |cpu: &Cpu| PackedCpu(cpu.mpidr, cpu.cluster, cpu.core, cpu.thread);
-        to.collect_seq(cpus.iter().map(packed))
+        let pack_cpu = |cpu: &Cpu| PackedCpu(cpu.mpidr, cpu.cluster, cpu.core, cpu.thread);
+        to.collect_seq(cpus.iter().map(pack_cpu))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Cpu>, D::Error> {
-        let unpacked = |PackedCpu(mpidr, cluster, core, thread)| Cpu {
+        let unpack_cpu = |PackedCpu(mpidr, cluster, core, thread)| Cpu {
             mpidr,
             cluster,
             core,
@@ -106,6 +106,6 @@ mod cpu_list {
             identity: None,
         };
         let list = Vec::deserialize(from)?;
-        Ok(list.into_iter().map(unpacked).collect())
+        Ok(list.into_iter().map(unpack_cpu).collect())
     }
 }

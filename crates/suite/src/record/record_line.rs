@@ -72,7 +72,7 @@ pub fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     core::iter::from_fn(move || {
         let from = rest.get(find_mark(rest)?..)?;
         let next = find_mark(&from[MARK.len()..]);
-        let end = next.map_or(from.len(), |next| next + MARK.len());
+        let end = next.map_or(from.len(), |next_mark| next_mark + MARK.len());
         let (piece, after) = from.split_at(end);
         rest = after;
         Some(piece)

@@ -98,7 +98,7 @@ fn scenario_counts_its_lost_records() {
     let mut ends = (1..)
         .zip(&parts)
         .filter(|(_, record)| matches!(record, Record::Scenario(..)))
-        .map(|(end, _)| end);
+        .map(|(record_end, _)| record_end);
     let [first, second] = [(); 2].map(|()| ends.next().expect("two scenarios"));
     for (from, to, lost) in [
         (0, 0, [0, 0]),

@@ -44,25 +44,25 @@ impl Writer {
     /// Writes everything known before the first scenario. The lead is the only CPU whose identity
     /// is included.
     pub fn machine(&mut self, out: &mut dyn Write, run: &Run) -> fmt::Result {
-        self.block(out, &|to, out| {
+        self.block(out, &|writer, out| {
             if let Some(head) = &run.head {
-                to.head(out, head.clone())?;
+                writer.head(out, head.clone())?;
             }
             if let Some(facts) = run.facts {
-                to.write(out, Record::Facts(facts))?;
+                writer.write(out, Record::Facts(facts))?;
             }
             if let Some(plan) = run.plan {
-                to.plan(out, plan)?;
+                writer.plan(out, plan)?;
             }
             let firsts = run.cpu_indices().step_by(CPUS);
             for (first, cpus) in firsts.zip(run.cpus.chunks(CPUS)) {
-                to.write(out, Record::Cpus(first, cpus.to_vec()))?;
+                writer.write(out, Record::Cpus(first, cpus.to_vec()))?;
             }
             for state in &run.left_out {
-                to.write(out, Record::LeftOut(state.clone()))?;
+                writer.write(out, Record::LeftOut(state.clone()))?;
             }
             match run.facts {
-                Some(facts) => to.identity(out, &[(facts.lead, facts.own)]),
+                Some(facts) => writer.identity(out, &[(facts.lead, facts.own)]),
                 None => Ok(()),
             }
         })
@@ -70,35 +70,36 @@ impl Writer {
 
     /// Writes the facts again after trials have changed them. Readers use the last version.
     pub fn facts(&mut self, out: &mut dyn Write, facts: Facts) -> fmt::Result {
-        self.block(out, &|to, out| to.write(out, Record::Facts(facts)))
+        self.block(out, &|writer, out| writer.write(out, Record::Facts(facts)))
     }
 
     /// Writes a scenario, with all its helper placements.
     pub fn scenario(&mut self, out: &mut dyn Write, group: &[Scenario]) -> fmt::Result {
-        self.block(out, &|to, out| {
+        self.block(out, &|writer, out| {
             group
                 .iter()
-                .try_for_each(|scenario| to.scenario_records(out, scenario))
+                .try_for_each(|scenario| writer.scenario_records(out, scenario))
         })
     }
 
     /// Sets the number of records in the end record, and writes that record after the CPUs'
     /// identities.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
-        self.block(out, &|to, out| {
+        self.block(out, &|writer, out| {
             let known: Vec<(CpuIndex, Identity)> = run
                 .cpu_indices()
                 .zip(&run.cpus)
                 .filter_map(|(index, cpu)| Some((index, cpu.identity?)))
                 .collect();
-            let is_same = |a: &(_, _), b: &(_, _)| without_clock(a.1) == without_clock(b.1);
+            let is_same =
+                |one: &(_, _), other: &(_, _)| without_clock(one.1) == without_clock(other.1);
             for same in known.chunk_by(is_same) {
                 for cpus in same.chunks(CPUS) {
-                    to.identity(out, cpus)?;
+                    writer.identity(out, cpus)?;
                 }
             }
-            let records = to.seq + 1;
-            to.write(out, Record::End(End { records, ..end }))
+            let records = writer.seq + 1;
+            writer.write(out, Record::End(End { records, ..end }))
         })
     }
 
@@ -117,7 +118,7 @@ impl Writer {
         let keys: Vec<Key> = plan.known().map(|(key, _)| key).collect();
         let Some((middle, true)) = keys
             .get(keys.len() / 2)
-            .map(|middle| (*middle, !self.fits(&Record::Plan(plan))))
+            .map(|middle_key| (*middle_key, !self.fits(&Record::Plan(plan))))
         else {
             return self.write(out, Record::Plan(plan));
         };

@@ -9,9 +9,7 @@ use crate::bench::states::UsableState;
 use crate::bench::steps::{self, Steps};
 use crate::measure::{Action, Metric, Preparation, SingleCall};
 use crate::model::{Run, Scenario, Skip};
-use crate::plan::{ActiveCpus, Axis, Variant};
-
-use crate::plan::UsedStates;
+use crate::plan::{ActiveCpus, Axis, UsedStates, Variant};
 
 use super::descriptor::{ColdVariants, Descriptor, requested};
 

@@ -20,10 +20,7 @@ use crate::bench::cell_state::COLUMNS;
 use crate::bench::memory::{bench_bytes, cells_bytes};
 use crate::measure::{Action, Metric, Round, Who};
 use crate::model::{CellStep, Failure, Scenario, Skip, Status};
-use crate::plan::Work;
-use crate::plan::{ActiveCpus, Key, RunSize, Variant};
-
-use crate::plan::{Group, NotCounted};
+use crate::plan::{ActiveCpus, Group, Key, NotCounted, RunSize, Variant, Work};
 
 use super::descriptor::{Descriptor, requested};
 

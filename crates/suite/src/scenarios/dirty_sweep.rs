@@ -5,9 +5,7 @@ use crate::bench::bench::StepRounds;
 use crate::bench::steps::{self, CORE, DEEPEST, Steps};
 use crate::measure::Action;
 use crate::model::Skip;
-use crate::plan::{ActiveCpus, Axis, Key, Variant, sweep_values};
-
-use crate::plan::UsedStates;
+use crate::plan::{ActiveCpus, Axis, Key, UsedStates, Variant, sweep_values};
 
 use super::descriptor::{Descriptor, ROUNDS};
 

@@ -19,11 +19,9 @@ use crate::bench::Request;
 use crate::bench::memory::{CHECK_PRINTING, PRINTING, list};
 use crate::measure::Outcome;
 use crate::model::{Check, Failure, Scenario, ScenarioKey, Status};
-use crate::plan::Work;
-use crate::plan::{CheckedCalls, Key, RunSize};
+use crate::plan::{CheckedCalls, Group, Key, NotCounted, RunSize, Work};
 
 use self::checks::Fitness;
-use crate::plan::{Group, NotCounted};
 
 use super::descriptor::Descriptor;
 

@@ -5,11 +5,9 @@ use crate::bench::bench::StepRounds;
 use crate::bench::steps::{self, Steps};
 use crate::measure::{Action, Who};
 use crate::model::{Failure, Skip};
-use crate::plan::{ActiveCpus, Axis, Variant};
+use crate::plan::{ActiveCpus, Axis, UsedStates, Variant};
 use hardware::spec::psci::ReturnCode;
 use smccc::psci::{PSCI_SET_SUSPEND_MODE, SuspendMode};
-
-use crate::plan::UsedStates;
 
 use super::descriptor::Descriptor;
 

@@ -18,15 +18,12 @@ use crate::measure::{
     Who,
 };
 use crate::model::{Cell, CellStep, Run, Scenario, Series, Skip};
-use crate::plan::Work;
-use crate::plan::{ActiveCpus, Axis, Key, Variant};
+use crate::plan::{ActiveCpus, Axis, Key, UsedStates, Variant, Work};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::ticks_between;
 use smccc::psci::{
     PSCI_AFFINITY_INFO_64, PSCI_CPU_ON_64, PSCI_CPU_SUSPEND_64, PSCI_STAT_COUNT_64, PSCI_VERSION,
 };
-
-use crate::plan::UsedStates;
 
 use super::descriptor::{Descriptor, requested};
 
@@ -169,9 +166,9 @@ fn call_on(
         variant: PSCI_VERSION_CALL,
         function: PSCI_VERSION,
     });
-    let first_state = |powerdown| {
+    let first_state = |is_powerdown| {
         let mut states = bench.setting.states.accepted.iter();
-        let first = states.find(|state| state.powerdown == powerdown);
+        let first = states.find(|state| state.powerdown == is_powerdown);
         first.map_or(0, |state| u64::from(state.power_state))
     };
     let mpidr = cpus[cpu.index()].mpidr.map_or(0, |mpidr| mpidr.number());
@@ -369,9 +366,9 @@ impl Masked<'_, '_> {
             series.push(Series::of(*metric, summary));
         }
         state.show_median(false, &mut bench.column);
-        let step = called.map_or(CellStep::of(Variant::BASELINE), |called| CellStep {
-            value: Some(called.function.into()),
-            ..CellStep::of(called.variant)
+        let step = called.map_or(CellStep::of(Variant::BASELINE), |function| CellStep {
+            value: Some(function.function.into()),
+            ..CellStep::of(function.variant)
         });
         bench.push_cell(self.cpu, step, series);
     }
@@ -379,12 +376,12 @@ impl Masked<'_, '_> {
 
 /// Returns the statistics of the same samples, each less `ticks`.
 fn less(summary: Summary, ticks: u64) -> Summary {
-    let less = |figure: u64| figure.saturating_sub(ticks);
+    let less_ticks = |figure: u64| figure.saturating_sub(ticks);
     Summary {
-        min: less(summary.min),
-        median: less(summary.median),
-        p99: summary.p99.map(less),
-        max: less(summary.max),
+        min: less_ticks(summary.min),
+        median: less_ticks(summary.median),
+        p99: summary.p99.map(less_ticks),
+        max: less_ticks(summary.max),
         ..summary
     }
 }

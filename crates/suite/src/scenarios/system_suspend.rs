@@ -5,10 +5,8 @@ use crate::bench::bench::{StepRounds, first_lost};
 use crate::bench::steps::{self, Steps};
 use crate::measure::{Action, Who};
 use crate::model::Skip;
-use crate::plan::{ActiveCpus, Variant};
+use crate::plan::{ActiveCpus, UsedStates, Variant};
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
-
-use crate::plan::UsedStates;
 
 use super::descriptor::Descriptor;
 

@@ -280,7 +280,7 @@ fn series_samples_and_the_first_sample_are_in_the_cell() {
 fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
     // After one trial per CPU, each CPU is measured four times, with the lead last.
     let once = [1, 2, 3, 0].map(only);
-    let warm = once.iter().chain(once.iter().flat_map(|who| [who; 4]));
+    let warm = once.iter().chain(once.iter().flat_map(|cpu| [cpu; 4]));
     for (method, after, turns) in [
         ("tftf", After::Off, once.repeat(5)),
         ("warm", After::Stay, warm.copied().collect()),
@@ -329,16 +329,16 @@ fn retries_end() {
 /// A host under load spoils several attempts in a row.
 #[test]
 fn one_iteration_gets_as_many_retries_as_five() {
-    let spoil = |last: u64| {
+    let spoiled_fake = |last_round: u64| {
         Fake::new(2).with(move |round, cpu, outcome| {
-            if (1..last).contains(&round) && cpu.index() == 1 {
+            if (1..last_round).contains(&round) && cpu.index() == 1 {
                 outcome.stamps.0[0] = 3;
             }
         })
     };
     let plan = "only=cpu_susp_parallel iterations=1 warmup=0";
-    assert_eq!(run(spoil(15), plan).failure(), None);
-    let ran = run(spoil(u64::MAX), plan);
+    assert_eq!(run(spoiled_fake(15), plan).failure(), None);
+    let ran = run(spoiled_fake(u64::MAX), plan);
     assert!(ran.failure().is_some());
     // There is a trial.
     assert!(ran.fake.rounds <= 1 + 1 + 15, "{}", ran.fake.rounds);
@@ -381,9 +381,9 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
 #[test]
 fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
     // The quiet time is 62,500 ticks in the trial, and at least 12,500 ticks in later rounds.
-    let late = |from: u64| {
+    let late_return = |first_round: u64| {
         move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
-            if round >= from && outcome.action.sleeps() {
+            if round >= first_round && outcome.action.sleeps() {
                 outcome.returned_at = shifted(outcome.due, 20_000);
             }
         }
@@ -394,7 +394,7 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
         ("cpu_off_serial", 1),
     ] {
         let args = std::format!("only={scenario} iterations=4 warmup=0");
-        let ran = run(Fake::new(cpus).with(late(2)), &args);
+        let ran = run(Fake::new(cpus).with(late_return(2)), &args);
         let late_returns = u64::from(ran.rejected(Reason::LateReturn));
         assert_eq!(ran.totals.samples, 4 * cpus as u64, "{scenario}");
         assert_eq!(late_returns, cpus as u64, "{scenario}");

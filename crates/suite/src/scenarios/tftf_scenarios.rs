@@ -3,9 +3,7 @@
 use crate::bench::tftf_suite;
 use crate::bench::wake_trials::PLACEMENTS;
 use crate::measure::Metric;
-use crate::plan::{ActiveCpus, StateChoice};
-
-use crate::plan::UsedStates;
+use crate::plan::{ActiveCpus, StateChoice, UsedStates};
 
 use super::descriptor::Descriptor;
 

@@ -19,13 +19,10 @@ use crate::measure::{
 use crate::model::{
     BinCounts, CellStep, Counts, Failure, Run, Scenario, Series, Skip, Status, TimerFault,
 };
-use crate::plan::Work;
-use crate::plan::{ActiveCpus, Key, Load, RunSize, TimerPlan, Variant};
+use crate::plan::{ActiveCpus, Group, Key, Load, NotCounted, RunSize, TimerPlan, Variant, Work};
 use hardware::board::CpuIndex;
 use hardware::spec::psci;
 use hardware::text::prose::paragraph;
-
-use crate::plan::{Group, NotCounted};
 
 use super::descriptor::{Descriptor, requested};
 use super::timer_lines::TimerMeasurement;

@@ -21,14 +21,11 @@ use crate::measure::{
     ActionEnd, After, Metric, Outcome, Race, Reason, Rejection, Round, Summary, Waker, Who,
 };
 use crate::model::{CellStep, Series, Skip, WakeSource};
-use crate::plan::Work;
-use crate::plan::{ActiveCpus, Axis, Key, StateChoice, Variant};
+use crate::plan::{ActiveCpus, Axis, Key, StateChoice, UsedStates, Variant, Work};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::Stamp;
 use smccc::error::SUCCESS;
-
-use crate::plan::UsedStates;
 
 use super::descriptor::Descriptor;
 

@@ -187,7 +187,7 @@ fn sleep(run: &Run) -> u64 {
 
 /// Returns the statistics of twenty samples around `figure`, which is their lower median.
 fn summary_around(figure: u64) -> Summary {
-    let mut values: Vec<u64> = (0..20).map(|i| figure - 9 + i).collect();
+    let mut values: Vec<u64> = (0..20).map(|index| figure - 9 + index).collect();
     values[19] = figure + figure / 4;
     Summary::of(&mut values)
 }

@@ -37,7 +37,7 @@ impl FakeFirmware {
     /// Returns X0.
     pub fn call(&mut self, psci_version: u32, function: u32, arguments: [u64; 3]) -> u64 {
         let [first, second, _] = arguments;
-        let is = |named: Function| function == named.id();
+        let is = |named_function: Function| function == named_function.id();
         let state = self.state(first);
         let right = if is(Function::PsciVersion) {
             psci_version.cast_signed()

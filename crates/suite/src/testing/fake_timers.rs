@@ -28,7 +28,7 @@ impl FakeTimers {
     pub(super) fn new(cpus: usize) -> Self {
         Self {
             tallies: vec![Tally::default(); cpus],
-            lateness: Box::new(|cpu, k| 30 + 100 * cpu.index() as u64 + u64::from(k % 7)),
+            lateness: Box::new(|cpu, round| 30 + 100 * cpu.index() as u64 + u64::from(round % 7)),
             fault: None,
             windows: 0,
         }

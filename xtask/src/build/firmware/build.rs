@@ -10,8 +10,7 @@ use std::{fs, iter, thread};
 
 use anyhow::{Context, Result};
 use host::hex::hex;
-use host::process;
-use host::read_file;
+use host::{process, read_file};
 use sha2::{Digest, Sha256};
 
 use super::compiler_cache;
@@ -48,10 +47,10 @@ impl FirmwareBuild {
 
     /// Adds the contents of all stages to `hash`.
     pub fn add_to(&self, hash: &mut Sha256) -> Result<()> {
-        let at = || self.dir.display().to_string();
+        let location = || self.dir.display().to_string();
         let mut stages = Vec::new();
-        for entry in fs::read_dir(&self.dir).with_context(at)? {
-            let path = entry.with_context(at)?.path();
+        for entry in fs::read_dir(&self.dir).with_context(location)? {
+            let path = entry.with_context(location)?.path();
             stages.extend(Some(path).filter(|path| path.extension() == Some("bin".as_ref())));
         }
         stages.sort();
@@ -95,9 +94,11 @@ fn build_stages(
     let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
     let dir = workspace.state().join("firmware").join(name);
-    sealed_folder(&dir, |partial| {
-        make(workspace, tf_a, platform, &arguments, partial)?;
-        others.map_or(Ok(()), |from| copy_files(from, partial))
+    sealed_folder(&dir, |partial_folder| {
+        make(workspace, tf_a, platform, &arguments, partial_folder)?;
+        others.map_or(Ok(()), |source_path| {
+            copy_files(source_path, partial_folder)
+        })
     })?;
     Ok(dir)
 }

@@ -36,8 +36,8 @@ impl PlainPaths {
 
 /// Returns true if makefiles and the shell leave `path` as it is.
 pub(crate) fn is_plain(path: &Path) -> bool {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+@".contains(byte);
-    path.as_os_str().as_encoded_bytes().iter().all(plain)
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+@".contains(byte);
+    path.as_os_str().as_encoded_bytes().iter().all(is_plain)
 }
 
 #[cfg(test)]

@@ -101,7 +101,9 @@ impl Platform {
         let special = self
             .all_variables()
             .filter(|variable| !usual.contains(variable));
-        special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
+        special.fold(board.to_owned(), |text, argument| {
+            format!("{text}, {argument}")
+        })
     }
 
     /// Returns the name of the folder that TF-A builds in.

@@ -154,7 +154,9 @@ fn needed(given: &[Given], requires: &[String], blobs: &[PackageBlob]) -> Vec<Gi
         requires.iter().any(|option| uuid_of(option) == uuid)
             || blobs.iter().any(|blob| blob.uuid == uuid)
     };
-    let given = given.iter().filter(|given| is_needed(given.uuid));
+    let given = given
+        .iter()
+        .filter(|given_image| is_needed(given_image.uuid));
     given.cloned().collect()
 }
 

@@ -101,7 +101,7 @@ fn uuid(board: &BoardFile, option: &str) -> Uuid {
         package
             .blobs
             .iter()
-            .chain(package.parts.iter().flat_map(|p| &p.blobs))
+            .chain(package.parts.iter().flat_map(|part| &part.blobs))
     });
     let own = blobs.filter(|blob| blob.option.as_deref() == Some(option));
     own.map(|blob| blob.uuid)

@@ -8,12 +8,11 @@ use boards::{BoardFile, BuildNeed, GicVersion, PackageKind, Stock, Version};
 use itertools::Itertools as _;
 
 use super::inputs::GivenFiles;
-use crate::build::checkout;
 use crate::build::firmware::{
     FipBuild, FirmwareVariant, Platform, TREES, Timestamps, overlay, stage_of,
 };
-use crate::build::package;
 use crate::build::tf_a::{MBED_TLS, TfA};
+use crate::build::{checkout, package};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
@@ -137,7 +136,11 @@ fn source(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> R
     if is < OLDEST {
         bail!("this is TF-A {version}; use version {OLDEST} or later with --tf-a");
     }
-    if let Some(oldest) = stock.oldest.as_ref().filter(|oldest| is < oldest.version) {
+    if let Some(oldest) = stock
+        .oldest
+        .as_ref()
+        .filter(|oldest_stock| is < oldest_stock.version)
+    {
         let (needed, because) = (oldest.version, &oldest.because);
         bail!("this is TF-A {version}, and {because}; use version {needed} or later with --tf-a");
     }

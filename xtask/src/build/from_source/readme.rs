@@ -42,7 +42,7 @@ pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<Strin
     let lack = plan
         .lacks_power_down
         .as_ref()
-        .map(|lack| format!("{lack}."));
+        .map(|missing_feature| format!("{missing_feature}."));
     let notes = board.note.iter().chain(&firmware.note).chain(&lack);
     let values = context! {
         title => &board.title,
@@ -61,7 +61,7 @@ pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<Strin
 
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
 }
 

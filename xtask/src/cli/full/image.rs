@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use boards::PackageKind;
 use clap::Args;
-use host::files;
 use host::progress::say;
-use host::read_file;
+use host::{files, read_file};
 
 use super::image_source::{ImageSource, output_path};
 use crate::build::image::{self, FILE_MAX};
@@ -86,7 +85,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
 /// tree and the image tree's source. The user does not choose their names, so existing files are
 /// replaced only if this tool wrote them.
 fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
-    let [tree, source] = ["dtb", "its"].map(|ending| output.with_added_extension(ending));
+    let [tree, source] = ["dtb", "its"].map(|extension| output.with_added_extension(extension));
     let what = "the image tree's source";
     let ours =
         source.is_file() && package::is_fit_source(&read_file::read(what, &source, FILE_MAX)?);

@@ -10,12 +10,10 @@ use hardware::image::TREE_MAX;
 use host::progress::say;
 use host::read_file;
 
-use crate::build::GivenStates;
-use crate::build::efi;
 use crate::build::image::{self, Emergency};
 use crate::build::image_contents::{TreeOptions, adapt_for_efi};
-use crate::build::payload;
 use crate::build::signer::Signer;
+use crate::build::{GivenStates, efi, payload};
 use crate::cli::boot_arguments::parse_plan;
 use crate::setup::workspace::Workspace;
 

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use boards::device_tree;
-use boards::{BoardFile, PackageKind};
+use boards::{BoardFile, PackageKind, device_tree};
 use clap::{Args, Subcommand};
 use hardware::image::TREE_MAX;
 use host::progress::say;
@@ -143,12 +142,12 @@ pub(super) fn run(verb: &LabVerb) -> Result<u8> {
 
 /// Returns the absolute path of the directory for jobs, which may not exist yet.
 fn absolute_path(output: &Path) -> Result<PathBuf> {
-    let at = || format!("-o {}", output.display());
+    let location = || format!("-o {}", output.display());
     if !output.exists() {
-        return std::path::absolute(output).with_context(at);
+        return std::path::absolute(output).with_context(location);
     }
-    ensure!(output.is_dir(), "{}: not a directory", at());
-    fs::canonicalize(output).with_context(at)
+    ensure!(output.is_dir(), "{}: not a directory", location());
+    fs::canonicalize(output).with_context(location)
 }
 
 /// Returns the URL of a folder for a LAVA dispatcher on this machine.

@@ -7,8 +7,7 @@ use clap::Args;
 use host::files;
 
 use super::image_source::output_path;
-use crate::build::image;
-use crate::build::payload;
+use crate::build::{image, payload};
 use crate::setup::workspace::Workspace;
 
 /// The default file name.

@@ -7,10 +7,9 @@ use anyhow::{Context, Result, bail};
 use attribution::of_log;
 use clap::Args;
 use hardware::text::words::Word as _;
-use host::files;
 use host::log_file::LogFile;
 use host::progress::say;
-use host::read_file;
+use host::{files, read_file};
 use itertools::Itertools as _;
 use report::log::read_bytes;
 use report::profile::beside;
@@ -187,15 +186,15 @@ fn read_saved(path: &Path) -> Result<Profile> {
 
 /// Reads a profile, or creates one from a log.
 fn read_baseline(path: &Path) -> Result<Profile> {
-    let at = || format!("--against {}", path.display());
+    let location = || format!("--against {}", path.display());
     let bytes = read_file::read("--against", path, FILE_MAX)?;
     if bytes.trim_ascii_start().starts_with(b"{") {
-        return Profile::from_json(&bytes).with_context(at);
+        return Profile::from_json(&bytes).with_context(location);
     }
     let runs = read_bytes(&path.display().to_string(), &bytes)?;
-    let run = runs.last().with_context(at)?;
+    let run = runs.last().with_context(location)?;
     if let Some(lack) = run.lacks().first() {
-        bail!("{}: the log is incomplete: {lack}", at());
+        bail!("{}: the log is incomplete: {lack}", location());
     }
-    of_log(run, beside::log_hash(&bytes), ICOUNT_NS).with_context(at)
+    of_log(run, beside::log_hash(&bytes), ICOUNT_NS).with_context(location)
 }

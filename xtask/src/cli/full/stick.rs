@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use host::files;
 use host::progress::say;
-use host::read_file;
+use host::{files, read_file};
 
 use super::image_source::{ImageSource, SignerArguments};
 use crate::build::stick::{self, PATHS, SCRIPT};

@@ -97,7 +97,7 @@ fn documented_versions_are_those_of_this_host() {
         };
         let rest = found.strip_prefix(documented);
         let is_same =
-            rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()));
+            rest.is_some_and(|suffix| !suffix.starts_with(|letter: char| letter.is_ascii_digit()));
         assert!(
             is_same,
             "{package}: {found} is installed, and {documented} is documented"
@@ -110,7 +110,7 @@ fn verbs_in(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let pairs = words.windows(3).filter(|words| {
         let is_program = words[0].ends_with("`cargo") && words[1] == "xtask";
-        is_program && words[2].starts_with(|first: char| first.is_ascii_lowercase())
+        is_program && words[2].starts_with(|letter: char| letter.is_ascii_lowercase())
     });
     let is_of_verb = |c: char| c.is_ascii_lowercase() || c == '-';
     let verb = |words: &[&str]| words[2].chars().take_while(|c| is_of_verb(*c)).collect();

@@ -11,10 +11,9 @@ use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
 use hardware::board::Region;
 use hardware::image::TREE_MAX;
-use host::files;
 use host::progress::say;
-use host::read_file;
 use host::stdout::Out;
+use host::{files, read_file};
 use report::cli::acpi_files::AcpiFiles;
 use thiserror::Error;
 

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use host::exit_code::FAILED;
-use host::interrupt;
-use host::process;
 use host::progress::say;
-use host::read_file;
 use host::stdout::Out;
+use host::{interrupt, process, read_file};
 use thiserror::Error;
 
 use crate::build::payload;

@@ -9,12 +9,11 @@ use host::read_file;
 use sha2::{Digest, Sha256};
 
 use super::boot::{Boot, BootFile};
-use crate::build::GivenStates;
 use crate::build::firmware::FirmwareBuild;
 use crate::build::firmware_kind::FirmwareKind;
-use crate::build::image;
 use crate::build::image_contents::{ImageOptions, check_place, make_image};
 use crate::build::payload::{self, TreeSource};
+use crate::build::{GivenStates, image};
 use crate::qemu::positions::{self, NamedMemory};
 use crate::qemu::run_spec::{Level, Payload};
 use crate::qemu::symbols::Symbols;
@@ -41,7 +40,7 @@ pub fn builtin(run: &ValidatedRun<'_>) -> Result<Boot> {
 /// address. There are no files yet. The device tree contains the idle states in `states`.
 pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot> {
     let (spec, machine) = (run.spec, &run.machine);
-    let with_map = |image: Vec<u8>, map: NamedMemory| Boot {
+    let boot_with_map = |image: Vec<u8>, map: NamedMemory| Boot {
         image,
         map,
         ..Boot::default()
@@ -49,14 +48,14 @@ pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot>
     if spec.firmware == FirmwareKind::UBoot {
         setup::ensure(run.workspace, &[Need::UBoot])?;
         let u_boot = fs::read(U_BOOT).context(U_BOOT)?;
-        return Ok(with_map(u_boot, NamedMemory::default()));
+        return Ok(boot_with_map(u_boot, NamedMemory::default()));
     }
     if let Payload::Image(image) = &spec.payload {
         let map = NamedMemory {
             size: image.len() as u64,
             ..NamedMemory::default()
         };
-        return Ok(with_map(image.clone(), map));
+        return Ok(boot_with_map(image.clone(), map));
     }
     let options = ImageOptions {
         cpus: machine.cpus,
@@ -92,7 +91,7 @@ pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot>
         samples: Symbols::variable(&elf, "::run::SAMPLES"),
         ..NamedMemory::default()
     };
-    Ok(with_map(image, map))
+    Ok(boot_with_map(image, map))
 }
 
 /// Stores a digest of the machine and the firmware in the parameter block of `image`. An image

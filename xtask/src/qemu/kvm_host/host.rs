@@ -20,8 +20,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use boards::GicVersion;
-use host::process;
-use host::read_file;
+use host::{process, read_file};
 use report::follow::stream::{self, TIMEOUT_MAX_S};
 
 use super::initramfs::{FILE, PROGRAM, archive};
@@ -119,7 +118,7 @@ pub fn ended(log: &str) -> Option<&str> {
 pub fn trouble(log: &[u8]) -> Option<String> {
     stream::closing(log)?;
     let log = String::from_utf8_lossy(log);
-    let end = ended(&log).filter(|end| *end != "with exit code 0");
+    let end = ended(&log).filter(|ending| *ending != "with exit code 0");
     end.map(str::to_owned)
 }
 

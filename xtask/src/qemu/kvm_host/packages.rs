@@ -28,7 +28,7 @@ const LOADER: &str = "ld-linux-aarch64.so.1";
 /// system that contains QEMU but no `/init`.
 pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let place = workspace.state().join("kvm-host");
-    sealed_folder(&place, |partial| {
+    sealed_folder(&place, |partial_folder| {
         let work = Scratch::new(workspace)?;
         let what = "fetching the Debian kernel and QEMU for arm64, 62 MB";
         let _progress = StepProgress::start(what);
@@ -41,9 +41,9 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
         let root = work.path().join("root");
         fs::create_dir(&root)?;
         apt::unpack(work.path(), &root)?;
-        fs::copy(kernel(&root)?, partial.join("Image"))?;
-        fs::write(partial.join("base.cpio"), base(&root)?)?;
-        Ok(fs::write(partial.join("packages"), downloaded)?)
+        fs::copy(kernel(&root)?, partial_folder.join("Image"))?;
+        fs::write(partial_folder.join("base.cpio"), base(&root)?)?;
+        Ok(fs::write(partial_folder.join("packages"), downloaded)?)
     })?;
     Ok((place.join("Image"), place.join("base.cpio")))
 }

@@ -424,13 +424,13 @@ fn worst_case_that_may_be_missing_is_not_judged() {
     });
     let found = audit(&source(&large), BOARD, &[serial], MARGIN).expect("an audit");
     let state = &found.states[1];
-    let of_rule = |rule| {
+    let judgement_of_rule = |rule| {
         state
             .judgements
             .iter()
             .find(|judgement| judgement.rule == rule)
     };
-    let judged = of_rule(EXIT).expect("a verdict");
+    let judged = judgement_of_rule(EXIT).expect("a verdict");
     assert_eq!(judged.verdict.word(), "cannot be told", "{judged:?}");
     assert!(
         judged.reason.contains("never measured while all CPUs"),
@@ -442,13 +442,13 @@ fn worst_case_that_may_be_missing_is_not_judged() {
         }
     });
     let found = audit(&source(&tree()), BOARD, &[some], MARGIN).expect("an audit");
-    let of_rule = |rule| {
+    let judgement_of_rule = |rule| {
         found.states[1]
             .judgements
             .iter()
             .find(|judgement| judgement.rule == rule)
     };
-    let judged = of_rule("entered").expect("a verdict");
+    let judged = judgement_of_rule("entered").expect("a verdict");
     assert_eq!(judged.verdict.word(), "not measured", "{judged:?}");
     assert!(judged.reason.contains("CPU 0.2"), "{judged:?}");
 }

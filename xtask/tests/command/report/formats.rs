@@ -24,7 +24,10 @@ pub const TFTF: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", 
 /// Checks for lines in a text report.
 fn assert_lines(report: &str, lines: &[&str]) {
     for line in lines {
-        assert!(report.lines().any(|own| own == *line), "{line}: {report}");
+        assert!(
+            report.lines().any(|report_line| report_line == *line),
+            "{line}: {report}"
+        );
     }
 }
 
@@ -122,7 +125,7 @@ fn lines_of_best_fit_are_where_figures_grow() {
         let steps = edited(|run| {
             of_steps(run, 100);
             for cell in run.scenarios[1].cells.iter_mut().filter(|_| !grows) {
-                cell.step.value = cell.step.value.map(|x| 6 - x);
+                cell.step.value = cell.step.value.map(|value| 6 - value);
             }
         });
         for (report, word) in [

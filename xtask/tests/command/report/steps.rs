@@ -5,8 +5,7 @@ use suite::model::{
     BinCounts, Cell, CellStep, Conditions, Counts, Run, Scenario, ScenarioKey, Series, Skip,
     Status, WakeSource,
 };
-use suite::plan::Variant;
-use suite::plan::{Method, ScenarioId};
+use suite::plan::{Method, ScenarioId, Variant};
 
 use super::{edited, written};
 
@@ -59,8 +58,8 @@ pub fn of_steps(run: &mut Run, percent: u64) {
         vec![cell(cpu, step, vec![series(Metric::Time, 214_025)])]
     });
     add(run, ScenarioId::named("contend_sweep"), |cpu| {
-        let of_count = |x| {
-            let ticks = 1000 + 100 * x + 700 * u64::from(cpu);
+        let cell_of_count = |step_value| {
+            let ticks = 1000 + 100 * step_value + 700 * u64::from(cpu);
             let own = Series {
                 histogram: Some(BinCounts {
                     first: 150,
@@ -68,12 +67,12 @@ pub fn of_steps(run: &mut Run, percent: u64) {
                 }),
                 ..series(Metric::Powerdown, ticks)
             };
-            cell(cpu, step(Variant::new("core"), Some(x)), vec![own])
+            cell(cpu, step(Variant::new("core"), Some(step_value)), vec![own])
         };
-        [2, 3, 4].map(of_count).into()
+        [2, 3, 4].map(cell_of_count).into()
     });
     add(run, ScenarioId::named("idle_states"), |cpu| {
-        let of_state = |state: u32, source, [powerdown, wakeup]: [u64; 2]| {
+        let cell_of_state = |state: u32, source, [powerdown, wakeup]: [u64; 2]| {
             let ticks = [(Metric::Powerdown, powerdown), (Metric::Wakeup, wakeup)];
             let own = ticks.map(|(metric, ticks)| series(metric, ticks + u64::from(cpu)));
             Cell {
@@ -87,8 +86,8 @@ pub fn of_steps(run: &mut Run, percent: u64) {
             }
         };
         vec![
-            of_state(0x0001_0002, WakeSource::OwnTimers, [5000, 700]),
-            of_state(0x0101_0022, WakeSource::Frame, [15_000, 3000]),
+            cell_of_state(0x0001_0002, WakeSource::OwnTimers, [5000, 700]),
+            cell_of_state(0x0101_0022, WakeSource::Frame, [15_000, 3000]),
         ]
     });
     add(run, ScenarioId::named("timer_latency"), |cpu| {
@@ -102,10 +101,10 @@ pub fn of_steps(run: &mut Run, percent: u64) {
 fn steps_without_samples_have_no_figures() {
     let report = edited(|run| {
         of_steps(run, 100);
-        let left_out = |x| Cell {
+        let left_out = |step_value| Cell {
             skipped: Some(Skip::TooFewCpus),
             series: vec![Series::new(Metric::Powerdown)],
-            ..Cell::new(0.into(), step(Variant::PLAIN, Some(x)))
+            ..Cell::new(0.into(), step(Variant::PLAIN, Some(step_value)))
         };
         run.scenarios[1].cells.extend([5, 6, 7].map(left_out));
     });
@@ -137,7 +136,7 @@ fn every_format_has_steps() {
             "csv",
             ",alone,psci_version,,ticks,1024,0,214025,214025,,214026,",
         ),
-        ("json", "\"per\": 1024"),
+        ("json", "\"operations\": 1024"),
         ("junit", "core0.alone.psci_version.ticks.median_ns"),
     ] {
         let made = written(&report, format);

@@ -114,9 +114,9 @@ fn left_out(state: &LeftOutState<'_>) -> String {
 
 /// Returns each state with those that are known to be shallower.
 fn order(states: &IdleStates<'_>) -> String {
-    let names = |set: StateSet| {
+    let names = |state_set: StateSet| {
         let usable = states.usable.iter().enumerate();
-        let members = usable.filter(|(index, _)| set.contains(*index));
+        let members = usable.filter(|(index, _)| state_set.contains(*index));
         join(members.map(|(_, state)| state.name), " ")
     };
     let mut all = Vec::new();

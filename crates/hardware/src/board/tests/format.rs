@@ -4,8 +4,7 @@ use std::format;
 use std::string::{String, ToString};
 
 use super::edited_tree::{Tree, cells};
-use crate::board::total_size;
-use crate::board::{Board, TreeConsole};
+use crate::board::{Board, TreeConsole, total_size};
 
 fn message(tree: &[u8]) -> String {
     let error = Board::read(tree).expect_err("an invalid tree");
@@ -38,10 +37,10 @@ fn headers_that_are_not_sound_are_refused() {
         (36, 8, "offset 0x40: the structure block has no end token"),
         (16, end, &endless),
     ];
-    let rows = rows.map(|(at, word, error)| (at, word, error.into()));
-    let blocks = [8, 12, 16].into_iter().flat_map(|at| {
-        let error = format!("offset {at:#x}: the block is outside the tree");
-        [0, 39, u32::MAX].map(|word| (at, word, error.clone()))
+    let rows = rows.map(|(offset, word, error)| (offset, word, error.into()));
+    let blocks = [8, 12, 16].into_iter().flat_map(|offset| {
+        let error = format!("offset {offset:#x}: the block is outside the tree");
+        [0, 39, u32::MAX].map(|word| (offset, word, error.clone()))
     });
     for (at, word, expected) in rows.into_iter().chain(blocks) {
         let mut blob = blob.clone();

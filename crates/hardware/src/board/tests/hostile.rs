@@ -40,7 +40,9 @@ fn a_tree_has_at_most_16_levels() {
 /// build on a busy machine.
 #[test]
 fn large_trees_end_in_time() {
-    let clusters = (0..2_000).rev().map(|n| format!("cluster{n} {{ }};"));
+    let clusters = (0..2_000)
+        .rev()
+        .map(|number| format!("cluster{number} {{ }};"));
     let clusters = format!("cluster1 {{ {} }}", clusters.collect::<String>());
     let memory = |_| "m@0 { device_type = \"memory\"; reg = <0 0 0 0>; }".into();
     let state =

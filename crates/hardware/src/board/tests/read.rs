@@ -460,8 +460,8 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
 
     // The largest L2 cache.
     (Qemu(1), &[
-        AddEach(2, "/", |n| format!("l2-cache{n:x} {{ compatible = \"cache\"; cache-level = <2>; cache-size = \
-             <0x{n:x}0000>; }}")),
+        AddEach(2, "/", |number| format!("l2-cache{number:x} {{ compatible = \"cache\"; cache-level = <2>; cache-size = \
+             <0x{number:x}0000>; }}")),
     ], &["cache: Some(65536)"]),
     (Qemu(1), &[
         Add("/", "l3-cache { compatible = \"cache\"; cache-level = <3>; cache-size = <0x10000>; \

@@ -327,26 +327,26 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
 
     // Too many entries.
     (Qemu(4), &[
-        AddEach(32, "/", |n| format!("memory@{n:x} {{ device_type = \"memory\"; reg = <1 0x{n:x}000 0 0x1000>; }}")),
+        AddEach(32, "/", |number| format!("memory@{number:x} {{ device_type = \"memory\"; reg = <1 0x{number:x}000 0 0x1000>; }}")),
     ], "/memory@1f reg: more than 32 entries"),
     (Qemu(4), &[
-        AddEach(65, "/", |n| format!("memory@{n:x} {{ device_type = \"memory\"; reg = <0 0 0 0 0 0 0 0>; }}")),
+        AddEach(65, "/", |number| format!("memory@{number:x} {{ device_type = \"memory\"; reg = <0 0 0 0 0 0 0 0>; }}")),
     ], "/memory@2a reg: more than 32 entries"),
     (Juno, &[
-        AddEach(64, "/reserved-memory", |n| format!("r@{n:x} {{ reg = <0 0x{n:x}000 0 0x1000>; }}")),
+        AddEach(64, "/reserved-memory", |number| format!("r@{number:x} {{ reg = <0 0x{number:x}000 0 0x1000>; }}")),
     ], "/reserved-memory/r@3f reg: more than 64 entries"),
     (Qemu(1), &[Reserve(0xffff_ffff_ffff_ffff, 1)],
         "/ (memory reservation block): 0x1 bytes at 0xffffffffffffffff exceed 64-bit addresses"),
     (Qemu(513), &[], "/cpus: more than 512 entries"),
-    (Qemu(2), &[AddEach(2047, "/cpus/cpu-map", |n| format!("cluster1{n:x} {{ }}"))],
+    (Qemu(2), &[AddEach(2047, "/cpus/cpu-map", |number| format!("cluster1{number:x} {{ }}"))],
         "/cpus/cpu-map: more than 2048 entries"),
     (Juno, &[
         Set("/cpus/cpu@0", "cpu-idle-states", Cells(&[
             0x31, 0x32, 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5a, 0x5b,
             0x5c, 0x5d, 0x5e,
         ])),
-        AddEach(15, "/cpus/idle-states", |n| format!("s{n:x} {{ phandle = <{}>; \
-             compatible = \"arm,idle-state\"; arm,psci-suspend-param = <0x{n:x}>; }}", 0x50 + n)),
+        AddEach(15, "/cpus/idle-states", |number| format!("s{number:x} {{ phandle = <{}>; \
+             compatible = \"arm,idle-state\"; arm,psci-suspend-param = <0x{number:x}>; }}", 0x50 + number)),
     ], "/cpus/idle-states/se arm,psci-suspend-param: more than 16 entries"),
     (Qemu(1), &[
         Add("/", "a-rather-long-name-of-a-bus@12345678 { a-rather-long-name-of-a-bus@12345678 { \

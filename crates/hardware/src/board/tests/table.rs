@@ -12,8 +12,7 @@ use super::describe::describe;
 use super::edited_tree::{Edit, Tree, Value, cells, parse_node};
 use super::read::READ;
 use super::refused::REFUSED;
-use crate::board::total_size;
-use crate::board::{Board, ConsoleSource, TreeConsole};
+use crate::board::{Board, ConsoleSource, TreeConsole, total_size};
 use crate::devices::uart::AnyUart;
 use crate::image::Conduit;
 
@@ -31,7 +30,7 @@ fn trees_that_describe_a_board_are_read() {
         let found = describe(&edited(*tree, edits));
         let has = |line: &&str| {
             let mut lines = found.iter().flatten();
-            lines.any(|found| found.trim_end() == *line)
+            lines.any(|table_line| table_line.trim_end() == *line)
         };
         if !expected.iter().all(has) {
             println!("{tree:?} {edits:?}: {expected:?}\n  found {found:#?}");

@@ -332,8 +332,11 @@ impl UartKind {
     /// Returns the UART type for a `compatible` string, and the default register layout.
     pub fn from_compatible(name: &[u8]) -> Option<(Self, Layout)> {
         Self::ALL.into_iter().find_map(|kind| {
-            let has_name =
-                |names: &str| -> bool { names.split(' ').any(|own| own.as_bytes() == name) };
+            let has_name = |names: &str| -> bool {
+                names
+                    .split(' ')
+                    .any(|kind_name| kind_name.as_bytes() == name)
+            };
             let mut rows = kind.descriptor().compatible.iter();
             let (_, layout) = rows.find(|(names, _)| has_name(names))?;
             Some((kind, *layout))

@@ -14,7 +14,10 @@ use manuals::{IMX, NS16550, PL011, all};
 #[test]
 fn status_bits_match_the_manual() {
     for kind in UartKind::ALL {
-        assert!(all().any(|manual| manual.kind == kind), "{kind:?}");
+        assert!(
+            all().any(|manual_kind| manual_kind.kind == kind),
+            "{kind:?}"
+        );
     }
     for manual in all() {
         let mut uart = manual.uart(manual.firmware);

@@ -28,7 +28,9 @@ fn put(list: &mut [u8], at: usize, bytes: &[u8]) {
 fn read(mut list: Vec<u8>) -> String {
     let used = field(&list, 8, 4).min(list.len());
     list[4] = 0;
-    list[4] = list[..used].iter().fold(0, |n, byte| n.wrapping_sub(*byte));
+    list[4] = list[..used]
+        .iter()
+        .fold(0, |checksum, byte| checksum.wrapping_sub(*byte));
     match device_tree(&list) {
         Ok(None) => "none".into(),
         Ok(Some(tree)) => String::from_utf8_lossy(&list[tree]).into(),

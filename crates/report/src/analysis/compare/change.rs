@@ -86,7 +86,9 @@ impl ChangeOutcome {
         // If the intervals do not overlap but are in the opposite order to the figures, the change
         // counts as noise.
         let intervals = more.interval.zip(less.interval);
-        let is_within = intervals.is_some_and(|(more, less)| more.0 <= less.1);
+        let is_within = intervals.is_some_and(|(greater_interval, lesser_interval)| {
+            greater_interval.0 <= lesser_interval.1
+        });
         if is_within || more.figure - less.figure <= tick {
             Self::Noise
         } else if is_less {
@@ -155,9 +157,9 @@ mod tests {
             // An interval on one side says nothing about the noise on the other.
             (150.0, 100.0, [60.0, 0.0], 0.0, Worse),
         ] {
-            let value = |figure: f64, half: f64| ComparedValue {
+            let value = |figure: f64, half_width: f64| ComparedValue {
                 figure,
-                interval: (half > 0.0).then_some((figure - half, figure + half)),
+                interval: (half_width > 0.0).then_some((figure - half_width, figure + half_width)),
                 is_doubtful: false,
             };
             let (now, then) = (value(new, halves[0]), value(old, halves[1]));

@@ -34,7 +34,7 @@ fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     for difference in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
         let (name, [x, y]) = (difference.name, difference.values);
         let across = difference.across;
-        if let Some(across) = across.filter(|across| !options.across.contains(across)) {
+        if let Some(across) = across.filter(|difference| !options.across.contains(difference)) {
             let option = across.option();
             bail!(
                 "{name} is {x:?} in {run}, but {y:?} in the baseline {baseline}; {option} compares \
@@ -157,9 +157,9 @@ fn compare_scenario(
     match refusal(both, across) {
         Some(why) => Err(Incomparable::Conditions(why)),
         None if is_pmf_cost && new.id.has_queue() => Err(Incomparable::Queue),
-        None => compare_figures(sides, new, old).map_err(|why| match why {
+        None => compare_figures(sides, new, old).map_err(|reason| match reason {
             Incomparable::NoFigure(_) if is_pmf_cost => Incomparable::NoCost,
-            why => why,
+            reason => reason,
         }),
     }
 }

@@ -237,9 +237,9 @@ impl Comparison {
             (figures, of_cpus, AllowedDifference::Cpus),
         ];
         gaps.into_iter()
-            .filter(|(count, _, across)| *count > 0 && !self.across.contains(across))
-            .map(|(_, text, across)| {
-                let option = across.option();
+            .filter(|(count, _, difference)| *count > 0 && !self.across.contains(difference))
+            .map(|(_, text, difference)| {
+                let option = difference.option();
                 format!("{text} in the baseline not compared ({option} allows this)")
             })
             .collect()

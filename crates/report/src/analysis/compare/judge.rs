@@ -122,11 +122,11 @@ fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<CpuIndex>
 /// Compares each CPU's figures with those of the same CPU in the baseline.
 fn by_cpu(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec<Change> {
     let olds = by_cpu_and_key(then.figures.clone());
-    let changes = now.figures.iter().filter_map(|new| {
-        let old = olds.get(&(sides.old_cpu(new.cpu)?, new.key))?;
-        let tick = now.tick(new.key).max(then.tick(new.key));
-        let new_value = (new, now.value(new));
-        let old_value = (old, then.value(old));
+    let changes = now.figures.iter().filter_map(|new_figure| {
+        let old_figure = olds.get(&(sides.old_cpu(new_figure.cpu)?, new_figure.key))?;
+        let tick = now.tick(new_figure.key).max(then.tick(new_figure.key));
+        let new_value = (new_figure, now.value(new_figure));
+        let old_value = (old_figure, then.value(old_figure));
         Some(change(sides, tick, new_value, old_value, None))
     });
     changes.collect()

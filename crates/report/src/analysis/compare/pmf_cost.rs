@@ -7,8 +7,7 @@
 use serde_json::{Map, Value};
 use suite::measure::Metric;
 use suite::model::{Cell, CellStep, Run};
-use suite::plan::ActiveCpus;
-use suite::plan::Variant;
+use suite::plan::{ActiveCpus, Variant};
 
 use crate::analysis::conditions::{PMF_COST_RUNS, differences};
 use crate::log::LoggedRun;

@@ -120,15 +120,20 @@ impl<'r> ShownSide<'r> {
 
     /// Returns the value `shown` with the interval that follows from `spread`.
     fn value_of(&self, figure: &Figure<'_>, shown: u64, spread: Option<&Summary>) -> ComparedValue {
-        let per_operation = |ticks| figure.key.per_operation(self.clock, ticks);
+        let value_per_operation = |ticks| figure.key.per_operation(self.clock, ticks);
         let interval = if figure.key.is_histogram_bound() {
             spread.and_then(notch_of_bin)
         } else {
             spread.and_then(notch)
         };
         ComparedValue {
-            figure: per_operation(shown),
-            interval: interval.map(|(low, high)| (per_operation(low), per_operation(high))),
+            figure: value_per_operation(shown),
+            interval: interval.map(|(lower_bound, upper_bound)| {
+                (
+                    value_per_operation(lower_bound),
+                    value_per_operation(upper_bound),
+                )
+            }),
             is_doubtful: figure.is_doubtful,
         }
     }

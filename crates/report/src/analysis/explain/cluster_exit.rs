@@ -19,17 +19,19 @@ pub(in crate::analysis) fn cluster_exit(tables: &SuiteTables<'_>) -> Option<Base
     let deep = tables.column(ScenarioId::SUSPEND_DEEP_SERIAL, Wakeup)?;
     let flushes = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_SERIAL)?;
     let lead = lead(tables)?;
-    let with_cluster = |cpu| flushes.is_of_cluster(cpu);
+    let is_with_cluster = |cpu| flushes.is_of_cluster(cpu);
     let pairs: Vec<(TableFigure, TableFigure)> = shallow
-        .filtered(with_cluster)
+        .filtered(is_with_cluster)
         .into_iter()
-        .zip(deep.filtered(with_cluster))
+        .zip(deep.filtered(is_with_cluster))
         .collect();
-    let are_longer = pairs.iter().all(|(on, off)| tables.is_longer(off, on, 10));
+    let are_longer = pairs
+        .iter()
+        .all(|(on_figure, off_figure)| tables.is_longer(off_figure, on_figure, 10));
     // The lead keeps its cluster on, even if the other CPUs in it flush the cluster's caches.
     let (on, off): (Vec<TableFigure>, Vec<TableFigure>) = pairs
         .into_iter()
-        .filter(|(on, _)| !lead.has_twin(tables, on.cpu))
+        .filter(|(on_figure, _)| !lead.has_twin(tables, on_figure.cpu))
         .unzip();
     if on.is_empty() || !are_longer {
         return None;

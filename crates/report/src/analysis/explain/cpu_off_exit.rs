@@ -34,13 +34,13 @@ pub(in crate::analysis) fn cpu_off_exit(tables: &SuiteTables<'_>) -> Option<Base
         .collect();
     let are_longer = pairs
         .iter()
-        .all(|(off, suspend)| tables.is_longer(off, suspend, 12));
+        .all(|(off_figure, suspend_figure)| tables.is_longer(off_figure, suspend_figure, 12));
     if pairs.len() < 2 || !are_longer {
         return None;
     }
-    let cpus = tables.names(pairs.iter().map(|(off, _)| off.cpu));
-    let after_off = tables.range(pairs.iter().map(|(off, _)| off));
-    let after_suspend = tables.range(pairs.iter().map(|(_, suspend)| suspend));
+    let cpus = tables.names(pairs.iter().map(|(off_figure, _)| off_figure.cpu));
+    let after_off = tables.range(pairs.iter().map(|(off_figure, _)| off_figure));
+    let after_suspend = tables.range(pairs.iter().map(|(_, suspend_figure)| suspend_figure));
     Some(BasedFinding::of_tables(
         CPU_OFF_EXIT,
         format!(
@@ -48,6 +48,8 @@ pub(in crate::analysis) fn cpu_off_exit(tables: &SuiteTables<'_>) -> Option<Base
              CPU_ON's finisher does more than the suspend finisher: {after_off} compared with \
              {after_suspend} in deep serial ({cpus})."
         ),
-        pairs.into_iter().flat_map(|(off, suspend)| [off, suspend]),
+        pairs
+            .into_iter()
+            .flat_map(|(off_figure, suspend_figure)| [off_figure, suspend_figure]),
     ))
 }

@@ -66,14 +66,16 @@ pub(in crate::analysis) fn cpu_types(tables: &SuiteTables<'_>) -> Option<BasedFi
     let loser = if winner == one { other } else { one };
     let phrases = comparisons
         .iter()
-        .map(|(_, name, less, more)| {
-            let (short, long) = (tables.range(less), tables.range(more));
+        .map(|(_, name, lesser_figures, greater_figures)| {
+            let (short, long) = (tables.range(lesser_figures), tables.range(greater_figures));
             format!("{name} {short} compared with {long}")
         })
         .join(", ");
     let basis = comparisons
         .iter()
-        .flat_map(|(_, _, less, more)| less.iter().chain(more));
+        .flat_map(|(_, _, lesser_figures, greater_figures)| {
+            lesser_figures.iter().chain(greater_figures)
+        });
     Some(BasedFinding::of_tables(
         CPU_TYPES,
         format!("{winner} CPUs are faster than {loser} CPUs: {phrases}."),
@@ -88,6 +90,6 @@ fn are_less(tables: &SuiteTables<'_>, less: &[TableFigure], more: &[TableFigure]
     let least = more.iter().map(|figure| figure.ticks).min();
     let ranges = tables.sample_range(less).zip(tables.sample_range(more));
     most.zip(least)
-        .is_some_and(|(most, least)| exceeds(least, most, 20))
-        && ranges.is_some_and(|(less, more)| less.1 < more.0)
+        .is_some_and(|(greatest_figure, least_figure)| exceeds(least_figure, greatest_figure, 20))
+        && ranges.is_some_and(|(lesser_range, greater_range)| lesser_range.1 < greater_range.0)
 }

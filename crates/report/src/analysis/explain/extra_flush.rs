@@ -68,7 +68,7 @@ fn in_parallel(tables: &SuiteTables<'_>) -> Vec<TableFigure> {
         .into_group_map_by(|flush| tables.cluster(flush.cpu));
     by_cluster
         .into_values()
-        .filter(|of_cluster| of_cluster.len() > 1)
+        .filter(|figures| figures.len() > 1)
         .flatten()
         .sorted_by_key(|flush| flush.cpu)
         .collect()

@@ -50,9 +50,11 @@ pub(in crate::analysis) fn flush_by_size(tables: &SuiteTables<'_>) -> Option<Bas
     });
     let phrases = by_scenario
         .iter()
-        .map(|(scenario, longest)| text(tables, *scenario, longest))
+        .map(|(scenario, longest_flushes)| text(tables, *scenario, longest_flushes))
         .join(", ");
-    let basis = by_scenario.iter().flat_map(|(_, longest)| longest.values());
+    let basis = by_scenario
+        .iter()
+        .flat_map(|(_, longest_flushes)| longest_flushes.values());
     Some(BasedFinding::of_tables(
         FLUSH_BY_SIZE,
         format!("The caches of {large} take longer to flush than those of {small}: {phrases}."),
@@ -80,7 +82,8 @@ fn by_size(
         }
     }
     let mut neighbors = longest.values().tuple_windows();
-    let is_growth = neighbors.all(|(small, large)| tables.is_longer(large, small, 5));
+    let is_growth = neighbors
+        .all(|(smaller_flush, larger_flush)| tables.is_longer(larger_flush, smaller_flush, 5));
     is_growth.then_some(longest)
 }
 

@@ -221,7 +221,7 @@ pub(super) fn short_name(scenario: ScenarioId) -> &'static str {
 /// Returns true if `values` differ by at most a quarter of the largest value.
 pub(super) fn are_alike(values: impl IntoIterator<Item = u64>) -> bool {
     let range = values.into_iter().minmax().into_option();
-    range.is_some_and(|(least, most)| most - least <= most / 4)
+    range.is_some_and(|(least_ns, most_ns)| most_ns - least_ns <= most_ns / 4)
 }
 
 /// Returns true if `more` exceeds `less` by at least `less / share` and by at least two ticks,
@@ -246,7 +246,7 @@ pub(super) fn even_intervals(
         .into_iter()
         .sorted_unstable()
         .tuple_windows()
-        .map(|(a, b)| b - a)
+        .map(|(one, other)| other - one)
         .sorted_unstable()
         .collect();
     let median = *intervals.get(intervals.len() / 2)?;

@@ -39,13 +39,15 @@ fn kinds(explanations: &[BasedFinding]) -> Vec<String> {
 }
 
 fn contains(kinds: &[String], kind: &str) -> bool {
-    kinds.iter().any(|known| known == kind)
+    kinds.iter().any(|listed_kind| listed_kind == kind)
 }
 
 fn sentence(release: &LoggedRun, kind: &str) -> String {
     let explanations = explanations(release);
     let mut kinds = kinds(&explanations).into_iter();
-    let index = kinds.position(|known| known == kind).expect(kind);
+    let index = kinds
+        .position(|listed_kind| listed_kind == kind)
+        .expect(kind);
     explanations[index].finding.sentence.clone()
 }
 
@@ -116,7 +118,9 @@ fn parallel_tables_with_helpers_are_not_explained() {
 fn kinds_with(name: &str, (id, metric, label): (ScenarioId, Metric, &str), ns: u64) -> Vec<String> {
     let run = release(name);
     let mut figures = raw(&run);
-    let cpu = LABELS.iter().position(|known| *known == label);
+    let cpu = LABELS
+        .iter()
+        .position(|listed_label| *listed_label == label);
     figures.get_mut(&(id, metric)).expect("a table")[cpu.expect("a CPU")] = ns;
     kinds(&explanations(&with_figures(&run, &figures)))
 }
@@ -337,7 +341,9 @@ const LABELS: [&str; 6] = ["0.0", "0.1", "1.0", "1.1", "1.2", "1.3"];
 /// Returns the index of a cell's CPU in [`LABELS`].
 fn index(run: &LoggedRun, cell: &Cell) -> usize {
     let label = run.run.label(cell.cpu).to_string();
-    let index = LABELS.iter().position(|known| **known == label);
+    let index = LABELS
+        .iter()
+        .position(|listed_label| **listed_label == label);
     index.expect("a CPU of Juno")
 }
 

@@ -87,9 +87,11 @@ impl UniformExits {
 
 /// Returns true if no CPU has a parallel exit that is longer than all its serial ones.
 fn are_no_longer(tables: &SuiteTables<'_>, parallel: &Column, serial: &Column) -> bool {
-    let longest = |figure| tables.samples_of(figure).1;
+    let longest_sample = |figure| tables.samples_of(figure).1;
     let mut pairs = parallel.figures().zip(serial.figures());
-    pairs.all(|(parallel, serial)| longest(parallel) <= longest(serial))
+    pairs.all(|(parallel_figure, serial_figure)| {
+        longest_sample(parallel_figure) <= longest_sample(serial_figure)
+    })
 }
 
 /// Returns 0 if no parallel exit is longer than the longest serial one on a CPU of the same kind;
@@ -105,10 +107,15 @@ fn excess_within_variation(
         .into_iter()
         .filter_map(|(kind, figures)| Some((kind, tables.sample_range(figures)?)))
         .collect();
-    let varies_by = ranges.values().map(|(least, most)| most - least).max()?;
+    let varies_by = ranges
+        .values()
+        .map(|(least_ns, most_ns)| most_ns - least_ns)
+        .max()?;
     let mut pairs = parallel.figures().zip(serial.figures());
     // CPUs of one kind may differ among themselves by more than a wait.
-    if pairs.any(|(parallel, serial)| exceeds(parallel.ticks, serial.ticks, 4)) {
+    if pairs.any(|(parallel_figure, serial_figure)| {
+        exceeds(parallel_figure.ticks, serial_figure.ticks, 4)
+    }) {
         return None;
     }
     let excess = |exit: &TableFigure| {

@@ -76,8 +76,11 @@ fn cluster_flush(difference: &Difference<'_>, trend: FlushTrend) -> Option<Based
             .collect();
         let is_large = |flush: f64| flush * 5.0 >= size * 4.0;
         let pairs = changes.iter().map(|change| trend.few_and_many(change));
-        let few = pairs.clone().filter(|(few, _)| is_large(*few)).count();
-        let many = pairs.filter(|(_, many)| is_large(*many)).count();
+        let few = pairs
+            .clone()
+            .filter(|(few_cpus, _)| is_large(*few_cpus))
+            .count();
+        let many = pairs.filter(|(_, many_cpus)| is_large(*many_cpus)).count();
         let (then, now) = match trend {
             FlushTrend::Starts => (few, many),
             FlushTrend::Stops => (many, few),

@@ -39,7 +39,9 @@ pub(super) fn conditions(&Difference { sides, scenarios }: &Difference<'_>) -> V
     };
     // No record contains the firmware version, so a digit may have been lost in transmission.
     let versions = new.firmware_version().zip(old.firmware_version());
-    if let Some((now, then)) = versions.filter(|(now, then)| now != then) {
+    if let Some((now, then)) =
+        versions.filter(|(new_version, old_version)| new_version != old_version)
+    {
         let sentence = format!(
             "According to lines without a checksum, the firmware changed from {then} to {now}."
         );

@@ -29,8 +29,8 @@ pub(super) fn contention(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Fi
 fn contended(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
     let points = curve.points(run.clock(), true);
     let line = Straight::through(&points)?;
-    let [from, to] = [points.first()?, points.last()?].map(|(x, figure)| {
-        let cpus = many(*x as usize, "CPU");
+    let [from, to] = [points.first()?, points.last()?].map(|(cpu_count, figure)| {
+        let cpus = many(*cpu_count as usize, "CPU");
         format!("{} with {cpus}", time(run, *figure))
     });
     let variant = curve.variant.word();

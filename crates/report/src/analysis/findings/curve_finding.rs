@@ -14,7 +14,7 @@ pub(super) fn curve_finding(
     curve: &Curve<'_>,
     line: &Straight,
 ) -> Finding {
-    let points = curve.points.iter().flat_map(|at| &at.series);
+    let points = curve.points.iter().flat_map(|point| &point.series);
     let residual = line.residual.round() as u64;
     Finding {
         kind,

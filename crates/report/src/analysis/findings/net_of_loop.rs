@@ -75,8 +75,13 @@ fn loop_of<'r>(loops: &[CellSeries<'r>], series: CellSeries<'_>) -> Option<CellS
     loops
         .iter()
         .rev()
-        .filter(|of_loop| of_loop.series.metric == series.series.metric)
-        .max_by_key(|of_loop| (of_loop.cell.cpu == cpu, of_loop.cell.step.cpus == cpus))
+        .filter(|loop_series| loop_series.series.metric == series.series.metric)
+        .max_by_key(|loop_series| {
+            (
+                loop_series.cell.cpu == cpu,
+                loop_series.cell.step.cpus == cpus,
+            )
+        })
         .copied()
 }
 

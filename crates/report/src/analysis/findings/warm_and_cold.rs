@@ -48,22 +48,23 @@ fn of_function(run: &Run, scenario: &Scenario, function: &ColdVariants) -> Vec<F
     let Some(metric) = metric else {
         return Vec::new();
     };
-    let median = |measured: CellSeries<'_>| {
-        FigureKey::of(measured).per_operation(run.clock(), measured.series.summary.median)
+    let median = |cell_series: CellSeries<'_>| {
+        FigureKey::of(cell_series).per_operation(run.clock(), cell_series.series.summary.median)
     };
     let pairs = measured(function.evicted, metric)
         .chain(measured(function.woken, metric))
-        .filter_map(|cold| {
-            let cpu = cold.cell.cpu;
-            let warm = measured(function.warm, metric).find(|warm| warm.cell.cpu == cpu)?;
+        .filter_map(|cold_series| {
+            let cpu = cold_series.cell.cpu;
+            let warm =
+                measured(function.warm, metric).find(|warm_series| warm_series.cell.cpu == cpu)?;
             let pair = Pair {
                 cpu,
-                cold: median(cold),
+                cold: median(cold_series),
                 warm: median(warm),
             };
             // CPUs of the same type have the same MIDR_EL1 value.
             let midr = run.cpu(cpu).identity.map(|identity| identity.midr);
-            Some((midr, (cold.cell.step.value, pair)))
+            Some((midr, (cold_series.cell.step.value, pair)))
         });
     let what = format!("{} ({})", function.function, metric.heading());
     grouped(pairs)

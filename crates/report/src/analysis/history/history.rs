@@ -103,8 +103,8 @@ fn row_pairing(runs: &[LoggedRun], has_several_boards: bool) -> RowPairing {
 
 /// Returns true if two of the runs are known to be from different boards.
 fn are_from_several_boards(runs: &[LoggedRun]) -> bool {
-    runs.iter().tuple_combinations().any(|(old, new)| {
-        let boards = differences(COMPARED_RUNS, [(new, None), (old, None)], false);
+    runs.iter().tuple_combinations().any(|(old_run, new_run)| {
+        let boards = differences(COMPARED_RUNS, [(new_run, None), (old_run, None)], false);
         boards.count() > 0
     })
 }
@@ -155,7 +155,7 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
 
 /// Returns true if `sets[index]` shares an element with any other set.
 fn has_common<T: Eq + std::hash::Hash>(sets: &[HashSet<T>], index: usize) -> bool {
-    sets.iter()
-        .enumerate()
-        .any(|(other, set)| other != index && !set.is_disjoint(&sets[index]))
+    sets.iter().enumerate().any(|(other_index, other_set)| {
+        other_index != index && !other_set.is_disjoint(&sets[index])
+    })
 }

@@ -65,7 +65,7 @@ fn names_of_releases(runs: &[LoggedRun]) -> Vec<String> {
     let of_paths = names_of_paths(&input_names(runs));
     runs.iter()
         .zip(of_paths)
-        .map(|(run, of_path)| name_in(run).unwrap_or(of_path))
+        .map(|(run, path_name)| name_in(run).unwrap_or(path_name))
         .collect()
 }
 
@@ -79,8 +79,7 @@ fn name_in(run: &LoggedRun) -> Option<String> {
     let (build, described) = text.split_once(':').unwrap_or((text, ""));
     let version = build.split('(').next()?.trim();
     ReleaseVersion::parse(version)?;
-    let has_commits =
-        ReleaseVersion::parse(described).is_some_and(|described| described.commits > 0);
+    let has_commits = ReleaseVersion::parse(described).is_some_and(|version| version.commits > 0);
     let name = if has_commits { described } else { version };
     Some(name.to_owned())
 }

@@ -90,7 +90,7 @@ impl ReleaseChange<'_> {
 impl HistoryRow {
     /// Returns the significant changes, oldest first.
     pub(crate) fn significant_changes(&self) -> impl Iterator<Item = ReleaseChange<'_>> + Clone {
-        let changes = (0..self.points.len()).filter_map(|release| self.change(release));
+        let changes = (0..self.points.len()).filter_map(|release_index| self.change(release_index));
         changes.filter(ReleaseChange::is_significant)
     }
 

@@ -152,13 +152,13 @@ fn releases_that_are_not_comparable_have_a_note_and_no_change() {
 /// Returns releases with these inputs, firmware versions and titles. An empty string means that the
 /// release has no firmware version or no title.
 fn named(releases: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
-    let non_empty = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let to_value = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let runs = releases.iter().map(|(input, firmware, title)| {
         let mut run = release(input, ScenarioId::CPU_SUSPEND_SERIAL, &[(0, 1000)]);
-        run.header.release = non_empty(title);
+        run.header.release = to_value(title);
         run.firmware = vec![Stage {
             name: "BL31".to_owned(),
-            version: non_empty(firmware),
+            version: to_value(firmware),
             built: None,
         }];
         run

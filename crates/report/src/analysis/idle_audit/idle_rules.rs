@@ -371,7 +371,7 @@ fn entered(subject: Subject<'_>) -> Vec<Judgement> {
     let Some(measured) = subject.measured_state() else {
         return Vec::new();
     };
-    let judged = |verdict, why| judgement(verdict, subject.power_state(), why);
+    let judged = |verdict, reason| judgement(verdict, subject.power_state(), reason);
     vec![match &measured.entered {
         Entered::ByAll(count) => {
             let why = format!("entered by each of the {count} CPUs that use it");
@@ -391,7 +391,8 @@ fn reached(subject: Subject<'_>) -> Vec<Judgement> {
     let Some(measured) = subject.measured_state() else {
         return Vec::new();
     };
-    let judged = |verdict, why: &str| judgement(verdict, subject.power_state(), why.to_owned());
+    let judged =
+        |verdict, reason: &str| judgement(verdict, subject.power_state(), reason.to_owned());
     vec![match &measured.reached {
         ReachedState::Asked => {
             let why = "PSCI_STAT counted the state that was requested";

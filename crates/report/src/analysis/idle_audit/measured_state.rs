@@ -95,8 +95,8 @@ pub fn measure(declared: &DeclaredStates, runs: &[LoggedRun]) -> Vec<MeasuredSta
         let users = declared.users(index);
         let of_state: Vec<OneRun<'_, '_>> = by_run
             .iter()
-            .map(|(logged, suspends)| OneRun {
-                logged,
+            .map(|(logged_run, suspends)| OneRun {
+                logged: logged_run,
                 power_state: state.power_state,
                 users: &users,
                 suspends: suspends.get(&state.power_state).unwrap_or(&none),
@@ -120,7 +120,7 @@ struct OneRun<'r, 's> {
 
 /// Combines what the runs say about one state.
 fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
-    let longest = |metrics| {
+    let longest_time = |metrics| {
         runs.iter()
             .flat_map(|run| run.times(metrics))
             .map(|(_, time)| time)
@@ -135,11 +135,11 @@ fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
         .into_iter()
         .find(|timer| timers.contains(timer))
         .unwrap_or(TimerInState::NotMeasured);
-    let shows_timer = timers.iter().position(|shown| *shown == timer);
+    let shows_timer = timers.iter().position(|shown_timer| *shown_timer == timer);
     let reached = reached(runs);
     MeasuredState {
-        entry: longest(ENTRY),
-        exit: longest(EXIT),
+        entry: longest_time(ENTRY),
+        exit: longest_time(EXIT),
         entry_gap: gap(runs, ENTRY, &reached),
         exit_gap: gap(runs, EXIT, &reached),
         groups: groups(runs),
@@ -282,7 +282,10 @@ fn groups(runs: &[OneRun<'_, '_>]) -> Vec<MeasuredGroup> {
                 (Metric::Wakeup, true) => &mut group.cold_exit,
                 _ => &mut group.wake,
             };
-            if longest.as_ref().is_none_or(|known| known.ns < time.ns) {
+            if longest
+                .as_ref()
+                .is_none_or(|longest_time| longest_time.ns < time.ns)
+            {
                 *longest = Some(time);
             }
         }
@@ -412,14 +415,14 @@ fn reached(runs: &[OneRun<'_, '_>]) -> ReachedState {
         .collect();
     let wrong = cells
         .iter()
-        .find(|(_, _, reached)| reached.state != Some(reached.due));
+        .find(|(_, _, reached_state)| reached_state.state != Some(reached_state.due));
     if let Some((run, cpu, reached)) = wrong {
         return ReachedState::Other(run.label(*cpu), reached.due, reached.state);
     }
     let has_stat = |run: &OneRun<'_, '_>| run.logged.run.facts.is_some_and(|facts| facts.stat);
     if cells
         .iter()
-        .any(|(run, _, reached)| reached.due == run.power_state)
+        .any(|(run, _, reached_state)| reached_state.due == run.power_state)
     {
         ReachedState::Asked
     } else if !cells.is_empty() {

@@ -66,7 +66,7 @@ pub fn suggest(subject: Subject<'_>, judgements: &[Vec<Judgement>]) -> Vec<Vec<P
         .iter()
         .zip(&new.states)
         .zip(judgements)
-        .map(|((old, new), judgements)| changes(old, new, judgements))
+        .map(|((old_state, new_state), judgements)| changes(old_state, new_state, judgements))
         .collect()
 }
 
@@ -84,15 +84,15 @@ fn suggest_latencies(subject: Subject<'_>, judgements: &[Judgement], state: &mut
     };
     let measured = subject.measured.get(subject.index);
     let margin = subject.margin;
-    let entry = measured.and_then(|measured| measured.entry.as_ref());
-    let exit = measured.and_then(|measured| measured.exit.as_ref());
+    let entry = measured.and_then(|measured_state| measured_state.entry.as_ref());
+    let exit = measured.and_then(|measured_state| measured_state.exit.as_ref());
     for (duration, longest) in [(Duration::Entry, entry), (Duration::Exit, exit)] {
         let is_missing = state.us(duration).is_none() && state.us(Duration::Wakeup).is_none();
         if let Some(longest) = longest.filter(|_| is_missing || is_wrong(duration.name())) {
             set(state, duration, suggested(longest.us, margin));
         }
     }
-    let longest_wakeup = measured.and_then(measured_wakeup).map(|longest| longest.us);
+    let longest_wakeup = measured.and_then(measured_wakeup).map(|wakeup| wakeup.us);
     let sum = state
         .us(Duration::Entry)
         .zip(state.us(Duration::Exit))
@@ -101,7 +101,7 @@ fn suggest_latencies(subject: Subject<'_>, judgements: &[Judgement], state: &mut
         let exit_us = state.us(Duration::Exit).unwrap_or(0);
         let wakeup = longest_wakeup
             .filter(|_| is_wrong(Duration::Wakeup.name()))
-            .map_or(old, |longest| suggested(longest, margin));
+            .map_or(old, |longest_us| suggested(longest_us, margin));
         // A value that contradicts the others is replaced by the default, which is their sum.
         let consistent = if wakeup < exit_us {
             sum.unwrap_or(exit_us)
@@ -140,8 +140,8 @@ fn keep_order(subject: Subject<'_>, [shallower, deeper]: [usize; 2], new: &mut D
         let [one, other] = [shallower, deeper].map(|index| value(&states.states[index]));
         one.zip(other).is_none_or(|(one, other)| one <= other)
     };
-    let breaks = |new: &DeclaredStates, value| {
-        is_in_order(subject.declared, value) && !is_in_order(new, value)
+    let breaks = |new_states: &DeclaredStates, value| {
+        is_in_order(subject.declared, value) && !is_in_order(new_states, value)
     };
     if breaks(new, effective_wakeup)
         && let Some(wakeup) = effective_wakeup(&new.states[shallower])
@@ -215,8 +215,10 @@ fn evidence(property: &str, judgements: &[Judgement]) -> String {
 
 /// Returns the properties that can be changed to comply with a rule.
 fn properties(rule: &str) -> &'static [&'static str] {
-    let listed = RULES.iter().find(|listed| listed.name == rule);
-    listed.map_or(&[], |listed| listed.properties)
+    let listed = RULES
+        .iter()
+        .find(|explanation_rule| explanation_rule.name == rule);
+    listed.map_or(&[], |explanation_rule| explanation_rule.properties)
 }
 
 impl Judgement {

@@ -124,25 +124,29 @@ fn state_that_no_cpu_lists_is_only_called_unused() {
 #[test]
 fn disabled_cpu_or_state_does_not_count() {
     let list = |cpu: DeviceTreeNode| cpu.with_property("cpu-idle-states", STATE);
-    let off = |node: DeviceTreeNode| node.with_property("status", "disabled");
+    let turn_off = |node: DeviceTreeNode| node.with_property("status", "disabled");
     let state = cpu_state("big", STATE);
     assert_eq!(
-        lines(&[cpu(0), off(list(cpu(1)))], [state.clone()], &[]),
+        lines(&[cpu(0), turn_off(list(cpu(1)))], [state.clone()], &[]),
         ["big [] defined, but only disabled CPUs list it"]
     );
     assert_eq!(
-        lines(&[list(cpu(0)), off(list(cpu(1)))], [state.clone()], &[]),
+        lines(
+            &[list(cpu(0)), turn_off(list(cpu(1)))],
+            [state.clone()],
+            &[]
+        ),
         ["big [0x0] residency-covers-latency"]
     );
     assert_eq!(
-        lines(&[list(cpu(0))], [off(state)], &[]),
+        lines(&[list(cpu(0))], [turn_off(state)], &[]),
         ["big [] defined, but disabled by its status property"]
     );
 }
 
 #[test]
 fn states_of_power_domains_are_those_of_the_cpus_in_them() {
-    let inside = |cpu: DeviceTreeNode| cpu.with_property("power-domains", DOMAIN);
+    let put_in_domain = |cpu: DeviceTreeNode| cpu.with_property("power-domains", DOMAIN);
     let states = || {
         [
             cpu_state("core", STATE),
@@ -155,7 +159,7 @@ fn states_of_power_domains_are_those_of_the_cpus_in_them() {
     ];
     // No CPU has cpu-idle-states.
     let [core, cluster] = lines(
-        &[inside(cpu(0)), inside(cpu(1)), cpu(2)],
+        &[put_in_domain(cpu(0)), put_in_domain(cpu(1)), cpu(2)],
         {
             let [core, cluster] = states();
             [

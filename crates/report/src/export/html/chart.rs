@@ -87,8 +87,8 @@ impl Scale {
         } else {
             self.linear_ticks(most)
         };
-        let labeled = |(value, digits)| (value, format!("{value:.digits$}"));
-        ticks.into_iter().map(labeled).collect()
+        let label_value = |(value, digits)| (value, format!("{value:.digits$}"));
+        ticks.into_iter().map(label_value).collect()
     }
 
     fn linear_ticks(&self, most: f64) -> Vec<(f64, usize)> {
@@ -182,7 +182,7 @@ pub type Mark = (&'static str, String);
 pub(super) fn legend<const N: usize>(marks: [(&'static str, &str, bool); N]) -> Vec<Mark> {
     marks
         .into_iter()
-        .filter(|(.., applies)| *applies)
+        .filter(|(.., is_applicable)| *is_applicable)
         .map(|(class, name, _)| (class, name.to_owned()))
         .collect()
 }

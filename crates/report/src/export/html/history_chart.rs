@@ -121,7 +121,9 @@ impl HistoryChart<'_> {
             .collect();
         let mut path = String::new();
         for (release, point, (left, top)) in &placed {
-            let is_joined = point.since.is_some_and(|since| since + 1 == *release);
+            let is_joined = point
+                .since
+                .is_some_and(|since_release| since_release + 1 == *release);
             let stroke = if is_joined { 'L' } else { 'M' };
             // Writing to a String cannot fail.
             let _ = write!(path, "{stroke}{left:.1} {top:.1}");
@@ -147,8 +149,8 @@ impl HistoryChart<'_> {
         ends.sort_by(|a, b| a.0.total_cmp(&b.0));
         let right = x.at(self.history.releases.len() as f64 - 1.0);
         for close in ends.chunk_by(|a, b| b.0 - a.0 < NAME_HEIGHT) {
-            let middle = close.iter().map(|end| end.0).sum::<f64>() / close.len() as f64;
-            let indices = close.iter().map(|end| end.1).sorted();
+            let middle = close.iter().map(|line_end| line_end.0).sum::<f64>() / close.len() as f64;
+            let indices = close.iter().map(|line_end| line_end.1).sorted();
             let names = indices
                 .map(|index| row_name(&self.figure.rows[index], self.runs))
                 .join(", ");

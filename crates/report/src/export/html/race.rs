@@ -170,7 +170,7 @@ mod tests {
         let style = include_str!("style.css");
         for EndingStyle { class, .. } in RaceEnding::ALL.map(super::style) {
             assert!(style.contains(&format!("\n.{class} {{ fill: ")), "{class}");
-            let swatch = [" {", ","].map(|end| format!(".swatch.{class}{end}"));
+            let swatch = [" {", ","].map(|suffix| format!(".swatch.{class}{suffix}"));
             assert!(swatch.iter().any(|rule| style.contains(rule)), "{class}");
         }
     }

@@ -211,7 +211,7 @@ fn draw_lane(drawing: &mut Drawing, x: &Scale, lane: &Lane, y: f64, height: f64)
     if !bars.is_empty() {
         drawing.path("samples", &bars);
     }
-    let ends = lane.ends.map(|end| x.at(end));
+    let ends = lane.ends.map(|lane_end| x.at(lane_end));
     drawing.line("range", (ends[0], base), (ends[1], base));
     for end in ends {
         drawing.line("range", (end, base - 4.0), (end, base + 3.0));

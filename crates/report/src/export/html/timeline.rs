@@ -47,7 +47,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let top = 22.0;
     let (mut drawing, bottom) = Drawing::of_lanes(top, LANE, lanes.len());
     let headings = ["Going down", "Waking up"];
-    let names = zeros(charts.scenario).map(|zero| format!("{} from {zero}", run.unit()));
+    let names = zeros(charts.scenario).map(|zero_name| format!("{} from {zero_name}", run.unit()));
     for ((scale, heading), name) in scales.iter().zip(headings).zip(names) {
         let Some(scale) = scale else { continue };
         if has_low_power {
@@ -185,7 +185,7 @@ fn anchor(instants: &Instants) -> Option<i64> {
     // A CPU_ON before the call only prepares the sample.
     let turned_on = instants
         .at(Instant::TurnedOn)
-        .filter(|turned_on| call.is_some_and(|call| call < *turned_on));
+        .filter(|turned_on_at| call.is_some_and(|call| call < *turned_on_at));
     let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
     instants.at(Instant::Due).or(turned_on).or_else(exit)
 }
@@ -212,8 +212,8 @@ fn extent(
     has_low_power: bool,
 ) -> Option<(f64, f64)> {
     let values = lanes.iter().flat_map(|lane| {
-        let on_side = |slice: &&Slice| sides(slice, has_low_power) == [side, side];
-        let slices = lane.slices.iter().filter(on_side);
+        let is_on_side = |slice: &&Slice| sides(slice, has_low_power) == [side, side];
+        let slices = lane.slices.iter().filter(is_on_side);
         let instants = slices.flat_map(|slice| [slice.from, slice.to]);
         instants.map(move |instant| lane.value(charts, side, instant))
     });

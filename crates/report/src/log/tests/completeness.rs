@@ -58,7 +58,9 @@ fn last_line_counts_without_the_end_record() {
     // Without the end record, the line is used but not verified.
     let logged = read_one(without(|record| record.contains("{\"end\":")));
     assert_eq!(logged.verdict_text(), format!("{line} (not verified)"));
-    let totals = logged.closing.and_then(|closing| closing.totals());
+    let totals = logged
+        .closing
+        .and_then(|closing_line| closing_line.totals());
     assert_eq!(totals.map(|totals| totals.passed), Some(4));
 }
 
@@ -96,10 +98,10 @@ fn lines_that_lack_something_are_incomplete() {
         ScenarioId::PSCI_VERSION_PARALLEL,
     ];
     let [first, second] = ids.map(|id| format!("> Executing '{}'\n", id.name()));
-    let line = |id: ScenarioId, rest| format!("<RT_INSTR:{}\t0\t{rest}/>\n", id.tag());
+    let line = |id: ScenarioId, fields| format!("<RT_INSTR:{}\t0\t{fields}/>\n", id.tag());
     let row1 = line(ids[0], "1\t106880\t17060\t5280");
     let rows = line(ids[0], "0\t106120\t17100\t5260") + &row1;
-    let others = ["0\t9", "1\t8"].map(|rest| line(ids[1], rest)).concat();
+    let others = ["0\t9", "1\t8"].map(|fields| line(ids[1], fields)).concat();
     let end = |word: &str| format!("  TEST COMPLETE        {word}\n");
     let passed = end("Passed");
     let both = format!("{first}{rows}{passed}{second}{others}{passed}");
@@ -109,7 +111,7 @@ fn lines_that_lack_something_are_incomplete() {
     let whole = format!("{both}{pass}");
     let less = whole.replace(&row1, "");
     let tally = |line| tftf(&format!("{both}{line}\n"));
-    let split = |to| tftf(&both.replacen("\t17100", to, 1));
+    let split = |replacement| tftf(&both.replacen("\t17100", replacement, 1));
     for (log, lack) in [
         (tftf(&both), ""),
         (whole.clone(), ""),

@@ -51,7 +51,7 @@ fn a_call_after_a_wake_up_is_no_suspend() {
         power_state: 2,
         powerdown: true,
     };
-    let woken = |call| Outcome {
+    let woken_outcome = |call| Outcome {
         action: Action::ColdCall { call, preparation },
         code: Some(0x1_0001),
         before: at(310),
@@ -60,10 +60,10 @@ fn a_call_after_a_wake_up_is_no_suspend() {
         stamps: Stamps([320, 340, 160, 300, 120, 150]),
         ..good()
     };
-    let version = woken(SingleCall::Version);
+    let version = woken_outcome(SingleCall::Version);
     let stamp = Outcome {
         code: Some(0),
-        ..woken(SingleCall::ReadStamp)
+        ..woken_outcome(SingleCall::ReadStamp)
     };
     for (outcome, expected) in [
         (version, [None, None, None, Some(20), Some(40)]),
@@ -105,7 +105,7 @@ fn a_call_after_a_wake_up_is_no_suspend() {
         Err(Stale)
     );
     // Only PSCI_VERSION returns a number.
-    let number = woken(SingleCall::ReadStamp);
+    let number = woken_outcome(SingleCall::ReadStamp);
     assert_eq!(
         number.judge(true).map_err(|rejection| rejection.reason),
         Err(Refused)
@@ -193,11 +193,11 @@ fn each_rule_of_an_outcome() {
             Some(CounterErratum),
         ),
     ];
-    let check = |(edit, expected): (Edit, Option<Reason>), pmf| {
+    let check = |(edit, expected_reason): (Edit, Option<Reason>), pmf| {
         let mut outcome = good();
         edit(&mut outcome);
         let reason = outcome.judge(pmf).err().map(|rejection| rejection.reason);
-        assert_eq!(reason, expected, "{outcome:?}");
+        assert_eq!(reason, expected_reason, "{outcome:?}");
     };
     with_pmf.into_iter().for_each(|rule| check(rule, true));
     without.into_iter().for_each(|rule| check(rule, false));

@@ -51,7 +51,10 @@ fn closing(run: &Run, all: &[Scenario]) -> String {
 
 /// Returns everything printed for a run, which must be ASCII in lines of at most 80 columns.
 fn whole(run: &Run, all: &[Scenario]) -> String {
-    let results: String = all.iter().map(|passed| scenario(run, passed)).collect();
+    let results: String = all
+        .iter()
+        .map(|passed_scenario| scenario(run, passed_scenario))
+        .collect();
     let log = header(run) + &results + &closing(run, all);
     for line in log.lines() {
         assert!(!is_too_wide(line) && !line.ends_with(' '), "{line:?}");
@@ -140,7 +143,7 @@ fn values_that_are_not_the_leads() {
         clock_mhz: Some(mhz),
         ..Identity::default()
     };
-    let zero = |is: bool| is.then(Identity::default);
+    let zero = |is_zero: bool| is_zero.then(Identity::default);
     type Identities<'i> = &'i dyn Fn(usize) -> Option<Identity>;
     let rows: [(Identities<'_>, &str); 4] = [
         (&|_| None, ""),
@@ -214,29 +217,38 @@ fn tables() {
     many.cells[1].series[0].summary.p99 = Some(999);
     let skipped = example::skipped(good(&run, ScenarioId::SUSPEND_DEEP_SERIAL));
     let warm = made(&pair, ScenarioId::CPU_SUSPEND_PARALLEL, Method::Warm);
-    let passed = |run, id: ScenarioId| (run, good(run, id));
+    let passed_scenario = |run, id: ScenarioId| (run, good(run, id));
     for (name, (run, made)) in [
         ("susp_deep_parallel", (&run, deep.clone())),
         ("lost-cpu", (&run, example::with_a_lost_cpu(deep))),
         ("skipped", (&run, skipped)),
         ("refused", (&run, refused)),
-        ("cpu_off_serial", passed(&pair, ScenarioId::CPU_OFF_SERIAL)),
+        (
+            "cpu_off_serial",
+            passed_scenario(&pair, ScenarioId::CPU_OFF_SERIAL),
+        ),
         ("cpu_susp_serial", (&pair, many)),
         (
             "psci_version_parallel",
-            passed(&pair, ScenarioId::PSCI_VERSION_PARALLEL),
+            passed_scenario(&pair, ScenarioId::PSCI_VERSION_PARALLEL),
         ),
         ("warm", (&pair, warm)),
         (
             "no-pmf-suspend",
-            passed(&no_pmf, ScenarioId::SUSPEND_DEEP_PARALLEL),
+            passed_scenario(&no_pmf, ScenarioId::SUSPEND_DEEP_PARALLEL),
         ),
-        ("no-pmf-off", passed(&no_pmf, ScenarioId::CPU_OFF_SERIAL)),
+        (
+            "no-pmf-off",
+            passed_scenario(&no_pmf, ScenarioId::CPU_OFF_SERIAL),
+        ),
         (
             "no-pmf-version",
-            passed(&no_pmf, ScenarioId::PSCI_VERSION_PARALLEL),
+            passed_scenario(&no_pmf, ScenarioId::PSCI_VERSION_PARALLEL),
         ),
-        ("ticks", passed(&no_clock, ScenarioId::CPU_SUSPEND_SERIAL)),
+        (
+            "ticks",
+            passed_scenario(&no_clock, ScenarioId::CPU_SUSPEND_SERIAL),
+        ),
     ] {
         check(name, &scenario(run, &made));
     }
@@ -365,19 +377,19 @@ fn the_end_of_a_run() {
 
 #[test]
 fn of_words_passed_over_the_first_are_printed() {
-    let printed = |bootargs: &str| {
+    let printed_output = |bootargs: &str| {
         let mut text = String::new();
         crate::output::passed_over(&mut text, bootargs).expect("a text");
         text
     };
-    assert_eq!(printed("iterations=3"), "");
+    assert_eq!(printed_output("iterations=3"), "");
     let lead = "Ignored boot arguments for another program:";
     assert_eq!(
-        printed(" quiet  iterations=3 a=b\t"),
+        printed_output(" quiet  iterations=3 a=b\t"),
         format!("{lead} quiet a=b\n")
     );
     let many = "x=1234567 ".repeat(150);
-    let text = printed(&many).replace("\n  ", " ");
+    let text = printed_output(&many).replace("\n  ", " ");
     let shown = "x=1234567 ".repeat(111);
     assert_eq!(text, format!("{lead} {shown}x...\n"));
 }

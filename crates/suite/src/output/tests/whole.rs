@@ -63,7 +63,7 @@ fn separated(text: &str) -> (Run, String) {
         }
     }
     let run = builder.run();
-    assert_eq!(run.end.map(|end| end.records), Some(seq));
+    assert_eq!(run.end.map(|end_record| end_record.records), Some(seq));
     (run, rest)
 }
 
@@ -78,7 +78,8 @@ pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     let mut print = || {
         header::header(&mut out, run)?;
         records.machine(&mut out, run)?;
-        let is_same = |a: &Scenario, b: &Scenario| (a.id, a.method) == (b.id, b.method);
+        let is_same =
+            |one: &Scenario, other: &Scenario| (one.id, one.method) == (other.id, other.method);
         for group in run.scenarios.chunk_by(is_same) {
             output::begin_scenario(&mut out, group[0].id, group[0].method)?;
             output::scenario(&mut out, run, group)?;
@@ -147,7 +148,7 @@ fn records_contain_all_that_is_printed() {
         let is_result = |line: &&str| !line.starts_with("RT") && !line.starts_with("---|");
         let results: Vec<&str> = without_records.lines().filter(is_result).collect();
         let (again, verdict) = printed_again(&run, Records::None);
-        assert_eq!(run.end.map(|end| end.verdict), Some(verdict));
+        assert_eq!(run.end.map(|end_record| end_record.verdict), Some(verdict));
         assert_eq!(again.lines().collect::<Vec<_>>(), results, "{args}");
     }
 }
@@ -170,7 +171,7 @@ fn records_are_not_between_tftfs_lines() {
 #[test]
 fn parts_that_are_left_out_and_wake_ups() {
     let slow = Fake::new(1).with(|_, _, outcome| {
-        outcome.returned_at = outcome.returned_at.map(|after| after + 6_250_000);
+        outcome.returned_at = outcome.returned_at.map(|ticks| ticks + 6_250_000);
     });
     for (fake, args, states, expected) in [
         (
@@ -277,7 +278,7 @@ fn a_state_of_the_other_format_is_named() {
 #[test]
 fn without_cpu_off_cpus_stay_on() {
     let args = "only=suite,cpu_on,dirty_sweep dirty=0 iterations=2 method=tftf,warm";
-    let listed = |why| Fake::new(4).with_facts(move |facts| facts.no_cpu_off = Some(why));
+    let listed = |reason| Fake::new(4).with_facts(move |facts| facts.no_cpu_off = Some(reason));
     for (why, reason) in [
         (NoCpuOff::NotListed, "PSCI_FEATURES does not list CPU_OFF"),
         (

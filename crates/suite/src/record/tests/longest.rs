@@ -1,7 +1,6 @@
 //! Creates records that contain every part and have as many digits as possible.
 
-use crate::plan::CheckedCalls;
-use crate::plan::Variant;
+use crate::plan::{ActiveCpus, CheckedCalls, Method, Plan, ScenarioId, ScenarioSet, Variant};
 use std::vec::Vec;
 
 use hardware::board::{CPU_MAX, CpuIndex, IntId, LeftOut, Mpidr, TimerFrame};
@@ -17,7 +16,6 @@ use crate::measure::{
 };
 use crate::model::*;
 use crate::plan::sweep_values::SweepValues;
-use crate::plan::{ActiveCpus, Method, Plan, ScenarioId, ScenarioSet};
 use crate::testing::example;
 
 const MOST: u64 = u64::MAX;

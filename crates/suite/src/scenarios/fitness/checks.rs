@@ -126,7 +126,8 @@ impl Fitness<'_> {
         let promised = self.promised(check.function);
         let mut check = Check { promised, ..check };
         let mut known = self.checks.iter_mut();
-        match known.find(|known| !known.cpus.is_empty() && known.is_alike(&check)) {
+        match known.find(|known_check| !known_check.cpus.is_empty() && known_check.is_alike(&check))
+        {
             Some(known) => known.insert(cpu),
             None => {
                 check.insert(cpu);

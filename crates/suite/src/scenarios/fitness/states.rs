@@ -227,8 +227,8 @@ fn add_statistics(
     let Some(reached) = reached_in(outcome, &state.ladder, limit, clock) else {
         return;
     };
-    let end_unless = |wrong: &[Mismatch]| match reached.mismatch() {
-        Some(mismatch) if wrong.contains(&mismatch) => CheckEnd::WrongStatistics,
+    let end_unless = |wrong_mismatches: &[Mismatch]| match reached.mismatch() {
+        Some(mismatch) if wrong_mismatches.contains(&mismatch) => CheckEnd::WrongStatistics,
         _ => CheckEnd::Works,
     };
     let count = end_unless(&[Mismatch::State, Mismatch::Count]);

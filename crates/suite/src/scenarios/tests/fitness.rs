@@ -31,7 +31,13 @@ impl Ran {
 
 /// Returns an edit for [`Fake::with_answers`] that makes a function return `code`.
 fn answering(function: Function, code: i32) -> impl FnMut(u32, u64, i32) -> i32 {
-    move |id, _, right| if id == function.id() { code } else { right }
+    move |id, _, right_answer| {
+        if id == function.id() {
+            code
+        } else {
+            right_answer
+        }
+    }
 }
 
 #[test]
@@ -100,16 +106,16 @@ fn each_wrong_answer_fails_its_own_check() {
 
 #[test]
 fn mandatory_function_that_is_not_listed_is_missing() {
-    let unlisted = |id, first, right| {
+    let answer = |id, first_argument, right_answer| {
         let is_about_cpu_off =
-            id == Function::PsciFeatures.id() && first == u64::from(Function::CpuOff.id());
+            id == Function::PsciFeatures.id() && first_argument == u64::from(Function::CpuOff.id());
         if is_about_cpu_off {
             NOT_SUPPORTED
         } else {
-            right
+            right_answer
         }
     };
-    let ran = check(Fake::new(2).with_answers(unlisted), "");
+    let ran = check(Fake::new(2).with_answers(answer), "");
     let expected = (Function::CpuOff, Probe::Listed, Vec::new());
     assert_eq!(ran.failed_checks(), [expected]);
 }
@@ -221,18 +227,21 @@ fn only_standby_must_keep_the_context() {
     });
     let states = [state("standby", STANDBY, 0), STATES[0], STATES[1]];
     let ran = run_with(fake, "only=fitness", &states);
-    let with_end = |end| {
+    let checks_with_end = |check_end| {
         ran.checks()
             .iter()
-            .filter(|check| check.end == end)
+            .filter(|check| check.end == check_end)
             .map(|check| (check.probe, check.value, check.cpus.iter().count()))
             .collect::<Vec<_>>()
     };
-    let lost_in = |power_state| (Probe::InterruptsKept, Some(power_state), 1);
-    assert_eq!(with_end(CheckEnd::ContextLost), [lost_in(STANDBY)]);
+    let lost_interrupts = |power_state| (Probe::InterruptsKept, Some(power_state), 1);
     assert_eq!(
-        with_end(CheckEnd::Tolerated),
-        [lost_in(CORE), lost_in(CLUSTER)]
+        checks_with_end(CheckEnd::ContextLost),
+        [lost_interrupts(STANDBY)]
+    );
+    assert_eq!(
+        checks_with_end(CheckEnd::Tolerated),
+        [lost_interrupts(CORE), lost_interrupts(CLUSTER)]
     );
     let expected = (Function::CpuSuspend, Probe::InterruptsKept, [1].to_vec());
     assert_eq!(ran.failed_checks(), [expected]);
@@ -257,10 +266,13 @@ fn wrong_timestamps_do_not_fail_a_suspend() {
 
 #[test]
 fn without_gic_or_second_cpu_checks_are_not_tried() {
-    let not_tried = |fake, why| {
+    let not_tried = |fake, reason| {
         let ran = check(fake, "");
         let mut ends = ran.checks().iter().map(|check| check.end);
-        assert!(ends.any(|end| end == CheckEnd::NotTried(why)), "{why:?}");
+        assert!(
+            ends.any(|check_end| check_end == CheckEnd::NotTried(reason)),
+            "{reason:?}"
+        );
         assert_eq!(ran.statuses(), [Status::Passed]);
     };
     not_tried(Fake::new(2).without_gic(), Skip::NoGic);

@@ -22,8 +22,8 @@ fn without_loops_the_time_is_limited() {
         assert_eq!((ran.counts(), ran.fake.rounds), ([1, 0, 0], rounds));
         let fewest_samples = ran
             .series()
-            .filter(|of_cell| of_cell.cell.step.variant != Variant::LOOP)
-            .map(|of_cell| of_cell.series.summary.n)
+            .filter(|cell_series| cell_series.cell.step.variant != Variant::LOOP)
+            .map(|cell_series| cell_series.series.summary.n)
             .min();
         assert_eq!(fewest_samples, Some(least));
     }
@@ -81,7 +81,7 @@ fn cpu_on_names_the_first_of_a_cluster() {
     let ran = run(Fake::new(8), "only=cpu_on iterations=2 warmup=0");
     let keys = ran
         .series()
-        .filter(|of_cell| of_cell.cell.step.variant == Variant::new("first"))
+        .filter(|cell_series| cell_series.cell.step.variant == Variant::new("first"))
         .map(|CellSeries { cell, series }| (cell.cpu.index(), cell.step.cpus, series.metric));
     let both = [Metric::TurnOn, Metric::TurnOff];
     let alone = (4..8).flat_map(|cpu| both.map(|metric| (cpu, ActiveCpus::Alone, metric)));

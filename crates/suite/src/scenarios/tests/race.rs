@@ -88,8 +88,8 @@ fn a_call_that_is_delayed_is_not_an_outcome_at_the_scheduled_offset() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.index() == 2 && (200..300).contains(&offset(outcome)) {
             (outcome.end, outcome.code) = (ActionEnd::Returned, Some(0));
-            outcome.before = outcome.due.map(|due| due + 1_000);
-            outcome.returned_at = outcome.due.map(|due| due + 1_090);
+            outcome.before = outcome.due.map(|due_ticks| due_ticks + 1_000);
+            outcome.returned_at = outcome.due.map(|due_ticks| due_ticks + 1_090);
             outcome.stamps = Stamps::default();
         }
     });
@@ -112,7 +112,7 @@ fn suspends_that_the_sgi_disturbs_are_counted_and_the_others_make_a_map() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.index() == 2 && (100..200).contains(&offset(outcome)) {
             outcome.end = ActionEnd::WokenByFallback;
-            outcome.due = outcome.before.map(|before| before + 50);
+            outcome.due = outcome.before.map(|ticks_before| ticks_before + 50);
         }
     });
     let ran = run(fake, "only=wake_race offsets=64");
@@ -154,7 +154,7 @@ fn refused_suspend_is_no_outcome() {
 /// The other CPU suspends in the same round, and is neither the helper nor lost.
 #[test]
 fn another_cpu_suspends_beside_the_one_that_is_measured() {
-    let ran = run(Fake::new(5), "only=wake_race beside=near,far,all");
+    let ran = run(Fake::new(5), "only=wake_race neighbors=near,far,all");
     assert_eq!(ran.counts(), [1, 0, 0]);
     let races = ran.fake.requested_rounds.iter().filter_map(|round| {
         let who = match round.who {
@@ -198,6 +198,6 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
 
 #[test]
 fn a_map_without_a_second_cluster_is_skipped() {
-    let ran = run(Fake::new(4), "only=wake_race beside=far");
+    let ran = run(Fake::new(4), "only=wake_race neighbors=far");
     assert_eq!(ran.statuses(), [Status::Skipped(Skip::NoNeighbor)]);
 }

@@ -23,7 +23,7 @@ fn without_states_or_a_gic_no_cpu_is_suspended() {
 
 #[test]
 fn each_lack_of_a_lone_cpu_skips_by_name() {
-    let bare = || Fake::without_pmf(1).without_gic();
+    let bare_fake = || Fake::without_pmf(1).without_gic();
     let refused = Fake::new(1).with(refusing(|_, _| true, -1));
     let no_pmu = Fake::new(1).with_facts(|facts| facts.pmu = false);
     let no_suspend = Skip::NotSupported(PSCI_CPU_SUSPEND_64);
@@ -32,17 +32,17 @@ fn each_lack_of_a_lone_cpu_skips_by_name() {
         (Fake::new(1), "cpu_off_serial", &[][..], Skip::NoIdleState),
         (refused, "cpu_off_serial", &STATES, no_suspend),
         (no_pmu, "sysreg_trap", &[], Skip::NoPmu),
-        (bare(), "self_sgi", &[], Skip::NoSgi),
-        (bare(), "pmf_read", &[], Skip::NoPmf),
-        (bare(), "cpu_on", &[], Skip::OneCpu),
-        (bare(), "timer_latency", &[], Skip::NoInterrupts),
+        (bare_fake(), "self_sgi", &[], Skip::NoSgi),
+        (bare_fake(), "pmf_read", &[], Skip::NoPmf),
+        (bare_fake(), "cpu_on", &[], Skip::OneCpu),
+        (bare_fake(), "timer_latency", &[], Skip::NoInterrupts),
     ] {
         let args = std::format!("only={only} iterations=2 loops=4");
         let ran = run_with(fake, &args, states);
         assert_eq!(ran.statuses(), [Status::Skipped(skip)], "{only}");
         assert_eq!(ran.totals.rows_skipped, 0);
     }
-    let ran = run(bare(), "only=empty loops=4");
+    let ran = run(bare_fake(), "only=empty loops=4");
     assert_eq!(ran.counts(), [1, 0, 0]);
 }
 
@@ -51,7 +51,8 @@ fn no_state_of_the_other_format_is_sent() {
     // The suite, and other scenarios that suspend CPUs.
     let suspending = "only=suite,dirty_sweep,contend_sweep,idle_states dirty=0 contend=2 \
                       iterations=2 warmup=0";
-    let with_format = |format| Fake::new(2).with_facts(move |facts| facts.state_format = format);
+    let fake_with_format =
+        |format| Fake::new(2).with_facts(move |facts| facts.state_format = format);
     // States that stop timers are tried before any scenario runs.
     let original = stopping(0);
     let extended = original.map(|state| IdleState {
@@ -62,7 +63,7 @@ fn no_state_of_the_other_format_is_sent() {
         (StateFormat::Extended, original),
         (StateFormat::Original, extended),
     ] {
-        let ran = run_with(with_format(format), suspending, &states);
+        let ran = run_with(fake_with_format(format), suspending, &states);
         // Four suite scenarios and two others are skipped; `dirty_sweep` still measures CPU_OFF.
         let why = Skip::OtherFormat(format);
         assert_eq!((ran.counts(), ran.skipped(why)), ([3, 6, 0], 6));
@@ -73,6 +74,6 @@ fn no_state_of_the_other_format_is_sent() {
     }
     // The user specifies states in the firmware's format.
     let args = "iterations=2 core=0x40000002 deepest=0x40000022";
-    let ran = run(with_format(StateFormat::Extended), args);
+    let ran = run(fake_with_format(StateFormat::Extended), args);
     assert_eq!(ran.counts(), [6, 0, 0]);
 }

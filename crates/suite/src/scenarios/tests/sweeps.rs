@@ -233,9 +233,9 @@ fn cold_calls_after_states_that_cannot_be_used_are_left_out() {
         let ran = run_with(fake, args, states);
         assert_eq!(ran.counts(), [1, 0, 0]);
         assert_eq!(ran.conditions().states_left_out, Some(why));
-        let skipped = || ran.cells().filter(|cell| cell.skipped.is_some());
-        assert_eq!(skipped().count(), left_out, "{why:?}");
-        assert!(skipped().all(|cell| cell.series_of(Metric::Call).is_some()));
+        let skipped_cells = || ran.cells().filter(|cell| cell.skipped.is_some());
+        assert_eq!(skipped_cells().count(), left_out, "{why:?}");
+        assert!(skipped_cells().all(|cell| cell.series_of(Metric::Call).is_some()));
         let is_evicted = |cell: &Cell| cell.step.variant == Variant::new("stamp_evicted");
         assert!(ran.cells().any(is_evicted));
     }
@@ -244,8 +244,8 @@ fn cold_calls_after_states_that_cannot_be_used_are_left_out() {
 #[test]
 fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
     let args = "only=system_suspend iterations=3";
-    let with_modes = || Fake::new(3).with_modes();
-    let ran = run(with_modes(), args);
+    let fake_with_modes = || Fake::new(3).with_modes();
+    let ran = run(fake_with_modes(), args);
     assert_eq!((ran.counts(), ran.series().count()), ([1, 0, 0], 3));
     let cell = ran.cells().next().expect("a cell");
     assert_eq!(
@@ -260,20 +260,20 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
     let timer_stops = Skip::TimerStops(NoFrame::NotInTree);
     for (fake, states, skip) in [
         (Fake::new(3), &STATES[..], no_function),
-        (with_modes().without_gic(), &STATES, Skip::NoGic),
-        (with_modes(), stops, timer_stops),
+        (fake_with_modes().without_gic(), &STATES, Skip::NoGic),
+        (fake_with_modes(), stops, timer_stops),
     ] {
         let statuses = run_with(fake, args, states).statuses();
         assert_eq!(statuses, [Status::Skipped(skip)]);
     }
-    let by_frame = run_with(with_modes().with_frame(), args, stops);
+    let by_frame = run_with(fake_with_modes().with_frame(), args, stops);
     assert_eq!(by_frame.counts(), [1, 0, 0]);
     let is_system_suspend = |round: &Round| round.action() == Action::SystemSuspend;
     assert!(by_frame.asks(is_system_suspend));
     assert!(!by_frame.asks(|round| is_system_suspend(round) && round.waker != Waker::Frame));
     // A lost CPU may still be on, and SYSTEM_SUSPEND requires all other CPUs to be off.
     let after_loss = run(
-        with_modes().with(losing(2, 1)),
+        fake_with_modes().with(losing(2, 1)),
         "only=susp_deep_serial,system_suspend iterations=3",
     );
     assert_eq!(after_loss.statuses(), [lost(2); 2]);

@@ -24,18 +24,18 @@ fn ends(ran: &Ran) -> Vec<&str> {
 /// Returns the number of expiries in each series.
 fn expiries(ran: &Ran) -> Vec<u32> {
     ran.series()
-        .map(|of_cell| of_cell.series.summary.n)
+        .map(|cell_series| cell_series.series.summary.n)
         .collect()
 }
 
 #[test]
 fn a_threshold_ends_it_and_fails() {
-    let late = |cpu: CpuIndex, expiry| match (cpu.index(), expiry) {
+    let lateness = |cpu: CpuIndex, expiry| match (cpu.index(), expiry) {
         (1, 500) => 6_250,
         _ => 50,
     };
     let args = "duration=60 stress=idle threshold=100";
-    let ran = run_timers(Fake::new(2).with_lateness(late), args);
+    let ran = run_timers(Fake::new(2).with_lateness(lateness), args);
     let (cpu, fault) = (CpuIndex::new(1), TimerFault::Late(6_270));
     assert_eq!(ran.failure(), Some(Failure::Timer { cpu, fault }));
     // The first CPU's measurement runs to the end; the second CPU's ends at the late expiry.

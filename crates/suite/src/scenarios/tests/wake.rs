@@ -196,7 +196,7 @@ fn trials(ran: &Ran) -> Vec<(Who, u32)> {
 
 /// Returns the CPU for each trial of a CPU's own timer.
 fn tried_cpus(ran: &Ran) -> Vec<Who> {
-    trials(ran).into_iter().map(|(who, _)| who).collect()
+    trials(ran).into_iter().map(|(cpu, _)| cpu).collect()
 }
 
 #[test]
@@ -216,11 +216,11 @@ fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
     assert!(!earlier.is_empty() && earlier.iter().all(is_call));
     assert!(!later.iter().any(is_call));
     // Only measured states are tried, and only while another CPU is awake.
-    let tried = |cpus, args| trials(&run(Fake::new(cpus), args));
+    let trials_of = |cpus, args| trials(&run(Fake::new(cpus), args));
     let core = [(only(3), CORE)];
-    assert_eq!(tried(4, "iterations=2 only=cpu_susp_serial"), core);
-    assert_eq!(tried(4, "iterations=2 only=psci_version_parallel"), []);
-    assert_eq!(tried(1, "iterations=2"), []);
+    assert_eq!(trials_of(4, "iterations=2 only=cpu_susp_serial"), core);
+    assert_eq!(trials_of(4, "iterations=2 only=psci_version_parallel"), []);
+    assert_eq!(trials_of(1, "iterations=2"), []);
 }
 
 /// A successful trial takes at most 5 ms, including CPU_ON and CPU_OFF; a failed trial takes a
@@ -251,10 +251,10 @@ fn trials_are_short() {
 
 #[test]
 fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
-    let slow = |outcome: &mut Outcome| {
+    let delay_wake_up = |outcome: &mut Outcome| {
         outcome.stamps.0[2] = outcome.due.expect("a wake-up").number() + 1;
     };
-    let fake = Fake::new(4).with_trials(in_first_trials(2, slow));
+    let fake = Fake::new(4).with_trials(in_first_trials(2, delay_wake_up));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!(ran.counts(), [1, 0, 0]);
     let sleeps: Vec<_> = ran.fake.trials.iter().map(|round| round.sleep).collect();
@@ -337,8 +337,8 @@ fn a_state_without_a_trial_bars_no_deeper_one() {
 
 #[test]
 fn one_late_wake_up_is_not_a_timer_that_stops() {
-    let late = |outcome: &mut Outcome| outcome.end = ActionEnd::WokenByFallback;
-    let fake = Fake::new(4).with_trials(in_first_trials(1, late));
+    let wake_by_fallback = |outcome: &mut Outcome| outcome.end = ActionEnd::WokenByFallback;
+    let fake = Fake::new(4).with_trials(in_first_trials(1, wake_by_fallback));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!(
         (ran.counts(), ran.wake_trials.undeclared.len()),

@@ -6,9 +6,8 @@ use anyhow::{Context, Result};
 use boards::Uuid;
 use boards::image_kinds::{IMAGE_KINDS, ImageKind, NotAUuid, label, parse_uuid};
 use clap::{ArgAction, Args};
-use host::files;
 use host::progress::say;
-use host::read_file;
+use host::{files, read_file};
 use thiserror::Error;
 
 use crate::build::package::Given;
@@ -61,11 +60,11 @@ fn hexadecimal(text: &str) -> Result<u16, FormError> {
 
 /// Parses `uuid=U,file=F` or `file=F,uuid=U`.
 fn blob(text: &str) -> Result<(Uuid, PathBuf), FormError> {
-    let by_file = || text.strip_prefix("file=")?.rsplit_once(",uuid=");
-    let by_uuid = || text.strip_prefix("uuid=")?.split_once(",file=");
-    let split = by_file()
+    let file_and_uuid = || text.strip_prefix("file=")?.rsplit_once(",uuid=");
+    let uuid_and_file = || text.strip_prefix("uuid=")?.split_once(",file=");
+    let split = file_and_uuid()
         .map(|(file, uuid)| (uuid, file))
-        .or_else(by_uuid)
+        .or_else(uuid_and_file)
         .filter(|(_, file)| !file.is_empty());
     let (uuid, file) = split.ok_or(FormError::Blob)?;
     Ok((parse_uuid(uuid)?, file.into()))

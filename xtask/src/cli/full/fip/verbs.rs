@@ -187,7 +187,11 @@ fn pack(
         fip.platform_flags(flags);
     }
     let given = load(images, out)?;
-    let has = |option| given.iter().any(|given| given.uuid == uuid_of(option));
+    let has = |option| {
+        given
+            .iter()
+            .any(|given_image| given_image.uuid == uuid_of(option))
+    };
     if has("nt-fw") && !has("nt-fw-cert") && !force && certificate(&fip).is_some() {
         bail!(
             "{} has certificates, and firmware that checks them would reject another BL33: also \
@@ -235,7 +239,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
         files::check_output(("--out", to), &[("the FIP", Some(path))])?;
     }
     let data = fip.images.iter().map(|image| &image.data[..]);
-    let images = paths.iter().map(|to| ("--out", to.as_path())).zip(data);
+    let images = paths.iter().map(|path| ("--out", path.as_path())).zip(data);
     let written = files::write(&images.collect::<Vec<_>>());
     if is_new && written.is_err() {
         // The write error is reported, so an error while removing the folder is ignored.

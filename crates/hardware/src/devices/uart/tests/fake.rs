@@ -105,7 +105,9 @@ impl Fake {
         let state = if *left > 0 { *held } else { self.state };
         *left = left.saturating_sub(1);
         let mut rows = self.status.iter();
-        let (_, registers) = rows.find(|(own, _)| *own == state).expect("a state");
+        let (_, registers) = rows
+            .find(|(row_state, _)| *row_state == state)
+            .expect("a state");
         let (_, value) = registers
             .iter()
             .find(|(register, _)| *register == offset)
@@ -137,7 +139,10 @@ impl Bus for Fake {
         let register = offset as u32;
         self.check_width(register, width);
         let before_byte = pairs(self.manual.before_byte);
-        if before_byte.iter().any(|(needed, _)| *needed == register) {
+        if before_byte
+            .iter()
+            .any(|(needed_register, _)| *needed_register == register)
+        {
             return self.prepared.push((register, value));
         }
         if register == self.manual.data {

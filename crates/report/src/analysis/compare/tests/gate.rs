@@ -10,13 +10,10 @@ use suite::model::{Evidence, FindingKind};
 use suite::plan::Method;
 
 use super::support::{compared, found, sentences, try_compare, with_rows};
-use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::pmf_cost::callers_times;
-use crate::analysis::compare::{Comparison, Options, compare};
+use crate::analysis::compare::{CHANGED, Comparison, Options, compare};
 use crate::analysis::edits::{self, RunEdit, edited};
-use crate::analysis::findings::CONDITIONS;
-use crate::analysis::findings::PMF_COST;
-use crate::analysis::findings::basis_text;
+use crate::analysis::findings::{CONDITIONS, PMF_COST, basis_text};
 use crate::analysis::made_up::{set_summary, suite};
 use crate::export::{Report, by_name};
 use crate::log::LoggedRun;
@@ -76,18 +73,18 @@ const REFUSED: &[(RunEdit, &str, &str)] = &[
 #[test]
 fn another_question_is_refused_unless_an_option_passes_over_it() {
     for (edit, across, expected) in REFUSED {
-        let refused = |across| match try_compare(&suite(), &edited(*edit), across) {
+        let refusals_of = |differences| match try_compare(&suite(), &edited(*edit), differences) {
             Ok(comparison) => {
                 let refusals = comparison.refused.iter();
                 refusals.map(|refusal| refusal.why.as_str()).collect()
             }
             Err(error) => format!("{error:#}"),
         };
-        let text: String = refused("");
+        let text: String = refusals_of("");
         assert!(text.contains(expected), "{text}");
         assert_eq!(text.is_empty(), expected.is_empty(), "{text}");
         assert!(
-            across.is_empty() || refused(across).is_empty(),
+            across.is_empty() || refusals_of(across).is_empty(),
             "{expected}"
         );
     }
@@ -244,7 +241,8 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
         let comparison = compared(&new, &old);
         let lacks = comparison.lacks();
         let mut pairs = lacks.iter().zip(*gaps);
-        let are_same = lacks.len() == gaps.len() && pairs.all(|(lack, gap)| lack.starts_with(gap));
+        let are_same = lacks.len() == gaps.len()
+            && pairs.all(|(missing_text, gap)| missing_text.starts_with(gap));
         assert!(are_same, "{lacks:?}");
         let allowed = try_compare(&new, &old, across).expect("the gaps are allowed");
         assert!(allowed.is_complete(), "{gaps:?}");

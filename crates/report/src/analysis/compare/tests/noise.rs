@@ -48,7 +48,11 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     let order = &within_noise.scenarios[0].by_order;
     let last = order.last().expect("four positions");
     assert_eq!((last.outcome, last.new.figure), (Noise, 16_000.0));
-    assert!(last.new.interval.is_some_and(|(_, most)| most < 16_000.0));
+    assert!(
+        last.new
+            .interval
+            .is_some_and(|(_, upper_bound)| upper_bound < 16_000.0)
+    );
     let comparison = compared(&slow, &old);
     let changed = found(&comparison, CHANGED, &["takes longer in 4 of 4 rows"]);
     assert_eq!(changed.finding.evidence, Evidence::Intervals);

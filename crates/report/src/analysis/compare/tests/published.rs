@@ -7,11 +7,9 @@ use suite::plan::ScenarioId;
 use super::support::{
     compared, found, juno, outcomes, scenario, sentences, try_compare, with_rows,
 };
-use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
-use crate::analysis::compare::{ChangeList, ComparedScenario, RowCpu, RowPairing};
-use crate::analysis::findings::FLUSH_OF_CLUSTER;
-use crate::analysis::findings::{REORDERED, UNCHANGED};
+use crate::analysis::compare::{CHANGED, ChangeList, ComparedScenario, RowCpu, RowPairing};
+use crate::analysis::findings::{FLUSH_OF_CLUSTER, REORDERED, UNCHANGED};
 use crate::analysis::made_up::{published, suite};
 use crate::log::LoggedRun;
 

@@ -2,13 +2,11 @@
 
 use suite::measure::Metric;
 use suite::model::{CellStep, Evidence, FindingKind};
-use suite::plan::Variant;
-use suite::plan::{ActiveCpus, ScenarioId};
+use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use super::support::{compared, found, sentences, try_compare};
-use crate::analysis::compare::CHANGED;
-use crate::analysis::compare::ChangeList;
 use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
+use crate::analysis::compare::{CHANGED, ChangeList};
 use crate::analysis::findings::UNCHANGED;
 use crate::analysis::made_up::{cell_of, step, with_steps};
 use crate::log::LoggedRun;
@@ -85,10 +83,10 @@ fn steps_of_another_question_are_not_compared() {
     let part = "footprint= is 4K, but 8K in";
     assert_refused(&new, &timers(1000, 8192, 1), part);
 
-    let cpu_on = |cpu_on_after| {
+    let cpu_on = |cpu_on_mode| {
         let joins = cell_of(1, step(Variant::new("joins"), None), Metric::Time, &[5, 6]);
         let mut run = with_steps(ScenarioId::named("cpu_on"), vec![joins]);
-        run.run.plan.as_mut().expect("a plan").cpu_on_after = cpu_on_after;
+        run.run.plan.as_mut().expect("a plan").cpu_on_after = cpu_on_mode;
         run
     };
     let part = "cpu-on-after= is 1000, but 0 in the baseline";
@@ -97,7 +95,7 @@ fn steps_of_another_question_are_not_compared() {
 
 #[test]
 fn interrupts_at_other_offsets_are_not_compared() {
-    let interrupted = |id, offsets, repeats| {
+    let interrupted_run = |id, offsets, repeat_count| {
         let cell = cell_of(
             0,
             step(Variant::new("core_woken"), Some(7)),
@@ -106,7 +104,7 @@ fn interrupts_at_other_offsets_are_not_compared() {
         );
         let mut run = with_steps(id, vec![cell]);
         let plan = run.run.plan.as_mut().expect("a plan");
-        (plan.offsets, plan.repeats) = (offsets, repeats);
+        (plan.offsets, plan.repeats) = (offsets, repeat_count);
         run
     };
     let offsets = "offsets= is 64, but 32 in the baseline";
@@ -123,17 +121,17 @@ fn interrupts_at_other_offsets_are_not_compared() {
         (ScenarioId::named("masked_time"), (32, 3), ""),
     ] {
         let (offsets, repeats) = offsets_and_repeats;
-        let new = interrupted(id, offsets, repeats);
-        assert_refused(&new, &interrupted(id, 32, 1), part);
+        let new = interrupted_run(id, offsets, repeats);
+        assert_refused(&new, &interrupted_run(id, 32, 1), part);
     }
 }
 
 #[test]
 fn outcomes_are_compared_regardless_of_their_offsets() {
-    let race = |first, last, wake: &[u64]| {
-        let woken = step(Variant::new("core_woken"), Some(first));
-        let mut cell = cell_of(0, woken, Metric::Wake, wake);
-        let until = cell_of(0, woken, Metric::LastOffset, &[last]);
+    let race = |first_value, last_value, wake_values: &[u64]| {
+        let woken = step(Variant::new("core_woken"), Some(first_value));
+        let mut cell = cell_of(0, woken, Metric::Wake, wake_values);
+        let until = cell_of(0, woken, Metric::LastOffset, &[last_value]);
         cell.series.extend(until.series);
         with_steps(ScenarioId::named("wake_race"), vec![cell])
     };
@@ -153,14 +151,14 @@ fn outcomes_are_compared_regardless_of_their_offsets() {
 /// If only one run calls a function, the other functions are still compared.
 #[test]
 fn rows_of_functions_that_only_one_run_calls_are_missing() {
-    let masked = |functions: &[u64]| {
+    let masked_run = |functions: &[u64]| {
         let cells = functions.iter().map(|function| {
             let call = step(Variant::new("call"), Some(*function));
             cell_of(0, call, Metric::Time, &[5, 6])
         });
         with_steps(ScenarioId::named("masked_time"), cells.collect())
     };
-    let [more, fewer] = [&[0x8200_0042, 0x8200_0043][..], &[0x8200_0042]].map(masked);
+    let [more, fewer] = [&[0x8200_0042, 0x8200_0043][..], &[0x8200_0042]].map(masked_run);
     let comparison = compared(&fewer, &more);
     assert_eq!(comparison.scenarios[0].by_cpu.len(), 1);
     assert!(comparison.lacks()[0].starts_with("1 figure for 1 CPU in the baseline"));
@@ -169,7 +167,7 @@ fn rows_of_functions_that_only_one_run_calls_are_missing() {
 
 #[test]
 fn timers_medians_are_anywhere_in_their_bins() {
-    let idle = |metric, median| {
+    let idle_run = |metric, median| {
         let mut cell = cell_of(0, step(Variant::new("idle"), None), metric, &[median; 9]);
         cell.series[0].summary.max = 5000;
         with_steps(ScenarioId::named("timer_latency"), vec![cell])
@@ -180,7 +178,7 @@ fn timers_medians_are_anywhere_in_their_bins() {
         (Metric::Handler, 1152, Worse),
         (Metric::Powerdown, 1088, Worse),
     ] {
-        let comparison = compared(&idle(metric, new), &idle(metric, 1024));
+        let comparison = compared(&idle_run(metric, new), &idle_run(metric, 1024));
         assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn sentences(comparison: &Comparison, kind: FindingKind) -> Vec<&str>
     comparison
         .findings
         .iter()
-        .map(|based| &based.finding)
+        .map(|based_finding| &based_finding.finding)
         .filter(|finding| finding.kind == kind)
         .map(|finding| finding.sentence.as_str())
         .collect()
@@ -78,9 +78,9 @@ pub(super) fn found<'c>(
     kind: FindingKind,
     parts: &[&str],
 ) -> &'c BasedFinding {
-    let has_parts = |based: &&BasedFinding| {
-        let sentence = &based.finding.sentence;
-        based.finding.kind == kind && parts.iter().all(|part| sentence.contains(part))
+    let has_parts = |based_finding: &&BasedFinding| {
+        let sentence = &based_finding.finding.sentence;
+        based_finding.finding.kind == kind && parts.iter().all(|part| sentence.contains(part))
     };
     let found = comparison.findings.iter().find(has_parts);
     found.unwrap_or_else(|| panic!("no {kind:?} with {parts:?} in {:#?}", comparison.findings))
