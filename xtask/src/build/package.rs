@@ -14,6 +14,7 @@ use minijinja::context;
 use uuid::Uuid;
 
 use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need};
 use crate::template::render;
 use fip::Fip;
 use fip::trust::{certificate, check_key, is_certificate, renew};
@@ -127,6 +128,7 @@ impl Recipe<'_> {
         fip.align(align)?;
         fip.put(uuid_of("nt-fw"), image()?)?;
         if let Some(key) = self.key {
+            setup::ensure(workspace, &[Need::CertCreate])?;
             renew(&mut fip, key).with_context(|| name.to_owned())?;
         }
         Ok(fip)
