@@ -15,11 +15,11 @@ use std::time::Duration;
 use suite::plan::{ScenarioId, Variant};
 
 use boards::GicVersion;
+use follow::RunWatcher;
+use follow::stream::{self, MachineEnding, TimeLimits};
 use hardware::board::{IntId, Mpidr};
 use hardware::image::Conduit;
 use hardware::spec::counter::TimerName;
-use report::follow::RunWatcher;
-use report::follow::stream::{self, MachineEnding, TimeLimits};
 use suite::measure::{Counter, Metric};
 use suite::model::Verdict;
 use xtask::build::firmware_kind::FirmwareKind;

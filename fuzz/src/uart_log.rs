@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use crate::input::accepted;
+use follow::last_scenario;
+use follow::stream::{MachineEnding, closing};
 use report::analysis::compare::{self, compare};
 use report::analysis::typical::typical;
 use report::export::{self, Report};
-use report::follow::last_scenario;
-use report::follow::stream::{MachineEnding, closing};
 use report::log::read_bytes;
 use suite::crc::CRC_32;
 use suite::model as verdict;

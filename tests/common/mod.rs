@@ -9,10 +9,10 @@ use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion, StateFormat};
+use follow::stream::MachineEnding;
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::text::prose::is_too_wide;
 use object::{Object, ObjectSymbol};
-use report::follow::stream::MachineEnding;
 use suite::measure::{Facts, Metric, Summary};
 use suite::model::{Cell, CellSeries, Run, Scenario, Verdict};
 use suite::record::{RecordLine, RunBuilder, pieces};

@@ -13,7 +13,7 @@ use imports::{Crates, Imports, circular, upward};
 use xtask::setup::workspace::Workspace;
 
 /// The name and the root file of each crate whose imports are checked.
-const CRATES: [(&str, &str); 12] = [
+const CRATES: [(&str, &str); 14] = [
     ("psci_bench", "src/main.rs"),
     ("hardware", "crates/hardware/src/lib.rs"),
     ("suite", "crates/suite/src/lib.rs"),
@@ -21,6 +21,8 @@ const CRATES: [(&str, &str); 12] = [
     ("device_tree", "crates/device-tree/src/lib.rs"),
     ("boards", "crates/boards/src/lib.rs"),
     ("host", "crates/host/src/lib.rs"),
+    ("fip", "crates/fip/src/lib.rs"),
+    ("follow", "crates/follow/src/lib.rs"),
     ("report", "crates/report/src/lib.rs"),
     ("attribution", "crates/attribution/src/lib.rs"),
     ("psci_bench_efi", "crates/efi/src/lib.rs"),

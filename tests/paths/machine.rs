@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use follow::RunWatcher;
+use follow::stream::{self, MachineEnding, TimeLimits};
 use memchr::memmem;
-use report::follow::RunWatcher;
-use report::follow::stream::{self, MachineEnding, TimeLimits};
 use suite::model::Verdict;
 use tempfile::TempDir;
 use xtask::build::image::Emergency;

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use boards::GicVersion;
+use follow::RunWatcher;
+use follow::stream::{self, MachineEnding};
 use host::process;
-use report::follow::RunWatcher;
-use report::follow::stream::{self, MachineEnding};
 use suite::model::Verdict;
 use xtask::build::firmware::{self, FipBuild, FirmwareBuild, FirmwareVariant, NT_FW_KEY, Platform};
 use xtask::build::flash::{self, FIP_BASE};

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
+use follow::explain_marks;
 use hardware::image::BootStage::{self, Board, Caches, CpuOn, Entry, Firmware, Mmu, Suspend, Tree};
 use hardware::image::ParameterBlock;
-use report::follow::explain_marks;
 use xtask::build::image::enable_boot_log;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 

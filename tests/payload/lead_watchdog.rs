@@ -1,7 +1,7 @@
 //! Uses the watchdog as a last resort, on a machine that has a watchdog and firmware that never
 //! returns from a suspend.
 
-use report::follow::stream::MachineEnding;
+use follow::stream::MachineEnding;
 use suite::model::Verdict;
 
 use crate::common::{run, spec};

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use attribution::{Code, attribute};
+use follow::RunWatcher;
 use host::TmpdirContext as _;
 use host::hex::hex;
 use host::log_file::LogFile;
 use host::progress::StepProgress;
 use host::{interrupt, read_file};
-use report::follow::RunWatcher;
 use report::profile::beside::log_hash;
 use report::profile::profile::Profile;
 use sha2::{Digest, Sha256};

@@ -33,30 +33,23 @@
 //! | [`analysis`] | figures, findings; comparisons, audits of pages, histories |
 //! | [`export`] | report formats, one file each |
 //! | [`profile`] | profiles, their differences and formats |
-//! | [`follow`] | a run in progress: its UART output and how far it got |
+//! | `serial` | a serial port whose run is followed |
 //! | [`cli`] | the command line of `psci-report`; `cargo xtask` has the same verbs |
 //!
 //! Each folder imports only from the ones above it. Printed durations are converted from ticks by
 //! [`suite::model::FigureScale`] or, in sentences, by [`hardware::spec::ticks::Clock::span`].
 //! [`log::LoggedRun::ns`] truncates, as RT_INSTR lines do. Worst cases, which are compared with
-//! declared latencies, are rounded. [`follow`] needs no feature, because the first build of
-//! `cargo xtask`, which runs machines, has none.
+//! declared latencies, are rounded.
 
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "documents")]
 pub mod analysis;
-#[cfg(feature = "documents")]
 pub mod cli;
-#[cfg(feature = "documents")]
 pub mod export;
-pub mod follow;
-#[cfg(feature = "documents")]
 pub mod log;
 #[cfg(any(test, feature = "testing"))]
 pub mod made_up_run;
-#[cfg(feature = "documents")]
 pub mod profile;
+mod serial;
 
-#[cfg(feature = "documents")]
 pub use self::log::read;

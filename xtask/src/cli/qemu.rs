@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use follow::RunWatcher;
+use follow::stream::TIMEOUT_MAX_S;
 use hardware::text::plural::{Many, many};
 use host::log_file::LogFile;
 use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
 use host::{files, interrupt, read_file};
-use report::follow::RunWatcher;
-use report::follow::stream::TIMEOUT_MAX_S;
 use suite::model::{Verdict, scenarios};
 
 use super::boot_arguments::parse_plan;

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use follow::RunWatcher;
+use follow::stream::MachineEnding;
 use hardware::text::plural::many;
 use host::interrupt;
 use host::places::next_free;
 use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
-use report::follow::RunWatcher;
-use report::follow::stream::MachineEnding;
 use suite::model::Verdict;
 
 use super::qemu::{self, QemuArguments};

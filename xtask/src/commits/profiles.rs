@@ -69,7 +69,7 @@ mod tests {
     use std::time::Duration;
 
     use anyhow::anyhow;
-    use report::follow::stream::MachineEnding;
+    use follow::stream::MachineEnding;
     use suite::model::Verdict;
 
     use super::*;

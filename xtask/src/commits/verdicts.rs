@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use follow::RunWatcher;
 use hardware::text::words::Word as _;
 use host::hex::hex;
 use host::interrupt;
 use host::progress::StepProgress;
 use report::analysis::findings::findings;
-use report::follow::RunWatcher;
 use report::log::LoggedRun;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

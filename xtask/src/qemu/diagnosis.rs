@@ -1,8 +1,8 @@
 //! Diagnoses a run that has no closing line.
 
+use follow::stream::MachineEnding;
+use follow::{explain_marks, last_scenario};
 use hardware::image::ParameterBlock;
-use report::follow::stream::MachineEnding;
-use report::follow::{explain_marks, last_scenario};
 
 use crate::build::firmware_kind::FirmwareKind;
 use crate::qemu::consoles::Consoles;

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use report::follow::RunWatcher;
-use report::follow::stream::{MachineEnding, StopConditions, TimeLimits, chunks, closing, listen};
+use follow::RunWatcher;
+use follow::stream::{MachineEnding, StopConditions, TimeLimits, chunks, closing, listen};
 
 /// The result of running a machine.
 #[derive(Clone, Debug)]

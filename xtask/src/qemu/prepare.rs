@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
+use follow::RunWatcher;
 use host::{interrupt, side_by_side};
-use report::follow::RunWatcher;
 
 use super::boot;
 use super::prepared::Prepared;

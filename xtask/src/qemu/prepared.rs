@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use follow::RunWatcher;
+use follow::stream::{self, MachineEnding, TimeLimits};
 use host::TmpdirContext as _;
 use host::hex::hex;
-use report::follow::RunWatcher;
-use report::follow::stream::{self, MachineEnding, TimeLimits};
 use sha2::{Digest, Sha256};
 use suite::model::Verdict;
 use tempfile::TempDir;

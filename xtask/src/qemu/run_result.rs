@@ -4,7 +4,7 @@ use std::time::Duration;
 
 #[cfg(feature = "full")]
 use anyhow::{Context, Result, bail};
-use report::follow::stream::MachineEnding;
+use follow::stream::MachineEnding;
 #[cfg(feature = "full")]
 use report::log::{LoggedRun, read_bytes};
 use suite::model::Verdict;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use report::follow::stream::TIMEOUT_MAX_S;
+use follow::stream::TIMEOUT_MAX_S;
 use suite::plan::{Plan, RunSize};
 
 /// The shortest default timeout.

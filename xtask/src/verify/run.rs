@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::fs;
 
 use anyhow::{Context, Result};
+use follow::RunWatcher;
 use host::TmpdirContext as _;
 use host::progress::StepProgress;
 use host::{interrupt, read_file};
 use object::{Object, ObjectSymbol};
-use report::follow::RunWatcher;
 
 use super::findings::{self, Covered, PlacedFinding};
 use crate::build::plugin;

@@ -1,6 +1,6 @@
 //! Firmware that can start the EFI application.
 
-use report::follow::stream::MachineEnding;
+use follow::stream::MachineEnding;
 use report::log::read_bytes;
 use suite::model::Verdict;
 use xtask::qemu::run_spec::RunSpec;

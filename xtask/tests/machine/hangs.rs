@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use report::follow::stream::MachineEnding;
+use follow::stream::MachineEnding;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::run_spec::RunSpec;
 

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use report::follow::stream::MachineEnding;
+use follow::stream::MachineEnding;
 use suite::model::Verdict;
 
 use crate::support::{End, FAIL, PASS, run, stub, stub_spec, xtask};

@@ -12,9 +12,9 @@ use host::{files, interrupt};
 use super::output::{OutputArguments, ShownPart};
 use super::report_verdict::{judge, say_mark_of};
 use crate::export::{Report, ReportPart};
-use crate::follow::serial;
-use crate::follow::stream::TIMEOUT_MAX_S;
 use crate::log::runs;
+use crate::serial;
+use follow::stream::TIMEOUT_MAX_S;
 
 #[derive(Debug)]
 struct ShownRuns;

@@ -6,9 +6,9 @@ use host::progress::say;
 
 use crate::analysis::compare::Change;
 use crate::export::{Report, percent_text};
-use crate::follow::explain_marks;
-use crate::follow::stream::closing;
 use crate::log::LoggedRun;
+use follow::explain_marks;
+use follow::stream::closing;
 
 const REGRESSION: u8 = FAILED;
 

@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use boards::GicVersion;
+use follow::stream::{self, TIMEOUT_MAX_S};
 use host::{process, read_file};
-use report::follow::stream::{self, TIMEOUT_MAX_S};
 
 use super::initramfs::{FILE, PROGRAM, archive};
 use crate::setup::workspace::Workspace;

@@ -15,11 +15,11 @@ use memchr::memmem;
 use serial2::SerialPort;
 use suite::model::PREFIX;
 
-use crate::follow::run_watcher::RunWatcher;
-use crate::follow::stream::{
+use crate::log::runs;
+use follow::RunWatcher;
+use follow::stream::{
     MachineEnding, StopConditions, TIMEOUT_MAX_S, chunks, closing, end_of, listen,
 };
-use crate::log::runs;
 
 /// A run's UART output, and how the run ended.
 #[derive(Clone, Debug)]
