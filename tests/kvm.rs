@@ -1,5 +1,5 @@
 //! Runs the payload as a guest at EL1 under KVM, on a Linux host that QEMU emulates
-//! ([`xtask::qemu::kvm_host`]). The guest runs in Debian's QEMU, and in a VMM that uses kvmtool's
+//! ([`runner::qemu::kvm_host`]). The guest runs in Debian's QEMU, and in a VMM that uses kvmtool's
 //! memory layout. If KVM cannot emulate an instruction, it kills the guest. KVM delivers
 //! interrupts through list registers, and returns to the caller after a power-down.
 //!
@@ -20,16 +20,16 @@ use follow::stream::{self, MachineEnding, TimeLimits};
 use hardware::board::{IntId, Mpidr};
 use hardware::image::Conduit;
 use hardware::spec::counter::TimerName;
+use runner::build::firmware_kind::FirmwareKind;
+use runner::build::image::Emergency;
+use runner::qemu::kvm_host::{self, KvmHost};
+use runner::qemu::machine_process::MachineProcess;
+use runner::qemu::run_spec::RunSpec;
+use runner::qemu::{self, QemuMachine};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 use suite::measure::{Counter, Metric};
 use suite::model::Verdict;
-use xtask::build::firmware_kind::FirmwareKind;
-use xtask::build::image::Emergency;
-use xtask::qemu::kvm_host::{self, KvmHost};
-use xtask::qemu::machine_process::MachineProcess;
-use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::{self, QemuMachine};
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
 
 /// Allows for a busy host, which takes ten times as long as an idle one.
 const TIMEOUT: Duration = Duration::from_secs(420);
@@ -111,7 +111,7 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
 /// Returns the payload without a tree, because the VMM provides one.
 fn bare() -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
-    xtask::build::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
+    runner::build::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
 }
 
 /// Checks the facts recorded for a guest, and that all scenarios available to it were measured. PMU

@@ -5,7 +5,7 @@ use boards::device_tree::{self, Choices};
 use boards::{BoardFile, GicVersion, StateFormat};
 use hardware::board as payload;
 use hardware::image::Uart;
-use xtask::build::image::Emergency;
+use runner::build::image::Emergency;
 
 const BOOTARGS: &str = "iterations=3";
 

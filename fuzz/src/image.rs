@@ -2,9 +2,9 @@
 
 use crate::input::accepted;
 use hardware::image::{IMAGE_SIZE_OFFSET, ParameterBlock};
-use xtask::build::image::{Emergency, assemble, flatten};
-use xtask::qemu::positions::loaded_at;
-use xtask::qemu::symbols::Symbols;
+use runner::build::image::{Emergency, assemble, flatten};
+use runner::qemu::positions::loaded_at;
+use runner::qemu::symbols::Symbols;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {

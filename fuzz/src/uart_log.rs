@@ -10,12 +10,12 @@ use report::analysis::compare::{self, compare};
 use report::analysis::typical::typical;
 use report::export::{self, Report};
 use report::log::read_bytes;
+use runner::build::firmware_kind::FirmwareKind;
+use runner::qemu::diagnosis::{Context, diagnose, doubt, refused};
+use runner::qemu::machine_process::MachineResult;
 use suite::crc::CRC_32;
 use suite::model as verdict;
 use suite::record::{MARK, RecordLine, RunBuilder, pieces};
-use xtask::build::firmware_kind::FirmwareKind;
-use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
-use xtask::qemu::machine_process::MachineResult;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {

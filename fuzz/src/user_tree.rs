@@ -6,7 +6,7 @@ use device_tree::adapt;
 use hardware::board::Board;
 use report::analysis::idle_audit::{self, DeclaredBy, DeclaredSource, Judgement};
 use report::export::{self, DtsSource, Report, ReportPart};
-use xtask::build::image::Emergency;
+use runner::build::image::Emergency;
 
 const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";
 

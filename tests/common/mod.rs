@@ -13,17 +13,17 @@ use follow::stream::MachineEnding;
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::text::prose::is_too_wide;
 use object::{Object, ObjectSymbol};
+use runner::build::firmware_kind::FirmwareKind;
+use runner::build::image::Emergency;
+use runner::build::payload;
+use runner::qemu::Level;
+use runner::qemu::run_result::RunResult;
+use runner::qemu::run_spec::RunSpec;
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 use suite::measure::{Facts, Metric, Summary};
 use suite::model::{Cell, CellSeries, Run, Scenario, Verdict};
 use suite::record::{RecordLine, RunBuilder, pieces};
-use xtask::build::firmware_kind::FirmwareKind;
-use xtask::build::image::Emergency;
-use xtask::build::payload;
-use xtask::qemu::Level;
-use xtask::qemu::run_result::RunResult;
-use xtask::qemu::run_spec::RunSpec;
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
 
 /// A CPU model on which QEMU runs take half as long as on Cortex-A57, the board's default. On the
 /// A57, TF-A turns the MMU off and on in each SMC (CVE-2017-5715), and QEMU then discards all
@@ -47,7 +47,7 @@ pub fn spec(options: &str, args: &str) -> RunSpec {
 
 /// Runs `spec` to completion.
 pub fn run(spec: &RunSpec) -> RunResult {
-    match xtask::qemu::prepare::run(spec) {
+    match runner::qemu::prepare::run(spec) {
         Ok(result) => {
             fits_terminal(&result.text());
             result

@@ -5,9 +5,9 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use object::{Object, ObjectSection, ObjectSymbol};
-use xtask::build::image::Emergency;
-use xtask::build::payload;
-use xtask::setup::workspace::Workspace;
+use runner::build::image::Emergency;
+use runner::build::payload;
+use runner::setup::workspace::Workspace;
 
 /// The program's code, indexed by address, and its symbols.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl Code {
     pub fn load_efi() -> Self {
         let workspace = Workspace::find().expect("the workspace");
         let image = payload::image(&workspace, None, Emergency::default(), 1).expect("an image");
-        let bytes = xtask::build::efi::build(&workspace, &image, None).expect("the application");
+        let bytes = runner::build::efi::build(&workspace, &image, None).expect("the application");
         let file = object::File::parse(&*bytes).expect("a PE file");
         Self {
             words: text(&file),

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use cache_model::{CacheActor, CacheFault, LINE, Way};
 use hardware::image::UartKind;
 use object::{Object, ObjectSection};
-use xtask::setup::workspace::Workspace;
+use runner::setup::workspace::Workspace;
 
 use super::code::Code;
 use super::interpreter::{BASE, Cpu, UART};
@@ -25,7 +25,7 @@ const MPIDR: u32 = 0xd538_00a0;
 /// Returns the words in the loaded image, by address, up to the end of the image.
 fn image() -> BTreeMap<u64, u64> {
     let workspace = Workspace::find().expect("the workspace");
-    let path = xtask::build::payload::build(&workspace).expect("the payload builds");
+    let path = runner::build::payload::build(&workspace).expect("the payload builds");
     let file = fs::read(path).expect("the ELF file");
     let elf = object::File::parse(&*file).expect("an ELF file");
     let mut words = BTreeMap::new();

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use boards::GicVersion;
-use xtask::qemu::Level;
-use xtask::qemu::run_spec::RunSpec;
+use runner::qemu::Level;
+use runner::qemu::run_spec::RunSpec;
 
 /// A machine and the exception level at which the payload is entered.
 #[derive(Clone, Copy, Debug)]

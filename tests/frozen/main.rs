@@ -40,10 +40,10 @@ use host::hex::hex;
 use host::progress::note;
 use host::side_by_side;
 use machine::Machine;
+use runner::build::firmware::toolchain;
+use runner::qemu::Level;
+use runner::qemu::prepare::prepare;
 use sha2::{Digest, Sha256};
-use xtask::build::firmware::toolchain;
-use xtask::qemu::Level;
-use xtask::qemu::prepare::prepare;
 
 /// Figures in a parallel column may differ by at most 1/`FIGURE_PARTS` of their value.
 const FIGURE_PARTS: u64 = 5;

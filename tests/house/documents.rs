@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use xtask::setup::workspace::Workspace;
+use runner::setup::workspace::Workspace;
 
 /// The first folder of a path in this repository. Other paths are in TF-A's repository, on a
 /// user's machine, or below `target/`.

@@ -10,10 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use imports::{Crates, Imports, circular, upward};
-use xtask::setup::workspace::Workspace;
+use runner::setup::workspace::Workspace;
 
 /// The name and the root file of each crate whose imports are checked.
-const CRATES: [(&str, &str); 14] = [
+const CRATES: [(&str, &str); 15] = [
     ("psci_bench", "src/main.rs"),
     ("hardware", "crates/hardware/src/lib.rs"),
     ("suite", "crates/suite/src/lib.rs"),
@@ -27,6 +27,7 @@ const CRATES: [(&str, &str); 14] = [
     ("attribution", "crates/attribution/src/lib.rs"),
     ("psci_bench_efi", "crates/efi/src/lib.rs"),
     ("psci_bench_efi_bin", "crates/efi/src/main.rs"),
+    ("runner", "crates/runner/src/lib.rs"),
     ("xtask", "xtask/src/lib.rs"),
 ];
 

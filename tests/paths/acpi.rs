@@ -7,10 +7,10 @@ use std::thread;
 use device_tree::acpi::{self, Memory, Tables};
 use device_tree::adapt;
 use hardware::board::{Board, Region};
+use runner::build::efi;
+use runner::qemu;
 use suite::model::Verdict;
 use suite::plan::ScenarioId;
-use xtask::build::efi;
-use xtask::qemu;
 
 use crate::common::{Log, compile_asl, workspace};
 use crate::efi::{ALL, STATES, application, edk2, under_tf_a};

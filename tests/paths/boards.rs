@@ -4,12 +4,12 @@
 use boards::GicVersion;
 use device_tree::adapt;
 use hardware::image::Conduit;
+use runner::build::firmware::Platform;
+use runner::build::flash;
+use runner::build::image::Emergency;
 use suite::measure::Metric;
 use suite::model::Verdict;
 use suite::plan::ScenarioId;
-use xtask::build::firmware::Platform;
-use xtask::build::flash;
-use xtask::build::image::Emergency;
 
 use crate::firmware::{built, stock};
 use crate::machine::{FEW, Machine, compiled, image, plain, with_tree};

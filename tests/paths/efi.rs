@@ -6,12 +6,12 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use boards::Conduit;
+use runner::build::signer::Signer;
+use runner::build::{efi, stick};
+use runner::qemu::boot::efi::{APPLICATION, ENVIRONMENT, environment, start_command};
+use runner::setup::{self, AAVMF, Need};
 use suite::measure::Metric;
 use suite::plan::ScenarioId;
-use xtask::build::signer::Signer;
-use xtask::build::{efi, stick};
-use xtask::qemu::boot::efi::{APPLICATION, ENVIRONMENT, environment, start_command};
-use xtask::setup::{self, AAVMF, Need};
 
 use crate::common::workspace;
 use crate::firmware::{built, overlay, with_bl33};

@@ -2,9 +2,9 @@
 //! specification. (All other tests use the TF-A default, which passes only the MPIDR in X0.)
 
 use boards::{Conduit, GicVersion, Stock};
-use xtask::build::firmware::{self, FirmwareBuild, FirmwareVariant, Platform};
-use xtask::build::flash;
-use xtask::build::tf_a::TfA;
+use runner::build::firmware::{self, FirmwareBuild, FirmwareVariant, Platform};
+use runner::build::flash;
+use runner::build::tf_a::TfA;
 
 use crate::common::workspace;
 use crate::machine::{Machine, plain};

@@ -10,13 +10,13 @@ use std::time::Duration;
 use follow::RunWatcher;
 use follow::stream::{self, MachineEnding, TimeLimits};
 use memchr::memmem;
+use runner::build::image::Emergency;
+use runner::build::payload;
+use runner::qemu;
+use runner::qemu::machine_process::MachineProcess;
+use runner::setup::{self, Need};
 use suite::model::Verdict;
 use tempfile::TempDir;
-use xtask::build::image::Emergency;
-use xtask::build::payload;
-use xtask::qemu;
-use xtask::qemu::machine_process::MachineProcess;
-use xtask::setup::{self, Need};
 
 use crate::common::{self, Log, workspace};
 

@@ -7,10 +7,10 @@
 
 use boards::{Conduit, GicVersion};
 use hardware::board::Mpidr;
+use runner::build::firmware::Platform;
+use runner::build::flash;
 use suite::measure::Metric;
 use suite::plan::ScenarioId;
-use xtask::build::firmware::Platform;
-use xtask::build::flash;
 
 use crate::firmware::{built, stock};
 use crate::machine::{Machine, compiled, with_tree};

@@ -4,11 +4,11 @@
 use std::fs;
 
 use boards::Conduit;
+use runner::qemu::boot::efi::{ENVIRONMENT, environment};
+use runner::setup::{self, Need, U_BOOT};
 use suite::crc::CRC_32;
 use suite::measure::Metric;
 use suite::plan::ScenarioId;
-use xtask::qemu::boot::efi::{ENVIRONMENT, environment};
-use xtask::setup::{self, Need, U_BOOT};
 
 use crate::common::workspace;
 use crate::firmware::{built, overlay, with_bl33};

@@ -2,7 +2,7 @@
 //! jumps to the payload.
 
 use boards::Conduit;
-use xtask::build::image::Emergency;
+use runner::build::image::Emergency;
 
 use crate::common;
 use crate::machine::{Machine, Seen, image};

@@ -1,10 +1,10 @@
 //! QEMU's built-in loaders and PSCI on the `virt` machine.
 
 use boards::{BoardFile, Conduit, GicVersion};
+use runner::build::image::Emergency;
 use suite::measure::Metric;
 use suite::model::Verdict;
 use suite::plan::ScenarioId;
-use xtask::build::image::Emergency;
 
 use crate::common;
 use crate::machine::{FEW, Machine, image, with_tree};

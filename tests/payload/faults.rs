@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hardware::board::Mpidr;
+use runner::qemu::run_spec::{Payload, RunSpec};
 use suite::measure::Reason;
 use suite::model::Verdict::{self, Fail, Incomplete, Pass};
 use suite::plan::ScenarioId;
-use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Ran};
 

@@ -42,7 +42,7 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
 
 /// Two of four runs must be byte-for-byte identical. On a busy host, up to one in eight runs with
 /// 32 CPUs differs because of QEMU, but two runs rarely differ in the same way
-/// (`xtask::qemu::host_cpu`). If the payload depended on memory contents or host time, hardly any
+/// (`runner::qemu::host_cpu`). If the payload depended on memory contents or host time, hardly any
 /// runs would be identical.
 #[test]
 fn two_runs_of_32_are_the_same_to_the_byte() {

@@ -14,15 +14,17 @@ use boards::GicVersion;
 use follow::RunWatcher;
 use follow::stream::{self, MachineEnding};
 use host::process;
+use runner::build::firmware::{
+    self, FipBuild, FirmwareBuild, FirmwareVariant, NT_FW_KEY, Platform,
+};
+use runner::build::flash::{self, FIP_BASE};
+use runner::build::tf_a::TfA;
+use runner::qemu::machine_process::{MachineProcess, MachineResult};
+use runner::qemu::run_spec::RunSpec;
+use runner::qemu::{self, QemuMachine};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 use suite::model::Verdict;
-use xtask::build::firmware::{self, FipBuild, FirmwareBuild, FirmwareVariant, NT_FW_KEY, Platform};
-use xtask::build::flash::{self, FIP_BASE};
-use xtask::build::tf_a::TfA;
-use xtask::qemu::machine_process::{MachineProcess, MachineResult};
-use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::{self, QemuMachine};
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
 
 const CPUS: u32 = 4;
 /// The payload's boot arguments.

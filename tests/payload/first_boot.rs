@@ -6,8 +6,8 @@ use std::time::Duration;
 use follow::explain_marks;
 use hardware::image::BootStage::{self, Board, Caches, CpuOn, Entry, Firmware, Mmu, Suspend, Tree};
 use hardware::image::ParameterBlock;
-use xtask::build::image::enable_boot_log;
-use xtask::qemu::run_spec::{Payload, RunSpec};
+use runner::build::image::enable_boot_log;
+use runner::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common;
 

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use hardware::board::CpuIndex;
+use runner::qemu::run_spec::RunSpec;
 use suite::model::Function::{
     self, AffinityInfo, CpuOff, CpuOn, CpuSuspend, StatCount, StatResidency,
 };
@@ -13,7 +14,6 @@ use suite::model::Probe::{
 use suite::model::Verdict::{Fail, Pass};
 use suite::model::{Check, CheckEnd};
 use suite::plan::ScenarioId;
-use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, Log, Ran};
 

@@ -12,10 +12,10 @@ use dtoolkit::{Node as _, Property as _, ToPropertyValue};
 use follow::stream::MachineEnding;
 use hardware::board::Region;
 use hardware::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock, TREE_MAX};
+use runner::build::image::enable_boot_log;
+use runner::build::payload::TreeSource;
+use runner::qemu::run_spec::{Payload, RunSpec};
 use suite::model::Verdict;
-use xtask::build::image::enable_boot_log;
-use xtask::build::payload::TreeSource;
-use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Ran, spec};
 

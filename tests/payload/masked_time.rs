@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use hardware::board::Mpidr;
+use runner::build::firmware_kind::FirmwareKind;
+use runner::qemu::Level;
+use runner::qemu::run_spec::RunSpec;
 use suite::measure::Metric;
 use suite::plan::{ScenarioId, Variant};
-use xtask::build::firmware_kind::FirmwareKind;
-use xtask::qemu::Level;
-use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, Log, spec};
 

@@ -4,12 +4,12 @@
 use hardware::board::{GicVersion, Mpidr};
 use hardware::image::Conduit;
 use hardware::spec::psci::StateFormat;
+use runner::build::firmware_kind::FirmwareKind;
+use runner::qemu::Level;
+use runner::qemu::run_spec::RunSpec;
 use suite::measure::{Counter, Metric};
 use suite::model::Verdict;
 use suite::plan::{ActiveCpus, ScenarioId, Variant};
-use xtask::build::firmware_kind::FirmwareKind;
-use xtask::qemu::Level;
-use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, Log, spec};
 use crate::timer;

@@ -1,9 +1,9 @@
 //! TF-A with a secure payload (BL32) at S-EL1.
 
 use hardware::board::Mpidr;
+use runner::qemu::run_spec::RunSpec;
 use suite::measure::Metric;
 use suite::plan::{ScenarioId, Variant};
-use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, Log, spec};
 

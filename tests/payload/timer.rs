@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
+use runner::build::payload::TreeSource;
+use runner::qemu::run_spec::{Payload, RunSpec};
 use suite::measure::Metric;
 use suite::model::{CellSeries, Verdict};
-use xtask::build::payload::TreeSource;
-use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Log};
 

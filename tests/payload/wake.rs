@@ -7,11 +7,11 @@
 //! `crates/suite/src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
 use boards::GicVersion;
+use runner::build::payload::TreeSource;
+use runner::qemu::run_spec::RunSpec;
 use suite::measure::Metric;
 use suite::model::{Cell, Verdict};
 use suite::plan::ScenarioId;
-use xtask::build::payload::TreeSource;
-use xtask::qemu::run_spec::RunSpec;
 
 use crate::common;
 

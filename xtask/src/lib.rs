@@ -4,9 +4,6 @@
 //!
 //! | folder | task |
 //! |---|---|
-//! | [`setup`] | the workspace, packages, sources, tools |
-//! | [`build`] | the payload, TF-A, FIPs, flash images, the EFI application |
-//! | [`qemu`] | runs on QEMU |
 //! | [`profile`] | instructions by function |
 //! | [`commits`] | profiles and checks across a range of commits |
 //! | [`lab`] | jobs for LAVA and labgrid |
@@ -18,7 +15,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod build;
 pub mod cli;
 #[cfg(feature = "full")]
 pub mod commits;
@@ -26,9 +22,5 @@ pub mod commits;
 pub mod lab;
 #[cfg(feature = "full")]
 pub mod profile;
-pub mod qemu;
-pub mod setup;
-#[cfg(feature = "full")]
-mod template;
 #[cfg(feature = "full")]
 pub mod verify;

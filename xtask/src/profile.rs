@@ -18,15 +18,15 @@ use report::profile::profile::Profile;
 use sha2::{Digest, Sha256};
 use suite::plan::{EndAction, Plan, ScenarioId};
 
-use crate::build::firmware_kind::FirmwareKind;
-use crate::build::plugin;
-use crate::qemu::prepared::Prepared;
-use crate::qemu::run_result::RunResult;
-use crate::qemu::run_spec::RunSpec;
-use crate::qemu::{ICOUNT_NS, Level, prepare};
-use crate::setup;
-use crate::setup::newer_qemu;
-use crate::setup::workspace::Workspace;
+use runner::build::firmware_kind::FirmwareKind;
+use runner::build::plugin;
+use runner::qemu::prepared::Prepared;
+use runner::qemu::run_result::RunResult;
+use runner::qemu::run_spec::RunSpec;
+use runner::qemu::{ICOUNT_NS, Level, prepare};
+use runner::setup;
+use runner::setup::newer_qemu;
+use runner::setup::workspace::Workspace;
 
 const NEEDS_PMF: &str =
     "a profile needs TF-A with PMF in flash; use --firmware tf-a on --board qemu";
@@ -175,7 +175,7 @@ impl ProfiledRun {
     }
 
     fn attribute(&self, result: &RunResult, record: &Path) -> Result<Profile> {
-        let run = result.complete_run()?;
+        let run = report::log::read_complete(&result.log)?;
         let record = File::open(record).context("the plugin did not write a record")?;
         let log = log_hash(&result.log);
         let mut profile = attribute(&run, log, record, &self.code, ICOUNT_NS)?;

@@ -42,6 +42,7 @@
 //! | [`exit_code`] | the exit codes of the commands |
 //! | [`retired`] | what to use instead of verbs and formats that no longer exist |
 //! | `tf_a_version` | the version of a TF-A source tree |
+//! | [`untrusted_text`] | text from outside, without control characters |
 //!
 //! Each file imports only from files listed above it.
 
@@ -62,6 +63,7 @@ mod side_by_side;
 pub mod stdout;
 mod temporary;
 mod tf_a_version;
+pub mod untrusted_text;
 pub mod wrap;
 
 pub use self::side_by_side::side_by_side;

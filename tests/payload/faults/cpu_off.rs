@@ -2,7 +2,7 @@
 
 use boards::device_tree::{self, Choices};
 use boards::{Conduit, GicVersion, StateFormat};
-use xtask::build::payload::TreeSource;
+use runner::build::payload::TreeSource;
 
 use super::*;
 

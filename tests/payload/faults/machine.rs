@@ -2,8 +2,8 @@
 //! PSCI.
 
 use boards::GicVersion;
+use runner::build::payload::TreeSource;
 use suite::measure::Metric;
-use xtask::build::payload::TreeSource;
 
 use super::*;
 

@@ -9,7 +9,7 @@ use clap::Subcommand as _;
 use host::{interrupt, process};
 
 use super::first_verb::FirstVerb;
-use crate::setup::workspace::Workspace;
+use runner::setup::workspace::Workspace;
 
 /// `qemu` options that require the log to be parsed in the same way as for a report.
 const REPORTING_OPTIONS: [&str; 1] = ["--deny-skipped"];

@@ -17,14 +17,14 @@ use host::{files, interrupt, read_file};
 use suite::model::{Verdict, scenarios};
 
 use super::boot_arguments::parse_plan;
-use crate::build::firmware::FirmwareVariant;
-use crate::build::firmware_kind::FirmwareKind;
-use crate::build::payload::TreeSource;
-use crate::build::{GivenStates, bl32, flash};
-use crate::qemu::run_result::RunResult;
-use crate::qemu::run_spec::{Payload, RunSpec};
-use crate::qemu::{Level, kvm_host, prepare, timeout};
-use crate::setup::workspace::Workspace;
+use runner::build::firmware::FirmwareVariant;
+use runner::build::firmware_kind::FirmwareKind;
+use runner::build::payload::TreeSource;
+use runner::build::{GivenStates, bl32, flash};
+use runner::qemu::run_result::RunResult;
+use runner::qemu::run_spec::{Payload, RunSpec};
+use runner::qemu::{Level, kvm_host, prepare, timeout};
+use runner::setup::workspace::Workspace;
 
 /// Run on QEMU under real TF-A; the exit code shows the verdict.
 #[derive(Debug, Args)]

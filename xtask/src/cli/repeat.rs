@@ -20,9 +20,9 @@ use host::stdout::Out;
 use suite::model::Verdict;
 
 use super::qemu::{self, QemuArguments};
-use crate::qemu::prepare;
-use crate::qemu::run_result::RunResult;
-use crate::setup::workspace::Workspace;
+use runner::qemu::prepare;
+use runner::qemu::run_result::RunResult;
+use runner::setup::workspace::Workspace;
 
 const SUMMARY: &str = "summary.txt";
 

@@ -15,10 +15,10 @@ use host::progress::{NOTE, StepProgress, in_words, say};
 use host::{process, side_by_side};
 use regex::Regex;
 
-use crate::build::{payload, tf_a};
-use crate::qemu::kvm_host::KvmHost;
-use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, linux_trees};
+use runner::build::{payload, tf_a};
+use runner::qemu::kvm_host::KvmHost;
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need, linux_trees};
 
 /// The environment variable that sets how many tests run in parallel.
 const THREADS: &str = "RUST_TEST_THREADS";

@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use hardware::text::plural::many;
 use host::progress::{in_words, say};
+use host::untrusted_text::plain;
 use host::{interrupt, process};
 use itertools::Itertools as _;
-use report::log::untrusted_text::plain;
 use thiserror::Error;
 
 use super::kept_file;
 use super::known_commits::{KnownCommit, KnownCommits};
-use crate::build::checkout::{self, Commit, CommitRange};
-use crate::qemu::run_spec::RunSpec;
-use crate::setup::scratch::Scratch;
-use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need};
+use runner::build::checkout::{self, Commit, CommitRange};
+use runner::qemu::run_spec::RunSpec;
+use runner::setup::scratch::Scratch;
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 
 /// The reason why a commit cannot be measured, in one line.
 #[derive(Debug, Error)]

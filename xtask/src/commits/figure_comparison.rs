@@ -203,9 +203,9 @@ impl CommitLedger<FigureComparison> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::checkout::Commit;
     use crate::commits::ledger::{LedgerEntry, compare_neighbors};
     use crate::commits::ledger_export::{self, LedgerFormat, LedgerText as _};
+    use runner::build::checkout::Commit;
 
     type Entry = LedgerEntry<CommitFigures>;
 

@@ -19,7 +19,7 @@ use super::ledger::{self, CommitLedger};
 use super::ledger_export::{
     LedgerText, commit_counts, commit_table, jump_heading, jump_lines, of_whole, write_csv_rows,
 };
-use crate::build::checkout::Commit;
+use runner::build::checkout::Commit;
 
 /// The largest number of commits for which a table has a column for each commit.
 const COLUMNS_MAX: usize = 12;

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::kept_file;
-use crate::build::checkout::Commit;
-use crate::build::tf_a::hash_folder;
-use crate::build::{firmware, payload};
-use crate::qemu::run_spec::RunSpec;
-use crate::setup;
-use crate::setup::workspace::Workspace;
+use runner::build::checkout::Commit;
+use runner::build::tf_a::hash_folder;
+use runner::build::{firmware, payload};
+use runner::qemu::run_spec::RunSpec;
+use runner::setup;
+use runner::setup::workspace::Workspace;
 
 /// What is known about a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

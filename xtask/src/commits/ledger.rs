@@ -5,7 +5,7 @@ use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::commit_bench::Measurement;
-use crate::build::checkout::Commit;
+use runner::build::checkout::Commit;
 
 /// What a ledger compares between commits. Serialized as a part of the ledger.
 pub trait Comparison: Serialize {

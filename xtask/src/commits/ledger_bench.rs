@@ -9,8 +9,8 @@ use super::commit_bench::{CommitBench, releases};
 use super::ledger::{
     CommitLedger, Comparison, LedgerEntry, LedgerJump, compare_neighbors, jump_between,
 };
-use crate::build::checkout::{Commit, CommitRange};
-use crate::qemu::run_spec::RunSpec;
+use runner::build::checkout::{Commit, CommitRange};
+use runner::qemu::run_spec::RunSpec;
 
 type Entry<C> = LedgerEntry<<C as Comparison>::Record>;
 type Jump<C> = LedgerJump<<C as Comparison>::Change>;

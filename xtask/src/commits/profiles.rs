@@ -8,9 +8,9 @@ use report::profile::profile::Profile;
 
 use super::commit_bench::{Measurement, NotMeasured, compiler_error};
 use crate::profile::{ProfiledRun, build_plugin, check_plan};
-use crate::qemu::run_result::RunResult;
-use crate::qemu::run_spec::RunSpec;
-use crate::setup::workspace::Workspace;
+use runner::qemu::run_result::RunResult;
+use runner::qemu::run_spec::RunSpec;
+use runner::setup::workspace::Workspace;
 
 impl Measurement for Profile {
     const FOLDER: &'static str = "ledger";

@@ -88,8 +88,8 @@ fn changes(old: &Verdicts, new: &Verdicts) -> Vec<VerdictChange> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::checkout::Commit;
     use crate::commits::ledger::{CommitLedger, LedgerEntry, compare_neighbors};
+    use runner::build::checkout::Commit;
 
     type Entry = LedgerEntry<CommitVerdicts>;
 

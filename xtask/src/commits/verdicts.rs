@@ -18,12 +18,12 @@ use suite::findings::FAILED_CHECK;
 use suite::model::{Function, Verdict};
 
 use super::commit_bench::{Measurement, NotMeasured};
-use crate::qemu::prepare;
-use crate::qemu::prepared::Prepared;
-use crate::qemu::run_result::RunResult;
-use crate::qemu::run_spec::RunSpec;
-use crate::setup;
-use crate::setup::workspace::Workspace;
+use runner::qemu::prepare;
+use runner::qemu::prepared::Prepared;
+use runner::qemu::run_result::RunResult;
+use runner::qemu::run_spec::RunSpec;
+use runner::setup;
+use runner::setup::workspace::Workspace;
 
 /// Whether a function works.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,8 +81,7 @@ impl Verdicts {
                 return hang.ok_or_else(|| NotMeasured(result.reason()));
             }
         }
-        let run = result
-            .complete_run()
+        let run = report::log::read_complete(&result.log)
             .map_err(|error| NotMeasured(error.to_string()))?;
         let verdicts = Self::of_run(&run);
         match verdicts.0.is_empty() {

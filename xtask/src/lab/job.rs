@@ -14,9 +14,9 @@ use serde::Serialize;
 use suite::plan::{Method, Plan};
 
 use super::{monitors, templates};
-use crate::qemu::boot::Boot;
-use crate::qemu::prepared::Prepared;
-use crate::qemu::{CommandLine, PROGRAM};
+use runner::qemu::boot::Boot;
+use runner::qemu::prepared::Prepared;
+use runner::qemu::{CommandLine, PROGRAM};
 
 /// The default time limit for a job on QEMU, in minutes, unless the plan needs more.
 const QEMU_MINUTES: u32 = 10;

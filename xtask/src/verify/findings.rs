@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::{Context, Result, bail};
 
-use crate::qemu::positions::NamedMemory;
+use runner::qemu::positions::NamedMemory;
 
 /// An instruction executed on a CPU.
 #[derive(Clone, Debug)]

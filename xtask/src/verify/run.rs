@@ -11,12 +11,12 @@ use host::{interrupt, read_file};
 use object::{Object, ObjectSymbol};
 
 use super::findings::{self, Covered, PlacedFinding};
-use crate::build::plugin;
-use crate::qemu::prepare;
-use crate::qemu::prepared::Prepared;
-use crate::qemu::run_spec::RunSpec;
-use crate::setup::newer_qemu;
-use crate::setup::workspace::Workspace;
+use runner::build::plugin;
+use runner::qemu::prepare;
+use runner::qemu::prepared::Prepared;
+use runner::qemu::run_spec::RunSpec;
+use runner::setup::newer_qemu;
+use runner::setup::workspace::Workspace;
 
 /// Functions in which a CPU discards the state that it loses in a power-down, or would lose on a
 /// board. BL31 contains one of them: on the overlay platform, the first; on TF-A's own platforms

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use itertools::Itertools as _;
 use report::cli::documented::{Example, help_examples, page_examples, pages};
 use report::cli::example_files::make_example_files;
-use xtask::setup::workspace::Workspace;
+use runner::setup::workspace::Workspace;
 
 use crate::support::{outcome, path_with, script, xtask};
 

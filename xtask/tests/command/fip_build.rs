@@ -4,8 +4,8 @@ use std::fs;
 use std::process::Command;
 
 use host::process;
-use xtask::build::tf_a::TF_A;
-use xtask::setup::workspace::Workspace;
+use runner::build::tf_a::TF_A;
+use runner::setup::workspace::Workspace;
 
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;

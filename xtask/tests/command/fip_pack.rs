@@ -2,8 +2,8 @@
 
 use boards::{BoardFile, Package, PackageBlob, PackageKind};
 use hardware::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;

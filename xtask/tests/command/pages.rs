@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 
 use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use report::profile::difference::changes;
 use report::profile::export::{ProfileFormat, write};
 use report::profile::profile::{Cost, Profile, ProfilePhase};
-use xtask::build::checkout::Commit;
+use runner::build::checkout::Commit;
 use xtask::commits::figure_comparison::{CommitFigures, FigureComparison};
 use xtask::commits::ledger::{CommitLedger, LedgerEntry, LedgerJump};
 use xtask::commits::ledger_export::{self, LedgerFormat};

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::fs::{self, File};
 use std::process::Command;
 
-use xtask::build::tf_a::TF_A;
+use runner::build::tf_a::TF_A;
 
 use crate::support::packages::{boards_files, material, trusted};
 use crate::support::scratch::Scratch;

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use hardware::board::Board;
 use hardware::image::{PARAMETER_MAGIC, ParameterBlock};
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 
 use crate::support::scratch::{Scratch, files};
 use crate::support::{outcome, path_with, script};

@@ -14,10 +14,10 @@ use report::analysis::compare::{Options as Compared, compare};
 use report::analysis::history::history;
 use report::export::Report;
 use report::log::LoggedRun;
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 use suite::measure::Summary;
 use suite::model::{Cpu, Failure, Series, Skip, Status};
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
 
 use crate::profile_pages::{change_page, ledger_page, profile_page};
 use crate::report::steps::of_steps;

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use boards::GicVersion;
-use xtask::build::firmware::{self, FirmwareVariant, Platform};
-use xtask::build::flash;
-use xtask::build::tf_a::{self, TfA};
-use xtask::setup::workspace::Workspace;
+use runner::build::firmware::{self, FirmwareVariant, Platform};
+use runner::build::flash;
+use runner::build::tf_a::{self, TfA};
+use runner::setup::workspace::Workspace;
 
 use crate::support::{End, FAIL, stub, tree_with};
 use crate::tools::{lab, output, results, tools};

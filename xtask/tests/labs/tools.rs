@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Lava, Need};
 use serde_json::Value;
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Lava, Need};
 
 use crate::support::{called, xtask};
 

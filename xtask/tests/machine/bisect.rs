@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use host::process;
-use xtask::build::tf_a::TfA;
-use xtask::setup::workspace::Workspace;
+use runner::build::tf_a::TfA;
+use runner::setup::workspace::Workspace;
 
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};

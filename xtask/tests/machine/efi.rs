@@ -2,8 +2,8 @@
 
 use follow::stream::MachineEnding;
 use report::log::read_bytes;
+use runner::qemu::run_spec::RunSpec;
 use suite::model::Verdict;
-use xtask::qemu::run_spec::RunSpec;
 
 use crate::support::run;
 

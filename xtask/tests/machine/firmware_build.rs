@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use boards::GicVersion;
-use xtask::build::firmware::{self, FirmwareBuild, FirmwareVariant, Platform};
-use xtask::build::tf_a::TfA;
-use xtask::setup::workspace::Workspace;
+use runner::build::firmware::{self, FirmwareBuild, FirmwareVariant, Platform};
+use runner::build::tf_a::TfA;
+use runner::setup::workspace::Workspace;
 
 /// Adds the size and modification time of each file below `dir` to `into`.
 fn files(dir: &Path, into: &mut BTreeMap<PathBuf, (u64, SystemTime)>) {

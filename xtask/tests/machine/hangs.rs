@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use follow::stream::MachineEnding;
-use xtask::build::firmware_kind::FirmwareKind;
-use xtask::qemu::run_spec::RunSpec;
+use runner::build::firmware_kind::FirmwareKind;
+use runner::qemu::run_spec::RunSpec;
 
 use crate::support::run;
 use crate::support::scratch::Scratch;

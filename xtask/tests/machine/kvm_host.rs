@@ -4,8 +4,8 @@
 use std::fs;
 
 use object::{Architecture, Object, ObjectKind};
-use xtask::qemu::kvm_host;
-use xtask::setup::workspace::Workspace;
+use runner::qemu::kvm_host;
+use runner::setup::workspace::Workspace;
 
 #[test]
 fn process_1_needs_nothing_but_itself() {

@@ -1,8 +1,8 @@
 //! Boards that QEMU has emulated since version 9.0 or 10.0.
 
 use boards::Version;
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 
 use crate::support::{called, xtask};
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use xtask::build::tf_a::OLDEST_TF_A;
-use xtask::setup::workspace::Workspace;
+use runner::build::tf_a::OLDEST_TF_A;
+use runner::setup::workspace::Workspace;
 
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};

@@ -9,13 +9,13 @@ use host::process;
 use report::profile::difference;
 use report::profile::event::Event;
 use report::profile::profile::{Profile, ProfilePhase};
+use runner::build::tf_a::TfA;
+use runner::qemu::run_spec::RunSpec;
+use runner::setup::newer_qemu;
+use runner::setup::workspace::Workspace;
 use suite::measure::Metric;
 use suite::plan::{ScenarioId, Variant};
-use xtask::build::tf_a::TfA;
 use xtask::profile::ProfiledRun;
-use xtask::qemu::run_spec::RunSpec;
-use xtask::setup::newer_qemu;
-use xtask::setup::workspace::Workspace;
 
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};
@@ -58,7 +58,7 @@ fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
             );
         };
         // QEMU runs are repeatable except in rare cases, described in the docs of
-        // xtask::qemu::host_cpu.
+        // runner::qemu::host_cpu.
         let is_same = (0..3).any(|_| {
             run("qemu", &plain);
             run("profile", &log);
@@ -156,7 +156,9 @@ fn masked_time_is_the_number_of_instructions_in_the_whole_call() {
     let prepared = ProfiledRun::prepare(&spec, None).expect("prepared");
     let (result, profile) = prepared.run(None).expect("a run");
     let calls = profile.expect("a verdict").expect("a profile").whole_calls;
-    let run = result.complete_run().expect("a complete run").run;
+    let run = report::log::read_complete(&result.log)
+        .expect("a complete run")
+        .run;
     let masked: Vec<_> = run
         .scenarios
         .iter()

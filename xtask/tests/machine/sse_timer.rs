@@ -11,8 +11,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use hardware::devices::timer_frame::{self as frame, CNTP_CTL};
 use hardware::devices::{Bus, Width};
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 
 /// The CNTCR and CNTCV registers in the secure control frame of the system counter.
 const CNTCR: u64 = 0x5810_0000;

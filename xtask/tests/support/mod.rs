@@ -13,9 +13,9 @@ use std::process::{Command, Stdio};
 use boards::GicVersion;
 use boards::device_tree::{self, Choices};
 use expect_test::expect_file;
-use xtask::qemu::prepare;
-use xtask::qemu::run_result::RunResult;
-use xtask::qemu::run_spec::{Payload, RunSpec};
+use runner::qemu::prepare;
+use runner::qemu::run_result::RunResult;
+use runner::qemu::run_spec::{Payload, RunSpec};
 
 /// A closing line with the verdict PASS.
 pub const PASS: &str =

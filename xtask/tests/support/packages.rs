@@ -18,7 +18,7 @@ pub fn payload() -> Vec<u8> {
     flat[PARAMETER_BLOCK..][..8].copy_from_slice(&PARAMETER_MAGIC);
     flat[PARAMETER_BLOCK + 8..][..4].copy_from_slice(&PARAMETER_VERSION.to_le_bytes());
     flat[PARAMETER_BLOCK + 12] = PARAMETER_BLOCK_SIZE as u8;
-    xtask::build::image::bare(flat).expect("an image")
+    runner::build::image::bare(flat).expect("an image")
 }
 
 /// Returns a directory that holds the FIP for a board, and a payload to insert into it.

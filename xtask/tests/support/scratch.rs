@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use host::process;
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 
 use super::{called, xtask};
 

@@ -5,8 +5,8 @@ use std::fs;
 use expect_test::expect_file;
 use report::analysis::idle_audit::{DeclaredBy, DeclaredSource, IdleAudit, audit};
 use report::export::{self, Report};
-use xtask::setup::linux_trees::{self, LinuxTrees};
-use xtask::setup::{self, Need};
+use runner::setup::linux_trees::{self, LinuxTrees};
+use runner::setup::{self, Need};
 
 use crate::support::scratch::Scratch;
 use crate::{here, workspace};

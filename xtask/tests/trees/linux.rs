@@ -7,8 +7,8 @@ use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
 use expect_test::expect_file;
+use runner::setup::linux_trees;
 use suite::crc::CRC_32;
-use xtask::setup::linux_trees;
 
 use crate::described::{JudgedTree, judge};
 use crate::{here, workspace};

@@ -18,9 +18,9 @@ use std::process::Command;
 use described::{USABLE, describe, judge};
 use expect_test::expect_file;
 use hardware::devices::uart::AnyUart;
-use xtask::build::tf_a::TF_A;
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
+use runner::build::tf_a::TF_A;
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 
 /// Returns the folder that holds the expected output and the fixtures.
 fn here() -> PathBuf {

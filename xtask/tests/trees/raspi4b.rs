@@ -9,12 +9,12 @@ use boards::GicVersion;
 use dtoolkit::Node as _;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
-use xtask::build::firmware::{self, Platform};
-use xtask::build::image::Emergency;
-use xtask::build::payload;
-use xtask::build::tf_a::TfA;
-use xtask::qemu;
-use xtask::setup::{self, Need, linux_trees};
+use runner::build::firmware::{self, Platform};
+use runner::build::image::Emergency;
+use runner::build::payload;
+use runner::build::tf_a::TfA;
+use runner::qemu;
+use runner::setup::{self, Need, linux_trees};
 
 use crate::{output, workspace};
 

@@ -16,7 +16,7 @@ use super::line_run::LineRun;
 use super::logged_run::{Closing, LoggedRun, Stage};
 use super::plain_line::{PlainLine, RtInstr};
 use super::status_words::reason_word;
-use super::untrusted_text::plain;
+use host::untrusted_text::plain;
 
 /// The upper bound on the number of bins in a histogram.
 const BINS_MAX: usize = 1 << 12;

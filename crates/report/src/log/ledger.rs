@@ -4,7 +4,7 @@ use suite::model::RunId;
 pub(super) use suite::record::{CRC_DIGITS, RecordLine};
 
 use super::integrity::{Missing, Records};
-use super::untrusted_text::plain;
+use host::untrusted_text::plain;
 
 /// The maximum number of records in a run. A million samples take fewer than four million records.
 /// This limits the memory that a log can use.

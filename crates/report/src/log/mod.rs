@@ -28,9 +28,8 @@ mod status_words;
 pub mod tables;
 #[cfg(test)]
 mod tests;
-pub mod untrusted_text;
 
 pub use self::integrity::{Integrity, Missing, Records};
 pub use self::logged_run::{Closing, HeaderLines, LoggedRun, Source, Stage};
-pub use self::reader::{LogReadError, read, read_bytes, runs, runs_in_file};
+pub use self::reader::{LogReadError, read, read_bytes, read_complete, runs, runs_in_file};
 pub use self::status_words::{reason_text, reason_word};

@@ -10,6 +10,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 
+use anyhow::{Context as _, bail};
 use hardware::text::plural::many;
 use memchr::memmem;
 use suite::record::{MARK, pieces};
@@ -48,6 +49,19 @@ pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, LogReadError>
 /// Reads a log from memory.
 pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, LogReadError> {
     read(name, log)
+}
+
+/// Reads the last run in the UART output of a machine.
+///
+/// # Errors
+/// Returns an error if the log contains no run or only part of one.
+pub fn read_complete(log: &[u8]) -> anyhow::Result<LoggedRun> {
+    let mut runs = read_bytes("the UART", log)?;
+    let run = runs.pop().context("the log contains no run")?;
+    if let Some(lack) = run.lacks().first() {
+        bail!("the log is incomplete: {lack}");
+    }
+    Ok(run)
 }
 
 /// Returns an iterator over all runs in a log, up to its end. Each run is returned as soon as it

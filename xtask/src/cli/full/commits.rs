@@ -12,12 +12,12 @@ use report::cli::ToleranceArgument;
 use report::profile::event::Event;
 use suite::plan::ScenarioId;
 
-use crate::build::checkout::CommitRange;
 use crate::cli::qemu::{self, RunArguments};
 use crate::commits::figure_comparison::{FigureComparison, Selected};
 use crate::commits::ledger::{CommitLedger, Comparison};
 use crate::commits::ledger_bench::LedgerBench;
 use crate::commits::ledger_export::{self, LedgerFormat, LedgerText};
+use runner::build::checkout::CommitRange;
 
 /// The commits, how to run them, and the output.
 #[derive(Debug, Args)]

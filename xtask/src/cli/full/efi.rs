@@ -7,7 +7,7 @@ use clap::Args;
 use host::files;
 
 use super::image_source::{ImageSource, SignerArguments, output_path, say_next};
-use crate::setup::workspace::Workspace;
+use runner::setup::workspace::Workspace;
 
 /// The default file name, which EFI starts automatically.
 const NAME: &str = "BOOTAA64.EFI";

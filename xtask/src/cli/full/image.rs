@@ -9,10 +9,10 @@ use host::progress::say;
 use host::{files, read_file};
 
 use super::image_source::{ImageSource, output_path};
-use crate::build::image::{self, FILE_MAX};
-use crate::build::package;
 use crate::cli::boot_arguments::parse_plan;
-use crate::setup::workspace::Workspace;
+use runner::build::image::{self, FILE_MAX};
+use runner::build::package;
+use runner::setup::workspace::Workspace;
 
 /// A file written next to the image, and its description.
 type FitFile = (&'static str, PathBuf);

@@ -10,12 +10,12 @@ use hardware::image::TREE_MAX;
 use host::progress::say;
 use host::read_file;
 
-use crate::build::image::{self, Emergency};
-use crate::build::image_contents::{TreeOptions, adapt_for_efi};
-use crate::build::signer::Signer;
-use crate::build::{GivenStates, efi, payload};
 use crate::cli::boot_arguments::parse_plan;
-use crate::setup::workspace::Workspace;
+use runner::build::image::{self, Emergency};
+use runner::build::image_contents::{TreeOptions, adapt_for_efi};
+use runner::build::signer::Signer;
+use runner::build::{GivenStates, efi, payload};
+use runner::setup::workspace::Workspace;
 
 /// An input file and the option that names it.
 type Input<'p> = (&'static str, Option<&'p Path>);

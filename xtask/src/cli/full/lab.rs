@@ -11,13 +11,13 @@ use host::progress::say;
 use host::read_file;
 use thiserror::Error;
 
-use crate::build::firmware::FirmwareVariant;
-use crate::build::image_contents::TreeOptions;
 use crate::cli::boot_arguments::parse_plan;
 use crate::lab::Engine;
 use crate::lab::job::{self, LabJob, folder_name};
-use crate::qemu::run_spec::RunSpec;
-use crate::qemu::{prepare, timeout};
+use runner::build::firmware::FirmwareVariant;
+use runner::build::image_contents::TreeOptions;
+use runner::qemu::run_spec::RunSpec;
+use runner::qemu::{prepare, timeout};
 
 /// The engine to write a job for.
 #[derive(Debug, Subcommand)]

@@ -7,8 +7,8 @@ use clap::Args;
 use host::files;
 
 use super::image_source::output_path;
-use crate::build::{image, payload};
-use crate::setup::workspace::Workspace;
+use runner::build::{image, payload};
+use runner::setup::workspace::Workspace;
 
 /// The default file name.
 const NAME: &str = "payload.bin";

@@ -19,8 +19,8 @@ use report::profile::profile::Profile;
 
 use crate::cli::qemu::{self, RunArguments};
 use crate::profile::ProfiledRun;
-use crate::qemu::ICOUNT_NS;
-use crate::qemu::run_spec::RunSpec;
+use runner::qemu::ICOUNT_NS;
+use runner::qemu::run_spec::RunSpec;
 
 /// The maximum size of a profile or a log, in bytes.
 const FILE_MAX: usize = 1 << 30;

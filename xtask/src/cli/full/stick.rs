@@ -10,8 +10,8 @@ use host::progress::say;
 use host::{files, read_file};
 
 use super::image_source::{ImageSource, SignerArguments};
-use crate::build::stick::{self, PATHS, SCRIPT};
-use crate::setup::workspace::Workspace;
+use runner::build::stick::{self, PATHS, SCRIPT};
+use runner::setup::workspace::Workspace;
 
 /// The name of the output option, for messages.
 const OUTPUT: &str = "--output";

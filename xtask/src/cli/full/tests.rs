@@ -8,11 +8,11 @@ use host::process;
 use host::progress::note;
 use report::cli::documented::{Example, check_help, help_examples, page_examples, pages};
 
-use crate::build::tf_a::{MBED_TLS, TF_A};
 use crate::cli::main::command;
-use crate::qemu::kvm_host::KERNEL;
-use crate::setup::workspace::Workspace;
-use crate::setup::{self, linux_trees};
+use runner::build::tf_a::{MBED_TLS, TF_A};
+use runner::qemu::kvm_host::KERNEL;
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, linux_trees};
 
 const PROGRAM: &str = "cargo xtask";
 

@@ -18,7 +18,7 @@ use report::cli::acpi_files::AcpiFiles;
 use thiserror::Error;
 
 use super::fip::images::{FormError, number};
-use crate::build::image_contents::{adapt_for_efi, summary};
+use runner::build::image_contents::{adapt_for_efi, summary};
 
 /// A command of `tree`.
 #[derive(Debug, Subcommand)]

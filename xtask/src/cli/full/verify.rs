@@ -11,12 +11,12 @@ use host::stdout::Out;
 use host::{interrupt, process, read_file};
 use thiserror::Error;
 
-use crate::build::payload;
-use crate::qemu::run_spec::RunSpec;
-use crate::setup::workspace::Workspace;
 use crate::verify::findings::PlacedFinding;
 use crate::verify::mutations::{self, Killer};
 use crate::verify::run::{CheckedRun, Checker};
+use runner::build::payload;
+use runner::qemu::run_spec::RunSpec;
+use runner::setup::workspace::Workspace;
 
 /// Check cache maintenance using a cache model and mutations.
 #[derive(Debug, Args)]

@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 
 use super::{Edit, edit, edited, scratch};
 use crate::support::scratch::Scratch;

@@ -6,11 +6,11 @@ use std::process::Command;
 
 use report::export;
 use report::log::{Closing, LoggedRun};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
 use suite::measure::{Instant, Metric, Summary};
 use suite::model::{Failure, Sample, Skip, Status, Verdict};
 use suite::plan::ScenarioId;
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
 
 use super::{edited_log, log, read, short, try_written, written};
 use crate::support::outcome;

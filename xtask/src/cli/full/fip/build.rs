@@ -9,11 +9,11 @@ use host::folder::OutputFolder;
 use host::progress::say;
 use host::stdout::Out;
 
-use crate::build::from_source::{BuildPlan, BuildRequest, GivenFiles, MARK, commands, contents};
-use crate::build::image;
-use crate::build::image_contents::TreeOptions;
 use crate::cli::boot_arguments::parse_plan;
-use crate::setup::workspace::Workspace;
+use runner::build::from_source::{BuildPlan, BuildRequest, GivenFiles, MARK, commands, contents};
+use runner::build::image;
+use runner::build::image_contents::TreeOptions;
+use runner::setup::workspace::Workspace;
 
 /// Build TF-A with PMF, and write everything that a board boots to a folder.
 #[derive(Debug, Args)]

@@ -10,8 +10,8 @@ use host::progress::say;
 use host::{files, read_file};
 use thiserror::Error;
 
-use crate::build::package::Given;
 use fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
+use runner::build::package::Given;
 
 /// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]

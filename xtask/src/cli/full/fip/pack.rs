@@ -8,11 +8,11 @@ use host::files;
 use host::progress::say;
 
 use super::images::{Images, load, number, open, options_help, save};
-use crate::build::image;
-use crate::build::image_contents::TreeOptions;
-use crate::build::package::{self, Recipe};
 use crate::cli::boot_arguments::parse_plan;
-use crate::setup::workspace::Workspace;
+use runner::build::image;
+use runner::build::image_contents::TreeOptions;
+use runner::build::package::{self, Recipe};
+use runner::setup::workspace::Workspace;
 
 /// Pack the payload and the images that you have into a FIP for a board.
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::images::{Images, load, number, options_help, save};
-use crate::build::package;
+use runner::build::package;
 
 /// Make another FIP that a board needs, without the payload.
 #[derive(Debug, Args)]

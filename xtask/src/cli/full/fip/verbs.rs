@@ -17,9 +17,9 @@ use super::images::{
 };
 use super::pack::{self, PackArguments};
 use super::part::{self, PartArguments};
-use crate::build::package;
 use fip::Image;
 use fip::trust::certificate;
+use runner::build::package;
 
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]

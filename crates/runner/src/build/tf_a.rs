@@ -200,7 +200,7 @@ fn check_mbed_tls(dir: &Path) -> Result<()> {
 
 /// Hashes the names and contents of all regular files below `dir`, sorted by name, except those in
 /// the `skip` folders of `root`. Does not follow symbolic links.
-pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha256) -> Result<()> {
+pub fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha256) -> Result<()> {
     let mut entries = fs::read_dir(dir)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .with_context(|| dir.display().to_string())?;

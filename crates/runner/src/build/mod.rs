@@ -9,23 +9,18 @@
 //! * `stick` builds boot media that contain the EFI application.
 
 pub mod bl32;
-#[cfg(feature = "full")]
 pub mod checkout;
 pub mod efi;
 pub mod firmware;
 pub mod firmware_kind;
 pub mod flash;
-#[cfg(feature = "full")]
 pub mod from_source;
 mod given_states;
 pub mod image;
 pub mod image_contents;
-#[cfg(feature = "full")]
 pub mod package;
 pub mod payload;
-#[cfg(feature = "full")]
-pub(crate) mod plugin;
-#[cfg(feature = "full")]
+pub mod plugin;
 pub mod signer;
 pub mod stick;
 pub mod tf_a;

@@ -19,11 +19,14 @@ use crate::template::render;
 use fip::Fip;
 use fip::trust::{certificate, check_key, is_certificate, renew};
 
+/// An image given by the user.
 #[derive(Clone, Debug)]
-pub(crate) struct Given {
+pub struct Given {
     /// The option that names the image.
     pub option: String,
+    /// The kind of image.
     pub uuid: Uuid,
+    /// The image.
     pub data: Vec<u8>,
 }
 
@@ -39,7 +42,7 @@ pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
 }
 
 /// Returns the `[package]` table of `board`, which must describe a FIP.
-pub(crate) fn takes_fip(board: &BoardFile) -> Result<&Package> {
+pub fn takes_fip(board: &BoardFile) -> Result<&Package> {
     let package = package(board)?;
     if package.kind != PackageKind::Fip {
         let (name, title) = (&board.name, &board.title);
@@ -49,7 +52,7 @@ pub(crate) fn takes_fip(board: &BoardFile) -> Result<&Package> {
 }
 
 /// Describes the steps that remain once the image has been written to `output`.
-pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
+pub fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     let package = board.package.as_ref()?;
     let (file, install) = (&package.file, &package.install);
     Some(match package.kind {
@@ -76,14 +79,14 @@ pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
 }
 
 /// Describes the steps that remain once the FIP has been written.
-pub(crate) fn after_fip(package: &Package) -> String {
+pub fn after_fip(package: &Package) -> String {
     let tool_sentence =
         |tool| format!("to turn this FIP into the file that the board boots, use {tool}. ");
     package.tool.as_ref().map_or(String::new(), tool_sentence) + &package.install
 }
 
 /// The FIP for a board, with the payload as BL33.
-pub(crate) struct Recipe<'r> {
+pub struct Recipe<'r> {
     /// The name that messages use for the images.
     pub name: &'r str,
     /// The user's FIP, whose BL33 is replaced.
@@ -170,7 +173,7 @@ impl Recipe<'_> {
 }
 
 /// Builds `file`, an additional FIP for `board` that does not contain the payload.
-pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<Fip> {
+pub fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<Fip> {
     let package = takes_fip(board)?;
     let part = package
         .parts
@@ -202,7 +205,7 @@ fn refuse_empty(given: &[Given]) -> Result<()> {
 }
 
 /// Adds the images, and rejects duplicates.
-pub(crate) fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
+pub fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
     if let Some(twice) = given.iter().duplicates_by(|binary| binary.uuid).next() {
         bail!("{}: given twice", label(twice.uuid));
     }
@@ -241,7 +244,7 @@ fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> R
 const FIT: &str = include_str!("fit.its.j2");
 
 /// Returns true if `text` is the source of a flattened image tree written by this tool.
-pub(crate) fn is_fit_source(text: &[u8]) -> bool {
+pub fn is_fit_source(text: &[u8]) -> bool {
     let begin = FIT.split("{{").next().unwrap_or(FIT);
     text.starts_with(begin.as_bytes())
 }
@@ -249,7 +252,7 @@ pub(crate) fn is_fit_source(text: &[u8]) -> bool {
 /// Returns the source of a flattened image tree (U-Boot's *Flattened Image Tree format*) for the
 /// image and its device tree, which are files in the same folder. U-Boot's `bootm` enters the image
 /// like a Linux kernel.
-pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> Result<String> {
+pub fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> Result<String> {
     let name = |file: &Path| {
         file.file_name()
             .unwrap_or_default()

@@ -14,7 +14,7 @@ use super::sealed_folder::sealed_folder;
 use super::workspace::Workspace;
 
 /// The package that depends on the current kernel package.
-pub(crate) const META: &str = "linux-image-arm64";
+pub const META: &str = "linux-image-arm64";
 
 /// The trees and their origin.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use host::process;
 use crate::setup::workspace::Workspace;
 
 /// Builds the plugin `package`, and returns the path of the resulting file.
-pub(crate) fn build(workspace: &Workspace, package: &str) -> Result<PathBuf> {
+pub fn build(workspace: &Workspace, package: &str) -> Result<PathBuf> {
     let target = workspace.target.join("plugins");
     let mut command = process::cargo();
     command.args(["build", "--quiet", "--release", "--locked"]);

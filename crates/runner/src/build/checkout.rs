@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use host::process;
-use report::log::untrusted_text::plain;
+use host::untrusted_text::plain;
 use serde::Serialize;
 
 /// A commit.

@@ -110,7 +110,7 @@ pub fn assemble(
 }
 
 /// Returns the device tree that is appended to `image`.
-pub(crate) fn appended_tree(image: &[u8]) -> Result<&[u8]> {
+pub fn appended_tree(image: &[u8]) -> Result<&[u8]> {
     let block = ParameterBlock::read(image)?;
     let offset = Some(block.tree_offset as usize).filter(|_| block.tree_size > 0);
     let tree = offset.and_then(|offset| image.get(offset..));

@@ -9,13 +9,14 @@ use tempfile::TempDir;
 use super::workspace::Workspace;
 
 /// A folder that is removed on drop. A lock shows other processes that the folder is in use.
-pub(crate) struct Scratch {
+pub struct Scratch {
     dir: TempDir,
     _lock: File,
 }
 
 impl Scratch {
-    pub(crate) fn new(workspace: &Workspace) -> Result<Self> {
+    /// Creates the directory.
+    pub fn new(workspace: &Workspace) -> Result<Self> {
         let _gate = remove_left(workspace)?;
         let dir = tempfile::tempdir_in(workspace.state())?;
         let lock = File::open(dir.path())?;
@@ -23,7 +24,8 @@ impl Scratch {
         Ok(Self { dir, _lock: lock })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Returns the path of the directory.
+    pub fn path(&self) -> &Path {
         self.dir.path()
     }
 }

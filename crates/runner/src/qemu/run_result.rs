@@ -2,11 +2,7 @@
 
 use std::time::Duration;
 
-#[cfg(feature = "full")]
-use anyhow::{Context, Result, bail};
 use follow::stream::MachineEnding;
-#[cfg(feature = "full")]
-use report::log::{LoggedRun, read_bytes};
 use suite::model::Verdict;
 
 /// The result of a run.
@@ -54,20 +50,6 @@ impl RunResult {
     /// Returns the exit code for the verdict.
     pub fn exit_code(&self) -> u8 {
         self.verdict.exit_code()
-    }
-
-    /// Reads the run in the log.
-    ///
-    /// # Errors
-    /// Returns an error if the log contains no run or only part of one.
-    #[cfg(feature = "full")]
-    pub fn complete_run(&self) -> Result<LoggedRun> {
-        let mut runs = read_bytes("the UART", &self.log)?;
-        let run = runs.pop().context("the log contains no run")?;
-        if let Some(lack) = run.lacks().first() {
-            bail!("the log is incomplete: {lack}");
-        }
-        Ok(run)
     }
 
     /// Returns the log as a string.

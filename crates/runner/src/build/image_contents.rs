@@ -7,10 +7,8 @@ use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion};
 use clap::Args;
 use hardware::board::{Board, Footprint, Region};
-#[cfg(feature = "full")]
 use hardware::board::{Gic, MemorySource};
 use hardware::image::{ParameterBlock, TREE_MAX};
-#[cfg(feature = "full")]
 use hardware::text::plural::many;
 use host::progress::say_once;
 use host::read_file;
@@ -54,7 +52,7 @@ impl TreeOptions {
     }
 
     /// Returns the options for the idle states.
-    pub(crate) fn all_states(&self) -> GivenStates {
+    pub fn all_states(&self) -> GivenStates {
         GivenStates {
             no_power_down: self.no_power_down,
             ..self.states
@@ -62,8 +60,7 @@ impl TreeOptions {
     }
 
     /// Returns these options as arguments for `cargo xtask image`.
-    #[cfg(feature = "full")]
-    pub(crate) fn words(&self) -> Vec<String> {
+    pub fn words(&self) -> Vec<String> {
         let Self {
             dtb,
             args,
@@ -119,7 +116,6 @@ impl TreeOptions {
     }
 
     /// Checks that an image with these options can be made for `board`.
-    #[cfg(feature = "full")]
     pub fn check(&self, board: &BoardFile) -> Result<()> {
         contents(board, &self.options(board)?, &self.tree())?;
         Ok(())
@@ -280,7 +276,6 @@ fn check_bootargs(board: &Board<'_>) -> Result<()> {
 }
 
 /// Checks the user's tree, and describes what the payload reads from it.
-#[cfg(feature = "full")]
 pub fn summary(blob: &[u8]) -> Result<String> {
     let board = device_tree::read(blob)?;
     check_bootargs(&board)?;

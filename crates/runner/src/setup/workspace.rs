@@ -43,7 +43,7 @@ impl Workspace {
     }
 
     /// Rejects a workspace in a location where the TF-A makefiles do not work.
-    pub(crate) fn check_for_make(&self) -> Result<()> {
+    pub fn check_for_make(&self) -> Result<()> {
         refuse_blanks(&self.root, "move the checkout")?;
         refuse_blanks(&self.target, "set CARGO_TARGET_DIR to another folder")
     }

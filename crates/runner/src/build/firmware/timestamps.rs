@@ -3,10 +3,8 @@
 
 use std::path::Path;
 
-#[cfg(feature = "full")]
 use anyhow::{Context, Result};
 use boards::Pmf;
-#[cfg(feature = "full")]
 use object::{Object as _, ObjectSymbol as _};
 
 /// The source files of the handler for PMF timestamp SMCs, for platforms that do not add it
@@ -15,7 +13,6 @@ const HANDLER: [&str; 2] = ["services/el3/ven_el3_svc.c", "lib/pmf/pmf_smc.c"];
 
 /// The function in BL31 that reads a timestamp for the normal world. Its callers are not looked up,
 /// because the compiler may inline them.
-#[cfg(feature = "full")]
 const READER: &str = "pmf_get_timestamp_smc";
 
 /// PMF timestamps in a build.
@@ -67,7 +64,6 @@ impl Timestamps {
 }
 
 /// Returns true if `elf` (the BL31 file) lets the payload read PMF timestamps.
-#[cfg(feature = "full")]
 pub(crate) fn are_in(elf: &[u8]) -> Result<bool> {
     let file = object::File::parse(elf).context("bl31.elf")?;
     Ok(file.symbols().any(|symbol| symbol.name() == Ok(READER)))

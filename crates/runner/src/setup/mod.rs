@@ -6,7 +6,7 @@ mod installed_qemu;
 mod lava;
 pub mod linux_trees;
 mod need;
-pub(crate) mod scratch;
+pub mod scratch;
 pub(crate) mod sealed_folder;
 pub mod source_package;
 pub mod workspace;

@@ -15,7 +15,7 @@ pub const FILE: &str = "opt/psci-bench/fault";
 
 /// The firmware's list of faults, a header file in which only fault names are quoted.
 const LIST: &str = include_str!(
-    "../../../../platforms/qemu/tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h"
+    "../../../../../platforms/qemu/tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h"
 );
 
 /// The syntax of the conditions that follow the fault name. The CPU is hexadecimal, with or without

@@ -9,14 +9,11 @@ mod plain_paths;
 mod platform;
 mod timestamps;
 
-#[cfg(feature = "full")]
 pub(crate) use self::build::TREES;
 pub use self::build::{FirmwareBuild, build, commands, toolchain};
 pub use self::fip::NT_FW_KEY;
 pub use self::firmware_variant::FirmwareVariant;
 pub use self::platform::{FipBuild, Platform};
-#[cfg(feature = "full")]
 pub(crate) use self::platform::{overlay, stage_of};
 pub use self::timestamps::Timestamps;
-#[cfg(feature = "full")]
 pub(crate) use self::timestamps::are_in;
