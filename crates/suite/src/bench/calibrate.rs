@@ -128,10 +128,8 @@ fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
 
 /// Returns the longest time from the start to ENTER_HW_LOW_PWR, or None if there is no PMF.
 fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
-    let powerdown_ticks = |outcome: &Outcome| {
-        let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
-        ticks_between(outcome.start, down)
-    };
+    let powerdown_ticks =
+        |outcome: &Outcome| ticks_between(outcome.start, outcome.stamps.at(Stamp::EnterHwLowPwr));
     timed_suspends(bench).map(powerdown_ticks).max()
 }
 
@@ -168,7 +166,7 @@ pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
 pub(crate) fn judge_part(
     bench: &Bench<'_>,
     cpu: CpuIndex,
-    first_up: Option<u64>,
+    first_up: Option<CounterValue>,
 ) -> Result<(), Rejection> {
     let outcome = &bench.outcomes[cpu.index()];
     if !outcome.took_part() {
@@ -178,20 +176,21 @@ pub(crate) fn judge_part(
     let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
     // Going down in the same tick as the first wake-up is too late, because the order of the two
     // events is unknown.
-    match first_up {
-        Some(up) if outcome.action.sleeps() && down >= up => Err(Rejection::plain(Reason::Overlap)),
-        _ => Ok(()),
+    if first_up.is_some() && outcome.action.sleeps() && down >= first_up {
+        Err(Rejection::plain(Reason::Overlap))
+    } else {
+        Ok(())
     }
 }
 
 /// Returns the instant of the first wake-up or the first SGI, or None if there is no PMF.
-pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
+pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<CounterValue> {
     let wake_up = |outcome: &Outcome| {
         if bench.step.timers_stop {
             // With SGIs, all CPUs must be down before the first SGI is sent.
-            outcome.due.map(CounterValue::number)
+            outcome.due
         } else {
-            Some(outcome.stamps.at(Stamp::ExitHwLowPwr))
+            outcome.stamps.at(Stamp::ExitHwLowPwr)
         }
     };
     timed_suspends(bench).filter_map(wake_up).min()

@@ -7,7 +7,7 @@ use crate::measure::{Action, ActionEnd, After, Outcome, Reason, Round, Who};
 use crate::model::Status;
 use crate::plan::Method;
 use hardware::board::CpuIndex;
-use hardware::spec::counter_value::{CounterValue, ticks_between};
+use hardware::spec::counter_value::ticks_between;
 use hardware::spec::pmf::Stamp;
 
 use super::bench::{AttemptUse, Bench};
@@ -106,10 +106,8 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, attempt_use: AttemptUse) {
 /// CPU_OFF in the previous pass, according to PMF. Without PMF, the lead calls AFFINITY_INFO
 /// continuously, because the time until OFF is measured.
 fn calibrate_off(bench: &mut Bench<'_>) {
-    let powerdown_ticks = |sample: Outcome| {
-        let down = CounterValue::new(sample.stamps.at(Stamp::EnterHwLowPwr));
-        ticks_between(sample.before, down)
-    };
+    let powerdown_ticks =
+        |sample: Outcome| ticks_between(sample.before, sample.stamps.at(Stamp::EnterHwLowPwr));
     let cold = bench.cells.iter().filter_map(|state| state.cold);
     let turned_off = cold.filter(|sample| sample.action == Action::ReadBack);
     if let Some(longest) = turned_off.map(powerdown_ticks).max()

@@ -9,7 +9,6 @@ use crate::measure::{
 use crate::model::{Cpu, Failure, Skip};
 use crate::plan::ActiveCpus;
 use hardware::board::{CpuIndex, Mpidr};
-use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Ladder;
 
@@ -333,7 +332,7 @@ fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
         Ok(()) => false,
         Err(Rejection { reason, .. }) => !reason.is_about_stamps() && reason != Reason::LateReturn,
     };
-    let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
+    let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
     let is_late = outcome.has_own_stamps() && down >= outcome.due;
     !was_awake && !is_late
 }

@@ -23,7 +23,7 @@ use crate::measure::{
 use crate::model::{CellStep, Series, Skip, WakeSource};
 use crate::plan::{ActiveCpus, Axis, Key, StateChoice, UsedStates, Variant, Work};
 use hardware::board::CpuIndex;
-use hardware::spec::counter_value::{CounterValue, ticks_between};
+use hardware::spec::counter_value::ticks_between;
 use hardware::spec::pmf::Stamp;
 use smccc::error::SUCCESS;
 
@@ -394,8 +394,8 @@ impl RaceMap<'_, '_> {
 /// Returns how a suspend ended, or None if this is unknown.
 fn ending(outcome: &Outcome, pmf: bool) -> Option<RaceEnding> {
     outcome.before.zip(outcome.returned_at)?;
-    let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr)).filter(|_| pmf);
-    let up = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
+    let down = outcome.stamps.at(Stamp::EnterHwLowPwr).filter(|_| pmf);
+    let up = outcome.stamps.at(Stamp::ExitHwLowPwr);
     let is_down = down > outcome.before;
     Some(match outcome.end {
         ActionEnd::Returned if outcome.code != Some(SUCCESS) => return None,

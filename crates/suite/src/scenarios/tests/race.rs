@@ -61,7 +61,7 @@ fn lost_wake_ups_are_an_interval() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.index() == 2 && (100..200).contains(&offset(outcome)) {
             outcome.end = ActionEnd::WokenByFallback;
-            outcome.due = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
+            outcome.due = outcome.stamps.at(Stamp::ExitHwLowPwr);
         }
     });
     let ran = run(fake, "only=wake_race offsets=64 repeats=2");
