@@ -18,14 +18,17 @@ use crate::measure::{
 use crate::model::{Cell, CellSeries, CellStep, Failure, Run, Scenario, Skip, Status};
 use crate::plan::{ActiveCpus, LOOPS_LIMIT_S, RunSize, Variant, Work};
 
-use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, lead_in};
+use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US};
 use super::cell_state::COLUMNS;
-use super::measure::Request;
 use super::memory::{bench_bytes, cells_bytes};
+use super::request::Request;
 use super::trials::neighbor_of;
 
 /// The number of batches that are run regardless of the time limit; enough to compute the p99.
-const LEAST: u32 = crate::measure::P99_MIN;
+const BATCHES_MIN: u32 = crate::measure::P99_MIN;
+
+/// The metrics of a batch. The cycle counter does not work on every CPU.
+const METRICS: [Metric; COLUMNS] = [Metric::Time, Metric::Cycles];
 
 /// An operation and what is known about it.
 #[derive(Clone, Copy, Debug)]
@@ -140,24 +143,24 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
     if let Some(skip) = skip {
         return Ok(alloc::vec![bench.finish(key, Status::Skipped(skip))]);
     }
-    bench.requested_samples = requested_samples;
-    let mut micro = Micro {
+    bench.request_samples(requested_samples);
+    let mut running = RunningLoops {
         bench: &mut bench,
         batch,
         requested_samples,
         limit: None,
         quiet: 0,
     };
-    let status = match micro.measure_loops(loops) {
+    let status = match running.measure_loops(loops) {
         Err(failure) => Status::Failed(failure),
-        Ok(()) if bench.results.is_empty() => Status::Skipped(loops.if_not_measured),
+        Ok(()) if bench.results().is_empty() => Status::Skipped(loops.if_not_measured),
         Ok(()) => Status::Passed,
     };
     Ok(alloc::vec![bench.finish(key, status)])
 }
 
-/// A running micro-benchmark. A CPU's columns hold ticks and cycles.
-struct Micro<'s, 'm> {
+/// A scenario of loops that is being measured. A CPU's columns hold ticks and cycles.
+struct RunningLoops<'s, 'm> {
     bench: &'s mut Bench<'m>,
     batch: u32,
     requested_samples: u32,
@@ -168,11 +171,11 @@ struct Micro<'s, 'm> {
     quiet: u64,
 }
 
-impl Micro<'_, '_> {
+impl RunningLoops<'_, '_> {
     /// Measures each operation, and the loop itself if nothing else does.
     fn measure_loops(&mut self, loops: &Loops) -> Result<(), Failure> {
-        let cpus = self.bench.cells.len();
-        let facts = self.bench.machine.facts();
+        let cpus = self.bench.cpu_count();
+        let facts = self.bench.facts();
         let lead = facts.lead;
         let series_per_operation: usize = if loops.is_of_lead {
             1
@@ -184,16 +187,16 @@ impl Micro<'_, '_> {
             loops.cpus.iter().map(series).sum()
         };
         let series = (loops.operations.len() * series_per_operation + 1) as u64;
-        if self.bench.setting.plan.loops.is_none() {
+        if self.bench.plan().loops.is_none() {
             self.limit = Some(facts.ticks(u64::from(LOOPS_LIMIT_S) * 1_000_000) / series);
         }
         for kind in loops.operations {
             self.measure_operation(loops, kind)?;
         }
-        let is_measured = !self.bench.results.is_empty();
+        let is_measured = !self.bench.results().is_empty();
         let mut kinds = loops.operations.iter();
         if is_measured && kinds.all(|kind| kind.variant != Variant::LOOP) {
-            self.requested_samples = self.requested_samples.min(LEAST);
+            self.requested_samples = self.requested_samples.min(BATCHES_MIN);
             self.measure_series(&LOOP, Who::Only(lead), ActiveCpus::Alone)?;
         }
         Ok(())
@@ -201,7 +204,7 @@ impl Micro<'_, '_> {
 
     /// Measures an operation with each of the scenario's sets of CPUs, unless it is not implemented.
     fn measure_operation(&mut self, loops: &Loops, kind: &OperationKind) -> Result<(), Failure> {
-        let cpus = self.bench.cells.len();
+        let cpus = self.bench.cpu_count();
         let measured = if loops.is_of_lead {
             Who::Only(self.bench.lead())
         } else {
@@ -232,9 +235,9 @@ impl Micro<'_, '_> {
         active: ActiveCpus,
     ) -> Result<(), Failure> {
         let lead = self.bench.lead();
-        let cpus = CpuIndex::all(self.bench.cells.len());
+        let cpus = CpuIndex::all(self.bench.cpu_count());
         for cpu in cpus.filter(|cpu| measured.includes(*cpu, lead)) {
-            let (machine, board) = (&*self.bench.machine, self.bench.setting.cpus);
+            let (machine, board) = (self.bench.machine(), self.bench.setting().cpus);
             let who = match neighbor_of(machine, board, cpu, active, None) {
                 Some(neighbor) => Who::Pair(cpu, neighbor),
                 None if active.has_neighbor() => continue,
@@ -247,17 +250,16 @@ impl Micro<'_, '_> {
 
     /// Runs one round in which each CPU repeats the operation `count` times.
     fn run_round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
-        let cpus = self.bench.cells.len();
-        let lead_in = lead_in(self.bench.machine.facts(), who, cpus);
-        self.bench.run_round(&Round {
+        let lead_in = self.bench.lead_in(who);
+        self.bench.try_round(&Round {
             afterwards: After::Stay,
             quiet: self.quiet,
             ..Round::new(who, Action::Repeat { operation, count }, lead_in)
         })?;
-        let longest = self.bench.machine.facts().ticks(LONGEST_QUIET_US);
+        let longest = self.bench.us(LONGEST_QUIET_US);
         let participants = self
             .bench
-            .outcomes
+            .outcomes()
             .iter()
             .filter(|outcome| outcome.took_part());
         let durations =
@@ -269,10 +271,10 @@ impl Micro<'_, '_> {
     /// Runs the operation once on these CPUs; returns false if the operation is optional and not
     /// implemented.
     fn probe(&mut self, kind: &OperationKind, who: Who) -> Result<bool, Failure> {
-        self.bench.trials += 1;
+        self.bench.count_trial();
         self.run_round(who, kind.operation, 1)?;
         let lead = self.bench.lead();
-        let outcomes = &self.bench.outcomes;
+        let outcomes = self.bench.outcomes();
         let by_cpu = CpuIndex::all(outcomes.len()).zip(outcomes);
         for (cpu, outcome) in by_cpu.filter(|(cpu, _)| who.includes(*cpu, lead)) {
             let is_missing =
@@ -306,29 +308,22 @@ impl Micro<'_, '_> {
     ) -> Result<(), Failure> {
         let (mut taken, mut rejected, mut began) = (0, 0, None);
         self.bench.clear_cells();
-        for _ in 0..self.bench.setting.plan.warmup {
-            self.bench.trials += 1;
+        for _ in 0..self.bench.plan().warmup {
+            self.bench.count_trial();
             self.run_round(who, kind.operation, self.batch)?;
             self.ticks_since(&mut began);
         }
         // Stop after too many discarded batches, because each may have run for seconds.
         while taken < self.requested_samples && rejected <= self.requested_samples / 10 {
-            self.bench.attempts += 1;
+            self.bench.count_attempt();
             self.run_round(who, kind.operation, self.batch)?;
             taken += 1;
-            let bench = &mut *self.bench;
-            for (outcome, state) in bench.outcomes.iter().zip(&mut bench.cells) {
-                if kind.is_good(outcome) {
-                    let [ticks, cycles] = &mut state.columns;
-                    ticks.extend(outcome.metric(Metric::Time, false));
-                    cycles.extend(outcome.metric(Metric::Cycles, false));
-                } else if outcome.took_part() {
-                    state.reject(Rejection::plain(Reason::WrongAnswer));
-                    rejected += 1;
-                }
-            }
+            let wrong_answer = Rejection::plain(Reason::WrongAnswer);
+            rejected += self.bench.keep_figures(METRICS, |outcome| {
+                kind.is_good(outcome).then_some(()).ok_or(wrong_answer)
+            });
             let spent = self.ticks_since(&mut began);
-            if taken >= LEAST && self.limit.is_some_and(|limit| spent > limit) {
+            if taken >= BATCHES_MIN && self.limit.is_some_and(|limit| spent > limit) {
                 break;
             }
         }
@@ -341,7 +336,7 @@ impl Micro<'_, '_> {
         let mut now = None;
         for outcome in self
             .bench
-            .outcomes
+            .outcomes()
             .iter()
             .filter(|outcome| outcome.took_part())
         {
@@ -361,16 +356,14 @@ impl Micro<'_, '_> {
     ) -> Result<(), Failure> {
         let mut result = Ok(());
         let lead = self.bench.lead();
-        let cpus = CpuIndex::all(self.bench.cells.len());
+        let cpus = CpuIndex::all(self.bench.cpu_count());
         let step = CellStep {
             cpus: active,
             operations: self.batch,
             ..CellStep::of(kind.variant)
         };
         for cpu in cpus.filter(|cpu| who.includes(*cpu, lead) && !who.replies(*cpu)) {
-            // The cycle counter does not work on every CPU.
-            let metrics = &[Metric::Time, Metric::Cycles];
-            let measured = self.bench.add_cell(cpu, step, metrics, taken);
+            let measured = self.bench.add_cell(cpu, step, &METRICS, taken);
             result = measured.and(result);
         }
         result
