@@ -50,10 +50,10 @@ pub(crate) const ANY_NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
 pub(crate) const NOT_SUPPORTED: Option<(i32, i32)> =
     Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
 
-const LOOP: OperationKind = kind(Variant::LOOP.word(), Operation::Nothing, None);
+const LOOP: OperationKind = operation(Variant::LOOP.word(), Operation::Nothing, None);
 
 /// Returns the kind for an operation that every machine supports.
-pub(crate) const fn kind(
+pub(crate) const fn operation(
     word: &'static str,
     operation: Operation,
     answers: Option<(i32, i32)>,
@@ -67,10 +67,10 @@ pub(crate) const fn kind(
 }
 
 /// Returns the kind for a call that firmware need not implement.
-pub(crate) const fn optional(word: &'static str, function: u32) -> OperationKind {
+pub(crate) const fn optional_call(word: &'static str, function: u32) -> OperationKind {
     OperationKind {
         is_optional: true,
-        ..kind(word, Operation::Call(function), None)
+        ..operation(word, Operation::Call(function), None)
     }
 }
 
@@ -180,7 +180,7 @@ impl RunningLoops<'_, '_> {
         let series_per_operation: usize = if loops.is_of_lead {
             1
         } else {
-            let series = |active: &ActiveCpus| match active {
+            let series = |active_cpus: &ActiveCpus| match active_cpus {
                 ActiveCpus::All => 1,
                 _ => cpus,
             };
@@ -214,13 +214,13 @@ impl RunningLoops<'_, '_> {
         if loops.cpus.contains(&ActiveCpus::Alone) && !self.probe(kind, measured)? {
             return Ok(());
         }
-        for active in loops.cpus {
-            match active {
+        for active_cpus in loops.cpus {
+            match active_cpus {
                 // With one CPU, measuring all CPUs at once is the same as measuring a single CPU.
                 ActiveCpus::All if cpus == 1 => {}
-                ActiveCpus::All => self.measure_series(kind, Who::All, *active)?,
+                ActiveCpus::All => self.measure_series(kind, Who::All, *active_cpus)?,
                 ActiveCpus::Alone | ActiveCpus::Near | ActiveCpus::Far => {
-                    self.measure_each_cpu(kind, measured, *active)?;
+                    self.measure_each_cpu(kind, measured, *active_cpus)?;
                 }
             }
         }
@@ -232,18 +232,18 @@ impl RunningLoops<'_, '_> {
         &mut self,
         kind: &OperationKind,
         measured: Who,
-        active: ActiveCpus,
+        active_cpus: ActiveCpus,
     ) -> Result<(), Failure> {
         let lead = self.bench.lead();
         let cpus = CpuIndex::all(self.bench.cpu_count());
         for cpu in cpus.filter(|cpu| measured.includes(*cpu, lead)) {
             let (machine, board) = (self.bench.machine(), self.bench.setting().cpus);
-            let who = match neighbor_of(machine, board, cpu, active, None) {
+            let who = match neighbor_of(machine, board, cpu, active_cpus, None) {
                 Some(neighbor) => Who::Pair(cpu, neighbor),
-                None if active.has_neighbor() => continue,
+                None if active_cpus.has_neighbor() => continue,
                 None => Who::Only(cpu),
             };
-            self.measure_series(kind, who, active)?;
+            self.measure_series(kind, who, active_cpus)?;
         }
         Ok(())
     }
@@ -304,7 +304,7 @@ impl RunningLoops<'_, '_> {
         &mut self,
         kind: &OperationKind,
         who: Who,
-        active: ActiveCpus,
+        active_cpus: ActiveCpus,
     ) -> Result<(), Failure> {
         let (mut taken, mut rejected, mut began) = (0, 0, None);
         self.bench.clear_cells();
@@ -327,7 +327,7 @@ impl RunningLoops<'_, '_> {
                 break;
             }
         }
-        self.add_cells(kind, who, active, taken)
+        self.add_cells(kind, who, active_cpus, taken)
     }
 
     /// Returns the ticks from the start of the first batch in a series, which is stored in `began`,
@@ -351,14 +351,14 @@ impl RunningLoops<'_, '_> {
         &mut self,
         kind: &OperationKind,
         who: Who,
-        active: ActiveCpus,
+        active_cpus: ActiveCpus,
         taken: u32,
     ) -> Result<(), Failure> {
         let mut result = Ok(());
         let lead = self.bench.lead();
         let cpus = CpuIndex::all(self.bench.cpu_count());
         let step = CellStep {
-            cpus: active,
+            cpus: active_cpus,
             operations: self.batch,
             ..CellStep::of(kind.variant)
         };

@@ -211,11 +211,11 @@ impl Outcome {
 
     /// Returns the ticks from the end of the round's quiet time to the return.
     pub fn lateness(&self) -> u64 {
-        ticks_between(self.quiet_until, self.back())
+        ticks_between(self.quiet_until, self.first_instruction_at())
     }
 
     /// Returns the counter at the CPU's first instruction after the call.
-    fn back(&self) -> Option<CounterValue> {
+    fn first_instruction_at(&self) -> Option<CounterValue> {
         if self.action.measures_arrival() {
             self.entered
         } else {

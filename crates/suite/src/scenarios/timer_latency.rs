@@ -178,13 +178,13 @@ impl Timers<'_> {
         let timer = self.timer;
         self.bench.request_samples(timer.expiries().0);
         for load in timer.loads() {
-            for active in timer.timers.iter() {
-                if !TimerPlan::is_possible(load, active, cpus) {
+            for active_cpus in timer.timers.iter() {
+                if !TimerPlan::is_possible(load, active_cpus, cpus) {
                     continue;
                 }
-                let failure = match active {
-                    ActiveCpus::All => self.measure(load, active, None)?,
-                    _ => self.measure_each(load, active)?,
+                let failure = match active_cpus {
+                    ActiveCpus::All => self.measure(load, active_cpus, None)?,
+                    _ => self.measure_each(load, active_cpus)?,
                 };
                 if failure.is_some() {
                     return Ok(failure);
@@ -198,10 +198,10 @@ impl Timers<'_> {
     fn measure_each(
         &mut self,
         load: Load,
-        active: ActiveCpus,
+        active_cpus: ActiveCpus,
     ) -> Result<Option<Failure>, fmt::Error> {
         for cpu in CpuIndex::all(self.bench.setting().cpus.len()) {
-            let failure = self.measure(load, active, Some(cpu))?;
+            let failure = self.measure(load, active_cpus, Some(cpu))?;
             if failure.is_some() {
                 return Ok(failure);
             }
@@ -214,13 +214,14 @@ impl Timers<'_> {
     fn measure(
         &mut self,
         load: Load,
-        active: ActiveCpus,
+        active_cpus: ActiveCpus,
         measured: Option<CpuIndex>,
     ) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting().cpus;
         let machine = self.bench.machine();
-        let loaded_cpu = measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, active, None));
-        if active.has_neighbor() && loaded_cpu.is_none() {
+        let loaded_cpu =
+            measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, active_cpus, None));
+        if active_cpus.has_neighbor() && loaded_cpu.is_none() {
             return Ok(None);
         }
         let mut window = Window {
@@ -262,7 +263,7 @@ impl Timers<'_> {
         }
         measurement.print_end(self.bench.out())?;
         for cpu in timed {
-            self.add_cell(cpu, active, load);
+            self.add_cell(cpu, active_cpus, load);
         }
         Ok(failure)
     }
@@ -327,7 +328,7 @@ impl Timers<'_> {
     }
 
     /// Adds the cell for a CPU's timer. The series that ends at the handler includes a histogram.
-    fn add_cell(&mut self, cpu: CpuIndex, active: ActiveCpus, load: Load) {
+    fn add_cell(&mut self, cpu: CpuIndex, active_cpus: ActiveCpus, load: Load) {
         let Some(tally) = self.bench.tally(cpu) else {
             return;
         };
@@ -346,7 +347,7 @@ impl Timers<'_> {
             rejected.push((Reason::Overrun, tally.settled.overruns));
         }
         let step = CellStep {
-            cpus: active,
+            cpus: active_cpus,
             ..CellStep::of(Variant::new(load.word()))
         };
         let counts = Counts {

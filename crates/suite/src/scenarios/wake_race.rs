@@ -148,7 +148,7 @@ struct RaceMap<'s, 'm> {
     steps: &'s mut Steps<'m>,
     state: UsableState,
     cpu: CpuIndex,
-    active: ActiveCpus,
+    cpus: ActiveCpus,
     /// The CPUs that suspend.
     who: Who,
     waker: Waker,
@@ -173,9 +173,9 @@ fn measure_steps(steps: &mut Steps<'_>) {
             steps.leave_out(Skip::OwnTimerStops);
             continue;
         }
-        for active in steps.bench.plan().neighbors.iter() {
+        for cpus in steps.bench.plan().neighbors.iter() {
             for cpu in CpuIndex::all(steps.bench.cpu_count()) {
-                let Some((who, waker)) = participants(steps, cpu, active) else {
+                let Some((who, waker)) = participants(steps, cpu, cpus) else {
                     steps.leave_out(Skip::NoNeighbor);
                     continue;
                 };
@@ -185,7 +185,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
                     points: &mut points,
                     state,
                     cpu,
-                    active,
+                    cpus,
                     who,
                     waker,
                     steps,
@@ -205,7 +205,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
 
 /// Returns the CPUs that suspend while the map for `cpu` is measured, and what wakes a CPU that its
 /// interrupt does not wake. Returns None if this map cannot be measured.
-fn participants(steps: &Steps<'_>, cpu: CpuIndex, active: ActiveCpus) -> Option<(Who, Waker)> {
+fn participants(steps: &Steps<'_>, cpu: CpuIndex, active_cpus: ActiveCpus) -> Option<(Who, Waker)> {
     let bench = &steps.bench;
     let (cpus, lead) = (bench.setting().cpus, bench.lead());
     let helper = if cpu == lead {
@@ -213,12 +213,12 @@ fn participants(steps: &Steps<'_>, cpu: CpuIndex, active: ActiveCpus) -> Option<
     } else {
         Some(lead)
     };
-    let who = match active {
+    let who = match active_cpus {
         ActiveCpus::Alone => Who::Only(cpu),
         ActiveCpus::All => Who::All,
         ActiveCpus::Near | ActiveCpus::Far => Who::Pair(
             cpu,
-            neighbor_of(bench.machine(), cpus, cpu, active, helper)?,
+            neighbor_of(bench.machine(), cpus, cpu, active_cpus, helper)?,
         ),
     };
     let waker = helper.map_or(Waker::OwnTimers, Waker::Helper);
@@ -384,7 +384,7 @@ impl RaceMap<'_, '_> {
             ];
             let step = CellStep {
                 value: first,
-                cpus: self.active,
+                cpus: self.cpus,
                 ..CellStep::of(*variant)
             };
             let cell = self.steps.bench.push_cell(self.cpu, step, series);

@@ -414,12 +414,12 @@ impl Fake {
             Preparation::Evict => EVICTED_CALL,
             Preparation::Suspend { powerdown, .. } => u64::from(powerdown) * COLD_CALL,
         };
-        let back = if suspends {
+        let ready_at = if suspends {
             outcome.returned_at
         } else {
             outcome.before
         };
-        let before = back.map_or(0, CounterValue::number) + 5;
+        let before = ready_at.map_or(0, CounterValue::number) + 5;
         let took = WARM_CALL + extra;
         let mut stamps = outcome.stamps;
         let around = match call {

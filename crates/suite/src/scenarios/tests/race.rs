@@ -180,7 +180,7 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
     expected.sort_unstable();
     assert_eq!(pairs, expected);
     let maps = ran.cells().map(|cell| (cell.cpu.index(), cell.step.cpus));
-    for (cpu, active, is_there) in [
+    for (cpu, active_cpus, is_there) in [
         (0, ActiveCpus::Near, true),
         (0, ActiveCpus::Far, false),
         (4, ActiveCpus::Near, false),
@@ -189,9 +189,9 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
         (4, ActiveCpus::Alone, false),
     ] {
         assert_eq!(
-            maps.clone().any(|map| map == (cpu, active)),
+            maps.clone().any(|map| map == (cpu, active_cpus)),
             is_there,
-            "{cpu} {active:?}"
+            "{cpu} {active_cpus:?}"
         );
     }
 }
