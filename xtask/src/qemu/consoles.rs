@@ -3,14 +3,14 @@
 use std::fmt::{self, Display, Formatter};
 
 use hardware::board::TreeConsole;
-use hardware::image::{ParameterBlock, Uart};
+use hardware::image::{ParameterBlock, UartDescription};
 use hardware::text::format_error::FormatError;
 
 /// The UARTs specified in an image.
 #[derive(Clone, Debug)]
 pub struct Consoles {
     /// The UART in the parameter block.
-    pub emergency: Option<Uart>,
+    pub emergency: Option<UartDescription>,
     /// The UART in the appended device tree, or the reason why none was found. None if there is no
     /// tree.
     pub tree: Option<Result<TreeConsole, FormatError>>,
@@ -70,7 +70,7 @@ mod tests {
     use crate::build::image::{Emergency, assemble, tests::blank};
 
     /// Returns an image with `uart` in its parameter block and `tree` appended.
-    fn image(uart: Option<Uart>, tree: Option<&[u8]>) -> Vec<u8> {
+    fn image(uart: Option<UartDescription>, tree: Option<&[u8]>) -> Vec<u8> {
         let emergency = Emergency {
             uart,
             ..Emergency::default()
@@ -91,7 +91,7 @@ mod tests {
         let tree = build(&board, &choices, "").expect("a tree");
         let of_tree = board.uart.emergency();
         let by_tree = format!("{of_tree}, set by /chosen/stdout-path");
-        let other = Uart::new(UartKind::Imx, 0x21c_0500, Layout::new(0, 4));
+        let other = UartDescription::new(UartKind::Imx, 0x21c_0500, Layout::new(0, 4));
         let no_tree = "and it has no device tree";
         for (emergency, tree, expected) in [
             (None, None, format!("block specifies no UART, {no_tree}")),

@@ -62,7 +62,7 @@ pub struct Owner {
 
 impl CacheLine {
     /// Creates a line that an earlier stage left dirty in a cache.
-    pub fn soiled(is_data: bool) -> Self {
+    pub fn left_dirty(is_data: bool) -> Self {
         let writer = if is_data { LOADER } else { EARLIER };
         Self {
             writers: Box::new([writer; LINE as usize]),

@@ -49,13 +49,13 @@ struct Packed(
     ArrayVec<Option<Numbers<SERIES>>, METRICS>,
     Numbers<SAMPLE>,
     Option<(u32, u32, Option<u64>)>,
-    Named,
+    NamedParts,
 );
 
 /// The parts of a cell that are stored by name.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Named {
+struct NamedParts {
     /// The scenario's method and helper.
     #[serde(default, skip_serializing_if = "is_tftf")]
     m: Method,
@@ -102,7 +102,7 @@ pub(super) fn serialize<S: Serializer>(
         value,
         operations,
     } = cell.step;
-    let named = Named {
+    let named = NamedParts {
         m: key.method,
         h: key.helper,
         cpu: (u32::from(cell.cpu) != *index).then_some(cell.cpu),
