@@ -124,8 +124,8 @@ fn history_page() -> String {
         scenario.cells.pop();
     }
     let mut runs = vec![first, second, third];
-    for (nth, run) in runs.iter_mut().enumerate() {
-        run.source.input = format!("v1.{nth}.log");
+    for (nth, logged) in runs.iter_mut().enumerate() {
+        logged.source.input = format!("v1.{nth}.log");
     }
     let report = Report {
         history: Some(history(&runs, 20_000).expect("releases of one board")),
@@ -149,8 +149,8 @@ fn clear(series: &mut Series) {
 }
 
 /// Returns a run whose figures are lower than those of `run` on some CPUs and higher on others.
-fn baseline(run: &LoggedRun) -> LoggedRun {
-    let mut baseline = run.clone();
+fn baseline(logged: &LoggedRun) -> LoggedRun {
+    let mut baseline = logged.clone();
     for scenario in &mut baseline.run.scenarios {
         let is_suite = scenario.id.is_suite();
         for (nth, cell) in (0u64..).zip(&mut scenario.cells) {

@@ -77,43 +77,47 @@ const fn condition(
     }
 }
 
-const BOARD: Condition = condition("the board", Some(AllowedDifference::Boards), |(run, _)| {
-    let name = run.board()?.to_owned();
-    Some(if run.integrity.tables {
-        PLATFORM.to_owned() + &name
-    } else {
-        name
-    })
+const BOARD: Condition = condition(
+    "the board",
+    Some(AllowedDifference::Boards),
+    |(logged, _)| {
+        let name = logged.board()?.to_owned();
+        Some(if logged.integrity.tables {
+            PLATFORM.to_owned() + &name
+        } else {
+            name
+        })
+    },
+);
+const PAYLOAD: Condition = condition("the payload", None, |(logged, _)| {
+    Some(logged.payload_version()?.to_owned())
 });
-const PAYLOAD: Condition = condition("the payload", None, |(run, _)| {
-    Some(run.payload_version()?.to_owned())
-});
-const FREQUENCY: Condition = condition("the counter frequency in Hz", None, |(run, _)| {
-    let hz = run.run.facts.as_ref()?.frequency;
+const FREQUENCY: Condition = condition("the counter frequency in Hz", None, |(logged, _)| {
+    let hz = logged.run.facts.as_ref()?.frequency;
     (hz > 0).then(|| hz.to_string())
 });
-const CPU_COUNT: Condition = condition("the number of CPUs", None, |(run, _)| {
-    Some(run.run.cpus.len().to_string())
+const CPU_COUNT: Condition = condition("the number of CPUs", None, |(logged, _)| {
+    Some(logged.run.cpus.len().to_string())
 });
-const CPUS: Condition = condition("the list of CPUs", None, |(run, _)| {
-    Some(list_of_cpus(&run.run))
+const CPUS: Condition = condition("the list of CPUs", None, |(logged, _)| {
+    Some(list_of_cpus(&logged.run))
 });
-const FIRMWARE: Condition = condition("the firmware", None, |(run, _)| {
-    Some(run.firmware_version()?.to_owned())
+const FIRMWARE: Condition = condition("the firmware", None, |(logged, _)| {
+    Some(logged.firmware_version()?.to_owned())
 });
-const LEVEL: Condition = condition("the exception level", None, |(run, _)| {
-    Some(run.exception_level()?.to_string())
+const LEVEL: Condition = condition("the exception level", None, |(logged, _)| {
+    Some(logged.exception_level()?.to_string())
 });
-const METHODS: Condition = condition("the method", None, |(run, _)| {
-    let scenarios = run.run.scenarios.iter();
+const METHODS: Condition = condition("the method", None, |(logged, _)| {
+    let scenarios = logged.run.scenarios.iter();
     let words = scenarios.map(|scenario| scenario.method.word());
     Some(words.sorted().dedup().join(","))
 });
-const ITERATIONS: Condition = condition("the requested number of samples", None, |(run, _)| {
-    Some(run.run.plan.as_ref()?.iterations.to_string())
+const ITERATIONS: Condition = condition("the requested number of samples", None, |(logged, _)| {
+    Some(logged.run.plan.as_ref()?.iterations.to_string())
 });
-const PATTERNS: Condition = condition("the wake-up pattern", None, |(run, _)| {
-    let plan = run.run.plan.as_ref()?;
+const PATTERNS: Condition = condition("the wake-up pattern", None, |(logged, _)| {
+    let plan = logged.run.plan.as_ref()?;
     let methods = plan.methods.iter();
     Some(methods.map(|method| plan.wake_by(method).word()).join(","))
 });
@@ -133,8 +137,8 @@ const POWER_STATE: Condition = condition(
 const PATTERN: Condition = condition(
     "the wake-up pattern",
     Some(AllowedDifference::Wakes),
-    |(run, scenario)| {
-        let plan = run.run.plan.as_ref()?;
+    |(logged, scenario)| {
+        let plan = logged.run.plan.as_ref()?;
         let ScenarioKey { id, method, .. } = scenario?.key();
         let has_pattern = id.is_suite() && id.has_queue();
         has_pattern.then(|| plan.wake_by(method).word().to_owned())
@@ -144,10 +148,10 @@ const PATTERN: Condition = condition(
 const WAKE_SOURCE: Condition = condition(
     "the wake-up source",
     Some(AllowedDifference::Wakes),
-    |(run, scenario)| {
+    |(logged, scenario)| {
         let source = scenario?.conditions.as_ref()?.wake_source.word();
         Some(match scenario?.helper {
-            Some(cpu) => format!("{source} {}", run.run.label(cpu)),
+            Some(cpu) => format!("{source} {}", logged.run.label(cpu)),
             None => source.to_owned(),
         })
     },
@@ -260,7 +264,7 @@ fn arguments<'c>(
     let (_, scenario) = sides[0];
     let keys = scenario.map_or(&[][..], |scenario| scenario.id.descriptor().compared);
     keys.iter().filter_map(move |key: &Key| {
-        let value = |(run, _): ComparedSide<'_>| run.run.plan.as_ref()?.text(*key);
+        let value = |(logged, _): ComparedSide<'_>| logged.run.plan.as_ref()?.text(*key);
         let values = differing(sides.map(value), is_strict)?;
         Some(Difference {
             name: format!("{}=", key.word()),

@@ -14,7 +14,7 @@ use crate::log::{LoggedRun, Records, tables};
 use crate::made_up_run;
 
 /// Returns a run with records and `cpus` CPUs in one cluster, without scenarios. A tick is 16 ns.
-pub(super) fn run(cpus: u16) -> LoggedRun {
+pub(super) fn without_scenarios(cpus: u16) -> LoggedRun {
     let cpu = |core: u16| Cpu {
         mpidr: Some(Mpidr::new(core.into())),
         core,
@@ -111,7 +111,7 @@ pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: 
 
 /// Returns a complete suite run on four CPUs, with two samples for each figure.
 pub(super) fn suite() -> LoggedRun {
-    let mut made = run(4);
+    let mut made = without_scenarios(4);
     for (number, id) in (1u64..).zip(ScenarioId::SUITE) {
         let cells = (0..4u16).map(|cpu| {
             let base = 1000 * number + 3000 * u64::from(cpu);
@@ -150,7 +150,7 @@ pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64])
 
 /// Returns a run with one scenario, which consists of steps.
 pub(super) fn with_steps(id: ScenarioId, cells: Vec<Cell>) -> LoggedRun {
-    let mut made = run(4);
+    let mut made = without_scenarios(4);
     made.run.scenarios.push(scenario(id, cells));
     made
 }

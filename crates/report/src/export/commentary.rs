@@ -70,16 +70,16 @@ fn rank(kind: FindingKind) -> usize {
 }
 
 impl Commentary {
-    /// Ranks the findings about the suite in `run` and those about the comparison.
-    pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
-        let from_scenarios = run
+    /// Ranks the findings about the suite in `logged` and those about the comparison.
+    pub(super) fn of(logged: &LoggedRun, comparison: Option<&Comparison>) -> Self {
+        let from_scenarios = logged
             .run
             .scenarios
             .iter()
             // The tables cover only this method.
             .filter(|scenario| scenario.id.is_suite() && scenario.method == Method::Tftf)
-            .flat_map(|scenario| of_scenario(run, scenario));
-        let from_tables = explanations(run).into_iter().map(|explanation| Ranked {
+            .flat_map(|scenario| of_scenario(logged, scenario));
+        let from_tables = explanations(logged).into_iter().map(|explanation| Ranked {
             scenario: None,
             rank: rank(explanation.finding.kind),
             greatest: 0,
@@ -106,8 +106,8 @@ impl Commentary {
 }
 
 /// Returns the findings about one of the run's scenarios.
-fn of_scenario(run: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
-    findings(run, scenario)
+fn of_scenario(logged: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
+    findings(logged, scenario)
         .into_iter()
         .filter(|finding| finding.kind != FindingKind::NOT_TOLD)
         .map(|finding| Ranked {

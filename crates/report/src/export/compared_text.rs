@@ -27,7 +27,7 @@ pub(super) fn row_name(row: &HistoryRow, runs: &[LoggedRun]) -> String {
         return (rank + 1).to_string();
     }
     let mut points = runs.iter().zip(&row.points);
-    let label = points.find_map(|(run, point)| Some(run.run.label(point.as_ref()?.cpu)));
+    let label = points.find_map(|(logged, point)| Some(logged.run.label(point.as_ref()?.cpu)));
     label.map_or_else(String::new, |label| label.to_string())
 }
 

@@ -108,21 +108,21 @@ fn releases(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.numbers(["Scenarios", "CPUs"]);
     table.optional_words(["Firmware"]);
     table.words(["Input"]);
-    for (release, (name, run)) in history.releases.iter().zip(runs).enumerate() {
+    for (release, (name, logged)) in history.releases.iter().zip(runs).enumerate() {
         let has_scenario =
             |scenario: &&ScenarioHistory| scenario.rows().any(|row| row.points[release].is_some());
         let scenarios = history.scenarios.iter().filter(has_scenario).count();
         let firmware = if history.has_several_boards {
-            run.firmware_version().unwrap_or_default()
+            logged.firmware_version().unwrap_or_default()
         } else {
             ""
         };
         table.rows.push(vec![
             name.clone(),
             scenarios.to_string(),
-            run.run.cpus.len().to_string(),
+            logged.run.cpus.len().to_string(),
             firmware.to_owned(),
-            run.source.input.clone(),
+            logged.source.input.clone(),
         ]);
     }
     table.finished()
@@ -175,8 +175,8 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
 fn distinction(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
     let ScenarioKey { method, helper, .. } = scenario.key;
     let mut in_order = runs.iter();
-    let first = in_order.find(|run| run.run.scenario(scenario.key).is_some());
-    let woken_by = first.map_or_else(String::new, |run| woken_by(run, helper, ","));
+    let first = in_order.find(|logged| logged.run.scenario(scenario.key).is_some());
+    let woken_by = first.map_or_else(String::new, |logged| woken_by(logged, helper, ","));
     match method {
         Method::Tftf => woken_by,
         Method::Warm => format!(", method {}{woken_by}", method.word()),

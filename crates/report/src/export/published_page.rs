@@ -30,7 +30,7 @@ const PARTS: [&str; 2] = ["conditions", "results"];
 
 /// The releases whose figures a page shows.
 pub(super) struct PageFigures<'s> {
-    pub(super) run: &'s LoggedRun,
+    pub(super) logged: &'s LoggedRun,
     pub(super) comparison: Option<&'s Comparison>,
     /// The names of the files in the `current` and `previous` folders.
     pub(super) files: [BTreeSet<&'s String>; 2],
@@ -160,13 +160,13 @@ fn new_page(
     shown: &PageFigures<'_>,
     previous: Option<Value>,
 ) -> Result<String> {
-    let (run, comparison) = (shown.run, shown.comparison);
+    let (logged, comparison) = (shown.logged, shown.comparison);
     let board = publish
         .map(|publish| publish.title.as_str())
-        .or(run.board());
+        .or(logged.board());
     let title = format!("PSCI latencies of {}", board.unwrap_or(platform));
     let scenarios = ScenarioId::SUITE.map(|id| scenario(id, platform, &shown.files));
-    let mut conditions = method::method(run);
+    let mut conditions = method::method(logged);
     conditions.retain(|(name, _)| *name != "Log");
     let context = context! {
         underline => line_below(&title, "="),
@@ -179,7 +179,7 @@ fn new_page(
         previous,
         scenarios => Serde(scenarios.into_iter().flatten().collect::<Vec<_>>()),
         has_changes => comparison.is_some(),
-        commentary => Serde(Commentary::of(run, comparison)),
+        commentary => Serde(Commentary::of(logged, comparison)),
     };
     render(include_str!("published_page.rst"), context, markup)
 }

@@ -89,8 +89,8 @@ impl<R: Read> Iterator for Runs<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(run) = self.reader.ended.pop_front() {
-                return Some(Ok(run));
+            if let Some(logged) = self.reader.ended.pop_front() {
+                return Some(Ok(logged));
             }
             if self.is_over {
                 return None;
@@ -594,7 +594,7 @@ mod tests {
         let before = "[    1.000] a kernel message\n".repeat(limit as usize / 20);
         let log = before + &made_up_run::log(&made_up_run::run(), Records::Once);
         let read: Vec<_> = runs("a.log", log.as_bytes()).collect();
-        assert!(matches!(&*read, [Ok(run)] if run.is_complete()));
+        assert!(matches!(&*read, [Ok(logged)] if logged.is_complete()));
 
         let mut stream = runs_within("stdin", log.as_bytes(), limit);
         let error = stream.next().expect("an error").expect_err("no run");

@@ -192,9 +192,9 @@ fn read_baseline(path: &Path) -> Result<Profile> {
         return Profile::from_json(&bytes).with_context(location);
     }
     let runs = read_bytes(&path.display().to_string(), &bytes)?;
-    let run = runs.last().with_context(location)?;
-    if let Some(lack) = run.lacks().first() {
+    let logged = runs.last().with_context(location)?;
+    if let Some(lack) = logged.lacks().first() {
         bail!("{}: the log is incomplete: {lack}", location());
     }
-    of_log(run, beside::log_hash(&bytes), ICOUNT_NS).with_context(location)
+    of_log(logged, beside::log_hash(&bytes), ICOUNT_NS).with_context(location)
 }

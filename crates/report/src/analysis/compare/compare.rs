@@ -24,7 +24,7 @@ pub fn compare(
 ) -> Result<Vec<Comparison>> {
     runs.iter()
         .enumerate()
-        .map(|(index, run)| compare_one(index, run, baseline, options))
+        .map(|(index, logged)| compare_one(index, logged, baseline, options))
         .collect()
 }
 

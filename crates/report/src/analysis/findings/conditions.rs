@@ -14,8 +14,8 @@ use crate::log::LoggedRun;
 /// Differences other than those in the figures.
 pub(crate) const CONDITIONS: FindingKind = FindingKind::new("conditions");
 
-fn has_records(run: &LoggedRun) -> bool {
-    run.integrity.records.is_some()
+fn has_records(logged: &LoggedRun) -> bool {
+    logged.integrity.records.is_some()
 }
 
 /// Returns a finding that says that something is unknown.

@@ -123,12 +123,12 @@ pub(super) enum RowCpu {
 }
 
 impl RowCpu {
-    pub(super) fn of(run: &LoggedRun, cpu: CpuIndex, row_pairing: RowPairing) -> Self {
-        let facts = run.run.cpu(cpu);
+    pub(super) fn of(logged: &LoggedRun, cpu: CpuIndex, row_pairing: RowPairing) -> Self {
+        let facts = logged.run.cpu(cpu);
         match row_pairing {
             RowPairing::Mpidr => Self::Mpidr(facts.mpidr),
             RowPairing::Labels | RowPairing::Ambiguous => {
-                Self::Label(facts.cluster, run.run.core_number(&facts))
+                Self::Label(facts.cluster, logged.run.core_number(&facts))
             }
         }
     }
@@ -147,7 +147,7 @@ pub(super) struct Releases<'r> {
 /// A scenario in one release.
 struct ReleaseSide<'r> {
     release: usize,
-    run: &'r LoggedRun,
+    logged: &'r LoggedRun,
     scenario: &'r Scenario,
     shown: ShownSide<'r>,
 }
@@ -159,13 +159,13 @@ impl<'r> Releases<'r> {
             .runs
             .iter()
             .enumerate()
-            .filter_map(|(release, run)| {
-                let scenario = run.run.scenario(key)?;
+            .filter_map(|(release, logged)| {
+                let scenario = logged.run.scenario(key)?;
                 Some(ReleaseSide {
                     release,
-                    run,
+                    logged,
                     scenario,
-                    shown: ShownSide::of(run, scenario),
+                    shown: ShownSide::of(logged, scenario),
                 })
             })
             .collect();
@@ -202,7 +202,7 @@ impl<'r> Releases<'r> {
         let mut rows: BTreeMap<RowCpu, HistoryRow> = BTreeMap::new();
         for side in sides {
             for figure in side.shown.figures_of(key) {
-                let cpu = RowCpu::of(side.run, figure.cpu, self.row_pairing);
+                let cpu = RowCpu::of(side.logged, figure.cpu, self.row_pairing);
                 let row = rows.entry(cpu).or_insert_with(|| self.empty_row(None));
                 let point = HistoryPoint::new(figure.cpu, side.shown.value(figure));
                 row.points[side.release] = Some(point);
@@ -281,7 +281,7 @@ impl<'r> Releases<'r> {
         judged_by: ChangeList,
     ) -> Option<String> {
         let [then, now] = [old, new].map(|side| &self.names[side.release]);
-        let compared = [new, old].map(|side| (side.run, Some(side.scenario)));
+        let compared = [new, old].map(|side| (side.logged, Some(side.scenario)));
         if let Some(difference) = differences(COMPARED, compared, false).next() {
             let (name, [new, old]) = (difference.name, difference.values);
             return Some(format!(

@@ -98,8 +98,8 @@ pub fn audit(
     margin: f64,
 ) -> Result<IdleAudit> {
     let declared = &source.declared;
-    for run in runs {
-        check_run(source, board, run)?;
+    for logged in runs {
+        check_run(source, board, logged)?;
     }
     let measured = match runs {
         [] => Vec::new(),
@@ -134,7 +134,10 @@ pub fn audit(
         source: source.name.clone(),
         by: source.by,
         board: source.board.clone(),
-        logs: runs.iter().map(|run| run.source.input.clone()).collect(),
+        logs: runs
+            .iter()
+            .map(|logged| logged.source.input.clone())
+            .collect(),
         margin,
         states: states.collect(),
     })

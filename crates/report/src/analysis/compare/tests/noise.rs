@@ -20,14 +20,15 @@ fn shifted(by: i64, samples: &[u64]) -> Vec<u64> {
 /// Returns a run in which the displayed round has these PSCI_VERSION latencies and every CPU has
 /// these samples.
 fn with_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
-    let mut run = suite();
-    run.run
+    let mut logged = suite();
+    logged
+        .run
         .scenarios
         .retain(|scenario| scenario.id == ScenarioId::PSCI_VERSION_PARALLEL);
-    for (cell, shown) in run.run.scenarios[0].cells.iter_mut().zip(shown) {
+    for (cell, shown) in logged.run.scenarios[0].cells.iter_mut().zip(shown) {
         set_summary(cell, Metric::Latency, shown, samples);
     }
-    run
+    logged
 }
 
 #[test]

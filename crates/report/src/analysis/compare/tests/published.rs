@@ -111,11 +111,11 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
 }
 
 /// Returns tables from a board whose labels come from the wrong affinity fields.
-fn with_equal_labels(mut run: LoggedRun) -> LoggedRun {
-    for cpu in &mut run.run.cpus {
+fn with_equal_labels(mut logged: LoggedRun) -> LoggedRun {
+    for cpu in &mut logged.run.cpus {
         cpu.core = 0;
     }
-    run
+    logged
 }
 
 #[test]
