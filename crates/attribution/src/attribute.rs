@@ -31,11 +31,11 @@ pub fn attribute(
     // The record identifies a CPU by its lower affinity fields.
     let clusters = cpus.filter_map(|cpu| Some((cpu.mpidr?.number() as u32, cpu.cluster)));
     let mut builder = Builder::new(code, MemoryEvents::new(clusters));
-    record::read(record, |block| builder.take(block))?;
+    record::read(record, |block| builder.add_execution(block))?;
     let mut samples = samples::read(&logged.run, instruction_ns);
     samples::find_calls(&mut samples, &logged.run, &builder.calls)?;
     let name = |stack| builder.stacks.name(code, stack);
-    let mut profile = of_samples(logged, log, &samples, name)?;
+    let mut profile = attribute_samples(logged, log, &samples, name)?;
     for instructions in builder.calls.iter().filter_map(Call::instructions) {
         *profile.whole_calls.entry(instructions).or_default() += 1;
     }
@@ -48,7 +48,7 @@ pub fn attribute(
 /// # Errors
 /// Returns an error if the log was recorded in real time, because its ticks do not count
 /// instructions.
-pub fn of_log(logged: &LoggedRun, log: String, instruction_ns: u32) -> Result<Profile> {
+pub fn attribute_log(logged: &LoggedRun, log: String, instruction_ns: u32) -> Result<Profile> {
     let samples = samples::read(&logged.run, instruction_ns);
     if let Some(scenario) = samples::varying(&samples, &logged.run) {
         bail!(
@@ -56,10 +56,10 @@ pub fn of_log(logged: &LoggedRun, log: String, instruction_ns: u32) -> Result<Pr
              although the instructions are the same; use a log from a run with --icount"
         );
     }
-    of_samples(logged, log, &samples, |_| String::new())
+    attribute_samples(logged, log, &samples, |_| String::new())
 }
 
-fn of_samples(
+fn attribute_samples(
     logged: &LoggedRun,
     log: String,
     samples: &[ProfiledSample<'_>],
@@ -123,7 +123,7 @@ mod tests {
     fn log_of_real_time_is_refused_as_a_baseline() {
         let log = made_up_run::log(&made_up_run::run(), Records::Once);
         let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
-        let error = of_log(&runs[0], String::new(), 16).expect_err("refused");
+        let error = attribute_log(&runs[0], String::new(), 16).expect_err("refused");
         let expected =
             "this log was recorded in real time: in test_rt_instr_cpu_susp_serial, samples";
         assert!(error.to_string().starts_with(expected), "{error}");

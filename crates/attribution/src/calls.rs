@@ -176,7 +176,7 @@ impl Stacks {
 struct CallFrame {
     function: u32,
     stack: u32,
-    back: Option<u64>,
+    return_address: Option<u64>,
 }
 
 #[derive(Default)]
@@ -193,13 +193,13 @@ struct CpuCalls {
 
 impl CpuCalls {
     /// Enters a function that will return to `back`.
-    fn push(&mut self, function: u32, back: Option<u64>, stacks: &mut Stacks) -> u32 {
+    fn push(&mut self, function: u32, return_address: Option<u64>, stacks: &mut Stacks) -> u32 {
         let below = self.frames.last().map(|frame| frame.stack);
         let stack = stacks.number(below, function);
         self.frames.push(CallFrame {
             function,
             stack,
-            back,
+            return_address,
         });
         let entered = Cost {
             calls: 1,
@@ -218,8 +218,8 @@ impl CpuCalls {
         {
             return top.stack;
         }
-        let back = self.frames.pop().and_then(|frame| frame.back);
-        self.push(function, back, stacks)
+        let return_address = self.frames.pop().and_then(|frame| frame.return_address);
+        self.push(function, return_address, stacks)
     }
 }
 
@@ -261,7 +261,7 @@ impl<'c> Builder<'c> {
     }
 
     /// Adds executions of a block.
-    pub fn take(&mut self, block: &Execution) {
+    pub fn add_execution(&mut self, block: &Execution) {
         self.select_cpu(block.cpu);
         let mut executed_count = 0;
         while executed_count < block.ran {
@@ -410,16 +410,16 @@ impl<'c> Builder<'c> {
             None => Call::new(block.cpu, at),
         };
         let called_from = cpu.called_from.take();
-        if let Some(back) = called_from
-            && back != block.address
+        if let Some(return_address) = called_from
+            && return_address != block.address
         {
             // The callee may be outside the BL31 code.
             let function = self.code.function(block.address);
-            cpu.push(function.number, Some(back), &mut self.stacks);
+            cpu.push(function.number, Some(return_address), &mut self.stacks);
         } else if self.code.is_call(block.address.wrapping_sub(4)) {
             // Most blocks do not follow a call, so there is no need to search the frames for them.
             let mut frames = cpu.frames.iter();
-            let returned = frames.rposition(|frame| frame.back == Some(block.address));
+            let returned = frames.rposition(|frame| frame.return_address == Some(block.address));
             if let Some(place) = returned {
                 cpu.frames.truncate(place);
             }
@@ -510,10 +510,10 @@ mod tests {
             is_store: true,
             is_cacheable: false,
         });
-        builder.take(&first);
+        builder.add_execution(&first);
         // Three more iterations, and the rest.
-        builder.take(&execution(0x103c, 2, 6));
-        builder.take(&execution(0x1044, 1, 1));
+        builder.add_execution(&execution(0x103c, 2, 6));
+        builder.add_execution(&execution(0x1044, 1, 1));
         let [call] = &builder.calls[..] else {
             panic!("one call");
         };
@@ -539,7 +539,7 @@ mod tests {
         let mut code = Code::made_up(0x1000, &words, &functions, 0x2000..0x2030);
         code.warm_entry = 0x1004;
         let mut builder = Builder::new(&code, MemoryEvents::default());
-        builder.take(&execution(0x1000, 1, 1));
+        builder.add_execution(&execution(0x1000, 1, 1));
         let mut warm = execution(0x1004, 5, 5);
         warm.at = 200;
         warm.accesses.push(MemoryAccess {
@@ -549,7 +549,7 @@ mod tests {
             is_store: true,
             is_cacheable: false,
         });
-        builder.take(&warm);
+        builder.add_execution(&warm);
         let [call] = &builder.calls[..] else {
             panic!("one call");
         };

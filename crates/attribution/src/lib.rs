@@ -28,5 +28,5 @@ mod memory_events;
 mod record;
 mod samples;
 
-pub use self::attribute::{attribute, of_log};
+pub use self::attribute::{attribute, attribute_log};
 pub use self::code::Code;

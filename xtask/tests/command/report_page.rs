@@ -20,7 +20,7 @@ use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
 use crate::profile_pages::{change_page, ledger_page, profile_page};
-use crate::report::steps::of_steps;
+use crate::report::steps::use_steps;
 use crate::report::{edited, written};
 
 /// The widths, in pixels, at which pages are opened.
@@ -39,7 +39,7 @@ const PROBE: &str = concat!(
 fn page() -> String {
     let mut report = edited(|run| {
         let rows = run.scenarios.clone();
-        of_steps(run, 100);
+        use_steps(run, 100);
         run.scenarios.splice(..0, rows);
     });
     let mut wide = report.runs[0].clone();
@@ -98,7 +98,7 @@ fn page() -> String {
 /// Returns a page that shows a release history. Some figures rise, others fall, and one release
 /// lacks a scenario and a CPU.
 fn history_page() -> String {
-    let mut first = edited(|run| of_steps(run, 100)).runs.remove(0);
+    let mut first = edited(|run| use_steps(run, 100)).runs.remove(0);
     first
         .run
         .scenarios

@@ -26,7 +26,7 @@ impl AllowedDifference {
     /// The differences between conditions.
     pub const CONDITIONS: [Self; 4] = [Self::Methods, Self::States, Self::Wakes, Self::Boards];
     /// The parts of the baseline that a run may lack.
-    pub const PARTS: [Self; 2] = [Self::Scenarios, Self::Cpus];
+    pub const MAY_BE_MISSING: [Self; 2] = [Self::Scenarios, Self::Cpus];
 
     /// Returns the name used on the command line.
     pub const fn word(self) -> &'static str {
@@ -42,7 +42,7 @@ impl AllowedDifference {
 
     /// Returns the option that permits this gap.
     pub(super) fn option(self) -> String {
-        let name = if Self::PARTS.contains(&self) {
+        let name = if Self::MAY_BE_MISSING.contains(&self) {
             "allow-missing"
         } else {
             "across"
@@ -60,19 +60,19 @@ pub(super) struct Condition {
     /// The name used in a sentence.
     pub(super) name: &'static str,
     /// The option that allows this condition to differ.
-    pub(super) across: Option<AllowedDifference>,
+    pub(super) allowed_difference: Option<AllowedDifference>,
     /// Returns the value; None if it is unknown or does not apply.
     value: fn(ComparedSide<'_>) -> Option<String>,
 }
 
 const fn condition(
     name: &'static str,
-    across: Option<AllowedDifference>,
+    allowed_difference: Option<AllowedDifference>,
     value: fn(ComparedSide<'_>) -> Option<String>,
 ) -> Condition {
     Condition {
         name,
-        across,
+        allowed_difference,
         value,
     }
 }
@@ -233,7 +233,7 @@ pub(super) struct Difference {
     /// The condition's name in a sentence.
     pub(super) name: String,
     /// The option that allows the condition to differ.
-    pub(super) across: Option<AllowedDifference>,
+    pub(super) allowed_difference: Option<AllowedDifference>,
     /// The values on both sides.
     pub(super) values: [String; 2],
 }
@@ -249,7 +249,7 @@ pub(super) fn differences<'c>(
         let values = differing(sides.map(condition.value), is_strict)?;
         Some(Difference {
             name: condition.name.to_owned(),
-            across: condition.across,
+            allowed_difference: condition.allowed_difference,
             values,
         })
     });
@@ -268,7 +268,7 @@ fn arguments<'c>(
         let values = differing(sides.map(value), is_strict)?;
         Some(Difference {
             name: format!("{}=", key.word()),
-            across: None,
+            allowed_difference: None,
             values,
         })
     })
@@ -286,14 +286,14 @@ fn differing(values: [Option<String>; 2], is_strict: bool) -> Option<[String; 2]
 /// Returns the reason why a scenario cannot be compared with the baseline's.
 pub(super) fn refusal(
     sides: [ComparedSide<'_>; 2],
-    across: &[AllowedDifference],
+    allowed_differences: &[AllowedDifference],
 ) -> Option<String> {
     let is_refused = |difference: &Difference| {
-        let option = difference.across;
-        option.is_none_or(|option| !across.contains(&option))
+        let option = difference.allowed_difference;
+        option.is_none_or(|option| !allowed_differences.contains(&option))
     };
     let refused = differences(COMPARED, sides, false).find(is_refused)?;
-    let option = refused.across.map(AllowedDifference::option);
+    let option = refused.allowed_difference.map(AllowedDifference::option);
     let advice = option.map_or_else(String::new, |option| format!("; {option} ignores this"));
     let (name, [new, old]) = (refused.name, refused.values);
     Some(format!(

@@ -154,7 +154,7 @@ pub fn figures<'r>(logged: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>
             }
         }
     }
-    let of_steps = scenario.step_series().map(|cell_series| {
+    let step_figures = scenario.step_series().map(|cell_series| {
         let CellSeries { cell, series } = cell_series;
         Figure {
             cell,
@@ -166,7 +166,7 @@ pub fn figures<'r>(logged: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>
             is_doubtful: false,
         }
     });
-    figures.extend(of_steps);
+    figures.extend(step_figures);
     figures
 }
 

@@ -13,7 +13,7 @@ use super::worst_case::{Latency, TimerInState, idle_states};
 use crate::log::LoggedRun;
 
 /// Returns the findings of one kind about the scenario with this index.
-fn of_kind(logged: &LoggedRun, scenario: usize, kind: FindingKind) -> Vec<Finding> {
+fn findings_of_kind(logged: &LoggedRun, scenario: usize, kind: FindingKind) -> Vec<Finding> {
     findings(logged, &logged.run.scenarios[scenario])
         .into_iter()
         .filter(|finding| finding.kind == kind)
@@ -25,13 +25,13 @@ fn finding_on_lines_is_marked() {
     let mut logged = suite();
     logged.integrity.records = None;
     logged.run.scenarios[0].cells[1].set_figure(Metric::Wakeup, Some(9000));
-    let waited = of_kind(&logged, 0, WAITED).remove(0);
+    let waited = findings_of_kind(&logged, 0, WAITED).remove(0);
     assert!(waited.sentence.ends_with(NOT_VERIFIED), "{waited:?}");
 }
 
 /// Returns the findings for a sweep. Each step consists of the varied value and the Cache Flush or
 /// Powerdown time in ticks.
-fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
+fn step_findings(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     let (metric, unit) = if id == ScenarioId::named("dirty_sweep") {
         (Metric::CacheFlush, 1024)
     } else {
@@ -105,12 +105,12 @@ const SWEEPS: &[Sweep] = &[
 #[test]
 fn sweeps_have_a_line_and_its_limits() {
     for (id, steps, expected) in SWEEPS {
-        let findings = of_steps(*id, steps);
+        let findings = step_findings(*id, steps);
         let sentence = findings[0].sentence.as_str();
         assert!(findings.len() == 1 && sentence.starts_with(expected));
         assert!(matches!(findings[0].evidence, Evidence::Fit(fit) if !fit.by_stamps));
     }
-    assert!(of_steps(ScenarioId::named("contend_sweep"), &[(1, 1), (2, 2)]).is_empty());
+    assert!(step_findings(ScenarioId::named("contend_sweep"), &[(1, 1), (2, 2)]).is_empty());
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn operation_is_net_of_its_loop() {
     ];
     let mut logged = with_steps(ScenarioId::named("null_call"), batches);
     let text = |logged: &LoggedRun| {
-        let findings = of_kind(logged, 0, NET).into_iter();
+        let findings = findings_of_kind(logged, 0, NET).into_iter();
         findings.map(|finding| finding.sentence).collect::<String>()
     };
     let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
@@ -142,7 +142,7 @@ fn operation_is_net_of_its_loop() {
     let empty = with_steps(ScenarioId::named("empty"), vec![loop_cell]);
     logged.run.scenarios.extend(empty.run.scenarios);
     assert_eq!(text(&logged), expected);
-    assert!(of_kind(&logged, 1, NET).is_empty());
+    assert!(findings_of_kind(&logged, 1, NET).is_empty());
 }
 
 const CORTEX_A57: u64 = 0x411f_d070;
@@ -185,7 +185,7 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
     for (cpu, midr) in logged.run.cpus.iter_mut().zip([CORTEX_A57, CORTEX_A57, 0]) {
         cpu.identity = Some(identity(midr));
     }
-    let sentences: Vec<String> = of_kind(&logged, 0, COLD_CALL)
+    let sentences: Vec<String> = findings_of_kind(&logged, 0, COLD_CALL)
         .into_iter()
         .map(|finding| finding.sentence)
         .collect();

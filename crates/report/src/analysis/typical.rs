@@ -85,11 +85,11 @@ fn check(first: &LoggedRun, second: &LoggedRun) -> Result<()> {
              unknown; report it separately"
         );
     }
-    let of_runs = differences(COMBINED_RUNS, [(first, None), (second, None)], true)
+    let run_differences = differences(COMBINED_RUNS, [(first, None), (second, None)], true)
         .map(|difference| (String::new(), difference));
     let is_measured = |scenario: &&Scenario| !scenario.cells.is_empty();
     let measured = first.run.scenarios.iter().filter(is_measured);
-    let of_scenarios = measured.flat_map(|scenario| {
+    let scenario_differences = measured.flat_map(|scenario| {
         counterpart(scenario, second)
             .filter(is_measured)
             .into_iter()
@@ -97,7 +97,7 @@ fn check(first: &LoggedRun, second: &LoggedRun) -> Result<()> {
             .flat_map(|sides| differences(COMBINED, sides, true))
             .map(move |difference| (format!(" for {}", scenario.id), difference))
     });
-    let Some((scope, difference)) = of_runs.chain(of_scenarios).next() else {
+    let Some((scope, difference)) = run_differences.chain(scenario_differences).next() else {
         return Ok(());
     };
     let (name, [one, other]) = (difference.name, difference.values);

@@ -78,7 +78,7 @@ impl Commentary {
             .iter()
             // The tables cover only this method.
             .filter(|scenario| scenario.id.is_suite() && scenario.method == Method::Tftf)
-            .flat_map(|scenario| of_scenario(logged, scenario));
+            .flat_map(|scenario| scenario_findings(logged, scenario));
         let from_tables = explanations(logged).into_iter().map(|explanation| Ranked {
             scenario: None,
             rank: rank(explanation.finding.kind),
@@ -87,7 +87,7 @@ impl Commentary {
         });
         let ranked = comparison
             .into_iter()
-            .flat_map(of_comparison)
+            .flat_map(comparison_findings)
             .chain(from_scenarios)
             .chain(from_tables)
             .sorted_by_key(|finding| (finding.rank, Reverse(finding.greatest)));
@@ -106,10 +106,10 @@ impl Commentary {
 }
 
 /// Returns the findings about one of the run's scenarios.
-fn of_scenario(logged: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
+fn scenario_findings(logged: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
     findings(logged, scenario)
         .into_iter()
-        .filter(|finding| finding.kind != FindingKind::NOT_TOLD)
+        .filter(|finding| finding.kind != FindingKind::UNKNOWN)
         .map(|finding| Ranked {
             scenario: Some(scenario.id),
             rank: rank(finding.kind),
@@ -120,7 +120,7 @@ fn of_scenario(logged: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
 }
 
 /// Returns the findings about a comparison.
-fn of_comparison(comparison: &Comparison) -> Vec<Ranked> {
+fn comparison_findings(comparison: &Comparison) -> Vec<Ranked> {
     let is_tftf = |basis: &Basis| basis.scenario.method == Method::Tftf;
     comparison
         .findings

@@ -59,11 +59,11 @@ pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
         return format!("PSCI latencies of {}", history.releases.join(", "));
     }
     let board = runs.iter().find_map(LoggedRun::board);
-    let of_board = board.map_or_else(String::new, |board| format!(" of {board}"));
+    let board_text = board.map_or_else(String::new, |board| format!(" of {board}"));
     let (first, last) = (history.releases.first(), history.releases.last());
     let ends = [first, last].into_iter().flatten();
     format!(
-        "History of PSCI latencies{of_board}, {}",
+        "History of PSCI latencies{board_text}, {}",
         ends.format(" to ")
     )
 }

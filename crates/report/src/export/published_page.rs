@@ -26,7 +26,7 @@ use crate::analysis::compare::Comparison;
 use crate::log::{LoggedRun, page};
 
 /// The parts that are regenerated.
-const PARTS: [&str; 2] = ["conditions", "results"];
+const GENERATED_PARTS: [&str; 2] = ["conditions", "results"];
 
 /// The releases whose figures a page shows.
 pub(super) struct PageFigures<'s> {
@@ -81,7 +81,7 @@ pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Resu
     let Some(mut page) = existing else {
         return Ok(new);
     };
-    for part in PARTS {
+    for part in GENERATED_PARTS {
         let new_part = range_of(&new, part).context("the template lacks a part")?;
         let old_part = range_of(&page, part).with_context(|| {
             format!(

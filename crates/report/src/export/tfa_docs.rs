@@ -118,7 +118,7 @@ pub fn publish(
     let folder = release.folder.display();
     if on_page == OnPage::Previous {
         note(&release, comparison);
-        release.put(comparison, given.map(|_| &baseline_files))?;
+        release.publish(comparison, given.map(|_| &baseline_files))?;
         say(&format!(
             "{folder}: current now has the figures from {input}"
         ));
@@ -172,7 +172,7 @@ impl Release<'_> {
     }
 
     /// Moves the figures into place. On failure, removes the folders that were left empty.
-    fn put(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
+    fn publish(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
         let first = first_missing(&self.folder);
         let result = replace_release(&self.folder, &files(self.logged, comparison), former);
         if let (Err(_), Some(first)) = (&result, first) {
@@ -196,7 +196,9 @@ fn check_platform<'p>(logged: &LoggedRun, platform: &'p str, options: &Options) 
     );
     let is_other = |board: &&str| !is_of_platform(board, platform);
     if let Some(board) = logged.board().filter(is_other)
-        && !options.across.contains(&AllowedDifference::Boards)
+        && !options
+            .allowed_differences
+            .contains(&AllowedDifference::Boards)
     {
         let input = &logged.source.input;
         bail!(

@@ -16,11 +16,11 @@ use suite::record::{MARK, pieces};
 
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
-use super::ledger::{CRC_DIGITS, RecordLine};
 use super::line_prefix::{LinePrefix, StrippedLine};
 use super::lines::{LINE_MAX, LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
+use super::run_records::{CRC_DIGITS, RecordLine};
 
 /// The reason why there is no report for a log, with the log's name.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ fn runs_within<R: Read>(name: &str, from: R, no_run_max: u64) -> Runs<R> {
     };
     Runs {
         reader,
-        lines: LogLines::of(from),
+        lines: LogLines::new(from),
         is_over: false,
     }
 }
@@ -357,7 +357,7 @@ impl LogReader {
                 many(lines as usize, "line")
             )
         };
-        let counts = &self.current.ledger.counts;
+        let counts = &self.current.run_records.counts;
         let damaged = counts.damaged + counts.malformed;
         if damaged > 0 {
             let records = many(damaged as usize, "record");
@@ -422,14 +422,14 @@ impl LogReader {
         };
         // A run ends with its last line, so a record after it belongs to another run.
         let is_closed = self.current.is_closed();
-        if !is_closed && self.current.ledger.has(&claim) {
+        if !is_closed && self.current.run_records.has(&claim) {
             return true;
         }
         if !claim.is_sound() {
             return false;
         }
-        if is_closed || self.current.ledger.is_foreign(&claim) {
-            self.current.ledger.cut(&claim);
+        if is_closed || self.current.run_records.is_foreign(&claim) {
+            self.current.run_records.cut(&claim);
             self.end_run();
         }
         self.current.record(&claim, self.number);
@@ -457,7 +457,7 @@ impl LogReader {
     fn give_up_record(&mut self) {
         if !self.record.is_empty() {
             self.record.clear();
-            self.current.ledger.counts.damaged += 1;
+            self.current.run_records.counts.damaged += 1;
         }
     }
 

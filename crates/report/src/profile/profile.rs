@@ -215,9 +215,9 @@ impl Profile {
     pub fn merged(&self) -> Vec<ProfilePhase> {
         let mut merged = Vec::new();
         for phase in &self.phases {
-            let mut of_all_cpus = phase.clone();
-            of_all_cpus.cpu.clear();
-            add(&mut merged, of_all_cpus);
+            let mut all_cpus = phase.clone();
+            all_cpus.cpu.clear();
+            add(&mut merged, all_cpus);
         }
         merged
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use attribution::of_log;
+use attribution::attribute_log;
 use clap::Args;
 use hardware::text::words::Word as _;
 use host::log_file::LogFile;
@@ -196,5 +196,5 @@ fn read_baseline(path: &Path) -> Result<Profile> {
     if let Some(lack) = logged.lacks().first() {
         bail!("{}: the log is incomplete: {lack}", location());
     }
-    of_log(logged, beside::log_hash(&bytes), ICOUNT_NS).with_context(location)
+    attribute_log(logged, beside::log_hash(&bytes), ICOUNT_NS).with_context(location)
 }

@@ -306,9 +306,9 @@ fn with_cells(power_state: u32, edit: impl Fn(&mut Cell)) -> LoggedRun {
     for scenario in &mut logged.run.scenarios {
         let conditions = scenario.conditions.as_mut();
         let is_of_suite = scenario.id.is_suite();
-        let of_suite = conditions.and_then(|conditions| conditions.power_state);
+        let suite_state = conditions.and_then(|conditions| conditions.power_state);
         let is_own = |cell: &Cell| match is_of_suite {
-            true => of_suite == Some(power_state),
+            true => suite_state == Some(power_state),
             false => cell.power_state == Some(power_state),
         };
         scenario

@@ -20,7 +20,7 @@ fn has_records(logged: &LoggedRun) -> bool {
 
 /// Returns a finding that says that something is unknown.
 fn unknown(sentence: impl Into<String>) -> BasedFinding {
-    BasedFinding::new(FindingKind::NOT_TOLD, Evidence::Unknown, sentence.into())
+    BasedFinding::new(FindingKind::UNKNOWN, Evidence::Unknown, sentence.into())
 }
 
 /// Lists differences other than those in the figures, and information that is missing on one side.

@@ -62,7 +62,7 @@ const OF_PMF: &[DifferenceRule] = &[conditions, unweighed, pmf_costs];
 /// report contains. If a record is missing, returns only a sentence that says so.
 pub fn findings(logged: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     if let Some(what) = lost_records(logged, scenario) {
-        return vec![not_told(format!("No findings: {what} lost."))];
+        return vec![unknown_finding(format!("No findings: {what} lost."))];
     }
     let subject = Subject {
         run: &logged.run,
@@ -76,7 +76,7 @@ pub fn findings(logged: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
             findings.extend(rule_findings);
         } else {
             let why = "because some of the run's records were lost";
-            findings.push(not_told(format!("{what}: unknown, {why}.")));
+            findings.push(unknown_finding(format!("{what}: unknown, {why}.")));
         }
     }
     findings.extend(OF_SCENARIO.iter().flat_map(|rule| rule(&subject)));
@@ -103,15 +103,18 @@ pub fn explanations(logged: &LoggedRun) -> Vec<BasedFinding> {
 }
 
 /// Returns the findings about a difference. If it is the cost of PMF, they state that cost.
-pub(crate) fn of_difference(difference: &Difference<'_>, is_pmf_cost: bool) -> Vec<BasedFinding> {
+pub(crate) fn difference_findings(
+    difference: &Difference<'_>,
+    is_pmf_cost: bool,
+) -> Vec<BasedFinding> {
     let rules = if is_pmf_cost { OF_PMF } else { OF_DIFFERENCE };
     rules.iter().flat_map(|rule| rule(difference)).collect()
 }
 
 /// Returns a finding that says that the figures do not show something.
-fn not_told(sentence: String) -> Finding {
+fn unknown_finding(sentence: String) -> Finding {
     Finding {
-        kind: FindingKind::NOT_TOLD,
+        kind: FindingKind::UNKNOWN,
         sentence,
         cpus: [].into_iter().collect(),
         metrics: Vec::new(),

@@ -64,9 +64,9 @@ fn input_names(runs: &[LoggedRun]) -> Vec<&str> {
 
 /// Returns the release of each run.
 fn names_of_releases(runs: &[LoggedRun]) -> Vec<String> {
-    let of_paths = names_of_paths(&input_names(runs));
+    let path_names = names_of_paths(&input_names(runs));
     runs.iter()
-        .zip(of_paths)
+        .zip(path_names)
         .map(|(logged, path_name)| name_in(logged).unwrap_or(path_name))
         .collect()
 }

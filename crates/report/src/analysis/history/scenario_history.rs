@@ -232,8 +232,8 @@ impl<'r> Releases<'r> {
             .collect();
         let mut rows: Vec<HistoryRow> = Vec::new();
         for (index, side) in with_figure.iter().enumerate() {
-            let of_side = summaries.as_ref().map(|sides| sides[index].as_slice());
-            let values = side.shown.values_by_order(key, of_side);
+            let side_summaries = summaries.as_ref().map(|sides| sides[index].as_slice());
+            let values = side.shown.values_by_order(key, side_summaries);
             for (rank, (figure, value)) in values.into_iter().enumerate() {
                 if rows.len() == rank {
                     rows.push(self.empty_row(Some(rank)));

@@ -268,7 +268,7 @@ fn releases_with_nothing_in_common_are_refused() {
 }
 
 /// Returns the run of another board, whose CPUs have other MPIDRs.
-fn of_board(mut logged: LoggedRun, board: &str) -> LoggedRun {
+fn with_board(mut logged: LoggedRun, board: &str) -> LoggedRun {
     logged.run.head.as_mut().expect("a head").model = board.to_owned();
     for (cpu, mpidr) in logged.run.cpus.iter_mut().zip(0x100..) {
         cpu.mpidr = Some(Mpidr::new(mpidr));
@@ -280,7 +280,7 @@ fn of_board(mut logged: LoggedRun, board: &str) -> LoggedRun {
 fn several_boards_are_side_by_side_without_changes() {
     let id = ScenarioId::CPU_SUSPEND_SERIAL;
     let [first, second] = [1000, 3000].map(|ticks| release("x.log", id, &[(0, ticks), (1, 900)]));
-    let history = made(&[first, of_board(second, "Other")]);
+    let history = made(&[first, with_board(second, "Other")]);
     assert!(history.has_several_boards);
     assert_eq!(history.releases, ["QEMU virt", "Other"]);
     let rows = powerdown(&history);
@@ -303,7 +303,7 @@ fn board_that_occurs_twice_is_named_with_its_release() {
         ("b.log", "v2.12.0(release):v2.12.0", ""),
         ("c.log", "v2.9.0(release):v2.9.0", ""),
     ]);
-    runs[1] = of_board(runs[1].clone(), "Other");
+    runs[1] = with_board(runs[1].clone(), "Other");
     let names = board_names(&runs).expect("names");
     assert_eq!(names, ["QEMU virt v2.12.0", "Other", "QEMU virt v2.9.0"]);
     runs[2].firmware = runs[0].firmware.clone();

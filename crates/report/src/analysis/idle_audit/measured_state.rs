@@ -96,7 +96,7 @@ pub fn measure(declared: &DeclaredStates, runs: &[LoggedRun]) -> Vec<MeasuredSta
     let none = Suspends::default();
     let measured = declared.states.iter().enumerate().map(|(index, state)| {
         let users = declared.users(index);
-        let of_state: Vec<StateRun<'_, '_>> = by_run
+        let state_runs: Vec<StateRun<'_, '_>> = by_run
             .iter()
             .map(|(logged, suspends)| StateRun {
                 logged,
@@ -106,7 +106,7 @@ pub fn measure(declared: &DeclaredStates, runs: &[LoggedRun]) -> Vec<MeasuredSta
                 is_named: runs.len() > 1,
             })
             .collect();
-        measure_state(&of_state, &users)
+        measure_state(&state_runs, &users)
     });
     measured.collect()
 }

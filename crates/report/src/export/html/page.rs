@@ -77,7 +77,7 @@ pub fn write_page(
         title,
         notes,
         style => include_str!("style.css"),
-        script => Serde(blocks.iter().any(has_frames).then(Script::of_flame_graphs)),
+        script => Serde(blocks.iter().any(has_frames).then(Script::flame_graphs)),
         blocks => Serde(blocks),
     };
     let page = render(include_str!("page.html"), context, xml)?;

@@ -7,7 +7,7 @@ use suite::plan::{Amount, Axis};
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{axis_heading, axis_text, is_sorted_by_size};
-use crate::analysis::fit::{Bent, Curve, CurvePoint, curves};
+use crate::analysis::fit::{Curve, CurvePoint, LevelingFit, curves};
 use crate::export::document::Charts;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
@@ -119,7 +119,7 @@ fn draw_point(
     }
 }
 
-fn fit_text(fit: &Bent, unit: FigureScale, per: f64, per_name: &str) -> String {
+fn fit_text(fit: &LevelingFit, unit: FigureScale, per: f64, per_name: &str) -> String {
     let slope = unit.from_programs(fit.line.slope) * per;
     let (unit, r2) = (unit.name(), fit.line.r2_percent());
     let digits = if slope.abs() < 1.0 { 4 } else { 2 };
