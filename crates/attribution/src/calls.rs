@@ -24,11 +24,11 @@ struct CostTally {
 
 impl CostTally {
     fn add(&mut self, stack: u32, cost: Cost) {
-        let place = stack as usize;
-        if place >= self.costs.len() {
-            self.costs.resize(place + 1, Cost::default());
+        let stack_index = stack as usize;
+        if stack_index >= self.costs.len() {
+            self.costs.resize(stack_index + 1, Cost::default());
         }
-        let sum = &mut self.costs[place];
+        let sum = &mut self.costs[stack_index];
         if sum.is_empty() {
             self.stacks.push(stack);
         }
@@ -105,14 +105,14 @@ impl Call {
         }
     }
 
-    fn place(&self, stamp: Stamp) -> Option<usize> {
+    fn part_index(&self, stamp: Stamp) -> Option<usize> {
         let start = PartStart::Stamp(stamp);
         self.parts.iter().rposition(|part| part.start == start)
     }
 
     /// Returns the number of instructions that all CPUs had executed by the time of `stamp`.
     pub fn at(&self, stamp: Stamp) -> Option<u64> {
-        self.place(stamp).map(|place| self.parts[place].at)
+        self.part_index(stamp).map(|index| self.parts[index].at)
     }
 
     /// Returns the instructions from the entry to the return. None for a call with a power-down.
@@ -125,15 +125,15 @@ impl Call {
 
     /// Returns the costs between two timestamps.
     pub fn costs(&self, from: Stamp, to: Stamp) -> impl Iterator<Item = (u32, Cost)> {
-        let places = self.place(from).zip(self.place(to));
-        let parts = places.and_then(|(start, end)| self.parts.get(start..end));
+        let part_indices = self.part_index(from).zip(self.part_index(to));
+        let parts = part_indices.and_then(|(start, end)| self.parts.get(start..end));
         costs_of(parts.unwrap_or(&[]))
     }
 
     /// Returns the instructions that all CPUs executed between the warm entry point and the first
     /// timestamp after it, and the costs of this CPU. None for a call without a power-down.
     pub fn reset(&self) -> Option<(u64, impl Iterator<Item = (u32, Cost)>)> {
-        let end = self.place(Stamp::ExitHwLowPwr)?;
+        let end = self.part_index(Stamp::ExitHwLowPwr)?;
         let mut before = self.parts[..end].iter();
         let start = before.rposition(|part| part.start == PartStart::WarmEntry)?;
         let parts = &self.parts[start..end];
@@ -420,8 +420,8 @@ impl<'c> Builder<'c> {
             // Most blocks do not follow a call, so there is no need to search the frames for them.
             let mut frames = cpu.frames.iter();
             let returned = frames.rposition(|frame| frame.return_address == Some(block.address));
-            if let Some(place) = returned {
-                cpu.frames.truncate(place);
+            if let Some(frame_index) = returned {
+                cpu.frames.truncate(frame_index);
             }
         }
         call

@@ -236,7 +236,7 @@ mod tests {
         let run = |cpu, inside_count, outside_count| {
             event(EXECUTION, cpu, 0, [inside_count, outside_count])
         };
-        let store = |place: u64| event(ACCESS, 0, 8, [0x2000, 0x1000 + 4 * place + 1]);
+        let store = |index: u64| event(ACCESS, 0, 8, [0x2000, 0x1000 + 4 * index + 1]);
         let control = |cpu| event(CONTROL, cpu, 0, [0x30c5_083a, 0]);
         let end = |inside_count| event(END, 0, 0, [inside_count, 0]);
         let cases = [

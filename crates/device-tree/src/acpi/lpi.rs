@@ -93,8 +93,8 @@ pub fn idle_states(
     let phandle = |(own_state, listed_state): &Listed| {
         let is_same =
             |(power_state, state): &Listed| power_state == own_state && listed_state.is_like(state);
-        let place = states.iter().position(is_same)?;
-        Some(nodes::IDLE_PHANDLES + place as u32)
+        let state_index = states.iter().position(is_same)?;
+        Some(nodes::IDLE_PHANDLES + state_index as u32)
     };
     let phandles = |listed_states: &[Listed]| {
         let mut phandles = Vec::new();

@@ -52,7 +52,8 @@ pub(crate) struct AuditedTable {
 /// A figure, the change printed after it, and the change that should be printed.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AuditedFigure {
-    pub(crate) place: String,
+    #[serde(rename = "place")]
+    pub(crate) position: String,
     /// Cluster and core.
     pub(crate) label: (u16, u16),
     pub(crate) metric: Metric,
@@ -378,7 +379,7 @@ impl<'t> AuditColumn<'t> {
                 change(cell.old_by_cpu)
             };
             let figure = AuditedFigure {
-                place: cell.new.place.clone(),
+                position: cell.new.position.clone(),
                 label: cell.label,
                 metric: cell.new.metric,
                 ns: cell.new.ns,

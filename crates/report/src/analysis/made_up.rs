@@ -27,7 +27,7 @@ pub(super) fn without_scenarios(cpus: u16) -> LoggedRun {
     made.run.cpus = (0..cpus).map(cpu).collect();
     made.run.scenarios.clear();
     made.run.end = None;
-    (made.source.input, made.source.place) = ("a.log".into(), 1);
+    (made.source.input, made.source.run_number) = ("a.log".into(), 1);
     let records = made.integrity.records.insert(Records::default());
     records.expected = Some(0);
     made
@@ -84,10 +84,10 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
         let median = Summary::of(&mut figures.clone()).median;
         set_summary(&mut cell, metric, median, &figures);
     }
-    for (figures, place) in samples.iter().zip(0..) {
+    for (figures, sample_index) in samples.iter().zip(0..) {
         let instants = instants(*figures);
         cell.samples.push(Sample {
-            index: place,
+            index: sample_index,
             instants,
         });
     }

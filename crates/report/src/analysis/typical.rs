@@ -102,7 +102,7 @@ fn check(first: &LoggedRun, second: &LoggedRun) -> Result<()> {
     };
     let (name, [one, other]) = (difference.name, difference.values);
     let [first_name, second_name] = [first, second]
-        .map(|logged| format!("{} (run {})", logged.source.input, logged.source.place));
+        .map(|logged| format!("{} (run {})", logged.source.input, logged.source.run_number));
     bail!(
         "cannot combine {first_name} and {second_name}: {name}{scope} is {one} in the first and \
          {other} in the second; report them separately"

@@ -93,6 +93,6 @@ pub fn say_mark_of(log: &[u8]) {
 
 /// Prints `what`, preceded by the run name.
 pub fn say_of(logged: &LoggedRun, what: &str) {
-    let (input, place) = (&logged.source.input, logged.source.place);
-    say(&format!("{input} (run {place}): {what}"));
+    let (input, run_number) = (&logged.source.input, logged.source.run_number);
+    say(&format!("{input} (run {run_number}): {what}"));
 }

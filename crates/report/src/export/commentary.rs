@@ -134,10 +134,10 @@ fn comparison_findings(comparison: &Comparison) -> Vec<Ranked> {
 /// Returns the sentences by scenario, in the order of the suite. Those that are not about a single
 /// scenario come last.
 fn by_scenario(ranked: Vec<Ranked>) -> Vec<(Option<&'static str>, Vec<String>)> {
-    let place = |finding: &Ranked| finding.scenario.map_or(usize::MAX, ScenarioId::index);
+    let scenario_index = |finding: &Ranked| finding.scenario.map_or(usize::MAX, ScenarioId::index);
     let groups = ranked
         .into_iter()
-        .sorted_by_key(place)
+        .sorted_by_key(scenario_index)
         .chunk_by(|finding| finding.scenario.map(ScenarioId::name));
     groups
         .into_iter()

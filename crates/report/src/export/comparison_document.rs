@@ -151,7 +151,7 @@ fn table(
         entries.extend(change_entries(logged, change, is_of_steps));
         let outcome = comparison.outcome(scenario, judged_by, change);
         entries.push(outcome.map_or("", ChangeOutcome::word).to_owned());
-        match change.place {
+        match change.rank {
             None => table.cpu_row(&logged.run, change.cpu, entries),
             Some(rank) => {
                 let old_label = comparison.baseline.run.label(change.old_cpu).to_string();

@@ -72,7 +72,7 @@ fn line(logged: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Se
     let filled_step = step_summary.filter(|summary| summary.n > 0);
     object! {
         input: &logged.source.input,
-        run: logged.source.place,
+        run: logged.source.run_number,
         model: logged.board(),
         firmware: logged.firmware_version(),
         scenario: scenario.id.tag(),

@@ -34,7 +34,7 @@ fn line(
     // in all releases.
     let source = match point {
         Some(point) => Some((logged, point)),
-        None if row.place.is_none() => runs
+        None if row.rank.is_none() => runs
             .iter()
             .zip(&row.points)
             .find_map(|(logged, point)| Some((logged, point.as_ref()?))),
@@ -57,7 +57,7 @@ fn line(
         variant: step.map(|step| step.variant.word()),
         x: step.and_then(|step| step.value),
         // The rank by size, counting from 1; only in rows for ranks.
-        place: row.place.map(|rank| rank + 1),
+        place: row.rank.map(|rank| rank + 1),
         mpidr: cpu.and_then(|cpu| cpu.mpidr).map(|mpidr| mpidr.to_string()),
         cluster: cpu.map(|cpu| cpu.cluster),
         core: cpu.map(|cpu| cpu.core),

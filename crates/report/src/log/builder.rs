@@ -196,7 +196,7 @@ impl LoggedRunBuilder {
     pub(super) fn finish(self, input: &str, number: u32) -> LoggedRun {
         let mut logged = self.logged;
         logged.source.input = input.to_owned();
-        logged.source.place = number;
+        logged.source.run_number = number;
         logged.strays = self.lines.strays;
         let id = self.run_records.run;
         let records = self.run_records.finish();

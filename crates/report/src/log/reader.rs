@@ -625,7 +625,7 @@ mod tests {
         let mut runs = runs("a.log", Endless { log, at: 0 });
         for number in 1..=20 {
             let logged = runs.next().expect("no end").expect("a run");
-            assert!(logged.source.place == number && logged.is_complete());
+            assert!(logged.source.run_number == number && logged.is_complete());
         }
     }
 }

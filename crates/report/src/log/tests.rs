@@ -277,7 +277,7 @@ fn runs_are_split_at_boots() {
         runs.iter()
             .all(|logged| logged.is_complete() && logged.run == sent())
     );
-    assert_eq!(runs[1].source.place, 2);
+    assert_eq!(runs[1].source.run_number, 2);
     assert!(runs[1].source.lines.0 > runs[0].source.lines.1);
 
     // Power fails at some point in the first run.

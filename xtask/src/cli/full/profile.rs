@@ -60,8 +60,8 @@ pub struct ProfileArguments {
 }
 
 pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
-    let place = arguments.log.as_deref().map(beside::place);
-    check_outputs(arguments, place.as_deref())?;
+    let profile_path = arguments.log.as_deref().map(beside::profile_path);
+    check_outputs(arguments, profile_path.as_deref())?;
     if arguments.format == ProfileFormat::Speedscope && arguments.against.is_some() {
         bail!("--format speedscope cannot show --against; use html, folded or json");
     }
@@ -89,8 +89,8 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     let Some(profile) = profile else {
         return Ok(code);
     };
-    if let Some(place) = place {
-        files::write_by(("--log", &place), |out| {
+    if let Some(profile_path) = profile_path {
+        files::write_by(("--log", &profile_path), |out| {
             export::write(ProfileFormat::Json, &profile, None, out)
         })?;
     }
@@ -122,11 +122,11 @@ pub(super) fn parse_event(name: &str) -> Result<Event> {
 }
 
 /// Rejects an output file that cannot be written, or that is also an input or another output.
-fn check_outputs(arguments: &ProfileArguments, place: Option<&Path>) -> Result<()> {
+fn check_outputs(arguments: &ProfileArguments, profile_path: Option<&Path>) -> Result<()> {
     let outputs = [
         ("-o", arguments.output.as_deref()),
         ("--log", arguments.log.as_deref()),
-        ("--log", place),
+        ("--log", profile_path),
     ];
     let inputs = [
         ("--dtb", arguments.run.dtb.as_deref()),

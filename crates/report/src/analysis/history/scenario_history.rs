@@ -40,7 +40,8 @@ pub(crate) struct FigureHistory {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct HistoryRow {
     /// The size rank, counting from 0; None if the row is for a CPU.
-    pub(crate) place: Option<usize>,
+    #[serde(rename = "place")]
+    pub(crate) rank: Option<usize>,
     /// One point per release; None if the release lacks the figure.
     pub(crate) points: Vec<Option<HistoryPoint>>,
 }
@@ -214,7 +215,7 @@ impl<'r> Releases<'r> {
     /// Returns a row without points.
     fn empty_row(&self, rank: Option<usize>) -> HistoryRow {
         HistoryRow {
-            place: rank,
+            rank,
             points: vec![None; self.runs.len()],
         }
     }

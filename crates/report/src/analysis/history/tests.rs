@@ -110,7 +110,7 @@ fn queue_in_another_order_is_unchanged() {
     let rows = powerdown(&history);
     assert_eq!(rows.len(), 2);
     for (rank, row) in rows.iter().enumerate() {
-        assert_eq!((row.place, significant_changes(row)), (Some(rank), vec![]));
+        assert_eq!((row.rank, significant_changes(row)), (Some(rank), vec![]));
     }
 }
 
