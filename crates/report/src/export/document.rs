@@ -3,7 +3,7 @@
 use serde::Serialize;
 use suite::model::{FigureScale, Scenario};
 
-use super::html::Chart;
+use super::drawing::Chart;
 use crate::log::LoggedRun;
 use suite::output::Table;
 

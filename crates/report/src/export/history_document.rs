@@ -8,7 +8,7 @@ use suite::plan::Method;
 
 use super::compared_text::{percent_text, row_kind, row_name, tolerance_text, value_text};
 use super::document::{Block, LabeledLine, ScenarioHeading};
-use super::html::{HistoryChart, history_chart};
+use super::drawing::{HistoryChart, history_chart};
 use super::scenario_document::{mark, woken_by};
 use super::table::key_entries;
 use crate::analysis::compare::{ChangeList, ChangeOutcome, ComparedValue, RowPairing};

@@ -6,8 +6,8 @@
 use hardware::text::plural::many;
 use suite::findings::LockQueue;
 
-use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
+use crate::export::drawing::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 
 /// With more CPUs than this, the point labels would overlap.
 const NAMED: usize = 20;

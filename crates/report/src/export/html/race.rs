@@ -7,8 +7,8 @@ use suite::model::{Cell, CellSeries, FigureScale};
 use suite::plan::{ActiveCpus, Axis, Variant};
 use suite::scenarios::RaceEnding;
 
-use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
+use crate::export::drawing::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 
 /// How a map shows an ending.
 struct EndingStyle {

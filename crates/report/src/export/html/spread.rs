@@ -9,9 +9,9 @@ use hardware::text::plural::many;
 use suite::measure::{Bin, Histogram, Metric, lower_median};
 use suite::model::{Cell, CellSeries, FigureScale};
 
-use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale, legend};
 use crate::analysis::figure::FigureKey;
 use crate::export::document::Charts;
+use crate::export::drawing::{Chart, Drawing, EDGE, LANE, LEFT, Scale, legend};
 use crate::export::step_tables::by_metric;
 use crate::log::grouped::grouped;
 

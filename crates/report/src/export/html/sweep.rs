@@ -5,10 +5,10 @@ use hardware::text::plural::many;
 use suite::model::FigureScale;
 use suite::plan::{Amount, Axis};
 
-use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{axis_heading, axis_text, is_sorted_by_size};
 use crate::analysis::fit::{Curve, CurvePoint, LevelingFit, curves};
 use crate::export::document::Charts;
+use crate::export::drawing::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     // A power_state is an identifier, not a quantity. Offsets have a map (`race`).

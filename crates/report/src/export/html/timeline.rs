@@ -9,9 +9,9 @@ use itertools::Itertools as _;
 use suite::measure::{Instant, Instants};
 use suite::model::{Cell, Scenario};
 
-use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Mark, Scale};
 use crate::analysis::phases::{CpuPhase, PHASES, PlacedCell, PowerSide, Slice, groups, slices};
 use crate::export::document::Charts;
+use crate::export::drawing::{Chart, Drawing, EDGE, LANE, LEFT, Mark, Scale};
 use crate::log::grouped::grouped;
 
 const GAP: f64 = 48.0;
