@@ -61,16 +61,12 @@ pub struct Latency<'r> {
 impl Latency<'_> {
     /// Returns the latency in nanoseconds, rounded; 0 if the clock is unknown.
     pub fn ns(&self, logged: &LoggedRun) -> u64 {
-        let hz = u128::from(logged.clock().hz);
-        let ns = (u128::from(self.ticks) * 1_000_000_000 + hz / 2).checked_div(hz);
-        u64::try_from(ns.unwrap_or(0)).unwrap_or(u64::MAX)
+        logged.clock().nearest_ns(self.ticks)
     }
 
     /// Returns the latency in microseconds, rounded up; 0 if the clock is unknown.
     pub fn us(&self, logged: &LoggedRun) -> u64 {
-        let hz = u128::from(logged.clock().hz);
-        let us = (u128::from(self.ticks) * 1_000_000 + hz.saturating_sub(1)).checked_div(hz);
-        u64::try_from(us.unwrap_or(0)).unwrap_or(u64::MAX)
+        logged.clock().whole_us(self.ticks)
     }
 
     /// Describes where the latency comes from: scenario, CPU and samples.
