@@ -41,5 +41,6 @@ pub use self::html::write_page;
 pub use self::idle_audit_document::summary as idle_audit_summary;
 pub use self::markup::write_blocks;
 pub use self::report_data::{DtsSource, Report};
+pub use self::template::text_templates;
 pub use self::tfa_docs::{Publication, publish};
 pub use suite::output::Table;
