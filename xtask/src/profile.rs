@@ -175,10 +175,10 @@ impl ProfiledRun {
     }
 
     fn attribute(&self, result: &RunResult, record: &Path) -> Result<Profile> {
-        let run = result.complete_run()?;
+        let logged = result.complete_run()?;
         let record = File::open(record).context("the plugin did not write a record")?;
         let log = log_hash(&result.log);
-        let mut profile = attribute(&run, log, record, &self.code, ICOUNT_NS)?;
+        let mut profile = attribute(&logged, log, record, &self.code, ICOUNT_NS)?;
         profile.conditions.clone_from(&self.conditions);
         Ok(profile)
     }

@@ -34,8 +34,8 @@ impl Consoles {
 
     /// Returns true if either UART has this base address.
     pub fn include(&self, base: u64) -> bool {
-        let of_tree = self.tree.iter().flatten().flat_map(|board| &board.uart);
-        let mut all = self.emergency.iter().chain(of_tree);
+        let tree_uarts = self.tree.iter().flatten().flat_map(|board| &board.uart);
+        let mut all = self.emergency.iter().chain(tree_uarts);
         all.any(|uart| uart.base == base)
     }
 }
@@ -89,8 +89,8 @@ mod tests {
             idle_states: &[],
         };
         let tree = build(&board, &choices, "").expect("a tree");
-        let of_tree = board.uart.emergency();
-        let by_tree = format!("{of_tree}, set by /chosen/stdout-path");
+        let tree_uart = board.uart.emergency();
+        let by_tree = format!("{tree_uart}, set by /chosen/stdout-path");
         let other = UartDescription::new(UartKind::Imx, 0x21c_0500, Layout::new(0, 4));
         let no_tree = "and it has no device tree";
         for (emergency, tree, expected) in [
@@ -115,7 +115,7 @@ mod tests {
             let text = consoles.to_string();
             assert!(text.contains(&expected), "{text}");
             assert_eq!(consoles.include(other.base), emergency.is_some());
-            assert_eq!(consoles.include(of_tree.base), text.contains(&by_tree));
+            assert_eq!(consoles.include(tree_uart.base), text.contains(&by_tree));
         }
         assert!(Consoles::of(b"not an image").is_none());
     }

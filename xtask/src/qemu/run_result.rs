@@ -63,11 +63,11 @@ impl RunResult {
     #[cfg(feature = "full")]
     pub fn complete_run(&self) -> Result<LoggedRun> {
         let mut runs = read_bytes("the UART", &self.log)?;
-        let run = runs.pop().context("the log contains no run")?;
-        if let Some(lack) = run.lacks().first() {
+        let logged = runs.pop().context("the log contains no run")?;
+        if let Some(lack) = logged.lacks().first() {
             bail!("the log is incomplete: {lack}");
         }
-        Ok(run)
+        Ok(logged)
     }
 
     /// Returns the log as a string.
