@@ -1,24 +1,24 @@
 //! A running scenario: rounds on a [`Machine`], with the samples kept in one [`CellState`] per CPU.
 //! The results are stored as cells.
 
+mod kept_outcomes;
+mod results;
+
 use alloc::vec::Vec;
 use core::fmt::Write;
 use core::sync::atomic::Ordering;
 
 use crate::measure::{
-    Action, After, Facts, Loss, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round,
-    SampleCount, Summary, Tally, Waker, Who,
+    Action, After, Facts, Loss, Machine, OsInitiated, Outcome, Reason, Round, SampleCount, Summary,
+    Tally, Waker, Who,
 };
-use crate::model::{
-    Cell, CellStep, Conditions, Counts, Failure, Scenario, ScenarioKey, Series, Skip, Status,
-};
+use crate::model::{Cell, Conditions, Failure, Scenario, ScenarioKey, Status};
 use crate::plan::{ActiveCpus, Method, Plan, RunSize};
 use hardware::board::CpuIndex;
 use hardware::spec::psci::ReturnCode;
-use hardware::spec::stat::Reached;
 use smccc::psci::SuspendMode;
 
-use super::cell_state::{COLUMNS, CellState, show_round};
+use super::cell_state::CellState;
 use super::request::{Request, Setting};
 use super::step_rounds::StepRounds;
 use super::waits::Waits;
@@ -472,205 +472,5 @@ impl Bench<'_> {
         self.step.osi = false;
         self.run_action(Who::Only(self.lead()), Action::None);
         Ok(self.machine.set_suspend_mode(mode)?)
-    }
-}
-
-/// What becomes of the outcomes.
-impl Bench<'_> {
-    /// Keeps one CPU's attempt or counts its rejection, depending on `attempt_use` and `verdict`.
-    pub(crate) fn record_attempt(
-        &mut self,
-        cpu: CpuIndex,
-        outcome: &Outcome,
-        verdict: Result<(), Rejection>,
-        attempt_use: AttemptUse,
-    ) {
-        let state = &mut self.cells[cpu.index()];
-        let is_counted =
-            attempt_use == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
-        match verdict {
-            Ok(()) if is_counted => state.keep(outcome),
-            Ok(()) if attempt_use == AttemptUse::Cold => state.keep_cold(outcome),
-            Ok(()) => {}
-            Err(rejection) if is_counted => state.reject(rejection),
-            Err(rejection) => state.note_loss(rejection),
-        }
-    }
-
-    /// Counts a rejection for a CPU.
-    pub(crate) fn reject(&mut self, cpu: CpuIndex, rejection: Rejection) {
-        self.cells[cpu.index()].reject(rejection);
-    }
-
-    /// Records the loss of a CPU, if the rejection is due to one.
-    pub(crate) fn note_loss(&mut self, cpu: CpuIndex, rejection: Rejection) {
-        self.cells[cpu.index()].note_loss(rejection);
-    }
-
-    /// Keeps the outcome of a CPU_OFF until the CPU's timestamps are read.
-    pub(crate) fn keep_off_outcome(&mut self, cpu: CpuIndex, outcome: Outcome) {
-        self.memory.off_outcomes[cpu.index()] = outcome;
-    }
-
-    /// Keeps the current round's samples as cold samples for CPUs that have none.
-    pub(crate) fn keep_cold_samples(&mut self) {
-        for (state, outcome) in self.cells.iter_mut().zip(&self.memory.outcomes) {
-            if outcome.took_part() && outcome.judge(self.has_pmf).is_ok() {
-                state.keep_cold(outcome);
-            }
-        }
-    }
-
-    /// Keeps each CPU's outcome from a round. A lost CPU does not take part in later rounds, so
-    /// samples with the same index always come from the same round.
-    pub(crate) fn keep_round(&mut self) {
-        for (state, outcome) in self.cells.iter_mut().zip(&self.memory.outcomes) {
-            if outcome.took_part() {
-                state.keep(outcome);
-            }
-        }
-    }
-
-    /// Discards the rounds kept so far. A CPU that took part in these rounds has been lost, so they
-    /// must not be mixed with rounds without that CPU.
-    pub(crate) fn discard_rounds(&mut self) {
-        self.cells.iter_mut().for_each(CellState::discard_kept);
-    }
-
-    /// Keeps two figures of each outcome in a round, in columns, or counts the outcome's rejection.
-    /// Returns the number of rejections.
-    pub(crate) fn keep_figures(
-        &mut self,
-        metrics: [Metric; COLUMNS],
-        judge: impl Fn(&Outcome) -> Result<(), Rejection>,
-    ) -> u32 {
-        let mut rejections = 0;
-        for (state, outcome) in self.cells.iter_mut().zip(&self.memory.outcomes) {
-            if !outcome.took_part() {
-                continue;
-            }
-            match judge(outcome) {
-                Ok(()) => state.keep_figures(metrics.map(|metric| outcome.metric(metric, false))),
-                Err(rejection) => {
-                    state.reject(rejection);
-                    rejections += 1;
-                }
-            }
-        }
-        rejections
-    }
-
-    /// Skips a CPU's row.
-    pub(crate) fn skip(&mut self, cpu: CpuIndex, why: Skip) {
-        self.cells[cpu.index()].skip(why);
-    }
-
-    /// Takes no samples of a CPU whose trials all failed.
-    pub(crate) fn give_up(&mut self, cpu: CpuIndex) {
-        self.cells[cpu.index()].give_up();
-    }
-
-    /// Records the state that a CPU reached.
-    pub(crate) fn note_reached(&mut self, cpu: CpuIndex, reached: Reached) {
-        self.cells[cpu.index()].note_reached(reached);
-    }
-
-    /// Records the helper that stayed awake to wake a CPU.
-    pub(crate) fn note_helper(&mut self, cpu: CpuIndex, helper: Option<CpuIndex>) {
-        self.cells[cpu.index()].note_helper(helper);
-    }
-
-    /// Copies the machine's list of lost CPUs, because a CPU may be lost without an outcome while
-    /// it powers off for another CPU's turn. Discards the states that were reached earlier, because
-    /// they may no longer be current.
-    pub(crate) fn note_losses(&mut self) {
-        for state in &mut self.cells {
-            state.note_lost(self.machine.lost(state.cpu()));
-        }
-        if self.cells.iter().any(|state| state.lost().is_some()) {
-            self.cells.iter_mut().for_each(CellState::forget_reached);
-        }
-    }
-}
-
-/// Results.
-impl Bench<'_> {
-    /// Returns the statistics for one metric of a CPU's samples.
-    pub(crate) fn summary(&mut self, cpu: CpuIndex, metric: Metric) -> Summary {
-        self.cells[cpu.index()].summary(metric, self.has_pmf, &mut self.memory.column)
-    }
-
-    /// Shows the CPU's sample whose leading figure is the median.
-    pub(crate) fn show_median(&mut self, cpu: CpuIndex) {
-        self.cells[cpu.index()].show_median(self.has_pmf, &mut self.memory.column);
-    }
-
-    /// Does the same for each CPU.
-    pub(crate) fn show_medians(&mut self) {
-        CpuIndex::all(self.cells.len()).for_each(|cpu| self.show_median(cpu));
-    }
-
-    /// Shows the same round for all CPUs, out of the `count` rounds that were kept, and computes
-    /// the skew.
-    pub(crate) fn show_round(&mut self, count: u32) {
-        self.totals.skew = show_round(
-            &mut self.cells,
-            count as usize,
-            self.has_pmf,
-            &mut self.memory.column,
-        );
-    }
-
-    /// Returns the finished cells of all CPUs except the helper, which is not measured.
-    pub(crate) fn finish_cells(&mut self, is_parallel: bool) -> Vec<Cell> {
-        let has_samples = self.setting.plan.sends_samples();
-        let column = &mut self.memory.column;
-        let mut cells = Vec::with_capacity(self.cells.len());
-        for state in &mut self.cells {
-            if self.step.helper != Some(state.cpu()) {
-                cells.push(state.finish(is_parallel, self.has_pmf, has_samples, column));
-            }
-        }
-        cells
-    }
-
-    /// Adds a cell with a CPU's columns, one for each of `metrics`. The samples come from `taken`
-    /// attempts. Returns an error if too few samples for the first metric are valid; other metrics
-    /// may have no samples.
-    pub(crate) fn add_cell(
-        &mut self,
-        cpu: CpuIndex,
-        step: CellStep,
-        metrics: &[Metric],
-        taken: u32,
-    ) -> Result<(), Failure> {
-        let state = &mut self.cells[cpu.index()];
-        let valid = state.figures_in(0);
-        let series = state.series_of_columns(metrics);
-        let counts = Counts {
-            valid,
-            ..state.counts()
-        };
-        self.push_cell(cpu, step, series).counts = Some(counts);
-        too_few(cpu, valid, taken).map_or(Ok(()), Err)
-    }
-
-    /// Adds a cell with these series, and everything that the CPU's state contains about the step.
-    /// Returns the cell, for facts that only the scenario knows.
-    pub(crate) fn push_cell(
-        &mut self,
-        cpu: CpuIndex,
-        step: CellStep,
-        series: Vec<Series>,
-    ) -> &mut Cell {
-        let has_samples = self.setting.plan.sends_samples();
-        let state = &self.cells[cpu.index()];
-        let cell = state.to_cell(cpu, step, series, has_samples, self.has_pmf);
-        self.results.push_mut(cell)
-    }
-
-    /// Adds a cell for a step that was not measured.
-    pub(crate) fn push_left_out(&mut self, cell: Cell) {
-        self.results.push(cell);
     }
 }
