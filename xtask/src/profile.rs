@@ -124,8 +124,9 @@ impl ProfiledRun {
         let mut hash = Sha256::new();
         hash.update(prepared.identity());
         hash.update(&elf);
-        // This also determines whether another QEMU is used instead.
-        hash.update(format!("{:?}", setup::qemu_version()?));
+        // The version also determines whether another QEMU is used instead.
+        let qemu = setup::qemu_version()?;
+        hash.update(format!("({}, {})", qemu.major, qemu.minor));
         hash.update(read_file::read_own(&plugin)?);
         let mut plugin = OsString::from(plugin);
         let (blocks, level) = (code.addresses(), code.power_down);

@@ -130,7 +130,8 @@ impl Measurement for Verdicts {
     fn identity(run: &Prepared) -> Result<String> {
         let mut hash = Sha256::new();
         hash.update(run.identity());
-        hash.update(format!("{:?}", setup::qemu_version()?));
+        let qemu = setup::qemu_version()?;
+        hash.update(format!("({}, {})", qemu.major, qemu.minor));
         Ok(hex(&hash.finalize()))
     }
 
