@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 use hardware::board::{CpuIndex, IdleState, IdleStates, Mpidr, StateSet};
 use hardware::devices::its::NoLpi;
+use hardware::spec::pmf::Stamp;
 use smccc::psci::{Error, SuspendMode};
 use suite::bench::Needs;
 use suite::measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
@@ -229,7 +230,7 @@ fn no_run_takes_more_than_was_computed() {
     for cpus in [1, 8, 512] {
         let faulty = |_: u64, cpu: CpuIndex, outcome: &mut Outcome| {
             if cpu.index() == 1 {
-                outcome.stamps.0[0] = 3;
+                outcome.stamps.set(Stamp::EnterPsci, 3);
             }
         };
         for (fake, args) in [

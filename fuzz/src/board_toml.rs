@@ -4,7 +4,7 @@ use crate::input::accepted;
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, GicVersion, StateFormat};
 use hardware::board as payload;
-use hardware::image::Uart;
+use hardware::image::UartDescription;
 use runner::build::image::Emergency;
 
 const BOOTARGS: &str = "iterations=3";
@@ -75,7 +75,7 @@ fn make(board: &BoardFile, choices: &Choices<'_>) {
     assert_eq!(read.idle_states.usable.len(), choices.idle_states.len());
     let by_tree = Emergency::of_tree(&blob);
     let by_board = Emergency::of_board(board, choices.conduit);
-    let place = |uart: Uart| (uart.kind, uart.base);
+    let place = |uart: UartDescription| (uart.kind, uart.base);
     assert_eq!(by_tree.conduit, by_board.conduit);
     assert_eq!(by_tree.uart.map(place), by_board.uart.map(place));
 }

@@ -3,8 +3,7 @@
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use hardware::devices::uart::{self, Uart};
-use hardware::image::Uart as Description;
+use hardware::devices::uart::{self, Uart, UartDescription};
 use spin::mutex::SpinMutex;
 
 use crate::machine::cpu::{instructions, registers};
@@ -25,7 +24,10 @@ pub struct StatusRegister {
 static STATUS: SpinMutex<Option<StatusRegister>> = SpinMutex::new(None);
 
 /// Maps the registers of a UART, and checks that its status can be read.
-pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<Mmio>, MapError> {
+pub fn open(
+    tables: &mut TranslationTables,
+    uart: &UartDescription,
+) -> Result<Uart<Mmio>, MapError> {
     let region = uart::registers(uart);
     let mapped = MappedRegisters::map(tables, region)?;
     // All registers belong to one device, so if the status can be read, the other registers can

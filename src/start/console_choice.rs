@@ -1,14 +1,14 @@
 //! Chooses the console.
 
 use hardware::board::ConsoleSource;
-use hardware::image::Uart;
+use hardware::image::UartDescription;
 
 use crate::machine::console::{self, print_paragraph};
 use crate::machine::memory::tables::TranslationTables;
 
 /// Uses a UART as the console if its registers can be mapped and read. If another UART may exist,
 /// this one must also accept bytes.
-pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: bool) {
+pub fn open_console(tables: &mut TranslationTables, uart: &UartDescription, has_choice: bool) {
     // Failures are not reported, because there may be no console to print them on.
     if uart.is_aligned()
         && let Ok(mut candidate) = console::open(tables, uart)
@@ -23,8 +23,8 @@ pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: boo
 /// is the last visible line. Returns true if the console is the UART in the tree.
 pub fn move_console(
     tables: &mut TranslationTables,
-    from: Option<Uart>,
-    uart: &Uart,
+    from: Option<UartDescription>,
+    uart: &UartDescription,
     by: ConsoleSource,
 ) -> bool {
     if from.is_none_or(|choice_source| choice_source == *uart) {

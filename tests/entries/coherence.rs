@@ -124,10 +124,10 @@ fn reset(
                 };
                 let loaded = BASE + end + tree.min(1 << 16);
                 let free = loaded.next_multiple_of(4096)..loaded + (4 << 20);
-                cpu.model.soil(free, false);
+                cpu.model.mark_left_dirty(free, false);
                 if is_on {
                     cpu.set_caches(true);
-                    cpu.model.soil(BASE..loaded, true);
+                    cpu.model.mark_left_dirty(BASE..loaded, true);
                 }
                 let sent = result.run(cpu);
                 let expected: &[u8] = if width == 0 { b"" } else { b"<E><C>" };
@@ -157,8 +157,9 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
                 cpu.system.extend(WITH_ALL);
             }
             cpu.system.insert(MPIDR, 0x8000_0001);
-            cpu.model.soil(BASE..line, true);
-            cpu.model.soil(line + LINE..BASE + (8 << 20), true);
+            cpu.model.mark_left_dirty(BASE..line, true);
+            cpu.model
+                .mark_left_dirty(line + LINE..BASE + (8 << 20), true);
             // Also write to the other words in the cache line that contains `root`.
             for at in (line..line + LINE)
                 .step_by(8)

@@ -124,8 +124,9 @@ impl ProfiledRun {
         let mut hash = Sha256::new();
         hash.update(prepared.identity());
         hash.update(&elf);
-        // This also determines whether another QEMU is used instead.
-        hash.update(format!("{:?}", setup::qemu_version()?));
+        // The version also determines whether another QEMU is used instead.
+        let qemu = setup::qemu_version()?;
+        hash.update(format!("({}, {})", qemu.major, qemu.minor));
         hash.update(read_file::read_own(&plugin)?);
         let mut plugin = OsString::from(plugin);
         let (blocks, level) = (code.addresses(), code.power_down);
@@ -175,10 +176,10 @@ impl ProfiledRun {
     }
 
     fn attribute(&self, result: &RunResult, record: &Path) -> Result<Profile> {
-        let run = report::log::read_complete(&result.log)?;
+        let logged = report::log::read_complete(&result.log)?;
         let record = File::open(record).context("the plugin did not write a record")?;
         let log = log_hash(&result.log);
-        let mut profile = attribute(&run, log, record, &self.code, ICOUNT_NS)?;
+        let mut profile = attribute(&logged, log, record, &self.code, ICOUNT_NS)?;
         profile.conditions.clone_from(&self.conditions);
         Ok(profile)
     }

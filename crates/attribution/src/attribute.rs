@@ -15,27 +15,27 @@ use crate::memory_events::MemoryEvents;
 use crate::record;
 use crate::samples::{self, ProfiledSample};
 
-/// Attributes the calls in `run`, using the plugin's record and the firmware's code. `log` is the
+/// Attributes the calls in `logged`, using the plugin's record and the firmware's code. `log` is the
 /// SHA-256 of the run's log. An instruction takes `instruction_ns` nanoseconds.
 ///
 /// # Errors
 /// Returns an error if the instruction count in any phase of a sample differs from the PMF ticks.
 pub fn attribute(
-    run: &LoggedRun,
+    logged: &LoggedRun,
     log: String,
     record: impl Read,
     code: &Code,
     instruction_ns: u32,
 ) -> Result<Profile> {
-    let cpus = run.run.cpus.iter();
+    let cpus = logged.run.cpus.iter();
     // The record identifies a CPU by its lower affinity fields.
     let clusters = cpus.filter_map(|cpu| Some((cpu.mpidr?.number() as u32, cpu.cluster)));
     let mut builder = Builder::new(code, MemoryEvents::new(clusters));
-    record::read(record, |block| builder.take(block))?;
-    let mut samples = samples::read(&run.run, instruction_ns);
-    samples::find_calls(&mut samples, &run.run, &builder.calls)?;
+    record::read(record, |block| builder.add_execution(block))?;
+    let mut samples = samples::read(&logged.run, instruction_ns);
+    samples::find_calls(&mut samples, &logged.run, &builder.calls)?;
     let name = |stack| builder.stacks.name(code, stack);
-    let mut profile = of_samples(run, log, &samples, name)?;
+    let mut profile = attribute_samples(logged, log, &samples, name)?;
     for instructions in builder.calls.iter().filter_map(Call::instructions) {
         *profile.whole_calls.entry(instructions).or_default() += 1;
     }
@@ -48,19 +48,19 @@ pub fn attribute(
 /// # Errors
 /// Returns an error if the log was recorded in real time, because its ticks do not count
 /// instructions.
-pub fn of_log(run: &LoggedRun, log: String, instruction_ns: u32) -> Result<Profile> {
-    let samples = samples::read(&run.run, instruction_ns);
-    if let Some(scenario) = samples::varying(&samples, &run.run) {
+pub fn attribute_log(logged: &LoggedRun, log: String, instruction_ns: u32) -> Result<Profile> {
+    let samples = samples::read(&logged.run, instruction_ns);
+    if let Some(scenario) = samples::varying(&samples, &logged.run) {
         bail!(
             "this log was recorded in real time: in {scenario}, samples from one CPU differ \
              although the instructions are the same; use a log from a run with --icount"
         );
     }
-    of_samples(run, log, &samples, |_| String::new())
+    attribute_samples(logged, log, &samples, |_| String::new())
 }
 
-fn of_samples(
-    run: &LoggedRun,
+fn attribute_samples(
+    logged: &LoggedRun,
     log: String,
     samples: &[ProfiledSample<'_>],
     name: impl Fn(u32) -> String,
@@ -71,14 +71,14 @@ fn of_samples(
              suspends CPUs or calls PSCI_VERSION, with records and samples=all"
         );
     }
-    let mut profile = Profile::new(run, log);
+    let mut profile = Profile::new(logged, log);
     for sample in samples.iter().sorted_by_key(|sample| sample.scenario) {
-        let scenario = &run.run.scenarios[sample.scenario];
+        let scenario = &logged.run.scenarios[sample.scenario];
         let mut add_phase = |phase_name: &str, elapsed, stacks| {
             profile.add(ProfilePhase {
                 scenario: name_of(scenario) + &step_name(scenario, &sample.step),
                 name: phase_name.to_owned(),
-                cpu: run.run.label(sample.cpu).to_string(),
+                cpu: logged.run.label(sample.cpu).to_string(),
                 samples: 1,
                 elapsed,
                 stacks,
@@ -123,7 +123,7 @@ mod tests {
     fn log_of_real_time_is_refused_as_a_baseline() {
         let log = made_up_run::log(&made_up_run::run(), Records::Once);
         let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
-        let error = of_log(&runs[0], String::new(), 16).expect_err("refused");
+        let error = attribute_log(&runs[0], String::new(), 16).expect_err("refused");
         let expected =
             "this log was recorded in real time: in test_rt_instr_cpu_susp_serial, samples";
         assert!(error.to_string().starts_with(expected), "{error}");

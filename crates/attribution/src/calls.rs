@@ -24,11 +24,11 @@ struct CostTally {
 
 impl CostTally {
     fn add(&mut self, stack: u32, cost: Cost) {
-        let place = stack as usize;
-        if place >= self.costs.len() {
-            self.costs.resize(place + 1, Cost::default());
+        let stack_index = stack as usize;
+        if stack_index >= self.costs.len() {
+            self.costs.resize(stack_index + 1, Cost::default());
         }
-        let sum = &mut self.costs[place];
+        let sum = &mut self.costs[stack_index];
         if sum.is_empty() {
             self.stacks.push(stack);
         }
@@ -105,14 +105,14 @@ impl Call {
         }
     }
 
-    fn place(&self, stamp: Stamp) -> Option<usize> {
+    fn part_index(&self, stamp: Stamp) -> Option<usize> {
         let start = PartStart::Stamp(stamp);
         self.parts.iter().rposition(|part| part.start == start)
     }
 
     /// Returns the number of instructions that all CPUs had executed by the time of `stamp`.
     pub fn at(&self, stamp: Stamp) -> Option<u64> {
-        self.place(stamp).map(|place| self.parts[place].at)
+        self.part_index(stamp).map(|index| self.parts[index].at)
     }
 
     /// Returns the instructions from the entry to the return. None for a call with a power-down.
@@ -125,15 +125,15 @@ impl Call {
 
     /// Returns the costs between two timestamps.
     pub fn costs(&self, from: Stamp, to: Stamp) -> impl Iterator<Item = (u32, Cost)> {
-        let places = self.place(from).zip(self.place(to));
-        let parts = places.and_then(|(start, end)| self.parts.get(start..end));
+        let part_indices = self.part_index(from).zip(self.part_index(to));
+        let parts = part_indices.and_then(|(start, end)| self.parts.get(start..end));
         costs_of(parts.unwrap_or(&[]))
     }
 
     /// Returns the instructions that all CPUs executed between the warm entry point and the first
     /// timestamp after it, and the costs of this CPU. None for a call without a power-down.
     pub fn reset(&self) -> Option<(u64, impl Iterator<Item = (u32, Cost)>)> {
-        let end = self.place(Stamp::ExitHwLowPwr)?;
+        let end = self.part_index(Stamp::ExitHwLowPwr)?;
         let mut before = self.parts[..end].iter();
         let start = before.rposition(|part| part.start == PartStart::WarmEntry)?;
         let parts = &self.parts[start..end];
@@ -176,7 +176,7 @@ impl Stacks {
 struct CallFrame {
     function: u32,
     stack: u32,
-    back: Option<u64>,
+    return_address: Option<u64>,
 }
 
 #[derive(Default)]
@@ -193,13 +193,13 @@ struct CpuCalls {
 
 impl CpuCalls {
     /// Enters a function that will return to `back`.
-    fn push(&mut self, function: u32, back: Option<u64>, stacks: &mut Stacks) -> u32 {
+    fn push(&mut self, function: u32, return_address: Option<u64>, stacks: &mut Stacks) -> u32 {
         let below = self.frames.last().map(|frame| frame.stack);
         let stack = stacks.number(below, function);
         self.frames.push(CallFrame {
             function,
             stack,
-            back,
+            return_address,
         });
         let entered = Cost {
             calls: 1,
@@ -218,8 +218,8 @@ impl CpuCalls {
         {
             return top.stack;
         }
-        let back = self.frames.pop().and_then(|frame| frame.back);
-        self.push(function, back, stacks)
+        let return_address = self.frames.pop().and_then(|frame| frame.return_address);
+        self.push(function, return_address, stacks)
     }
 }
 
@@ -261,7 +261,7 @@ impl<'c> Builder<'c> {
     }
 
     /// Adds executions of a block.
-    pub fn take(&mut self, block: &Execution) {
+    pub fn add_execution(&mut self, block: &Execution) {
         self.select_cpu(block.cpu);
         let mut executed_count = 0;
         while executed_count < block.ran {
@@ -410,18 +410,18 @@ impl<'c> Builder<'c> {
             None => Call::new(block.cpu, at),
         };
         let called_from = cpu.called_from.take();
-        if let Some(back) = called_from
-            && back != block.address
+        if let Some(return_address) = called_from
+            && return_address != block.address
         {
             // The callee may be outside the BL31 code.
             let function = self.code.function(block.address);
-            cpu.push(function.number, Some(back), &mut self.stacks);
+            cpu.push(function.number, Some(return_address), &mut self.stacks);
         } else if self.code.is_call(block.address.wrapping_sub(4)) {
             // Most blocks do not follow a call, so there is no need to search the frames for them.
             let mut frames = cpu.frames.iter();
-            let returned = frames.rposition(|frame| frame.back == Some(block.address));
-            if let Some(place) = returned {
-                cpu.frames.truncate(place);
+            let returned = frames.rposition(|frame| frame.return_address == Some(block.address));
+            if let Some(frame_index) = returned {
+                cpu.frames.truncate(frame_index);
             }
         }
         call
@@ -510,10 +510,10 @@ mod tests {
             is_store: true,
             is_cacheable: false,
         });
-        builder.take(&first);
+        builder.add_execution(&first);
         // Three more iterations, and the rest.
-        builder.take(&execution(0x103c, 2, 6));
-        builder.take(&execution(0x1044, 1, 1));
+        builder.add_execution(&execution(0x103c, 2, 6));
+        builder.add_execution(&execution(0x1044, 1, 1));
         let [call] = &builder.calls[..] else {
             panic!("one call");
         };
@@ -539,7 +539,7 @@ mod tests {
         let mut code = Code::made_up(0x1000, &words, &functions, 0x2000..0x2030);
         code.warm_entry = 0x1004;
         let mut builder = Builder::new(&code, MemoryEvents::default());
-        builder.take(&execution(0x1000, 1, 1));
+        builder.add_execution(&execution(0x1000, 1, 1));
         let mut warm = execution(0x1004, 5, 5);
         warm.at = 200;
         warm.accesses.push(MemoryAccess {
@@ -549,7 +549,7 @@ mod tests {
             is_store: true,
             is_cacheable: false,
         });
-        builder.take(&warm);
+        builder.add_execution(&warm);
         let [call] = &builder.calls[..] else {
             panic!("one call");
         };

@@ -102,7 +102,8 @@ impl Code {
         let (words, _) = bytes.as_chunks::<4>();
         let mut first = HashMap::new();
         let names = functions.iter().zip(0..);
-        let numbers = names.map(|((_, name), place)| *first.entry(name.clone()).or_insert(place));
+        let numbers =
+            names.map(|((_, name), first_index)| *first.entry(name.clone()).or_insert(first_index));
         let mut code = Self {
             base,
             numbers: numbers.collect(),
@@ -176,8 +177,8 @@ impl Code {
     }
 
     fn instruction(&self, address: u64) -> Option<&FirmwareInstruction> {
-        let place = address.checked_sub(self.base)? / 4;
-        self.instructions.get(place as usize)
+        let instruction_index = address.checked_sub(self.base)? / 4;
+        self.instructions.get(instruction_index as usize)
     }
 
     fn word(&self, address: u64) -> u32 {
@@ -196,10 +197,10 @@ impl Code {
     fn find_function(&self, address: u64) -> FunctionRange {
         let functions = &self.functions;
         let next = functions.partition_point(|(start, _)| *start <= address);
-        let place = next.saturating_sub(1);
+        let function_index = next.saturating_sub(1);
         FunctionRange {
-            number: self.numbers.get(place).copied().unwrap_or(0),
-            start: functions.get(place).map_or(0, |(start, _)| *start),
+            number: self.numbers.get(function_index).copied().unwrap_or(0),
+            start: functions.get(function_index).map_or(0, |(start, _)| *start),
             end: functions.get(next).map_or(u64::MAX, |(start, _)| *start),
         }
     }
@@ -260,9 +261,9 @@ impl Code {
         }
         let (slot, stride) = self.slots;
         let offset = address - self.timestamps.start;
-        let place = offset.checked_sub(slot)? % stride / 8;
+        let stamp_index = offset.checked_sub(slot)? % stride / 8;
         let mut stamps = Stamp::IN_TIME.into_iter();
-        stamps.find(|stamp| *stamp as u64 == place)
+        stamps.find(|stamp| *stamp as u64 == stamp_index)
     }
 }
 

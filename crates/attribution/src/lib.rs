@@ -8,6 +8,7 @@
 //!
 //! | file | task |
 //! |---|---|
+//! | `record_format` | the record's events, as the plugin defines them |
 //! | `record` | reads a record: executed blocks and their memory accesses |
 //! | `decode` | finds the event that an instruction causes, such as a barrier |
 //! | `code` | reads `bl31.elf`: functions and the addresses of timestamps |
@@ -26,7 +27,9 @@ mod code;
 mod decode;
 mod memory_events;
 mod record;
+#[path = "../../plugins/profile/src/record_format.rs"]
+mod record_format;
 mod samples;
 
-pub use self::attribute::{attribute, of_log};
+pub use self::attribute::{attribute, attribute_log};
 pub use self::code::Code;

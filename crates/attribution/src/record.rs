@@ -1,33 +1,13 @@
-//! Reads the plugin's record: a sequence of events, each of which is three little-endian 64-bit
-//! words.
-//!
-//! The first word contains the kind in bits 7:0, the CPU in bits 31:8 and a number in bits 63:32.
-//! The kind determines what the number and the other two words mean:
-//! * 0 is a new block: its number, its address and its instruction count.
-//! * 1 is an execution: the block number, and the numbers of instructions that all CPUs have
-//!   executed so far inside and outside the firmware.
-//! * 2 is a memory access by the block that was executed last: its size, its address, and the
-//!   address of the instruction. Bit 0 of the instruction's address is set for a store, and bit 1
-//!   for an access to Normal Cacheable memory with the MMU on.
-//! * 3 is the end of the record: the two instruction counts, as for an execution.
-//! * 4 is the value of SCTLR_EL3 in the CPU's next executions.
-//! * 5 is the power level of a power-down that the block that was executed last starts.
+//! Reads the record that the plugin writes, whose format `record_format.rs` describes.
 
 use std::collections::HashMap;
 use std::io::Read;
 
 use anyhow::{Context, Result, bail};
 
-const BLOCK: u8 = 0;
-const EXECUTION: u8 = 1;
-const ACCESS: u8 = 2;
-const END: u8 = 3;
-const CONTROL: u8 = 4;
-const POWER_LEVEL: u8 = 5;
-
-/// The flags in the instruction's address.
-const IS_STORE: u64 = 1;
-const IS_CACHEABLE: u64 = 2;
+use crate::record_format::{
+    ACCESS, BLOCK, CONTROL, END, EXECUTION, IS_CACHEABLE, IS_STORE, POWER_LEVEL,
+};
 
 /// The number of bytes to read at once, enough for a few thousand events.
 const CHUNK: u64 = 24 << 12;
@@ -236,7 +216,7 @@ mod tests {
         let run = |cpu, inside_count, outside_count| {
             event(EXECUTION, cpu, 0, [inside_count, outside_count])
         };
-        let store = |place: u64| event(ACCESS, 0, 8, [0x2000, 0x1000 + 4 * place + 1]);
+        let store = |index: u64| event(ACCESS, 0, 8, [0x2000, 0x1000 + 4 * index + 1]);
         let control = |cpu| event(CONTROL, cpu, 0, [0x30c5_083a, 0]);
         let end = |inside_count| event(END, 0, 0, [inside_count, 0]);
         let cases = [

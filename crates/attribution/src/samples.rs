@@ -92,10 +92,10 @@ pub(crate) fn read<'c>(run: &Run, instruction_ns: u32) -> Vec<ProfiledSample<'c>
         counter: run.clock(),
     };
     let mut all = Vec::new();
-    for (place, scenario) in run.scenarios.iter().enumerate() {
+    for (scenario_index, scenario) in run.scenarios.iter().enumerate() {
         for cell in &scenario.cells {
             all.extend(cell.samples.iter().map(|sample| ProfiledSample {
-                scenario: place,
+                scenario: scenario_index,
                 step: cell.step,
                 cpu: cell.cpu,
                 base: sample.instants.base,

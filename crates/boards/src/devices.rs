@@ -41,9 +41,9 @@ impl UartEntry {
     }
 
     /// Returns the UART in the format used by the parameter block.
-    pub fn emergency(&self) -> image::Uart {
+    pub fn emergency(&self) -> image::UartDescription {
         let layout = Layout::new(self.reg_shift.unwrap_or(0), self.reg_io_width.unwrap_or(1));
-        image::Uart::new(self.kind, self.base, layout)
+        image::UartDescription::new(self.kind, self.base, layout)
     }
 }
 

@@ -122,11 +122,11 @@ impl DeclaredStates {
         let (enabled, disabled): (Vec<_>, Vec<_>) = index
             .cpus()?
             .into_iter()
-            .partition(|(place, _)| index.is_available(*place));
+            .partition(|(node_index, _)| index.is_available(*node_index));
         let lists_of_disabled = lists(&index, &disabled, &states)?;
         let mut listed_by_domains = BTreeSet::new();
-        for place in 0..index.nodes.len() {
-            listed_by_domains.extend(list(&index, place, OF_DOMAINS, &states)?);
+        for node_index in 0..index.nodes.len() {
+            listed_by_domains.extend(list(&index, node_index, OF_DOMAINS, &states)?);
         }
         let lists = lists(&index, &enabled, &states)?;
         let model = index
@@ -215,22 +215,22 @@ impl<'t> NodeIndex<'t> {
     }
 
     /// Returns a property's bytes.
-    fn value(&self, place: usize, name: &str) -> Option<&'t [u8]> {
-        self.nodes[place].property(name)?.value_as().ok()
+    fn value(&self, node_index: usize, name: &str) -> Option<&'t [u8]> {
+        self.nodes[node_index].property(name)?.value_as().ok()
     }
 
     /// Reads a property; None if it is missing. `expected` is the expected length.
     fn read<T: FromPropertyValue<'t>>(
         &self,
-        place: usize,
+        node_index: usize,
         name: &str,
         expected: &str,
     ) -> Result<Option<T>> {
-        let Some(property) = self.nodes[place].property(name) else {
+        let Some(property) = self.nodes[node_index].property(name) else {
             return Ok(None);
         };
         property.value_as().map(Some).map_err(|_| {
-            let path = &self.paths[place];
+            let path = &self.paths[node_index];
             let bytes = property.value().len();
             FormatError::new(format_args!(
                 "{path} {name}: {bytes} bytes, expected {expected}"
@@ -238,56 +238,59 @@ impl<'t> NodeIndex<'t> {
         })
     }
 
-    fn cells(&self, place: usize, name: &str) -> Result<Vec<u32>> {
-        let cells = self.read(place, name, "a multiple of 4")?;
+    fn cells(&self, node_index: usize, name: &str) -> Result<Vec<u32>> {
+        let cells = self.read(node_index, name, "a multiple of 4")?;
         Ok(cells.unwrap_or_default())
     }
 
-    fn cell(&self, place: usize, name: &str) -> Result<Option<u32>> {
-        self.read(place, name, "4")
+    fn cell(&self, node_index: usize, name: &str) -> Result<Option<u32>> {
+        self.read(node_index, name, "4")
     }
 
     /// Returns a property's first string.
-    fn text(&self, place: usize, name: &str) -> Option<String> {
-        let bytes = self.value(place, name)?.split(|byte| *byte == 0).next()?;
+    fn text(&self, node_index: usize, name: &str) -> Option<String> {
+        let bytes = self
+            .value(node_index, name)?
+            .split(|byte| *byte == 0)
+            .next()?;
         let text = String::from_utf8_lossy(bytes);
         let trimmed = text.trim();
         (!trimmed.is_empty()).then(|| trimmed.into())
     }
 
     /// Returns true unless `status` disables the node.
-    fn is_available(&self, place: usize) -> bool {
-        let status = self.value(place, "status");
+    fn is_available(&self, node_index: usize) -> bool {
+        let status = self.value(node_index, "status");
         status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
     }
 
     /// Returns the state in a node; None if the node is not a state that is entered through PSCI.
     /// Vendors' kernels have `compatible` strings of their own.
-    fn state(&self, place: usize) -> Result<Option<DeclaredState>> {
-        let Some(power_state) = self.cell(place, POWER_STATE)? else {
+    fn state(&self, node_index: usize) -> Result<Option<DeclaredState>> {
+        let Some(power_state) = self.cell(node_index, POWER_STATE)? else {
             return Ok(None);
         };
         let mut durations = [None; 4];
         for (duration, value) in Duration::ALL.iter().zip(&mut durations) {
-            *value = self.cell(place, duration.name())?;
+            *value = self.cell(node_index, duration.name())?;
         }
-        let node = &self.nodes[place];
+        let node = &self.nodes[node_index];
         Ok(Some(DeclaredState {
             name: node.name().into(),
-            path: self.paths[place].clone(),
+            path: self.paths[node_index].clone(),
             power_state,
             is_of_domain: node.is_compatible(OF_DOMAIN),
             durations,
             timer_stops: node.property(TIMER_STOP).is_some(),
-            is_disabled: !self.is_available(place),
+            is_disabled: !self.is_available(node_index),
         }))
     }
 
     /// Returns the states, each with the place of its node.
     fn states(&self) -> Result<Vec<(usize, DeclaredState)>> {
         let mut states = Vec::new();
-        for place in 0..self.nodes.len() {
-            states.extend(self.state(place)?.map(|state| (place, state)));
+        for node_index in 0..self.nodes.len() {
+            states.extend(self.state(node_index)?.map(|state| (node_index, state)));
         }
         Ok(states)
     }
@@ -295,16 +298,16 @@ impl<'t> NodeIndex<'t> {
     /// Returns the CPUs, each with the place of its node.
     fn cpus(&self) -> Result<Vec<(usize, Mpidr)>> {
         let mut cpus = Vec::new();
-        for (place, node) in self.nodes.iter().enumerate() {
+        for (node_index, node) in self.nodes.iter().enumerate() {
             // Like Linux, which does not require device_type.
-            let is_cpu = self.value(place, "device_type") == Some(b"cpu\0")
+            let is_cpu = self.value(node_index, "device_type") == Some(b"cpu\0")
                 || node.name_without_address() == "cpu";
-            if is_cpu && self.paths[place].starts_with("/cpus/") {
-                let cells = self.cells(place, "reg")?;
+            if is_cpu && self.paths[node_index].starts_with("/cpus/") {
+                let cells = self.cells(node_index, "reg")?;
                 let number = cells.iter().fold(0, |high_word, low_word| {
                     high_word << 32 | u64::from(*low_word)
                 });
-                cpus.push((place, Mpidr::new(number)));
+                cpus.push((node_index, Mpidr::new(number)));
             }
         }
         Ok(cpus)
@@ -312,9 +315,9 @@ impl<'t> NodeIndex<'t> {
 
     /// Returns the nodes that a property refers to. Each phandle may be followed by arguments,
     /// whose number is the value of `cells` in the node.
-    fn targets(&self, place: usize, property: &str, cells: &str) -> Result<Vec<usize>> {
+    fn targets(&self, node_index: usize, property: &str, cells: &str) -> Result<Vec<usize>> {
         let mut targets = Vec::new();
-        let mut rest = self.cells(place, property)?.into_iter();
+        let mut rest = self.cells(node_index, property)?.into_iter();
         while let Some(handle) = rest.next() {
             let Some(target) = self.handles.get(&handle) else {
                 continue;
@@ -332,10 +335,10 @@ impl<'t> NodeIndex<'t> {
         let mut level = Vec::from([cpu]);
         for _ in 0..DOMAINS_MAX {
             let mut above = Vec::new();
-            for place in level {
-                above.extend(self.targets(place, "power-domains", "#power-domain-cells")?);
+            for node_index in level {
+                above.extend(self.targets(node_index, "power-domains", "#power-domain-cells")?);
             }
-            above.retain(|place| !found.contains(place));
+            above.retain(|node_index| !found.contains(node_index));
             found.extend_from_slice(&above);
             level = above;
         }
@@ -347,15 +350,16 @@ impl<'t> NodeIndex<'t> {
 /// left out.
 fn list(
     index: &NodeIndex<'_>,
-    place: usize,
+    node_index: usize,
     property: &str,
     states: &[(usize, DeclaredState)],
 ) -> Result<Vec<usize>> {
     let mut listed = Vec::new();
     // A state is listed without arguments.
-    for target in index.targets(place, property, "")? {
-        let is_target =
-            |(place, state): &(usize, DeclaredState)| *place == target && !state.is_disabled;
+    for target in index.targets(node_index, property, "")? {
+        let is_target = |(node_index, state): &(usize, DeclaredState)| {
+            *node_index == target && !state.is_disabled
+        };
         let found = states.iter().position(is_target);
         listed.extend(found.filter(|index| !listed.contains(index)));
     }
@@ -370,9 +374,13 @@ fn lists(
 ) -> Result<Vec<StateList>> {
     let mut lists: Vec<StateList> = Vec::new();
     for (cpu, mpidr) in cpus {
-        for place in index.cpu_and_domains(*cpu)? {
-            let property = if place == *cpu { OF_CPUS } else { OF_DOMAINS };
-            let own = list(index, place, property, states)?;
+        for node_index in index.cpu_and_domains(*cpu)? {
+            let property = if node_index == *cpu {
+                OF_CPUS
+            } else {
+                OF_DOMAINS
+            };
+            let own = list(index, node_index, property, states)?;
             if own.is_empty() {
                 continue;
             }

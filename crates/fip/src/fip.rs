@@ -157,15 +157,15 @@ impl Fip {
                 entry_offset(index)
             );
             let image = fip.read_image(entry, file).context(place.clone())?;
-            let of_image = fip.faults_of(&image, list_end);
-            faults.extend(of_image.map(|fault| format!("{place}: {fault}")));
+            let image_faults = fip.faults_of(&image, list_end);
+            faults.extend(image_faults.map(|fault| format!("{place}: {fault}")));
             fip.images.push(image);
         }
         let last = fip.images.iter().map(Image::end).max().unwrap_or(list_end);
         let size = file.len() as u64;
         let place = format!("offset {:#x}: the terminator", entry_offset(entries.len()));
-        let of_terminator = faults_of_terminator(terminator, last, size);
-        faults.extend(of_terminator.map(|fault| format!("{place}: {fault}")));
+        let terminator_faults = faults_of_terminator(terminator, last, size);
+        faults.extend(terminator_faults.map(|fault| format!("{place}: {fault}")));
         let end = terminator.offset.get();
         let after = size.saturating_sub(end);
         let is_end = (last..size).contains(&end);

@@ -41,6 +41,7 @@
 //! | [`folder`] | output folders that are written completely or not at all |
 //! | [`exit_code`] | the exit codes of the commands |
 //! | [`retired`] | what to use instead of verbs and formats that no longer exist |
+//! | `text_templates` | the template engine for text files |
 //! | `tf_a_version` | the version of a TF-A source tree |
 //! | [`untrusted_text`] | text from outside, without control characters |
 //!
@@ -62,10 +63,12 @@ pub mod retired;
 mod side_by_side;
 pub mod stdout;
 mod temporary;
+mod text_templates;
 mod tf_a_version;
 pub mod untrusted_text;
 pub mod wrap;
 
 pub use self::side_by_side::side_by_side;
 pub use self::temporary::TmpdirContext;
+pub use self::text_templates::text_templates;
 pub use self::tf_a_version::tf_a_version;

@@ -136,8 +136,8 @@ fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
             ..Series::of(*metric, measure::Summary::of(&mut figures))
         }
     });
-    let sample = |(place, instants)| Sample {
-        index: place,
+    let sample = |(sample_index, instants)| Sample {
+        index: sample_index,
         instants,
     };
     let mut cell = Cell {

@@ -97,7 +97,7 @@ fn is_over(log: &[u8]) -> bool {
         return false;
     }
     let last = runs("", log).last().and_then(Result::ok);
-    last.is_some_and(|run| run.closing.is_some())
+    last.is_some_and(|logged| logged.closing.is_some())
 }
 
 #[cfg(test)]

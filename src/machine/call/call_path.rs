@@ -32,7 +32,7 @@ struct RawCall {
     before: [u64; 2],
     after: [u64; 2],
     x0: u64,
-    back: u64,
+    return_path: u64,
 }
 
 unsafe extern "C" {
@@ -77,12 +77,12 @@ pub struct TimedCall {
     pub after: Option<CounterValue>,
     /// The low word of X0 after the call; None if the call did not return.
     pub code: Option<i32>,
-    pub back: Return,
+    pub return_path: ReturnPath,
 }
 
 /// How a call returned to the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Return {
+pub enum ReturnPath {
     /// At the instruction after the call.
     FellThrough,
     /// Through the entry point, after a power-down.
@@ -292,16 +292,16 @@ impl CallPath {
     }
 
     fn read(self, raw: &RawCall) -> TimedCall {
-        let back = match raw.back {
-            0 => Return::FellThrough,
-            1 => Return::Resumed,
-            _ => Return::WrongContext,
+        let return_path = match raw.return_path {
+            0 => ReturnPath::FellThrough,
+            1 => ReturnPath::Resumed,
+            _ => ReturnPath::WrongContext,
         };
         TimedCall {
             before: self.select_read(raw.before),
             after: self.select_read(raw.after),
-            code: (back == Return::FellThrough).then_some(raw.x0 as u32 as i32),
-            back,
+            code: (return_path == ReturnPath::FellThrough).then_some(raw.x0 as u32 as i32),
+            return_path,
         }
     }
 }

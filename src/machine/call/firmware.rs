@@ -2,7 +2,7 @@
 
 use hardware::board::Mpidr;
 use hardware::spec;
-use hardware::spec::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
+use hardware::spec::pmf::{Interface, ReadError, Stamp, Stamps};
 use hardware::spec::psci::{StateFormat, accept_positive};
 use hardware::spec::smccc::{
     HYPERVISOR_UID, SERVICE_REVISION, SERVICE_UID, Service, VERSION_1_1, is_kvm,
@@ -146,11 +146,11 @@ pub fn read_timestamp(pmf: Interface, own: Mpidr, stamp: Stamp) -> Result<u64, R
 }
 
 pub fn read_timestamps(pmf: Interface, own: Mpidr) -> Result<Stamps, ReadError> {
-    let mut stamps = [0; STAMPS];
+    let mut stamps = Stamps::default();
     for stamp in Stamp::IN_TIME {
-        stamps[stamp as usize] = read_timestamp(pmf, own, stamp)?;
+        stamps.set(stamp, read_timestamp(pmf, own, stamp)?);
     }
-    Ok(Stamps(stamps))
+    Ok(stamps)
 }
 
 pub fn find_pmf(own: Mpidr) -> Result<Interface, ReadError> {

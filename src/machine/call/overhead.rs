@@ -7,7 +7,8 @@ use suite::measure::Overheads;
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware;
 
-const TRIES: u32 = 64;
+/// The number of measurements, of which the shortest counts.
+const MEASUREMENTS: u32 = 64;
 
 pub fn measure_overheads(
     path: CallPath,
@@ -31,5 +32,5 @@ pub fn measure_overheads(
 }
 
 fn least(once: &mut dyn FnMut() -> Option<u64>) -> u64 {
-    (0..TRIES).filter_map(|_| once()).min().unwrap_or(0)
+    (0..MEASUREMENTS).filter_map(|_| once()).min().unwrap_or(0)
 }

@@ -3,7 +3,7 @@
 use hardware::devices::private_interrupts::PrivateSettings;
 use suite::measure::KeptContext;
 
-use crate::machine::call::call_path::Return;
+use crate::machine::call::call_path::ReturnPath;
 use crate::machine::cpu::registers;
 use crate::machine::gic::target::GicCpu;
 use crate::machine::time::waiter::Waiter;
@@ -25,9 +25,9 @@ impl Context {
         }
     }
 
-    /// Compares the registers with their values after a suspend that returned through `back`.
-    pub fn compare(&self, after: &Self, back: Return) -> KeptContext {
-        let fell_through = back == Return::FellThrough;
+    /// Compares the registers with their values after a suspend that returned through `return_path`.
+    pub fn compare(&self, after: &Self, return_path: ReturnPath) -> KeptContext {
+        let fell_through = return_path == ReturnPath::FellThrough;
         KeptContext {
             timer: self.timer == after.timer,
             private_interrupts: self.private_interrupts == after.private_interrupts,

@@ -16,7 +16,7 @@ use suite::measure::{
 use suite::plan::Load;
 use sync::Stop;
 
-use crate::machine::call::call_path::{CallPath, FirmwareFunction, Return, TimedCall};
+use crate::machine::call::call_path::{CallPath, FirmwareFunction, ReturnPath, TimedCall};
 use crate::machine::call::firmware;
 use crate::machine::call::operation_loop::{self, LoopParts};
 use crate::machine::cpu::cache_lines::DirtyLines;
@@ -308,11 +308,11 @@ impl Participant {
         let call = waiter.path.time_suspend(power_state, context_id);
         // This call must come before any other firmware call on the wake-up path.
         let timed_first_call = first_call.map(|function| waiter.path.time_call(function));
-        outcome.kept =
-            context.map(|context_before| context_before.compare(&self.read_context(), call.back));
+        outcome.kept = context
+            .map(|context_before| context_before.compare(&self.read_context(), call.return_path));
 
         self.disarm_timer_frame(order);
-        if power_state.is_none() && call.back != Return::FellThrough {
+        if power_state.is_none() && call.return_path != ReturnPath::FellThrough {
             // The entire GIC may have lost power.
             let result = waiter.gic.init_distributor();
             result.unwrap_or_else(|error| panic!("GIC: {error}"));
@@ -380,13 +380,13 @@ impl Participant {
         let is_late = times.own_timer_after > times.wake_due_after && suspend.after >= own_timer_at;
         let outcome = self.add_timestamps(Outcome {
             due: sgi_sent_at.and_then(CounterValue::new).or(outcome.due),
-            end: match suspend.back {
-                Return::WrongContext => ActionEnd::WrongContext,
+            end: match suspend.return_path {
+                ReturnPath::WrongContext => ActionEnd::WrongContext,
                 _ if is_late || order.expects_no_sgi() && sgi_sent_at.is_some() => {
                     ActionEnd::WokenByFallback
                 }
-                Return::Resumed => ActionEnd::Resumed,
-                Return::FellThrough => ActionEnd::Returned,
+                ReturnPath::Resumed => ActionEnd::Resumed,
+                ReturnPath::FellThrough => ActionEnd::Returned,
             },
             // The return code of a rejected suspend takes precedence, because the CPU did not
             // sleep.

@@ -225,15 +225,15 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
             );
         }
     }
-    let of_kvm = firmware == FirmwareKind::Kvm;
-    if of_kvm && spec.level == Level::El2 {
+    let is_kvm = firmware == FirmwareKind::Kvm;
+    if is_kvm && spec.level == Level::El2 {
         bail!("--el 2: a KVM guest is entered at EL1");
     }
     let plan = parse_plan(spec.args.as_deref())?;
     let by_plan = |spec: &RunSpec| Ok::<_, anyhow::Error>(timeout::timeout(cpus(spec)?, &plan));
     spec.timeout = match arguments.timeout {
         Some(seconds) => Duration::from_secs(seconds),
-        None if of_kvm => kvm_host::timeout(by_plan(&spec)?),
+        None if is_kvm => kvm_host::timeout(by_plan(&spec)?),
         None => by_plan(&spec)?,
     };
     if let Some(path) = &arguments.dtb {

@@ -213,7 +213,7 @@ impl<M: Measurement> CommitBench<M> {
             },
         };
         let known = KnownCommit::Measured(identity.clone());
-        self.known.put(commit, &known)?;
+        self.known.keep(commit, &known)?;
         let (count, time) = self.measured.get();
         self.measured.set((count + 1, time + begun.elapsed()));
         Ok(Ok((identity, measurement)))
@@ -250,7 +250,7 @@ impl<M: Measurement> CommitBench<M> {
         // Other failures may have a cause outside the commit, such as a missing package.
         if is_compiler_error {
             let known = KnownCommit::DoesNotCompile(failure.to_string());
-            self.known.put(commit, &known)?;
+            self.known.keep(commit, &known)?;
         }
         Ok(failure)
     }
@@ -298,8 +298,8 @@ mod tests {
             let error = process::output(&mut command);
             failure_of_commit(error.expect_err("exit code 1").context("make"))
         };
-        let of_commit = failed("making bl31\na.c:1:2: error: expected ';'").expect("a reason");
-        assert_eq!(of_commit.to_string(), "a.c:1:2: error: expected ';'");
+        let commit_reason = failed("making bl31\na.c:1:2: error: expected ';'").expect("a reason");
+        assert_eq!(commit_reason.to_string(), "a.c:1:2: error: expected ';'");
         let full = failed("cc1: error: a.o: No space left on device").expect_err("a full disk");
         assert_eq!(full.to_string(), "make");
         let own = io::Error::from(io::ErrorKind::StorageFull);

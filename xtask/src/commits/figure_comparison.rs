@@ -75,8 +75,8 @@ impl Selected {
         ScenarioId::from_tag(tag)
     }
 
-    fn of(&self, commit: &CommitFigures) -> Option<f64> {
-        self.part.of(*commit.figures.get(&self.figure)?)
+    fn value_in(&self, commit: &CommitFigures) -> Option<f64> {
+        self.part.select(*commit.figures.get(&self.figure)?)
     }
 }
 
@@ -134,7 +134,7 @@ impl Comparison for FigureComparison {
     }
 
     fn value(&self, commit: &CommitFigures) -> Option<f64> {
-        self.selected.as_ref()?.of(commit)
+        self.selected.as_ref()?.value_in(commit)
     }
 
     fn tolerance(&self) -> f64 {
@@ -191,7 +191,7 @@ impl CommitLedger<FigureComparison> {
         let first = self.entries.first();
         let measured = first.filter(|entry| entry.failure.is_none());
         if let Some((selected, first)) = self.comparison.selected.as_ref().zip(measured)
-            && selected.of(&first.record).is_none()
+            && selected.value_in(&first.record).is_none()
         {
             let (name, known) = (&selected.figure, first.record.figures.keys().join(", "));
             bail!("{name}: unknown figure; the figures are {known}");

@@ -17,7 +17,7 @@ use report::profile::event::{Event, unit_name};
 use super::figure_comparison::{CommitFigures, FigureComparison, Selected};
 use super::ledger::{self, CommitLedger};
 use super::ledger_export::{
-    LedgerText, commit_counts, commit_table, jump_heading, jump_lines, of_whole, write_csv_rows,
+    LedgerText, commit_counts, commit_table, jump_heading, jump_lines, share_clause, write_csv_rows,
 };
 use runner::build::checkout::Commit;
 
@@ -140,7 +140,10 @@ fn series<'l>(ledger: &'l Ledger, name: &str) -> Vec<LedgerSeries<'l>> {
 impl<'l> LedgerSeries<'l> {
     fn new(ledger: &'l Ledger, name: &str, part: InstructionScope) -> Self {
         let point = |(place, entry): (usize, &'l Entry)| {
-            let (commit, figure) = (&entry.commit, part.of(*entry.record.figures.get(name)?)?);
+            let (commit, figure) = (
+                &entry.commit,
+                part.select(*entry.record.figures.get(name)?)?,
+            );
             let is_jump = |change: &PhaseChange| {
                 change.figure == name && change.exceeds(&[part], ledger.comparison.tolerance)
             };
@@ -216,7 +219,7 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
         let mut cells = vec![(*name).clone()];
         for part in InstructionScope::BOTH {
             cells.extend(ends.map(|figure| match figure {
-                Some(figure) => part.of(figure).map_or_else(String::new, number),
+                Some(figure) => part.select(figure).map_or_else(String::new, number),
                 None => "not measured".to_owned(),
             }));
         }
@@ -310,7 +313,7 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
     };
     let most = jumps.max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
     if let Some((jump, by)) = most.filter(|(_, difference)| sign * difference > 0.0) {
-        let share = of_whole(jump.share_of_whole);
+        let share = share_clause(jump.share_of_whole);
         let (id, by) = (jump.commit.name(), signed(by));
         lines.push(format!("largest {direction}: {id} ({by}){share}"));
     }

@@ -80,7 +80,7 @@ impl KnownCommits {
     }
 
     /// Remembers what has been found out about the commit.
-    pub fn put(&self, commit: &Commit, known: &KnownCommit) -> Result<()> {
+    pub fn keep(&self, commit: &Commit, known: &KnownCommit) -> Result<()> {
         let place = self.place(commit);
         kept_file::write("a known commit", &place, |out| {
             Ok(serde_json::to_writer(out, known)?)

@@ -109,10 +109,10 @@ pub(super) fn jump_heading<C>(jump: &LedgerJump<C>) -> [Block<'static>; 2] {
         Some(merge) => format!(", on the branch merged by {}", merge.short()),
         None => String::new(),
     };
-    let of_whole = of_whole(jump.share_of_whole);
+    let share = share_clause(jump.share_of_whole);
     [
         Block::Heading(format!("{name} {title}")),
-        Block::Paragraph(format!("Against {since}{merged}{of_whole}.")),
+        Block::Paragraph(format!("Against {since}{merged}{share}.")),
     ]
 }
 
@@ -131,14 +131,14 @@ pub(super) fn jump_lines<C: Comparison>(
         };
         let (name, title) = (jump.commit.name(), &jump.commit.title);
         let changed = changed(&jump.changes);
-        let of_whole = of_whole(jump.share_of_whole);
-        format!("{kind}: {name} {title}: {changed}{of_whole}")
+        let share = share_clause(jump.share_of_whole);
+        format!("{kind}: {name} {title}: {changed}{share}")
     };
     ledger.jumps.iter().map(line).collect()
 }
 
 /// Returns a clause that states a jump's share of the change over the range, if it is known.
-pub(super) fn of_whole(share: Option<f64>) -> String {
+pub(super) fn share_clause(share: Option<f64>) -> String {
     let Some(share) = share else {
         return String::new();
     };

@@ -41,10 +41,10 @@ pub struct Verdicts(pub BTreeMap<Function, FunctionVerdict>);
 
 impl Verdicts {
     /// Returns the verdicts of the checks in a log.
-    pub fn of_run(run: &LoggedRun) -> Self {
+    pub fn of_run(logged: &LoggedRun) -> Self {
         let mut all = BTreeMap::new();
-        for scenario in &run.run.scenarios {
-            let mut sentences = findings(run, scenario)
+        for scenario in &logged.run.scenarios {
+            let mut sentences = findings(logged, scenario)
                 .into_iter()
                 .filter(|finding| finding.kind == FAILED_CHECK);
             for check in &scenario.checks {
@@ -81,9 +81,9 @@ impl Verdicts {
                 return hang.ok_or_else(|| NotMeasured(result.reason()));
             }
         }
-        let run = report::log::read_complete(&result.log)
+        let logged = report::log::read_complete(&result.log)
             .map_err(|error| NotMeasured(error.to_string()))?;
-        let verdicts = Self::of_run(&run);
+        let verdicts = Self::of_run(&logged);
         match verdicts.0.is_empty() {
             true => Err(NotMeasured("no checks were run".to_owned())),
             false => Ok(verdicts),
@@ -129,7 +129,8 @@ impl Measurement for Verdicts {
     fn identity(run: &Prepared) -> Result<String> {
         let mut hash = Sha256::new();
         hash.update(run.identity());
-        hash.update(format!("{:?}", setup::qemu_version()?));
+        let qemu = setup::qemu_version()?;
+        hash.update(format!("({}, {})", qemu.major, qemu.minor));
         Ok(hex(&hash.finalize()))
     }
 
@@ -176,8 +177,8 @@ mod tests {
     #[test]
     fn failed_check_is_its_functions_verdict() {
         let log = include_bytes!("../../../docs/samples/fitness.log");
-        let run = read_bytes("fitness.log", log).expect("a log").remove(0);
-        let verdicts = Verdicts::of_run(&run);
+        let logged = read_bytes("fitness.log", log).expect("a log").remove(0);
+        let verdicts = Verdicts::of_run(&logged);
         let failed: Vec<_> = verdicts
             .0
             .iter()

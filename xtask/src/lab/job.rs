@@ -160,7 +160,7 @@ impl LabJob {
     fn context(&self, qemu: Option<Value>) -> Value {
         let (board, firmware) = (&self.board, &self.firmware);
         let both = context! { board, firmware, minutes => self.minutes(), qemu };
-        let of_engine = match &self.engine {
+        let engine_values = match &self.engine {
             Engine::Lava { url } => {
                 let folder = folder_name(&self.engine, board, firmware);
                 let monitors = monitors::list(&self.plan, self.cpus, self.deny_skipped);
@@ -175,7 +175,7 @@ impl LabJob {
                 context! { place, deny_skipped => self.deny_skipped, scenarios }
             }
         };
-        context! { ..both, ..of_engine }
+        context! { ..both, ..engine_values }
     }
 }
 

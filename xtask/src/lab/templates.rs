@@ -2,8 +2,8 @@
 //! serializer could not write.
 
 use anyhow::Result;
-use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+use host::text_templates;
+use minijinja::Value;
 
 const TEMPLATES: [(&str, &str); 5] = [
     ("job.yaml", include_str!("templates/job.yaml.j2")),
@@ -21,12 +21,7 @@ pub(super) fn render(
     names: &[&'static str],
     context: &Value,
 ) -> Result<Vec<(&'static str, String)>> {
-    let mut templates = Environment::new();
-    let mut syntax = SyntaxConfig::builder();
-    syntax.trim_blocks(true).lstrip_blocks(true);
-    templates.set_syntax(syntax.keep_trailing_newline(true).build()?);
-    templates.set_undefined_behavior(UndefinedBehavior::Strict);
-    templates.set_auto_escape_callback(|_| AutoEscape::None);
+    let mut templates = text_templates()?;
     templates.add_filter("quoted", |text: &str| quoted(text));
     for (name, template) in TEMPLATES {
         templates.add_template(name, template)?;

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use report::analysis::idle_audit::{
-    DeclaredBy, DeclaredSource, IdleAudit, LISTED, RULES, Verdict, audit,
+    DeclaredBy, DeclaredSource, IdleAudit, LISTED, RULES, RuleVerdict, audit,
 };
 use report::cli::example_files::default_tree;
 use report::log::{LoggedRun, read_bytes};
@@ -99,9 +99,9 @@ fn unchanged_tree_has_nothing_wrong() {
         let found = audit(&source(&tree()), BOARD, runs, MARGIN).expect("an audit");
         assert_eq!(wrong(&found), Vec::<String>::new());
         // All that remains is what depends on energy.
-        let open = found.count(Verdict::CannotTell);
+        let open = found.count(RuleVerdict::CannotTell);
         assert_eq!(open, if runs.is_empty() { 0 } else { 4 });
-        assert_eq!(found.count(Verdict::NotMeasured), 0);
+        assert_eq!(found.count(RuleVerdict::NotMeasured), 0);
         assert!(found.states.iter().all(|state| state.changes.is_empty()));
     }
 }
@@ -113,7 +113,7 @@ fn page_describes_each_rule() {
         let row = format!("\n| `{}` | ", rule.name);
         assert!(page.contains(&row), "{}", rule.name);
     }
-    for verdict in Verdict::ALL {
+    for verdict in RuleVerdict::ALL {
         let row = format!("\n| {} | ", verdict.word());
         assert!(page.contains(&row), "{row}");
     }

@@ -25,7 +25,7 @@ fn build_for_ever(command: &mut Command, dir: &Path) {
 
 /// Returns what `cargo xtask qemu` prints about an installation, without output from parallel
 /// steps.
-fn of_installation(stderr: &str) -> String {
+fn installation_lines(stderr: &str) -> String {
     let others = [
         "xtask: building the payload",
         "xtask: fetching the source of TF-A",
@@ -57,13 +57,13 @@ fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> Str
     }
     let (code, stderr) = outcome(&mut command);
     assert_eq!(code, 2, "{stderr}");
-    of_installation(&stderr)
+    installation_lines(&stderr)
 }
 
 /// If an installation fails, the end of its output is shown and the full output is saved to a file.
 #[test]
 fn output_of_an_install_is_kept_in_a_file() {
-    let of_apt = |code: u8| {
+    let apt_outcome = |code: u8| {
         let body = format!("for i in $(/usr/bin/seq 300); do echo $1 $i; done; exit {code}");
         let apt_get = apt_get(&body);
         refused_with(
@@ -74,8 +74,8 @@ fn output_of_an_install_is_kept_in_a_file() {
     };
     let not_found = "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make, dpkg-dev\n\
                      xtask: error: qemu-system-arm was installed but is still not found\n";
-    assert_eq!(of_apt(0), not_found);
-    let stderr = of_apt(7);
+    assert_eq!(apt_outcome(0), not_found);
+    let stderr = apt_outcome(7);
     assert!(
         stderr.contains("\nupdate 300\nits full output is in "),
         "{stderr}"
@@ -112,7 +112,7 @@ fn an_interrupted_install_ends_in_one_line() {
     let end = child.wait_with_output().expect("it ends");
     let stderr = String::from_utf8_lossy(&end.stderr);
     assert_eq!(
-        of_installation(&stderr),
+        installation_lines(&stderr),
         "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make, dpkg-dev\nxtask: interrupted\n"
     );
     assert_eq!(end.status.code(), Some(3));

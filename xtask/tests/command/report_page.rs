@@ -20,7 +20,7 @@ use suite::measure::Summary;
 use suite::model::{Cpu, Failure, Series, Skip, Status};
 
 use crate::profile_pages::{change_page, ledger_page, profile_page};
-use crate::report::steps::of_steps;
+use crate::report::steps::use_steps;
 use crate::report::{edited, written};
 
 /// The widths, in pixels, at which pages are opened.
@@ -39,7 +39,7 @@ const PROBE: &str = concat!(
 fn page() -> String {
     let mut report = edited(|run| {
         let rows = run.scenarios.clone();
-        of_steps(run, 100);
+        use_steps(run, 100);
         run.scenarios.splice(..0, rows);
     });
     let mut wide = report.runs[0].clone();
@@ -98,7 +98,7 @@ fn page() -> String {
 /// Returns a page that shows a release history. Some figures rise, others fall, and one release
 /// lacks a scenario and a CPU.
 fn history_page() -> String {
-    let mut first = edited(|run| of_steps(run, 100)).runs.remove(0);
+    let mut first = edited(|run| use_steps(run, 100)).runs.remove(0);
     first
         .run
         .scenarios
@@ -124,8 +124,8 @@ fn history_page() -> String {
         scenario.cells.pop();
     }
     let mut runs = vec![first, second, third];
-    for (nth, run) in runs.iter_mut().enumerate() {
-        run.source.input = format!("v1.{nth}.log");
+    for (nth, logged) in runs.iter_mut().enumerate() {
+        logged.source.input = format!("v1.{nth}.log");
     }
     let report = Report {
         history: Some(history(&runs, 20_000).expect("releases of one board")),
@@ -149,8 +149,8 @@ fn clear(series: &mut Series) {
 }
 
 /// Returns a run whose figures are lower than those of `run` on some CPUs and higher on others.
-fn baseline(run: &LoggedRun) -> LoggedRun {
-    let mut baseline = run.clone();
+fn baseline(logged: &LoggedRun) -> LoggedRun {
+    let mut baseline = logged.clone();
     for scenario in &mut baseline.run.scenarios {
         let is_suite = scenario.id.is_suite();
         for (nth, cell) in (0u64..).zip(&mut scenario.cells) {

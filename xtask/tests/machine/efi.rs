@@ -21,7 +21,7 @@ fn each_firmware_with_efi_gives_one_passed_run() {
         });
         assert_eq!(result.verdict, Verdict::Pass, "{}", result.text());
         let runs = read_bytes("the UART", &result.log).expect("runs");
-        let lacks: Vec<_> = runs.iter().map(|run| run.lacks()).collect();
+        let lacks: Vec<_> = runs.iter().map(|logged| logged.lacks()).collect();
         assert_eq!(lacks, [Vec::<String>::new()], "{}", result.text());
     }
 }

@@ -49,24 +49,27 @@ pub fn timers(gtdt: &AcpiTable<'_>, notes: &mut Vec<String>) -> Result<DeviceTre
         &fields.hypervisor,
     ];
     let mut intids = [None; 4];
-    for (place, (intid, timer)) in intids.iter_mut().zip(timers).enumerate() {
+    for (timer_index, (intid, timer)) in intids.iter_mut().zip(timers).enumerate() {
         let number = timer.intid.get();
         *intid = Some(IntId::new(number)).filter(|_| number != 0);
         if intid.is_some_and(|intid| !intid.is_ppi()) {
-            let at = TIMERS + place * size_of::<TimerInterrupt>();
+            let at = TIMERS + timer_index * size_of::<TimerInterrupt>();
             let message = format_args!("interrupt {number}, expected a PPI (16 to 31) or 0");
             return Err(gtdt.error(at, message));
         }
     }
-    for (place, intid) in intids.iter().enumerate().filter(|timer| timer.1.is_some()) {
-        if let Some(first) = intids[..place].iter().position(|other| other == intid) {
+    for (timer_index, intid) in intids.iter().enumerate().filter(|timer| timer.1.is_some()) {
+        if let Some(first) = intids[..timer_index]
+            .iter()
+            .position(|other| other == intid)
+        {
             let message = format_args!(
                 "the {} timer and the {} timer have interrupt {}, but each needs its own",
                 NAMES[first],
-                NAMES[place],
-                timers[place].intid.get()
+                NAMES[timer_index],
+                timers[timer_index].intid.get()
             );
-            let at = TIMERS + place * size_of::<TimerInterrupt>();
+            let at = TIMERS + timer_index * size_of::<TimerInterrupt>();
             notes.push(format!("{}", gtdt.error(at, message)));
         }
     }
@@ -122,8 +125,8 @@ pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<DeviceTreeNode> {
         let control = page(fields.control.get());
         let first = fields.frame_offset.get() as usize;
         let count = fields.frame_count.get().min(FRAMES) as usize;
-        (0..count).find_map(|place| {
-            let at = first + place * size_of::<TimerFrame>();
+        (0..count).find_map(|frame_index| {
+            let at = first + frame_index * size_of::<TimerFrame>();
             let fields = block.read::<TimerFrame>(at).ok()?;
             let is_secure = fields.flags.get() & 1 != 0;
             let number = u32::from(fields.number);

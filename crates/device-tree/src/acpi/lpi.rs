@@ -73,7 +73,7 @@ struct Found {
     states: BTreeMap<u64, Vec<State>>,
     lists: BTreeMap<u64, Vec<Listed>>,
     /// The states of CPUs whose UID is unknown.
-    of_all: Vec<Listed>,
+    without_uid: Vec<Listed>,
 }
 
 /// Reads the idle states from the AML in all tables, for the CPUs with these UIDs. Returns None if
@@ -87,14 +87,14 @@ pub fn idle_states(
     let Found {
         states,
         lists,
-        of_all,
+        without_uid,
     } = find(tables, uids, notes);
     let states = choose(states, notes)?;
     let phandle = |(own_state, listed_state): &Listed| {
         let is_same =
             |(power_state, state): &Listed| power_state == own_state && listed_state.is_like(state);
-        let place = states.iter().position(is_same)?;
-        Some(nodes::IDLE_PHANDLES + place as u32)
+        let state_index = states.iter().position(is_same)?;
+        Some(nodes::IDLE_PHANDLES + state_index as u32)
     };
     let phandles = |listed_states: &[Listed]| {
         let mut phandles = Vec::new();
@@ -109,10 +109,10 @@ pub fn idle_states(
         .iter()
         .map(|(uid, listed_states)| (*uid, phandles(listed_states)))
         .collect();
-    let phandles_of_all = phandles(&of_all);
+    let all_phandles = phandles(&without_uid);
     for uid in uids {
         let list = phandle_lists.entry(u64::from(*uid)).or_default();
-        for phandle in &phandles_of_all {
+        for phandle in &all_phandles {
             if !list.contains(phandle) {
                 list.push(*phandle);
             }
@@ -145,7 +145,7 @@ fn find(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Found {
                     let message = "no numeric _UID, so its idle states are attributed to all CPUs";
                     add_note(notes, cpu, message);
                 }
-                &mut found.of_all
+                &mut found.without_uid
             }
         };
         for state in states {

@@ -301,11 +301,11 @@ impl<'m> Namespace<'m> {
 
     /// Returns a CPU's UID, which the MADT refers to; None unless it is a number.
     pub fn uid(&self, cpu: &[Segment]) -> Option<u64> {
-        let of_processor = || match self.get(cpu)? {
+        let processor_id = || match self.get(cpu)? {
             Object::Processor(id) => Some(u64::from(*id)),
             _ => None,
         };
-        self.integer(cpu, *b"_UID").or_else(of_processor)
+        self.integer(cpu, *b"_UID").or_else(processor_id)
     }
 
     /// Returns the paths of all CPUs.

@@ -174,8 +174,8 @@ static OPCODES: &[(u16, u16, Opcode)] = &[
 /// Returns the opcode with this number, or None if there is none or if it has to be read, not
 /// skipped.
 pub fn opcode(number: u16) -> Option<Opcode> {
-    let place = OPCODES.partition_point(|(_, last_number, _)| *last_number < number);
-    let (first, _, opcode) = OPCODES.get(place)?;
+    let next_index = OPCODES.partition_point(|(_, last_number, _)| *last_number < number);
+    let (first, _, opcode) = OPCODES.get(next_index)?;
     (*first <= number).then_some(*opcode)
 }
 

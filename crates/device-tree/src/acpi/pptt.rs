@@ -36,7 +36,7 @@ const LEVELS_MAX: usize = 16;
 
 /// A CPU's position in the hierarchy, as entry offsets. Positions sort in label order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct CpuPlace {
+struct CpuPosition {
     /// The offset of the core's parent, or 0 if it has none.
     cluster: usize,
     core: usize,
@@ -50,7 +50,7 @@ struct CpuPlace {
 pub struct Topology<'m> {
     pptt: AcpiTable<'m>,
     /// The CPUs' positions, sorted.
-    places: Vec<CpuPlace>,
+    positions: Vec<CpuPosition>,
 }
 
 impl<'m> Topology<'m> {
@@ -62,7 +62,7 @@ impl<'m> Topology<'m> {
     pub fn read(pptt: AcpiTable<'m>, cpus: &[MadtCpu]) -> Result<Self> {
         let processors = Processors::read(&pptt)?;
         let leaves = processors.leaves(cpus)?;
-        let mut places: Vec<CpuPlace> = Vec::with_capacity(cpus.len());
+        let mut positions: Vec<CpuPosition> = Vec::with_capacity(cpus.len());
         let mut first_level = None;
         for (cpu, number) in cpus.iter().zip(0..) {
             let first = leaves.partition_point(|leaf| leaf.0 < cpu.uid);
@@ -85,7 +85,7 @@ impl<'m> Topology<'m> {
                 );
                 return Err(core.error(PARENT, message));
             }
-            places.push(CpuPlace {
+            positions.push(CpuPosition {
                 cluster: processors.parent(&core)?.map_or(0, |cluster| cluster.at),
                 core: core.at,
                 leaf: leaf.at,
@@ -93,22 +93,22 @@ impl<'m> Topology<'m> {
                 cpu: number,
             });
         }
-        places.sort_unstable();
-        let mut pairs = places.array_windows();
+        positions.sort_unstable();
+        let mut pairs = positions.array_windows();
         match pairs.find(|[one, other]| one.leaf == other.leaf) {
-            Some([place, _]) => {
+            Some([position, _]) => {
                 let message = format_args!("two CPUs have this entry's UID");
-                Err(pptt.error(place.leaf, message))
+                Err(pptt.error(position.leaf, message))
             }
-            None => Ok(Self { pptt, places }),
+            None => Ok(Self { pptt, positions }),
         }
     }
 
     /// Builds `cpu-map`, a child of `/cpus`.
     pub fn map(&self) -> DeviceTreeNode {
         let mut map = DeviceTreeNode::new_unchecked("cpu-map");
-        let is_cluster = |one: &CpuPlace, other: &CpuPlace| one.cluster == other.cluster;
-        for (number, cluster) in self.places.chunk_by(is_cluster).enumerate() {
+        let is_cluster = |one: &CpuPosition, other: &CpuPosition| one.cluster == other.cluster;
+        for (number, cluster) in self.positions.chunk_by(is_cluster).enumerate() {
             let mut node = DeviceTreeNode::new_unchecked(format!("cluster{number}"));
             let cores = cluster.chunk_by(|one, other| one.core == other.core);
             for (number, core) in cores.enumerate() {
@@ -122,8 +122,8 @@ impl<'m> Topology<'m> {
     /// Returns the size in bytes of the largest L2 cache. Follows the next-level links of the
     /// cores' private caches. If none has such a link, uses the clusters' private caches.
     pub fn second_level_cache(&self) -> Option<u64> {
-        let cpu_reference = |place: &CpuPlace| {
-            let first = self.caches(place.leaf).chain(self.caches(place.core));
+        let cpu_reference = |position: &CpuPosition| {
+            let first = self.caches(position.leaf).chain(self.caches(position.core));
             let next: Vec<u32> = first
                 .filter_map(|cache| cache.read::<Cache>(0).ok())
                 .map(|cache| cache.next_level.get())
@@ -135,11 +135,11 @@ impl<'m> Topology<'m> {
                 .filter_map(|offset| self.cache(*offset as usize))
                 .collect();
             if has_first && !has_next {
-                second.extend(self.caches(place.cluster));
+                second.extend(self.caches(position.cluster));
             }
             second.iter().filter_map(cache_size).max()
         };
-        self.places.iter().filter_map(cpu_reference).max()
+        self.positions.iter().filter_map(cpu_reference).max()
     }
 
     /// Returns the cache at an offset, or None if the entry there is not a cache.
@@ -244,7 +244,7 @@ impl<'m> Processors<'m> {
             return Ok(None);
         }
         match self.0.binary_search_by_key(&at, |other| other.at) {
-            Ok(place) => Ok(Some(self.0[place])),
+            Ok(index) => Ok(Some(self.0[index])),
             Err(_) => {
                 let message = format_args!("the parent, at offset {at:#x}, is not a processor");
                 Err(processor.error(PARENT, message))
@@ -288,11 +288,11 @@ fn cache_size(cache: &AcpiTable<'_>) -> Option<u64> {
 }
 
 /// Builds a core node. `cpus` is a single CPU or the core's threads.
-fn core_node(cpus: &[CpuPlace], number: usize) -> DeviceTreeNode {
+fn core_node(cpus: &[CpuPosition], number: usize) -> DeviceTreeNode {
     let mut node = DeviceTreeNode::new_unchecked(format!("core{number}"));
-    for (number, place) in cpus.iter().enumerate() {
-        let phandle = nodes::CPU_PHANDLES + place.cpu;
-        node = if place.is_thread {
+    for (number, position) in cpus.iter().enumerate() {
+        let phandle = nodes::CPU_PHANDLES + position.cpu;
+        node = if position.is_thread {
             let thread = DeviceTreeNode::new_unchecked(format!("thread{number}"));
             node.with_child(thread.with_property("cpu", phandle))
         } else {

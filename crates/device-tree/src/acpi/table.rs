@@ -50,7 +50,7 @@ impl fmt::Display for TableOrigin {
 #[derive(Clone, Copy, Debug)]
 pub struct AcpiTable<'m> {
     signature: [u8; 4],
-    place: TableOrigin,
+    origin: TableOrigin,
     /// Offset of an entry in its table, or 0 for a table.
     pub at: usize,
     /// The readable bytes. A checked table is truncated to the size in its header.
@@ -62,11 +62,11 @@ impl<'m> AcpiTable<'m> {
     ///
     /// # Panics
     /// Panics if `bytes` is shorter than a header. Callers must check the length first.
-    pub fn new(bytes: &'m [u8], place: TableOrigin) -> Self {
+    pub fn new(bytes: &'m [u8], origin: TableOrigin) -> Self {
         let signature = *bytes.first_chunk().expect("at least a header");
         Self {
             signature,
-            place,
+            origin,
             at: 0,
             bytes,
         }
@@ -158,10 +158,10 @@ impl<'m> AcpiTable<'m> {
     #[cold]
     pub fn error(&self, at: usize, message: fmt::Arguments<'_>) -> FormatError {
         let name = String::from_utf8_lossy(&self.signature);
-        let place = self.place;
+        let origin = self.origin;
         let offset = self.at + at;
         FormatError::new(format_args!(
-            "{name} ({place}), offset {offset:#x}: {message}"
+            "{name} ({origin}), offset {offset:#x}: {message}"
         ))
     }
 }

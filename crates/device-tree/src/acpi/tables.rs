@@ -149,7 +149,7 @@ impl<'m> Tables<'m> {
 
 /// Reads the table at an address. If only its header can be read, returns the header.
 fn read<'m>(memory: &impl Memory<'m>, address: u64) -> Option<AcpiTable<'m>> {
-    let place = TableOrigin::Address(address);
+    let origin = TableOrigin::Address(address);
     let header = memory.bytes(address, HEADER_SIZE as u64)?;
     let length = u64::from(Header::ref_from_bytes(header).ok()?.length.get());
     let whole = if length >= HEADER_SIZE as u64 {
@@ -157,5 +157,5 @@ fn read<'m>(memory: &impl Memory<'m>, address: u64) -> Option<AcpiTable<'m>> {
     } else {
         None
     };
-    Some(AcpiTable::new(whole.unwrap_or(header), place))
+    Some(AcpiTable::new(whole.unwrap_or(header), origin))
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::devices::timer_frame::NoFrame;
 use crate::devices::uart::registers;
-use crate::image::{Conduit, Uart};
+use crate::image::{Conduit, UartDescription};
 use crate::spec::counter::CounterErratum;
 
 use super::fdt::Fdt;
@@ -31,7 +31,7 @@ pub struct Board<'t> {
     /// `compatible` string. May be empty.
     pub model: &'t str,
     /// The console.
-    pub uart: Uart,
+    pub uart: UartDescription,
     /// What specifies the console.
     pub uart_by: ConsoleSource,
     /// The interrupt controller. Without a GIC, nothing can wake a suspended CPU, so only

@@ -15,7 +15,7 @@ use crate::text::outside::{Shown, number};
 /// The `compatible` string of PSCI 0.1. Later versions append a hyphen and a number.
 const NAME: &str = "arm,psci";
 /// The first version with fixed function IDs.
-const FIRST: (u32, u32) = (0, 2);
+const FIRST_VERSION: (u32, u32) = (0, 2);
 /// The function IDs of PSCI 0.1 as properties, and the values that 0.2 fixed, for 32-bit and 64-bit
 /// callers.
 const FUNCTIONS: [(&str, [u32; 2]); 4] = [
@@ -53,7 +53,7 @@ fn find(tree: Fdt<'_>) -> Option<Node<'_>> {
 
 /// Returns true for the `compatible` string of PSCI 0.2 or later.
 fn is_measurable(name: &[u8]) -> bool {
-    version(name).is_some_and(|version| version >= FIRST)
+    version(name).is_some_and(|version| version >= FIRST_VERSION)
 }
 
 /// Returns the major and minor number in the `compatible` string of PSCI 0.2 or later.
@@ -66,7 +66,7 @@ fn version(name: &[u8]) -> Option<(u32, u32)> {
 
 fn lack_of_psci<'t>(tree: Fdt<'t>) -> FormatError {
     let is_old = |name: &[u8]| {
-        name == NAME.as_bytes() || version(name).is_some_and(|version| version < FIRST)
+        name == NAME.as_bytes() || version(name).is_some_and(|version| version < FIRST_VERSION)
     };
     let is_similar = |name: &[u8]| {
         name.windows(4)

@@ -19,7 +19,7 @@ use core::fmt;
 use super::fdt::Fdt;
 use super::node::{Node, VALUE_MAX, find_compatible, first_text};
 use super::{ranges, reference};
-use crate::devices::uart::{AnyUart, Description as Uart, Layout, UartKind, registers};
+use crate::devices::uart::{AnyUart, Layout, UartDescription, UartKind, registers};
 use crate::image::Conduit;
 use crate::text::format_error::{FormatError, Result};
 use crate::text::outside::{self, Shown, number};
@@ -82,7 +82,7 @@ impl fmt::Display for ConsoleSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeConsole {
     /// The console UART, or the reason why it is not available.
-    pub uart: Result<Uart, FormatError>,
+    pub uart: Result<UartDescription, FormatError>,
     /// What specifies the UART, if it was found.
     pub by: Option<ConsoleSource>,
     /// The conduit, or the reason why it is not available.
@@ -106,7 +106,7 @@ impl TreeConsole {
 }
 
 /// Reads the console UART, and returns it with what specifies it.
-pub(crate) fn console(tree: Fdt<'_>) -> Result<(Uart, ConsoleSource)> {
+pub(crate) fn console(tree: Fdt<'_>) -> Result<(UartDescription, ConsoleSource)> {
     let (location, by) = locate(tree)?;
     Ok((location.uart()?, by))
 }
@@ -118,11 +118,11 @@ enum UartLocation<'t> {
     /// A node of a UART that works although the node may be disabled.
     Working(Node<'t>),
     /// A UART without a node.
-    Registers(Uart),
+    Registers(UartDescription),
 }
 
 impl UartLocation<'_> {
-    fn uart(self) -> Result<Uart> {
+    fn uart(self) -> Result<UartDescription> {
         match self {
             Self::Enabled(node) => {
                 if let Some(node) = disabled(node) {
@@ -145,7 +145,7 @@ fn disabled(node: Node<'_>) -> Option<Node<'_>> {
 }
 
 /// Reads a UART's node.
-fn read(node: Node<'_>) -> Result<Uart> {
+fn read(node: Node<'_>) -> Result<UartDescription> {
     let Some((kind, mut layout)) = node.compatible().find_map(UartKind::from_compatible) else {
         let compatible = node.required("compatible")?;
         return Err(match first_text(compatible) {
@@ -180,7 +180,7 @@ fn read(node: Node<'_>) -> Result<Uart> {
     let region = ranges::region(node, 0)?;
     let offset = u64::from(node.u32("reg-offset")?.unwrap_or(0));
     let base = region.base.saturating_add(offset);
-    let uart = Uart::new(kind, base, layout);
+    let uart = UartDescription::new(kind, base, layout);
     if region.size < offset.saturating_add(registers(&uart).size) {
         return Err(node.wrong_value("reg", region.size, "a size that covers all registers"));
     }
@@ -355,7 +355,7 @@ fn by_address<'t>(tree: Fdt<'t>, key: &str, value: &str) -> Result<Option<UartLo
     let Some(kind) = UartKind::from_earlycon(name) else {
         return wrong_value("no UART node has this address");
     };
-    let uart = Uart::new(kind, base, layout);
+    let uart = UartDescription::new(kind, base, layout);
     if uart.is_aligned() {
         Ok(Some(UartLocation::Registers(uart)))
     } else {

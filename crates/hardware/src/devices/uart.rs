@@ -6,7 +6,7 @@ mod description;
 mod descriptor;
 mod kinds;
 
-pub use self::description::Uart as Description;
+pub use self::description::UartDescription;
 pub use self::descriptor::{Layout, UartDescriptor, UartModel};
 pub use self::kinds::{AnyUart, UartKind};
 
@@ -31,7 +31,7 @@ const ROOM: usize = 0;
 const IDLE: usize = 1;
 
 /// Returns the register region of a UART.
-pub const fn registers(uart: &Description) -> Region {
+pub const fn registers(uart: &UartDescription) -> Region {
     Region {
         base: uart.base,
         size: (uart.kind.descriptor().model.size as u64) << uart.shift(),
@@ -40,7 +40,7 @@ pub const fn registers(uart: &Description) -> Region {
 
 /// Returns the offset of the status register that shows whether the UART has room. The driver reads
 /// this register for each byte anyway, so additional reads are harmless.
-pub const fn status(uart: &Description) -> u64 {
+pub const fn status(uart: &UartDescription) -> u64 {
     (uart.kind.descriptor().model.has_room.register as u64) << uart.shift()
 }
 
@@ -72,7 +72,7 @@ pub struct Uart<B> {
 impl<B: Bus> Uart<B> {
     /// Takes over a UART without changing its settings. If its transmitter is off, turns it on at
     /// the configured baud rate.
-    pub fn new(bus: B, description: &Description) -> Self {
+    pub fn new(bus: B, description: &UartDescription) -> Self {
         let mut uart = Self {
             bus,
             model: &description.kind.descriptor().model,

@@ -11,4 +11,4 @@ pub use self::parameter_block::{
     PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, PARAMETER_MAGIC, PARAMETER_VERSION, ParameterBlock,
     TREE_ALIGN, TREE_MAX, working_memory,
 };
-pub use crate::devices::uart::{Description as Uart, UartKind};
+pub use crate::devices::uart::{UartDescription, UartKind};

@@ -18,7 +18,7 @@ use core::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::devices::uart::{Description as Uart, Layout, UartKind, mark_register, registers};
+use crate::devices::uart::{Layout, UartDescription, UartKind, mark_register, registers};
 use crate::spec::region::ADDRESSES;
 use crate::text::format_error::FormatError;
 use crate::words;
@@ -80,7 +80,7 @@ words! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParameterBlock {
     /// The UART for messages before a device tree has been read.
-    pub uart: Option<Uart>,
+    pub uart: Option<UartDescription>,
     /// The conduit for SYSTEM_OFF before a device tree has been read.
     pub conduit: Option<Conduit>,
     /// The byte offset of the emergency UART's data register. The entry code has no driver and
@@ -189,7 +189,7 @@ impl BlockFields {
     }
 
     /// Decodes the UART.
-    fn uart(&self) -> Result<Option<Uart>, FormatError> {
+    fn uart(&self) -> Result<Option<UartDescription>, FormatError> {
         let at = offset_of!(Self, uart_kind);
         let Some(kind) = choice(&UartKind::ALL, self.uart_kind, "uart_kind", at)? else {
             return Ok(None);
@@ -205,7 +205,7 @@ impl BlockFields {
             return Err(invalid("uart_width", offset_of!(Self, uart_width), reason));
         }
         let base = self.uart_base.get();
-        let uart = Uart::new(kind, base, Layout::new(shift, width));
+        let uart = UartDescription::new(kind, base, Layout::new(shift, width));
         if !uart.is_aligned() || registers(&uart).end() > ADDRESSES {
             let name = kind.name();
             let reason = format_args!("{base:#x} is not the address of a {name} UART");
@@ -215,7 +215,7 @@ impl BlockFields {
     }
 
     /// Decodes the offset of the data register.
-    fn marks(&self, uart: Option<&Uart>) -> Result<Option<u16>, FormatError> {
+    fn marks(&self, uart: Option<&UartDescription>) -> Result<Option<u16>, FormatError> {
         let marks = self.marks.get();
         if marks == 0 || uart.is_some_and(|uart| marks == MARKS_FIELDS[uart.kind as usize + 1]) {
             return Ok(marks.checked_sub(1));
@@ -362,7 +362,7 @@ mod tests {
         );
         for (kind, number) in UartKind::ALL.into_iter().zip(1u32..) {
             let block = ParameterBlock {
-                uart: Some(Uart::new(kind, 0x21c_0500, Layout::new(0, 1))),
+                uart: Some(UartDescription::new(kind, 0x21c_0500, Layout::new(0, 1))),
                 conduit: Some(Conduit::Hvc),
                 marks: mark_register(kind),
                 tree_offset: 0x1_8000,
@@ -395,7 +395,10 @@ mod tests {
             (UartKind::Ns16550, 0x3f8, (1, 4), false),
         ] {
             let layout = Layout::new(layout.0, layout.1);
-            assert_eq!(Uart::new(kind, base, layout).is_aligned(), is_aligned);
+            assert_eq!(
+                UartDescription::new(kind, base, layout).is_aligned(),
+                is_aligned
+            );
         }
     }
 
@@ -462,7 +465,11 @@ mod tests {
     #[test]
     fn valid_fields_are_kept_if_one_is_invalid() {
         let block = ParameterBlock {
-            uart: Some(Uart::new(UartKind::Pl011, 0x900_0000, Layout::WORDS)),
+            uart: Some(UartDescription::new(
+                UartKind::Pl011,
+                0x900_0000,
+                Layout::WORDS,
+            )),
             conduit: Some(Conduit::Smc),
             marks: Some(0),
             tree_offset: 0x1_8000,

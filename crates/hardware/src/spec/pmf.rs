@@ -7,6 +7,8 @@
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
+use super::counter_value::CounterValue;
+
 /// Capture points in the TF-A runtime instrumentation, by timestamp ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -170,14 +172,26 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// A CPU's timestamps in CNTPCT ticks, indexed by timestamp ID.
+/// A CPU's timestamps as CNTPCT values, indexed by timestamp ID. A timestamp that the firmware has
+/// never written is None.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamps(pub [u64; STAMPS]);
+pub struct Stamps([Option<CounterValue>; STAMPS]);
 
 impl Stamps {
-    /// Returns the value of a timestamp.
-    pub fn at(&self, stamp: Stamp) -> u64 {
+    /// Returns the timestamps with these numbers of ticks, by timestamp ID. 0 stands for a
+    /// timestamp that was never written.
+    pub fn new(ticks: [u64; STAMPS]) -> Self {
+        Self(ticks.map(CounterValue::new))
+    }
+
+    /// Returns a timestamp.
+    pub const fn at(&self, stamp: Stamp) -> Option<CounterValue> {
         self.0[stamp as usize]
+    }
+
+    /// Sets a timestamp to a number of ticks. 0 stands for a timestamp that was never written.
+    pub const fn set(&mut self, stamp: Stamp, ticks: u64) {
+        self.0[stamp as usize] = CounterValue::new(ticks);
     }
 }
 

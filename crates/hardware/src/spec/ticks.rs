@@ -51,6 +51,22 @@ impl Clock {
         self.ns(ticks).map(|ns| ns / 10 + u64::from(ns % 10 >= 5))
     }
 
+    /// Converts `ticks` to nanoseconds, rounding to the nearest and saturating. Returns 0 if the
+    /// machine does not report a frequency.
+    pub fn nearest_ns(self, ticks: u64) -> u64 {
+        let hz = u128::from(self.hz);
+        let ns = (u128::from(ticks) * 1_000_000_000 + hz / 2).checked_div(hz);
+        u64::try_from(ns.unwrap_or(0)).unwrap_or(u64::MAX)
+    }
+
+    /// Converts `ticks` to microseconds, rounding up and saturating. Returns 0 if the machine does
+    /// not report a frequency.
+    pub fn whole_us(self, ticks: u64) -> u64 {
+        let hz = u128::from(self.hz);
+        let us = (u128::from(ticks) * 1_000_000 + hz.saturating_sub(1)).checked_div(hz);
+        u64::try_from(us.unwrap_or(0)).unwrap_or(u64::MAX)
+    }
+
     /// Returns the duration of one tick in picoseconds, rounded down.
     pub fn tick_ps(self) -> Option<u64> {
         self.scaled(1, 1_000_000_000_000)

@@ -62,7 +62,7 @@ pub struct Owner {
 
 impl CacheLine {
     /// Creates a line that an earlier stage left dirty in a cache.
-    pub fn soiled(is_data: bool) -> Self {
+    pub fn left_dirty(is_data: bool) -> Self {
         let writer = if is_data { LOADER } else { EARLIER };
         Self {
             writers: Box::new([writer; LINE as usize]),
@@ -114,7 +114,7 @@ impl CacheLine {
 
     /// Returns the reason, index and writer for the first byte in `bytes` that may be wrong.
     pub fn load(&mut self, bytes: u64, way: Way, owner: Owner) -> Option<(CacheFault, u64, u32)> {
-        let of_way = match way {
+        let way_fault = match way {
             Way::Cached => (CacheFault::NotInvalidated, self.newer),
             Way::Uncached => (CacheFault::NotCleaned, self.dirty),
         };
@@ -122,7 +122,7 @@ impl CacheLine {
             self.cpus |= owner.cpu;
             self.clusters |= owner.cluster;
         }
-        let mut faults = self.lost.into_iter().chain([of_way]);
+        let mut faults = self.lost.into_iter().chain([way_fault]);
         let (fault, mask) = faults.find(|(_, mask)| mask & bytes != 0)?;
         let byte = u64::from((mask & bytes).trailing_zeros());
         Some((fault, byte, self.writers[byte as usize]))

@@ -121,7 +121,7 @@ pub struct CacheModel {
     writers: Vec<CacheActor>,
     known: HashMap<CacheActor, u32>,
     /// Memory that has not been accessed yet and whose lines an earlier stage may have left dirty.
-    soiled: Vec<(Range<u64>, bool)>,
+    left_dirty: Vec<(Range<u64>, bool)>,
     clock: u64,
     /// The number of CPUs that share an L2 cache.
     cluster: u32,
@@ -147,17 +147,17 @@ impl CacheModel {
 
     /// Marks all lines in `memory` as left dirty by an earlier stage. `is_data` is true if they
     /// contain data loaded by that stage, and false if their contents are no longer needed.
-    pub fn soil(&mut self, memory: Range<u64>, is_data: bool) {
+    pub fn mark_left_dirty(&mut self, memory: Range<u64>, is_data: bool) {
         self.lines.retain(|line, _| !memory.contains(line));
-        self.soiled.push((memory, is_data));
+        self.left_dirty.push((memory, is_data));
     }
 
     fn line(&mut self, line: u64) -> &mut CacheLine {
         self.lines.entry(line).or_insert_with(|| {
-            let mut soiled = self.soiled.iter();
-            if let Some((_, is_data)) = soiled.find(|(range, _)| range.contains(&line)) {
+            let mut left_dirty = self.left_dirty.iter();
+            if let Some((_, is_data)) = left_dirty.find(|(range, _)| range.contains(&line)) {
                 self.dirty.insert(line);
-                return CacheLine::soiled(*is_data);
+                return CacheLine::left_dirty(*is_data);
             }
             CacheLine::default()
         })

@@ -15,12 +15,12 @@ enum Step {
     Flush(u32),
     Caches(bool),
     Reset,
-    Soil,
+    LeaveDirty,
 }
 
 use CacheFault::{Discarded, NotCleaned, NotInvalidated, Overwritten, PoweredOff};
 use Maintenance::{Clean, CleanInvalidate, Invalidate};
-use Step::{Barrier, Caches, Do, Flush, Load, Reset, Soil, Store};
+use Step::{Barrier, Caches, Do, Flush, LeaveDirty, Load, Reset, Store};
 
 /// Returns the faults for all loads. Each load is 8 bytes.
 fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
@@ -39,7 +39,7 @@ fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
             Flush(level) => model.flush(cpu, level),
             Caches(is_on) => model.set_caches(cpu, is_on),
             Reset => model.reset(cpu),
-            Soil => model.soil(0x1000..0x2000, false),
+            LeaveDirty => model.mark_left_dirty(0x1000..0x2000, false),
         }
     }
     found
@@ -96,12 +96,12 @@ fn loads_that_may_be_wrong_are_found() {
         ),
         // A line that an earlier stage left dirty, invalidated before and after the store.
         (
-            &[(0, Soil), (0, Store(OFF)), (0, Load(OFF))],
+            &[(0, LeaveDirty), (0, Store(OFF)), (0, Load(OFF))],
             &[Overwritten],
         ),
         (
             &[
-                (0, Soil),
+                (0, LeaveDirty),
                 (0, Store(OFF)),
                 (0, Do(Invalidate)),
                 (0, Barrier),
@@ -111,7 +111,7 @@ fn loads_that_may_be_wrong_are_found() {
         ),
         (
             &[
-                (0, Soil),
+                (0, LeaveDirty),
                 (0, Do(Invalidate)),
                 (0, Barrier),
                 (0, Store(OFF)),
@@ -119,10 +119,15 @@ fn loads_that_may_be_wrong_are_found() {
             ],
             &[],
         ),
-        (&[(0, Soil), (0, Store(ON)), (0, Load(ON))], &[]),
-        (&[(0, Soil), (0, Load(OFF))], &[NotCleaned]),
+        (&[(0, LeaveDirty), (0, Store(ON)), (0, Load(ON))], &[]),
+        (&[(0, LeaveDirty), (0, Load(OFF))], &[NotCleaned]),
         (
-            &[(0, Soil), (0, Do(Invalidate)), (0, Barrier), (0, Load(ON))],
+            &[
+                (0, LeaveDirty),
+                (0, Do(Invalidate)),
+                (0, Barrier),
+                (0, Load(ON)),
+            ],
             &[],
         ),
         // An invalidate instead of a clean.

@@ -212,8 +212,10 @@ impl Plugin for Coherence {
         if !self.has_entered && address == self.image.start {
             self.has_entered = true;
             let [memory, _] = &self.ram;
-            self.model.soil(memory.start..self.image.start, false);
-            self.model.soil(self.image.end..memory.end, false);
+            self.model
+                .mark_left_dirty(memory.start..self.image.start, false);
+            self.model
+                .mark_left_dirty(self.image.end..memory.end, false);
         }
         self.now = Now { cpu, level, is_on };
     }

@@ -7,8 +7,10 @@
 //! Arguments: `out=FILE` is the output file for the record. `blocks=A-B` is the address range of
 //! the firmware code. In `level=A-B`, A is the address of the firmware function that starts a
 //! power-down, whose argument is the power level. `lose=N` omits the Nth block execution from the
-//! record, for use in tests. `crates/attribution/src/record.rs` reads the record and describes its
-//! format.
+//! record, for use in tests. `record_format.rs` describes the record, and
+//! `crates/attribution/src/record.rs` reads it.
+
+mod record_format;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -20,16 +22,9 @@ use qemu_abi::{
 };
 use translation::{Attributes, MemoryType, is_tlbi};
 
-const BLOCK: u64 = 0;
-const EXECUTION: u64 = 1;
-const ACCESS: u64 = 2;
-const END: u64 = 3;
-const CONTROL: u64 = 4;
-const POWER_LEVEL: u64 = 5;
-
-/// Flags in the address of the instruction that accesses memory.
-const IS_STORE: u64 = 1;
-const IS_CACHEABLE: u64 = 2;
+use self::record_format::{
+    ACCESS, BLOCK, CONTROL, END, EXECUTION, IS_CACHEABLE, IS_STORE, POWER_LEVEL,
+};
 
 /// SCTLR_EL3.M.
 const MMU: u64 = 1;
@@ -103,13 +98,13 @@ fn make(arguments: &PluginArguments) -> Result<ProfilePlugin, ArgumentError> {
 }
 
 impl ProfilePlugin {
-    fn write(&mut self, kind: u64, (cpu, number): (u32, u32), numbers: [u64; 2]) {
+    fn write(&mut self, kind: u8, (cpu, number): (u32, u32), numbers: [u64; 2]) {
         // After a failed write, for example because the disk is full, do not try again.
         // Later writes would also fail, each after a delay.
         if self.error.is_some() {
             return;
         }
-        let first = kind | u64::from(cpu & 0xff_ffff) << 8 | u64::from(number) << 32;
+        let first = u64::from(kind) | u64::from(cpu & 0xff_ffff) << 8 | u64::from(number) << 32;
         let words = [first, numbers[0], numbers[1]];
         for word in words {
             if let Err(error) = self.out.write_all(&word.to_le_bytes()) {

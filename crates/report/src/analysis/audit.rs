@@ -52,7 +52,8 @@ pub(crate) struct AuditedTable {
 /// A figure, the change printed after it, and the change that should be printed.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AuditedFigure {
-    pub(crate) place: String,
+    #[serde(rename = "place")]
+    pub(crate) position: String,
     /// Cluster and core.
     pub(crate) label: (u16, u16),
     pub(crate) metric: Metric,
@@ -220,11 +221,11 @@ fn shifted_rows(columns: &[AuditColumn<'_>], is_ambiguous: bool) -> Option<Strin
     let printed: usize = columns.iter().map(|column| column.printed().count()).sum();
     let by_row: usize = columns
         .iter()
-        .map(|column| column.fitting(|cell| cell.of_row))
+        .map(|column| column.fitting(|cell| cell.old_by_row))
         .sum();
     let by_cpu: usize = columns
         .iter()
-        .map(|column| column.fitting(|cell| cell.of_cpu))
+        .map(|column| column.fitting(|cell| cell.old_by_cpu))
         .sum();
     if printed == 0 || by_row != printed || by_cpu == printed && !is_ambiguous {
         return None;
@@ -260,13 +261,13 @@ struct AuditCell<'t> {
     label: (u16, u16),
     new: &'t PublishedFigure,
     /// The figures in all rows with the same label.
-    of_labels: Vec<u64>,
+    olds_by_label: Vec<u64>,
     /// The same CPU's figure; None unless exactly one row has the same label.
-    of_cpu: Option<u64>,
+    old_by_cpu: Option<u64>,
     /// The figure with the same size rank.
-    of_order: Option<u64>,
+    old_by_order: Option<u64>,
     /// The figure in the same row.
-    of_row: Option<u64>,
+    old_by_row: Option<u64>,
 }
 
 impl AuditCell<'_> {
@@ -298,7 +299,7 @@ impl<'t> AuditColumn<'t> {
         let is_queue = is_by_size && new.rows.len() == sorted_olds.len();
         let ranks = size_ranks(new, column);
         let cells = new.rows.iter().enumerate().map(|(index, row)| {
-            let of_labels: Vec<u64> = old
+            let olds_by_label: Vec<u64> = old
                 .rows
                 .iter()
                 .filter(|old_row| old_row.label == row.label)
@@ -307,10 +308,10 @@ impl<'t> AuditColumn<'t> {
             AuditCell {
                 label: row.label,
                 new: &row.figures[column],
-                of_cpu: of_labels.iter().exactly_one().ok().copied(),
-                of_labels,
-                of_order: is_queue.then(|| sorted_olds[ranks[index]]),
-                of_row: old
+                old_by_cpu: olds_by_label.iter().exactly_one().ok().copied(),
+                olds_by_label,
+                old_by_order: is_queue.then(|| sorted_olds[ranks[index]]),
+                old_by_row: old
                     .rows
                     .get(index)
                     .map(|old_row| old_row.figures[column].ns),
@@ -341,46 +342,50 @@ impl<'t> AuditColumn<'t> {
         };
         let mut by_cpu = self.cells.iter();
         let mut by_order = self.cells.iter();
-        by_cpu.any(|cell| is_far(cell.of_cpu, cell.new.ns))
-            && !by_order.any(|cell| is_far(cell.of_order, cell.new.ns))
+        by_cpu.any(|cell| is_far(cell.old_by_cpu, cell.new.ns))
+            && !by_order.any(|cell| is_far(cell.old_by_order, cell.new.ns))
     }
 
     /// Returns the figures, each with its verdict and its row on the page.
     fn judged(&self, is_ambiguous: bool) -> impl Iterator<Item = (usize, AuditedFigure)> {
         let printed = self.printed().count();
-        let is_by_order = self.fitting(|cell| cell.of_order) == printed;
+        let is_by_order = self.fitting(|cell| cell.old_by_order) == printed;
         // A single change may match the figure with the same rank by chance.
         let is_proven = is_by_order && (printed > 1 || !is_ambiguous);
         self.cells.iter().enumerate().map(move |(row, cell)| {
-            let fits_label = cell.of_labels.iter().any(|old_ns| cell.fits(Some(*old_ns)));
+            let fits_label = cell
+                .olds_by_label
+                .iter()
+                .any(|old_ns| cell.fits(Some(*old_ns)));
             let judged = match cell.new.change {
                 None => AuditOutcome::NotPrinted,
                 Some(_) if is_proven => AuditOutcome::Right,
                 Some(_)
-                    if is_ambiguous && (is_by_order || fits_label || cell.fits(cell.of_row)) =>
+                    if is_ambiguous
+                        && (is_by_order || fits_label || cell.fits(cell.old_by_row)) =>
                 {
                     AuditOutcome::Ambiguous
                 }
-                Some(_) if !is_ambiguous && cell.fits(cell.of_cpu) => AuditOutcome::Right,
-                Some(_) if cell.of_labels.is_empty() && cell.of_order.is_none() => {
+                Some(_) if !is_ambiguous && cell.fits(cell.old_by_cpu) => AuditOutcome::Right,
+                Some(_) if cell.olds_by_label.is_empty() && cell.old_by_order.is_none() => {
                     AuditOutcome::NotChecked
                 }
                 Some(_) => AuditOutcome::Wrong,
             };
             let change = |old_ns: Option<u64>| percent(cell.new.ns as f64, old_ns? as f64);
             let due = if is_by_order {
-                change(cell.of_order).or(change(cell.of_cpu))
+                change(cell.old_by_order).or(change(cell.old_by_cpu))
             } else {
-                change(cell.of_cpu)
+                change(cell.old_by_cpu)
             };
             let figure = AuditedFigure {
-                place: cell.new.place.clone(),
+                position: cell.new.position.clone(),
                 label: cell.label,
                 metric: cell.new.metric,
                 ns: cell.new.ns,
                 printed: cell.new.change.map(|hundredths| hundredths as f64 / 100.0),
-                by_cpu: change(cell.of_cpu.filter(|_| !is_ambiguous)),
-                by_order: change(cell.of_order),
+                by_cpu: change(cell.old_by_cpu.filter(|_| !is_ambiguous)),
+                by_order: change(cell.old_by_order),
                 implied_ns: implied(cell.new, 0.0),
                 judged,
                 unprinted: due.filter(|_| judged == AuditOutcome::NotPrinted),

@@ -26,7 +26,7 @@ impl AllowedDifference {
     /// The differences between conditions.
     pub const CONDITIONS: [Self; 4] = [Self::Methods, Self::States, Self::Wakes, Self::Boards];
     /// The parts of the baseline that a run may lack.
-    pub const PARTS: [Self; 2] = [Self::Scenarios, Self::Cpus];
+    pub const MAY_BE_MISSING: [Self; 2] = [Self::Scenarios, Self::Cpus];
 
     /// Returns the name used on the command line.
     pub const fn word(self) -> &'static str {
@@ -42,7 +42,7 @@ impl AllowedDifference {
 
     /// Returns the option that permits this gap.
     pub(super) fn option(self) -> String {
-        let name = if Self::PARTS.contains(&self) {
+        let name = if Self::MAY_BE_MISSING.contains(&self) {
             "allow-missing"
         } else {
             "across"
@@ -60,60 +60,64 @@ pub(super) struct Condition {
     /// The name used in a sentence.
     pub(super) name: &'static str,
     /// The option that allows this condition to differ.
-    pub(super) across: Option<AllowedDifference>,
+    pub(super) allowed_difference: Option<AllowedDifference>,
     /// Returns the value; None if it is unknown or does not apply.
     value: fn(ComparedSide<'_>) -> Option<String>,
 }
 
 const fn condition(
     name: &'static str,
-    across: Option<AllowedDifference>,
+    allowed_difference: Option<AllowedDifference>,
     value: fn(ComparedSide<'_>) -> Option<String>,
 ) -> Condition {
     Condition {
         name,
-        across,
+        allowed_difference,
         value,
     }
 }
 
-const BOARD: Condition = condition("the board", Some(AllowedDifference::Boards), |(run, _)| {
-    let name = run.board()?.to_owned();
-    Some(if run.integrity.tables {
-        PLATFORM.to_owned() + &name
-    } else {
-        name
-    })
+const BOARD: Condition = condition(
+    "the board",
+    Some(AllowedDifference::Boards),
+    |(logged, _)| {
+        let name = logged.board()?.to_owned();
+        Some(if logged.integrity.tables {
+            PLATFORM.to_owned() + &name
+        } else {
+            name
+        })
+    },
+);
+const PAYLOAD: Condition = condition("the payload", None, |(logged, _)| {
+    Some(logged.payload_version()?.to_owned())
 });
-const PAYLOAD: Condition = condition("the payload", None, |(run, _)| {
-    Some(run.payload_version()?.to_owned())
-});
-const FREQUENCY: Condition = condition("the counter frequency in Hz", None, |(run, _)| {
-    let hz = run.run.facts.as_ref()?.frequency;
+const FREQUENCY: Condition = condition("the counter frequency in Hz", None, |(logged, _)| {
+    let hz = logged.run.facts.as_ref()?.frequency;
     (hz > 0).then(|| hz.to_string())
 });
-const CPU_COUNT: Condition = condition("the number of CPUs", None, |(run, _)| {
-    Some(run.run.cpus.len().to_string())
+const CPU_COUNT: Condition = condition("the number of CPUs", None, |(logged, _)| {
+    Some(logged.run.cpus.len().to_string())
 });
-const CPUS: Condition = condition("the list of CPUs", None, |(run, _)| {
-    Some(list_of_cpus(&run.run))
+const CPUS: Condition = condition("the list of CPUs", None, |(logged, _)| {
+    Some(list_of_cpus(&logged.run))
 });
-const FIRMWARE: Condition = condition("the firmware", None, |(run, _)| {
-    Some(run.firmware_version()?.to_owned())
+const FIRMWARE: Condition = condition("the firmware", None, |(logged, _)| {
+    Some(logged.firmware_version()?.to_owned())
 });
-const LEVEL: Condition = condition("the exception level", None, |(run, _)| {
-    Some(run.exception_level()?.to_string())
+const LEVEL: Condition = condition("the exception level", None, |(logged, _)| {
+    Some(logged.exception_level()?.to_string())
 });
-const METHODS: Condition = condition("the method", None, |(run, _)| {
-    let scenarios = run.run.scenarios.iter();
+const METHODS: Condition = condition("the method", None, |(logged, _)| {
+    let scenarios = logged.run.scenarios.iter();
     let words = scenarios.map(|scenario| scenario.method.word());
     Some(words.sorted().dedup().join(","))
 });
-const ITERATIONS: Condition = condition("the requested number of samples", None, |(run, _)| {
-    Some(run.run.plan.as_ref()?.iterations.to_string())
+const ITERATIONS: Condition = condition("the requested number of samples", None, |(logged, _)| {
+    Some(logged.run.plan.as_ref()?.iterations.to_string())
 });
-const PATTERNS: Condition = condition("the wake-up pattern", None, |(run, _)| {
-    let plan = run.run.plan.as_ref()?;
+const PATTERNS: Condition = condition("the wake-up pattern", None, |(logged, _)| {
+    let plan = logged.run.plan.as_ref()?;
     let methods = plan.methods.iter();
     Some(methods.map(|method| plan.wake_by(method).word()).join(","))
 });
@@ -133,8 +137,8 @@ const POWER_STATE: Condition = condition(
 const PATTERN: Condition = condition(
     "the wake-up pattern",
     Some(AllowedDifference::Wakes),
-    |(run, scenario)| {
-        let plan = run.run.plan.as_ref()?;
+    |(logged, scenario)| {
+        let plan = logged.run.plan.as_ref()?;
         let ScenarioKey { id, method, .. } = scenario?.key();
         let has_pattern = id.is_suite() && id.has_queue();
         has_pattern.then(|| plan.wake_by(method).word().to_owned())
@@ -144,10 +148,10 @@ const PATTERN: Condition = condition(
 const WAKE_SOURCE: Condition = condition(
     "the wake-up source",
     Some(AllowedDifference::Wakes),
-    |(run, scenario)| {
+    |(logged, scenario)| {
         let source = scenario?.conditions.as_ref()?.wake_source.word();
         Some(match scenario?.helper {
-            Some(cpu) => format!("{source} {}", run.run.label(cpu)),
+            Some(cpu) => format!("{source} {}", logged.run.label(cpu)),
             None => source.to_owned(),
         })
     },
@@ -229,7 +233,7 @@ pub(super) struct Difference {
     /// The condition's name in a sentence.
     pub(super) name: String,
     /// The option that allows the condition to differ.
-    pub(super) across: Option<AllowedDifference>,
+    pub(super) allowed_difference: Option<AllowedDifference>,
     /// The values on both sides.
     pub(super) values: [String; 2],
 }
@@ -245,7 +249,7 @@ pub(super) fn differences<'c>(
         let values = differing(sides.map(condition.value), is_strict)?;
         Some(Difference {
             name: condition.name.to_owned(),
-            across: condition.across,
+            allowed_difference: condition.allowed_difference,
             values,
         })
     });
@@ -260,11 +264,11 @@ fn arguments<'c>(
     let (_, scenario) = sides[0];
     let keys = scenario.map_or(&[][..], |scenario| scenario.id.descriptor().compared);
     keys.iter().filter_map(move |key: &Key| {
-        let value = |(run, _): ComparedSide<'_>| run.run.plan.as_ref()?.text(*key);
+        let value = |(logged, _): ComparedSide<'_>| logged.run.plan.as_ref()?.text(*key);
         let values = differing(sides.map(value), is_strict)?;
         Some(Difference {
             name: format!("{}=", key.word()),
-            across: None,
+            allowed_difference: None,
             values,
         })
     })
@@ -282,14 +286,14 @@ fn differing(values: [Option<String>; 2], is_strict: bool) -> Option<[String; 2]
 /// Returns the reason why a scenario cannot be compared with the baseline's.
 pub(super) fn refusal(
     sides: [ComparedSide<'_>; 2],
-    across: &[AllowedDifference],
+    allowed_differences: &[AllowedDifference],
 ) -> Option<String> {
     let is_refused = |difference: &Difference| {
-        let option = difference.across;
-        option.is_none_or(|option| !across.contains(&option))
+        let option = difference.allowed_difference;
+        option.is_none_or(|option| !allowed_differences.contains(&option))
     };
     let refused = differences(COMPARED, sides, false).find(is_refused)?;
-    let option = refused.across.map(AllowedDifference::option);
+    let option = refused.allowed_difference.map(AllowedDifference::option);
     let advice = option.map_or_else(String::new, |option| format!("; {option} ignores this"));
     let (name, [new, old]) = (refused.name, refused.values);
     Some(format!(

@@ -130,7 +130,7 @@ pub struct Figure<'r> {
 
 /// Returns a scenario's figures, cell by cell. For the TFTF suite, the figures in table columns
 /// come first.
-pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
+pub fn figures<'r>(logged: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
     let mut figures = Vec::new();
     for cell in scenario.suite_cells() {
@@ -149,12 +149,12 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
                     key: FigureKey::of_suite(metric),
                     shown,
                     summary,
-                    is_doubtful: run.is_doubtful(cell),
+                    is_doubtful: logged.is_doubtful(cell),
                 });
             }
         }
     }
-    let of_steps = scenario.step_series().map(|cell_series| {
+    let step_figures = scenario.step_series().map(|cell_series| {
         let CellSeries { cell, series } = cell_series;
         Figure {
             cell,
@@ -166,7 +166,7 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
             is_doubtful: false,
         }
     });
-    figures.extend(of_steps);
+    figures.extend(step_figures);
     figures
 }
 

@@ -54,18 +54,18 @@ impl Curve<'_> {
 
     /// Returns the line of best fit; None if the figures do not grow linearly. A sweep's finding
     /// uses the same criteria.
-    pub fn growth(&self, clock: Clock, id: ScenarioId) -> Option<Bent> {
+    pub fn growth(&self, clock: Clock, id: ScenarioId) -> Option<LevelingFit> {
         let is_queue = is_sorted_by_size(id);
         let points = self.points(clock, is_queue);
         // The delay in a queue can grow without limit, but the amount of dirty data in a cache
         // cannot.
         let fit = if is_queue {
-            let line = Straight::through(&points)?;
-            Bent { line, level: None }
+            let line = LinearFit::through(&points)?;
+            LevelingFit { line, level: None }
         } else if is_level(extent(&points)?) {
             return None;
         } else {
-            Bent::through(&points)?
+            LevelingFit::through(&points)?
         };
         fit.line.is_growth().then_some(fit)
     }
@@ -119,7 +119,7 @@ pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
 /// Holding one proves that there are at least three points with more than one value. It does not
 /// prove that the line fits: see [`Self::is_growth`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Straight {
+pub struct LinearFit {
     pub n: usize,
     pub slope: f64,
     pub at_zero: f64,
@@ -131,7 +131,7 @@ pub struct Straight {
     rest: f64,
 }
 
-impl Straight {
+impl LinearFit {
     /// Returns the line; None if there are fewer than three points or all have the same `x`.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         if points.len() < 3 {
@@ -185,18 +185,18 @@ impl Straight {
 
 /// A straight line that levels off at some `x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bent {
-    pub line: Straight,
+pub struct LevelingFit {
+    pub line: LinearFit,
     /// The `x` at which the line levels off and the value there, or None if it does not level off.
     pub level: Option<(f64, f64)>,
 }
 
-impl Bent {
+impl LevelingFit {
     /// Fits a line to all of `points`, or a line to the first points (at least three) and a
     /// constant to the others (at least two) if that reduces the sum of squares to less than a
     /// quarter.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
-        let whole = Straight::through(points)?;
+        let whole = LinearFit::through(points)?;
         let mut best = Self {
             line: whole,
             level: None,
@@ -204,7 +204,7 @@ impl Bent {
         let mut least = whole.rest / 4.0;
         for split in 3..points.len().saturating_sub(1) {
             let (first, others) = points.split_at(split);
-            let Some(line) = Straight::through(first) else {
+            let Some(line) = LinearFit::through(first) else {
                 continue;
             };
             let level = others.iter().map(|(_, y)| y).sum::<f64>() / others.len() as f64;

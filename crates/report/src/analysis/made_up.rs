@@ -14,7 +14,7 @@ use crate::log::{LoggedRun, Records, tables};
 use crate::made_up_run;
 
 /// Returns a run with records and `cpus` CPUs in one cluster, without scenarios. A tick is 16 ns.
-pub(super) fn run(cpus: u16) -> LoggedRun {
+pub(super) fn without_scenarios(cpus: u16) -> LoggedRun {
     let cpu = |core: u16| Cpu {
         mpidr: Some(Mpidr::new(core.into())),
         core,
@@ -27,7 +27,7 @@ pub(super) fn run(cpus: u16) -> LoggedRun {
     made.run.cpus = (0..cpus).map(cpu).collect();
     made.run.scenarios.clear();
     made.run.end = None;
-    (made.source.input, made.source.place) = ("a.log".into(), 1);
+    (made.source.input, made.source.run_number) = ("a.log".into(), 1);
     let records = made.integrity.records.insert(Records::default());
     records.expected = Some(0);
     made
@@ -84,10 +84,10 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
         let median = Summary::of(&mut figures.clone()).median;
         set_summary(&mut cell, metric, median, &figures);
     }
-    for (figures, place) in samples.iter().zip(0..) {
+    for (figures, sample_index) in samples.iter().zip(0..) {
         let instants = instants(*figures);
         cell.samples.push(Sample {
-            index: place,
+            index: sample_index,
             instants,
         });
     }
@@ -111,7 +111,7 @@ pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: 
 
 /// Returns a complete suite run on four CPUs, with two samples for each figure.
 pub(super) fn suite() -> LoggedRun {
-    let mut made = run(4);
+    let mut made = without_scenarios(4);
     for (number, id) in (1u64..).zip(ScenarioId::SUITE) {
         let cells = (0..4u16).map(|cpu| {
             let base = 1000 * number + 3000 * u64::from(cpu);
@@ -150,7 +150,7 @@ pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64])
 
 /// Returns a run with one scenario, which consists of steps.
 pub(super) fn with_steps(id: ScenarioId, cells: Vec<Cell>) -> LoggedRun {
-    let mut made = run(4);
+    let mut made = without_scenarios(4);
     made.run.scenarios.push(scenario(id, cells));
     made
 }

@@ -7,14 +7,14 @@ use suite::model::{Cell, CellStep, Evidence, Finding, FindingKind, WakeSource};
 use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use super::findings::{COLD_CALL, NET, findings};
-use super::made_up::{cell_of, run, scenario, set_summary, step, suite, with_steps};
+use super::made_up::{cell_of, scenario, set_summary, step, suite, with_steps, without_scenarios};
 use super::words::NOT_VERIFIED;
 use super::worst_case::{Latency, TimerInState, idle_states};
 use crate::log::LoggedRun;
 
 /// Returns the findings of one kind about the scenario with this index.
-fn of_kind(run: &LoggedRun, scenario: usize, kind: FindingKind) -> Vec<Finding> {
-    findings(run, &run.run.scenarios[scenario])
+fn findings_of_kind(logged: &LoggedRun, scenario: usize, kind: FindingKind) -> Vec<Finding> {
+    findings(logged, &logged.run.scenarios[scenario])
         .into_iter()
         .filter(|finding| finding.kind == kind)
         .collect()
@@ -22,16 +22,16 @@ fn of_kind(run: &LoggedRun, scenario: usize, kind: FindingKind) -> Vec<Finding> 
 
 #[test]
 fn finding_on_lines_is_marked() {
-    let mut run = suite();
-    run.integrity.records = None;
-    run.run.scenarios[0].cells[1].set_figure(Metric::Wakeup, Some(9000));
-    let waited = of_kind(&run, 0, WAITED).remove(0);
+    let mut logged = suite();
+    logged.integrity.records = None;
+    logged.run.scenarios[0].cells[1].set_figure(Metric::Wakeup, Some(9000));
+    let waited = findings_of_kind(&logged, 0, WAITED).remove(0);
     assert!(waited.sentence.ends_with(NOT_VERIFIED), "{waited:?}");
 }
 
 /// Returns the findings for a sweep. Each step consists of the varied value and the Cache Flush or
 /// Powerdown time in ticks.
-fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
+fn step_findings(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
     let (metric, unit) = if id == ScenarioId::named("dirty_sweep") {
         (Metric::CacheFlush, 1024)
     } else {
@@ -41,8 +41,8 @@ fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
         let step = step(Variant::new("core"), Some(value * unit));
         cell_of(0, step, metric, &[*ticks])
     });
-    let run = with_steps(id, cells.collect());
-    findings(&run, &run.run.scenarios[0])
+    let logged = with_steps(id, cells.collect());
+    findings(&logged, &logged.run.scenarios[0])
 }
 
 /// A sweep, its steps (CPU count or size in KiB, and ticks), and the start of its finding.
@@ -105,12 +105,12 @@ const SWEEPS: &[Sweep] = &[
 #[test]
 fn sweeps_have_a_line_and_its_limits() {
     for (id, steps, expected) in SWEEPS {
-        let findings = of_steps(*id, steps);
+        let findings = step_findings(*id, steps);
         let sentence = findings[0].sentence.as_str();
         assert!(findings.len() == 1 && sentence.starts_with(expected));
         assert!(matches!(findings[0].evidence, Evidence::Fit(fit) if !fit.by_stamps));
     }
-    assert!(of_steps(ScenarioId::named("contend_sweep"), &[(1, 1), (2, 2)]).is_empty());
+    assert!(step_findings(ScenarioId::named("contend_sweep"), &[(1, 1), (2, 2)]).is_empty());
 }
 
 #[test]
@@ -128,21 +128,21 @@ fn operation_is_net_of_its_loop() {
         batch_cell(0, Variant::new("smccc_version"), 1300),
         batch_cell(1, Variant::new("psci_version"), 2100),
     ];
-    let mut run = with_steps(ScenarioId::named("null_call"), batches);
-    let text = |run: &LoggedRun| {
-        let findings = of_kind(run, 0, NET).into_iter();
+    let mut logged = with_steps(ScenarioId::named("null_call"), batches);
+    let text = |logged: &LoggedRun| {
+        let findings = findings_of_kind(logged, 0, NET).into_iter();
         findings.map(|finding| finding.sentence).collect::<String>()
     };
     let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
                     smccc_version 192.00 ns; medians over 2 CPUs.";
-    assert_eq!(text(&run), expected);
+    assert_eq!(text(&logged), expected);
     // The loop cost comes from another scenario.
-    let loop_cell = run.run.scenarios[0].cells.remove(0);
-    assert_eq!(text(&run), "");
+    let loop_cell = logged.run.scenarios[0].cells.remove(0);
+    assert_eq!(text(&logged), "");
     let empty = with_steps(ScenarioId::named("empty"), vec![loop_cell]);
-    run.run.scenarios.extend(empty.run.scenarios);
-    assert_eq!(text(&run), expected);
-    assert!(of_kind(&run, 1, NET).is_empty());
+    logged.run.scenarios.extend(empty.run.scenarios);
+    assert_eq!(text(&logged), expected);
+    assert!(findings_of_kind(&logged, 1, NET).is_empty());
 }
 
 const CORTEX_A57: u64 = 0x411f_d070;
@@ -161,7 +161,7 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
             });
         cells.collect::<Vec<Cell>>()
     };
-    let mut run = with_steps(
+    let mut logged = with_steps(
         ScenarioId::named("cold_call"),
         cells([
             (Variant::new("version_warm"), None, Latency, [10, 10, 20]),
@@ -182,10 +182,10 @@ fn cold_call_is_compared_with_a_warm_one_by_type_of_cpu() {
         midr,
         ..suite::measure::Identity::default()
     };
-    for (cpu, midr) in run.run.cpus.iter_mut().zip([CORTEX_A57, CORTEX_A57, 0]) {
+    for (cpu, midr) in logged.run.cpus.iter_mut().zip([CORTEX_A57, CORTEX_A57, 0]) {
         cpu.identity = Some(identity(midr));
     }
-    let sentences: Vec<String> = of_kind(&run, 0, COLD_CALL)
+    let sentences: Vec<String> = findings_of_kind(&logged, 0, COLD_CALL)
         .into_iter()
         .map(|finding| finding.sentence)
         .collect();
@@ -214,7 +214,7 @@ fn add(cell: &mut Cell, metric: Metric, samples: &[u64], cold: u64) {
 
 /// Returns a run in which two CPUs suspend to the deepest level, one after the other.
 fn suspends() -> LoggedRun {
-    let mut made = run(2);
+    let mut made = without_scenarios(2);
     let cells = (0..2).map(|cpu| {
         let mut cell = super::made_up::cell(cpu, &[[100, 50, 10], [200, 60, 10]]);
         add(&mut cell, Metric::Wakeup, &[60, 70], 900 + u64::from(cpu));

@@ -26,14 +26,17 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
     others.iter().try_for_each(|other| check(first, other))?;
     let keys = runs
         .iter()
-        .flat_map(|run| &run.run.scenarios)
+        .flat_map(|logged| &logged.run.scenarios)
         .map(Scenario::key)
         .unique();
     for key in keys {
-        if let Some(run) = runs.iter().find(|run| run.run.scenario(key).is_none()) {
+        if let Some(logged) = runs
+            .iter()
+            .find(|logged| logged.run.scenario(key).is_none())
+        {
             bail!(
                 "{}: lacks {}, which another run has",
-                run.source.input,
+                logged.source.input,
                 key.id
             );
         }
@@ -42,18 +45,18 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
         let key = scenario.key();
         let sorted = runs
             .iter()
-            .filter_map(|run| run.run.scenario(key))
+            .filter_map(|logged| logged.run.scenario(key))
             .sorted_by_key(|candidate| longest(candidate))
             .collect_vec();
         *scenario = sorted[(sorted.len() - 1) / 2].clone();
     }
-    if let Some(incomplete) = runs.iter().find(|run| !run.is_complete()) {
+    if let Some(incomplete) = runs.iter().find(|logged| !logged.is_complete()) {
         bail!(
             "{}: incomplete, so it cannot represent other runs",
             incomplete.source.input
         );
     }
-    let inputs = runs.iter().map(|run| run.source.input.as_str());
+    let inputs = runs.iter().map(|logged| logged.source.input.as_str());
     typical.source.input = inputs.unique().join(", ");
     Ok(typical)
 }
@@ -72,21 +75,21 @@ fn longest(scenario: &Scenario) -> Option<u64> {
 
 /// Rejects runs whose conditions differ.
 fn check(first: &LoggedRun, second: &LoggedRun) -> Result<()> {
-    if let Some(run) = [first, second]
+    if let Some(logged) = [first, second]
         .into_iter()
-        .find(|run| is_ambiguous(&run.run))
+        .find(|logged| is_ambiguous(&logged.run))
     {
-        let input = &run.source.input;
+        let input = &logged.source.input;
         bail!(
             "cannot combine {input}: several rows have the same cluster and core, so their CPUs are \
              unknown; report it separately"
         );
     }
-    let of_runs = differences(COMBINED_RUNS, [(first, None), (second, None)], true)
+    let run_differences = differences(COMBINED_RUNS, [(first, None), (second, None)], true)
         .map(|difference| (String::new(), difference));
     let is_measured = |scenario: &&Scenario| !scenario.cells.is_empty();
     let measured = first.run.scenarios.iter().filter(is_measured);
-    let of_scenarios = measured.flat_map(|scenario| {
+    let scenario_differences = measured.flat_map(|scenario| {
         counterpart(scenario, second)
             .filter(is_measured)
             .into_iter()
@@ -94,27 +97,27 @@ fn check(first: &LoggedRun, second: &LoggedRun) -> Result<()> {
             .flat_map(|sides| differences(COMBINED, sides, true))
             .map(move |difference| (format!(" for {}", scenario.id), difference))
     });
-    let Some((scope, difference)) = of_runs.chain(of_scenarios).next() else {
+    let Some((scope, difference)) = run_differences.chain(scenario_differences).next() else {
         return Ok(());
     };
     let (name, [one, other]) = (difference.name, difference.values);
-    let [first_name, second_name] =
-        [first, second].map(|run| format!("{} (run {})", run.source.input, run.source.place));
+    let [first_name, second_name] = [first, second]
+        .map(|logged| format!("{} (run {})", logged.source.input, logged.source.run_number));
     bail!(
         "cannot combine {first_name} and {second_name}: {name}{scope} is {one} in the first and \
          {other} in the second; report them separately"
     )
 }
 
-/// Returns the scenario in `run` that corresponds to `scenario`, or that would if the CPUs had been
+/// Returns the scenario in `logged` that corresponds to `scenario`, or that would if the CPUs had been
 /// woken by the same interrupt. Scenarios with different helpers are listed separately.
-fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
+fn counterpart<'r>(scenario: &Scenario, logged: &'r LoggedRun) -> Option<&'r Scenario> {
     let is_woken_differently = |other: &&Scenario| {
         (other.id, other.method) == (scenario.id, scenario.method)
             && other.helper.is_some() != scenario.helper.is_some()
     };
-    let other_scenario = || run.run.scenarios.iter().find(is_woken_differently);
-    run.run.scenario(scenario.key()).or_else(other_scenario)
+    let other_scenario = || logged.run.scenarios.iter().find(is_woken_differently);
+    logged.run.scenario(scenario.key()).or_else(other_scenario)
 }
 
 #[cfg(test)]
@@ -171,11 +174,11 @@ mod tests {
     fn boot_arguments_that_a_scenario_uses_must_be_equal() {
         let planned = |id, edit: fn(&mut Plan)| {
             let cell = cell_of(0, step(Variant::new("idle"), None), Metric::Time, &[1, 2]);
-            let mut run = with_steps(id, vec![cell]);
-            let plan = run.run.plan.as_mut().expect("a plan");
+            let mut logged = with_steps(id, vec![cell]);
+            let plan = logged.run.plan.as_mut().expect("a plan");
             plan.footprint = 4096;
             edit(plan);
-            run
+            logged
         };
         let edits: [(_, fn(&mut Plan), _); 5] = [
             (

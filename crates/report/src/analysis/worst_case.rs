@@ -60,21 +60,17 @@ pub struct Latency<'r> {
 
 impl Latency<'_> {
     /// Returns the latency in nanoseconds, rounded; 0 if the clock is unknown.
-    pub fn ns(&self, run: &LoggedRun) -> u64 {
-        let hz = u128::from(run.clock().hz);
-        let ns = (u128::from(self.ticks) * 1_000_000_000 + hz / 2).checked_div(hz);
-        u64::try_from(ns.unwrap_or(0)).unwrap_or(u64::MAX)
+    pub fn ns(&self, logged: &LoggedRun) -> u64 {
+        logged.clock().nearest_ns(self.ticks)
     }
 
     /// Returns the latency in microseconds, rounded up; 0 if the clock is unknown.
-    pub fn us(&self, run: &LoggedRun) -> u64 {
-        let hz = u128::from(run.clock().hz);
-        let us = (u128::from(self.ticks) * 1_000_000 + hz.saturating_sub(1)).checked_div(hz);
-        u64::try_from(us.unwrap_or(0)).unwrap_or(u64::MAX)
+    pub fn us(&self, logged: &LoggedRun) -> u64 {
+        logged.clock().whole_us(self.ticks)
     }
 
     /// Describes where the latency comes from: scenario, CPU and samples.
-    pub fn origin(&self, run: &LoggedRun) -> String {
+    pub fn origin(&self, logged: &LoggedRun) -> String {
         let id = self.scenario.id;
         let count = self.figure.summary.map_or(0, |summary| summary.n as usize);
         let samples = if self.is_cold {
@@ -98,7 +94,7 @@ impl Latency<'_> {
         } else {
             self.scenario.method.word().to_owned()
         };
-        let (tag, cpu) = (id.short_tag(), run.run.label(self.figure.cpu));
+        let (tag, cpu) = (id.short_tag(), logged.run.label(self.figure.cpu));
         format!("{tag} ({how}), CPU {cpu}, {samples}")
     }
 }
@@ -109,22 +105,22 @@ pub const ENTRY: &[Metric] = &[Metric::Powerdown];
 pub const EXIT: &[Metric] = &[Metric::Wakeup, Metric::Wake];
 
 /// Returns the worst cases for each idle state, shallowest first.
-pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
-    let input = &run.source.input;
+pub fn worst_cases(logged: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
+    let input = &logged.source.input;
     ensure!(
-        run.integrity.records.is_some(),
+        logged.integrity.records.is_some(),
         "{input}: no records; a worst case cannot be based on lines without a checksum"
     );
     ensure!(
-        run.is_complete(),
+        logged.is_complete(),
         "{input}: records were lost, or the run did not finish; the worst case may be in the \
          missing part"
     );
     ensure!(
-        run.run.clock().is_known(),
+        logged.run.clock().is_known(),
         "{input}: the counter frequency is unknown, but idle-states needs microseconds"
     );
-    idle_states(run)
+    idle_states(logged)
 }
 
 /// A run's scenarios and figures for one state.
@@ -136,13 +132,13 @@ pub struct Suspends<'r> {
 }
 
 /// Returns the scenarios and figures of all states, by power_state.
-pub fn suspends(run: &LoggedRun) -> BTreeMap<u32, Suspends<'_>> {
+pub fn suspends(logged: &LoggedRun) -> BTreeMap<u32, Suspends<'_>> {
     let mut by_state: BTreeMap<u32, Suspends<'_>> = BTreeMap::new();
-    for scenario in &run.run.scenarios {
+    for scenario in &logged.run.scenarios {
         if let Some((state, _)) = state_of_suite(scenario) {
             by_state.entry(state).or_default().scenarios.push(scenario);
         }
-        for figure in figures(run, scenario) {
+        for figure in figures(logged, scenario) {
             if let Some(state) = state_of(scenario, &figure) {
                 let suspends = by_state.entry(state).or_default();
                 suspends.figures.push((scenario, figure));
@@ -154,16 +150,16 @@ pub fn suspends(run: &LoggedRun) -> BTreeMap<u32, Suspends<'_>> {
 
 /// Returns the worst cases for each idle state, shallowest first, without checking that the run is
 /// complete.
-pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
-    let by_state = suspends(run);
+pub(super) fn idle_states(logged: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
+    let by_state = suspends(logged);
     ensure!(
         !by_state.is_empty(),
         "{}: no scenario suspended a CPU, so idle-states would be empty",
-        run.source.input
+        logged.source.input
     );
     let mut states = by_state
         .iter()
-        .map(|(power_state, suspends)| idle_state(run, *power_state, suspends))
+        .map(|(power_state, suspends)| idle_state(logged, *power_state, suspends))
         .collect::<Result<Vec<_>>>()?;
     states.sort_by_key(|state| state.is_deepest);
     Ok(states)
@@ -194,18 +190,18 @@ fn state_of(scenario: &Scenario, figure: &Figure<'_>) -> Option<u32> {
 
 /// Returns the worst cases for one state.
 fn idle_state<'r>(
-    run: &LoggedRun,
+    logged: &LoggedRun,
     power_state: u32,
     suspends: &Suspends<'r>,
 ) -> Result<WorstIdleState<'r>> {
-    check_all_cpus(run, suspends)?;
-    let entry = worst(suspends.latencies(run, ENTRY)).with_context(|| {
+    check_all_cpus(logged, suspends)?;
+    let entry = worst(suspends.latencies(logged, ENTRY)).with_context(|| {
         format!(
             "power_state {power_state:#010x}: its entry latency was not measured; this needs the \
              firmware's timestamps (ENABLE_RUNTIME_INSTRUMENTATION=1, ENABLE_PMF=1)"
         )
     })?;
-    let exit = worst(suspends.latencies(run, EXIT)).with_context(|| {
+    let exit = worst(suspends.latencies(logged, EXIT)).with_context(|| {
         format!("power_state {power_state:#010x}: its exit latency was not measured")
     })?;
     let choices: Vec<StateChoice> = suspends
@@ -219,7 +215,7 @@ fn idle_state<'r>(
         // Only the suite's scenarios show whether a state covers more than the core.
         is_deepest: choices.contains(&StateChoice::Deepest)
             && !choices.contains(&StateChoice::Core),
-        timer: timer_in_state(run, suspends),
+        timer: timer_in_state(logged, suspends),
         entry,
         exit,
     })
@@ -227,7 +223,7 @@ fn idle_state<'r>(
 
 /// Rejects a state that was not measured on every CPU. Sweeps are not checked, because they may
 /// have steps with fewer CPUs.
-fn check_all_cpus(run: &LoggedRun, suspends: &Suspends<'_>) -> Result<()> {
+fn check_all_cpus(logged: &LoggedRun, suspends: &Suspends<'_>) -> Result<()> {
     let keys = suspends
         .figures
         .iter()
@@ -236,7 +232,7 @@ fn check_all_cpus(run: &LoggedRun, suspends: &Suspends<'_>) -> Result<()> {
         .map(|scenario| (scenario.id, scenario.method))
         .unique()
         .filter(|(id, _)| !has_steps_of_suite(*id));
-    for ((id, method), cpu) in keys.cartesian_product(run.run.cpu_indices()) {
+    for ((id, method), cpu) in keys.cartesian_product(logged.run.cpu_indices()) {
         // The figures for a CPU that is the helper in some rounds come from rounds with a different
         // helper.
         let is_measured = suspends.figures.iter().any(|(scenario, figure)| {
@@ -247,9 +243,9 @@ fn check_all_cpus(run: &LoggedRun, suspends: &Suspends<'_>) -> Result<()> {
         ensure!(
             is_measured,
             "{}: {} has no sample from CPU {}, which may be the worst case",
-            run.source.input,
+            logged.source.input,
             id,
-            run.run.label(cpu)
+            logged.run.label(cpu)
         );
     }
     Ok(())
@@ -260,12 +256,12 @@ impl<'r> Suspends<'r> {
     /// metrics, which are [`ENTRY`] or [`EXIT`].
     pub fn latencies(
         &self,
-        run: &LoggedRun,
+        logged: &LoggedRun,
         metrics: &[Metric],
     ) -> impl Iterator<Item = Latency<'r>> {
         let measured = self.figures.iter().filter(|(scenario, figure)| {
             let metric = figure.key.metric;
-            let is_undelayed = metric != Metric::Wake || is_woken_alone(run, scenario, figure);
+            let is_undelayed = metric != Metric::Wake || is_woken_alone(logged, scenario, figure);
             is_undelayed && metrics.contains(&metric)
         });
         measured.flat_map(|&(scenario, figure)| {
@@ -302,32 +298,32 @@ fn wake_source(scenario: &Scenario) -> WakeSource {
 }
 
 /// Returns true if each CPU in a scenario is woken by its own timer rather than by the lead's SGI.
-fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
+fn wakes_itself(logged: &LoggedRun, scenario: &Scenario) -> bool {
     // A CPU that suspends alone is never woken by an SGI, regardless of the pattern.
-    (!is_chain(run, scenario) || !scenario.id.is_parallel())
+    (!is_chain(logged, scenario) || !scenario.id.is_parallel())
         && wake_source(scenario) == WakeSource::OwnTimers
 }
 
 /// Returns true if, in a parallel round, the lead wakes the other CPUs one after another.
-fn is_chain(run: &LoggedRun, scenario: &Scenario) -> bool {
-    let plan = run.run.plan.as_ref();
+fn is_chain(logged: &LoggedRun, scenario: &Scenario) -> bool {
+    let plan = logged.run.plan.as_ref();
     let pattern = plan.map(|plan| plan.wake_by(scenario.method));
     pattern.is_none_or(|pattern| pattern == WakePattern::Chain)
 }
 
 /// Returns true if a CPU's wake-up does not have to wait for those of other CPUs.
-fn is_woken_alone(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> bool {
+fn is_woken_alone(logged: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> bool {
     let (is_parallel, source) = if figure.key.is_of_step() {
         let is_parallel = figure.key.step.cpus == ActiveCpus::All;
         (is_parallel, figure.cell.wake_source)
     } else {
         (scenario.id.is_parallel(), Some(wake_source(scenario)))
     };
-    !is_parallel || !is_chain(run, scenario) && source == Some(WakeSource::OwnTimers)
+    !is_parallel || !is_chain(logged, scenario) && source == Some(WakeSource::OwnTimers)
 }
 
 /// Returns what happens to the timer in the state, as inferred from the interrupts that woke CPUs.
-pub fn timer_in_state(run: &LoggedRun, suspends: &Suspends<'_>) -> TimerInState {
+pub fn timer_in_state(logged: &LoggedRun, suspends: &Suspends<'_>) -> TimerInState {
     let scenarios = || suspends.scenarios.iter();
     // Each cell in a step has its own wake-up source.
     let steps = || {
@@ -337,11 +333,11 @@ pub fn timer_in_state(run: &LoggedRun, suspends: &Suspends<'_>) -> TimerInState 
     let source = |step: &Figure<'_>| step.cell.wake_source.unwrap_or_default();
     let stops = scenarios().any(|scenario| wake_source(scenario) != WakeSource::OwnTimers)
         || steps().any(|step| source(step) != WakeSource::OwnTimers);
-    let wakes = scenarios().any(|scenario| wakes_itself(run, scenario))
+    let wakes = scenarios().any(|scenario| wakes_itself(logged, scenario))
         || steps().any(|step| step.key.step.cpus == ActiveCpus::Alone && step.series.summary.n > 0);
     if stops {
         TimerInState::Stops
-    } else if wakes && run.run.facts.is_some() {
+    } else if wakes && logged.run.facts.is_some() {
         TimerInState::WakesCpu
     } else {
         TimerInState::NotMeasured

@@ -152,9 +152,9 @@ impl AuditIdleArguments {
             (source, board_name)
         } else if self.acpi.is_empty() {
             let board = chosen.map_or_else(|| board_of(runs), Ok)?;
-            let facts = runs.iter().find_map(|run| run.run.facts);
+            let facts = runs.iter().find_map(|logged| logged.run.facts);
             let format = facts.map_or(StateFormat::default(), |facts| facts.state_format);
-            let cpus = match runs.iter().map(|run| run.run.cpus.len()).max() {
+            let cpus = match runs.iter().map(|logged| logged.run.cpus.len()).max() {
                 Some(cpus) => u32::try_from(cpus)?,
                 None => board.default_cpus()?,
             };

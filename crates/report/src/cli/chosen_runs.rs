@@ -39,10 +39,10 @@ impl ChosenRuns {
     }
 
     /// Adds the next run, unless the user chose a different one.
-    pub fn add(&mut self, run: LoggedRun) {
+    pub fn add(&mut self, logged: LoggedRun) {
         self.count += 1;
         if self.number.is_none_or(|number| number == self.count) {
-            self.runs.push(run);
+            self.runs.push(logged);
         }
     }
 
@@ -64,7 +64,7 @@ impl ChosenRuns {
 /// Returns all runs in `logs`; `-` is stdin.
 pub fn read_all(logs: &[PathBuf]) -> Result<Vec<LoggedRun>> {
     let mut runs = Vec::new();
-    read_each(logs, |run| runs.push(run))?;
+    read_each(logs, |logged| runs.push(logged))?;
     Ok(runs)
 }
 
@@ -92,7 +92,7 @@ pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()
 /// single file.
 pub fn read_baseline(paths: &[PathBuf], number: Option<usize>, option: &str) -> Result<LoggedRun> {
     let mut chosen = ChosenRuns::new(number);
-    read_each(paths, |run| chosen.add(run))?;
+    read_each(paths, |logged| chosen.add(logged))?;
     let runs = chosen.end(option, "the baseline")?;
     let count = runs.len();
     if number.is_none() && count > 1 && paths.len() == 1 {

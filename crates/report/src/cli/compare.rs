@@ -60,7 +60,7 @@ impl CompareArguments {
         self.output.check("NEW", &self.new)?;
         let mut baseline = read_baseline(&old, self.old_run, "--old-run")?;
         let mut chosen = ChosenRuns::new(self.new_run);
-        read_each(&self.new, |run| chosen.add(run))?;
+        read_each(&self.new, |logged| chosen.add(logged))?;
         let mut report: Report = chosen.end("--new-run", "the input")?.into();
         let options = Options {
             shows_pmf_cost: true,

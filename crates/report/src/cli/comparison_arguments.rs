@@ -43,10 +43,10 @@ pub struct ComparisonArguments {
 impl ComparisonArguments {
     /// Returns the options for the comparison.
     pub(super) fn options(&self) -> compare::Options {
-        let across = self.across.iter().chain(&self.allow_missing);
+        let allowed_differences = self.across.iter().chain(&self.allow_missing);
         compare::Options {
             tolerance_ppm: self.tolerance.ppm,
-            across: across.copied().collect(),
+            allowed_differences: allowed_differences.copied().collect(),
             ..compare::Options::default()
         }
     }
@@ -84,7 +84,7 @@ fn parse_condition(word: &str) -> Result<AllowedDifference, UnknownWord> {
 }
 
 fn parse_part(word: &str) -> Result<AllowedDifference, UnknownWord> {
-    parse_one_of(&AllowedDifference::PARTS, word)
+    parse_one_of(&AllowedDifference::MAY_BE_MISSING, word)
 }
 
 fn parse_one_of(

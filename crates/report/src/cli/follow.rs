@@ -70,8 +70,8 @@ impl FollowArguments {
         self.output.write(&report)?;
         log.map(LogFile::end).transpose()?;
         let code = judge(&report, None);
-        for run in &report.runs {
-            say(&run.verdict_text());
+        for logged in &report.runs {
+            say(&logged.verdict_text());
         }
         Ok(code)
     }

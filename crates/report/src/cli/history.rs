@@ -34,7 +34,7 @@ A run is a page such as TF-A's docs/perf/psci-performance-juno.rst, a folder
 of published tables, or a log. List a board's oldest release first.
 
 Exit codes: 3 if a log is incomplete
-Details: docs/report.md, AllowedDifference releases and boards")]
+Details: docs/report.md, Across releases and boards")]
 pub struct HistoryArguments {
     /// Releases of one board, or several boards: pages, folders, logs.
     #[arg(required = true, value_name = "RUN")]

@@ -76,7 +76,7 @@ impl PublishArguments {
             Some(read_baseline(&self.previous, self.previous_run, option)?)
         };
         let mut chosen = ChosenRuns::new(self.run);
-        read_each(new, |run| chosen.add(run))?;
+        read_each(new, |logged| chosen.add(logged))?;
         let mut runs = chosen.end("--run", "the input")?;
         if new.len() == 1 && runs.len() > 1 {
             let (path, count) = (new[0].display(), runs.len());

@@ -67,7 +67,7 @@ impl ReportArguments {
         let format = self.format()?;
         check_output(self.output.as_deref(), "LOG", &self.logs)?;
         let mut chosen = ChosenRuns::new(self.run);
-        read_each(&self.logs, |run| chosen.add(run))?;
+        read_each(&self.logs, |logged| chosen.add(logged))?;
         let report: Report = chosen.end("--run", "the input")?.into();
         if self.open {
             let page = self.output.clone().map_or_else(make_page, Ok)?;

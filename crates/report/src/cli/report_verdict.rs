@@ -46,9 +46,9 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
             ));
         }
     }
-    for run in report.runs.iter().chain(baseline) {
-        for doubt in run.doubts() {
-            say_of(run, &doubt);
+    for logged in report.runs.iter().chain(baseline) {
+        for doubt in logged.doubts() {
+            say_of(logged, &doubt);
         }
     }
     if !all_complete(report.runs.iter().chain(baseline)) {
@@ -60,9 +60,12 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
 /// Returns true if all `runs` are complete. For each incomplete run, prints what is missing.
 pub fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
     let mut are_complete = true;
-    for run in runs.into_iter().filter(|run| !run.is_complete()) {
+    for logged in runs.into_iter().filter(|logged| !logged.is_complete()) {
         are_complete = false;
-        say_of(run, &format!("incomplete: {}", run.lacks().join("; ")));
+        say_of(
+            logged,
+            &format!("incomplete: {}", logged.lacks().join("; ")),
+        );
     }
     are_complete
 }
@@ -70,10 +73,10 @@ pub fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
 /// Prints what the runs skipped. Returns true if anything was skipped.
 pub fn say_denied(report: &Report) -> bool {
     let mut has_skipped = false;
-    for run in &report.runs {
-        if let Some(denied) = run.denied() {
+    for logged in &report.runs {
+        if let Some(denied) = logged.denied() {
             has_skipped = true;
-            say_of(run, &denied);
+            say_of(logged, &denied);
         }
     }
     has_skipped
@@ -89,7 +92,7 @@ pub fn say_mark_of(log: &[u8]) {
 }
 
 /// Prints `what`, preceded by the run name.
-pub fn say_of(run: &LoggedRun, what: &str) {
-    let (input, place) = (&run.source.input, run.source.place);
-    say(&format!("{input} (run {place}): {what}"));
+pub fn say_of(logged: &LoggedRun, what: &str) {
+    let (input, run_number) = (&logged.source.input, logged.source.run_number);
+    say(&format!("{input} (run {run_number}): {what}"));
 }

@@ -56,10 +56,10 @@ fn row(figure: &AuditedFigure) -> Vec<String> {
     let percent =
         |change: Option<f64>| text_or_absent(change.map(|percent| format!("{percent:+.2} %")));
     // The path is in the title above or in the directive title.
-    let mut components = figure.place.rsplit('/');
-    let place = components.next().expect("split yields a part");
+    let mut components = figure.position.rsplit('/');
+    let position = components.next().expect("split yields a part");
     vec![
-        place.to_owned(),
+        position.to_owned(),
         format!("{}.{}", figure.label.0, figure.label.1),
         figure.metric.heading().to_owned(),
         us(figure.ns as f64),

@@ -8,7 +8,7 @@ use suite::output::Table;
 
 /// Returns a table of the functions that were called and a table of those that are only listed.
 /// Empty tables are left out.
-pub(super) fn check_tables(run: &LoggedRun, scenario: &Scenario) -> impl Iterator<Item = Table> {
+pub(super) fn check_tables(logged: &LoggedRun, scenario: &Scenario) -> impl Iterator<Item = Table> {
     let tables = [("called", false), ("not called", true)].map(|(word, is_listing)| {
         let mut table = Table::titled(format!("Firmware functions that were {word}"));
         table.words(["Function"]);
@@ -18,13 +18,13 @@ pub(super) fn check_tables(run: &LoggedRun, scenario: &Scenario) -> impl Iterato
         table.optional_words(["Returned", "CPUs"]);
         let checks = scenario.checks.iter();
         let in_table = checks.filter(|check| (check.probe == Probe::Listed) == is_listing);
-        table.rows.extend(in_table.map(|check| row(run, check)));
+        table.rows.extend(in_table.map(|check| row(logged, check)));
         table.finished()
     });
     tables.into_iter().flatten()
 }
 
-fn row(run: &LoggedRun, check: &Check) -> Vec<String> {
+fn row(logged: &LoggedRun, check: &Check) -> Vec<String> {
     vec![
         check.function.name().to_owned(),
         what(check),
@@ -34,7 +34,7 @@ fn row(run: &LoggedRun, check: &Check) -> Vec<String> {
         check
             .shown_answer()
             .map_or_else(String::new, |answer| answer.to_string()),
-        cpus(run, check),
+        cpus(logged, check),
     ]
 }
 
@@ -46,10 +46,10 @@ fn what(check: &Check) -> String {
     }
 }
 
-fn cpus(run: &LoggedRun, check: &Check) -> String {
+fn cpus(logged: &LoggedRun, check: &Check) -> String {
     if check.cpus.is_empty() {
         String::new()
     } else {
-        cpus_text(&run.run, check.cpus.iter())
+        cpus_text(&logged.run, check.cpus.iter())
     }
 }

@@ -70,16 +70,16 @@ fn rank(kind: FindingKind) -> usize {
 }
 
 impl Commentary {
-    /// Ranks the findings about the suite in `run` and those about the comparison.
-    pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
-        let from_scenarios = run
+    /// Ranks the findings about the suite in `logged` and those about the comparison.
+    pub(super) fn of(logged: &LoggedRun, comparison: Option<&Comparison>) -> Self {
+        let from_scenarios = logged
             .run
             .scenarios
             .iter()
             // The tables cover only this method.
             .filter(|scenario| scenario.id.is_suite() && scenario.method == Method::Tftf)
-            .flat_map(|scenario| of_scenario(run, scenario));
-        let from_tables = explanations(run).into_iter().map(|explanation| Ranked {
+            .flat_map(|scenario| scenario_findings(logged, scenario));
+        let from_tables = explanations(logged).into_iter().map(|explanation| Ranked {
             scenario: None,
             rank: rank(explanation.finding.kind),
             greatest: 0,
@@ -87,7 +87,7 @@ impl Commentary {
         });
         let ranked = comparison
             .into_iter()
-            .flat_map(of_comparison)
+            .flat_map(comparison_findings)
             .chain(from_scenarios)
             .chain(from_tables)
             .sorted_by_key(|finding| (finding.rank, Reverse(finding.greatest)));
@@ -106,10 +106,10 @@ impl Commentary {
 }
 
 /// Returns the findings about one of the run's scenarios.
-fn of_scenario(run: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
-    findings(run, scenario)
+fn scenario_findings(logged: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
+    findings(logged, scenario)
         .into_iter()
-        .filter(|finding| finding.kind != FindingKind::NOT_TOLD)
+        .filter(|finding| finding.kind != FindingKind::UNKNOWN)
         .map(|finding| Ranked {
             scenario: Some(scenario.id),
             rank: rank(finding.kind),
@@ -120,7 +120,7 @@ fn of_scenario(run: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
 }
 
 /// Returns the findings about a comparison.
-fn of_comparison(comparison: &Comparison) -> Vec<Ranked> {
+fn comparison_findings(comparison: &Comparison) -> Vec<Ranked> {
     let is_tftf = |basis: &Basis| basis.scenario.method == Method::Tftf;
     comparison
         .findings
@@ -134,10 +134,10 @@ fn of_comparison(comparison: &Comparison) -> Vec<Ranked> {
 /// Returns the sentences by scenario, in the order of the suite. Those that are not about a single
 /// scenario come last.
 fn by_scenario(ranked: Vec<Ranked>) -> Vec<(Option<&'static str>, Vec<String>)> {
-    let place = |finding: &Ranked| finding.scenario.map_or(usize::MAX, ScenarioId::index);
+    let scenario_index = |finding: &Ranked| finding.scenario.map_or(usize::MAX, ScenarioId::index);
     let groups = ranked
         .into_iter()
-        .sorted_by_key(place)
+        .sorted_by_key(scenario_index)
         .chunk_by(|finding| finding.scenario.map(ScenarioId::name));
     groups
         .into_iter()

@@ -23,17 +23,17 @@ pub(super) fn tolerance_text(ppm: u32) -> String {
 
 /// Returns the label of a row's CPU or, if the row is for a rank, the rank, counting from 1.
 pub(super) fn row_name(row: &HistoryRow, runs: &[LoggedRun]) -> String {
-    if let Some(rank) = row.place {
+    if let Some(rank) = row.rank {
         return (rank + 1).to_string();
     }
     let mut points = runs.iter().zip(&row.points);
-    let label = points.find_map(|(run, point)| Some(run.run.label(point.as_ref()?.cpu)));
+    let label = points.find_map(|(logged, point)| Some(logged.run.label(point.as_ref()?.cpu)));
     label.map_or_else(String::new, |label| label.to_string())
 }
 
 /// Returns the word for what a row's name identifies.
 pub(super) fn row_kind(row: &HistoryRow) -> &'static str {
-    if row.place.is_some() { "place" } else { "CPU" }
+    if row.rank.is_some() { "place" } else { "CPU" }
 }
 
 /// Formats a change as a percentage. None means a change from zero.

@@ -15,22 +15,22 @@ use crate::analysis::findings::{BasedFinding, basis_text, explanations};
 use crate::log::LoggedRun;
 use suite::output::Table;
 
-pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Block<'r>> {
+pub(super) fn comparison<'r>(logged: &LoggedRun, comparison: &Comparison) -> Vec<Block<'r>> {
     let mut blocks = vec![
-        Block::Definitions(definitions(run, comparison)),
+        Block::Definitions(definitions(logged, comparison)),
         Block::Heading("What changed".to_owned()),
-        Block::Remarks(remarks(run, comparison)),
+        Block::Remarks(remarks(logged, comparison)),
     ];
-    blocks.extend(Block::explanations(explained(run, comparison)));
+    blocks.extend(Block::explanations(explained(logged, comparison)));
     blocks.push(Block::Heading("Changes".to_owned()));
     let tables = comparison.scenarios.iter().flat_map(|scenario| {
-        [ChangeList::Cpu, ChangeList::Order].map(|list| table(run, comparison, scenario, list))
+        [ChangeList::Cpu, ChangeList::Order].map(|list| table(logged, comparison, scenario, list))
     });
     blocks.extend(tables.flatten().map(Block::Table));
     blocks
 }
 
-fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
+fn definitions(logged: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
     let scenarios = comparison.scenarios.iter();
     let count = scenarios.map(|scenario| scenario.changes().len()).sum();
     let figures = many(count, "figure");
@@ -48,7 +48,7 @@ fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
         RowPairing::Ambiguous => "sorted, because labels are ambiguous",
     };
     vec![
-        ("Run", run.source.text()),
+        ("Run", logged.source.text()),
         ("Baseline", comparison.baseline.source.text()),
         ("Rows", rows.to_owned()),
         ("Tolerance", tolerance_text(comparison.tolerance_ppm)),
@@ -56,8 +56,8 @@ fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
     ]
 }
 
-fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
-    let runs = (&run.run, &comparison.baseline.run);
+fn remarks(logged: &LoggedRun, comparison: &Comparison) -> Vec<String> {
+    let runs = (&logged.run, &comparison.baseline.run);
     let findings = comparison.findings.iter().map(|compared_finding| {
         let sentence = &compared_finding.finding.sentence;
         let basis = basis_text(runs, &compared_finding.basis);
@@ -76,18 +76,18 @@ fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     });
     findings
         .chain(refused)
-        .chain(comparison.lone_rows(&run.run))
+        .chain(comparison.lone_rows(&logged.run))
         .collect()
 }
 
 /// Returns the run's explanations, followed by those that only the baseline supports. Explanations
 /// that the baseline does not support are marked. Without PMF, a run supports none of those on its
 /// figures, so the cost of PMF has no explanations.
-fn explained(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
+fn explained(logged: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     if comparison.is_pmf_cost {
         return Vec::new();
     }
-    let [new, old] = [run, &comparison.baseline].map(explanations);
+    let [new, old] = [logged, &comparison.baseline].map(explanations);
     let supports = |side: &[BasedFinding], explanation: &BasedFinding| {
         let mut kinds = side.iter().map(|other| &other.finding.kind);
         kinds.any(|kind| *kind == explanation.finding.kind)
@@ -109,7 +109,7 @@ fn explained(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
 
 /// Returns the table of changes by CPU or by order, or None if nothing changed.
 fn table(
-    run: &LoggedRun,
+    logged: &LoggedRun,
     comparison: &Comparison,
     scenario: &ComparedScenario,
     judged_by: ChangeList,
@@ -126,11 +126,11 @@ fn table(
     } else {
         ""
     };
-    let name = scenario_title((&run.run, &comparison.baseline.run), scenario.key);
+    let name = scenario_title((&logged.run, &comparison.baseline.run), scenario.key);
     let unit = if is_of_steps {
         "of one operation"
     } else {
-        run.unit()
+        logged.unit()
     };
     let title = format!("{name}: change {how} ({unit}{classes})");
     let mut table = match judged_by {
@@ -148,14 +148,14 @@ fn table(
     table.optional_words(["Outcome"]);
     for change in changes {
         let mut entries = key_entries(scenario.key.id, change.key);
-        entries.extend(change_entries(run, change, is_of_steps));
+        entries.extend(change_entries(logged, change, is_of_steps));
         let outcome = comparison.outcome(scenario, judged_by, change);
         entries.push(outcome.map_or("", ChangeOutcome::word).to_owned());
-        match change.place {
-            None => table.cpu_row(&run.run, change.cpu, entries),
+        match change.rank {
+            None => table.cpu_row(&logged.run, change.cpu, entries),
             Some(rank) => {
                 let old_label = comparison.baseline.run.label(change.old_cpu).to_string();
-                let cpu = run.run.label(change.cpu).to_string();
+                let cpu = logged.run.label(change.cpu).to_string();
                 entries.splice(..0, [(rank + 1).to_string(), cpu, old_label]);
                 table.rows.push(entries);
             }
@@ -164,8 +164,8 @@ fn table(
     table.finished()
 }
 
-fn change_entries(run: &LoggedRun, change: &Change, is_of_steps: bool) -> [String; 4] {
-    let clock = run.clock();
+fn change_entries(logged: &LoggedRun, change: &Change, is_of_steps: bool) -> [String; 4] {
+    let clock = logged.clock();
     let text = |value: f64| value_text(clock, is_of_steps, value);
     let side = |value: &ComparedValue| {
         let figure = text(value.figure) + mark(value.is_doubtful);

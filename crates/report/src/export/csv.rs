@@ -24,10 +24,10 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         out.flush()?;
         return Ok(());
     }
-    for run in &report.runs {
-        for scenario in &run.run.scenarios {
-            for figure in figures(run, scenario) {
-                out.serialize(line(run, scenario, &figure))?;
+    for logged in &report.runs {
+        for scenario in &logged.run.scenarios {
+            for figure in figures(logged, scenario) {
+                out.serialize(line(logged, scenario, &figure))?;
             }
         }
     }
@@ -47,17 +47,17 @@ fn wake_source(conditions: Option<&Conditions>, cell: &Cell) -> Option<WakeSourc
 }
 
 /// Returns the CPU that woke the cell's CPU or turned it on.
-fn helper(run: &LoggedRun, scenario: &Scenario, cell: &Cell) -> Option<Mpidr> {
-    run.run.cpu(cell.helper.or(scenario.helper)?).mpidr
+fn helper(logged: &LoggedRun, scenario: &Scenario, cell: &Cell) -> Option<Mpidr> {
+    logged.run.cpu(cell.helper.or(scenario.helper)?).mpidr
 }
 
 /// Returns a line with one field per column. Fields without a figure are empty.
-fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Serialize {
-    let cpu = run.run.cpu(figure.cpu);
+fn line(logged: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Serialize {
+    let cpu = logged.run.cpu(figure.cpu);
     let summary = figure.summary;
     let is_time = figure.key.unit() == Unit::Ticks;
     let shown = figure.shown.filter(|_| is_time);
-    let ns = |ticks: Option<u64>| if is_time { run.ns(ticks?) } else { None };
+    let ns = |ticks: Option<u64>| if is_time { logged.ns(ticks?) } else { None };
     let (key, cell) = (figure.key, figure.cell);
     let conditions = scenario.conditions.as_ref();
     let counts = cell.counts.as_ref();
@@ -71,10 +71,10 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
     let filled = summary.filter(|summary| summary.n > 0);
     let filled_step = step_summary.filter(|summary| summary.n > 0);
     object! {
-        input: &run.source.input,
-        run: run.source.place,
-        model: run.board(),
-        firmware: run.firmware_version(),
+        input: &logged.source.input,
+        run: logged.source.run_number,
+        model: logged.board(),
+        firmware: logged.firmware_version(),
         scenario: scenario.id.tag(),
         method: scenario.method.word(),
         status: reason_word(&scenario.status),
@@ -87,7 +87,7 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         shown_ticks: shown,
         shown_ns: ns(shown),
         // 1 if the figure is from a record.
-        verified: u8::from(!figure.is_doubtful && !run.integrity.tables),
+        verified: u8::from(!figure.is_doubtful && !logged.integrity.tables),
         n: summary.map(|summary| summary.n),
         min_ns: ns(filled.map(|summary| summary.min)),
         median_ns: ns(filled.map(|summary| summary.median)),
@@ -96,12 +96,12 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         mad_ns: ns(filled.map(|summary| summary.mad)),
         valid: step_summary.map(|summary| summary.n).or(counts.map(|counts| counts.valid)),
         rejected: rejected,
-        hz: run.run.facts.as_ref().map(|facts| facts.frequency),
+        hz: logged.run.facts.as_ref().map(|facts| facts.frequency),
         // The remaining fields are only for steps. Those from `min` onward are in `unit`.
         how: step.map(|step| step.cpus.word()),
         variant: step.map(|_| cell.variant_word()),
         x: step.and_then(|step| step.value),
-        unit: step.map(|_| if is_time { "ticks" } else { key.scale(run.clock()).name() }),
+        unit: step.map(|_| if is_time { "ticks" } else { key.scale(logged.clock()).name() }),
         per: step.map(|step| step.operations),
         lost: step.and(rejected),
         min: filled_step.map(|summary| summary.min),
@@ -110,6 +110,6 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         max: filled_step.map(|summary| summary.max),
         mad: filled_step.map(|summary| summary.mad),
         waker: wake_source(conditions, cell).map(WakeSource::word),
-        helper: helper(run, scenario, cell).map(|mpidr| mpidr.to_string()),
+        helper: helper(logged, scenario, cell).map(|mpidr| mpidr.to_string()),
     }
 }

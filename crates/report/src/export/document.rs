@@ -3,7 +3,7 @@
 use serde::Serialize;
 use suite::model::{FigureScale, Scenario};
 
-use super::html::Chart;
+use super::drawing::Chart;
 use crate::log::LoggedRun;
 use suite::output::Table;
 
@@ -65,13 +65,13 @@ pub struct ScenarioHeading {
 /// A scenario's charts, drawn when they are written.
 pub struct Charts<'r> {
     pub(crate) id: String,
-    pub(crate) run: &'r LoggedRun,
+    pub(crate) logged: &'r LoggedRun,
     pub(crate) scenario: &'r Scenario,
 }
 
 impl Charts<'_> {
     /// Converts ticks to the unit of the tables.
     pub(crate) fn value(&self, ticks: u64) -> f64 {
-        FigureScale::of_durations(self.run.clock()).value(ticks)
+        FigureScale::of_durations(self.logged.clock()).value(ticks)
     }
 }

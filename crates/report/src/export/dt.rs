@@ -14,16 +14,16 @@ use crate::analysis::worst_case::{Latency, TimerInState, WorstIdleState, worst_c
 use crate::log::LoggedRun;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
-    let run = report.only_run("dt")?;
-    let states = worst_cases(run)?;
+    let logged = report.only_run("dt")?;
+    let states = worst_cases(logged)?;
     write!(
         out,
         "{}idle-states {{\n\tentry-method = \"psci\";\n",
-        header(run)
+        header(logged)
     )?;
     let mut names: Vec<&str> = Vec::new();
     for state in &states {
-        let name = name(run, state);
+        let name = name(logged, state);
         let unique_name = match names
             .iter()
             .filter(|earlier_name| **earlier_name == name)
@@ -33,13 +33,13 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
             count => format!("{name}-{count}"),
         };
         names.push(name);
-        out.write_all(node(run, state, &unique_name).as_bytes())?;
+        out.write_all(node(logged, state, &unique_name).as_bytes())?;
     }
     writeln!(out, "}};")?;
     Ok(())
 }
 
-fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
+fn node(logged: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
     let label = name.to_uppercase().replace('-', "_");
     let timer = match state.timer {
         TimerInState::Stops => "local-timer-stop;",
@@ -48,10 +48,10 @@ fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
             "/* Not measured: whether this state needs local-timer-stop. */"
         }
     };
-    let (entry, exit) = (state.entry.us(run), state.exit.us(run));
+    let (entry, exit) = (state.entry.us(logged), state.exit.us(logged));
     let (param, residency) = (state.power_state, entry.saturating_add(exit));
     let [entry_origin, exit_origin] =
-        [&state.entry, &state.exit].map(|latency| origin_text(run, latency));
+        [&state.entry, &state.exit].map(|latency| origin_text(logged, latency));
     format!(
         "
 \t{label}: {name} {{
@@ -69,8 +69,8 @@ fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
     )
 }
 
-fn name(run: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
-    let facts = run.run.facts.as_ref();
+fn name(logged: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
+    let facts = logged.run.facts.as_ref();
     let is_down = facts.is_none_or(|facts| facts.state_format.is_powerdown(state.power_state));
     match (is_down, state.is_deepest) {
         (true, false) => "cpu-sleep",
@@ -81,21 +81,22 @@ fn name(run: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
 }
 
 /// Describes a latency and where it comes from.
-fn origin_text(run: &LoggedRun, latency: &Latency<'_>) -> String {
+fn origin_text(logged: &LoggedRun, latency: &Latency<'_>) -> String {
     let heading = latency.figure.key.heading();
-    let (duration, origin) = (run.duration(latency.ticks), latency.origin(run));
+    let (duration, origin) = (logged.duration(latency.ticks), latency.origin(logged));
     format!("{heading} {duration} us: {origin}.")
 }
 
-fn header(run: &LoggedRun) -> String {
+fn header(logged: &LoggedRun) -> String {
     let mut lines = vec!["Idle states, based on the worst case measured by psci-bench.".to_owned()];
-    lines.push(format!("Board: {}", run.board().unwrap_or("unknown")));
+    lines.push(format!("Board: {}", logged.board().unwrap_or("unknown")));
     lines.extend(
-        run.firmware_version()
+        logged
+            .firmware_version()
             .map(|version| format!("Firmware: {version}")),
     );
-    if let Some(plan) = &run.run.plan {
-        let cpus = many(run.run.cpus.len(), "CPU");
+    if let Some(plan) = &logged.run.plan {
+        let cpus = many(logged.run.cpus.len(), "CPU");
         let samples = many(plan.iterations as usize, "sample");
         lines.push(format!("{cpus}, each with {samples} and a cold one"));
     }

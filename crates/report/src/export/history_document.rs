@@ -8,7 +8,7 @@ use suite::plan::Method;
 
 use super::compared_text::{percent_text, row_kind, row_name, tolerance_text, value_text};
 use super::document::{Block, LabeledLine, ScenarioHeading};
-use super::html::{HistoryChart, history_chart};
+use super::drawing::{HistoryChart, history_chart};
 use super::scenario_document::{mark, woken_by};
 use super::table::key_entries;
 use crate::analysis::compare::{ChangeList, ChangeOutcome, ComparedValue, RowPairing};
@@ -59,11 +59,11 @@ pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
         return format!("PSCI latencies of {}", history.releases.join(", "));
     }
     let board = runs.iter().find_map(LoggedRun::board);
-    let of_board = board.map_or_else(String::new, |board| format!(" of {board}"));
+    let board_text = board.map_or_else(String::new, |board| format!(" of {board}"));
     let (first, last) = (history.releases.first(), history.releases.last());
     let ends = [first, last].into_iter().flatten();
     format!(
-        "History of PSCI latencies{of_board}, {}",
+        "History of PSCI latencies{board_text}, {}",
         ends.format(" to ")
     )
 }
@@ -108,21 +108,21 @@ fn releases(history: &History, runs: &[LoggedRun]) -> Option<Table> {
     table.numbers(["Scenarios", "CPUs"]);
     table.optional_words(["Firmware"]);
     table.words(["Input"]);
-    for (release, (name, run)) in history.releases.iter().zip(runs).enumerate() {
+    for (release, (name, logged)) in history.releases.iter().zip(runs).enumerate() {
         let has_scenario =
             |scenario: &&ScenarioHistory| scenario.rows().any(|row| row.points[release].is_some());
         let scenarios = history.scenarios.iter().filter(has_scenario).count();
         let firmware = if history.has_several_boards {
-            run.firmware_version().unwrap_or_default()
+            logged.firmware_version().unwrap_or_default()
         } else {
             ""
         };
         table.rows.push(vec![
             name.clone(),
             scenarios.to_string(),
-            run.run.cpus.len().to_string(),
+            logged.run.cpus.len().to_string(),
             firmware.to_owned(),
-            run.source.input.clone(),
+            logged.source.input.clone(),
         ]);
     }
     table.finished()
@@ -175,8 +175,8 @@ fn overview(history: &History, runs: &[LoggedRun]) -> Option<Table> {
 fn distinction(scenario: &ScenarioHistory, runs: &[LoggedRun]) -> String {
     let ScenarioKey { method, helper, .. } = scenario.key;
     let mut in_order = runs.iter();
-    let first = in_order.find(|run| run.run.scenario(scenario.key).is_some());
-    let woken_by = first.map_or_else(String::new, |run| woken_by(run, helper, ","));
+    let first = in_order.find(|logged| logged.run.scenario(scenario.key).is_some());
+    let woken_by = first.map_or_else(String::new, |logged| woken_by(logged, helper, ","));
     match method {
         Method::Tftf => woken_by,
         Method::Warm => format!(", method {}{woken_by}", method.word()),

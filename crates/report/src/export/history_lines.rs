@@ -29,43 +29,43 @@ fn line(
     (key, row): (FigureKey, &HistoryRow),
     release: usize,
 ) -> impl Serialize {
-    let (run, point) = (&runs[release], row.points[release].as_ref());
+    let (logged, point) = (&runs[release], row.points[release].as_ref());
     // In a row for a rank, the CPU may differ between releases; in a row for a CPU, it is the same
     // in all releases.
     let source = match point {
-        Some(point) => Some((run, point)),
-        None if row.place.is_none() => runs
+        Some(point) => Some((logged, point)),
+        None if row.rank.is_none() => runs
             .iter()
             .zip(&row.points)
-            .find_map(|(run, point)| Some((run, point.as_ref()?))),
+            .find_map(|(logged, point)| Some((logged, point.as_ref()?))),
         None => None,
     };
-    let cpu = source.map(|(run, point)| run.run.cpu(point.cpu));
+    let cpu = source.map(|(logged, point)| logged.run.cpu(point.cpu));
     let helper = scenario.key.helper;
     let step = key.is_of_step().then_some(key.step);
     let value = point.map(|point| point.value);
     let change = row.change(release);
     object! {
         release: history.releases[release].clone(),
-        input: run.source.input.clone(),
+        input: logged.source.input.clone(),
         scenario: scenario.key.id.tag(),
         method: scenario.key.method.word(),
-        helper: helper.map(|helper| run.run.label(helper).to_string()),
+        helper: helper.map(|helper| logged.run.label(helper).to_string()),
         metric: key.word(),
         // From here to `x`, the fields are empty unless the row is for a step.
         how: step.map(|step| step.cpus.word()),
         variant: step.map(|step| step.variant.word()),
         x: step.and_then(|step| step.value),
         // The rank by size, counting from 1; only in rows for ranks.
-        place: row.place.map(|rank| rank + 1),
+        place: row.rank.map(|rank| rank + 1),
         mpidr: cpu.and_then(|cpu| cpu.mpidr).map(|mpidr| mpidr.to_string()),
         cluster: cpu.map(|cpu| cpu.cluster),
         core: cpu.map(|cpu| cpu.core),
         thread: cpu.map(|cpu| cpu.thread),
         figure: value.map(|value| value.figure),
-        unit: key.scale(run.clock()).name(),
+        unit: key.scale(logged.clock()).name(),
         // 1 if the figure is from a record.
-        verified: value.map(|value| u8::from(!value.is_doubtful && !run.integrity.tables)),
+        verified: value.map(|value| u8::from(!value.is_doubtful && !logged.integrity.tables)),
         // The earlier release that the change is relative to.
         since: change.map(|change| history.releases[change.releases[0]].clone()),
         change_percent: change.and_then(|change| change.percent()),

@@ -10,7 +10,7 @@ use itertools::Itertools as _;
 use super::document::Block;
 use super::report_data::Report;
 use crate::analysis::idle_audit::{
-    AuditedState, IdleAudit, Judgement, LongestTime, MeasuredGroup, PropertyValue, Verdict,
+    AuditedState, IdleAudit, Judgement, LongestTime, MeasuredGroup, PropertyValue, RuleVerdict,
 };
 use suite::output::{ABSENT, Table, text_or_absent};
 
@@ -57,7 +57,7 @@ fn counts(audits: &[IdleAudit]) -> String {
             .map(|audit| audit.count(verdict))
             .sum::<usize>()
     };
-    let counts = Verdict::ALL
+    let counts = RuleVerdict::ALL
         .map(|verdict| (count(verdict), verdict.word()))
         .into_iter()
         .filter(|(count, _)| *count > 0)
@@ -87,12 +87,16 @@ fn one_audit<'r>(audit: &IdleAudit) -> Vec<Block<'r>> {
     let mut blocks = vec![Block::Title(title_of_one(audit)), Block::Definitions(facts)];
     blocks.extend(declared_table(audit).finished().map(Block::Table));
     blocks.extend(verdict_table(audit).finished().map(Block::Table));
-    blocks.extend(remarks("What is wrong", audit, Verdict::calls_for_change));
+    blocks.extend(remarks(
+        "What is wrong",
+        audit,
+        RuleVerdict::calls_for_change,
+    ));
     blocks.extend(remarks("What is not used", audit, |verdict| {
-        verdict == Verdict::Unused
+        verdict == RuleVerdict::Unused
     }));
     blocks.extend(remarks("What is not known", audit, |verdict| {
-        matches!(verdict, Verdict::NotMeasured | Verdict::CannotTell)
+        matches!(verdict, RuleVerdict::NotMeasured | RuleVerdict::CannotTell)
     }));
     if has_logs {
         blocks.extend(measured_table(audit).finished().map(Block::Table));
@@ -103,7 +107,11 @@ fn one_audit<'r>(audit: &IdleAudit) -> Vec<Block<'r>> {
 
 /// Returns a section about the judgements with a verdict that `is_listed`, or nothing if there are
 /// none.
-fn remarks<'r>(heading: &str, audit: &IdleAudit, is_listed: fn(Verdict) -> bool) -> Vec<Block<'r>> {
+fn remarks<'r>(
+    heading: &str,
+    audit: &IdleAudit,
+    is_listed: fn(RuleVerdict) -> bool,
+) -> Vec<Block<'r>> {
     let sentences: Vec<String> = audit
         .judgements()
         .filter(|(_, judgement)| is_listed(judgement.verdict))
@@ -264,7 +272,7 @@ fn users_text(users: &[Mpidr]) -> String {
 /// A verdict that was found in several trees.
 struct Shared<'a> {
     state: &'a str,
-    verdict: Verdict,
+    verdict: RuleVerdict,
     sentence: String,
     trees: Vec<&'a str>,
 }

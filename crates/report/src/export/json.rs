@@ -54,38 +54,38 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn one_run(run: &LoggedRun) -> impl Serialize {
-    let scenarios = run.run.scenarios.iter();
+fn one_run(logged: &LoggedRun) -> impl Serialize {
+    let scenarios = logged.run.scenarios.iter();
     object! {
-        source: &run.source,
-        id: run.run.id.map(|id| id.to_string()),
-        payload: run.payload_version(),
-        board: run.board(),
-        complete: run.is_complete(),
-        lacks: run.lacks(),
-        verified: run.integrity.is_verified(),
-        closing: run.closing.as_ref().map(|closing_line| closing_line.line.as_str()),
-        verdict: run.verdict(),
-        doubts: run.doubts(),
-        hz: run.clock().hz,
-        head: run.run.head.as_ref(),
-        facts: run.run.facts.as_ref(),
-        plan: run.run.plan.as_ref(),
-        firmware: &run.firmware,
-        cpus: &run.run.cpus,
-        integrity: &run.integrity,
-        explanations: explanations(run),
-        scenarios: scenarios.map(|scenario| one_scenario(run, scenario)).collect::<Vec<_>>(),
-        end: run.run.end.as_ref(),
+        source: &logged.source,
+        id: logged.run.id.map(|id| id.to_string()),
+        payload: logged.payload_version(),
+        board: logged.board(),
+        complete: logged.is_complete(),
+        lacks: logged.lacks(),
+        verified: logged.integrity.is_verified(),
+        closing: logged.closing.as_ref().map(|closing_line| closing_line.line.as_str()),
+        verdict: logged.verdict(),
+        doubts: logged.doubts(),
+        hz: logged.clock().hz,
+        head: logged.run.head.as_ref(),
+        facts: logged.run.facts.as_ref(),
+        plan: logged.run.plan.as_ref(),
+        firmware: &logged.firmware,
+        cpus: &logged.run.cpus,
+        integrity: &logged.integrity,
+        explanations: explanations(logged),
+        scenarios: scenarios.map(|scenario| one_scenario(logged, scenario)).collect::<Vec<_>>(),
+        end: logged.run.end.as_ref(),
     }
 }
 
-fn one_scenario(run: &LoggedRun, scenario: &Scenario) -> impl Serialize {
+fn one_scenario(logged: &LoggedRun, scenario: &Scenario) -> impl Serialize {
     object! {
         #[serde(flatten)]
         scenario: scenario,
         name: scenario.id.name(),
-        findings: findings(run, scenario),
+        findings: findings(logged, scenario),
     }
 }
 

@@ -71,8 +71,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let mut suites: Vec<Suite> = report.runs.iter().map(suite).collect();
     for comparison in &report.comparisons {
         let index = comparison.run;
-        if let (Some(run), Some(suite)) = (report.runs.get(index), suites.get_mut(index)) {
-            suite.cases.extend(compared(run, comparison));
+        if let (Some(logged), Some(suite)) = (report.runs.get(index), suites.get_mut(index)) {
+            suite.cases.extend(compared(logged, comparison));
         }
     }
     let cases: Vec<Case> = suites
@@ -85,39 +85,43 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn suite(run: &LoggedRun) -> Suite {
-    let board = run.board();
+fn suite(logged: &LoggedRun) -> Suite {
+    let board = logged.board();
     let prefix = board.map_or_else(String::new, |board| format!("{board}, "));
-    let scenarios = &run.run.scenarios;
-    let method_properties = method(run)
+    let scenarios = &logged.run.scenarios;
+    let method_properties = method(logged)
         .into_iter()
         .map(|(name, text)| (name.to_owned(), text));
     let figure_properties = scenarios
         .iter()
-        .flat_map(|scenario| scenario_properties(run, scenario));
+        .flat_map(|scenario| scenario_properties(logged, scenario));
     let mut cases: Vec<Case> = scenarios
         .iter()
-        .map(|scenario| scenario_case(run, scenario))
+        .map(|scenario| scenario_case(logged, scenario))
         .collect();
     for scenario in scenarios {
         let checks = scenario.checks.iter();
-        cases.extend(checks.map(|check| check_case(run, scenario, check)));
+        cases.extend(checks.map(|check| check_case(logged, scenario, check)));
     }
-    if !run.integrity.tables {
-        cases.push(verdict_case(run));
+    if !logged.integrity.tables {
+        cases.push(verdict_case(logged));
     }
     Suite {
-        name: prefix + &run.source.text(),
+        name: prefix + &logged.source.text(),
         properties: method_properties.chain(figure_properties).collect(),
         cases,
     }
 }
 
 /// Returns a scenario's figures per operation. The parts of a name are separated by dots.
-fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, String)> {
+fn scenario_properties(logged: &LoggedRun, scenario: &Scenario) -> Vec<(String, String)> {
     let cpu_name = |index: CpuIndex| {
-        let cpu = run.run.cpu(index);
-        format!("cluster{}.core{}", cpu.cluster, run.run.core_number(&cpu))
+        let cpu = logged.run.cpu(index);
+        format!(
+            "cluster{}.core{}",
+            cpu.cluster,
+            logged.run.core_number(&cpu)
+        )
     };
     let woken_by = scenario.helper.map_or_else(String::new, |helper| {
         format!("woken_by.{}.", cpu_name(helper))
@@ -127,10 +131,10 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     let mut add = |cpu: CpuIndex, property: &str, value: String| {
         properties.push((format!("{prefix}{}.{property}", cpu_name(cpu)), value));
     };
-    for figure in figures(run, scenario) {
+    for figure in figures(logged, scenario) {
         let (key, name, cpu) = (figure.key, figure.key.name(), figure.cpu);
-        let unit = key.scale(run.clock()).name();
-        let value_text = |value| plain(key.per_operation(run.clock(), value));
+        let unit = key.scale(logged.clock()).name();
+        let value_text = |value| plain(key.per_operation(logged.clock(), value));
         if let Some(shown) = figure.shown.filter(|_| !key.is_of_step()) {
             add(cpu, &format!("{name}.{unit}"), value_text(shown));
         }
@@ -144,7 +148,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     for cell in scenario.suite_cells() {
         if let Some(reason) = &cell.skipped {
             add(cell.cpu, "skipped", reason_text(reason));
-        } else if run.integrity.tables || run.is_doubtful(cell) {
+        } else if logged.integrity.tables || logged.is_doubtful(cell) {
             add(cell.cpu, "verified", "no".to_owned());
         }
     }
@@ -158,16 +162,16 @@ fn plain(value: f64) -> String {
 }
 
 /// Returns the test case for a scenario.
-fn scenario_case(run: &LoggedRun, scenario: &Scenario) -> Case {
-    let mut description = vec![conditions_text(run, scenario)];
-    description.extend(remarks(run, scenario));
-    let reason = status_reason(run, scenario.status);
+fn scenario_case(logged: &LoggedRun, scenario: &Scenario) -> Case {
+    let mut description = vec![conditions_text(logged, scenario)];
+    description.extend(remarks(logged, scenario));
+    let reason = status_reason(logged, scenario.status);
     let mut word = reason_word(&scenario.status);
     let (element, default) = match scenario.status {
         Status::Skipped(_) => (SKIPPED, "no reason given"),
         Status::Failed(_) => (FAILURE, "no reason given"),
         Status::Crashed => (ERROR, "the scenario ended in a reset"),
-        Status::Unknown if !run.integrity.tables => {
+        Status::Unknown if !logged.integrity.tables => {
             (ERROR, "the log does not show how the scenario ended")
         }
         Status::Passed | Status::Unknown => ("", ""),
@@ -181,7 +185,7 @@ fn scenario_case(run: &LoggedRun, scenario: &Scenario) -> Case {
         | Status::Crashed
         | Status::Unknown => {}
     }
-    let helper = woken_by(run, scenario.helper, "");
+    let helper = woken_by(logged, scenario.helper, "");
     let name = scenario.id.name().to_owned() + &helper;
     let class = format!("psci-bench.{}", scenario.method.word());
     let message = reason.unwrap_or_else(|| default.to_owned());
@@ -189,8 +193,8 @@ fn scenario_case(run: &LoggedRun, scenario: &Scenario) -> Case {
 }
 
 /// Returns the test case for one check.
-fn check_case(run: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
-    let name = check.subject(&run.run.cpus);
+fn check_case(logged: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
+    let name = check.subject(&logged.run.cpus);
     let class = format!("psci-bench.{}", scenario.id);
     let element = match check.end {
         _ if check.has_failed() => FAILURE,
@@ -205,20 +209,20 @@ fn check_case(run: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
 
 /// Returns the test cases of a comparison: one for each scenario, which fails on a regression, and
 /// one that fails if part of the baseline was not compared.
-fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
+fn compared(logged: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
     let cases = comparison.scenarios.iter().map(|scenario| {
         let (key, changes) = (scenario.key, scenario.changes());
         let regressions = comparison.regressions_in(scenario);
         let regression_texts = regressions
-            .map(|change| change_text(run, change))
+            .map(|change| change_text(logged, change))
             .join("; ");
         let element = if regression_texts.is_empty() {
             ""
         } else {
             FAILURE
         };
-        let name = format!("{}{}", key.id, woken_by(run, key.helper, ""));
+        let name = format!("{}{}", key.id, woken_by(logged, key.helper, ""));
         let class = format!("{class}.{}", key.method.word());
         let description = format!("{} compared", many(changes.len(), "figure"));
         Case::new(
@@ -237,7 +241,7 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
         let method = refusal.method.word();
         format!("{}, method {method}: {}.", refusal.id, refusal.why)
     }));
-    description.extend(comparison.lone_rows(&run.run));
+    description.extend(comparison.lone_rows(&logged.run));
     let lacks = comparison.lacks();
     let element = if lacks.is_empty() { "" } else { ERROR };
     let end = (element, "incomplete", lacks.join("; "));
@@ -245,10 +249,10 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     cases.chain([whole]).collect()
 }
 
-fn change_text(run: &LoggedRun, change: &Change) -> String {
-    let (name, cpu) = (change.key.in_sentence(), run.run.label(change.cpu));
+fn change_text(logged: &LoggedRun, change: &Change) -> String {
+    let (name, cpu) = (change.key.in_sentence(), logged.run.label(change.cpu));
     let [new, old] = [&change.new, &change.old].map(|value| plain(value.figure));
-    let unit = change.key.scale(run.clock()).name();
+    let unit = change.key.scale(logged.clock()).name();
     let by = change
         .percent()
         .map_or_else(String::new, |percent| format!(" ({percent:+.2} %)"));
@@ -256,17 +260,17 @@ fn change_text(run: &LoggedRun, change: &Change) -> String {
 }
 
 /// Returns the test case that fails if the run failed or is incomplete.
-fn verdict_case(run: &LoggedRun) -> Case {
-    let mut message = vec![run.verdict_text()];
-    let (element, word) = if !run.is_complete() {
-        message.extend(warnings(run));
+fn verdict_case(logged: &LoggedRun) -> Case {
+    let mut message = vec![logged.verdict_text()];
+    let (element, word) = if !logged.is_complete() {
+        message.extend(warnings(logged));
         (ERROR, "incomplete")
-    } else if run.verdict() == Some(Verdict::Fail) {
+    } else if logged.verdict() == Some(Verdict::Fail) {
         (FAILURE, "fail")
     } else {
         ("", "")
     };
-    let description = [vec![run.integrity.to_string()], run.doubts()].concat();
+    let description = [vec![logged.integrity.to_string()], logged.doubts()].concat();
     let [name, class] = ["Verdict", "psci-bench"].map(str::to_owned);
     Case::new(
         name,

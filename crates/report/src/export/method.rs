@@ -12,51 +12,51 @@ use crate::log::{LoggedRun, Stage};
 /// The label of the lines that describe the firmware.
 pub(super) const FIRMWARE: &str = "Firmware";
 
-pub(super) fn method(run: &LoggedRun) -> Vec<LabeledLine> {
-    let is_log = !run.integrity.tables;
-    let mut lines: Vec<LabeledLine> = vec![("Log", source(run)), ("Payload", payload(run))];
+pub(super) fn method(logged: &LoggedRun) -> Vec<LabeledLine> {
+    let is_log = !logged.integrity.tables;
+    let mut lines: Vec<LabeledLine> = vec![("Log", source(logged)), ("Payload", payload(logged))];
     let mut add = |name, text: Option<String>| lines.extend(text.map(|text| (name, text)));
-    add("Board", run.board().map(str::to_owned));
-    add("CPUs", cpus(run));
-    add("Cores", cores(run));
-    for build in firmware(run) {
+    add("Board", logged.board().map(str::to_owned));
+    add("CPUs", cpus(logged));
+    add("Cores", cores(logged));
+    for build in firmware(logged) {
         add(FIRMWARE, Some(build));
     }
-    add("Service", service(run));
-    let [(_, psci), others @ ..] = conditions(&run.run);
+    add("Service", service(logged));
+    let [(_, psci), others @ ..] = conditions(&logged.run);
     add("PSCI", psci.map(|text| text.replacen("PSCI ", "", 1)));
     for (name, text) in others {
         add(name, text);
     }
-    for state in &run.run.left_out {
+    for state in &logged.run.left_out {
         add("Left out", Some(state.sentence()));
     }
-    add("States", states(run));
-    add("Integrity", Some(run.integrity.to_string()));
-    add("Verdict", is_log.then(|| run.verdict_text()));
+    add("States", states(logged));
+    add("Integrity", Some(logged.integrity.to_string()));
+    add("Verdict", is_log.then(|| logged.verdict_text()));
     lines
 }
 
-fn source(run: &LoggedRun) -> String {
-    if run.integrity.tables {
-        return run.source.input.clone();
+fn source(logged: &LoggedRun) -> String {
+    if logged.integrity.tables {
+        return logged.source.input.clone();
     }
-    let (first, last) = run.source.lines;
-    format!("{}, lines {first} to {last}", run.source.text())
+    let (first, last) = logged.source.lines;
+    format!("{}, lines {first} to {last}", logged.source.text())
 }
 
-fn payload(run: &LoggedRun) -> String {
-    match run.payload_version() {
+fn payload(logged: &LoggedRun) -> String {
+    match logged.payload_version() {
         Some(version) => format!("psci-bench {version}"),
-        None if run.integrity.tables => "not shown in these tables".to_owned(),
+        None if logged.integrity.tables => "not shown in these tables".to_owned(),
         None => "TFTF, or a program with the same output".to_owned(),
     }
 }
 
-fn cpus(run: &LoggedRun) -> Option<String> {
-    let cpus = &run.run.cpus;
+fn cpus(logged: &LoggedRun) -> Option<String> {
+    let cpus = &logged.run.cpus;
     let clusters = cpus.iter().map(|cpu| cpu.cluster).unique().count();
-    let mut text = if run.header.has_unknown_clusters {
+    let mut text = if logged.header.has_unknown_clusters {
         format!(
             "{}; the page does not say which clusters they are in",
             cpus.len()
@@ -64,12 +64,12 @@ fn cpus(run: &LoggedRun) -> Option<String> {
     } else {
         format!("{} in {}", cpus.len(), many(clusters, "cluster"))
     };
-    if let Some(head) = &run.run.head {
+    if let Some(head) = &logged.run.head {
         text += &format!(", labels by {}", head.labels.word());
     }
-    if let Some(lead) = run.run.lead() {
-        let cpu = run.run.cpu(lead);
-        text += &format!("; the lead is {}", run.run.label(lead));
+    if let Some(lead) = logged.run.lead() {
+        let cpu = logged.run.cpu(lead);
+        text += &format!("; the lead is {}", logged.run.label(lead));
         if let Some(mpidr) = cpu.mpidr {
             text += &format!(" (MPIDR {mpidr})");
         }
@@ -81,8 +81,8 @@ fn cpus(run: &LoggedRun) -> Option<String> {
 }
 
 /// Returns each core type once, in CPU order.
-fn cores(run: &LoggedRun) -> Option<String> {
-    let identities = run.run.cpus.iter().map(|cpu| cpu.identity);
+fn cores(logged: &LoggedRun) -> Option<String> {
+    let identities = logged.run.cpus.iter().map(|cpu| cpu.identity);
     if identities.clone().all(|identity| identity.is_none()) {
         return None;
     }
@@ -111,8 +111,8 @@ fn core_name(midr: u64) -> String {
 /// The UID of the TF-A Standard Secure Service, in the byte order that the call returns.
 const TF_A: &str = "5b908d10-63f8-e847-ae2d-c0fb5641f6e2";
 
-fn service(run: &LoggedRun) -> Option<String> {
-    let service = run.run.facts.as_ref()?.service?;
+fn service(logged: &LoggedRun) -> Option<String> {
+    let service = logged.run.facts.as_ref()?.service?;
     let uid = service.to_string();
     let owner = if uid == TF_A { "TF-A's, " } else { "" };
     let revision = service.revision.map_or_else(String::new, |[major, minor]| {
@@ -122,10 +122,10 @@ fn service(run: &LoggedRun) -> Option<String> {
 }
 
 /// Returns the firmware builds in a run, in boot order.
-pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
+pub(super) fn firmware(logged: &LoggedRun) -> Vec<String> {
     let are_one_build =
         |one: &Stage, other: &Stage| (&one.version, &one.built) == (&other.version, &other.built);
-    let builds = run.firmware.chunk_by(are_one_build);
+    let builds = logged.firmware.chunk_by(are_one_build);
     builds.map(build_text).collect()
 }
 
@@ -142,8 +142,8 @@ fn build_text(stages: &[Stage]) -> String {
 }
 
 /// Returns the requested `power_state` values, each with its scenarios.
-fn states(run: &LoggedRun) -> Option<String> {
-    let tags = run.run.scenarios.iter().filter_map(|scenario| {
+fn states(logged: &LoggedRun) -> Option<String> {
+    let tags = logged.run.scenarios.iter().filter_map(|scenario| {
         let state = scenario.conditions.as_ref()?.power_state?;
         Some((state, scenario.id.tag()))
     });

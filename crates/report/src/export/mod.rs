@@ -7,6 +7,7 @@ mod compared_text;
 mod comparison_document;
 mod csv;
 mod document;
+mod drawing;
 mod dt;
 mod dts;
 mod dts_source;
@@ -34,8 +35,9 @@ mod unified_diff;
 
 pub(crate) use self::compared_text::percent_text;
 pub use self::document::Block;
+pub use self::drawing::{Chart, Drawing, EDGE, FlameFrame, LANE, LEFT, Scale};
 pub use self::formats::{ALL, Format, ReportPart, able, by_name};
-pub use self::html::{Chart, Drawing, EDGE, FlameFrame, LANE, LEFT, Scale, write_page};
+pub use self::html::write_page;
 pub use self::idle_audit_document::summary as idle_audit_summary;
 pub use self::markup::write_blocks;
 pub use self::report_data::{DtsSource, Report};

@@ -26,11 +26,11 @@ use crate::analysis::compare::Comparison;
 use crate::log::{LoggedRun, page};
 
 /// The parts that are regenerated.
-const PARTS: [&str; 2] = ["conditions", "results"];
+const GENERATED_PARTS: [&str; 2] = ["conditions", "results"];
 
 /// The releases whose figures a page shows.
 pub(super) struct PageFigures<'s> {
-    pub(super) run: &'s LoggedRun,
+    pub(super) logged: &'s LoggedRun,
     pub(super) comparison: Option<&'s Comparison>,
     /// The names of the files in the `current` and `previous` folders.
     pub(super) files: [BTreeSet<&'s String>; 2],
@@ -81,7 +81,7 @@ pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Resu
     let Some(mut page) = existing else {
         return Ok(new);
     };
-    for part in PARTS {
+    for part in GENERATED_PARTS {
         let new_part = range_of(&new, part).context("the template lacks a part")?;
         let old_part = range_of(&page, part).with_context(|| {
             format!(
@@ -160,13 +160,13 @@ fn new_page(
     shown: &PageFigures<'_>,
     previous: Option<Value>,
 ) -> Result<String> {
-    let (run, comparison) = (shown.run, shown.comparison);
+    let (logged, comparison) = (shown.logged, shown.comparison);
     let board = publish
         .map(|publish| publish.title.as_str())
-        .or(run.board());
+        .or(logged.board());
     let title = format!("PSCI latencies of {}", board.unwrap_or(platform));
     let scenarios = ScenarioId::SUITE.map(|id| scenario(id, platform, &shown.files));
-    let mut conditions = method::method(run);
+    let mut conditions = method::method(logged);
     conditions.retain(|(name, _)| *name != "Log");
     let context = context! {
         underline => line_below(&title, "="),
@@ -179,7 +179,7 @@ fn new_page(
         previous,
         scenarios => Serde(scenarios.into_iter().flatten().collect::<Vec<_>>()),
         has_changes => comparison.is_some(),
-        commentary => Serde(Commentary::of(run, comparison)),
+        commentary => Serde(Commentary::of(logged, comparison)),
     };
     render(include_str!("published_page.rst"), context, markup)
 }

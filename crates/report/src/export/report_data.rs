@@ -67,10 +67,10 @@ impl Report {
 
     /// Returns the only run, for a `format` that is limited to one.
     pub(super) fn only_run(&self, format: &str) -> Result<&LoggedRun> {
-        let [run] = self.runs.as_slice() else {
+        let [logged] = self.runs.as_slice() else {
             let count = self.runs.len();
             bail!("{format} takes one run, but there are {count}; choose one with --run N");
         };
-        Ok(run)
+        Ok(logged)
     }
 }

@@ -34,18 +34,18 @@ pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<
 
 /// Returns the blocks of the run at `index`.
 fn run_document(report: &Report, index: usize) -> Vec<Block<'_>> {
-    let run = &report.runs[index];
+    let logged = &report.runs[index];
     let title = format!("PSCI latencies of {}", name(report, index));
     let mut blocks = vec![Block::Title(title)];
-    blocks.extend(warnings(run).into_iter().map(Block::Warning));
-    blocks.push(Block::Definitions(method(run)));
-    let sentences = explanations(run)
+    blocks.extend(warnings(logged).into_iter().map(Block::Warning));
+    blocks.push(Block::Definitions(method(logged)));
+    let sentences = explanations(logged)
         .into_iter()
         .map(|explanation| explanation.finding.sentence);
     blocks.extend(Block::explanations(sentences.collect()));
-    for (number, measured) in (1..).zip(&run.run.scenarios) {
+    for (number, measured) in (1..).zip(&logged.run.scenarios) {
         let id = format!("run{}-t{number}", index + 1);
-        blocks.extend(scenario(run, measured, heading(run, measured, id)));
+        blocks.extend(scenario(logged, measured, heading(logged, measured, id)));
     }
     blocks
 }
@@ -55,15 +55,15 @@ fn comparison_blocks<'r>(report: &'r Report, comparison: &Comparison) -> Vec<Blo
     let baseline = &comparison.baseline.source.input;
     let title = format!("Comparison of {run} with {baseline}");
     let mut blocks = vec![Block::Title(title)];
-    let run = &report.runs[comparison.run];
-    blocks.extend(comparison_document::comparison(run, comparison));
+    let logged = &report.runs[comparison.run];
+    blocks.extend(comparison_document::comparison(logged, comparison));
     blocks
 }
 
 /// Returns the name of a run's board or, if the run does not name one, of its input. Titles include
 /// this name, because titles must be unique in a document about several boards.
-pub(super) fn board(run: &LoggedRun) -> &str {
-    run.board().unwrap_or(&run.source.input)
+pub(super) fn board(logged: &LoggedRun) -> &str {
+    logged.board().unwrap_or(&logged.source.input)
 }
 
 /// Returns the board of the run at `index`, and the run number if there are several.
@@ -77,15 +77,15 @@ fn name(report: &Report, index: usize) -> String {
 }
 
 /// Returns the reasons to treat the figures with caution, as clauses.
-pub(super) fn warnings(run: &LoggedRun) -> Vec<String> {
-    let integrity = &run.integrity;
-    let mut clauses = run.lacks();
+pub(super) fn warnings(logged: &LoggedRun) -> Vec<String> {
+    let integrity = &logged.integrity;
+    let mut clauses = logged.lacks();
     if integrity.guessed_cpus > 0 {
         clauses.push(format!(
             "made-up labels (65535.N) for {} whose record was lost",
             many(integrity.guessed_cpus as usize, "CPU")
         ));
     }
-    clauses.extend(run.doubts());
+    clauses.extend(logged.doubts());
     clauses
 }

@@ -15,55 +15,59 @@ use crate::log::{LoggedRun, reason_word};
 use suite::output::{ABSENT, Table};
 
 /// Returns a scenario's heading, which includes the helper if placements differ.
-pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {
+pub(super) fn heading(logged: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {
     ScenarioHeading {
         id,
-        text: scenario.id.name().to_owned() + &woken_by(run, scenario.helper, ","),
+        text: scenario.id.name().to_owned() + &woken_by(logged, scenario.helper, ","),
         status: Some(reason_word(&scenario.status)),
         method: scenario.method.word(),
     }
 }
 
 /// Returns a phrase about the helper, starting with `comma`, or an empty string if there is none.
-pub(super) fn woken_by(run: &LoggedRun, helper: Option<CpuIndex>, comma: &str) -> String {
-    let text = |cpu| format!("{comma} woken by CPU {}", run.run.label(cpu));
+pub(super) fn woken_by(logged: &LoggedRun, helper: Option<CpuIndex>, comma: &str) -> String {
+    let text = |cpu| format!("{comma} woken by CPU {}", logged.run.label(cpu));
     helper.map_or_else(String::new, text)
 }
 
 pub(super) fn scenario<'r>(
-    run: &'r LoggedRun,
+    logged: &'r LoggedRun,
     scenario: &'r Scenario,
     heading: ScenarioHeading,
 ) -> Vec<Block<'r>> {
     let id = heading.id.clone();
     let mut blocks = vec![
         Block::Scenario(heading),
-        Block::Paragraph(format!("{}.", conditions_text(run, scenario))),
+        Block::Paragraph(format!("{}.", conditions_text(logged, scenario))),
     ];
     let columns = scenario.columns();
-    let mut tables = main_table(run, scenario, &columns)
+    let mut tables = main_table(logged, scenario, &columns)
         .into_iter()
-        .chain(spread_table(run, scenario, &columns))
-        .chain(step_tables(run, scenario))
-        .chain(check_tables(run, scenario));
+        .chain(spread_table(logged, scenario, &columns))
+        .chain(step_tables(logged, scenario))
+        .chain(check_tables(logged, scenario));
     blocks.extend(tables.next().map(Block::Table));
-    let remarks = remarks(run, scenario);
+    let remarks = remarks(logged, scenario);
     if !remarks.is_empty() {
         blocks.push(Block::Remarks(remarks));
     }
-    blocks.push(Block::Charts(Charts { id, run, scenario }));
+    blocks.push(Block::Charts(Charts {
+        id,
+        logged,
+        scenario,
+    }));
     blocks.extend(tables.map(Block::Table));
     blocks
 }
 
 /// Returns the conditions under which a scenario ran, and how it ended.
-pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
+pub(super) fn conditions_text(logged: &LoggedRun, scenario: &Scenario) -> String {
     let (id, method) = (scenario.id, scenario.method.word());
     let status = reason_word(&scenario.status);
-    let because = status_reason(run, scenario.status)
+    let because = status_reason(logged, scenario.status)
         .map_or_else(String::new, |reason| format!(" ({reason})"));
     let mut clauses = vec![format!("{id}, method {method}, {status}{because}")];
-    let skipped = run.skipped_rows(scenario).into_iter();
+    let skipped = logged.skipped_rows(scenario).into_iter();
     clauses.extend(skipped.map(|(cpus, reason)| format!("{cpus} skipped ({reason})")));
     let Some(conditions) = &scenario.conditions else {
         return clauses.join("; ");
@@ -93,11 +97,11 @@ pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
         ));
     }
     if conditions.sleep > 0 {
-        let sleep = run.clock().span(conditions.sleep);
+        let sleep = logged.clock().span(conditions.sleep);
         clauses.push(format!("first wake-up after {sleep}"));
     }
     if let Some(skew) = &conditions.skew {
-        let median = run.clock().span(skew.median);
+        let median = logged.clock().span(skew.median);
         clauses.push(format!("calls within {median} of each other"));
     }
     clauses.join("; ")
@@ -115,30 +119,30 @@ fn wake_source_text(id: ScenarioId, source: WakeSource) -> Option<&'static str> 
 }
 
 /// Returns the reason for a status, if the log contains one.
-pub(super) fn status_reason(run: &LoggedRun, status: Status) -> Option<String> {
+pub(super) fn status_reason(logged: &LoggedRun, status: Status) -> Option<String> {
     match status {
         Status::Skipped(Skip::NotStated) | Status::Failed(Failure::NotStated) => None,
         Status::Skipped(reason) => Some(reason.to_string()),
-        Status::Failed(reason) => Some(reason.sentence(&run.run.cpus, run.run.clock())),
+        Status::Failed(reason) => Some(reason.sentence(&logged.run.cpus, logged.run.clock())),
         Status::Passed | Status::Crashed | Status::Unknown => None,
     }
 }
 
-fn main_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Option<Table> {
-    let title = format!("{} ({})", table_title(run, scenario), run.unit());
+fn main_table(logged: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Option<Table> {
+    let title = format!("{} ({})", table_title(logged, scenario), logged.unit());
     let mut table = Table::of_cpus(title);
     table.numbers(columns.iter().map(|metric| metric.heading()));
     if columns.is_empty() {
         return None;
     }
     for cell in scenario.suite_cells() {
-        let mark = mark(run.is_doubtful(cell));
+        let mark = mark(logged.is_doubtful(cell));
         let none = cell.skipped.map_or(ABSENT, |_| "skipped");
         let entries = columns.iter().map(|metric| match cell.figure(*metric) {
-            Some(ticks) => run.duration(ticks) + mark,
+            Some(ticks) => logged.duration(ticks) + mark,
             None => none.to_owned(),
         });
-        table.cpu_row(&run.run, cell.cpu, entries);
+        table.cpu_row(&logged.run, cell.cpu, entries);
     }
     table.finished()
 }
@@ -148,8 +152,12 @@ pub(super) const fn mark(is_doubtful: bool) -> &'static str {
     if is_doubtful { " ?" } else { "" }
 }
 
-fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Option<Table> {
-    let title = format!("{}: spread ({})", table_title(run, scenario), run.unit());
+fn spread_table(logged: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Option<Table> {
+    let title = format!(
+        "{}: spread ({})",
+        table_title(logged, scenario),
+        logged.unit()
+    );
     let mut table = Table::of_cpus(title);
     table.words(["Figure"]);
     statistics_columns(&mut table);
@@ -157,8 +165,8 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
         for cell in scenario.suite_cells() {
             if let Some(summary) = cell.summary(*metric) {
                 let mut entries = vec![metric.heading().to_owned()];
-                entries.extend(statistics(Some(summary), |ticks| run.duration(ticks)));
-                table.cpu_row(&run.run, cell.cpu, entries);
+                entries.extend(statistics(Some(summary), |ticks| logged.duration(ticks)));
+                table.cpu_row(&logged.run, cell.cpu, entries);
             }
         }
     }
@@ -169,8 +177,8 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
 const OF_A_KIND_MAX: usize = 8;
 
 /// Returns the findings. If there are many findings of one kind, lists only the first few.
-pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
-    let findings = findings(run, scenario);
+pub(super) fn remarks(logged: &LoggedRun, scenario: &Scenario) -> Vec<String> {
+    let findings = findings(logged, scenario);
     let mut remarks = Vec::new();
     for (index, finding) in findings.iter().enumerate() {
         let count_alike = |findings: &[Finding]| {
@@ -191,7 +199,7 @@ pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
 }
 
 /// Returns the words that distinguish a scenario's tables.
-fn table_title(run: &LoggedRun, scenario: &Scenario) -> String {
+fn table_title(logged: &LoggedRun, scenario: &Scenario) -> String {
     let mut title = scenario.id.name().to_owned();
     if scenario.method != Method::Tftf {
         title += &format!(", method {}", scenario.method.word());
@@ -199,5 +207,5 @@ fn table_title(run: &LoggedRun, scenario: &Scenario) -> String {
     if !scenario.has_pmf() {
         title += ", caller's side";
     }
-    title + &woken_by(run, scenario.helper, ",")
+    title + &woken_by(logged, scenario.helper, ",")
 }

@@ -10,10 +10,10 @@ use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 use suite::output::{ABSENT, Table, text_or_absent};
 
-pub(super) fn step_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
+pub(super) fn step_tables(logged: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
     by_metric(scenario.step_series())
         .into_iter()
-        .filter_map(|group| table(run, scenario, &group))
+        .filter_map(|group| table(logged, scenario, &group))
         .collect()
 }
 
@@ -29,9 +29,9 @@ pub(super) fn by_metric<'r>(
 }
 
 /// Returns the table of the series in a group.
-fn table(run: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> Option<Table> {
+fn table(logged: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> Option<Table> {
     let (id, first) = (scenario.id, *group.first()?);
-    let scale = FigureScale::of_series(run.clock(), first);
+    let scale = FigureScale::of_series(logged.clock(), first);
     let metric = match first.series.metric {
         Metric::Time | Metric::Cycles => String::new(),
         metric => format!(": {}", metric.heading()),
@@ -56,7 +56,7 @@ fn table(run: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> Opti
             scale.text(figure)
         }));
         entries.push(cell.not_counted(series.metric).to_string());
-        table.cpu_row(&run.run, cell.cpu, entries);
+        table.cpu_row(&logged.run, cell.cpu, entries);
     }
     table.finished()
 }

@@ -1,16 +1,13 @@
 //! Renders templates.
 
 use anyhow::Result;
-use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, escape_formatter};
+use host::text_templates;
+use minijinja::{AutoEscape, UndefinedBehavior, Value, escape_formatter};
 
-/// Renders a template. Lines that contain only block tags do not leave blank lines behind. Values
-/// are escaped with `escape` unless they are `safe`.
+/// Renders a template. Values are escaped with `escape` unless they are `safe`, and an undefined
+/// value is false in a condition.
 pub(super) fn render(template: &str, context: Value, escape: fn(&str) -> String) -> Result<String> {
-    let mut templates = Environment::new();
-    let mut syntax = SyntaxConfig::builder();
-    syntax.trim_blocks(true).lstrip_blocks(true);
-    templates.set_syntax(syntax.keep_trailing_newline(true).build()?);
+    let mut templates = text_templates()?;
     templates.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
     templates.set_formatter(move |out, state, value| match value.as_str() {

@@ -49,7 +49,7 @@ pub struct Publication<'p> {
 /// The figures to publish. Their platform's name has been checked against the run's board; whether
 /// publishing them would lose older figures has not.
 struct Release<'r> {
-    run: &'r LoggedRun,
+    logged: &'r LoggedRun,
     platform: &'r str,
     options: &'r Options,
     files: Files,
@@ -57,7 +57,7 @@ struct Release<'r> {
     folder: PathBuf,
 }
 
-/// Publishes `run` in `root`, a TF-A source tree. If `given` is provided, it is the comparison to
+/// Publishes `logged` in `root`, a TF-A source tree. If `given` is provided, it is the comparison to
 /// show, and its baseline becomes `previous`. Otherwise, the run is compared with the existing
 /// figures.
 ///
@@ -66,19 +66,19 @@ struct Release<'r> {
 /// figures would be lost, or if a file cannot be written. On error, nothing is changed, and no
 /// directory is created.
 pub fn publish(
-    run: &LoggedRun,
+    logged: &LoggedRun,
     given: Option<&Comparison>,
     publication: &Publication<'_>,
     root: &Path,
 ) -> Result<()> {
     let options = publication.options;
-    let platform = check_platform(run, publication.platform, options)?;
-    let input = &run.source.input;
+    let platform = check_platform(logged, publication.platform, options)?;
+    let input = &logged.source.input;
     let release = Release {
-        run,
+        logged,
         platform,
         options,
-        files: files(run, None),
+        files: files(logged, None),
         folder: root.join("docs/perf/data").join(platform),
     };
     ensure!(
@@ -89,7 +89,7 @@ pub fn publish(
     let [current, previous] = release_folders(&release.folder);
     let published = read_folder(&current)?;
     let with_published = match &published {
-        Some(published) if given.is_none() => Some(compare_with(run, published, options)?),
+        Some(published) if given.is_none() => Some(compare_with(logged, published, options)?),
         _ => None,
     };
     let comparison = given.or(with_published.as_ref());
@@ -118,7 +118,7 @@ pub fn publish(
     let folder = release.folder.display();
     if on_page == OnPage::Previous {
         note(&release, comparison);
-        release.put(comparison, given.map(|_| &baseline_files))?;
+        release.publish(comparison, given.map(|_| &baseline_files))?;
         say(&format!(
             "{folder}: current now has the figures from {input}"
         ));
@@ -147,7 +147,7 @@ impl Release<'_> {
         // release.
         let with_previous = if on_page == OnPage::Own && previous.is_dir() {
             let published = tables::read(&previous)?;
-            Some(compare_with(self.run, &published, self.options)?)
+            Some(compare_with(self.logged, &published, self.options)?)
         } else {
             None
         };
@@ -159,7 +159,7 @@ impl Release<'_> {
         let platform = self.platform;
         let path = root.join(format!("docs/perf/psci-performance-{platform}.rst"));
         let shown = PageFigures {
-            run: self.run,
+            logged: self.logged,
             comparison: shown_comparison,
             files: [&self.files, &old_files].map(|files| files.keys().collect()),
             on_page,
@@ -172,9 +172,9 @@ impl Release<'_> {
     }
 
     /// Moves the figures into place. On failure, removes the folders that were left empty.
-    fn put(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
+    fn publish(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
         let first = first_missing(&self.folder);
-        let result = replace_release(&self.folder, &files(self.run, comparison), former);
+        let result = replace_release(&self.folder, &files(self.logged, comparison), former);
         if let (Err(_), Some(first)) = (&result, first) {
             remove_empty(&self.folder, &first);
         }
@@ -188,17 +188,19 @@ fn release_folders(folder: &Path) -> [PathBuf; 2] {
 }
 
 /// Returns the platform name, which must be a valid folder name and match the run's board.
-fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> Result<&'p str> {
+fn check_platform<'p>(logged: &LoggedRun, platform: &'p str, options: &Options) -> Result<&'p str> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     ensure!(
         !platform.is_empty() && !platform.starts_with('.') && platform.chars().all(is_plain),
         "--platform {platform:?}: expected letters, digits, '-', '_' and '.'"
     );
     let is_other = |board: &&str| !is_of_platform(board, platform);
-    if let Some(board) = run.board().filter(is_other)
-        && !options.across.contains(&AllowedDifference::Boards)
+    if let Some(board) = logged.board().filter(is_other)
+        && !options
+            .allowed_differences
+            .contains(&AllowedDifference::Boards)
     {
-        let input = &run.source.input;
+        let input = &logged.source.input;
         bail!(
             "--platform {platform}: {input} is from the {board:?} board, whose name does not \
              contain the platform name; if it is the same board, use --across boards; nothing was \
@@ -210,11 +212,15 @@ fn check_platform<'p>(run: &LoggedRun, platform: &'p str, options: &Options) -> 
 
 /// Compares the run with the existing figures. The folder is named after the platform, so the
 /// figures belong to the run's board.
-fn compare_with(run: &LoggedRun, published: &LoggedRun, options: &Options) -> Result<Comparison> {
+fn compare_with(
+    logged: &LoggedRun,
+    published: &LoggedRun,
+    options: &Options,
+) -> Result<Comparison> {
     let mut baseline = published.clone();
-    baseline.header.board = run.board().map(str::to_owned);
+    baseline.header.board = logged.board().map(str::to_owned);
     let comparisons =
-        compare(slice::from_ref(run), &baseline, options).context("nothing was written")?;
+        compare(slice::from_ref(logged), &baseline, options).context("nothing was written")?;
     Ok(comparisons.into_iter().next().expect("one for each run"))
 }
 
@@ -222,12 +228,15 @@ fn compare_with(run: &LoggedRun, published: &LoggedRun, options: &Options) -> Re
 /// meaning of the changes.
 fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
     let Release {
-        run, files, folder, ..
+        logged,
+        files,
+        folder,
+        ..
     } = release;
-    let (input, cpu_count) = (&run.source.input, run.run.cpus.len());
+    let (input, cpu_count) = (&logged.source.input, logged.run.cpus.len());
     // A mistyped platform name would create a new folder. If the run names its board, a mistyped
     // name has already been rejected.
-    if run.board().is_none() && folder.parent().is_some_and(Path::is_dir) && !folder.is_dir() {
+    if logged.board().is_none() && folder.parent().is_some_and(Path::is_dir) && !folder.is_dir() {
         let shown = folder.display();
         say(&format!(
             "{shown}: this folder is new, and {input} does not identify its board"
@@ -242,7 +251,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
             ));
         }
     }
-    note_unverified(run);
+    note_unverified(logged);
     if let Some(comparison) = comparison {
         note_unverified(&comparison.baseline);
         note_changes(files, comparison);
@@ -250,9 +259,9 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
 }
 
 /// Prints a note if a run's figures have no checksum.
-fn note_unverified(run: &LoggedRun) {
-    if run.integrity.records.is_none() && !run.integrity.tables {
-        say(&format!("{}: {}", run.source.input, run.integrity));
+fn note_unverified(logged: &LoggedRun) {
+    if logged.integrity.records.is_none() && !logged.integrity.tables {
+        say(&format!("{}: {}", logged.source.input, logged.integrity));
     }
 }
 
@@ -289,16 +298,16 @@ fn file_name(id: ScenarioId) -> String {
 }
 
 /// Returns the lines of a run's files, including the changes from a comparison.
-fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
+fn files(logged: &LoggedRun, comparison: Option<&Comparison>) -> Files {
     let mut files = Files::new();
-    for scenario in run
+    for scenario in logged
         .suite_tables()
         .iter()
         .filter(|scenario| scenario.has_pmf())
     {
         let cells = scenario.suite_cells().iter();
         let lines: Vec<Vec<String>> = cells
-            .filter_map(|cell| line(run, scenario, cell, comparison))
+            .filter_map(|cell| line(logged, scenario, cell, comparison))
             .collect();
         if !lines.is_empty() {
             files.insert(file_name(scenario.id), lines);
@@ -308,8 +317,8 @@ fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
 }
 
 /// Returns the lines of a run's files without changes, or no files if there is no run.
-fn optional_files(run: Option<&LoggedRun>) -> Files {
-    run.map_or_else(Files::new, |run| files(run, None))
+fn optional_files(logged: Option<&LoggedRun>) -> Files {
+    logged.map_or_else(Files::new, |logged| files(logged, None))
 }
 
 /// Returns the files with their lines sorted as text, because the row order does not matter.
@@ -323,19 +332,19 @@ fn sorted(files: &Files) -> Files {
 
 /// Returns a row of the TF-A tables, or None if one of its PMF figures is missing.
 fn line(
-    run: &LoggedRun,
+    logged: &LoggedRun,
     scenario: &Scenario,
     cell: &Cell,
     comparison: Option<&Comparison>,
 ) -> Option<Vec<String>> {
     let metrics = scenario.id.columns();
-    let cpu = run.run.cpu(cell.cpu);
+    let cpu = logged.run.cpu(cell.cpu);
     let mut texts = vec![
         cpu.cluster.to_string(),
-        run.run.core_number(&cpu).to_string(),
+        logged.run.core_number(&cpu).to_string(),
     ];
     for metric in metrics {
-        let ns = figure_ns(run, cell, *metric)?;
+        let ns = figure_ns(logged, cell, *metric)?;
         // The printed change is computed from the figures in the tables, even if the comparison
         // covered all rounds.
         let percent = comparison.and_then(|comparison| {
@@ -359,9 +368,9 @@ fn line(
 
 /// Returns a cell's figure in nanoseconds. Standby does not flush the cache, but the table has a
 /// column for cache flushes, so a missing one counts as 0.
-fn figure_ns(run: &LoggedRun, cell: &Cell, metric: Metric) -> Option<u64> {
+fn figure_ns(logged: &LoggedRun, cell: &Cell, metric: Metric) -> Option<u64> {
     let default = (metric == Metric::CacheFlush).then_some(0);
-    run.ns(cell.figure(metric).or(default)?)
+    logged.ns(cell.figure(metric).or(default)?)
 }
 
 /// Returns the change in one of a cell's figures, measured with TFTF's method. It is one of the

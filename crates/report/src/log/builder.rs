@@ -11,10 +11,10 @@ use suite::record::{Record, RunBuilder};
 use super::format_5::read_record;
 use super::held_lines;
 use super::integrity::NAMED_MAX;
-use super::ledger::{Ledger, RecordLine, unread_at};
 use super::line_run::LineRun;
 use super::logged_run::{Closing, LoggedRun, Stage};
 use super::plain_line::{PlainLine, RtInstr};
+use super::run_records::{RecordLine, RunRecords, unread_at};
 use super::status_words::reason_word;
 use host::untrusted_text::plain;
 
@@ -27,7 +27,7 @@ const UNKNOWN_MAX: usize = 64;
 /// The parts of a run that have been read so far.
 #[derive(Default)]
 pub(super) struct LoggedRunBuilder {
-    pub(super) ledger: Ledger,
+    pub(super) run_records: RunRecords,
     records: RunBuilder,
     /// All data from the log other than the run itself.
     pub(super) logged: LoggedRun,
@@ -50,7 +50,7 @@ impl LoggedRunBuilder {
 
     fn has_results(&self) -> bool {
         let has_lines = !self.lines.is_empty() || self.logged.integrity.rt_instr > 0;
-        has_lines || !self.ledger.is_empty() || self.is_closed()
+        has_lines || !self.run_records.is_empty() || self.is_closed()
     }
 
     /// Returns true after the last line. Any record that follows belongs to another run.
@@ -60,13 +60,13 @@ impl LoggedRunBuilder {
 
     /// Returns true if `line` can only belong to the next run.
     pub(super) fn is_over_at(&self, line: &PlainLine<'_>) -> bool {
-        let is_ended = self.is_closed() || self.ledger.is_ended();
+        let is_ended = self.is_closed() || self.run_records.is_ended();
         let has_payload = self.logged.header.version.is_some();
         match line {
             PlainLine::Version { .. } | PlainLine::TftfStart => self.is_begun(),
             PlainLine::Payload(_) => has_payload || self.has_results(),
             PlainLine::Run(id) => {
-                let mut known_ids = [self.logged.header.run, self.ledger.run]
+                let mut known_ids = [self.logged.header.run, self.run_records.run]
                     .into_iter()
                     .flatten();
                 known_ids.any(|known_id| known_id != *id)
@@ -95,7 +95,7 @@ impl LoggedRunBuilder {
 
     /// Adds the valid record `claim` from line number `line`.
     pub(super) fn record(&mut self, claim: &RecordLine<'_>, line: u64) {
-        let is_entered = self.ledger.enter(claim);
+        let is_entered = self.run_records.enter(claim);
         match read_record(claim) {
             Some(record) if is_entered && is_possible(&record) => match record {
                 Record::Run(head) => {
@@ -105,7 +105,7 @@ impl LoggedRunBuilder {
                 record => self.records.add(record),
             },
             _ => {
-                let counts = &mut self.ledger.counts;
+                let counts = &mut self.run_records.counts;
                 counts.malformed += 1;
                 if counts.unread.len() < NAMED_MAX {
                     counts.unread.push(unread_at(claim, line));
@@ -196,10 +196,10 @@ impl LoggedRunBuilder {
     pub(super) fn finish(self, input: &str, number: u32) -> LoggedRun {
         let mut logged = self.logged;
         logged.source.input = input.to_owned();
-        logged.source.place = number;
+        logged.source.run_number = number;
         logged.strays = self.lines.strays;
-        let id = self.ledger.run;
-        let records = self.ledger.finish();
+        let id = self.run_records.run;
+        let records = self.run_records.finish();
         if records.received + records.damaged == 0 {
             logged.run = self.lines.run(&mut logged.integrity);
             let scenarios = logged.run.scenarios.iter();

@@ -100,7 +100,7 @@ fn entry(line: &[char], number: usize, edges: &[usize]) -> PublishedEntry {
     };
     PublishedEntry {
         text: text.trim().to_owned(),
-        place: (number, column),
+        position: (number, column),
     }
 }
 
@@ -125,6 +125,6 @@ mod tests {
         assert_eq!(rows.expect("a table"), expected);
         let lines = ["+----+", "|  7 |", "+----+"];
         let (rows, _) = read(&lines, 0).expect("a table");
-        assert_eq!(rows[0][0].place, (2, 4));
+        assert_eq!(rows[0][0].position, (2, 4));
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct LogLines<R> {
 }
 
 impl<R: Read> LogLines<R> {
-    pub(crate) fn of(from: R) -> Self {
+    pub(crate) fn new(from: R) -> Self {
         Self {
             from: BufReader::with_capacity(CHUNK, from),
             given: 0,
@@ -131,14 +131,14 @@ mod tests {
             (5, 15, "f"),
         ]
         .map(|(number, offset, text)| (number, offset, text.into()));
-        assert_eq!(read_all(LogLines::of(&log[..])), expected);
-        let mut slow = LogLines::of(&log[..]);
+        assert_eq!(read_all(LogLines::new(&log[..])), expected);
+        let mut slow = LogLines::new(&log[..]);
         slow.from = BufReader::with_capacity(1, &log[..]);
         assert_eq!(read_all(slow), expected);
-        let lines = read_all(LogLines::of(&b"a\rb\rc"[..]));
+        let lines = read_all(LogLines::new(&b"a\rb\rc"[..]));
         assert!(lines.iter().map(|line| line.0).eq([1, 2, 3]));
         let endless = vec![b'x'; 3 * LINE_MAX + 7];
-        let pieces = read_all(LogLines::of(&endless[..]));
+        let pieces = read_all(LogLines::new(&endless[..]));
         let len: usize = pieces.iter().map(|piece| piece.2.len()).sum();
         assert_eq!((pieces.len(), len, pieces[3].0), (4, endless.len(), 1));
     }

@@ -47,7 +47,8 @@ pub struct Source {
     /// The file name, as specified by the user.
     pub input: String,
     /// The run's number within the file, counting from 1.
-    pub place: u32,
+    #[serde(rename = "place")]
+    pub run_number: u32,
     /// The first and last line numbers. The first line of the file is line 1.
     pub lines: (u64, u64),
     /// The offsets of the first byte and of the byte after the last one.
@@ -57,7 +58,7 @@ pub struct Source {
 impl Source {
     /// Returns the input and the run's number: `a.log, run 1`.
     pub fn text(&self) -> String {
-        format!("{}, run {}", self.input, self.place)
+        format!("{}, run {}", self.input, self.run_number)
     }
 }
 

@@ -11,7 +11,6 @@ pub(crate) mod grouped;
 mod held_lines;
 mod integrity;
 pub(crate) mod lava_log;
-mod ledger;
 mod line_prefix;
 mod line_run;
 pub(crate) mod lines;
@@ -22,6 +21,7 @@ mod plain_line;
 pub(crate) mod published_rows;
 mod reader;
 pub(crate) mod release_version;
+mod run_records;
 #[cfg(test)]
 mod splices;
 mod status_words;

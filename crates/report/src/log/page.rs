@@ -449,7 +449,7 @@ impl Directive {
         check_columns(&entries.header, &rows).with_context(|| format!("{line}:1"))?;
         let source = file.unwrap_or(page.path).display();
         for figure in rows.iter_mut().flat_map(|row| &mut row.figures) {
-            figure.place.insert_str(0, &format!("{source}:"));
+            figure.position.insert_str(0, &format!("{source}:"));
         }
         let folder = file
             .and_then(Path::parent)

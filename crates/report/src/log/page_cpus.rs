@@ -80,7 +80,7 @@ impl PageCpus {
             let Some(entry) = row.first().cloned() else {
                 continue;
             };
-            let ((line, column), text) = (entry.place, &entry.text);
+            let ((line, column), text) = (entry.position, &entry.text);
             let (label, is_known) = self.label_of(text).with_context(|| {
                 let example = "4, or cluster 1 core 0";
                 format!("{line}:{column}: {text:?} is not a CPU on this page, such as {example}")
@@ -91,7 +91,7 @@ impl PageCpus {
             );
             let entry_with = |number: u16| PublishedEntry {
                 text: number.to_string(),
-                place: entry.place,
+                position: entry.position,
             };
             row.splice(..1, [entry_with(label.0), entry_with(label.1)]);
             has_unknown |= !is_known;

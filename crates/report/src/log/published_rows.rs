@@ -17,7 +17,7 @@ use super::line_run::ROWS_MAX;
 pub(super) struct PublishedEntry {
     pub(super) text: String,
     /// The line and column, both counting from 1. The column is counted in characters.
-    pub(super) place: (usize, usize),
+    pub(super) position: (usize, usize),
 }
 
 /// A CPU's figures.
@@ -32,7 +32,7 @@ pub(crate) struct PublishedRow {
 #[derive(Clone, Debug)]
 pub(crate) struct PublishedFigure {
     /// `LINE:COLUMN`, or `FILE:LINE:COLUMN` for a figure from a page.
-    pub(crate) place: String,
+    pub(crate) position: String,
     pub(crate) metric: Metric,
     pub(crate) ns: u64,
     /// The change in hundredths of a percent.
@@ -93,7 +93,7 @@ fn entries(record: &StringRecord, lines: &[&str]) -> Vec<PublishedEntry> {
         let column = line.get(..begin).map_or(0, |prefix| prefix.chars().count());
         PublishedEntry {
             text: text.to_owned(),
-            place: (number, column + 1),
+            position: (number, column + 1),
         }
     });
     entries.collect()
@@ -116,7 +116,7 @@ pub(super) fn rows(
 }
 
 fn row(id: Option<ScenarioId>, entries: &[PublishedEntry], unit: u64) -> Result<PublishedRow> {
-    let (line, column) = entries.first().map_or((0, 1), |entry| entry.place);
+    let (line, column) = entries.first().map_or((0, 1), |entry| entry.position);
     let (metrics, expected) = match id {
         Some(id) if columns_of(id) == LATENCY => (LATENCY, "3, with only a latency"),
         None if entries.len() == 3 => (LATENCY, ""),
@@ -132,13 +132,13 @@ fn row(id: Option<ScenarioId>, entries: &[PublishedEntry], unit: u64) -> Result<
         "{line}:{column}: {count} cells, expected {expected}"
     );
     let label = |entry: &PublishedEntry| {
-        let ((line, column), text) = (entry.place, &entry.text);
+        let ((line, column), text) = (entry.position, &entry.text);
         let number = text.parse::<u16>();
         number
             .map_err(|_| anyhow!("{line}:{column}: {text:?} is not a valid cluster or core number"))
     };
     let figure = |(entry, metric): (&PublishedEntry, &Metric)| {
-        let ((line, column), text) = (entry.place, &entry.text);
+        let ((line, column), text) = (entry.position, &entry.text);
         let (ns, change) = figure(text, unit).with_context(|| {
             let example = if unit == 1 {
                 "185700 (-30.51%)"
@@ -148,7 +148,7 @@ fn row(id: Option<ScenarioId>, entries: &[PublishedEntry], unit: u64) -> Result<
             format!("{line}:{column}: {text:?} is not a valid latency, such as {example}")
         })?;
         Ok(PublishedFigure {
-            place: format!("{line}:{column}"),
+            position: format!("{line}:{column}"),
             metric: *metric,
             ns,
             change,

@@ -17,11 +17,11 @@ use suite::record::{MARK, pieces};
 
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
-use super::ledger::{CRC_DIGITS, RecordLine};
 use super::line_prefix::{LinePrefix, StrippedLine};
 use super::lines::{LINE_MAX, LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
+use super::run_records::{CRC_DIGITS, RecordLine};
 
 /// The reason why there is no report for a log, with the log's name.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ fn runs_within<R: Read>(name: &str, from: R, no_run_max: u64) -> Runs<R> {
     };
     Runs {
         reader,
-        lines: LogLines::of(from),
+        lines: LogLines::new(from),
         is_over: false,
     }
 }
@@ -103,8 +103,8 @@ impl<R: Read> Iterator for Runs<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(run) = self.reader.ended.pop_front() {
-                return Some(Ok(run));
+            if let Some(logged) = self.reader.ended.pop_front() {
+                return Some(Ok(logged));
             }
             if self.is_over {
                 return None;
@@ -371,7 +371,7 @@ impl LogReader {
                 many(lines as usize, "line")
             )
         };
-        let counts = &self.current.ledger.counts;
+        let counts = &self.current.run_records.counts;
         let damaged = counts.damaged + counts.malformed;
         if damaged > 0 {
             let records = many(damaged as usize, "record");
@@ -436,14 +436,14 @@ impl LogReader {
         };
         // A run ends with its last line, so a record after it belongs to another run.
         let is_closed = self.current.is_closed();
-        if !is_closed && self.current.ledger.has(&claim) {
+        if !is_closed && self.current.run_records.has(&claim) {
             return true;
         }
         if !claim.is_sound() {
             return false;
         }
-        if is_closed || self.current.ledger.is_foreign(&claim) {
-            self.current.ledger.cut(&claim);
+        if is_closed || self.current.run_records.is_foreign(&claim) {
+            self.current.run_records.cut(&claim);
             self.end_run();
         }
         self.current.record(&claim, self.number);
@@ -471,7 +471,7 @@ impl LogReader {
     fn give_up_record(&mut self) {
         if !self.record.is_empty() {
             self.record.clear();
-            self.current.ledger.counts.damaged += 1;
+            self.current.run_records.counts.damaged += 1;
         }
     }
 
@@ -608,7 +608,7 @@ mod tests {
         let before = "[    1.000] a kernel message\n".repeat(limit as usize / 20);
         let log = before + &made_up_run::log(&made_up_run::run(), Records::Once);
         let read: Vec<_> = runs("a.log", log.as_bytes()).collect();
-        assert!(matches!(&*read, [Ok(run)] if run.is_complete()));
+        assert!(matches!(&*read, [Ok(logged)] if logged.is_complete()));
 
         let mut stream = runs_within("stdin", log.as_bytes(), limit);
         let error = stream.next().expect("an error").expect_err("no run");
@@ -639,7 +639,7 @@ mod tests {
         let mut runs = runs("a.log", Endless { log, at: 0 });
         for number in 1..=20 {
             let logged = runs.next().expect("no end").expect("a run");
-            assert!(logged.source.place == number && logged.is_complete());
+            assert!(logged.source.run_number == number && logged.is_complete());
         }
     }
 }

@@ -75,8 +75,8 @@ fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
         assert_eq!(is_whole, !is_mixed, "{nth}: {from}..{to}");
         let named = runs.iter().flat_map(LoggedRun::lacks).count();
         assert_eq!(named > 0, is_mixed);
-        for run in runs.iter().filter(|run| run.is_complete()) {
-            assert!(truths.contains(&run.run), "{nth}: {from}..{to}");
+        for logged in runs.iter().filter(|logged| logged.is_complete()) {
+            assert!(truths.contains(&logged.run), "{nth}: {from}..{to}");
         }
         mixed += u32::from(is_mixed);
     }
@@ -149,7 +149,7 @@ fn identity_of_another_run_in_a_header_ends_the_run_before() {
     let runs = read_bytes("a.log", mixed.as_bytes()).expect("two runs");
     let read_ids: Vec<_> = runs
         .iter()
-        .map(|logged_run| (logged_run.header.run, logged_run.run.id))
+        .map(|logged| (logged.header.run, logged.run.id))
         .collect();
     assert_eq!(read_ids, ids);
     let are_complete: Vec<bool> = runs.iter().map(LoggedRun::is_complete).collect();

@@ -52,11 +52,11 @@ fn read_page(path: &Path) -> Result<LoggedRun> {
             builder.line(line(table.id.tag(), row));
         }
     }
-    let mut run = builder.finish(&page.input, 1);
-    run.header.board = page.board;
-    run.header.release = release;
-    run.header.has_unknown_clusters = page.has_unknown_clusters;
-    Ok(run)
+    let mut logged = builder.finish(&page.input, 1);
+    logged.header.board = page.board;
+    logged.header.release = release;
+    logged.header.has_unknown_clusters = page.has_unknown_clusters;
+    Ok(logged)
 }
 
 /// Reads the tables at `path`, which is a page, a file, a folder of files, or a folder with a
@@ -85,9 +85,9 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
             builder.line(line(tag, &row));
         }
     }
-    let mut run = builder.finish(&path.display().to_string(), 1);
-    run.header.board = files.first().and_then(|file| platform(file));
-    Ok(run)
+    let mut logged = builder.finish(&path.display().to_string(), 1);
+    logged.header.board = files.first().and_then(|file| platform(file));
+    Ok(logged)
 }
 
 /// Returns the platform, from the names of the folders that contain a file. This is the folder that

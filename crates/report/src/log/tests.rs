@@ -132,8 +132,8 @@ fn logs_of_all_kinds_read_alike() {
     }
 }
 
-fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
-    run.scenario(id, Method::Tftf).expect("it was measured")
+fn scenario(logged: &LoggedRun, id: ScenarioId) -> &Scenario {
+    logged.scenario(id, Method::Tftf).expect("it was measured")
 }
 
 /// If a record is lost, nothing else is affected, and the report identifies the record.
@@ -275,9 +275,9 @@ fn runs_are_split_at_boots() {
     assert_eq!(runs.len(), 2);
     assert!(
         runs.iter()
-            .all(|logged_run| logged_run.is_complete() && logged_run.run == sent())
+            .all(|logged| logged.is_complete() && logged.run == sent())
     );
-    assert_eq!(runs[1].source.place, 2);
+    assert_eq!(runs[1].source.run_number, 2);
     assert!(runs[1].source.lines.0 > runs[0].source.lines.1);
 
     // Power fails at some point in the first run.

@@ -17,7 +17,7 @@ use super::profile::Profile;
 const NAMED_MAX: usize = 4;
 
 /// Returns the path of a log's profile.
-pub fn place(log: &Path) -> PathBuf {
+pub fn profile_path(log: &Path) -> PathBuf {
     log.with_added_extension("profile.json")
 }
 
@@ -31,7 +31,7 @@ pub fn log_hash(log: &[u8]) -> String {
 /// # Errors
 /// Returns an error if the profile belongs to a different log.
 fn read(log: &Path) -> Result<Option<Profile>> {
-    let path = place(log);
+    let path = profile_path(log);
     if !path.is_file() {
         return Ok(None);
     }
@@ -110,7 +110,7 @@ mod tests {
         profile.log = log_hash(name.as_bytes());
         fs::write(&log, name).expect("written");
         let json = serde_json::to_vec(&profile).expect("a profile");
-        fs::write(place(&log), json).expect("written");
+        fs::write(profile_path(&log), json).expect("written");
         log
     }
 

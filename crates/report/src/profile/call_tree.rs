@@ -155,8 +155,8 @@ fn collect_counterparts<'p>(frames: &[CallFrame<'p>], counterparts: &mut [Counte
         let names = frame.name.sides();
         for side in [0, 1] {
             if let Some(name) = names[side] {
-                let of_function = counterparts[side].entry(name).or_default();
-                of_function.insert(names[1 - side]);
+                let opposite_names = counterparts[side].entry(name).or_default();
+                opposite_names.insert(names[1 - side]);
             }
         }
         collect_counterparts(&frame.callees, counterparts);

@@ -57,7 +57,7 @@ impl InstructionScope {
 
     /// Returns the part of `figure` that is in this scope; None for [`Self::Own`] in a log's
     /// profile.
-    pub fn of(self, figure: PhaseFigure) -> Option<f64> {
+    pub fn select(self, figure: PhaseFigure) -> Option<f64> {
         match self {
             Self::Own => figure.own,
             Self::All => Some(figure.all),
@@ -108,7 +108,7 @@ impl FunctionChange {
 impl PhaseChange {
     /// Returns the instruction counts in the baseline and in the new profile, if both have them.
     pub fn both(&self, scope: InstructionScope) -> Option<[f64; 2]> {
-        let count = |side: PhaseSide| scope.of(side.figure()?);
+        let count = |side: PhaseSide| scope.select(side.figure()?);
         Some([count(self.old)?, count(self.new)?])
     }
 

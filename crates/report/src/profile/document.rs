@@ -292,7 +292,7 @@ fn side_text(side: PhaseSide, scope: InstructionScope) -> String {
     match side {
         PhaseSide::NotMeasured => "not measured".to_owned(),
         PhaseSide::NoSuchPhase => "no such phase".to_owned(),
-        PhaseSide::Measured(figure) => scope.of(figure).map_or_else(String::new, number),
+        PhaseSide::Measured(figure) => scope.select(figure).map_or_else(String::new, number),
     }
 }
 

@@ -52,7 +52,7 @@ impl Graph {
             let description = format!("{name}: {}", self.figures(frame));
             let mut class = "flame";
             if self.has_baseline {
-                let shade = Shade::of(change, self.totals[0]);
+                let shade = Shade::for_change(change, self.totals[0]);
                 if !self.shades.contains(&shade) {
                     self.shades.push(shade);
                 }

@@ -185,16 +185,16 @@ impl ProfilePhase {
 }
 
 impl Profile {
-    /// Returns a profile of `run` that has no phases yet. `log` is the SHA-256 of the run's log.
-    pub fn new(run: &LoggedRun, log: String) -> Self {
-        let firmware = run.firmware_version().unwrap_or("unknown firmware");
+    /// Returns a profile of `logged` that has no phases yet. `log` is the SHA-256 of the run's log.
+    pub fn new(logged: &LoggedRun, log: String) -> Self {
+        let firmware = logged.firmware_version().unwrap_or("unknown firmware");
         Self {
             format: FORMAT,
-            board: run.board().unwrap_or("unknown board").to_owned(),
+            board: logged.board().unwrap_or("unknown board").to_owned(),
             firmware: firmware.to_owned(),
             conditions: String::new(),
             log,
-            notes: notes(run),
+            notes: notes(logged),
             unit: None,
             phases: Vec::new(),
             whole_calls: BTreeMap::new(),
@@ -215,9 +215,9 @@ impl Profile {
     pub fn merged(&self) -> Vec<ProfilePhase> {
         let mut merged = Vec::new();
         for phase in &self.phases {
-            let mut of_all_cpus = phase.clone();
-            of_all_cpus.cpu.clear();
-            add(&mut merged, of_all_cpus);
+            let mut all_cpus = phase.clone();
+            all_cpus.cpu.clear();
+            add(&mut merged, all_cpus);
         }
         merged
     }
@@ -280,14 +280,14 @@ fn has_possible_numbers(phase: &ProfilePhase) -> bool {
 }
 
 /// Returns sentences about what a run's figures do not include.
-fn notes(run: &LoggedRun) -> Vec<String> {
+fn notes(logged: &LoggedRun) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(closing) = &run.closing
+    if let Some(closing) = &logged.closing
         && closing.verdict != Verdict::Pass
     {
         notes.push(format!("the run did not pass: {}", closing.line));
     }
-    let scenarios = run.run.scenarios.iter();
+    let scenarios = logged.run.scenarios.iter();
     let left_out = scenarios
         .filter(|scenario| scenario.cells.iter().all(|cell| cell.samples.is_empty()))
         .map(name_of)

@@ -42,7 +42,7 @@ impl Shade {
 
     /// Returns the shade for a change in a phase that executes `baseline` instructions in the
     /// baseline. If it executes none there, every change has the last shade.
-    pub(super) fn of(change: f64, baseline: f64) -> &'static Self {
+    pub(super) fn for_change(change: f64, baseline: f64) -> &'static Self {
         let is_reached = |threshold: &&f64| change.abs() >= **threshold * baseline;
         let degree = THRESHOLDS.iter().filter(is_reached).count();
         if change > 0.0 {
@@ -75,7 +75,7 @@ mod tests {
             (0.1, 0.0, "flame-more-3"),
             (0.0, 0.0, "flame-same"),
         ] {
-            let shade = Shade::of(change, baseline);
+            let shade = Shade::for_change(change, baseline);
             assert_eq!(shade.class, class, "{change} of {baseline}");
             assert!(Shade::ALL.contains(&shade));
         }

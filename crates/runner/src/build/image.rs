@@ -8,7 +8,7 @@ use boards::BoardFile;
 use hardware::devices::uart::mark_register;
 use hardware::image::{
     BASE_MAX, Conduit, HEADER_SIZE, IMAGE_SIZE_OFFSET, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE,
-    PARAMETER_MAGIC, ParameterBlock, TREE_ALIGN, TREE_MAX, Uart, working_memory,
+    PARAMETER_MAGIC, ParameterBlock, TREE_ALIGN, TREE_MAX, UartDescription, working_memory,
 };
 use host::read_file;
 use object::{Object as _, ObjectSegment as _};
@@ -26,7 +26,7 @@ const TREE_MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Emergency {
     /// The UART to use until a device tree has been read.
-    pub uart: Option<Uart>,
+    pub uart: Option<UartDescription>,
     /// The conduit to use for SYSTEM_OFF until a device tree has been read.
     pub conduit: Option<Conduit>,
 }

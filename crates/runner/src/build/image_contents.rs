@@ -234,7 +234,8 @@ pub fn contents(
         TreeSource::Board => Some(tree_of_board(board, options)?),
         TreeSource::File(path) => {
             let blob = read_file::read("--dtb", path, TREE_MAX)?;
-            return of_file(&blob, options).with_context(|| format!("--dtb {}", path.display()));
+            return file_contents(&blob, options)
+                .with_context(|| format!("--dtb {}", path.display()));
         }
         TreeSource::Raw(_) | TreeSource::None
             if options.args.is_some() && options.firmware.is_tf_a() =>
@@ -304,7 +305,7 @@ pub fn summary(blob: &[u8]) -> Result<String> {
     ))
 }
 
-fn of_file(blob: &[u8], options: &ImageOptions<'_>) -> Result<Contents> {
+fn file_contents(blob: &[u8], options: &ImageOptions<'_>) -> Result<Contents> {
     let blob = ::device_tree::adapt(blob, options.args, None)?;
     let (gic, cpus) = device_tree::machine(&blob)?;
     check_bootargs(&Board::read(&blob)?)?;

@@ -3,14 +3,14 @@
 use std::fmt::{self, Display, Formatter};
 
 use hardware::board::TreeConsole;
-use hardware::image::{ParameterBlock, Uart};
+use hardware::image::{ParameterBlock, UartDescription};
 use hardware::text::format_error::FormatError;
 
 /// The UARTs specified in an image.
 #[derive(Clone, Debug)]
 pub struct Consoles {
     /// The UART in the parameter block.
-    pub emergency: Option<Uart>,
+    pub emergency: Option<UartDescription>,
     /// The UART in the appended device tree, or the reason why none was found. None if there is no
     /// tree.
     pub tree: Option<Result<TreeConsole, FormatError>>,
@@ -34,8 +34,8 @@ impl Consoles {
 
     /// Returns true if either UART has this base address.
     pub fn include(&self, base: u64) -> bool {
-        let of_tree = self.tree.iter().flatten().flat_map(|board| &board.uart);
-        let mut all = self.emergency.iter().chain(of_tree);
+        let tree_uarts = self.tree.iter().flatten().flat_map(|board| &board.uart);
+        let mut all = self.emergency.iter().chain(tree_uarts);
         all.any(|uart| uart.base == base)
     }
 }
@@ -70,7 +70,7 @@ mod tests {
     use crate::build::image::{Emergency, assemble, tests::blank};
 
     /// Returns an image with `uart` in its parameter block and `tree` appended.
-    fn image(uart: Option<Uart>, tree: Option<&[u8]>) -> Vec<u8> {
+    fn image(uart: Option<UartDescription>, tree: Option<&[u8]>) -> Vec<u8> {
         let emergency = Emergency {
             uart,
             ..Emergency::default()
@@ -89,9 +89,9 @@ mod tests {
             idle_states: &[],
         };
         let tree = build(&board, &choices, "").expect("a tree");
-        let of_tree = board.uart.emergency();
-        let by_tree = format!("{of_tree}, set by /chosen/stdout-path");
-        let other = Uart::new(UartKind::Imx, 0x21c_0500, Layout::new(0, 4));
+        let tree_uart = board.uart.emergency();
+        let by_tree = format!("{tree_uart}, set by /chosen/stdout-path");
+        let other = UartDescription::new(UartKind::Imx, 0x21c_0500, Layout::new(0, 4));
         let no_tree = "and it has no device tree";
         for (emergency, tree, expected) in [
             (None, None, format!("block specifies no UART, {no_tree}")),
@@ -115,7 +115,7 @@ mod tests {
             let text = consoles.to_string();
             assert!(text.contains(&expected), "{text}");
             assert_eq!(consoles.include(other.base), emergency.is_some());
-            assert_eq!(consoles.include(of_tree.base), text.contains(&by_tree));
+            assert_eq!(consoles.include(tree_uart.base), text.contains(&by_tree));
         }
         assert!(Consoles::of(b"not an image").is_none());
     }

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use boards::{GicVersion, Version};
+use boards::GicVersion;
 use host::process;
 
 use super::command_line::{CommandLine, PROGRAM};
@@ -106,11 +106,11 @@ impl QemuMachine<'_> {
             return Ok(());
         };
         setup::ensure(workspace, &[Need::Qemu])?;
-        let (major, minor) = setup::qemu_version()?;
+        let version = setup::qemu_version()?;
         let machine = &self.recipe.machine;
-        if (Version { major, minor }) < since {
+        if version < since {
             bail!(
-                "QEMU {major}.{minor} has no {machine} machine, which needs version {since} or \
+                "QEMU {version} has no {machine} machine, which needs version {since} or \
                  later. Install that version, and put it first in PATH"
             );
         }

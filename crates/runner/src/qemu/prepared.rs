@@ -128,9 +128,9 @@ impl Prepared {
         let mut command = command_line::command(&self.line.arguments());
         command.envs(self.path.iter().map(|path| ("PATH", path)));
         let dir = tempfile::tempdir().tmpdir_context()?;
-        let of_kvm = self.firmware == FirmwareKind::Kvm;
+        let is_kvm = self.firmware == FirmwareKind::Kvm;
         // The positions of the Linux CPUs reveal nothing about the guest's CPUs.
-        let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
+        let socket = Socket::within(dir.path()).filter(|_| !is_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
         let mut positions = Vec::new();
         let mut at_deadline = || {
@@ -139,7 +139,7 @@ impl Prepared {
             }
         };
         let mut limits = TimeLimits::from(self.timeout);
-        if of_kvm {
+        if is_kvm {
             limits.linger = kvm_host::LINGER;
         }
         let process = MachineProcess::start(&mut command)?;

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use boards::Version;
 use host::process;
 
 use super::apt::{self, Archive};
@@ -13,10 +14,10 @@ use super::sealed_folder::sealed_folder;
 use super::workspace::Workspace;
 
 /// The oldest usable QEMU version.
-const QEMU_VERSION_MIN: (u32, u32) = (7, 2);
+const QEMU_VERSION_MIN: Version = Version { major: 7, minor: 2 };
 /// The first QEMU version with version 4 of the plugin interface, which lets plugins read registers
 /// and memory.
-const PLUGINS_READ_MEMORY: (u32, u32) = (9, 2);
+const PLUGINS_READ_MEMORY: Version = Version { major: 9, minor: 2 };
 
 const BACKPORTS: Archive = Archive::packages("bookworm-backports");
 const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];
@@ -25,26 +26,26 @@ const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-syst
 pub(super) fn check_qemu() -> Result<()> {
     let version = qemu_version()?;
     if version < QEMU_VERSION_MIN {
-        let ((major, minor), (least, least_minor)) = (version, QEMU_VERSION_MIN);
         bail!(
-            "this is QEMU {major}.{minor}, but {least}.{least_minor} or later is needed; install a \
+            "this is QEMU {version}, but {QEMU_VERSION_MIN} or later is needed; install a \
              newer one (Debian has it in backports) and put it first in PATH"
         );
     }
     Ok(())
 }
 
-/// Returns the major and minor version of the QEMU in PATH.
-pub fn qemu_version() -> Result<(u32, u32)> {
+/// Returns the version of the QEMU in PATH.
+pub fn qemu_version() -> Result<Version> {
     let output = process::output_once(Command::new("qemu-system-aarch64").arg("--version"))?;
     let version = parse_version(&output);
     version.with_context(|| format!("not a QEMU version: {:?}", output.trim()))
 }
 
-fn parse_version(output: &str) -> Option<(u32, u32)> {
+fn parse_version(output: &str) -> Option<Version> {
     let (_, version) = output.split_once("version ")?;
-    let mut numbers = version.split(|c: char| !c.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    let end = version.find(|c| !is_part(c)).unwrap_or(version.len());
+    Version::parse(&version[..end])
 }
 
 /// Returns a PATH that provides QEMU 9.2 or later. Fetches QEMU if an older version is installed.
@@ -75,11 +76,13 @@ mod tests {
     #[test]
     fn versions() {
         let debian = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)\nCopyright";
-        assert_eq!(parse_version(debian), Some((7, 2)));
-        assert_eq!(parse_version("QEMU emulator version 10.0.2"), Some((10, 0)));
-        assert_eq!(parse_version("QEMU emulator version ten"), None);
-        assert!(
-            (5, 2) < QEMU_VERSION_MIN && (7, 2) >= QEMU_VERSION_MIN && (10, 0) >= QEMU_VERSION_MIN
-        );
+        for (output, expected) in [
+            (debian, Some((7, 2))),
+            ("QEMU emulator version 10.0.2", Some((10, 0))),
+            ("QEMU emulator version ten", None),
+        ] {
+            let expected = expected.map(|(major, minor)| Version { major, minor });
+            assert_eq!(parse_version(output), expected);
+        }
     }
 }

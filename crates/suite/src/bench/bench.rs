@@ -1,54 +1,72 @@
 //! A running scenario: rounds on a [`Machine`], with the samples kept in one [`CellState`] per CPU.
 //! The results are stored as cells.
 
+mod kept_outcomes;
+mod results;
+
 use alloc::vec::Vec;
 use core::fmt::Write;
 use core::sync::atomic::Ordering;
 
 use crate::measure::{
-    Action, After, Facts, Loss, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round,
-    SampleCount, Summary, Waker, Who,
+    Action, After, Facts, Loss, Machine, OsInitiated, Outcome, Reason, Round, SampleCount, Summary,
+    Tally, Waker, Who,
 };
-use crate::model::{
-    Cell, CellStep, Conditions, Counts, Failure, Scenario, ScenarioKey, Series, Status,
-};
-use crate::plan::{ActiveCpus, Method, RunSize};
+use crate::model::{Cell, Conditions, Failure, Scenario, ScenarioKey, Status};
+use crate::plan::{ActiveCpus, Method, Plan, RunSize};
 use hardware::board::CpuIndex;
-use hardware::spec::stat::Ladder;
+use hardware::spec::psci::ReturnCode;
+use smccc::psci::SuspendMode;
 
 use super::cell_state::CellState;
-use super::measure::{Request, Setting};
-use super::states::UsableState;
+use super::request::{Request, Setting};
+use super::step_rounds::StepRounds;
+use super::waits::Waits;
 
 /// The initial [`Round::quiet`] in microseconds, until a trial provides a better value.
-pub(crate) const QUIET_US: u64 = 1_000;
+pub(crate) const FIRST_QUIET_US: u64 = 1_000;
 /// The longest [`Round::quiet`] in microseconds. Wake-ups that take longer cannot be measured.
 pub(crate) const LONGEST_QUIET_US: u64 = 500_000;
 
 /// The machine, the current step and the results.
+///
+/// Scenarios run rounds, and then keep or reject the outcomes. Only [`Self::waits`] is changed
+/// directly, through its own methods.
 pub(crate) struct Bench<'m> {
-    pub(crate) machine: &'m mut dyn Machine,
-    pub(crate) out: &'m mut dyn Write,
-    pub(crate) setting: Setting<'m>,
-    pub(crate) method: Method,
-    pub(crate) pmf: bool,
-    pub(crate) step: StepRounds,
-    pub(crate) sleep: Sleep,
+    machine: &'m mut dyn Machine,
+    out: &'m mut dyn Write,
+    setting: Setting<'m>,
+    method: Method,
+    has_pmf: bool,
     /// The number of samples requested for each cell.
-    pub(crate) requested_samples: u32,
+    requested_samples: u32,
+    step: StepRounds,
+    pub(crate) waits: Waits,
+    totals: StepTotals,
+    /// The state of each CPU in the current step.
+    cells: Vec<CellState>,
+    memory: RoundMemory,
+    /// The cells of the completed steps.
+    results: Vec<Cell>,
+}
+
+/// What a step counts and computes for all CPUs together.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct StepTotals {
     pub(crate) attempts: u32,
     pub(crate) trials: u32,
+    /// The ticks from the first to the last call in a round, if all CPUs take part.
     pub(crate) skew: Summary,
+}
+
+/// Memory that rounds reuse, so that none is allocated between them.
+struct RoundMemory {
     /// The current round's outcomes, one for each CPU.
-    pub(crate) outcomes: Vec<Outcome>,
+    outcomes: Vec<Outcome>,
     /// The CPU_OFF outcomes in a pair of rounds, one for each CPU.
-    pub(crate) off_outcomes: Vec<Outcome>,
-    /// The state of each CPU in the current step.
-    pub(crate) cells: Vec<CellState>,
-    /// The cells of the completed steps.
-    pub(crate) results: Vec<Cell>,
-    /// Memory for one value per sample or per round.
-    pub(crate) column: Vec<u64>,
+    off_outcomes: Vec<Outcome>,
+    /// One value per sample or per round.
+    column: Vec<u64>,
 }
 
 /// The number of samples and results for which a [`Bench`] reserves memory.
@@ -92,89 +110,6 @@ pub(crate) enum AttemptUse {
     Measure,
 }
 
-/// The rounds in a scenario, or in one of its steps.
-#[derive(Clone, Copy)]
-pub(crate) struct StepRounds {
-    /// The CPUs that are active at the same time: one, or all of [`Self::who`].
-    pub(crate) cpus: ActiveCpus,
-    /// The action of each CPU. If CPUs turn off, the action of the lead.
-    pub(crate) action: Action,
-    /// True if the CPUs other than the lead call CPU_OFF, one after another.
-    pub(crate) turns_off: bool,
-    /// The states whose PSCI_STAT values are read.
-    pub(crate) ladder: Ladder,
-    pub(crate) timers_stop: bool,
-    /// The CPUs in a multi-CPU round.
-    pub(crate) who: Who,
-    /// The CPU that stays awake in multi-CPU rounds.
-    pub(crate) helper: Option<CpuIndex>,
-    pub(crate) dirty: usize,
-    /// True in OS-initiated mode, in which CPUs request the states in `ladder`.
-    pub(crate) osi: bool,
-}
-
-impl StepRounds {
-    /// Returns a step in which all CPUs are woken by their own timers.
-    pub(crate) fn new(cpus: ActiveCpus, action: Action) -> Self {
-        Self {
-            cpus,
-            action,
-            turns_off: false,
-            ladder: Ladder::default(),
-            timers_stop: false,
-            who: Who::All,
-            helper: None,
-            dirty: 0,
-            osi: false,
-        }
-    }
-
-    /// Returns a step in which the CPUs other than the lead turn off, one after another.
-    pub(crate) fn off(action_of_lead: Action) -> Self {
-        Self {
-            turns_off: true,
-            ..Self::new(ActiveCpus::Alone, action_of_lead)
-        }
-    }
-
-    /// Returns a step in which all CPUs suspend to an idle state.
-    pub(crate) fn to_state(cpus: ActiveCpus, state: UsableState) -> Self {
-        Self {
-            ladder: state.ladder,
-            timers_stop: state.timer_stops,
-            ..Self::new(cpus, state.action())
-        }
-    }
-}
-
-/// The waits in a round, in ticks.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Sleep {
-    /// The time from the start to the first wake-up.
-    pub(crate) now: u64,
-    /// The upper limit for [`Self::lengthen`].
-    pub(crate) longest: u64,
-    /// [`Round::quiet`].
-    pub(crate) quiet: u64,
-    /// The upper limit for [`Self::lengthen_quiet`].
-    pub(crate) longest_quiet: u64,
-    /// The time from a CPU_OFF until the lead first calls AFFINITY_INFO.
-    pub(crate) off: u64,
-}
-
-impl Sleep {
-    /// Doubles the sleep time, up to its limit, after a wake-up that came too soon.
-    pub(crate) fn lengthen(&mut self) {
-        self.now = (self.now * 2).min(self.longest);
-    }
-
-    /// After a CPU returned `late` ticks too late, sets the quiet time to twice what would have
-    /// been enough, up to its limit.
-    pub(crate) fn lengthen_quiet(&mut self, late: u64) {
-        self.quiet = (2 * (self.quiet + late)).min(self.longest_quiet);
-    }
-}
-
 /// The minimum number of retries before a scenario gives up. On a loaded host several attempts in a
 /// row can fail, so three retries per iteration are too few if there are few iterations.
 const RETRIES_MIN: u64 = 15;
@@ -183,13 +118,6 @@ const RETRIES_MIN: u64 = 15;
 /// time.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * who.count(cpus) as u64)
-}
-
-/// Returns the failure for the first lost CPU, if any is lost.
-pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> {
-    let mut lost = CpuIndex::all(cpus).filter_map(|cpu| Some((cpu, machine.lost(cpu)?)));
-    lost.next()
-        .map(|first_cpu| cpus_lost(first_cpu, lost.count()))
 }
 
 /// Returns the failure for a lost CPU and a number of others.
@@ -223,22 +151,22 @@ impl<'m> Bench<'m> {
         let cpus = setting.cpus.len();
         let cells = (0..cpus).map(|_| CellState::with_capacity(room.outcomes, room.figures));
         Self {
-            pmf: machine.facts().pmf.is_ok(),
+            has_pmf: machine.facts().pmf.is_ok(),
             machine,
             out,
             setting,
             method: key.method,
-            step: StepRounds::new(ActiveCpus::Alone, Action::None),
-            sleep: Sleep::default(),
             requested_samples: 0,
-            attempts: 0,
-            trials: 0,
-            skew: Summary::default(),
-            outcomes: alloc::vec![Outcome::default(); cpus],
-            off_outcomes: alloc::vec![Outcome::default(); cpus],
+            step: StepRounds::new(ActiveCpus::Alone, Action::None),
+            waits: Waits::default(),
+            totals: StepTotals::default(),
+            memory: RoundMemory {
+                outcomes: alloc::vec![Outcome::default(); cpus],
+                off_outcomes: alloc::vec![Outcome::default(); cpus],
+                column: Vec::with_capacity(room.outcomes.max(cpus)),
+            },
             cells: cells.collect(),
             results: Vec::with_capacity(room.cells),
-            column: Vec::with_capacity(room.outcomes.max(cpus)),
         }
     }
 
@@ -248,8 +176,8 @@ impl<'m> Bench<'m> {
             status,
             conditions: Some(Conditions {
                 requested_samples: self.requested_samples,
-                attempts: self.attempts,
-                trials: self.trials,
+                attempts: self.totals.attempts,
+                trials: self.totals.trials,
                 ..Conditions::default()
             }),
             cells: self.results,
@@ -257,92 +185,123 @@ impl<'m> Bench<'m> {
         }
     }
 
-    /// Discards all samples.
-    pub(crate) fn clear_cells(&mut self) {
-        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
-            // CPUs that are already lost have no samples in this step either.
-            state.clear(cpu, self.machine.lost(cpu));
-        }
+    /// Returns the cells of the completed steps.
+    pub(crate) fn into_results(self) -> Vec<Cell> {
+        self.results
     }
 
-    /// Runs a round without updating the sample count. Returns an error if a CPU is lost.
-    pub(crate) fn run_round(&mut self, round: &Round) -> Result<(), Failure> {
-        self.machine.run(round, &mut self.outcomes);
-        first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
+    /// Records the number of samples requested for each cell.
+    pub(crate) fn request_samples(&mut self, count: u32) {
+        self.requested_samples = count;
+    }
+}
+
+/// What a scenario reads.
+impl<'m> Bench<'m> {
+    pub(crate) fn machine(&self) -> &dyn Machine {
+        self.machine
     }
 
-    /// Adds a cell with a CPU's columns, one for each of `metrics`. The samples come from `taken`
-    /// attempts. Returns an error if too few samples for the first metric are valid; other metrics
-    /// may have no samples.
-    pub(crate) fn add_cell(
-        &mut self,
-        cpu: CpuIndex,
-        step: CellStep,
-        metrics: &[Metric],
-        taken: u32,
-    ) -> Result<(), Failure> {
-        let state = &mut self.cells[cpu.index()];
-        let valid = state.columns[0].len() as u32;
-        let mut series = Vec::with_capacity(metrics.len());
-        for (index, (metric, column)) in metrics.iter().zip(&mut state.columns).enumerate() {
-            if index == 0 || !column.is_empty() {
-                series.push(Series::of(*metric, Summary::of(column)));
-            }
-        }
-        let counts = Counts {
-            valid,
-            ..state.counts()
-        };
-        self.push_cell(cpu, step, series).counts = Some(counts);
-        too_few(cpu, valid, taken).map_or(Ok(()), Err)
-    }
-
-    /// Adds a cell with these series. Everything that the CPU's state knows about the step is filled
-    /// in: the counts, the loss, the PSCI_STAT readings, the representative sample and, with
-    /// `samples=all`, every sample. Returns the cell, for facts that only the scenario knows.
-    pub(crate) fn push_cell(
-        &mut self,
-        cpu: CpuIndex,
-        step: CellStep,
-        series: Vec<Series>,
-    ) -> &mut Cell {
-        let state = &self.cells[cpu.index()];
-        let has_samples = self.setting.plan.sends_samples();
-        self.results.push_mut(Cell {
-            counts: Some(state.counts()),
-            reached: state.cell.reached,
-            lost: state.cell.lost,
-            series,
-            shown: state.cell.shown,
-            samples: state.samples(has_samples, self.pmf),
-            ..Cell::new(cpu, step)
-        })
-    }
-
-    /// Starts a step: resets the counts and empties the cells.
-    pub(crate) fn begin_step(&mut self, step: StepRounds) {
-        self.step = step;
-        (self.attempts, self.trials) = (0, 0);
-        self.skew = Summary::default();
-        self.sleep = Sleep {
-            quiet: self.us(QUIET_US),
-            longest_quiet: self.us(LONGEST_QUIET_US),
-            off: self.sleep.off,
-            ..Sleep::default()
-        };
-        self.clear_cells();
-    }
-
-    /// Expects samples from each CPU that takes part in a multi-CPU round, except the helper.
-    pub(crate) fn expect_all(&mut self) {
-        let (lead, step) = (self.lead(), self.step);
-        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
-            state.is_expected = step.who.includes(cpu, lead) && step.helper != Some(cpu);
-        }
+    pub(crate) fn facts(&self) -> &Facts {
+        self.machine.facts()
     }
 
     pub(crate) fn lead(&self) -> CpuIndex {
-        self.machine.facts().lead
+        self.facts().lead
+    }
+
+    pub(crate) fn is_lost(&self, cpu: CpuIndex) -> bool {
+        self.machine.is_lost(cpu)
+    }
+
+    /// Returns the number of CPUs that are lost.
+    pub(crate) fn count_lost(&self) -> usize {
+        self.machine.count_lost(self.cpu_count())
+    }
+
+    /// Returns the failure for the first lost CPU, if any is lost.
+    pub(crate) fn first_lost(&self) -> Option<Failure> {
+        let cpus = CpuIndex::all(self.cpu_count());
+        let mut lost = cpus.filter_map(|cpu| Some((cpu, self.machine.lost(cpu)?)));
+        let first = lost.next()?;
+        Some(cpus_lost(first, lost.count()))
+    }
+
+    /// Returns the CPU's timer tally, which scenarios empty before a window.
+    pub(crate) fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
+        self.machine.tally(cpu)
+    }
+
+    /// Returns the UART, for lines that are printed between rounds.
+    pub(crate) fn out(&mut self) -> &mut dyn Write {
+        self.out
+    }
+
+    pub(crate) const fn setting(&self) -> Setting<'m> {
+        self.setting
+    }
+
+    pub(crate) const fn plan(&self) -> &'m Plan {
+        self.setting.plan
+    }
+
+    pub(crate) const fn method(&self) -> Method {
+        self.method
+    }
+
+    pub(crate) const fn has_pmf(&self) -> bool {
+        self.has_pmf
+    }
+
+    pub(crate) const fn cpu_count(&self) -> usize {
+        self.cells.len()
+    }
+
+    pub(crate) const fn step(&self) -> &StepRounds {
+        &self.step
+    }
+
+    pub(crate) const fn totals(&self) -> StepTotals {
+        self.totals
+    }
+
+    /// Returns the state of each CPU in the current step.
+    pub(crate) fn cells(&self) -> &[CellState] {
+        &self.cells
+    }
+
+    pub(crate) fn cell(&self, cpu: CpuIndex) -> &CellState {
+        &self.cells[cpu.index()]
+    }
+
+    /// Returns the cells of the completed steps.
+    pub(crate) fn results(&self) -> &[Cell] {
+        &self.results
+    }
+
+    /// Returns the current round's outcomes, one for each CPU.
+    pub(crate) fn outcomes(&self) -> &[Outcome] {
+        &self.memory.outcomes
+    }
+
+    pub(crate) fn outcome(&self, cpu: CpuIndex) -> Outcome {
+        self.memory.outcomes[cpu.index()]
+    }
+
+    /// Returns the outcome of the CPU's last CPU_OFF.
+    pub(crate) fn off_outcome(&self, cpu: CpuIndex) -> Outcome {
+        self.memory.off_outcomes[cpu.index()]
+    }
+
+    /// Returns the number of ticks in `microseconds`.
+    pub(crate) fn us(&self, microseconds: u64) -> u64 {
+        self.facts().ticks(microseconds)
+    }
+
+    /// Returns the number of ticks allowed for all participants to wake from a nap and read the
+    /// start time.
+    pub(crate) fn lead_in(&self, who: Who) -> u64 {
+        lead_in(self.facts(), who, self.cpu_count())
     }
 
     /// Returns the interrupt that wakes the CPUs in a round.
@@ -365,53 +324,48 @@ impl<'m> Bench<'m> {
         })
     }
 
-    /// Copies the machine's list of lost CPUs, because a CPU may be lost without an outcome while
-    /// it powers off for another CPU's turn. Discards the states that were reached earlier, because
-    /// they may no longer be current.
-    pub(crate) fn note_losses(&mut self) {
-        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
-            state.cell.lost = state.cell.lost.or(self.machine.lost(cpu));
-        }
-        if self.cells.iter().any(|state| state.cell.lost.is_some()) {
-            self.cells
-                .iter_mut()
-                .for_each(|state| state.cell.reached = None);
-        }
+    /// Returns true if `attempts` exceeds the number of attempts that a step needs by three times the
+    /// number of samples requested, and by at least [`RETRIES_MIN`].
+    pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
+        let plan = self.setting.plan;
+        let iterations = u64::from(plan.iterations);
+        let retries = RETRIES_MIN.max(3 * iterations);
+        u64::from(attempts) >= u64::from(plan.warmup) + iterations + retries
     }
 
     /// Returns the status of the current step.
     pub(crate) fn status(&self) -> Status {
-        let cells = || self.cells.iter().map(|state| &state.cell);
-        if let Some(Some(skip)) = cells().next().map(|cell| cell.skipped)
-            && cells().all(|cell| cell.skipped.is_some())
+        let skips = || self.cells.iter().map(CellState::skipped);
+        if let Some(Some(skip)) = skips().next()
+            && skips().all(|skipped| skipped.is_some())
         {
             return Status::Skipped(skip);
         }
-        let mut lost = cells().filter_map(|cell| Some((cell.cpu, cell.lost?)));
+        let states = self.cells.iter();
+        let mut lost = states.filter_map(|state| Some((state.cpu(), state.lost()?)));
         if let Some(first) = lost.next() {
             return Status::Failed(cpus_lost(first, lost.count()));
         }
         // If two CPUs have equally few samples, do not report the one that only shared a round with
         // the CPU at fault.
         let by_samples = |state: &&CellState| {
-            let shared = state.rejected[Reason::Companion as usize];
+            let shared = state.rejected(Reason::Companion);
             2 * u64::from(state.valid()) + u64::from(shared == state.rejected_total())
         };
         let needing = self.cells.iter().filter(|state| state.needs_samples());
         let worst = needing.min_by_key(by_samples);
         let requested_samples = self.setting.plan.iterations;
         let failure =
-            worst.and_then(|state| too_few(state.cell.cpu, state.valid(), requested_samples));
+            worst.and_then(|state| too_few(state.cpu(), state.valid(), requested_samples));
         failure.map_or(Status::Passed, Status::Failed)
     }
 
     /// Returns a round of the current step.
     pub(crate) fn round(&self, who: Who, action: Action) -> Round {
-        let lead_in = lead_in(self.machine.facts(), who, self.cells.len());
-        let (sleep, osi) = (self.sleep.now, self.step.osi);
+        let (sleep, osi) = (self.waits.sleep(), self.step.osi);
         Round {
             sleep: sleep * if osi { 3 } else { 1 },
-            quiet: self.sleep.quiet,
+            quiet: self.waits.quiet(),
             wake: self.setting.plan.wake_by(self.method),
             waker: if action.sleeps() {
                 self.waker(who)
@@ -430,8 +384,66 @@ impl<'m> Bench<'m> {
                 Method::Tftf => After::Off,
                 Method::Warm => After::Stay,
             },
-            ..Round::new(who, action, lead_in)
+            ..Round::new(who, action, self.lead_in(who))
         }
+    }
+}
+
+/// Steps and rounds.
+impl Bench<'_> {
+    /// Starts a step: resets the totals and empties the cells.
+    pub(crate) fn begin_step(&mut self, step: StepRounds) {
+        self.step = step;
+        self.reset_totals();
+        let [quiet, longest] = [FIRST_QUIET_US, LONGEST_QUIET_US].map(|us| self.us(us));
+        self.waits.begin_step(quiet, longest);
+        self.clear_cells();
+    }
+
+    pub(crate) fn reset_totals(&mut self) {
+        self.totals = StepTotals::default();
+    }
+
+    /// Discards all samples.
+    pub(crate) fn clear_cells(&mut self) {
+        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
+            // CPUs that are already lost have no samples in this step either.
+            state.clear(cpu, self.machine.lost(cpu));
+        }
+    }
+
+    /// Expects samples from the CPUs for which `is_expected` returns true.
+    pub(crate) fn expect_samples(&mut self, is_expected: impl Fn(CpuIndex) -> bool) {
+        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
+            state.expect_samples(is_expected(cpu));
+        }
+    }
+
+    /// Expects samples from each CPU that takes part in a multi-CPU round, except the helper.
+    pub(crate) fn expect_all(&mut self) {
+        let (lead, step) = (self.lead(), self.step);
+        self.expect_samples(|cpu| step.who.includes(cpu, lead) && step.helper != Some(cpu));
+    }
+
+    /// Counts an attempt to get a sample, or to get one sample of each CPU.
+    pub(crate) fn count_attempt(&mut self) {
+        self.totals.attempts += 1;
+    }
+
+    /// Counts a round that prepares for the attempts.
+    pub(crate) fn count_trial(&mut self) {
+        self.totals.trials += 1;
+    }
+
+    /// Runs a round without updating the sample count.
+    pub(crate) fn run_round(&mut self, round: &Round) {
+        self.machine.run(round, &mut self.memory.outcomes);
+    }
+
+    /// Does the same, and returns an error if a CPU is lost.
+    pub(crate) fn try_round(&mut self, round: &Round) -> Result<(), Failure> {
+        self.run_round(round);
+        self.first_lost().map_or(Ok(()), Err)
     }
 
     /// Runs a round, after updating the sample count that the host may read.
@@ -446,48 +458,19 @@ impl<'m> Bench<'m> {
         self.setting
             .samples
             .store(count.to_word(), Ordering::Relaxed);
-        self.machine.run(&round, &mut self.outcomes);
+        self.run_round(&round);
     }
 
     /// Runs a round with one CPU, and returns its outcome.
     pub(crate) fn run_alone(&mut self, cpu: CpuIndex, action: Action) -> Outcome {
         self.run_action(Who::Only(cpu), action);
-        self.outcomes[cpu.index()]
+        self.outcome(cpu)
     }
 
-    /// Keeps one CPU's attempt or counts its rejection, depending on `attempt_use` and `verdict`.
-    pub(crate) fn record_attempt(
-        &mut self,
-        cpu: CpuIndex,
-        outcome: &Outcome,
-        verdict: Result<(), Rejection>,
-        attempt_use: AttemptUse,
-    ) {
-        let state = &mut self.cells[cpu.index()];
-        let is_counted =
-            attempt_use == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
-        match verdict {
-            Ok(()) if is_counted => state.kept.push(*outcome),
-            Ok(()) if attempt_use == AttemptUse::Cold => {
-                state.cold.get_or_insert(*outcome);
-            }
-            Ok(()) => {}
-            Err(rejection) if is_counted => state.reject(rejection),
-            Err(rejection) => state.note_loss(rejection),
-        }
-    }
-
-    /// Returns the number of ticks in `microseconds`.
-    pub(crate) fn us(&self, microseconds: u64) -> u64 {
-        self.machine.facts().ticks(microseconds)
-    }
-
-    /// Returns true if `attempts` exceeds the number of attempts that a step needs by three times the
-    /// number of samples requested, and by at least [`RETRIES_MIN`].
-    pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
-        let plan = self.setting.plan;
-        let iterations = u64::from(plan.iterations);
-        let retries = RETRIES_MIN.max(3 * iterations);
-        u64::from(attempts) >= u64::from(plan.warmup) + iterations + retries
+    /// Sets the suspend mode, after a round in which all CPUs except the lead power off.
+    pub(crate) fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), ReturnCode> {
+        self.step.osi = false;
+        self.run_action(Who::Only(self.lead()), Action::None);
+        Ok(self.machine.set_suspend_mode(mode)?)
     }
 }

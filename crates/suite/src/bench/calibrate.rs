@@ -13,23 +13,24 @@ use super::bench::Bench;
 
 /// The sleep in the first trial, in microseconds for each CPU that powers down. CPUs queue for
 /// locks, so more CPUs need more time.
-const FIRST_US: u64 = 1_000;
+const FIRST_SLEEP_US: u64 = 1_000;
 /// The minimum sleep, in microseconds. It leaves room for rounds that are slower than the trial.
-pub(crate) const LEAST_US: u64 = 500;
+pub(super) const SLEEP_MIN_US: u64 = 500;
 /// The sleep if PMF is not available, in microseconds. Only PMF shows how long the power-down
 /// takes.
-pub(crate) const UNKNOWN_US: u64 = 10_000;
+pub(super) const UNKNOWN_SLEEP_US: u64 = 10_000;
 /// The maximum sleep, in microseconds.
-pub(crate) const LONGEST_US: u64 = 2_000_000;
+pub(super) const SLEEP_MAX_US: u64 = 2_000_000;
 /// The sleep, as a multiple of the longest power-down in the trial. In each round, CPUs queue for
 /// locks in a different order; a single CPU does not queue.
 const MARGIN_ALL: u64 = 4;
 /// The corresponding multiple for a single CPU.
 const MARGIN_ALONE: u64 = 2;
 /// The minimum time that CPUs with nothing to do stay quiet after a wake-up, in microseconds.
-const QUIET_LEAST_US: u64 = 200;
-/// The number of trials that may fail for a reason other than a sleep that is too short.
-const TRIES: u32 = 3;
+const QUIET_MIN_US: u64 = 200;
+/// The number of trials that fail for a reason other than a wait that is too short, after which the
+/// calibration fails.
+const OTHER_FAILURES_MAX: u32 = 3;
 /// The maximum factor by which the sleep may grow after calibration, so that a CPU that never
 /// powers down does not take seconds for each attempt.
 const GROWTH: u64 = 8;
@@ -40,12 +41,12 @@ pub(crate) type Wrong = (CpuIndex, Rejection);
 /// Finds the sleep duration by running trials with `who`. Keeps each CPU's first sample as its cold
 /// sample.
 pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
-    let action = bench.step.action;
-    let longest = bench.us(LONGEST_US);
-    let cpus = who.count(bench.cells.len()) as u64;
-    bench.sleep.now = bench.sleep.now.max(bench.us(FIRST_US * cpus));
-    bench.sleep.longest = longest;
-    let mut tries = TRIES;
+    let action = bench.step().action;
+    let longest = bench.us(SLEEP_MAX_US);
+    let cpus = who.count(bench.cpu_count()) as u64;
+    let first = bench.us(FIRST_SLEEP_US * cpus);
+    bench.waits.begin_trials(first, longest);
+    let mut other_failures = 0;
     while let Err((cpu, wrong)) = run_trial(bench, who) {
         let too_soon = short_wait(bench, wrong) == Some(ShortWait::Sleep);
         if let Some(power_state) = action.power_state()
@@ -63,23 +64,23 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
             continue;
         }
         let is_late = wrong.reason == Reason::LateReturn;
-        let is_hopeless = if is_late && bench.sleep.quiet < bench.sleep.longest_quiet {
+        let is_hopeless = if is_late && !bench.waits.is_longest_quiet() {
             false
         } else if too_soon {
-            bench.sleep.now >= longest
+            bench.waits.is_longest_sleep()
         } else {
-            tries -= 1;
-            tries == 0
+            other_failures += 1;
+            other_failures == OTHER_FAILURES_MAX
         };
         if is_late {
             lengthen_wait(bench, wrong);
         } else {
             // A longer sleep may also help if the wake-up chain was broken.
-            bench.sleep.lengthen();
+            bench.waits.lengthen_sleep();
         }
         if is_hopeless {
             return Err(Failure::NotCalibrated {
-                sleep: bench.sleep.now,
+                sleep: bench.waits.sleep(),
                 last: wrong,
                 cpu,
             });
@@ -90,13 +91,13 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
     } else {
         MARGIN_ALL
     };
-    let now = match longest_way_down(bench) {
-        None => bench.sleep.now.max(bench.us(UNKNOWN_US)),
-        Some(down) => (down * margin).max(bench.us(LEAST_US)).min(longest),
+    let sleep = match longest_way_down(bench) {
+        None => bench.waits.sleep().max(bench.us(UNKNOWN_SLEEP_US)),
+        Some(down) => (down * margin).max(bench.us(SLEEP_MIN_US)).min(longest),
     };
-    bench.sleep.now = now;
-    bench.sleep.longest = longest.min(now.saturating_mul(GROWTH));
-    bench.sleep.quiet = quiet_after_wake_up(bench);
+    let longest_later = longest.min(sleep.saturating_mul(GROWTH));
+    let quiet = quiet_after_wake_up(bench);
+    bench.waits.end_trials(sleep, longest_later, quiet);
     Ok(())
 }
 
@@ -107,7 +108,7 @@ fn suspends(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> + Clone {
 
 /// Returns the suspends in the current round that are samples; none without PMF.
 fn timed_suspends<'b>(bench: &'b Bench<'_>) -> impl Iterator<Item = &'b Outcome> {
-    suspends(&bench.outcomes).filter(|outcome| bench.pmf && outcome.judge(true).is_ok())
+    suspends(bench.outcomes()).filter(|outcome| bench.has_pmf() && outcome.judge(true).is_ok())
 }
 
 /// Returns true if every suspend in the current round returned NOT_SUPPORTED, and there was at
@@ -119,32 +120,26 @@ pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
 
 /// Returns a multiple of the time from the first scheduled wake-up to the last return.
 fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
-    let suspends = suspends(&bench.outcomes);
+    let suspends = suspends(bench.outcomes());
     let first_due = suspends.clone().filter_map(|outcome| outcome.due).min();
     let last_return = suspends.filter_map(|outcome| outcome.returned_at).max();
     let quiet = ticks_between(first_due, last_return) * MARGIN_ALONE;
-    quiet.clamp(bench.us(QUIET_LEAST_US), bench.sleep.longest_quiet)
+    quiet.max(bench.us(QUIET_MIN_US))
 }
 
 /// Returns the longest time from the start to ENTER_HW_LOW_PWR, or None if there is no PMF.
 fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
-    let powerdown_ticks = |outcome: &Outcome| {
-        let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
-        ticks_between(outcome.start, down)
-    };
+    let powerdown_ticks =
+        |outcome: &Outcome| ticks_between(outcome.start, outcome.stamps.at(Stamp::EnterHwLowPwr));
     timed_suspends(bench).map(powerdown_ticks).max()
 }
 
 /// Runs a round as a trial and evaluates it. Keeps the trial's samples as cold samples for CPUs
 /// that have none.
 pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
-    bench.trials += 1;
-    bench.run_action(who, bench.step.action);
-    for (state, outcome) in bench.cells.iter_mut().zip(&bench.outcomes) {
-        if outcome.took_part() && outcome.judge(bench.pmf).is_ok() {
-            state.cold.get_or_insert(*outcome);
-        }
-    }
+    bench.count_trial();
+    bench.run_action(who, bench.step().action);
+    bench.keep_cold_samples();
     judge_round(bench)
 }
 
@@ -152,11 +147,11 @@ pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
 pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
     let first_up = first_wake_up(bench);
     let (mut wrong, mut late) = (None, None);
-    for cpu in CpuIndex::all(bench.cells.len()) {
+    for cpu in CpuIndex::all(bench.cpu_count()) {
         let Err(rejection) = judge_part(bench, cpu, first_up) else {
             continue;
         };
-        bench.cells[cpu.index()].note_loss(rejection);
+        bench.note_loss(cpu, rejection);
         let is_late = matches!(rejection.reason, Reason::Overlap | Reason::LateReturn);
         let first = if is_late { &mut late } else { &mut wrong };
         first.get_or_insert((cpu, rejection));
@@ -168,30 +163,31 @@ pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
 pub(crate) fn judge_part(
     bench: &Bench<'_>,
     cpu: CpuIndex,
-    first_up: Option<u64>,
+    first_up: Option<CounterValue>,
 ) -> Result<(), Rejection> {
-    let outcome = &bench.outcomes[cpu.index()];
+    let outcome = bench.outcome(cpu);
     if !outcome.took_part() {
         return Ok(());
     }
-    outcome.judge(bench.pmf)?;
+    outcome.judge(bench.has_pmf())?;
     let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
     // Going down in the same tick as the first wake-up is too late, because the order of the two
     // events is unknown.
-    match first_up {
-        Some(up) if outcome.action.sleeps() && down >= up => Err(Rejection::plain(Reason::Overlap)),
-        _ => Ok(()),
+    if first_up.is_some() && outcome.action.sleeps() && down >= first_up {
+        Err(Rejection::plain(Reason::Overlap))
+    } else {
+        Ok(())
     }
 }
 
 /// Returns the instant of the first wake-up or the first SGI, or None if there is no PMF.
-pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
+pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<CounterValue> {
     let wake_up = |outcome: &Outcome| {
-        if bench.step.timers_stop {
+        if bench.step().timers_stop {
             // With SGIs, all CPUs must be down before the first SGI is sent.
-            outcome.due.map(CounterValue::number)
+            outcome.due
         } else {
-            Some(outcome.stamps.at(Stamp::ExitHwLowPwr))
+            outcome.stamps.at(Stamp::ExitHwLowPwr)
         }
     };
     timed_suspends(bench).filter_map(wake_up).min()
@@ -201,10 +197,10 @@ pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
 pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
     match short_wait(bench, rejection) {
         Some(ShortWait::Quiet) => {
-            let late = bench.outcomes.iter().map(Outcome::lateness).max();
-            bench.sleep.lengthen_quiet(late.unwrap_or(0));
+            let late = bench.outcomes().iter().map(Outcome::lateness).max();
+            bench.waits.lengthen_quiet(late.unwrap_or(0));
         }
-        Some(ShortWait::Sleep) => bench.sleep.lengthen(),
+        Some(ShortWait::Sleep) => bench.waits.lengthen_sleep(),
         None => {}
     }
 }
@@ -213,7 +209,7 @@ pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
 /// all CPUs, and a longer sleep gives the others more time to power down.
 fn short_wait(bench: &Bench<'_>, rejection: Rejection) -> Option<ShortWait> {
     let is_denied = rejection.detail == Detail::Firmware(psci::Error::Denied.into());
-    if bench.step.osi && is_denied {
+    if bench.step().osi && is_denied {
         return Some(ShortWait::Sleep);
     }
     rejection.reason.short_wait()

@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 
 use crate::measure::{Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary};
-use crate::model::{Cell, CellStep, Counts, Sample, Samples, Series};
+use crate::model::{Cell, CellStep, Counts, Sample, Samples, Series, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::ticks_between;
+use hardware::spec::stat::Reached;
 
 /// The maximum number of metrics in the samples of one action.
 pub(crate) const METRICS_MAX: usize = 5;
@@ -17,19 +18,19 @@ pub(crate) const COLUMNS: usize = 2;
 #[derive(Default)]
 pub(crate) struct CellState {
     /// The results so far; series, counts and samples are added at the end.
-    pub(crate) cell: Cell,
+    cell: Cell,
     /// True if the scenario expects samples from this CPU.
-    pub(crate) is_expected: bool,
+    is_expected: bool,
     /// True if all of this CPU's trials failed, so it has no samples.
-    pub(crate) is_given_up: bool,
+    is_given_up: bool,
     /// The very first sample, which the statistics exclude.
-    pub(crate) cold: Option<Outcome>,
+    cold: Option<Outcome>,
     /// Samples from the suite and from steps.
-    pub(crate) kept: Vec<Outcome>,
+    kept: Vec<Outcome>,
     /// Samples from all other scenarios, by metric.
-    pub(crate) columns: [Vec<u64>; COLUMNS],
+    columns: [Vec<u64>; COLUMNS],
     /// Attempts that were not counted, by [`Reason`].
-    pub(crate) rejected: [u32; REASONS],
+    rejected: [u32; REASONS],
     first_rejection: Option<Rejection>,
 }
 
@@ -73,6 +74,43 @@ impl CellState {
         };
     }
 
+    pub(crate) const fn cpu(&self) -> CpuIndex {
+        self.cell.cpu
+    }
+
+    pub(crate) const fn lost(&self) -> Option<Loss> {
+        self.cell.lost
+    }
+
+    pub(crate) const fn reached(&self) -> Option<Reached> {
+        self.cell.reached
+    }
+
+    /// Returns the reason why this CPU's row is skipped.
+    pub(crate) const fn skipped(&self) -> Option<Skip> {
+        self.cell.skipped
+    }
+
+    /// Returns true if all of this CPU's trials failed.
+    pub(crate) const fn is_given_up(&self) -> bool {
+        self.is_given_up
+    }
+
+    /// Returns the very first sample.
+    pub(crate) const fn cold(&self) -> Option<&Outcome> {
+        self.cold.as_ref()
+    }
+
+    /// Returns the number of samples in one of the columns.
+    pub(crate) const fn figures_in(&self, column: usize) -> u32 {
+        self.columns[column].len() as u32
+    }
+
+    /// Returns how many attempts were not counted for this reason.
+    pub(crate) const fn rejected(&self, reason: Reason) -> u32 {
+        self.rejected[reason as usize]
+    }
+
     /// Returns the number of samples kept as outcomes.
     pub(crate) fn valid(&self) -> u32 {
         self.kept.len() as u32
@@ -86,6 +124,58 @@ impl CellState {
     /// Returns the number of attempts that were not counted.
     pub(crate) fn rejected_total(&self) -> u32 {
         self.rejected.iter().sum()
+    }
+
+    pub(super) fn expect_samples(&mut self, is_expected: bool) {
+        self.is_expected = is_expected;
+    }
+
+    pub(super) fn skip(&mut self, why: Skip) {
+        self.cell.skipped = Some(why);
+    }
+
+    pub(super) fn give_up(&mut self) {
+        self.is_given_up = true;
+    }
+
+    /// Keeps a sample.
+    pub(super) fn keep(&mut self, outcome: &Outcome) {
+        self.kept.push(*outcome);
+    }
+
+    /// Keeps the very first sample.
+    pub(super) fn keep_cold(&mut self, outcome: &Outcome) {
+        self.cold.get_or_insert(*outcome);
+    }
+
+    /// Adds a sample's figures to the columns.
+    pub(super) fn keep_figures(&mut self, figures: [Option<u64>; COLUMNS]) {
+        for (column, figure) in self.columns.iter_mut().zip(figures) {
+            column.extend(figure);
+        }
+    }
+
+    /// Counts all samples as rejected because of another CPU.
+    pub(super) fn discard_kept(&mut self) {
+        self.rejected[Reason::Companion as usize] += self.valid();
+        self.kept.clear();
+    }
+
+    pub(super) fn note_reached(&mut self, reached: Reached) {
+        self.cell.reached = Some(reached);
+    }
+
+    pub(super) fn forget_reached(&mut self) {
+        self.cell.reached = None;
+    }
+
+    pub(super) fn note_helper(&mut self, helper: Option<CpuIndex>) {
+        self.cell.helper = helper;
+    }
+
+    /// Records the loss that the machine has noted. The first loss counts.
+    pub(super) fn note_lost(&mut self, lost: Option<Loss>) {
+        self.cell.lost = self.cell.lost.or(lost);
     }
 
     /// Counts a rejection.
@@ -117,6 +207,38 @@ impl CellState {
             valid: self.valid(),
             rejected: by_reason(&self.rejected),
             first: self.first_rejection,
+        }
+    }
+
+    /// Returns one series for each of `metrics`, from the columns. Only the first may be empty.
+    pub(super) fn series_of_columns(&mut self, metrics: &[Metric]) -> Vec<Series> {
+        let mut series = Vec::with_capacity(metrics.len());
+        for (index, (metric, column)) in metrics.iter().zip(&mut self.columns).enumerate() {
+            if index == 0 || !column.is_empty() {
+                series.push(Series::of(*metric, Summary::of(column)));
+            }
+        }
+        series
+    }
+
+    /// Returns a cell with these series, the counts, the loss, the PSCI_STAT readings, the
+    /// representative sample and, if `has_samples` is true, every sample.
+    pub(super) fn to_cell(
+        &self,
+        cpu: CpuIndex,
+        step: CellStep,
+        series: Vec<Series>,
+        has_samples: bool,
+        pmf: bool,
+    ) -> Cell {
+        Cell {
+            counts: Some(self.counts()),
+            reached: self.cell.reached,
+            lost: self.cell.lost,
+            series,
+            shown: self.cell.shown,
+            samples: self.samples(has_samples, pmf),
+            ..Cell::new(cpu, step)
         }
     }
 

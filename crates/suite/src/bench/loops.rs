@@ -18,14 +18,17 @@ use crate::measure::{
 use crate::model::{Cell, CellSeries, CellStep, Failure, Run, Scenario, Skip, Status};
 use crate::plan::{ActiveCpus, LOOPS_LIMIT_S, RunSize, Variant, Work};
 
-use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, lead_in};
+use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US};
 use super::cell_state::COLUMNS;
-use super::measure::Request;
 use super::memory::{bench_bytes, cells_bytes};
+use super::request::Request;
 use super::trials::neighbor_of;
 
 /// The number of batches that are run regardless of the time limit; enough to compute the p99.
-const LEAST: u32 = crate::measure::P99_MIN;
+const BATCHES_MIN: u32 = crate::measure::P99_MIN;
+
+/// The metrics of a batch. The cycle counter does not work on every CPU.
+const METRICS: [Metric; COLUMNS] = [Metric::Time, Metric::Cycles];
 
 /// An operation and what is known about it.
 #[derive(Clone, Copy, Debug)]
@@ -47,10 +50,10 @@ pub(crate) const ANY_NUMBER: Option<(i32, i32)> = Some((0, i32::MAX));
 pub(crate) const NOT_SUPPORTED: Option<(i32, i32)> =
     Some((error::NOT_SUPPORTED, error::NOT_SUPPORTED));
 
-const LOOP: OperationKind = kind(Variant::LOOP.word(), Operation::Nothing, None);
+const LOOP: OperationKind = operation(Variant::LOOP.word(), Operation::Nothing, None);
 
 /// Returns the kind for an operation that every machine supports.
-pub(crate) const fn kind(
+pub(crate) const fn operation(
     word: &'static str,
     operation: Operation,
     answers: Option<(i32, i32)>,
@@ -64,10 +67,10 @@ pub(crate) const fn kind(
 }
 
 /// Returns the kind for a call that firmware need not implement.
-pub(crate) const fn optional(word: &'static str, function: u32) -> OperationKind {
+pub(crate) const fn optional_call(word: &'static str, function: u32) -> OperationKind {
     OperationKind {
         is_optional: true,
-        ..kind(word, Operation::Call(function), None)
+        ..operation(word, Operation::Call(function), None)
     }
 }
 
@@ -140,24 +143,24 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
     if let Some(skip) = skip {
         return Ok(alloc::vec![bench.finish(key, Status::Skipped(skip))]);
     }
-    bench.requested_samples = requested_samples;
-    let mut micro = Micro {
+    bench.request_samples(requested_samples);
+    let mut running = RunningLoops {
         bench: &mut bench,
         batch,
         requested_samples,
         limit: None,
         quiet: 0,
     };
-    let status = match micro.measure_loops(loops) {
+    let status = match running.measure_loops(loops) {
         Err(failure) => Status::Failed(failure),
-        Ok(()) if bench.results.is_empty() => Status::Skipped(loops.if_not_measured),
+        Ok(()) if bench.results().is_empty() => Status::Skipped(loops.if_not_measured),
         Ok(()) => Status::Passed,
     };
     Ok(alloc::vec![bench.finish(key, status)])
 }
 
-/// A running micro-benchmark. A CPU's columns hold ticks and cycles.
-struct Micro<'s, 'm> {
+/// A scenario of loops that is being measured. A CPU's columns hold ticks and cycles.
+struct RunningLoops<'s, 'm> {
     bench: &'s mut Bench<'m>,
     batch: u32,
     requested_samples: u32,
@@ -168,32 +171,32 @@ struct Micro<'s, 'm> {
     quiet: u64,
 }
 
-impl Micro<'_, '_> {
+impl RunningLoops<'_, '_> {
     /// Measures each operation, and the loop itself if nothing else does.
     fn measure_loops(&mut self, loops: &Loops) -> Result<(), Failure> {
-        let cpus = self.bench.cells.len();
-        let facts = self.bench.machine.facts();
+        let cpus = self.bench.cpu_count();
+        let facts = self.bench.facts();
         let lead = facts.lead;
         let series_per_operation: usize = if loops.is_of_lead {
             1
         } else {
-            let series = |active: &ActiveCpus| match active {
+            let series = |active_cpus: &ActiveCpus| match active_cpus {
                 ActiveCpus::All => 1,
                 _ => cpus,
             };
             loops.cpus.iter().map(series).sum()
         };
         let series = (loops.operations.len() * series_per_operation + 1) as u64;
-        if self.bench.setting.plan.loops.is_none() {
+        if self.bench.plan().loops.is_none() {
             self.limit = Some(facts.ticks(u64::from(LOOPS_LIMIT_S) * 1_000_000) / series);
         }
         for kind in loops.operations {
             self.measure_operation(loops, kind)?;
         }
-        let is_measured = !self.bench.results.is_empty();
+        let is_measured = !self.bench.results().is_empty();
         let mut kinds = loops.operations.iter();
         if is_measured && kinds.all(|kind| kind.variant != Variant::LOOP) {
-            self.requested_samples = self.requested_samples.min(LEAST);
+            self.requested_samples = self.requested_samples.min(BATCHES_MIN);
             self.measure_series(&LOOP, Who::Only(lead), ActiveCpus::Alone)?;
         }
         Ok(())
@@ -201,7 +204,7 @@ impl Micro<'_, '_> {
 
     /// Measures an operation with each of the scenario's sets of CPUs, unless it is not implemented.
     fn measure_operation(&mut self, loops: &Loops, kind: &OperationKind) -> Result<(), Failure> {
-        let cpus = self.bench.cells.len();
+        let cpus = self.bench.cpu_count();
         let measured = if loops.is_of_lead {
             Who::Only(self.bench.lead())
         } else {
@@ -211,13 +214,13 @@ impl Micro<'_, '_> {
         if loops.cpus.contains(&ActiveCpus::Alone) && !self.probe(kind, measured)? {
             return Ok(());
         }
-        for active in loops.cpus {
-            match active {
+        for active_cpus in loops.cpus {
+            match active_cpus {
                 // With one CPU, measuring all CPUs at once is the same as measuring a single CPU.
                 ActiveCpus::All if cpus == 1 => {}
-                ActiveCpus::All => self.measure_series(kind, Who::All, *active)?,
+                ActiveCpus::All => self.measure_series(kind, Who::All, *active_cpus)?,
                 ActiveCpus::Alone | ActiveCpus::Near | ActiveCpus::Far => {
-                    self.measure_each_cpu(kind, measured, *active)?;
+                    self.measure_each_cpu(kind, measured, *active_cpus)?;
                 }
             }
         }
@@ -229,35 +232,34 @@ impl Micro<'_, '_> {
         &mut self,
         kind: &OperationKind,
         measured: Who,
-        active: ActiveCpus,
+        active_cpus: ActiveCpus,
     ) -> Result<(), Failure> {
         let lead = self.bench.lead();
-        let cpus = CpuIndex::all(self.bench.cells.len());
+        let cpus = CpuIndex::all(self.bench.cpu_count());
         for cpu in cpus.filter(|cpu| measured.includes(*cpu, lead)) {
-            let (machine, board) = (&*self.bench.machine, self.bench.setting.cpus);
-            let who = match neighbor_of(machine, board, cpu, active, None) {
+            let (machine, board) = (self.bench.machine(), self.bench.setting().cpus);
+            let who = match neighbor_of(machine, board, cpu, active_cpus, None) {
                 Some(neighbor) => Who::Pair(cpu, neighbor),
-                None if active.has_neighbor() => continue,
+                None if active_cpus.has_neighbor() => continue,
                 None => Who::Only(cpu),
             };
-            self.measure_series(kind, who, active)?;
+            self.measure_series(kind, who, active_cpus)?;
         }
         Ok(())
     }
 
     /// Runs one round in which each CPU repeats the operation `count` times.
     fn run_round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
-        let cpus = self.bench.cells.len();
-        let lead_in = lead_in(self.bench.machine.facts(), who, cpus);
-        self.bench.run_round(&Round {
+        let lead_in = self.bench.lead_in(who);
+        self.bench.try_round(&Round {
             afterwards: After::Stay,
             quiet: self.quiet,
             ..Round::new(who, Action::Repeat { operation, count }, lead_in)
         })?;
-        let longest = self.bench.machine.facts().ticks(LONGEST_QUIET_US);
+        let longest = self.bench.us(LONGEST_QUIET_US);
         let participants = self
             .bench
-            .outcomes
+            .outcomes()
             .iter()
             .filter(|outcome| outcome.took_part());
         let durations =
@@ -269,10 +271,10 @@ impl Micro<'_, '_> {
     /// Runs the operation once on these CPUs; returns false if the operation is optional and not
     /// implemented.
     fn probe(&mut self, kind: &OperationKind, who: Who) -> Result<bool, Failure> {
-        self.bench.trials += 1;
+        self.bench.count_trial();
         self.run_round(who, kind.operation, 1)?;
         let lead = self.bench.lead();
-        let outcomes = &self.bench.outcomes;
+        let outcomes = self.bench.outcomes();
         let by_cpu = CpuIndex::all(outcomes.len()).zip(outcomes);
         for (cpu, outcome) in by_cpu.filter(|(cpu, _)| who.includes(*cpu, lead)) {
             let is_missing =
@@ -302,37 +304,30 @@ impl Micro<'_, '_> {
         &mut self,
         kind: &OperationKind,
         who: Who,
-        active: ActiveCpus,
+        active_cpus: ActiveCpus,
     ) -> Result<(), Failure> {
         let (mut taken, mut rejected, mut began) = (0, 0, None);
         self.bench.clear_cells();
-        for _ in 0..self.bench.setting.plan.warmup {
-            self.bench.trials += 1;
+        for _ in 0..self.bench.plan().warmup {
+            self.bench.count_trial();
             self.run_round(who, kind.operation, self.batch)?;
             self.ticks_since(&mut began);
         }
         // Stop after too many discarded batches, because each may have run for seconds.
         while taken < self.requested_samples && rejected <= self.requested_samples / 10 {
-            self.bench.attempts += 1;
+            self.bench.count_attempt();
             self.run_round(who, kind.operation, self.batch)?;
             taken += 1;
-            let bench = &mut *self.bench;
-            for (outcome, state) in bench.outcomes.iter().zip(&mut bench.cells) {
-                if kind.is_good(outcome) {
-                    let [ticks, cycles] = &mut state.columns;
-                    ticks.extend(outcome.metric(Metric::Time, false));
-                    cycles.extend(outcome.metric(Metric::Cycles, false));
-                } else if outcome.took_part() {
-                    state.reject(Rejection::plain(Reason::WrongAnswer));
-                    rejected += 1;
-                }
-            }
+            let wrong_answer = Rejection::plain(Reason::WrongAnswer);
+            rejected += self.bench.keep_figures(METRICS, |outcome| {
+                kind.is_good(outcome).then_some(()).ok_or(wrong_answer)
+            });
             let spent = self.ticks_since(&mut began);
-            if taken >= LEAST && self.limit.is_some_and(|limit| spent > limit) {
+            if taken >= BATCHES_MIN && self.limit.is_some_and(|limit| spent > limit) {
                 break;
             }
         }
-        self.add_cells(kind, who, active, taken)
+        self.add_cells(kind, who, active_cpus, taken)
     }
 
     /// Returns the ticks from the start of the first batch in a series, which is stored in `began`,
@@ -341,7 +336,7 @@ impl Micro<'_, '_> {
         let mut now = None;
         for outcome in self
             .bench
-            .outcomes
+            .outcomes()
             .iter()
             .filter(|outcome| outcome.took_part())
         {
@@ -356,21 +351,19 @@ impl Micro<'_, '_> {
         &mut self,
         kind: &OperationKind,
         who: Who,
-        active: ActiveCpus,
+        active_cpus: ActiveCpus,
         taken: u32,
     ) -> Result<(), Failure> {
         let mut result = Ok(());
         let lead = self.bench.lead();
-        let cpus = CpuIndex::all(self.bench.cells.len());
+        let cpus = CpuIndex::all(self.bench.cpu_count());
         let step = CellStep {
-            cpus: active,
+            cpus: active_cpus,
             operations: self.batch,
             ..CellStep::of(kind.variant)
         };
         for cpu in cpus.filter(|cpu| who.includes(*cpu, lead) && !who.replies(*cpu)) {
-            // The cycle counter does not work on every CPU.
-            let metrics = &[Metric::Time, Metric::Cycles];
-            let measured = self.bench.add_cell(cpu, step, metrics, taken);
+            let measured = self.bench.add_cell(cpu, step, &METRICS, taken);
             result = measured.and(result);
         }
         result

@@ -6,28 +6,27 @@ use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
 use hardware::spec::ticks::Clock;
 
-use super::bench::{Bench, first_lost};
+use super::bench::Bench;
 use super::calibrate::{judge_round, lengthen_wait};
 
 /// The maximum number of attempts to read the state.
-const TRIES: u32 = 3;
+const READS_MAX: u32 = 3;
 
 /// Suspends `who` once more and keeps the PSCI_STAT values. Reads nothing once a CPU has been lost,
 /// because that CPU may be on. Returns the number of warm-up rounds left.
 pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
-    let warmup = bench.setting.plan.warmup;
-    let ladder = bench.step.ladder;
-    let has_statistics = !ladder.is_empty() && bench.machine.facts().stat;
-    for _ in 0..TRIES {
-        if !has_statistics || first_lost(bench.machine, bench.cells.len()).is_some() {
+    let warmup = bench.plan().warmup;
+    let ladder = bench.step().ladder;
+    let has_statistics = !ladder.is_empty() && bench.facts().stat;
+    for _ in 0..READS_MAX {
+        if !has_statistics || bench.first_lost().is_some() {
             return warmup;
         }
-        bench.trials += 1;
-        let round = Round {
+        bench.count_trial();
+        bench.run_round(&Round {
             ladder,
-            ..bench.round(who, bench.step.action)
-        };
-        bench.machine.run(&round, &mut bench.outcomes);
+            ..bench.round(who, bench.step().action)
+        });
         match judge_round(bench) {
             Ok(()) => {
                 keep_reached(bench, who, &ladder);
@@ -41,10 +40,10 @@ pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
 
 /// Keeps the state that each CPU reached in the current round.
 fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
-    let (cpus, lead) = (bench.setting.cpus, bench.lead());
-    let clock = bench.machine.facts().clock();
+    let (cpus, lead) = (bench.setting().cpus, bench.lead());
+    let clock = bench.facts().clock();
     let helper = bench.waker(who).helper();
-    let stay_on = bench.machine.facts().no_cpu_off.is_some();
+    let stay_on = bench.facts().no_cpu_off.is_some();
     let is_awake = |index: CpuIndex| match who {
         Who::Only(cpu) if index != cpu && (index == lead || stay_on) => true,
         _ => helper == Some(index),
@@ -55,15 +54,16 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
             .filter(|(index, _)| is_awake(*index))
             .map(|(_, cpu)| cpu.cluster)
     };
-    for ((cpu, outcome), state) in cpus.iter().zip(&bench.outcomes).zip(&mut bench.cells) {
+    for (index, cpu) in CpuIndex::all(cpus.len()).zip(cpus) {
         let is_up = awake_clusters().any(|cluster| cluster == cpu.cluster);
         // An awake CPU keeps its own cluster (assumed to be level 1) and all levels above it
         // powered up.
         let limit = awake_clusters().next().map(|_| u8::from(!is_up));
+        let outcome = bench.outcome(index);
         if outcome.took_part()
-            && let Some(reached) = reached_in(outcome, ladder, limit, clock)
+            && let Some(reached) = reached_in(&outcome, ladder, limit, clock)
         {
-            state.cell.reached = Some(reached);
+            bench.note_reached(index, reached);
         }
     }
 }

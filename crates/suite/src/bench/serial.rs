@@ -16,8 +16,8 @@ use super::reached::read_reached;
 pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     bench.expect_all();
     skip_lead_without_helper(bench);
-    let (cpus, lead) = (bench.cells.len(), bench.lead());
-    if bench.machine.facts().no_cpu_off.is_some() {
+    let (cpus, lead) = (bench.cpu_count(), bench.lead());
+    if bench.facts().no_cpu_off.is_some() {
         // Turn on all CPUs before the first one is measured, so that its conditions match those of
         // later turns.
         bench.run_action(Who::All, Action::Version);
@@ -28,34 +28,32 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     let mut failure = None;
     let mut can_suspend = false;
     for cpu in (0..cpus).map(|turn| cpu_of_turn(turn, lead, cpus)) {
-        if bench.machine.is_lost(cpu) || !bench.cells[cpu.index()].needs_samples() {
+        if bench.is_lost(cpu) || !bench.cell(cpu).needs_samples() {
             continue;
         }
         // Each calibration starts from scratch.
-        bench.sleep.now = 0;
+        bench.waits.forget_sleep();
         let calibrated = calibrate(bench, Who::Only(cpu));
-        can_suspend |= !no_cpu_can_suspend(&bench.outcomes);
+        can_suspend |= !no_cpu_can_suspend(bench.outcomes());
         match calibrated {
             Ok(()) => {
-                longest = longest.max(bench.sleep.now);
-                quiet = quiet.max(bench.sleep.quiet);
+                longest = longest.max(bench.waits.sleep());
+                quiet = quiet.max(bench.waits.quiet());
                 warmup = warmup.max(read_reached(bench, Who::Only(cpu)));
             }
             // The other CPUs are still measured.
             Err(wrong) => {
-                bench.cells[cpu.index()].is_given_up = true;
+                bench.give_up(cpu);
                 failure.get_or_insert(wrong);
             }
         }
     }
     if failure.is_some() && !can_suspend {
-        return Err(Status::Skipped(not_supported(bench.step.action)));
+        return Err(Status::Skipped(not_supported(bench.step().action)));
     }
-    bench.sleep.now = longest;
-    bench.sleep.quiet = bench.sleep.quiet.max(quiet);
-    bench.sleep.longest = bench.sleep.longest.max(longest);
-    let repeats = (warmup + bench.setting.plan.iterations) as usize;
-    let method = bench.method;
+    bench.waits.cover_slowest(longest, quiet);
+    let repeats = (warmup + bench.plan().iterations) as usize;
+    let method = bench.method();
     let mut take = |repeat: usize, turn: usize| {
         take_sample(bench, cpu_of_turn(turn, lead, cpus), repeat as u32, warmup);
     };
@@ -75,22 +73,15 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
             }
         }
     }
-    show_medians(bench);
+    bench.show_medians();
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
-}
-
-/// Shows, for each CPU, the sample whose leading figure is the median.
-pub(crate) fn show_medians(bench: &mut Bench<'_>) {
-    for state in &mut bench.cells {
-        state.show_median(bench.pmf, &mut bench.column);
-    }
 }
 
 /// Skips the lead's row if no CPU remains that can wake it.
 pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     if bench.waker(Who::Only(lead)) == Waker::NoHelper {
-        bench.cells[lead.index()].cell.skipped = Some(Skip::NoHelper);
+        bench.skip(lead, Skip::NoHelper);
     }
 }
 
@@ -111,17 +102,17 @@ fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
     } else {
         AttemptUse::Measure
     };
-    while !bench.machine.is_lost(cpu) {
-        let state = &bench.cells[cpu.index()];
+    while !bench.is_lost(cpu) {
+        let state = bench.cell(cpu);
         // The number of completed repeats and failed attempts.
         let made = warmup.min(repeat) + state.valid() + state.rejected_total();
-        let is_done = state.is_given_up || !state.needs_samples();
+        let is_done = state.is_given_up() || !state.needs_samples();
         if is_done || bench.retries_are_exhausted(made) {
             return;
         }
-        bench.attempts += 1;
-        let outcome = bench.run_alone(cpu, bench.step.action);
-        let verdict = outcome.judge(bench.pmf);
+        bench.count_attempt();
+        let outcome = bench.run_alone(cpu, bench.step().action);
+        let verdict = outcome.judge(bench.has_pmf());
         bench.record_attempt(cpu, &outcome, verdict, attempt_use);
         let Err(rejection) = verdict else {
             return;

@@ -13,10 +13,11 @@ use crate::model::{
 };
 use crate::plan::{ActiveCpus, RunSize, StateChoice, Variant};
 
-use super::bench::{Bench, BenchRoom, StepRounds, first_lost, too_few};
-use super::measure::Request;
+use super::bench::{Bench, BenchRoom, too_few};
 use super::memory::{bench_bytes, cells_bytes, samples_bytes};
+use super::request::Request;
 use super::states::UsableState;
+use super::step_rounds::StepRounds;
 use super::tftf_suite::measure_step;
 
 /// The maximum number of series for a CPU in a step: three for samples, and two for PSCI_STAT.
@@ -38,11 +39,11 @@ pub(crate) fn heap(size: &RunSize<'_>, cells: usize) -> usize {
 /// A running scenario that consists of steps.
 pub(crate) struct Steps<'m> {
     pub(crate) bench: Bench<'m>,
-    pub(crate) conditions: Conditions,
+    conditions: Conditions,
     /// The first failure of a step.
-    pub(crate) failure: Option<Failure>,
+    failure: Option<Failure>,
     /// True if at least one step was measured.
-    pub(crate) is_measured: bool,
+    is_measured: bool,
 }
 
 /// Measures a scenario whose steps are run by `measure_steps`.
@@ -61,7 +62,7 @@ pub(crate) fn measure(
     let bench = Bench::new(request, room);
     let mut steps = Steps {
         conditions: Conditions {
-            pmf: bench.pmf,
+            pmf: bench.has_pmf(),
             requested_samples: plan.iterations,
             ..Conditions::default()
         },
@@ -76,7 +77,7 @@ pub(crate) fn measure(
 impl Steps<'_> {
     /// Returns the scenario's results.
     fn finish(self, key: ScenarioKey) -> Scenario {
-        let states = self.bench.setting.states;
+        let states = self.bench.setting().states;
         let mut conditions = self.conditions;
         let left_out = conditions
             .states_left_out
@@ -93,18 +94,18 @@ impl Steps<'_> {
         Scenario {
             status,
             conditions: Some(conditions),
-            cells: self.bench.results,
+            cells: self.bench.into_results(),
             ..Scenario::new(key)
         }
     }
 
     pub(crate) fn facts(&self) -> &Facts {
-        self.bench.machine.facts()
+        self.bench.facts()
     }
 
     /// Returns the state if CPUs can be suspended to it.
     pub(crate) fn usable(&mut self, state: Option<UsableState>) -> Option<UsableState> {
-        let why = self.bench.setting.wake_trials.skip(state);
+        let why = self.bench.setting().wake_trials.skip(state);
         why.inspect(|reason| self.leave_out(*reason));
         state.filter(|_| why.is_none())
     }
@@ -114,6 +115,16 @@ impl Steps<'_> {
         self.conditions.states_left_out.get_or_insert(why);
     }
 
+    /// Records why OS-initiated mode was left out.
+    pub(crate) fn leave_out_mode(&mut self, why: Skip) {
+        self.conditions.mode_left_out = Some(why);
+    }
+
+    /// Records a failure of the scenario. The first failure counts.
+    pub(crate) fn fail(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+    }
+
     /// Calls `measure` for each usable idle state in the device tree. For all other states, adds a
     /// cell with the scenario's first metric.
     pub(crate) fn measure_each_state(
@@ -121,14 +132,14 @@ impl Steps<'_> {
         first: Metric,
         measure: fn(&mut Steps<'_>, UsableState),
     ) {
-        let states = self.bench.setting.states;
+        let states = self.bench.setting().states;
         for state in &states.foreign {
             let why = Skip::OtherFormat(states.format);
             self.leave_out(why);
             self.push_left_out(first, ActiveCpus::Alone, u64::from(*state), why);
         }
         for state in &states.accepted {
-            let Some(why) = self.bench.setting.wake_trials.skip(Some(*state)) else {
+            let Some(why) = self.bench.setting().wake_trials.skip(Some(*state)) else {
                 measure(self, *state);
                 continue;
             };
@@ -139,7 +150,7 @@ impl Steps<'_> {
 
     /// Returns the first metric of a suspend.
     pub(crate) fn suspend_metric(&self) -> Metric {
-        if self.bench.pmf {
+        if self.bench.has_pmf() {
             Metric::Powerdown
         } else {
             Metric::Call
@@ -152,7 +163,7 @@ impl Steps<'_> {
         &mut self,
         cpus: ActiveCpus,
     ) -> impl Iterator<Item = (Variant, StepRounds)> + use<> {
-        let states = self.bench.setting.states;
+        let states = self.bench.setting().states;
         let deepest = self.usable(states.deepest);
         let core = states
             .core
@@ -176,15 +187,15 @@ impl Steps<'_> {
             ..CellStep::default()
         };
         let mut cell = Cell::new(CpuIndex::default(), step);
-        cell.skipped = Some(self.bench.setting.states.explain(why));
+        cell.skipped = Some(self.bench.setting().states.explain(why));
         cell.series.reserve_exact(1);
         cell.series.push(Series::new(first));
-        self.bench.results.push(cell);
+        self.bench.push_left_out(cell);
     }
 
     /// Returns true if a CPU must stay awake during the step.
     pub(crate) fn needs_helper(&self, step: &StepRounds) -> bool {
-        let source = self.bench.setting.wake_trials.source(step.timers_stop);
+        let source = self.bench.setting().wake_trials.source(step.timers_stop);
         step.cpus == ActiveCpus::All && source == WakeSource::Helper
     }
 
@@ -198,25 +209,21 @@ impl Steps<'_> {
     ) -> bool {
         // One helper placement is enough for a curve, so the lead is the only helper.
         let helper = self.needs_helper(&step).then_some(self.bench.lead());
-        let bench = &mut self.bench;
-        bench.begin_step(StepRounds { helper, ..step });
-        let status = measure_step(bench);
-        self.conditions.attempts += bench.attempts;
-        self.conditions.trials += bench.trials;
+        self.bench.begin_step(StepRounds { helper, ..step });
+        let status = measure_step(&mut self.bench);
+        self.add_totals();
         match status {
             Status::Skipped(why) => {
                 self.leave_out(why);
                 return false;
             }
-            Status::Failed(failure) => {
-                self.failure.get_or_insert(failure);
-            }
+            Status::Failed(failure) => self.fail(failure),
             Status::Passed | Status::Crashed | Status::Unknown => self.is_measured = true,
         }
         if step.timers_stop {
-            self.conditions.wake_source = bench.setting.wake_trials.source(true);
+            self.conditions.wake_source = self.bench.setting().wake_trials.source(true);
         }
-        for cpu in CpuIndex::all(self.bench.cells.len()) {
+        for cpu in CpuIndex::all(self.bench.cpu_count()) {
             self.add_cell(cpu, variant, value);
         }
         true
@@ -225,30 +232,37 @@ impl Steps<'_> {
     /// Records that one CPU's step is over, with `valid` of `asked` samples. The scenario fails if a
     /// CPU was lost or there are too few samples.
     pub(crate) fn close_step(&mut self, cpu: CpuIndex, valid: u32, asked: u32) {
-        let bench = &self.bench;
-        let failure = first_lost(bench.machine, bench.cells.len()).or(too_few(cpu, valid, asked));
-        self.conditions.attempts += bench.attempts;
-        self.conditions.trials += bench.trials;
+        let failure = self.bench.first_lost().or(too_few(cpu, valid, asked));
+        self.add_totals();
         self.failure = self.failure.or(failure);
         self.is_measured = true;
+    }
+
+    /// Adds the step's attempts and trials to the scenario's.
+    fn add_totals(&mut self) {
+        let totals = self.bench.totals();
+        self.conditions.attempts += totals.attempts;
+        self.conditions.trials += totals.trials;
     }
 
     /// Adds the cell for a CPU in a step. The cell has at least one series, even without samples.
     fn add_cell(&mut self, cpu: CpuIndex, variant: Variant, value: Option<u64>) {
         let bench = &mut self.bench;
-        let state = &bench.cells[cpu.index()];
+        let state = bench.cell(cpu);
         if !state.needs_samples() {
             return;
         }
+        let reached = state.reached();
+        let StepRounds { cpus, action, .. } = *bench.step();
         let step = CellStep {
-            cpus: bench.step.cpus,
+            cpus,
             value,
             ..CellStep::of(variant)
         };
-        let metrics = metrics_of(bench.step.action, bench.pmf);
+        let metrics = metrics_of(action, bench.has_pmf());
         let mut series = Vec::with_capacity(SERIES_MAX);
         for metric in metrics {
-            let summary = state.summary(*metric, bench.pmf, &mut bench.column);
+            let summary = bench.summary(cpu, *metric);
             if summary.n > 0 {
                 series.push(Series::of(*metric, summary));
             }
@@ -256,7 +270,7 @@ impl Steps<'_> {
         if series.is_empty() {
             series.extend(metrics.first().copied().map(Series::new));
         }
-        if let Some(reached) = state.cell.reached {
+        if let Some(reached) = reached {
             let is_requested = value.is_some() && reached.state.map(u64::from) == value;
             let count = if is_requested { reached.times } else { 0 };
             let of_one = |metric, figure| Series::of(metric, Summary::of(&mut [figure]));
@@ -264,7 +278,6 @@ impl Steps<'_> {
             series.push(of_one(Metric::Residency, reached.residency_us.into()));
         }
         let waker = bench.waker_of(cpu);
-        let action = bench.step.action;
         let cell = bench.push_cell(cpu, step, series);
         cell.helper = waker.helper();
         cell.wake_source = action.goes_down().then(|| waker.into());

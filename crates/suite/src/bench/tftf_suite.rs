@@ -6,15 +6,16 @@ use core::fmt;
 use hardware::board::CpuIndex;
 
 use crate::measure::Action;
-use crate::model::{Cell, Conditions, Scenario, ScenarioKey, Status};
+use crate::model::{Conditions, Scenario, ScenarioKey, Status};
 use crate::plan::{ActiveCpus, RunSize, ScenarioId};
 
-use super::bench::{Bench, BenchRoom, StepRounds};
-use super::measure::{Request, Setting};
+use super::bench::{Bench, BenchRoom};
 use super::memory::{PRINTING, bench_bytes, suite_bytes};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
+use super::request::{Request, Setting};
 use super::serial::measure_serial;
+use super::step_rounds::StepRounds;
 use super::wake_trials::PLACEMENTS;
 
 /// Returns the heap that a scenario needs if it is measured with this number of placements.
@@ -44,12 +45,12 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
         let Setting {
             wake_trials, cpus, ..
         } = setting;
-        let Some(placement) = wake_trials.placements(bench.machine, cpus, timers_stop)[index]
+        let Some(placement) = wake_trials.placements(bench.machine(), cpus, timers_stop)[index]
         else {
             break;
         };
         group.push(measure_once(&mut bench, id, placement.helper()));
-        if bench.trials == 0 {
+        if bench.totals().trials == 0 {
             break;
         }
     }
@@ -58,8 +59,11 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
 
 /// Measures a scenario with one helper placement.
 fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>) -> Scenario {
-    let (plan, states) = (bench.setting.plan, bench.setting.states);
-    let wake_trials = bench.setting.wake_trials;
+    let Setting {
+        states,
+        wake_trials,
+        ..
+    } = bench.setting();
     let state = states.of(id);
     let why = wake_trials
         .skip(state)
@@ -81,10 +85,9 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
             fault.map_or(Status::Skipped(skip), Status::Failed)
         }
         _ => {
-            if step.turns_off {
+            if let Some(skip) = why.filter(|_| step.turns_off) {
                 // Only the lead needs a state.
-                let lead = bench.lead();
-                bench.cells[lead.index()].cell.skipped = why;
+                bench.skip(bench.lead(), skip);
             }
             let measured = measure_step(bench);
             name_helpers(bench);
@@ -94,48 +97,37 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     let cells = if status.skip().is_some() {
         Vec::new()
     } else {
-        finished_cells(bench, id.is_parallel())
+        bench.finish_cells(id.is_parallel())
     };
+    let totals = bench.totals();
     Scenario {
         status,
         conditions: Some(Conditions {
-            pmf: bench.pmf,
+            pmf: bench.has_pmf(),
             power_state: state.map(|state| state.power_state),
             wake_source: wake_trials.source(step.timers_stop),
-            requested_samples: plan.iterations,
-            attempts: bench.attempts,
-            trials: bench.trials,
-            sleep: bench.sleep.now,
-            skew: Some(bench.skew).filter(|skew| skew.n > 0),
+            requested_samples: bench.plan().iterations,
+            attempts: totals.attempts,
+            trials: totals.trials,
+            sleep: bench.waits.sleep(),
+            skew: Some(totals.skew).filter(|skew| skew.n > 0),
             ..Conditions::default()
         }),
         cells,
         ..Scenario::new(ScenarioKey {
             id,
-            method: bench.method,
+            method: bench.method(),
             helper,
         })
     }
 }
 
-/// Returns the cells of all CPUs except the helper, which is not measured.
-fn finished_cells(bench: &mut Bench<'_>, is_parallel: bool) -> Vec<Cell> {
-    let (pmf, has_samples) = (bench.pmf, bench.setting.plan.sends_samples());
-    let helper = bench.step.helper;
-    let mut cells = Vec::with_capacity(bench.cells.len());
-    for state in &mut bench.cells {
-        if helper != Some(state.cell.cpu) {
-            cells.push(state.finish(is_parallel, pmf, has_samples, &mut bench.column));
-        }
-    }
-    cells
-}
-
 /// Runs the rounds of the current step.
 pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
-    let measured = if bench.step.turns_off {
+    let step = bench.step();
+    let measured = if step.turns_off {
         measure_off(bench)
-    } else if bench.step.cpus == ActiveCpus::All {
+    } else if step.cpus == ActiveCpus::All {
         measure_parallel(bench)
     } else {
         measure_serial(bench)
@@ -147,13 +139,12 @@ pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
 /// Records, in each cell, the helper that stayed awake to wake the cell's CPU.
 fn name_helpers(bench: &mut Bench<'_>) {
     let lead = bench.lead();
-    for cpu in CpuIndex::all(bench.cells.len()) {
+    for cpu in CpuIndex::all(bench.cpu_count()) {
         // Only the lead is suspended; the other CPUs are turned off and need CPU_ON, not an
         // interrupt.
-        let is_suspended = !bench.step.turns_off || cpu == lead;
+        let is_suspended = !bench.step().turns_off || cpu == lead;
         let helper = bench.waker_of(cpu).helper();
-        let state = &mut bench.cells[cpu.index()];
-        let has_samples = is_suspended && state.valid() > 0;
-        state.cell.helper = helper.filter(|_| has_samples);
+        let has_samples = is_suspended && bench.cell(cpu).valid() > 0;
+        bench.note_helper(cpu, helper.filter(|_| has_samples));
     }
 }

@@ -9,7 +9,6 @@ use crate::measure::{
 use crate::model::{Cpu, Failure, Skip};
 use crate::plan::ActiveCpus;
 use hardware::board::{CpuIndex, Mpidr};
-use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Ladder;
 
@@ -19,9 +18,9 @@ use super::states::UsableState;
 /// every run includes these trials. PMF shows whether the power-down took longer.
 const TIMER_SLEEP_US: u64 = 2_500;
 /// The first sleep of a trial with any other source, which is longer than any power-down takes.
-const SLEEP_US: u64 = 10_000;
+const OTHER_SLEEP_US: u64 = 10_000;
 /// The time allowed for the wake-up before the lead checks on the CPU, in microseconds.
-const QUIET_US: u64 = 200;
+const TRIAL_QUIET_US: u64 = 200;
 /// The time from the lead's SGI until a CPU that has not returned counts as lost, in microseconds.
 /// The lead sends the SGI half a second after the wake-up was due, so a failed trial takes at most
 /// a second.
@@ -29,9 +28,9 @@ const PATIENCE_US: u64 = 450_000;
 /// How many times to try a CPU's own timer in each state before giving up.
 const TIMER_TRIES: u32 = 3;
 /// How many times to try any other source before giving up.
-const TRIES: u32 = 6;
+const OTHER_TRIES: u32 = 6;
 /// How many CPUs to try in each state before giving up.
-const CPUS: usize = 3;
+const CPUS_TO_TRY: usize = 3;
 /// The loss recorded for a CPU that cannot be woken.
 const ASLEEP: Loss = Loss {
     phase: RoundPhase::Finish,
@@ -53,16 +52,16 @@ pub(crate) fn helper_of(
 }
 
 /// Returns the CPU that is active beside `cpu`: the next one in the same cluster, or the first one
-/// in the next cluster. Returns None for other values of `active`, and if there is no such CPU. The
-/// helper stays awake, so it is not active.
+/// in the next cluster. Returns None for other values of `active_cpus`, and if there is no such CPU.
+/// The helper stays awake, so it is not active.
 pub(crate) fn neighbor_of(
     machine: &dyn Machine,
     cpus: &[Cpu],
     cpu: CpuIndex,
-    active: ActiveCpus,
+    active_cpus: ActiveCpus,
     helper: Option<CpuIndex>,
 ) -> Option<CpuIndex> {
-    let is_near = match active {
+    let is_near = match active_cpus {
         ActiveCpus::Near => true,
         ActiveCpus::Far => false,
         ActiveCpus::Alone | ActiveCpus::All => return None,
@@ -142,7 +141,7 @@ impl<'t> Trials<'t> {
     /// Tests whether the CPUs' own timers wake them from this state.
     pub(crate) fn try_own_timer(&mut self, state: UsableState) -> Result<OwnTimer, Skip> {
         let mut next = self.last_other_before(None);
-        for _ in 0..CPUS {
+        for _ in 0..CPUS_TO_TRY {
             let Some(cpu) = next else { break };
             match self.try_waker(cpu, Waker::TimerTrial, state) {
                 TrialVerdict::Woken | TrialVerdict::Refused => break,
@@ -166,7 +165,7 @@ impl<'t> Trials<'t> {
         let lead = self.machine.facts().lead;
         let mut verdict = Err(Skip::NoHelper);
         let mut next = self.last_other_before(None);
-        for _ in 0..CPUS {
+        for _ in 0..CPUS_TO_TRY {
             let Some(cpu) = next else { break };
             match self.try_waker(cpu, Waker::Helper(lead), state) {
                 TrialVerdict::Woken => return Ok(Some(cpu)),
@@ -257,11 +256,11 @@ impl<'t> Trials<'t> {
         let (sleep, tries) = if is_own_timer {
             (TIMER_SLEEP_US, TIMER_TRIES)
         } else {
-            (SLEEP_US, TRIES)
+            (OTHER_SLEEP_US, OTHER_TRIES)
         };
         let mut round = Round {
             sleep: facts.ticks(sleep),
-            quiet: facts.ticks(QUIET_US),
+            quiet: facts.ticks(TRIAL_QUIET_US),
             patience: Some(facts.ticks(PATIENCE_US)),
             waker,
             ladder: if self.reads_statistics {
@@ -333,7 +332,7 @@ fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
         Ok(()) => false,
         Err(Rejection { reason, .. }) => !reason.is_about_stamps() && reason != Reason::LateReturn,
     };
-    let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr));
+    let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
     let is_late = outcome.has_own_stamps() && down >= outcome.due;
     !was_awake && !is_late
 }

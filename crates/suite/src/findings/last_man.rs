@@ -22,7 +22,7 @@ pub const LAST_MAN: FindingKind = FindingKind::new("last-man");
 
 /// Why a cluster's last man is unknown.
 #[derive(Debug, Error)]
-enum NotTold {
+enum LastManUnknown {
     #[error("there are no timestamps")]
     NoTimestamps,
     #[error("a CPU in cluster {0} has no row")]
@@ -43,17 +43,21 @@ pub(super) fn find_last_men(
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
         return Vec::new();
     }
-    let not_told = |reason: NotTold| verbosity.is_full().then(|| not_told(scenario, &reason));
+    let unknown = |reason: LastManUnknown| {
+        verbosity
+            .is_full()
+            .then(|| unknown_last_man(scenario, &reason))
+    };
     if !scenario.has_order() {
         let has_flush = |cell: &Cell| cell.figure(Metric::CacheFlush).is_some();
         if !scenario.cells.iter().any(has_flush) {
             return Vec::new();
         }
-        return not_told(NotTold::NoTimestamps).into_iter().collect();
+        return unknown(LastManUnknown::NoTimestamps).into_iter().collect();
     }
     run.cluster_heads()
         .map(|head| of_cluster(run, scenario, run.cpu(head).cluster, verbosity))
-        .filter_map(|finding| finding.map_or_else(not_told, Some))
+        .filter_map(|finding| finding.map_or_else(unknown, Some))
         .collect()
 }
 
@@ -71,12 +75,12 @@ fn of_cluster(
     scenario: &Scenario,
     cluster: u16,
     verbosity: Verbosity,
-) -> Result<Finding, NotTold> {
+) -> Result<Finding, LastManUnknown> {
     let is_in_cluster = |cell: &&Cell| run.cpu(cell.cpu).cluster == cluster;
     let cells: Vec<&Cell> = scenario.cells.iter().filter(is_in_cluster).collect();
     let cpus = run.cpus.iter().filter(|cpu| cpu.cluster == cluster);
     if cells.len() < cpus.count() {
-        return Err(NotTold::RowMissing(cluster.into()));
+        return Err(LastManUnknown::RowMissing(cluster.into()));
     }
     let went_down = |cell: &&Cell| {
         Some(WentDown {
@@ -86,7 +90,7 @@ fn of_cluster(
         })
     };
     let order: Option<Vec<WentDown>> = cells.iter().map(went_down).collect();
-    let mut order = order.ok_or(NotTold::CpuWithoutTimestamps(cluster.into()))?;
+    let mut order = order.ok_or(LastManUnknown::CpuWithoutTimestamps(cluster.into()))?;
     order.sort_unstable();
     let last = order.pop();
     let WentDown { cpu, flush, .. } = last.expect("every cluster has a CPU, and it has a row");
@@ -114,13 +118,13 @@ fn of_cluster(
     })
 }
 
-fn not_told(scenario: &Scenario, why: &NotTold) -> Finding {
+fn unknown_last_man(scenario: &Scenario, why: &LastManUnknown) -> Finding {
     let sentence =
         format!("Last man down: unknown, because {why}; flush times alone do not identify it.");
     let cpus = scenario.cells.iter().map(|cell| cell.cpu);
     Finding {
         metrics: vec![Metric::CacheFlush],
         evidence: Evidence::Unknown,
-        ..Finding::by_counts(FindingKind::NOT_TOLD, sentence, cpus)
+        ..Finding::by_counts(FindingKind::UNKNOWN, sentence, cpus)
     }
 }

@@ -43,8 +43,7 @@ impl CaptureSequence {
         after: CounterValue,
     ) -> Result<(), Rejection> {
         use Stamp::{EnterHwLowPwr, ExitHwLowPwr};
-        let [before, after] = [before, after].map(CounterValue::number);
-        let mut floor = before;
+        let mut floor = Some(before);
         for stamp in Stamp::IN_TIME
             .into_iter()
             .filter(|stamp| self.captures(*stamp))
@@ -52,19 +51,19 @@ impl CaptureSequence {
             let value = stamps.at(stamp);
             let wakes = stamp == ExitHwLowPwr;
             let turned_on = match self {
-                Self::OffOn { turned_on } if wakes => turned_on.map(CounterValue::number),
+                Self::OffOn { turned_on } if wakes => turned_on,
                 Self::Call | Self::Standby | Self::PowerDown | Self::OffOn { .. } => None,
             };
-            let (reason, stamp) = if wakes && value < before {
+            let (reason, stamp) = if wakes && value < Some(before) {
                 // ENTER_HW_LOW_PWR comes earlier and belongs to this call.
                 (Reason::CounterStopped, stamp)
-            } else if value < before {
+            } else if value < Some(before) {
                 (Reason::Stale, stamp)
-            } else if value > after {
+            } else if value > Some(after) {
                 (Reason::Future, stamp)
-            } else if turned_on.is_some_and(|turned_on_at| floor > turned_on_at) {
+            } else if turned_on.is_some() && floor > turned_on {
                 (Reason::Disorder, EnterHwLowPwr)
-            } else if turned_on.is_some_and(|turned_on_at| value < turned_on_at) {
+            } else if value < turned_on {
                 (Reason::Stale, stamp)
             } else if wakes && value < floor {
                 (Reason::CounterStopped, stamp)
@@ -92,8 +91,10 @@ mod tests {
     use super::Stamp::{EnterCflush, EnterHwLowPwr, ExitCflush, ExitHwLowPwr, ExitPsci};
     use super::*;
 
-    /// 0, 4, 5, 2, 3, 1 at 110, 120, 150, 160, 300, 340.
-    const GOOD: Stamps = Stamps([110, 340, 160, 300, 120, 150]);
+    /// Returns 0, 4, 5, 2, 3, 1 at 110, 120, 150, 160, 300, 340.
+    fn good() -> Stamps {
+        Stamps::new([110, 340, 160, 300, 120, 150])
+    }
 
     fn at(number: u64) -> CounterValue {
         CounterValue::new(number).expect("not 0")
@@ -114,8 +115,8 @@ mod tests {
     #[test]
     fn each_stamp_is_checked_for_time_and_order() {
         let check_with_stamp = |stamp: Stamp, value| {
-            let mut stamps = GOOD;
-            stamps.0[stamp as usize] = value;
+            let mut stamps = good();
+            stamps.set(stamp, value);
             check(PowerDown, stamps)
         };
         for stamp in Stamp::IN_TIME {
@@ -146,7 +147,11 @@ mod tests {
             (310, Some((Stale, Some(ExitHwLowPwr)))),
         ] {
             let turned_on = Some(at(turned_on));
-            assert_eq!(check(OffOn { turned_on }, GOOD), expected, "{turned_on:?}");
+            assert_eq!(
+                check(OffOn { turned_on }, good()),
+                expected,
+                "{turned_on:?}"
+            );
         }
     }
 
@@ -154,13 +159,17 @@ mod tests {
     fn each_sequence_has_its_own_stamps() {
         for (sequence, absent, expected) in [
             (PowerDown, &[][..], true),
-            (PowerDown, &[4, 5], false),
-            (Standby, &[4, 5], true),
-            (Standby, &[2], false),
-            (Call, &[2, 3, 4, 5], true),
+            (PowerDown, &[EnterCflush, ExitCflush], false),
+            (Standby, &[EnterCflush, ExitCflush], true),
+            (Standby, &[EnterHwLowPwr], false),
+            (
+                Call,
+                &[EnterHwLowPwr, ExitHwLowPwr, EnterCflush, ExitCflush],
+                true,
+            ),
         ] {
-            let mut stamps = GOOD;
-            absent.iter().for_each(|index| stamps.0[*index] = 0);
+            let mut stamps = good();
+            absent.iter().for_each(|stamp| stamps.set(*stamp, 0));
             let is_good = sequence.check(&stamps, at(110), at(340)).is_ok();
             assert_eq!(is_good, expected, "{sequence:?}");
         }

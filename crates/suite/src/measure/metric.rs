@@ -39,7 +39,8 @@ words! {
         Masked = "masked",
         /// The last offset in an interval, from the call to the instant at which an interrupt falls
         /// due.
-        LastOffset = "until",
+        #[serde(alias = "until")]
+        LastOffset = "last-offset",
     }
 }
 
@@ -131,6 +132,19 @@ impl Metric {
             Self::TurnOff => "Turn Off is measured from CPU_OFF until AFFINITY_INFO returns OFF. ",
             Self::TurnOn => "Turn On is measured from CPU_ON to the first instruction. ",
             _ => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn previous_word_of_the_last_offset_is_still_read() {
+        for word in ["\"until\"", "\"last-offset\""] {
+            let metric: Metric = serde_json::from_str(word).expect(word);
+            assert_eq!(metric, Metric::LastOffset);
         }
     }
 }

@@ -198,12 +198,12 @@ impl Outcome {
         let Some(due) = self.due else {
             return Ok(());
         };
-        if self.action.sleeps() && self.stamps.at(Stamp::ExitHwLowPwr) < due.number() {
+        if self.action.sleeps() && self.stamps.at(Stamp::ExitHwLowPwr) < Some(due) {
             return reject(Reason::EarlyWake);
         }
         // The lead was active again before CPU_OFF was complete.
         let turned_off = self.action == Action::ReadBack && Some(due) > self.start;
-        if turned_off && self.stamps.at(Stamp::EnterHwLowPwr) >= due.number() {
+        if turned_off && self.stamps.at(Stamp::EnterHwLowPwr) >= Some(due) {
             return reject(Reason::Overlap);
         }
         Ok(())
@@ -211,11 +211,11 @@ impl Outcome {
 
     /// Returns the ticks from the end of the round's quiet time to the return.
     pub fn lateness(&self) -> u64 {
-        ticks_between(self.quiet_until, self.back())
+        ticks_between(self.quiet_until, self.first_instruction_at())
     }
 
     /// Returns the counter at the CPU's first instruction after the call.
-    fn back(&self) -> Option<CounterValue> {
+    fn first_instruction_at(&self) -> Option<CounterValue> {
         if self.action.measures_arrival() {
             self.entered
         } else {
@@ -258,7 +258,7 @@ impl Outcome {
                 Instant::Stamp(stamp)
                     if sequence.is_some_and(|sequence| sequence.captures(stamp)) =>
                 {
-                    CounterValue::new(self.stamps.at(stamp))
+                    self.stamps.at(stamp)
                 }
                 Instant::Due => self.due,
                 Instant::After => self.returned_at,

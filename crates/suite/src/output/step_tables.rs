@@ -22,9 +22,9 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
         return Ok(());
     }
     for metric in Metric::ALL {
-        for active in ActiveCpus::ALL {
+        for active_cpus in ActiveCpus::ALL {
             let is_in_table = |cell_series: &CellSeries<'_>| {
-                cell_series.series.metric == metric && cell_series.cell.step.cpus == active
+                cell_series.series.metric == metric && cell_series.cell.step.cpus == active_cpus
             };
             let rows: Vec<_> = scenario.all_series().filter(is_in_table).collect();
             write_one(out, run, scenario, &rows)?;

@@ -150,6 +150,9 @@ arguments! {
          see [wake race](wake-race.md).";
 }
 
+// Each key has one bit in `Plan::unknown`.
+const _: () = assert!(Key::COUNT <= u32::BITS as usize);
+
 /// Firmware marks a CPU as OFF before it has reached its WFI, or while its power controller is
 /// still busy, and on several SoCs a CPU_ON in that gap loses the CPU (`docs/reliability.md`).
 /// Linux never calls CPU_ON that early: milliseconds pass between the two.

@@ -30,14 +30,14 @@ pub trait ArgumentType {
 }
 
 /// A number in a range, in decimal.
-pub struct Number<const LEAST: u32, const MOST: u32>;
+pub struct Number<const MIN: u32, const MAX: u32>;
 
-impl<const LEAST: u32, const MOST: u32> ArgumentType for Number<LEAST, MOST> {
+impl<const MIN: u32, const MAX: u32> ArgumentType for Number<MIN, MAX> {
     type Value = u32;
 
     fn read(text: &str) -> Option<u32> {
         let number = outside::number(text.as_bytes(), 10)?;
-        (LEAST..=MOST).contains(&number).then_some(number)
+        (MIN..=MAX).contains(&number).then_some(number)
     }
 
     fn write(number: &u32) -> Option<String> {
@@ -45,19 +45,19 @@ impl<const LEAST: u32, const MOST: u32> ArgumentType for Number<LEAST, MOST> {
     }
 
     fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
-        write!(f, "a number from {LEAST} to {MOST}")
+        write!(f, "a number from {MIN} to {MAX}")
     }
 }
 
 /// A number of bytes in a range, in decimal, optionally in units of 1024 or 1024 * 1024.
-pub struct Bytes<const LEAST: u32, const MOST: u32>;
+pub struct Bytes<const MIN: u32, const MAX: u32>;
 
-impl<const LEAST: u32, const MOST: u32> ArgumentType for Bytes<LEAST, MOST> {
+impl<const MIN: u32, const MAX: u32> ArgumentType for Bytes<MIN, MAX> {
     type Value = u32;
 
     fn read(text: &str) -> Option<u32> {
         let bytes = super::sweep_values::bytes(text)?;
-        (LEAST..=MOST).contains(&bytes).then_some(bytes)
+        (MIN..=MAX).contains(&bytes).then_some(bytes)
     }
 
     fn write(bytes: &u32) -> Option<String> {
@@ -65,7 +65,7 @@ impl<const LEAST: u32, const MOST: u32> ArgumentType for Bytes<LEAST, MOST> {
     }
 
     fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
-        Number::<LEAST, MOST>::write_accepted(f)?;
+        Number::<MIN, MAX>::write_accepted(f)?;
         f.write_str(", optionally followed by K or M")
     }
 }

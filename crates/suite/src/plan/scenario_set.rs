@@ -11,6 +11,9 @@ use super::scenario_id::ScenarioId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScenarioSet(u32);
 
+// Each scenario has one bit.
+const _: () = assert!(ScenarioId::ALL.len() <= u32::BITS as usize);
+
 impl ScenarioSet {
     /// No scenario: the scenarios are listed instead.
     pub const EMPTY: Self = Self(0);

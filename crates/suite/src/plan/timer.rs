@@ -46,8 +46,8 @@ impl TimerPlan {
 
     /// Returns true if a load can be measured in this way. On a single-CPU machine, there are no
     /// other CPUs to produce it, and a CPU whose timer is measured does not suspend.
-    pub fn is_possible(load: Load, active: ActiveCpus, cpus: usize) -> bool {
-        match active {
+    pub fn is_possible(load: Load, active_cpus: ActiveCpus, cpus: usize) -> bool {
+        match active_cpus {
             ActiveCpus::All => load != Load::Suspend,
             ActiveCpus::Alone => cpus > 1 || load == Load::Idle,
             ActiveCpus::Near | ActiveCpus::Far => cpus > 1 && load != Load::Idle,
@@ -58,9 +58,13 @@ impl TimerPlan {
     pub fn measurements(&self, cpus: usize) -> usize {
         let mut count = 0;
         for load in self.loads() {
-            for active in self.timers.iter() {
-                if Self::is_possible(load, active, cpus) {
-                    count += if active == ActiveCpus::All { 1 } else { cpus };
+            for active_cpus in self.timers.iter() {
+                if Self::is_possible(load, active_cpus, cpus) {
+                    count += if active_cpus == ActiveCpus::All {
+                        1
+                    } else {
+                        cpus
+                    };
                 }
             }
         }

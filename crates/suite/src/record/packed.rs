@@ -49,13 +49,13 @@ struct Packed(
     ArrayVec<Option<Numbers<SERIES>>, METRICS>,
     Numbers<SAMPLE>,
     Option<(u32, u32, Option<u64>)>,
-    Named,
+    NamedParts,
 );
 
 /// The parts of a cell that are stored by name.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Named {
+struct NamedParts {
     /// The scenario's method and helper.
     #[serde(default, skip_serializing_if = "is_tftf")]
     m: Method,
@@ -102,7 +102,7 @@ pub(super) fn serialize<S: Serializer>(
         value,
         operations,
     } = cell.step;
-    let named = Named {
+    let named = NamedParts {
         m: key.method,
         h: key.helper,
         cpu: (u32::from(cell.cpu) != *index).then_some(cell.cpu),
@@ -217,7 +217,7 @@ fn trim<T: PartialEq, const MOST: usize>(list: &mut ArrayVec<T, MOST>, usual: im
 }
 
 /// Returns the default value at an index in a series: None for the percentile, otherwise 0.
-fn usual_of_series(index: usize) -> Option<i64> {
+fn usual_series_value(index: usize) -> Option<i64> {
     (index != 5).then_some(0)
 }
 
@@ -237,7 +237,7 @@ fn packed_series(series: &Series, valid: u32) -> Option<Numbers<SERIES>> {
         summary.p99.and_then(distance),
         Some(i64::from(summary.n) - i64::from(valid)),
     ]);
-    trim(&mut list, usual_of_series);
+    trim(&mut list, usual_series_value);
     Some(list)
 }
 
@@ -249,7 +249,7 @@ fn unpacked_series(metric: Metric, list: Option<&[Option<i64>]>, valid: u32) -> 
     let value_at = |index: usize| {
         list.get(index)
             .copied()
-            .unwrap_or_else(|| usual_of_series(index))
+            .unwrap_or_else(|| usual_series_value(index))
     };
     let number = |index| value_at(index).unwrap_or(0).cast_unsigned();
     let median = number(0);

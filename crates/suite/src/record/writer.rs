@@ -17,7 +17,7 @@ use crate::plan::{Key, Plan, Records};
 const ROOM: usize = 4 * LINE_MAX;
 
 /// The maximum number of CPUs in a record for several CPUs.
-const CPUS: usize = 16;
+const CPUS_PER_RECORD: usize = 16;
 
 /// Marks text that was truncated.
 const CUT: &str = " ...";
@@ -54,8 +54,8 @@ impl Writer {
             if let Some(plan) = run.plan {
                 writer.plan(out, plan)?;
             }
-            let firsts = run.cpu_indices().step_by(CPUS);
-            for (first, cpus) in firsts.zip(run.cpus.chunks(CPUS)) {
+            let firsts = run.cpu_indices().step_by(CPUS_PER_RECORD);
+            for (first, cpus) in firsts.zip(run.cpus.chunks(CPUS_PER_RECORD)) {
                 writer.write(out, Record::Cpus(first, cpus.to_vec()))?;
             }
             for state in &run.left_out {
@@ -94,7 +94,7 @@ impl Writer {
             let is_same =
                 |one: &(_, _), other: &(_, _)| without_clock(one.1) == without_clock(other.1);
             for same in known.chunk_by(is_same) {
-                for cpus in same.chunks(CPUS) {
+                for cpus in same.chunks(CPUS_PER_RECORD) {
                     writer.identity(out, cpus)?;
                 }
             }

@@ -4,8 +4,8 @@
 
 use alloc::string::String;
 
-use crate::bench::bench::StepRounds;
 use crate::bench::states::UsableState;
+use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, Steps};
 use crate::measure::{Action, Metric, Preparation, SingleCall};
 use crate::model::{Run, Scenario, Skip};
@@ -85,7 +85,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
             steps.run_step(variant, None, step);
         }
     }
-    let states = steps.bench.setting.states;
+    let states = steps.bench.setting().states;
     if states.accepted.is_empty() {
         steps.leave_out(states.explain(Skip::NoIdleState));
     }
@@ -113,7 +113,7 @@ fn measure_woken(steps: &mut Steps<'_>, state: UsableState) {
 
 /// Returns the calls that the firmware implements.
 fn calls(steps: &Steps<'_>) -> &'static [ColdCall] {
-    if steps.bench.pmf {
+    if steps.bench.has_pmf() {
         &[VERSION, STAMP]
     } else {
         &[VERSION]

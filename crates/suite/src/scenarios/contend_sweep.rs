@@ -1,6 +1,6 @@
 //! The `contend_sweep` scenario: an increasing number of CPUs power down together.
 
-use crate::bench::bench::StepRounds;
+use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, DEEPEST_AND_CORE, Steps};
 use crate::measure::Who;
 use crate::model::Skip;
@@ -38,8 +38,8 @@ fn counts(values: &SweepValues) -> impl Iterator<Item = usize> {
 
 /// Measures power-downs with an increasing number of CPUs going down together.
 fn measure_steps(steps: &mut Steps<'_>) {
-    let cpus = steps.bench.cells.len();
-    let values = values(steps.bench.setting.plan, cpus);
+    let cpus = steps.bench.cpu_count();
+    let values = values(steps.bench.plan(), cpus);
     // The maximum number of CPUs that can power down together, in the state that allows the fewest.
     let mut most = cpus;
     let mut has_step = false;

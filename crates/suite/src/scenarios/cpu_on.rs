@@ -15,7 +15,7 @@ use core::fmt;
 use hardware::board::CpuIndex;
 
 use crate::bench::Request;
-use crate::bench::bench::{Bench, BenchRoom, LONGEST_QUIET_US, QUIET_US, too_few};
+use crate::bench::bench::{Bench, BenchRoom, FIRST_QUIET_US, LONGEST_QUIET_US, too_few};
 use crate::bench::cell_state::COLUMNS;
 use crate::bench::memory::{bench_bytes, cells_bytes};
 use crate::measure::{Action, Metric, Round, Who};
@@ -30,7 +30,7 @@ pub(super) const CPU_ON: Descriptor = Descriptor {
     needs_cpu_off: true,
     arguments: &[&[Key::Iterations, Key::Warmup, Key::CpuOnAfter]],
     compared: &[Key::CpuOnAfter],
-    variants: &[FIRST, JOINS],
+    variants: &[FIRST_IN_CLUSTER, JOINS_CLUSTER],
     not_counted: NotCounted::ByReason,
     cells: |size| 2 * size.cpus + 1,
     heap,
@@ -55,9 +55,9 @@ pub(super) const CPU_ON_FLOOD: Descriptor = Descriptor {
 };
 
 /// The first CPU in its cluster to be turned on.
-const FIRST: Variant = Variant::new("first");
+const FIRST_IN_CLUSTER: Variant = Variant::new("first");
 /// A CPU whose cluster is already up.
-const JOINS: Variant = Variant::new("joins");
+const JOINS_CLUSTER: Variant = Variant::new("joins");
 
 fn heap(size: &RunSize<'_>, cells: usize) -> usize {
     bench_bytes(size.cpus, 0, size.plan.iterations as usize) + cells_bytes(cells, COLUMNS)
@@ -76,7 +76,7 @@ fn measure(request: Request<'_>, floods: bool) -> Result<Vec<Scenario>, fmt::Err
         ..BenchRoom::for_cells(&request)
     };
     let mut bench = Bench::new(request, room);
-    let status = match bench.setting.cpus.len() {
+    let status = match bench.cpu_count() {
         0 | 1 => Status::Skipped(Skip::OneCpu),
         _ => measure_all(&mut bench, floods).map_or_else(Status::Failed, |()| Status::Passed),
     };
@@ -85,9 +85,9 @@ fn measure(request: Request<'_>, floods: bool) -> Result<Vec<Scenario>, fmt::Err
 
 /// Measures each CPU but the lead and then, unless the lead floods one CPU, all of them at once.
 fn measure_all(bench: &mut Bench<'_>, floods: bool) -> Result<(), Failure> {
-    bench.requested_samples = bench.setting.plan.iterations;
+    bench.request_samples(bench.plan().iterations);
     let lead = bench.lead();
-    let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
+    let others = CpuIndex::all(bench.cpu_count()).filter(|cpu| *cpu != lead);
     let together = (!floods).then_some(Who::All);
     for who in others.clone().map(Who::Only).chain(together) {
         take_samples(bench, who, floods)?;
@@ -100,35 +100,25 @@ fn measure_all(bench: &mut Bench<'_>, floods: bool) -> Result<(), Failure> {
 
 /// Runs the rounds for these CPUs.
 fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Failure> {
-    let lead_in = bench.machine.facts().ticks(LEAD_IN_US);
+    let lead_in = bench.us(LEAD_IN_US);
     let mut round = Round {
-        quiet: bench.machine.facts().ticks(QUIET_US),
+        quiet: bench.us(FIRST_QUIET_US),
         ..Round::new(who, Action::TimedOff { floods }, lead_in)
     };
     bench.clear_cells();
     // Run at least one round, because the first one powers off CPUs that are still on.
-    for _ in 0..bench.setting.plan.warmup.max(1) {
-        bench.trials += 1;
-        bench.run_round(&round)?;
+    for _ in 0..bench.plan().warmup.max(1) {
+        bench.count_trial();
+        bench.try_round(&round)?;
         round.quiet = round.quiet.max(quiet_for_slowest(bench));
     }
-    for _ in 0..bench.setting.plan.iterations {
-        bench.attempts += 1;
-        bench.run_round(&round)?;
+    for _ in 0..bench.plan().iterations {
+        bench.count_attempt();
+        bench.try_round(&round)?;
         round.quiet = round.quiet.max(quiet_for_slowest(bench));
-        for (outcome, state) in bench.outcomes.iter().zip(&mut bench.cells) {
-            if !outcome.took_part() {
-                continue;
-            }
-            match outcome.judge(false) {
-                Ok(()) => {
-                    let [on, off] = &mut state.columns;
-                    on.extend(outcome.metric(Metric::TurnOn, false));
-                    off.extend(outcome.metric(Metric::TurnOff, false));
-                }
-                Err(rejection) => state.reject(rejection),
-            }
-        }
+        bench.keep_figures([Metric::TurnOn, Metric::TurnOff], |outcome| {
+            outcome.judge(false)
+        });
     }
     Ok(())
 }
@@ -137,18 +127,18 @@ fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Fai
 /// longest quiet time.
 fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
     let slowest = bench
-        .outcomes
+        .outcomes()
         .iter()
         .filter(|outcome| outcome.took_part())
         .filter_map(|outcome| outcome.metric(Metric::TurnOn, false))
         .max();
-    let longest_quiet = bench.machine.facts().ticks(LONGEST_QUIET_US);
+    let longest_quiet = bench.us(LONGEST_QUIET_US);
     (2 * slowest.unwrap_or(0)).min(longest_quiet)
 }
 
 /// Adds a CPU's cell. Returns an error if too few samples of either time are valid.
 fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failure> {
-    let requested_samples = bench.requested_samples;
+    let requested_samples = bench.plan().iterations;
     let step = CellStep {
         cpus: match who {
             Who::All => ActiveCpus::All,
@@ -160,7 +150,7 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failur
         Who::All => &[Metric::TurnOn],
         _ => &[Metric::TurnOn, Metric::TurnOff],
     };
-    let turned_off = bench.cells[cpu.index()].columns[1].len() as u32;
+    let turned_off = bench.cell(cpu).figures_in(1);
     bench.add_cell(cpu, step, metrics, requested_samples)?;
     match who {
         Who::All => Ok(()),
@@ -168,17 +158,17 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failur
     }
 }
 
-/// Returns [`JOINS`] if the CPU's cluster is already up, because the lead is in that
+/// Returns [`JOINS_CLUSTER`] if the CPU's cluster is already up, because the lead is in that
 /// cluster or has turned on one of its CPUs earlier in the same round.
 fn variant(bench: &Bench<'_>, who: Who, cpu: CpuIndex) -> Variant {
-    let (cpus, lead) = (bench.setting.cpus, bench.lead());
+    let (cpus, lead) = (bench.setting().cpus, bench.lead());
     let is_up = |other: CpuIndex| other == lead || who == Who::All && other < cpu;
     let cluster = |cpu: CpuIndex| cpus[cpu.index()].cluster;
     let is_mate = |other: CpuIndex| other != cpu && cluster(other) == cluster(cpu);
     let mut all = CpuIndex::all(cpus.len());
     if all.any(|other| is_mate(other) && is_up(other)) {
-        JOINS
+        JOINS_CLUSTER
     } else {
-        FIRST
+        FIRST_IN_CLUSTER
     }
 }

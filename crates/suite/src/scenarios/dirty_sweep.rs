@@ -1,7 +1,7 @@
 //! The `dirty_sweep` scenario: an increasing number of dirty bytes in the cache of a CPU that
 //! powers down on its own.
 
-use crate::bench::bench::StepRounds;
+use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, CORE, DEEPEST, Steps};
 use crate::measure::Action;
 use crate::model::Skip;
@@ -29,7 +29,7 @@ const OFF: Variant = Variant::new("off");
 
 /// Measures power-downs of single CPUs, with an increasing number of dirty bytes in the cache.
 fn measure_steps(steps: &mut Steps<'_>) {
-    let plan = steps.bench.setting.plan;
+    let plan = steps.bench.plan();
     let Some(values) = plan.dirty_values(steps.facts().outer_cache) else {
         return steps.leave_out(Skip::NoCacheSize);
     };
@@ -38,7 +38,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
         steps.leave_out(Skip::NoCpuOff(why));
     }
     // The lead cannot power off, because no other CPU would turn it back on.
-    let has_off = steps.bench.cells.len() > 1 && no_cpu_off.is_none();
+    let has_off = steps.bench.cpu_count() > 1 && no_cpu_off.is_none();
     let off = has_off.then(|| (OFF, StepRounds::off(Action::Off)));
     for (variant, step) in steps.deepest_and_core_steps(ActiveCpus::Alone).chain(off) {
         for bytes in values.as_slice() {

@@ -1,12 +1,10 @@
 //! The `idle_states` scenario: every idle state in the device tree, on each CPU in turn, on all
 //! CPUs at once, and in OS-initiated mode.
 
-use crate::bench::bench::StepRounds;
+use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, Steps};
-use crate::measure::{Action, Who};
 use crate::model::{Failure, Skip};
 use crate::plan::{ActiveCpus, Axis, UsedStates, Variant};
-use hardware::spec::psci::ReturnCode;
 use smccc::psci::{PSCI_SET_SUSPEND_MODE, SuspendMode};
 
 use super::descriptor::Descriptor;
@@ -35,7 +33,9 @@ fn measure_steps(steps: &mut Steps<'_>) {
             steps.run_step(variant, value, StepRounds::to_state(cpus, state));
         }
     });
-    steps.conditions.mode_left_out = measure_os_initiated(steps).err();
+    if let Err(why) = measure_os_initiated(steps) {
+        steps.leave_out_mode(why);
+    }
 }
 
 /// Measures the states above the CPU level in OS-initiated mode, and then leaves that mode.
@@ -43,8 +43,9 @@ fn measure_os_initiated(steps: &mut Steps<'_>) -> Result<(), Skip> {
     if !steps.facts().os_initiated {
         return Err(Skip::NotSupported(PSCI_SET_SUSPEND_MODE));
     }
-    set_mode(steps, SuspendMode::OsInitiated).map_err(Skip::ModeRefused)?;
-    for state in &steps.bench.setting.states.accepted {
+    let entered = steps.bench.set_suspend_mode(SuspendMode::OsInitiated);
+    entered.map_err(Skip::ModeRefused)?;
+    for state in &steps.bench.setting().states.accepted {
         let core_state = state.ladder.due(Some(0));
         let is_above_core = core_state.is_some_and(|core| core != state.power_state);
         if state.powerdown && is_above_core && steps.usable(Some(*state)).is_some() {
@@ -56,16 +57,9 @@ fn measure_os_initiated(steps: &mut Steps<'_>) -> Result<(), Skip> {
         }
     }
     // If the firmware stayed in OS-initiated mode, later scenarios would run in the wrong mode.
-    if let Err(error) = set_mode(steps, SuspendMode::PlatformCoordinated) {
-        steps.failure.get_or_insert(Failure::ModeStuck(error));
+    let mode = SuspendMode::PlatformCoordinated;
+    if let Err(error) = steps.bench.set_suspend_mode(mode) {
+        steps.fail(Failure::ModeStuck(error));
     }
     Ok(())
-}
-
-/// Sets the suspend mode while all CPUs except the lead are off.
-fn set_mode(steps: &mut Steps<'_>, mode: SuspendMode) -> Result<(), ReturnCode> {
-    let bench = &mut steps.bench;
-    bench.step.osi = false;
-    bench.run_action(Who::Only(bench.lead()), Action::None);
-    Ok(bench.machine.set_suspend_mode(mode)?)
 }

@@ -7,7 +7,8 @@ use smccc::arch::{
 use smccc::psci::PSCI_VERSION;
 
 use crate::bench::loops::{
-    self, ANY_NUMBER, Loops, NOT_SUPPORTED, OperationKind, kind, optional, skip_without_gic,
+    self, ANY_NUMBER, Loops, NOT_SUPPORTED, OperationKind, operation, optional_call,
+    skip_without_gic,
 };
 use crate::measure::Operation::{
     Call, CallWith, DistributorRead, Eoi, Lpi, Nothing, ReadStamp, RoundTrip, SelfSgi, SysregRead,
@@ -27,7 +28,7 @@ const STD_SVC_UID: u32 = 0x8400_ff01;
 
 const SMCCC_VERSION_CALL: OperationKind = OperationKind {
     answers: ANY_NUMBER,
-    ..optional("smccc_version", SMCCC_VERSION)
+    ..optional_call("smccc_version", SMCCC_VERSION)
 };
 
 pub(super) const NULL_CALL: Descriptor = Descriptor {
@@ -35,9 +36,9 @@ pub(super) const NULL_CALL: Descriptor = Descriptor {
     name: "Calls to the firmware that do nothing",
     loops: Some(&Loops {
         operations: &[
-            kind("psci_version", Call(PSCI_VERSION), ANY_NUMBER),
+            operation("psci_version", Call(PSCI_VERSION), ANY_NUMBER),
             SMCCC_VERSION_CALL,
-            kind("unknown", Call(RESERVED_CALL), NOT_SUPPORTED),
+            operation("unknown", Call(RESERVED_CALL), NOT_SUPPORTED),
         ],
         if_not_measured: Skip::NotSupported(PSCI_VERSION),
         ..Loops::DEFAULT
@@ -62,14 +63,14 @@ pub(super) const SERVICE_CALL: Descriptor = Descriptor {
     name: "Calls to the firmware's other services",
     loops: Some(&Loops {
         operations: &[
-            optional("std_svc_uid", STD_SVC_UID),
-            optional("workaround_1", SMCCC_ARCH_WORKAROUND_1),
+            optional_call("std_svc_uid", STD_SVC_UID),
+            optional_call("workaround_1", SMCCC_ARCH_WORKAROUND_1),
             OperationKind {
                 // The argument enables the mitigation, as firmware does by default.
                 operation: CallWith(SMCCC_ARCH_WORKAROUND_2, 1),
-                ..optional("workaround_2", SMCCC_ARCH_WORKAROUND_2)
+                ..optional_call("workaround_2", SMCCC_ARCH_WORKAROUND_2)
             },
-            optional("workaround_3", SMCCC_ARCH_WORKAROUND_3),
+            optional_call("workaround_3", SMCCC_ARCH_WORKAROUND_3),
         ],
         if_not_measured: Skip::NotSupported(STD_SVC_UID),
         ..Loops::DEFAULT
@@ -81,7 +82,7 @@ pub(super) const SELF_SGI: Descriptor = Descriptor {
     tag: "self_sgi",
     name: "SGI to the same CPU, acknowledged and completed",
     loops: Some(&Loops {
-        operations: &[kind("sgi", SelfSgi, None)],
+        operations: &[operation("sgi", SelfSgi, None)],
         prepare: skip_without_gic,
         ..Loops::DEFAULT
     }),
@@ -92,7 +93,7 @@ pub(super) const IPI: Descriptor = Descriptor {
     tag: "ipi",
     name: "SGI to another CPU and back",
     loops: Some(&Loops {
-        operations: &[kind("round_trip", RoundTrip, None)],
+        operations: &[operation("round_trip", RoundTrip, None)],
         cpus: &[ActiveCpus::Near, ActiveCpus::Far],
         prepare: skip_without_gic,
         ..Loops::DEFAULT
@@ -104,7 +105,7 @@ pub(super) const EOI: Descriptor = Descriptor {
     tag: "eoi",
     name: "End of interrupt without an interrupt",
     loops: Some(&Loops {
-        operations: &[kind("eoi", Eoi, None)],
+        operations: &[operation("eoi", Eoi, None)],
         prepare: skip_without_gic,
         ..Loops::DEFAULT
     }),
@@ -115,7 +116,7 @@ pub(super) const LPI: Descriptor = Descriptor {
     tag: "lpi",
     name: "LPI to the lead CPU, acknowledged and completed",
     loops: Some(&Loops {
-        operations: &[kind("lpi", Lpi, None)],
+        operations: &[operation("lpi", Lpi, None)],
         cpus: &[ActiveCpus::Alone],
         is_of_lead: true,
         prepare: |machine| machine.enable_lpi().err().map(Skip::NoLpi),
@@ -131,11 +132,11 @@ pub(super) const MMIO_READ: Descriptor = Descriptor {
         operations: &[
             OperationKind {
                 is_optional: true,
-                ..kind("distributor", DistributorRead, None)
+                ..operation("distributor", DistributorRead, None)
             },
             OperationKind {
                 is_optional: true,
-                ..kind("uart", UartRead, None)
+                ..operation("uart", UartRead, None)
             },
         ],
         if_not_measured: Skip::NoReadableRegister,
@@ -148,7 +149,7 @@ pub(super) const SYSREG_TRAP: Descriptor = Descriptor {
     tag: "sysreg_trap",
     name: "Read of PMSELR_EL0, which a hypervisor may trap",
     loops: Some(&Loops {
-        operations: &[kind("pmselr", SysregRead, None)],
+        operations: &[operation("pmselr", SysregRead, None)],
         prepare: |machine| (!machine.facts().pmu).then_some(Skip::NoPmu),
         ..Loops::DEFAULT
     }),
@@ -159,7 +160,7 @@ pub(super) const PMF_READ: Descriptor = Descriptor {
     tag: "pmf_read",
     name: "Read of one PMF timestamp",
     loops: Some(&Loops {
-        operations: &[kind("get_timestamp", ReadStamp, None)],
+        operations: &[operation("get_timestamp", ReadStamp, None)],
         prepare: |machine| machine.facts().pmf.is_err().then_some(Skip::NoPmf),
         ..Loops::DEFAULT
     }),
@@ -170,7 +171,7 @@ pub(super) const EMPTY: Descriptor = Descriptor {
     tag: "empty",
     name: "Empty loop, the overhead of the other loops",
     loops: Some(&Loops {
-        operations: &[kind(Variant::LOOP.word(), Nothing, None)],
+        operations: &[operation(Variant::LOOP.word(), Nothing, None)],
         ..Loops::DEFAULT
     }),
     ..Descriptor::LOOP

@@ -10,8 +10,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::bench::bench::{AttemptUse, StepRounds, lead_in};
-use crate::bench::cell_state::CellState;
+use crate::bench::bench::AttemptUse;
+use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, Steps};
 use crate::measure::{
     Action, After, Instant, Interrupt, InterruptedCall, Metric, Outcome, Reason, Round, Summary,
@@ -83,7 +83,7 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
 }
 
 /// How many times a trial is repeated before the CPU is given up for this call.
-const TRIES: u32 = 4;
+const TRIALS_MAX: u32 = 4;
 
 /// A kind of call, and its function ID.
 #[derive(Clone, Copy)]
@@ -108,7 +108,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
     }
     measure_call(steps, None);
     let call = |variant, function| MeasuredFunction { variant, function };
-    let states = steps.bench.setting.states;
+    let states = steps.bench.setting().states;
     let has_standby = states.accepted.iter().any(|state| !state.powerdown);
     let has_statistics = steps.facts().stat;
     for (called, is_possible) in [
@@ -122,7 +122,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
             measure_call(steps, Some(called));
         }
     }
-    let calls = steps.bench.setting.plan.calls;
+    let calls = steps.bench.plan().calls;
     for function in calls.iter().flat_map(|calls| calls.as_slice()) {
         measure_call(steps, Some(call(OTHER, *function)));
     }
@@ -130,7 +130,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
 
 /// Measures a call on each CPU, or the baseline.
 fn measure_call(steps: &mut Steps<'_>, called: Option<MeasuredFunction>) {
-    for cpu in CpuIndex::all(steps.bench.cells.len()) {
+    for cpu in CpuIndex::all(steps.bench.cpu_count()) {
         let Some(call) = call_on(steps, called, cpu) else {
             continue;
         };
@@ -142,8 +142,8 @@ fn measure_call(steps: &mut Steps<'_>, called: Option<MeasuredFunction>) {
             None => masked.measure_baseline(),
             Some(called) => masked.measure(called),
         }
-        let valid = steps.bench.cells[cpu.index()].valid();
-        let iterations = steps.bench.setting.plan.iterations;
+        let valid = steps.bench.cell(cpu).valid();
+        let iterations = steps.bench.plan().iterations;
         steps.close_step(cpu, valid, iterations);
     }
 }
@@ -155,8 +155,8 @@ fn call_on(
     cpu: CpuIndex,
 ) -> Option<InterruptedCall> {
     let bench = &steps.bench;
-    let cpus = bench.setting.cpus;
-    if bench.machine.is_lost(cpu) {
+    let cpus = bench.setting().cpus;
+    if bench.is_lost(cpu) {
         return None;
     }
     let MeasuredFunction {
@@ -167,7 +167,7 @@ fn call_on(
         function: PSCI_VERSION,
     });
     let first_state = |is_powerdown| {
-        let mut states = bench.setting.states.accepted.iter();
+        let mut states = bench.setting().states.accepted.iter();
         let first = states.find(|state| state.powerdown == is_powerdown);
         first.map_or(0, |state| u64::from(state.power_state))
     };
@@ -175,13 +175,12 @@ fn call_on(
     let arguments = match variant {
         CPU_ON => {
             let lead = bench.lead();
-            let is_off = |other: &CpuIndex| {
-                *other != cpu && *other != lead && !bench.machine.is_lost(*other)
-            };
+            let is_off =
+                |other: &CpuIndex| *other != cpu && *other != lead && !bench.is_lost(*other);
             let targets = || CpuIndex::all(cpus.len()).filter(is_off);
             let next = targets().find(|other| *other > cpu);
             let target = next.or(targets().next())?;
-            let cpu_on_after = bench.us(bench.setting.plan.cpu_on_after.into());
+            let cpu_on_after = bench.us(bench.plan().cpu_on_after.into());
             return Some(InterruptedCall::CpuOn {
                 target,
                 cpu_on_after,
@@ -207,33 +206,31 @@ impl Masked<'_, '_> {
     fn run(&mut self, expires_in: u64) -> Outcome {
         let (call, who) = (self.call, Who::Only(self.cpu));
         let bench = &mut self.steps.bench;
-        let lead_in = lead_in(bench.machine.facts(), who, bench.cells.len());
-        let round = Round {
-            quiet: bench.sleep.quiet,
+        bench.run_round(&Round {
+            quiet: bench.waits.quiet(),
             afterwards: After::Stay,
-            ..Round::new(who, Interrupt { call, expires_in }, lead_in)
-        };
-        bench.machine.run(&round, &mut bench.outcomes);
-        bench.outcomes[self.cpu.index()]
+            ..Round::new(who, Interrupt { call, expires_in }, bench.lead_in(who))
+        });
+        bench.outcome(self.cpu)
     }
 
     /// Runs a trial until it succeeds. If it never does, the CPU has no samples for this call, so the
     /// last rejection is counted.
     fn try_at(&mut self, expires_in: u64) -> Option<Outcome> {
-        for _ in 0..TRIES {
+        for _ in 0..TRIALS_MAX {
             let outcome = self.run(expires_in);
             let bench = &mut self.steps.bench;
-            bench.trials += 1;
-            let verdict = outcome.judge(bench.pmf);
+            bench.count_trial();
+            let verdict = outcome.judge(bench.has_pmf());
             bench.record_attempt(self.cpu, &outcome, verdict, AttemptUse::WarmUp);
             if verdict.is_ok() {
                 return Some(outcome);
             }
             if verdict.is_err_and(|rejection| rejection.reason == Reason::LateReturn) {
-                bench.sleep.lengthen_quiet(outcome.lateness());
+                bench.waits.lengthen_quiet(outcome.lateness());
             }
         }
-        let outcome = self.steps.bench.outcomes[self.cpu.index()];
+        let outcome = self.steps.bench.outcome(self.cpu);
         self.record_sample(&outcome);
         None
     }
@@ -241,34 +238,32 @@ impl Masked<'_, '_> {
     /// Keeps an outcome as a sample, or counts its rejection.
     fn record_sample(&mut self, outcome: &Outcome) {
         let bench = &mut self.steps.bench;
-        let verdict = outcome.judge(bench.pmf);
+        let verdict = outcome.judge(bench.has_pmf());
         bench.record_attempt(self.cpu, outcome, verdict, AttemptUse::Measure);
     }
 
     /// Takes the samples. In each one, the interrupt falls due after the number of ticks that
     /// `expires_in` returns for the sample's number.
     fn sample(&mut self, expires_in: impl Fn(u64) -> u64) {
-        let iterations = self.steps.bench.setting.plan.iterations;
-        let mut attempts = 0;
-        while self.cell_state().valid() < iterations
-            && !self.steps.bench.retries_are_exhausted(attempts)
-            && !self.steps.bench.machine.is_lost(self.cpu)
+        let iterations = self.steps.bench.plan().iterations;
+        while self.steps.bench.cell(self.cpu).valid() < iterations
+            && !self.steps.bench.retries_are_exhausted(self.attempts())
+            && !self.steps.bench.is_lost(self.cpu)
         {
-            attempts += 1;
-            let outcome = self.run(expires_in(attempts.into()));
+            self.steps.bench.count_attempt();
+            let outcome = self.run(expires_in(self.attempts().into()));
             self.record_sample(&outcome);
         }
-        self.steps.bench.attempts += attempts;
     }
 
-    /// Returns the state of the CPU's current step.
-    fn cell_state(&self) -> &CellState {
-        &self.steps.bench.cells[self.cpu.index()]
+    /// Returns the number of attempts in the current step.
+    fn attempts(&self) -> u32 {
+        self.steps.bench.totals().attempts
     }
 
     /// Takes samples of an interrupt that no call holds back.
     fn measure_baseline(&mut self) {
-        let far = self.steps.bench.sleep.quiet / 2;
+        let far = self.steps.bench.waits.quiet() / 2;
         // The CPU waits in a loop, in which the interrupt falls due at different instructions.
         self.sample(|sample| far + sample);
         self.add_cell(None, &[Metric::Entry]);
@@ -288,7 +283,7 @@ impl Masked<'_, '_> {
     fn baseline(&self) -> Option<&Cell> {
         let is_baseline =
             |cell: &&Cell| cell.cpu == self.cpu && cell.step.variant == Variant::BASELINE;
-        self.steps.bench.results.iter().find(is_baseline)
+        self.steps.bench.results().iter().find(is_baseline)
     }
 
     /// Measures a call that no interrupt disturbs. A standby call is measured with an interrupt
@@ -299,9 +294,9 @@ impl Masked<'_, '_> {
         let version = shown.metric(Metric::Call)?;
         let mut expires_in = match called.variant {
             STANDBY => ticks_to_call + version / 2,
-            _ => self.steps.bench.sleep.quiet / 2,
+            _ => self.steps.bench.waits.quiet() / 2,
         };
-        for _ in 0..TRIES {
+        for _ in 0..TRIALS_MAX {
             let outcome = self.try_at(expires_in)?;
             let length = outcome.metric(Metric::Call, false)?;
             if called.variant == STANDBY || outcome.returned_at < outcome.due {
@@ -311,14 +306,14 @@ impl Masked<'_, '_> {
                 });
             }
             expires_in = ticks_to_call + 2 * length;
-            self.steps.bench.sleep.lengthen_quiet(2 * length);
+            self.steps.bench.waits.lengthen_quiet(2 * length);
         }
         None
     }
 
     /// Returns the offset at which the interrupt is held back longest.
     fn find_longest(&mut self, timing: Timing) -> Option<u64> {
-        let offsets = u64::from(self.steps.bench.setting.plan.offsets);
+        let offsets = u64::from(self.steps.bench.plan().offsets);
         let (mut longest, mut longest_at) = (0, timing.ticks_to_call);
         let mut below = timing.ticks_to_call;
         let mut previous = timing.ticks_to_call;
@@ -353,19 +348,18 @@ impl Masked<'_, '_> {
     fn add_cell(&mut self, called: Option<MeasuredFunction>, metrics: &[Metric]) {
         let baseline = self.baseline().and_then(|cell| cell.figure(Metric::Entry));
         let bench = &mut self.steps.bench;
-        let state = &mut bench.cells[self.cpu.index()];
         let mut series = Vec::with_capacity(metrics.len());
         for metric in metrics {
             let summary = match metric {
                 Metric::Masked => {
-                    let entry = state.summary(Metric::Entry, false, &mut bench.column);
+                    let entry = bench.summary(self.cpu, Metric::Entry);
                     less(entry, baseline.unwrap_or(0))
                 }
-                metric => state.summary(*metric, false, &mut bench.column),
+                metric => bench.summary(self.cpu, *metric),
             };
             series.push(Series::of(*metric, summary));
         }
-        state.show_median(false, &mut bench.column);
+        bench.show_median(self.cpu);
         let step = called.map_or(CellStep::of(Variant::BASELINE), |function| CellStep {
             value: Some(function.function.into()),
             ..CellStep::of(function.variant)

@@ -1,7 +1,7 @@
 //! The `system_suspend` scenario: SYSTEM_SUSPEND on the lead, with all other CPUs off.
 
 use crate::bench::Setting;
-use crate::bench::bench::{StepRounds, first_lost};
+use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, Steps};
 use crate::measure::{Action, Who};
 use crate::model::Skip;
@@ -26,15 +26,14 @@ const SYSTEM: Variant = Variant::new("system");
 
 fn measure_steps(steps: &mut Steps<'_>) {
     // A lost CPU may still be on, in which case the firmware rejects the call.
-    steps.failure = first_lost(steps.bench.machine, steps.bench.cells.len());
-    if steps.failure.is_some() {
-        return;
+    if let Some(failure) = steps.bench.first_lost() {
+        return steps.fail(failure);
     }
     let Setting {
         states,
         wake_trials,
         ..
-    } = steps.bench.setting;
+    } = steps.bench.setting();
     let facts = steps.facts();
     let timers_stop = match wake_trials.frame {
         _ if facts.gic.is_none() => return steps.leave_out(Skip::NoGic),

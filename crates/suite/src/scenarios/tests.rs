@@ -28,6 +28,7 @@ use crate::testing::board;
 use crate::testing::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
 use hardware::board::{CpuIndex, IdleState, StateSet};
 use hardware::spec::counter_value::CounterValue;
+use hardware::spec::pmf::Stamp;
 use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
 use crate::bench::{Needs, Setting, States, WakeTrials, measure};
@@ -309,7 +310,7 @@ fn cpu_off_goes_as_tftf_does() {
 fn retries_end() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if round > 3 && cpu.index() == 1 {
-            outcome.stamps.0[0] = 3;
+            outcome.stamps.set(Stamp::EnterPsci, 3);
         }
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=10 warmup=1");
@@ -332,7 +333,7 @@ fn one_iteration_gets_as_many_retries_as_five() {
     let spoiled_fake = |last_round: u64| {
         Fake::new(2).with(move |round, cpu, outcome| {
             if (1..last_round).contains(&round) && cpu.index() == 1 {
-                outcome.stamps.0[0] = 3;
+                outcome.stamps.set(Stamp::EnterPsci, 3);
             }
         })
     };
@@ -367,8 +368,9 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
         let fake = Fake::new(4).with(move |round, cpu, outcome| {
             if (round, cpu.index()) == (4, 2) {
                 let down = outcome.due.expect("a wake-up").number() + late;
-                let [enter, _, _, _, flush, flushed] = outcome.stamps.0;
-                outcome.stamps.0 = [enter, down + 120, down, down + 100, flush, flushed];
+                outcome.stamps.set(Stamp::EnterHwLowPwr, down);
+                outcome.stamps.set(Stamp::ExitHwLowPwr, down + 100);
+                outcome.stamps.set(Stamp::ExitPsci, down + 120);
             }
         });
         let ran = run(fake, "only=cpu_susp_parallel iterations=4");

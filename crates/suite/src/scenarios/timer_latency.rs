@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::bench::Request;
-use crate::bench::bench::{Bench, BenchRoom, lead_in};
+use crate::bench::bench::{Bench, BenchRoom};
 use crate::bench::cell_state::COLUMNS;
 use crate::bench::memory::{bench_bytes, cells_bytes, list};
 use crate::bench::trials::neighbor_of;
@@ -105,8 +105,8 @@ fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
     let (key, setting) = (request.key, request.setting);
     let mut timer = TimerPlan::of(setting.plan);
     let room = BenchRoom::for_cells(&request);
-    let bench = Bench::new(request, room);
-    let facts = bench.machine.facts();
+    let mut bench = Bench::new(request, room);
+    let facts = *bench.facts();
     if facts.gic.is_none() {
         let status = Status::Skipped(Skip::NoInterrupts);
         return Ok(alloc::vec![bench.finish(key, status)]);
@@ -125,7 +125,7 @@ fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
         ),
     ] {
         if !is_possible && timer.leave_out(load) {
-            paragraph(bench.out, "  ", 2, &why)?;
+            paragraph(bench.out(), "  ", 2, &why)?;
             if timer.loads().next().is_none() {
                 return Ok(alloc::vec![bench.finish(key, Status::Skipped(skip))]);
             }
@@ -143,10 +143,10 @@ fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
     };
     let failure = timers.measure_loads()?;
     // Other scenarios expect the CPUs to be off.
-    let _ = timers.bench.run_round(&timers.round());
+    let _ = timers.bench.try_round(&timers.round());
     let status = match failure {
         Some(failure) => Status::Failed(failure),
-        None if timers.bench.results.is_empty() => Status::Skipped(Skip::NoNeighbor),
+        None if timers.bench.results().is_empty() => Status::Skipped(Skip::NoNeighbor),
         None => Status::Passed,
     };
     Ok(alloc::vec![timers.bench.finish(key, status)])
@@ -174,17 +174,17 @@ struct WindowResult {
 impl Timers<'_> {
     /// Measures each load until one fails.
     fn measure_loads(&mut self) -> Result<Option<Failure>, fmt::Error> {
-        let cpus = self.bench.setting.cpus.len();
+        let cpus = self.bench.setting().cpus.len();
         let timer = self.timer;
-        self.bench.requested_samples = timer.expiries().0;
+        self.bench.request_samples(timer.expiries().0);
         for load in timer.loads() {
-            for active in timer.timers.iter() {
-                if !TimerPlan::is_possible(load, active, cpus) {
+            for active_cpus in timer.timers.iter() {
+                if !TimerPlan::is_possible(load, active_cpus, cpus) {
                     continue;
                 }
-                let failure = match active {
-                    ActiveCpus::All => self.measure(load, active, None)?,
-                    _ => self.measure_each(load, active)?,
+                let failure = match active_cpus {
+                    ActiveCpus::All => self.measure(load, active_cpus, None)?,
+                    _ => self.measure_each(load, active_cpus)?,
                 };
                 if failure.is_some() {
                     return Ok(failure);
@@ -198,10 +198,10 @@ impl Timers<'_> {
     fn measure_each(
         &mut self,
         load: Load,
-        active: ActiveCpus,
+        active_cpus: ActiveCpus,
     ) -> Result<Option<Failure>, fmt::Error> {
-        for cpu in CpuIndex::all(self.bench.setting.cpus.len()) {
-            let failure = self.measure(load, active, Some(cpu))?;
+        for cpu in CpuIndex::all(self.bench.setting().cpus.len()) {
+            let failure = self.measure(load, active_cpus, Some(cpu))?;
             if failure.is_some() {
                 return Ok(failure);
             }
@@ -214,13 +214,14 @@ impl Timers<'_> {
     fn measure(
         &mut self,
         load: Load,
-        active: ActiveCpus,
+        active_cpus: ActiveCpus,
         measured: Option<CpuIndex>,
     ) -> Result<Option<Failure>, fmt::Error> {
-        let cpus = self.bench.setting.cpus;
-        let machine = &*self.bench.machine;
-        let loaded_cpu = measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, active, None));
-        if active.has_neighbor() && loaded_cpu.is_none() {
+        let cpus = self.bench.setting().cpus;
+        let machine = self.bench.machine();
+        let loaded_cpu =
+            measured.and_then(|cpu| neighbor_of(machine, cpus, cpu, active_cpus, None));
+        if active_cpus.has_neighbor() && loaded_cpu.is_none() {
             return Ok(None);
         }
         let mut window = Window {
@@ -234,13 +235,13 @@ impl Timers<'_> {
             .filter(|cpu| window.measures(*cpu))
             .collect();
         for cpu in &timed {
-            if let Some(tally) = self.bench.machine.tally(*cpu) {
+            if let Some(tally) = self.bench.tally(*cpu) {
                 *tally = Default::default();
             }
         }
         let (total, window_max) = self.timer.expiries();
         let mut measurement = TimerMeasurement {
-            frequency: self.bench.machine.facts().frequency,
+            frequency: self.bench.facts().frequency,
             period: self.schedule.period,
             total,
             done: 0,
@@ -249,7 +250,7 @@ impl Timers<'_> {
         };
         let mpidr = |cpu: CpuIndex| cpus[cpu.index()].mpidr;
         let [timed_cpu, loaded_cpu] = [measured, loaded_cpu].map(|cpu| cpu.and_then(mpidr));
-        measurement.print_begin(self.bench.out, timed_cpu, loaded_cpu, load)?;
+        measurement.print_begin(self.bench.out(), timed_cpu, loaded_cpu, load)?;
         let mut failure = None;
         while measurement.done < total && failure.is_none() {
             window.schedule.expiries = window_max.min(total - measurement.done);
@@ -258,11 +259,11 @@ impl Timers<'_> {
             measurement.done += result.done;
             measurement.windows += 1;
             measurement.all.merge(&result.sum);
-            measurement.print_window(self.bench.out, &result.sum)?;
+            measurement.print_window(self.bench.out(), &result.sum)?;
         }
-        measurement.print_end(self.bench.out)?;
+        measurement.print_end(self.bench.out())?;
         for cpu in timed {
-            self.add_cell(cpu, active, load);
+            self.add_cell(cpu, active_cpus, load);
         }
         Ok(failure)
     }
@@ -271,7 +272,7 @@ impl Timers<'_> {
     fn measure_window(&mut self, window: Window, timed: &[CpuIndex]) -> WindowResult {
         for cpu in timed {
             // If a CPU does not start, its previous counts must not be added again.
-            if let Some(tally) = self.bench.machine.tally(*cpu) {
+            if let Some(tally) = self.bench.tally(*cpu) {
                 tally.window = Account::default();
             }
         }
@@ -282,13 +283,13 @@ impl Timers<'_> {
             task: window.into(),
             ..self.round()
         };
-        let mut failure = self.bench.run_round(&round).err();
-        self.bench.attempts += 1;
+        let mut failure = self.bench.try_round(&round).err();
+        self.bench.count_attempt();
         failure = failure.or(self.refused_suspend());
         let (mut sum, mut least) = (Account::default(), expiries);
         for cpu in timed {
             failure = failure.or(self.fault(*cpu));
-            if let Some(tally) = self.bench.machine.tally(*cpu) {
+            if let Some(tally) = self.bench.tally(*cpu) {
                 tally.settle();
                 sum.merge(&tally.window);
                 least = least.min(tally.window.expiries);
@@ -300,14 +301,12 @@ impl Timers<'_> {
 
     /// Returns a round without an action, after which all CPUs power off.
     fn round(&self) -> Round {
-        let cpus = self.bench.setting.cpus.len();
-        let lead_in = lead_in(self.bench.machine.facts(), Who::All, cpus);
-        Round::new(Who::All, Action::None, lead_in)
+        Round::new(Who::All, Action::None, self.bench.lead_in(Who::All))
     }
 
     /// Returns the failure if the firmware refused the load's suspend on any CPU.
     fn refused_suspend(&self) -> Option<Failure> {
-        let mut outcomes = CpuIndex::all(self.bench.outcomes.len()).zip(&self.bench.outcomes);
+        let mut outcomes = CpuIndex::all(self.bench.cpu_count()).zip(self.bench.outcomes());
         let (cpu, outcome) = outcomes.find(|(_, outcome)| outcome.end == ActionEnd::GaveUp)?;
         let fault = TimerFault::Refused(psci::ReturnCode(outcome.code?));
         Some(Failure::Timer { cpu, fault })
@@ -315,8 +314,8 @@ impl Timers<'_> {
 
     /// Returns the failure if the CPU's timer did not complete the last window.
     fn fault(&mut self, cpu: CpuIndex) -> Option<Failure> {
-        let end = self.bench.outcomes.get(cpu.index())?.end;
-        let tally = self.bench.machine.tally(cpu)?;
+        let end = self.bench.outcome(cpu).end;
+        let tally = self.bench.tally(cpu)?;
         let fault = match (tally.stray, tally.exceeded) {
             _ if end == ActionEnd::Pending => TimerFault::Pending,
             (Some(intid), _) => TimerFault::Stray(intid),
@@ -329,8 +328,8 @@ impl Timers<'_> {
     }
 
     /// Adds the cell for a CPU's timer. The series that ends at the handler includes a histogram.
-    fn add_cell(&mut self, cpu: CpuIndex, active: ActiveCpus, load: Load) {
-        let Some(tally) = self.bench.machine.tally(cpu) else {
+    fn add_cell(&mut self, cpu: CpuIndex, active_cpus: ActiveCpus, load: Load) {
+        let Some(tally) = self.bench.tally(cpu) else {
             return;
         };
         let mut series = Vec::with_capacity(FIGURES.len());
@@ -348,7 +347,7 @@ impl Timers<'_> {
             rejected.push((Reason::Overrun, tally.settled.overruns));
         }
         let step = CellStep {
-            cpus: active,
+            cpus: active_cpus,
             ..CellStep::of(Variant::new(load.word()))
         };
         let counts = Counts {

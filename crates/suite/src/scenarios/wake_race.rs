@@ -13,7 +13,7 @@
 
 use alloc::vec::Vec;
 
-use crate::bench::bench::{QUIET_US, lead_in};
+use crate::bench::bench::FIRST_QUIET_US;
 use crate::bench::states::UsableState;
 use crate::bench::steps::{self, Steps};
 use crate::bench::trials::{helper_of, neighbor_of};
@@ -23,7 +23,7 @@ use crate::measure::{
 use crate::model::{CellStep, Series, Skip, WakeSource};
 use crate::plan::{ActiveCpus, Axis, Key, StateChoice, UsedStates, Variant, Work};
 use hardware::board::CpuIndex;
-use hardware::spec::counter_value::{CounterValue, ticks_between};
+use hardware::spec::counter_value::ticks_between;
 use hardware::spec::pmf::Stamp;
 use smccc::error::SUCCESS;
 
@@ -63,16 +63,17 @@ const POINTS_MAX: usize = 256;
 /// interrupt was due and the CPU should have been down.
 const PATIENCE_US: u64 = 5_000;
 /// The first offset tried in the search for the end of the map, in ticks.
-const FIRST: u64 = 64;
+const FIRST_OFFSET: u64 = 64;
 /// The last such offset, in microseconds.
-const LONGEST_US: u64 = 100_000;
+const LAST_OFFSET_US: u64 = 100_000;
 /// The largest difference between the scheduled offset and the true one, in ticks, that is ignored.
 /// The last reads of the counter before the call are a few instructions apart, and which of them is
 /// left depends on how the CPU comes back.
-const SLACK: u64 = 16;
-/// How many times a suspend is tried until it has an outcome, and an offset until a point is close
-/// enough to it.
-const TRIES: u32 = 3;
+const OFFSET_SLACK: u64 = 16;
+/// How many times a suspend is tried until it has an outcome.
+const ATTEMPTS_MAX: u32 = 3;
+/// How many times an offset is tried until a point is close enough to it.
+const MISSES_MAX: u32 = 3;
 
 /// The outcomes, for the core state and the deepest state.
 const CORE: [Variant; 5] = [
@@ -147,7 +148,7 @@ struct RaceMap<'s, 'm> {
     steps: &'s mut Steps<'m>,
     state: UsableState,
     cpu: CpuIndex,
-    active: ActiveCpus,
+    cpus: ActiveCpus,
     /// The CPUs that suspend.
     who: Who,
     waker: Waker,
@@ -161,7 +162,7 @@ struct RaceMap<'s, 'm> {
 }
 
 fn measure_steps(steps: &mut Steps<'_>) {
-    let states = steps.bench.setting.states;
+    let states = steps.bench.setting().states;
     let core = states.core.filter(|core| states.deepest != Some(*core));
     let mut points = Vec::with_capacity(POINTS_MAX);
     for (state, variants) in [(core, &CORE), (states.deepest, &DEEPEST)] {
@@ -172,9 +173,9 @@ fn measure_steps(steps: &mut Steps<'_>) {
             steps.leave_out(Skip::OwnTimerStops);
             continue;
         }
-        for active in steps.bench.setting.plan.neighbors.iter() {
-            for cpu in CpuIndex::all(steps.bench.cells.len()) {
-                let Some((who, waker)) = participants(steps, cpu, active) else {
+        for cpus in steps.bench.plan().neighbors.iter() {
+            for cpu in CpuIndex::all(steps.bench.cpu_count()) {
+                let Some((who, waker)) = participants(steps, cpu, cpus) else {
                     steps.leave_out(Skip::NoNeighbor);
                     continue;
                 };
@@ -184,22 +185,19 @@ fn measure_steps(steps: &mut Steps<'_>) {
                     points: &mut points,
                     state,
                     cpu,
-                    active,
+                    cpus,
                     who,
                     waker,
                     steps,
                 };
                 map.points.clear();
-                map.steps.bench.trials = 0;
+                map.steps.bench.reset_totals();
                 map.measure();
                 map.add_cells(variants);
-                let state = &steps.bench.cells[cpu.index()];
-                let valid = points.len() as u32;
-                steps.bench.attempts = valid + state.rejected_total();
                 // Disturbed suspends are not the firmware's fault.
-                let disturbed = state.rejected[Reason::Overlap as usize];
-                let undisturbed = steps.bench.attempts - disturbed;
-                steps.close_step(cpu, valid, undisturbed.max(1));
+                let disturbed = steps.bench.cell(cpu).rejected(Reason::Overlap);
+                let undisturbed = steps.bench.totals().attempts - disturbed;
+                steps.close_step(cpu, points.len() as u32, undisturbed.max(1));
             }
         }
     }
@@ -207,29 +205,30 @@ fn measure_steps(steps: &mut Steps<'_>) {
 
 /// Returns the CPUs that suspend while the map for `cpu` is measured, and what wakes a CPU that its
 /// interrupt does not wake. Returns None if this map cannot be measured.
-fn participants(steps: &Steps<'_>, cpu: CpuIndex, active: ActiveCpus) -> Option<(Who, Waker)> {
+fn participants(steps: &Steps<'_>, cpu: CpuIndex, active_cpus: ActiveCpus) -> Option<(Who, Waker)> {
     let bench = &steps.bench;
-    let (cpus, lead) = (bench.setting.cpus, bench.lead());
+    let (cpus, lead) = (bench.setting().cpus, bench.lead());
     let helper = if cpu == lead {
-        helper_of(bench.machine, cpus, lead)
+        helper_of(bench.machine(), cpus, lead)
     } else {
         Some(lead)
     };
-    let who = match active {
+    let who = match active_cpus {
         ActiveCpus::Alone => Who::Only(cpu),
         ActiveCpus::All => Who::All,
-        ActiveCpus::Near | ActiveCpus::Far => {
-            Who::Pair(cpu, neighbor_of(bench.machine, cpus, cpu, active, helper)?)
-        }
+        ActiveCpus::Near | ActiveCpus::Far => Who::Pair(
+            cpu,
+            neighbor_of(bench.machine(), cpus, cpu, active_cpus, helper)?,
+        ),
     };
     let waker = helper.map_or(Waker::OwnTimers, Waker::Helper);
-    (!bench.machine.is_lost(cpu)).then_some((who, waker))
+    (!bench.is_lost(cpu)).then_some((who, waker))
 }
 
 impl RaceMap<'_, '_> {
     /// Takes the points of the map.
     fn measure(&mut self) {
-        let plan = self.steps.bench.setting.plan;
+        let plan = self.steps.bench.plan();
         let end = self.find_end();
         self.down += end;
         self.steps.bench.clear_cells();
@@ -246,7 +245,7 @@ impl RaceMap<'_, '_> {
             let is_between = |point: &Point| one < point.offset && point.offset < other;
             if self.points.iter().any(is_between) {
                 misses = 0;
-            } else if misses == TRIES {
+            } else if misses == MISSES_MAX {
                 (from, misses) = (other, 0);
             }
         }
@@ -264,13 +263,13 @@ impl RaceMap<'_, '_> {
 
     /// Finds an offset from which on the CPU is down, because its wake-up takes the same time.
     fn find_end(&mut self) -> u64 {
-        let longest = self.steps.bench.us(LONGEST_US);
+        let longest = self.steps.bench.us(LAST_OFFSET_US);
         let first = self.run(longest);
         self.down = 2 * ticks_between(first.start, first.before);
         let from_call = ticks_between(first.before, first.due);
         self.ticks_to_call = longest.saturating_sub(from_call);
         let expected = ticks_between(first.due, first.returned_at);
-        let mut offset = FIRST;
+        let mut offset = FIRST_OFFSET;
         while offset < longest {
             if let Some(point) = self.point(offset)
                 && point.ending == RaceEnding::Slept
@@ -285,14 +284,20 @@ impl RaceMap<'_, '_> {
 
     /// Adds the points for an offset, in order.
     fn add_points(&mut self, offset: u64) {
-        for _ in 0..self.steps.bench.setting.plan.repeats {
-            if let Some(point) = (0..TRIES).find_map(|_| self.point(offset)) {
+        for _ in 0..self.steps.bench.plan().repeats {
+            if let Some(point) = (0..ATTEMPTS_MAX).find_map(|_| self.attempt(offset)) {
                 let index = self
                     .points
                     .partition_point(|other| other.offset <= point.offset);
                 self.points.insert(index, point);
             }
         }
+    }
+
+    /// Suspends once, as an attempt to get a point.
+    fn attempt(&mut self, offset: u64) -> Option<Point> {
+        self.steps.bench.count_attempt();
+        self.point(offset)
     }
 
     /// Suspends once. The interrupt falls due `offset` ticks after the call, unless something
@@ -306,14 +311,14 @@ impl RaceMap<'_, '_> {
         };
         let outcome = self.run(expires_in);
         let bench = &mut self.steps.bench;
-        let Some(ending) = ending(&outcome, bench.pmf) else {
+        let Some(ending) = ending(&outcome, bench.has_pmf()) else {
             let rejection = match outcome.judge(false) {
                 Err(rejection) if outcome.end != ActionEnd::WokenByFallback => rejection,
                 // The SGI may have come too early.
                 _ => Rejection::plain(Reason::Overlap),
             };
-            bench.cells[self.cpu.index()].reject(rejection);
-            let later = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LONGEST_US));
+            bench.reject(self.cpu, rejection);
+            let later = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LAST_OFFSET_US));
             self.down = self.down.max(later);
             return None;
         };
@@ -322,7 +327,7 @@ impl RaceMap<'_, '_> {
         if !is_lost && expires_in > 0 {
             self.ticks_to_call = self.ticks_to_call.min(expires_in.saturating_sub(from_call));
         }
-        let is_on_schedule = from_call.abs_diff(offset) <= SLACK;
+        let is_on_schedule = from_call.abs_diff(offset) <= OFFSET_SLACK;
         Some(Point {
             offset: if is_lost || is_on_schedule {
                 offset
@@ -344,22 +349,22 @@ impl RaceMap<'_, '_> {
         let round = Round {
             race: Some(race),
             sleep: expires_in + self.down + bench.us(PATIENCE_US),
-            quiet: bench.us(QUIET_US),
+            quiet: bench.us(FIRST_QUIET_US),
             waker: self.waker,
             afterwards: After::Stay,
-            lead_in: lead_in(bench.machine.facts(), Who::All, bench.cells.len()),
+            lead_in: bench.lead_in(Who::All),
             ..Round::new(self.who, self.state.action(), 0)
         };
-        bench.machine.run(&round, &mut bench.outcomes);
-        bench.trials += 1;
-        bench.outcomes[self.cpu.index()]
+        bench.run_round(&round);
+        bench.count_trial();
+        bench.outcome(self.cpu)
     }
 
     /// Adds a cell for each outcome. The first outcome always has a cell, which also has the counts
     /// of the rejected suspends.
     fn add_cells(&mut self, variants: &[Variant; 5]) {
         let mut column = Vec::with_capacity(self.points.len());
-        let mut counts = self.steps.bench.cells[self.cpu.index()].counts();
+        let mut counts = self.steps.bench.cell(self.cpu).counts();
         for (ending, variant) in RaceEnding::ALL.into_iter().zip(variants) {
             let (mut first, mut last) = (None, None);
             column.clear();
@@ -379,7 +384,7 @@ impl RaceMap<'_, '_> {
             ];
             let step = CellStep {
                 value: first,
-                cpus: self.active,
+                cpus: self.cpus,
                 ..CellStep::of(*variant)
             };
             let cell = self.steps.bench.push_cell(self.cpu, step, series);
@@ -394,8 +399,8 @@ impl RaceMap<'_, '_> {
 /// Returns how a suspend ended, or None if this is unknown.
 fn ending(outcome: &Outcome, pmf: bool) -> Option<RaceEnding> {
     outcome.before.zip(outcome.returned_at)?;
-    let down = CounterValue::new(outcome.stamps.at(Stamp::EnterHwLowPwr)).filter(|_| pmf);
-    let up = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
+    let down = outcome.stamps.at(Stamp::EnterHwLowPwr).filter(|_| pmf);
+    let up = outcome.stamps.at(Stamp::ExitHwLowPwr);
     let is_down = down > outcome.before;
     Some(match outcome.end {
         ActionEnd::Returned if outcome.code != Some(SUCCESS) => return None,

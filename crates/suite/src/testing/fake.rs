@@ -11,7 +11,7 @@ use hardware::devices::its::NoLpi;
 use hardware::image::Conduit;
 use hardware::spec::counter::TimerName;
 use hardware::spec::counter_value::CounterValue;
-use hardware::spec::pmf::{Interface, ReadError, Stamps};
+use hardware::spec::pmf::{Interface, ReadError, Stamp, Stamps};
 use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::Rise;
 use smccc::psci::{self, SuspendMode};
@@ -302,7 +302,7 @@ impl Fake {
                 end: ActionEnd::Returned,
                 code: Some(0),
                 returned_at: at(before + 90),
-                stamps: Stamps([before + 10, before + 80, 7, 9, 5, 6]),
+                stamps: Stamps::new([before + 10, before + 80, 7, 9, 5, 6]),
                 ..outcome
             };
         }
@@ -310,7 +310,7 @@ impl Fake {
         Outcome {
             end: ActionEnd::Resumed,
             returned_at: at(up + 400),
-            stamps: Stamps([before + 10, up + 300, down, up, before + 100, down - 10]),
+            stamps: Stamps::new([before + 10, up + 300, down, up, before + 100, down - 10]),
             ..outcome
         }
     }
@@ -352,7 +352,7 @@ impl Fake {
                 due: None,
                 quiet_until: at(agreed_start + round.quiet),
                 returned_at: at(enter + 30),
-                stamps: Stamps([enter, enter + 20, 0, 0, 0, 0]),
+                stamps: Stamps::new([enter, enter + 20, 0, 0, 0, 0]),
                 ..outcome
             };
         }
@@ -365,7 +365,7 @@ impl Fake {
             return Outcome {
                 code: Some(0),
                 returned_at: at(enter + 60),
-                stamps: Stamps([enter, enter + 50, 7, 9, 5, 6]),
+                stamps: Stamps::new([enter, enter + 50, 7, 9, 5, 6]),
                 ..outcome
             };
         }
@@ -373,7 +373,7 @@ impl Fake {
         Outcome {
             end: ActionEnd::Resumed,
             returned_at: at(up + 400),
-            stamps: Stamps([enter, up + 300 + ticks_of(cpu), down, up, flush, flushed]),
+            stamps: Stamps::new([enter, up + 300 + ticks_of(cpu), down, up, flush, flushed]),
             ..outcome
         }
     }
@@ -414,12 +414,12 @@ impl Fake {
             Preparation::Evict => EVICTED_CALL,
             Preparation::Suspend { powerdown, .. } => u64::from(powerdown) * COLD_CALL,
         };
-        let back = if suspends {
+        let ready_at = if suspends {
             outcome.returned_at
         } else {
             outcome.before
         };
-        let before = back.map_or(0, CounterValue::number) + 5;
+        let before = ready_at.map_or(0, CounterValue::number) + 5;
         let took = WARM_CALL + extra;
         let mut stamps = outcome.stamps;
         let around = match call {
@@ -427,7 +427,8 @@ impl Fake {
             SingleCall::ReadStamp => 0,
         };
         if call == SingleCall::Version {
-            (stamps.0[0], stamps.0[1]) = (before + around, before + around + took);
+            stamps.set(Stamp::EnterPsci, before + around);
+            stamps.set(Stamp::ExitPsci, before + around + took);
         }
         let version = (call == SingleCall::Version).then_some(0x1_0001);
         Outcome {
@@ -505,7 +506,7 @@ impl Fake {
                     quiet_until: at(start + round.quiet),
                     entered: at(on + 500),
                     returned_at: at(on + 600),
-                    stamps: Stamps([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
+                    stamps: Stamps::new([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
                     ..outcome
                 }
             }

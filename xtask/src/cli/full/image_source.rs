@@ -88,7 +88,7 @@ impl ImageSource {
         if let Some(name) = &self.board {
             return tree_options.make_image(workspace, &boards::load(name)?, base);
         }
-        let of_board = [
+        let board_options = [
             ("--smp", tree_options.smp.is_some()),
             ("--gic", tree_options.gic.is_some()),
             ("--no-power-down", tree_options.no_power_down),
@@ -97,7 +97,7 @@ impl ImageSource {
                 tree_options.states != GivenStates::default(),
             ),
         ];
-        if let Some((option, _)) = of_board.iter().find(|(_, is_given)| *is_given) {
+        if let Some((option, _)) = board_options.iter().find(|(_, is_given)| *is_given) {
             bail!("{option}: only valid for a board file's device tree; specify --board");
         }
         image::bare(flat(base)?)

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use attribution::of_log;
+use attribution::attribute_log;
 use clap::Args;
 use hardware::text::words::Word as _;
 use host::log_file::LogFile;
@@ -60,8 +60,8 @@ pub struct ProfileArguments {
 }
 
 pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
-    let place = arguments.log.as_deref().map(beside::place);
-    check_outputs(arguments, place.as_deref())?;
+    let profile_path = arguments.log.as_deref().map(beside::profile_path);
+    check_outputs(arguments, profile_path.as_deref())?;
     if arguments.format == ProfileFormat::Speedscope && arguments.against.is_some() {
         bail!("--format speedscope cannot show --against; use html, folded or json");
     }
@@ -89,8 +89,8 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     let Some(profile) = profile else {
         return Ok(code);
     };
-    if let Some(place) = place {
-        files::write_by(("--log", &place), |out| {
+    if let Some(profile_path) = profile_path {
+        files::write_by(("--log", &profile_path), |out| {
             export::write(ProfileFormat::Json, &profile, None, out)
         })?;
     }
@@ -122,11 +122,11 @@ pub(super) fn parse_event(name: &str) -> Result<Event> {
 }
 
 /// Rejects an output file that cannot be written, or that is also an input or another output.
-fn check_outputs(arguments: &ProfileArguments, place: Option<&Path>) -> Result<()> {
+fn check_outputs(arguments: &ProfileArguments, profile_path: Option<&Path>) -> Result<()> {
     let outputs = [
         ("-o", arguments.output.as_deref()),
         ("--log", arguments.log.as_deref()),
-        ("--log", place),
+        ("--log", profile_path),
     ];
     let inputs = [
         ("--dtb", arguments.run.dtb.as_deref()),
@@ -192,9 +192,9 @@ fn read_baseline(path: &Path) -> Result<Profile> {
         return Profile::from_json(&bytes).with_context(location);
     }
     let runs = read_bytes(&path.display().to_string(), &bytes)?;
-    let run = runs.last().with_context(location)?;
-    if let Some(lack) = run.lacks().first() {
+    let logged = runs.last().with_context(location)?;
+    if let Some(lack) = logged.lacks().first() {
         bail!("{}: the log is incomplete: {lack}", location());
     }
-    of_log(run, beside::log_hash(&bytes), ICOUNT_NS).with_context(location)
+    attribute_log(logged, beside::log_hash(&bytes), ICOUNT_NS).with_context(location)
 }

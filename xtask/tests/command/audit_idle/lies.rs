@@ -302,13 +302,13 @@ fn without_a_log_only_contradictions_are_found() {
 
 /// Applies `edit` to the cells of a state in the `idle_states` scenario.
 fn with_cells(power_state: u32, edit: impl Fn(&mut Cell)) -> LoggedRun {
-    let mut run = sample();
-    for scenario in &mut run.run.scenarios {
+    let mut logged = sample();
+    for scenario in &mut logged.run.scenarios {
         let conditions = scenario.conditions.as_mut();
         let is_of_suite = scenario.id.is_suite();
-        let of_suite = conditions.and_then(|conditions| conditions.power_state);
+        let suite_state = conditions.and_then(|conditions| conditions.power_state);
         let is_own = |cell: &Cell| match is_of_suite {
-            true => of_suite == Some(power_state),
+            true => suite_state == Some(power_state),
             false => cell.power_state == Some(power_state),
         };
         scenario
@@ -317,15 +317,15 @@ fn with_cells(power_state: u32, edit: impl Fn(&mut Cell)) -> LoggedRun {
             .filter(|cell| is_own(cell))
             .for_each(&edit);
     }
-    run
+    logged
 }
 
 const CORE: u32 = 0x1_0002;
 const CLUSTER: u32 = 0x101_0022;
 const SYSTEM: u32 = 0x201_0222;
 
-fn check_run(run: LoggedRun, state: &str, expected: &[&str]) {
-    let found = audit(&source(&tree()), BOARD, &[run], MARGIN).expect("an audit");
+fn check_run(logged: LoggedRun, state: &str, expected: &[&str]) {
+    let found = audit(&source(&tree()), BOARD, &[logged], MARGIN).expect("an audit");
     check(&found, state, expected);
 }
 
@@ -338,16 +338,16 @@ fn state_that_stops_timers_or_reaches_less_is_named() {
         ("cluster-off", CLUSTER),
         ("system-off", SYSTEM),
     ] {
-        let run = with_cells(power_state, rung);
+        let logged = with_cells(power_state, rung);
         check_run(
-            run,
+            logged,
             state,
             &["local-timer-stop 0.0 contradictory: a trial showed"],
         );
     }
     for (state, power_state) in [("cluster-off", CLUSTER), ("system-off", SYSTEM)] {
         // Only CPU 1.2, and only if all CPUs suspend together.
-        let run = with_cells(power_state, |cell| {
+        let logged = with_cells(power_state, |cell| {
             if cell.step.cpus == ActiveCpus::All && cell.cpu == 6.into() {
                 let reached = cell.reached.expect("PSCI_STAT values");
                 let state = Some(CORE);
@@ -355,7 +355,7 @@ fn state_that_stops_timers_or_reaches_less_is_named() {
             }
         });
         let expected = format!("reached 1.2 contradictory: PSCI_STAT counted {CORE:#010x}");
-        check_run(run, state, &[&expected]);
+        check_run(logged, state, &[&expected]);
     }
 }
 

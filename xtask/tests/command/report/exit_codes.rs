@@ -3,7 +3,7 @@
 use report::export::{self, ReportPart};
 
 use super::formats::TFTF;
-use super::steps::of_steps;
+use super::steps::use_steps;
 use super::{edited_log, log};
 use crate::support::scratch::Scratch;
 
@@ -18,7 +18,7 @@ fn logs() -> Scratch {
     scratch.write("empty.log", "");
     scratch.write("garbage.log", &[0xfe; 4096]);
     for (name, percent) in [("old.log", 100), ("new.log", 120)] {
-        scratch.write(name, &edited_log(|run| of_steps(run, percent)));
+        scratch.write(name, &edited_log(|run| use_steps(run, percent)));
     }
     scratch
 }

@@ -4,7 +4,7 @@ use report::export::Report;
 use suite::measure::Metric;
 use suite::model::{Failure, Skip, Status};
 
-use super::steps::of_steps;
+use super::steps::use_steps;
 use super::{edited, log, read, short, written};
 use crate::support::assert_report;
 
@@ -104,8 +104,8 @@ fn every_format() {
         let run = &mut report.runs[0].run;
         run.scenarios.remove(1);
         for scenario in &mut run.scenarios {
-            let of_steps = if scenario.id.is_suite() { 1 } else { 2 };
-            scenario.cells.truncate(of_steps * cpus);
+            let cells_per_cpu = if scenario.id.is_suite() { 1 } else { 2 };
+            scenario.cells.truncate(cells_per_cpu * cpus);
         }
         run.cpus.truncate(2 * cpus);
         assert_report(name, &written(&report, format));
@@ -123,7 +123,7 @@ fn lines_of_best_fit_are_where_figures_grow() {
             cell.set_figure(Metric::Powerdown, Some(ticks));
         }
         let steps = edited(|run| {
-            of_steps(run, 100);
+            use_steps(run, 100);
             for cell in run.scenarios[1].cells.iter_mut().filter(|_| !grows) {
                 cell.step.value = cell.step.value.map(|value| 6 - value);
             }

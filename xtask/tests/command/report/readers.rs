@@ -120,7 +120,7 @@ fn idle_states_are_refused() {
     let rows: [(Edit, &str); 4] = [
         (suspend_nothing, "no scenario suspended"),
         (end_by_exception, "did not finish"),
-        (|run| run.integrity.records = None, "no records"),
+        (|logged| logged.integrity.records = None, "no records"),
         (measure_nothing, "was not measured"),
     ];
     for (edit, why) in rows {
@@ -131,13 +131,13 @@ fn idle_states_are_refused() {
     }
 }
 
-fn suspend_nothing(run: &mut LoggedRun) {
-    let scenarios = &mut run.run.scenarios;
+fn suspend_nothing(logged: &mut LoggedRun) {
+    let scenarios = &mut logged.run.scenarios;
     scenarios.retain(|scenario| scenario.id == ScenarioId::PSCI_VERSION_PARALLEL);
 }
 
-fn measure_nothing(run: &mut LoggedRun) {
-    let cells = run
+fn measure_nothing(logged: &mut LoggedRun) {
+    let cells = logged
         .run
         .scenarios
         .iter_mut()
@@ -147,9 +147,9 @@ fn measure_nothing(run: &mut LoggedRun) {
     }
 }
 
-fn end_by_exception(run: &mut LoggedRun) {
-    run.run.end = None;
-    run.closing = Some(Closing {
+fn end_by_exception(logged: &mut LoggedRun) {
+    logged.run.end = None;
+    logged.closing = Some(Closing {
         verdict: Verdict::Incomplete,
         line: "psci-bench: INCOMPLETE: exception on CPU 0.3".to_owned(),
     });

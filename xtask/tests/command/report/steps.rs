@@ -44,7 +44,7 @@ fn cell(cpu: u16, step: CellStep, series: Vec<Series>) -> Cell {
 }
 
 /// Replaces the scenarios with four whose figures are `percent` percent of the usual ones.
-pub fn of_steps(run: &mut Run, percent: u64) {
+pub fn use_steps(run: &mut Run, percent: u64) {
     let series = move |metric, median: u64| {
         let median = median * percent / 100;
         Series::of(metric, Summary::of(&mut [median, median, median + 1]))
@@ -100,7 +100,7 @@ pub fn of_steps(run: &mut Run, percent: u64) {
 #[test]
 fn steps_without_samples_have_no_figures() {
     let report = edited(|run| {
-        of_steps(run, 100);
+        use_steps(run, 100);
         let left_out = |step_value| Cell {
             skipped: Some(Skip::TooFewCpus),
             series: vec![Series::new(Metric::Powerdown)],
@@ -123,7 +123,7 @@ fn steps_without_samples_have_no_figures() {
 
 #[test]
 fn every_format_has_steps() {
-    let mut report = edited(|run| of_steps(run, 100));
+    let mut report = edited(|run| use_steps(run, 100));
     for (format, text) in [
         ("text", "one CPU alone (ns per operation)"),
         (

@@ -7,7 +7,7 @@ use super::kinds::UartKind;
 
 /// A UART used for output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Uart {
+pub struct UartDescription {
     /// The programming model.
     pub kind: UartKind,
     /// The physical address of register 0.
@@ -19,7 +19,7 @@ pub struct Uart {
     pub io_width: u8,
 }
 
-impl Uart {
+impl UartDescription {
     /// Returns a UART description. `layout` is used only for a 16550. Other types have 32-bit
     /// registers.
     pub fn new(kind: UartKind, base: u64, layout: Layout) -> Self {
@@ -55,7 +55,7 @@ impl Uart {
     }
 }
 
-impl fmt::Display for Uart {
+impl fmt::Display for UartDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {:#x}", self.kind.name(), self.base)
     }

@@ -4,7 +4,8 @@ mod fake;
 mod manuals;
 
 use super::{
-    Description, Layout, PATIENCE, PATIENCE_LEFT, Uart, UartKind, mark_register, registers, status,
+    Layout, PATIENCE, PATIENCE_LEFT, Uart, UartDescription, UartKind, mark_register, registers,
+    status,
 };
 use crate::devices::fake::pairs;
 use fake::Fake;
@@ -166,7 +167,7 @@ fn size_covers_all_registers() {
         (UartKind::Ns16550, 0, 8, 5),
         (UartKind::Ns16550, 4, 0x80, 80),
     ] {
-        let uart = Description::new(kind, 0, Layout::new(reg_shift, 1));
+        let uart = UartDescription::new(kind, 0, Layout::new(reg_shift, 1));
         assert_eq!((registers(&uart).size, status(&uart)), (size, polled));
     }
     for manual in all() {

@@ -12,7 +12,8 @@ pub(crate) struct Change {
     #[serde(flatten)]
     pub(crate) key: FigureKey,
     /// The size rank, counting from 0; None if figures are compared by CPU.
-    pub(crate) place: Option<usize>,
+    #[serde(rename = "place")]
+    pub(crate) rank: Option<usize>,
     /// The CPU's index in the run and its index in the baseline.
     pub(crate) cpu: CpuIndex,
     pub(crate) old_cpu: CpuIndex,

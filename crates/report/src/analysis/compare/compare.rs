@@ -13,7 +13,7 @@ use super::pmf_cost;
 use super::sides::Sides;
 use crate::analysis::conditions::{AllowedDifference, COMPARED_RUNS, differences, refusal};
 use crate::analysis::figure::has_figures;
-use crate::analysis::findings::of_difference;
+use crate::analysis::findings::difference_findings;
 use crate::log::LoggedRun;
 
 /// Compares the runs with `baseline`.
@@ -24,7 +24,7 @@ pub fn compare(
 ) -> Result<Vec<Comparison>> {
     runs.iter()
         .enumerate()
-        .map(|(index, run)| compare_one(index, run, baseline, options))
+        .map(|(index, logged)| compare_one(index, logged, baseline, options))
         .collect()
 }
 
@@ -33,9 +33,11 @@ fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     let (run, baseline) = (&new.source.input, &old.source.input);
     for difference in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
         let (name, [x, y]) = (difference.name, difference.values);
-        let across = difference.across;
-        if let Some(across) = across.filter(|difference| !options.across.contains(difference)) {
-            let option = across.option();
+        let allowed_difference = difference.allowed_difference;
+        if let Some(allowed) = allowed_difference
+            .filter(|difference| !options.allowed_differences.contains(difference))
+        {
+            let option = allowed.option();
             bail!(
                 "{name} is {x:?} in {run}, but {y:?} in the baseline {baseline}; {option} compares \
                  them anyway"
@@ -61,7 +63,7 @@ fn compare_one(
     let is_pmf_cost = options.shows_pmf_cost && pmf_cost::is_pmf_cost(new, old);
     let callers = is_pmf_cost.then(|| pmf_cost::callers_times(new));
     let sides = Sides::of(callers.as_ref().unwrap_or(new), old, options.tolerance_ppm)?;
-    let (scenarios, refused) = compare_scenarios(&sides, &options.across, is_pmf_cost);
+    let (scenarios, refused) = compare_scenarios(&sides, &options.allowed_differences, is_pmf_cost);
     if scenarios.is_empty() {
         let mut why = refused
             .iter()
@@ -79,7 +81,7 @@ fn compare_one(
         sides: &sides,
         scenarios: &scenarios,
     };
-    let findings = of_difference(&difference, is_pmf_cost);
+    let findings = difference_findings(&difference, is_pmf_cost);
     Ok(Comparison {
         run: index,
         tolerance_ppm: options.tolerance_ppm,
@@ -88,7 +90,7 @@ fn compare_one(
         is_pmf_cost,
         scenarios,
         refused,
-        across: options.across.clone(),
+        allowed_differences: options.allowed_differences.clone(),
         baseline: sides.old,
     })
 }
@@ -96,7 +98,7 @@ fn compare_one(
 /// Compares each of the run's scenarios, and finds the baseline scenarios that have no counterpart.
 fn compare_scenarios(
     sides: &Sides<'_>,
-    across: &[AllowedDifference],
+    allowed_differences: &[AllowedDifference],
     is_pmf_cost: bool,
 ) -> (Vec<ComparedScenario>, Vec<Refused>) {
     let mut scenarios = Vec::new();
@@ -108,7 +110,7 @@ fn compare_scenarios(
     for scenario in &sides.new.run.scenarios {
         let before = baseline_scenario(&sides.old.run, scenario.key());
         let key = before.map(Scenario::key);
-        match compare_scenario(sides, scenario, before, across, is_pmf_cost) {
+        match compare_scenario(sides, scenario, before, allowed_differences, is_pmf_cost) {
             Ok(compared) => {
                 scenarios.push(compared);
                 met.extend(key);
@@ -149,12 +151,12 @@ fn compare_scenario(
     sides: &Sides<'_>,
     new: &Scenario,
     before: Option<&Scenario>,
-    across: &[AllowedDifference],
+    allowed_differences: &[AllowedDifference],
     is_pmf_cost: bool,
 ) -> Result<ComparedScenario, Incomparable> {
     let old = before.ok_or(Incomparable::NotInBaseline)?;
     let both = [(sides.new, Some(new)), (&sides.old, Some(old))];
-    match refusal(both, across) {
+    match refusal(both, allowed_differences) {
         Some(why) => Err(Incomparable::Conditions(why)),
         None if is_pmf_cost && new.id.has_queue() => Err(Incomparable::Queue),
         None => compare_figures(sides, new, old).map_err(|reason| match reason {

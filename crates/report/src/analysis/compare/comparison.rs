@@ -28,7 +28,7 @@ pub struct Options {
     /// The relative tolerance, in parts per million.
     pub tolerance_ppm: u32,
     /// The differences to ignore.
-    pub across: Vec<AllowedDifference>,
+    pub allowed_differences: Vec<AllowedDifference>,
     /// If only the run's firmware has PMF, whether to show the cost of PMF instead of refusing to
     /// compare.
     pub shows_pmf_cost: bool,
@@ -38,7 +38,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             tolerance_ppm: TOLERANCE_PPM,
-            across: Vec::new(),
+            allowed_differences: Vec::new(),
             shows_pmf_cost: false,
         }
     }
@@ -57,7 +57,7 @@ pub struct Comparison {
     pub(crate) scenarios: Vec<ComparedScenario>,
     pub(crate) refused: Vec<Refused>,
     /// The differences that were ignored.
-    pub(crate) across: Vec<AllowedDifference>,
+    pub(crate) allowed_differences: Vec<AllowedDifference>,
     pub(crate) findings: Vec<BasedFinding>,
     /// True if the differences are the cost of PMF, which only the run's firmware has.
     pub(crate) is_pmf_cost: bool,
@@ -222,7 +222,7 @@ impl Comparison {
         let lacks = || self.scenarios.iter().flat_map(|scenario| &scenario.lacks);
         let figures = lacks().count();
         let cpus = lacks().unique_by(|(cpu, _)| cpu).count();
-        let of_cpus = format!("{} for {}", many(figures, "figure"), many(cpus, "CPU"));
+        let figures_text = format!("{} for {}", many(figures, "figure"), many(cpus, "CPU"));
         let scenarios = self
             .refused
             .iter()
@@ -234,10 +234,12 @@ impl Comparison {
                 many(scenarios, "scenario"),
                 AllowedDifference::Scenarios,
             ),
-            (figures, of_cpus, AllowedDifference::Cpus),
+            (figures, figures_text, AllowedDifference::Cpus),
         ];
         gaps.into_iter()
-            .filter(|(count, _, difference)| *count > 0 && !self.across.contains(difference))
+            .filter(|(count, _, difference)| {
+                *count > 0 && !self.allowed_differences.contains(difference)
+            })
             .map(|(_, text, difference)| {
                 let option = difference.option();
                 format!("{text} in the baseline not compared ({option} allows this)")

@@ -171,7 +171,7 @@ fn change(
     let key = new.key;
     Change {
         key,
-        place: rank,
+        rank,
         cpu: new.cpu,
         old_cpu: old.cpu,
         outcome: ChangeOutcome::of_figures(key, &now, &then, sides.tolerance, tick),

@@ -14,7 +14,7 @@ use crate::log::LoggedRun;
 
 /// Returns true if only the firmware of `new` has PMF, according to the payload's probe.
 fn is_pmf_added(new: &LoggedRun, old: &LoggedRun) -> bool {
-    let has_pmf = |run: &LoggedRun| run.run.facts.as_ref().map(|facts| facts.pmf.is_ok());
+    let has_pmf = |logged: &LoggedRun| logged.run.facts.as_ref().map(|facts| facts.pmf.is_ok());
     has_pmf(new) == Some(true) && has_pmf(old) == Some(false)
 }
 
@@ -71,8 +71,8 @@ fn differing_fact(new: &Run, old: &Run) -> Option<(String, String, String)> {
 
 /// Returns a run with the figures that firmware without PMF would give: those measured by the
 /// caller. Omits figures that depend on PMF or on other CPUs.
-pub(super) fn callers_times(run: &LoggedRun) -> LoggedRun {
-    let mut without_pmf = run.clone();
+pub(super) fn callers_times(logged: &LoggedRun) -> LoggedRun {
+    let mut without_pmf = logged.clone();
     for scenario in &mut without_pmf.run.scenarios {
         if let Some(conditions) = &mut scenario.conditions {
             conditions.pmf = false;

@@ -24,8 +24,8 @@ pub(in crate::analysis) struct ShownSide<'r> {
 impl<'r> ShownSide<'r> {
     /// Collects the figures: first those in table columns, in column order, then those for steps.
     /// Figures for an outcome at some offsets have the same key for all offsets.
-    pub(in crate::analysis) fn of(run: &'r LoggedRun, scenario: &'r Scenario) -> Self {
-        let mut shown = figures(run, scenario);
+    pub(in crate::analysis) fn of(logged: &'r LoggedRun, scenario: &'r Scenario) -> Self {
+        let mut shown = figures(logged, scenario);
         shown.retain(|figure| figure.shown.is_some());
         if scenario.id.axis() == Some(Axis::Offset) {
             // The first and the last offset are results. They vary between runs, and a greater one
@@ -43,8 +43,8 @@ impl<'r> ShownSide<'r> {
         };
         shown.sort_by_cached_key(column_index);
         Self {
-            clock: run.run.clock(),
-            tick: tick_ns(&run.run).unwrap_or(0) as f64,
+            clock: logged.run.clock(),
+            tick: tick_ns(&logged.run).unwrap_or(0) as f64,
             scenario,
             figures: shown,
         }

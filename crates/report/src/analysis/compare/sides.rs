@@ -66,28 +66,29 @@ pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowCp
     if rows.is_empty() {
         return Ok(());
     }
-    let lacks_names = |run: &LoggedRun| is_ambiguous(&run.run) || run.header.has_unknown_clusters;
+    let lacks_names =
+        |logged: &LoggedRun| is_ambiguous(&logged.run) || logged.header.has_unknown_clusters;
     let names_baseline = lacks_names(baseline) || !runs.iter().any(lacks_names);
-    for run in runs.iter_mut().filter(|run| lacks_names(run)) {
-        name_cpus(run, rows)?;
+    for logged in runs.iter_mut().filter(|logged| lacks_names(logged)) {
+        name_cpus(logged, rows)?;
     }
     if names_baseline {
         name_cpus(baseline, rows)?;
     }
     let has_mpidr = rows.iter().any(|row| matches!(row, RowCpu::Mpidr(_)));
-    let lacks_mpidr = |run: &&LoggedRun| run.run.cpus.iter().any(|cpu| cpu.mpidr.is_none());
+    let lacks_mpidr = |logged: &&LoggedRun| logged.run.cpus.iter().any(|cpu| cpu.mpidr.is_none());
     let mut sides = runs.iter().chain([&*baseline]);
-    if has_mpidr && let Some(run) = sides.find(lacks_mpidr) {
-        let input = &run.source.input;
+    if has_mpidr && let Some(logged) = sides.find(lacks_mpidr) {
+        let input = &logged.source.input;
         bail!("--row-cpus contains MPIDRs, but {input} has none: use labels, such as 0.1");
     }
     Ok(())
 }
 
 /// Assigns one CPU to each of a run's rows.
-fn name_cpus(run: &mut LoggedRun, rows: &[RowCpu]) -> Result<()> {
-    let cpus = &mut run.run.cpus;
-    let input = &run.source.input;
+fn name_cpus(logged: &mut LoggedRun, rows: &[RowCpu]) -> Result<()> {
+    let cpus = &mut logged.run.cpus;
+    let input = &logged.source.input;
     ensure!(
         rows.len() == cpus.len(),
         "--row-cpus lists {}, but {input} has {}",
@@ -107,14 +108,14 @@ fn name_cpus(run: &mut LoggedRun, rows: &[RowCpu]) -> Result<()> {
             }
         }
     }
-    run.header.has_unknown_clusters = false;
+    logged.header.has_unknown_clusters = false;
     Ok(())
 }
 
 /// Rejects a page that does not say which CPUs are in which cluster, unless the other side has
 /// only one cluster, or does not say so either.
 fn check_clusters(side: &LoggedRun, other: &LoggedRun) -> Result<()> {
-    let is_unknown = |run: &LoggedRun| run.header.has_unknown_clusters;
+    let is_unknown = |logged: &LoggedRun| logged.header.has_unknown_clusters;
     let first = other.run.cpus.first().map(|cpu| cpu.cluster);
     let has_one = other.run.cpus.iter().all(|cpu| Some(cpu.cluster) == first);
     ensure!(
@@ -148,7 +149,7 @@ impl<'r> Sides<'r> {
         old: &LoggedRun,
         tolerance: u32,
     ) -> Result<Self> {
-        let has_mpidrs = |run: &LoggedRun| run.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
+        let has_mpidrs = |logged: &LoggedRun| logged.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
         let (row_pairing, name) = if has_mpidrs(new) && has_mpidrs(old) {
             (RowPairing::Mpidr, "MPIDR")
         } else if is_ambiguous(&new.run) || is_ambiguous(&old.run) {

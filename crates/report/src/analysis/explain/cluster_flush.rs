@@ -14,7 +14,7 @@ use super::suite_tables::{Column, SuiteTables, TableFigure};
 pub(super) struct Flushes {
     column: Column,
     /// The CPUs that flush their cluster's caches.
-    of_cluster: Vec<CpuIndex>,
+    cluster_cpus: Vec<CpuIndex>,
 }
 
 impl Flushes {
@@ -23,15 +23,18 @@ impl Flushes {
     pub(super) fn of(tables: &SuiteTables<'_>, scenario: ScenarioId) -> Option<Self> {
         let sizes = FlushSizes::of(tables)?;
         let column = tables.column(scenario, Metric::CacheFlush)?;
-        let mut of_cluster = Vec::new();
+        let mut cluster_cpus = Vec::new();
         for flush in column.figures() {
             match sizes.extent(tables, flush) {
                 FlushExtent::Own => {}
-                FlushExtent::Cluster => of_cluster.push(flush.cpu),
+                FlushExtent::Cluster => cluster_cpus.push(flush.cpu),
                 FlushExtent::Unclear => return None,
             }
         }
-        Some(Self { column, of_cluster })
+        Some(Self {
+            column,
+            cluster_cpus,
+        })
     }
 
     /// Returns the flushes of those `scenarios` that have a table; None if the extent of any flush
@@ -58,7 +61,7 @@ impl Flushes {
 
     /// Returns true if the CPU flushes its cluster's caches.
     pub(super) fn is_of_cluster(&self, cpu: CpuIndex) -> bool {
-        self.of_cluster.contains(&cpu)
+        self.cluster_cpus.contains(&cpu)
     }
 
     /// Returns the cluster flushes.

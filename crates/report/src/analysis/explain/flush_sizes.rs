@@ -73,7 +73,7 @@ impl FlushSizes {
             flush.cpu == lead || tables.cluster(flush.cpu) != tables.cluster(lead)
         };
         let serial = serial_columns(tables);
-        let of_clusters = serial
+        let cluster_flushes = serial
             .iter()
             .flat_map(Column::figures)
             .filter(is_last)
@@ -83,18 +83,18 @@ impl FlushSizes {
             ScenarioId::CPU_SUSPEND_PARALLEL,
         ]
         .map(|id| tables.column(id, CacheFlush));
-        let of_cpus = level_0
+        let core_flushes = level_0
             .iter()
             .flatten()
             .flat_map(Column::figures)
             .into_group_map_by(|flush| tables.kind(flush.cpu));
         let kinds = tables.cpus().map(|cpu| tables.kind(cpu)).unique();
         let limits = kinds.map(|kind| {
-            let of_cluster = of_clusters.get(&kind.0)?.iter().copied();
+            let kind_cluster_flushes = cluster_flushes.get(&kind.0)?.iter().copied();
             let limits = FlushLimits::between(
                 tables,
-                tables.sample_range(of_cpus.get(&kind)?.iter().copied())?,
-                tables.sample_range(of_cluster)?,
+                tables.sample_range(core_flushes.get(&kind)?.iter().copied())?,
+                tables.sample_range(kind_cluster_flushes)?,
             )?;
             Some((kind, limits))
         });

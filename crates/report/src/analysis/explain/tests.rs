@@ -54,8 +54,8 @@ fn sentence(release: &LoggedRun, kind: &str) -> String {
 /// The page from 2017 contains its own explanation of these tables.
 #[test]
 fn tables_of_2017_are_explained_as_on_their_page() {
-    let run = release("2017-01-31");
-    let text = explanations(&run)
+    let logged = release("2017-01-31");
+    let text = explanations(&logged)
         .iter()
         .map(|explanation| explanation.finding.sentence.as_str())
         .join("\n");
@@ -97,11 +97,11 @@ fn later_tables_have_the_explanations_that_they_support() {
 /// helper.
 #[test]
 fn parallel_tables_with_helpers_are_not_explained() {
-    let mut run = release("2017-01-31");
-    for scenario in &mut run.run.scenarios {
+    let mut logged = release("2017-01-31");
+    for scenario in &mut logged.run.scenarios {
         scenario.helper = scenario.id.is_parallel().then_some(CpuIndex::from(0));
     }
-    let kinds = kinds(&explanations(&run));
+    let kinds = kinds(&explanations(&logged));
     for kind in [
         "entry-queue",
         "platform-lock",
@@ -116,13 +116,13 @@ fn parallel_tables_with_helpers_are_not_explained() {
 /// Returns the kinds of explanations for the tables of a release with one figure replaced, in
 /// nanoseconds.
 fn kinds_with(name: &str, (id, metric, label): (ScenarioId, Metric, &str), ns: u64) -> Vec<String> {
-    let run = release(name);
-    let mut figures = raw(&run);
+    let logged = release(name);
+    let mut figures = raw(&logged);
     let cpu = LABELS
         .iter()
         .position(|listed_label| *listed_label == label);
     figures.get_mut(&(id, metric)).expect("a table")[cpu.expect("a CPU")] = ns;
-    kinds(&explanations(&with_figures(&run, &figures)))
+    kinds(&explanations(&with_figures(&logged, &figures)))
 }
 
 /// A figure that fits neither what is known of a CPU's own flush nor what is known of its cluster's
@@ -189,8 +189,8 @@ fn one_contradictory_exit_suppresses_a_comparison_of_exits() {
 }
 
 /// Gives a figure three samples, two of which differ from it.
-fn spread(run: &mut LoggedRun, (id, metric, cpu): (ScenarioId, Metric, u16), ends: (u64, u64)) {
-    let mut scenarios = run.run.scenarios.iter_mut();
+fn spread(logged: &mut LoggedRun, (id, metric, cpu): (ScenarioId, Metric, u16), ends: (u64, u64)) {
+    let mut scenarios = logged.run.scenarios.iter_mut();
     let scenario = scenarios
         .find(|scenario| scenario.id == id)
         .expect("a scenario");
@@ -260,11 +260,11 @@ fn sample_that_contradicts_an_explanation_suppresses_it() {
             (4_000, 300_000),
         ),
     ] {
-        let mut run = whole.clone();
+        let mut logged = whole.clone();
         for cpu in 0..6 {
-            spread(&mut run, (id, metric, cpu), ends);
+            spread(&mut logged, (id, metric, cpu), ends);
         }
-        let left = kinds(&explanations(&run));
+        let left = kinds(&explanations(&logged));
         assert!(!contains(&left, kind), "{kind}: {id} {metric:?}");
     }
 }
@@ -274,20 +274,20 @@ fn sample_that_contradicts_an_explanation_suppresses_it() {
 fn exits_that_differ_by_cpu_suppress_uniform_exits() {
     let whole = release("2017-01-31");
     for (most, expected) in [(15_000, true), (15_100, false)] {
-        let mut run = whole.clone();
+        let mut logged = whole.clone();
         for cpu in 0..6 {
             spread(
-                &mut run,
+                &mut logged,
                 (CPU_SUSPEND_SERIAL, Wakeup, cpu),
                 (14_000, 15_000),
             );
             spread(
-                &mut run,
+                &mut logged,
                 (CPU_SUSPEND_PARALLEL, Wakeup, cpu),
                 (13_000, most),
             );
         }
-        let kinds = kinds(&explanations(&run));
+        let kinds = kinds(&explanations(&logged));
         assert_eq!(contains(&kinds, "uniform-exits"), expected, "{most}");
     }
 }
@@ -295,9 +295,9 @@ fn exits_that_differ_by_cpu_suppress_uniform_exits() {
 /// CPUs with the same label cannot be told apart.
 #[test]
 fn ambiguous_labels_are_not_explained() {
-    let mut run = release("2017-01-31");
-    run.run.cpus[1] = run.run.cpus[0];
-    assert!(explanations(&run).is_empty());
+    let mut logged = release("2017-01-31");
+    logged.run.cpus[1] = logged.run.cpus[0];
+    assert!(explanations(&logged).is_empty());
 }
 
 /// N1SDP never flushes a cluster's caches, so its lead and its levels are unknown.
@@ -339,24 +339,24 @@ const COLUMNS: [(ScenarioId, &[Metric]); 6] = [
 const LABELS: [&str; 6] = ["0.0", "0.1", "1.0", "1.1", "1.2", "1.3"];
 
 /// Returns the index of a cell's CPU in [`LABELS`].
-fn index(run: &LoggedRun, cell: &Cell) -> usize {
-    let label = run.run.label(cell.cpu).to_string();
+fn index(logged: &LoggedRun, cell: &Cell) -> usize {
+    let label = logged.run.label(cell.cpu).to_string();
     let index = LABELS
         .iter()
         .position(|listed_label| **listed_label == label);
     index.expect("a CPU of Juno")
 }
 
-fn raw(run: &LoggedRun) -> Raw {
+fn raw(logged: &LoggedRun) -> Raw {
     let mut raw = Raw::new();
-    for scenario in &run.run.scenarios {
+    for scenario in &logged.run.scenarios {
         for cell in &scenario.cells {
             for metric in [Powerdown, Wakeup, CacheFlush, Latency] {
                 if let Some(ticks) = cell.figure(metric) {
                     let column = raw
                         .entry((scenario.id, metric))
                         .or_insert_with(|| vec![0; 6]);
-                    column[index(run, cell)] = ticks;
+                    column[index(logged, cell)] = ticks;
                 }
             }
         }
@@ -364,14 +364,14 @@ fn raw(run: &LoggedRun) -> Raw {
     raw
 }
 
-/// Returns `run` with its figures replaced.
-fn with_figures(run: &LoggedRun, raw: &Raw) -> LoggedRun {
-    let mut changed = run.clone();
+/// Returns `logged` with its figures replaced.
+fn with_figures(logged: &LoggedRun, raw: &Raw) -> LoggedRun {
+    let mut changed = logged.clone();
     for scenario in &mut changed.run.scenarios {
         for cell in &mut scenario.cells {
             for ((id, metric), column) in raw {
                 if *id == scenario.id {
-                    cell.set_figure(*metric, Some(column[index(run, cell)]));
+                    cell.set_figure(*metric, Some(column[index(logged, cell)]));
                 }
             }
         }
@@ -661,8 +661,8 @@ fn missing_table_suppresses_what_needs_it() {
         {
             scenario.cells.retain(|cell| cell.cpu != CpuIndex::from(3));
         }
-        for run in [without, short] {
-            let left = kinds(&explanations(&run));
+        for logged in [without, short] {
+            let left = kinds(&explanations(&logged));
             for kind in suppressed.split(' ') {
                 assert!(!contains(&left, kind), "{id}: {kind}");
             }

@@ -124,7 +124,7 @@ impl<'s> OneScenario<'s> {
     fn names(&self, changes: &[&Change], all: &[&Change]) -> String {
         let names: Vec<String> = changes
             .iter()
-            .map(|change| match change.place {
+            .map(|change| match change.rank {
                 _ if change.key.is_of_step() => change.key.name(),
                 Some(rank) => format!("position {}", rank + 1),
                 None => format!("CPU {}", self.sides.new.run.label(change.cpu)),

@@ -14,13 +14,13 @@ use crate::log::LoggedRun;
 /// Differences other than those in the figures.
 pub(crate) const CONDITIONS: FindingKind = FindingKind::new("conditions");
 
-fn has_records(run: &LoggedRun) -> bool {
-    run.integrity.records.is_some()
+fn has_records(logged: &LoggedRun) -> bool {
+    logged.integrity.records.is_some()
 }
 
 /// Returns a finding that says that something is unknown.
 fn unknown(sentence: impl Into<String>) -> BasedFinding {
-    BasedFinding::new(FindingKind::NOT_TOLD, Evidence::Unknown, sentence.into())
+    BasedFinding::new(FindingKind::UNKNOWN, Evidence::Unknown, sentence.into())
 }
 
 /// Lists differences other than those in the figures, and information that is missing on one side.

@@ -7,7 +7,7 @@ use suite::model::{Finding, FindingKind, Run};
 use suite::plan::Axis;
 
 use super::curve_finding::{curve_finding, fit_text};
-use crate::analysis::fit::{Curve, Straight, curves};
+use crate::analysis::fit::{Curve, LinearFit, curves};
 use crate::analysis::words::time;
 
 /// How Powerdown grows with the number of CPUs that go down together.
@@ -28,7 +28,7 @@ pub(super) fn contention(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Fi
 /// Describes one curve; None if there is no line through its points.
 fn contended(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
     let points = curve.points(run.clock(), true);
-    let line = Straight::through(&points)?;
+    let line = LinearFit::through(&points)?;
     let [from, to] = [points.first()?, points.last()?].map(|(cpu_count, figure)| {
         let cpus = many(*cpu_count as usize, "CPU");
         format!("{} with {cpus}", time(run, *figure))

@@ -3,7 +3,7 @@
 use hardware::text::plural::many;
 use suite::model::{Evidence, Finding, FindingKind, FitQuality, Run};
 
-use crate::analysis::fit::{Curve, Straight};
+use crate::analysis::fit::{Curve, LinearFit};
 use crate::analysis::words::time;
 
 /// Returns a finding based on a line through the points of a curve.
@@ -12,7 +12,7 @@ pub(super) fn curve_finding(
     kind: FindingKind,
     sentence: String,
     curve: &Curve<'_>,
-    line: &Straight,
+    line: &LinearFit,
 ) -> Finding {
     let points = curve.points.iter().flat_map(|point| &point.series);
     let residual = line.residual.round() as u64;
@@ -31,7 +31,7 @@ pub(super) fn curve_finding(
 }
 
 /// Returns a sentence about how well a line fits.
-pub(super) fn fit_text(run: &Run, line: &Straight) -> String {
+pub(super) fn fit_text(run: &Run, line: &LinearFit) -> String {
     format!(
         "Straight line through {}: R² {} %, maximum deviation {}.",
         many(line.n, "point"),

@@ -6,7 +6,7 @@ use suite::model::{Finding, FindingKind, Run};
 use suite::plan::Axis;
 
 use super::curve_finding::{curve_finding, fit_text};
-use crate::analysis::fit::{Bent, Curve, curves, extent, is_level};
+use crate::analysis::fit::{Curve, LevelingFit, curves, extent, is_level};
 use crate::analysis::words::time;
 
 /// How the flush grows with the amount of dirty data.
@@ -32,7 +32,7 @@ pub(super) fn dirty_flush(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<F
 /// Describes one curve; None if there is no line through its points.
 fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
     let points = curve.points(run.clock(), false);
-    let Bent { line, level } = Bent::through(&points)?;
+    let LevelingFit { line, level } = LevelingFit::through(&points)?;
     let last = bytes(points.last()?.0);
     let extent = extent(&points)?;
     let (from, to) = (time(run, extent.0), time(run, extent.1));

@@ -23,7 +23,7 @@ pub(super) use self::cluster_flush::FLUSH_CONTRAST;
 pub(crate) use self::cluster_flush::FLUSH_OF_CLUSTER;
 pub(crate) use self::contention::CONTENTION;
 pub(crate) use self::dirty_flush::DIRTY_FLUSH;
-pub(crate) use self::rules::of_difference;
+pub(crate) use self::rules::difference_findings;
 pub use self::rules::{explanations, findings};
 #[cfg(test)]
 pub(crate) use self::{

@@ -18,7 +18,7 @@ struct Net<'r> {
     /// The cost without the loop.
     net: f64,
     /// The cost of the loop.
-    of_loop: f64,
+    loop_cost: f64,
 }
 
 /// Computes the cost of each operation without the loop around it. The cost of the loop comes from
@@ -32,15 +32,15 @@ pub(super) fn net_of_loop(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<F
         .step_series()
         .filter(|series| !is_loop(series) && series.cell.step.operations > 1)
         .filter_map(|series| {
-            let of_loop = figure(loop_of(&loops, series)?);
-            let net = figure(series) - of_loop;
+            let loop_cost = figure(loop_of(&loops, series)?);
+            let net = figure(series) - loop_cost;
             let key = (series.cell.step.cpus, series.series.metric);
             Some((
                 key,
                 Net {
                     series,
                     net,
-                    of_loop,
+                    loop_cost,
                 },
             ))
         });
@@ -106,11 +106,11 @@ fn finding(run: &Run, active: ActiveCpus, nets: &[Net<'_>]) -> Finding {
         0 | 1 => String::new(),
         count => format!("; medians over {count} CPUs"),
     };
-    let of_loop = lower_median(nets.iter().map(|net| net.of_loop));
+    let loop_cost = lower_median(nets.iter().map(|net| net.loop_cost));
     Finding {
         kind: NET,
         sentence: format!(
-            "Net of the loop ({of_loop:.2} {unit}), {}: {costs}{medians}.",
+            "Net of the loop ({loop_cost:.2} {unit}), {}: {costs}{medians}.",
             active.text()
         ),
         cpus: cpus.collect(),

@@ -60,30 +60,30 @@ const OF_PMF: &[DifferenceRule] = &[conditions, unweighed, pmf_costs];
 
 /// Returns the findings about a scenario: the payload's in more detail, and those that only a
 /// report contains. If a record is missing, returns only a sentence that says so.
-pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
-    if let Some(what) = lost_records(run, scenario) {
-        return vec![not_told(format!("No findings: {what} lost."))];
+pub fn findings(logged: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
+    if let Some(what) = lost_records(logged, scenario) {
+        return vec![unknown_finding(format!("No findings: {what} lost."))];
     }
     let subject = Subject {
-        run: &run.run,
+        run: &logged.run,
         scenario,
         verbosity: Verbosity::Full,
     };
     let mut findings = findings_of(&subject);
     for (rule, what) in OF_SCENARIO_IN_RUN {
         let rule_findings = rule(&subject);
-        if has_other_scenarios(run) || rule_findings.is_empty() {
+        if has_other_scenarios(logged) || rule_findings.is_empty() {
             findings.extend(rule_findings);
         } else {
             let why = "because some of the run's records were lost";
-            findings.push(not_told(format!("{what}: unknown, {why}.")));
+            findings.push(unknown_finding(format!("{what}: unknown, {why}.")));
         }
     }
     findings.extend(OF_SCENARIO.iter().flat_map(|rule| rule(&subject)));
     for finding in &mut findings {
         let is_doubtful = |cpu| {
             let cell = scenario.cell(cpu);
-            cell.is_some_and(|cell| run.is_doubtful(cell))
+            cell.is_some_and(|cell| logged.is_doubtful(cell))
         };
         if finding.cpus.iter().any(is_doubtful) {
             finding.sentence += NOT_VERIFIED;
@@ -94,24 +94,27 @@ pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
 
 /// Returns the explanations that a run's tables support; none if any of the run's records are
 /// missing or if two CPUs have the same label.
-pub fn explanations(run: &LoggedRun) -> Vec<BasedFinding> {
-    if !has_other_scenarios(run) || is_ambiguous(&run.run) {
+pub fn explanations(logged: &LoggedRun) -> Vec<BasedFinding> {
+    if !has_other_scenarios(logged) || is_ambiguous(&logged.run) {
         return Vec::new();
     }
-    let tables = SuiteTables::of(run);
+    let tables = SuiteTables::of(logged);
     OF_TABLES.iter().filter_map(|rule| rule(&tables)).collect()
 }
 
 /// Returns the findings about a difference. If it is the cost of PMF, they state that cost.
-pub(crate) fn of_difference(difference: &Difference<'_>, is_pmf_cost: bool) -> Vec<BasedFinding> {
+pub(crate) fn difference_findings(
+    difference: &Difference<'_>,
+    is_pmf_cost: bool,
+) -> Vec<BasedFinding> {
     let rules = if is_pmf_cost { OF_PMF } else { OF_DIFFERENCE };
     rules.iter().flat_map(|rule| rule(difference)).collect()
 }
 
 /// Returns a finding that says that the figures do not show something.
-fn not_told(sentence: String) -> Finding {
+fn unknown_finding(sentence: String) -> Finding {
     Finding {
-        kind: FindingKind::NOT_TOLD,
+        kind: FindingKind::UNKNOWN,
         sentence,
         cpus: [].into_iter().collect(),
         metrics: Vec::new(),
@@ -121,18 +124,18 @@ fn not_told(sentence: String) -> Finding {
 
 /// Lists the lost records that the findings depend on, as a subject and verb: `2 records of X are`.
 /// Returns None if no such records were lost, or if the log does not contain any records.
-fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
-    run.integrity.records.as_ref()?;
-    if let Some(what) = run.lost_of(scenario) {
+fn lost_records(logged: &LoggedRun, scenario: &Scenario) -> Option<String> {
+    logged.integrity.records.as_ref()?;
+    if let Some(what) = logged.lost_of(scenario) {
         return Some(what);
     }
-    let unnamed = run
+    let unnamed = logged
         .run
         .cpus
         .iter()
         .filter(|cpu| cpu.mpidr.is_none())
         .count();
-    if run.run.facts.is_none() {
+    if logged.run.facts.is_none() {
         Some("the machine record is".to_owned())
     } else if unnamed > 0 {
         Some(format!("the records of {} are", many(unnamed, "CPU")))
@@ -142,6 +145,6 @@ fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
 }
 
 /// Returns true if all of the run's scenarios are present, so that findings can be based on them.
-fn has_other_scenarios(run: &LoggedRun) -> bool {
-    run.integrity.records.is_none() || run.integrity.is_whole()
+fn has_other_scenarios(logged: &LoggedRun) -> bool {
+    logged.integrity.records.is_none() || logged.integrity.is_whole()
 }

@@ -29,12 +29,12 @@ pub(super) fn warm_and_cold(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec
     let functions = scenario.id.descriptor().cold_calls;
     functions
         .iter()
-        .flat_map(|function| of_function(run, scenario, function))
+        .flat_map(|function| function_findings(run, scenario, function))
         .collect()
 }
 
 /// Returns the findings about one function, one for each CPU type.
-fn of_function(run: &Run, scenario: &Scenario, function: &ColdVariants) -> Vec<Finding> {
+fn function_findings(run: &Run, scenario: &Scenario, function: &ColdVariants) -> Vec<Finding> {
     let measured = |variant: Variant, metric: Metric| {
         scenario
             .step_series()

@@ -80,8 +80,9 @@ pub fn history(runs: &[LoggedRun], tolerance_ppm: u32) -> Result<History> {
 }
 
 /// Returns the scenarios for which a release has figures.
-fn scenario_keys(run: &LoggedRun) -> impl Iterator<Item = ScenarioKey> {
-    run.run
+fn scenario_keys(logged: &LoggedRun) -> impl Iterator<Item = ScenarioKey> {
+    logged
+        .run
         .scenarios
         .iter()
         .filter(|scenario| has_figures(scenario))
@@ -91,10 +92,10 @@ fn scenario_keys(run: &LoggedRun) -> impl Iterator<Item = ScenarioKey> {
 /// Returns how rows are matched to CPUs. Boards number their CPUs differently, so MPIDRs identify
 /// CPUs only within one board.
 fn row_pairing(runs: &[LoggedRun], has_several_boards: bool) -> RowPairing {
-    let mut cpus = runs.iter().flat_map(|run| &run.run.cpus);
+    let mut cpus = runs.iter().flat_map(|logged| &logged.run.cpus);
     if !has_several_boards && cpus.all(|cpu| cpu.mpidr.is_some()) {
         RowPairing::Mpidr
-    } else if runs.iter().any(|run| is_ambiguous(&run.run)) {
+    } else if runs.iter().any(|logged| is_ambiguous(&logged.run)) {
         RowPairing::Ambiguous
     } else {
         RowPairing::Labels
@@ -127,20 +128,20 @@ fn check_common(releases: &Releases<'_>) -> Result<()> {
     let scenarios: Vec<HashSet<ScenarioKey>> = releases
         .runs
         .iter()
-        .map(|run| scenario_keys(run).collect())
+        .map(|logged| scenario_keys(logged).collect())
         .collect();
     let cpus: Vec<HashSet<RowCpu>> = releases
         .runs
         .iter()
-        .map(|run| {
-            let indices = run.run.cpu_indices();
+        .map(|logged| {
+            let indices = logged.run.cpu_indices();
             indices
-                .map(|cpu| RowCpu::of(run, cpu, releases.row_pairing))
+                .map(|cpu| RowCpu::of(logged, cpu, releases.row_pairing))
                 .collect()
         })
         .collect();
-    for (index, run) in releases.runs.iter().enumerate() {
-        let input = &run.source.input;
+    for (index, logged) in releases.runs.iter().enumerate() {
+        let input = &logged.source.input;
         ensure!(
             has_common(&scenarios, index),
             "{input} has no scenarios in common with the other runs"

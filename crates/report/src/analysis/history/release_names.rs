@@ -57,25 +57,27 @@ pub(super) fn board_names(runs: &[LoggedRun]) -> Result<Vec<String>> {
 
 /// Returns the paths from which the runs were read.
 fn input_names(runs: &[LoggedRun]) -> Vec<&str> {
-    runs.iter().map(|run| run.source.input.as_str()).collect()
+    runs.iter()
+        .map(|logged| logged.source.input.as_str())
+        .collect()
 }
 
 /// Returns the release of each run.
 fn names_of_releases(runs: &[LoggedRun]) -> Vec<String> {
-    let of_paths = names_of_paths(&input_names(runs));
+    let path_names = names_of_paths(&input_names(runs));
     runs.iter()
-        .zip(of_paths)
-        .map(|(run, path_name)| name_in(run).unwrap_or(path_name))
+        .zip(path_names)
+        .map(|(logged, path_name)| name_in(logged).unwrap_or(path_name))
         .collect()
 }
 
 /// Returns the release named on a page or in a log.
-fn name_in(run: &LoggedRun) -> Option<String> {
-    if let Some(release) = &run.header.release {
+fn name_in(logged: &LoggedRun) -> Option<String> {
+    if let Some(release) = &logged.header.release {
         return Some(release.clone());
     }
     // `v2.14.0(release):v2.14.0-120-g1a2b3c4`: the version, then the output of `git describe`.
-    let text = run.firmware_version()?;
+    let text = logged.firmware_version()?;
     let (build, described) = text.split_once(':').unwrap_or((text, ""));
     let version = build.split('(').next()?.trim();
     ReleaseVersion::parse(version)?;

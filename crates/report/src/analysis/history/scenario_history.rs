@@ -40,7 +40,8 @@ pub(crate) struct FigureHistory {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct HistoryRow {
     /// The size rank, counting from 0; None if the row is for a CPU.
-    pub(crate) place: Option<usize>,
+    #[serde(rename = "place")]
+    pub(crate) rank: Option<usize>,
     /// One point per release; None if the release lacks the figure.
     pub(crate) points: Vec<Option<HistoryPoint>>,
 }
@@ -123,12 +124,12 @@ pub(super) enum RowCpu {
 }
 
 impl RowCpu {
-    pub(super) fn of(run: &LoggedRun, cpu: CpuIndex, row_pairing: RowPairing) -> Self {
-        let facts = run.run.cpu(cpu);
+    pub(super) fn of(logged: &LoggedRun, cpu: CpuIndex, row_pairing: RowPairing) -> Self {
+        let facts = logged.run.cpu(cpu);
         match row_pairing {
             RowPairing::Mpidr => Self::Mpidr(facts.mpidr),
             RowPairing::Labels | RowPairing::Ambiguous => {
-                Self::Label(facts.cluster, run.run.core_number(&facts))
+                Self::Label(facts.cluster, logged.run.core_number(&facts))
             }
         }
     }
@@ -147,7 +148,7 @@ pub(super) struct Releases<'r> {
 /// A scenario in one release.
 struct ReleaseSide<'r> {
     release: usize,
-    run: &'r LoggedRun,
+    logged: &'r LoggedRun,
     scenario: &'r Scenario,
     shown: ShownSide<'r>,
 }
@@ -159,13 +160,13 @@ impl<'r> Releases<'r> {
             .runs
             .iter()
             .enumerate()
-            .filter_map(|(release, run)| {
-                let scenario = run.run.scenario(key)?;
+            .filter_map(|(release, logged)| {
+                let scenario = logged.run.scenario(key)?;
                 Some(ReleaseSide {
                     release,
-                    run,
+                    logged,
                     scenario,
-                    shown: ShownSide::of(run, scenario),
+                    shown: ShownSide::of(logged, scenario),
                 })
             })
             .collect();
@@ -202,7 +203,7 @@ impl<'r> Releases<'r> {
         let mut rows: BTreeMap<RowCpu, HistoryRow> = BTreeMap::new();
         for side in sides {
             for figure in side.shown.figures_of(key) {
-                let cpu = RowCpu::of(side.run, figure.cpu, self.row_pairing);
+                let cpu = RowCpu::of(side.logged, figure.cpu, self.row_pairing);
                 let row = rows.entry(cpu).or_insert_with(|| self.empty_row(None));
                 let point = HistoryPoint::new(figure.cpu, side.shown.value(figure));
                 row.points[side.release] = Some(point);
@@ -214,7 +215,7 @@ impl<'r> Releases<'r> {
     /// Returns a row without points.
     fn empty_row(&self, rank: Option<usize>) -> HistoryRow {
         HistoryRow {
-            place: rank,
+            rank,
             points: vec![None; self.runs.len()],
         }
     }
@@ -232,8 +233,8 @@ impl<'r> Releases<'r> {
             .collect();
         let mut rows: Vec<HistoryRow> = Vec::new();
         for (index, side) in with_figure.iter().enumerate() {
-            let of_side = summaries.as_ref().map(|sides| sides[index].as_slice());
-            let values = side.shown.values_by_order(key, of_side);
+            let side_summaries = summaries.as_ref().map(|sides| sides[index].as_slice());
+            let values = side.shown.values_by_order(key, side_summaries);
             for (rank, (figure, value)) in values.into_iter().enumerate() {
                 if rows.len() == rank {
                     rows.push(self.empty_row(Some(rank)));
@@ -281,7 +282,7 @@ impl<'r> Releases<'r> {
         judged_by: ChangeList,
     ) -> Option<String> {
         let [then, now] = [old, new].map(|side| &self.names[side.release]);
-        let compared = [new, old].map(|side| (side.run, Some(side.scenario)));
+        let compared = [new, old].map(|side| (side.logged, Some(side.scenario)));
         if let Some(difference) = differences(COMPARED, compared, false).next() {
             let (name, [new, old]) = (difference.name, difference.values);
             return Some(format!(

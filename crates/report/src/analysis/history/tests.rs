@@ -8,7 +8,7 @@ use suite::plan::ScenarioId;
 use super::release_names::{board_names, release_names};
 use super::{FigureHistory, History, HistoryPoint, HistoryRow, history};
 use crate::analysis::compare::{ChangeList, ChangeOutcome, RowPairing};
-use crate::analysis::made_up::{cell, published, run, scenario};
+use crate::analysis::made_up::{cell, published, scenario, without_scenarios};
 use crate::log::{LoggedRun, Stage};
 
 const TOLERANCE_PPM: u32 = 20_000;
@@ -18,7 +18,7 @@ fn release(input: &str, id: ScenarioId, rows: &[(u16, u64)]) -> LoggedRun {
     let cells = rows
         .iter()
         .map(|(cpu, ticks)| cell(*cpu, &[[*ticks, 900, 100]]));
-    let mut made = run(4);
+    let mut made = without_scenarios(4);
     input.clone_into(&mut made.source.input);
     made.run.scenarios.push(scenario(id, cells.collect()));
     made
@@ -110,7 +110,7 @@ fn queue_in_another_order_is_unchanged() {
     let rows = powerdown(&history);
     assert_eq!(rows.len(), 2);
     for (rank, row) in rows.iter().enumerate() {
-        assert_eq!((row.place, significant_changes(row)), (Some(rank), vec![]));
+        assert_eq!((row.rank, significant_changes(row)), (Some(rank), vec![]));
     }
 }
 
@@ -154,14 +154,14 @@ fn releases_that_are_not_comparable_have_a_note_and_no_change() {
 fn named(releases: &[(&str, &str, &str)]) -> Vec<LoggedRun> {
     let to_value = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let runs = releases.iter().map(|(input, firmware, title)| {
-        let mut run = release(input, ScenarioId::CPU_SUSPEND_SERIAL, &[(0, 1000)]);
-        run.header.release = to_value(title);
-        run.firmware = vec![Stage {
+        let mut logged = release(input, ScenarioId::CPU_SUSPEND_SERIAL, &[(0, 1000)]);
+        logged.header.release = to_value(title);
+        logged.firmware = vec![Stage {
             name: "BL31".to_owned(),
             version: to_value(firmware),
             built: None,
         }];
-        run
+        logged
     });
     runs.collect()
 }
@@ -238,13 +238,13 @@ fn second(edit: impl FnOnce(&mut LoggedRun)) -> Vec<LoggedRun> {
 
 #[test]
 fn releases_with_nothing_in_common_are_refused() {
-    let other = |run: &mut LoggedRun| {
-        run.run.scenarios = release("", ScenarioId::SUSPEND_DEEP_SERIAL, &[(0, 1)])
+    let other = |logged: &mut LoggedRun| {
+        logged.run.scenarios = release("", ScenarioId::SUSPEND_DEEP_SERIAL, &[(0, 1)])
             .run
             .scenarios;
     };
-    let cpus = |run: &mut LoggedRun| {
-        for cpu in &mut run.run.cpus {
+    let cpus = |logged: &mut LoggedRun| {
+        for cpu in &mut logged.run.cpus {
             (cpu.mpidr, cpu.cluster) = (None, 7);
         }
     };
@@ -258,7 +258,7 @@ fn releases_with_nothing_in_common_are_refused() {
             "a.log has no CPUs in common with the other runs",
         ),
         (
-            second(|run| run.run.facts.as_mut().expect("facts").frequency = 0),
+            second(|logged| logged.run.facts.as_mut().expect("facts").frequency = 0),
             "only one of a.log and b.log has a known counter frequency",
         ),
     ] {
@@ -268,19 +268,19 @@ fn releases_with_nothing_in_common_are_refused() {
 }
 
 /// Returns the run of another board, whose CPUs have other MPIDRs.
-fn of_board(mut run: LoggedRun, board: &str) -> LoggedRun {
-    run.run.head.as_mut().expect("a head").model = board.to_owned();
-    for (cpu, mpidr) in run.run.cpus.iter_mut().zip(0x100..) {
+fn with_board(mut logged: LoggedRun, board: &str) -> LoggedRun {
+    logged.run.head.as_mut().expect("a head").model = board.to_owned();
+    for (cpu, mpidr) in logged.run.cpus.iter_mut().zip(0x100..) {
         cpu.mpidr = Some(Mpidr::new(mpidr));
     }
-    run
+    logged
 }
 
 #[test]
 fn several_boards_are_side_by_side_without_changes() {
     let id = ScenarioId::CPU_SUSPEND_SERIAL;
     let [first, second] = [1000, 3000].map(|ticks| release("x.log", id, &[(0, ticks), (1, 900)]));
-    let history = made(&[first, of_board(second, "Other")]);
+    let history = made(&[first, with_board(second, "Other")]);
     assert!(history.has_several_boards);
     assert_eq!(history.releases, ["QEMU virt", "Other"]);
     let rows = powerdown(&history);
@@ -303,7 +303,7 @@ fn board_that_occurs_twice_is_named_with_its_release() {
         ("b.log", "v2.12.0(release):v2.12.0", ""),
         ("c.log", "v2.9.0(release):v2.9.0", ""),
     ]);
-    runs[1] = of_board(runs[1].clone(), "Other");
+    runs[1] = with_board(runs[1].clone(), "Other");
     let names = board_names(&runs).expect("names");
     assert_eq!(names, ["QEMU virt v2.12.0", "Other", "QEMU virt v2.9.0"]);
     runs[2].firmware = runs[0].firmware.clone();

@@ -6,8 +6,8 @@ use hardware::board::Mpidr;
 
 use super::check_run::check_run;
 use super::declared_source::{DeclaredBy, DeclaredSource};
-use super::idle_rules::{Subject, effective_wakeup, judge, measured_wakeup};
-use super::judgement::{Judgement, Verdict};
+use super::idle_rules::{JudgedState, effective_wakeup, judge, measured_wakeup};
+use super::judgement::{Judgement, RuleVerdict};
 use super::measured_state::{MeasuredState, measure};
 use super::suggestion::{PropertyChange, suggest};
 use crate::log::LoggedRun;
@@ -73,7 +73,7 @@ impl IdleAudit {
     }
 
     /// Returns the number of verdicts of this kind.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: RuleVerdict) -> usize {
         self.judgements()
             .filter(|(_, judgement)| judgement.verdict == verdict)
             .count()
@@ -98,23 +98,28 @@ pub fn audit(
     margin: f64,
 ) -> Result<IdleAudit> {
     let declared = &source.declared;
-    for run in runs {
-        check_run(source, board, run)?;
+    for logged in runs {
+        check_run(source, board, logged)?;
     }
     let measured = match runs {
         [] => Vec::new(),
         runs => measure(declared, runs),
     };
-    let subject = Subject {
+    let judged_state = JudgedState {
         declared,
         index: 0,
         measured: &measured,
         margin,
     };
     let judgements: Vec<Vec<Judgement>> = (0..declared.states.len())
-        .map(|index| judge(Subject { index, ..subject }))
+        .map(|index| {
+            judge(JudgedState {
+                index,
+                ..judged_state
+            })
+        })
         .collect();
-    let changes = suggest(subject, &judgements);
+    let changes = suggest(judged_state, &judgements);
     let states =
         judgements
             .into_iter()
@@ -134,7 +139,10 @@ pub fn audit(
         source: source.name.clone(),
         by: source.by,
         board: source.board.clone(),
-        logs: runs.iter().map(|run| run.source.input.clone()).collect(),
+        logs: runs
+            .iter()
+            .map(|logged| logged.source.input.clone())
+            .collect(),
         margin,
         states: states.collect(),
     })

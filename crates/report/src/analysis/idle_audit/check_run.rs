@@ -9,29 +9,29 @@ use crate::analysis::worst_case::suspends;
 use crate::log::LoggedRun;
 
 /// Rejects a run that is from another board, or that cannot be audited.
-pub(super) fn check_run(source: &DeclaredSource, board: &str, run: &LoggedRun) -> Result<()> {
-    let input = &run.source.input;
+pub(super) fn check_run(source: &DeclaredSource, board: &str, logged: &LoggedRun) -> Result<()> {
+    let input = &logged.source.input;
     let name = &source.name;
     ensure!(
-        run.integrity.records.is_some(),
+        logged.integrity.records.is_some(),
         "{input}: no records; an audit cannot be based on lines without a checksum"
     );
     ensure!(
-        run.run.clock().is_known(),
+        logged.run.clock().is_known(),
         "{input}: the counter frequency is unknown, but latencies are declared in microseconds"
     );
-    let logged_board = run.board().unwrap_or("an unknown board");
+    let logged_board = logged.board().unwrap_or("an unknown board");
     if logged_board != board {
         bail!(
             "{input}: is a log of {logged_board}, but {name} is for {board}; if they are the same \
              board, name its board file with --board"
         );
     }
-    let mut mpidrs = run.run.cpus.iter().filter_map(|cpu| cpu.mpidr);
+    let mut mpidrs = logged.run.cpus.iter().filter_map(|cpu| cpu.mpidr);
     if let Some(other) = mpidrs.find(|mpidr| !source.declared.cpus.contains(mpidr)) {
         bail!("{input}: CPU {other} is not in {name}, so the log is from another board");
     }
-    let suspends = suspends(run);
+    let suspends = suspends(logged);
     ensure!(
         !suspends.is_empty(),
         "{input}: no scenario suspended a CPU; select idle_states with only="

@@ -3,8 +3,9 @@
 use device_tree::declared::{DeclaredState, DeclaredStates, Duration, TIMER_STOP};
 use itertools::Itertools as _;
 
-use super::judgement::{Judgement, LongestTime, Verdict, us_text};
+use super::judgement::{Judgement, LongestTime, RuleVerdict};
 use super::measured_state::{Entered, MeasuredState, ReachedState, mpidrs_text};
+use crate::analysis::words::us_text;
 use crate::analysis::worst_case::TimerInState;
 
 /// How much faster a deeper state may be than a shallower one before their order is in doubt, in
@@ -13,7 +14,7 @@ const ORDER_NOISE_PERCENT: u64 = 2;
 
 /// The state that a rule judges, and what is known about it.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct JudgedState<'a> {
     pub declared: &'a DeclaredStates,
     pub index: usize,
     /// What the logs say about each state; empty without a log.
@@ -28,7 +29,7 @@ pub struct Rule {
     pub name: &'static str,
     /// The properties that can be changed to comply with the rule.
     pub properties: &'static [&'static str],
-    judge: fn(Subject<'_>) -> Vec<Judgement>,
+    judge: fn(JudgedState<'_>) -> Vec<Judgement>,
 }
 
 const ENTRY: &str = Duration::Entry.name();
@@ -64,7 +65,7 @@ pub static RULES: &[Rule] = &[
 const fn rule(
     name: &'static str,
     properties: &'static [&'static str],
-    judge: fn(Subject<'_>) -> Vec<Judgement>,
+    judge: fn(JudgedState<'_>) -> Vec<Judgement>,
 ) -> Rule {
     Rule {
         name,
@@ -74,10 +75,13 @@ const fn rule(
 }
 
 /// Judges a state by all rules. A state that no CPU uses is judged only by [`LISTED`].
-pub fn judge(subject: Subject<'_>) -> Vec<Judgement> {
-    let unlisted = LISTED.judge(subject);
+pub fn judge(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let unlisted = LISTED.judge(judged_state);
     if unlisted.is_empty() {
-        RULES.iter().flat_map(|rule| rule.judge(subject)).collect()
+        RULES
+            .iter()
+            .flat_map(|rule| rule.judge(judged_state))
+            .collect()
     } else {
         unlisted
     }
@@ -85,8 +89,8 @@ pub fn judge(subject: Subject<'_>) -> Vec<Judgement> {
 
 impl Rule {
     /// Judges a state. A rule that does not apply returns nothing.
-    pub fn judge(&self, subject: Subject<'_>) -> Vec<Judgement> {
-        let mut judgements = (self.judge)(subject);
+    pub fn judge(&self, judged_state: JudgedState<'_>) -> Vec<Judgement> {
+        let mut judgements = (self.judge)(judged_state);
         for judgement in &mut judgements {
             judgement.rule = self.name;
         }
@@ -94,7 +98,7 @@ impl Rule {
     }
 }
 
-impl<'a> Subject<'a> {
+impl<'a> JudgedState<'a> {
     fn state(self) -> &'a DeclaredState {
         &self.declared.states[self.index]
     }
@@ -168,7 +172,7 @@ pub fn suggested(measured: u64, margin: f64) -> u32 {
 }
 
 /// Returns a judgement whose rule is filled in later.
-fn judgement(verdict: Verdict, declared: impl ToString, reason: String) -> Judgement {
+fn judgement(verdict: RuleVerdict, declared: impl ToString, reason: String) -> Judgement {
     Judgement {
         rule: "",
         verdict,
@@ -190,18 +194,18 @@ fn judge_latency(
     let origin = &longest.origin;
     let text = longest.text();
     let (verdict, reason) = if declared < longest.us {
-        let lacking = us_text(longest.ns.saturating_sub(declared * 1000));
+        let lacking = us_text(longest.ns.saturating_sub(declared * 1000) as f64);
         let why = format!("too small by {lacking} us: it took {text} us ({origin})");
-        (Verdict::TooSmall, why)
+        (RuleVerdict::TooSmall, why)
     } else if let Some(gap) = gap {
         let why = format!("at least {text} us ({origin}), but {gap}");
-        (Verdict::CannotTell, why)
+        (RuleVerdict::CannotTell, why)
     } else if declared > largest_right(longest.us, margin) {
         let factor = declared as f64 / longest.us as f64;
         let why = format!("too large by a factor of {factor:.1}: it took {text} us ({origin})");
-        (Verdict::TooLarge, why)
+        (RuleVerdict::TooLarge, why)
     } else {
-        (Verdict::Right, format!("it took {text} us ({origin})"))
+        (RuleVerdict::Right, format!("it took {text} us ({origin})"))
     };
     Judgement {
         measured: text,
@@ -211,40 +215,42 @@ fn judge_latency(
 }
 
 /// Requires that a CPU uses the state.
-fn listed(subject: Subject<'_>) -> Vec<Judgement> {
-    let declared = subject.declared;
-    if declared.is_listed(subject.index) {
+fn listed(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let declared = judged_state.declared;
+    if declared.is_listed(judged_state.index) {
         return Vec::new();
     }
-    let reason = if subject.state().is_disabled {
+    let reason = if judged_state.state().is_disabled {
         "defined, but disabled by its status property"
-    } else if declared.listed_by_disabled.contains(&subject.index) {
+    } else if declared.listed_by_disabled.contains(&judged_state.index) {
         "defined, but only disabled CPUs list it"
-    } else if declared.listed_by_domains.contains(&subject.index) {
+    } else if declared.listed_by_domains.contains(&judged_state.index) {
         "defined, but only power domains without a CPU list it"
-    } else if subject.state().is_of_domain {
+    } else if judged_state.state().is_of_domain {
         "defined, but no power domain lists it"
     } else {
         "defined, but no CPU lists it"
     };
     vec![judgement(
-        Verdict::Unused,
-        subject.power_state(),
+        RuleVerdict::Unused,
+        judged_state.power_state(),
         reason.to_owned(),
     )]
 }
 
 /// Compares entry-latency-us with the longest entry.
-fn entry(subject: Subject<'_>) -> Vec<Judgement> {
-    let measured = subject.measured_state();
-    let (Some(declared), Some(measured)) = (subject.us(Duration::Entry), measured) else {
+fn entry(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let measured = judged_state.measured_state();
+    let (Some(declared), Some(measured)) = (judged_state.us(Duration::Entry), measured) else {
         return Vec::new();
     };
     vec![match (&measured.entry, &measured.exit) {
-        (Some(longest), _) => judge_latency(declared, longest, measured.entry_gap, subject.margin),
+        (Some(longest), _) => {
+            judge_latency(declared, longest, measured.entry_gap, judged_state.margin)
+        }
         (None, Some(_)) => {
             let why = "only the firmware's timestamps (PMF) show when a CPU is down";
-            judgement(Verdict::CannotTell, declared, why.to_owned())
+            judgement(RuleVerdict::CannotTell, declared, why.to_owned())
         }
         (None, None) => not_measured(declared),
     }]
@@ -253,26 +259,26 @@ fn entry(subject: Subject<'_>) -> Vec<Judgement> {
 /// Returns the judgement for a value that has no measured counterpart.
 fn not_measured(declared: u64) -> Judgement {
     let why = "the logs have no samples of this state";
-    judgement(Verdict::NotMeasured, declared, why.to_owned())
+    judgement(RuleVerdict::NotMeasured, declared, why.to_owned())
 }
 
 /// Compares exit-latency-us with the longest exit.
-fn exit(subject: Subject<'_>) -> Vec<Judgement> {
-    let measured = subject.measured_state();
-    let (Some(declared), Some(measured)) = (subject.us(Duration::Exit), measured) else {
+fn exit(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let measured = judged_state.measured_state();
+    let (Some(declared), Some(measured)) = (judged_state.us(Duration::Exit), measured) else {
         return Vec::new();
     };
     vec![match &measured.exit {
-        Some(longest) => judge_latency(declared, longest, measured.exit_gap, subject.margin),
+        Some(longest) => judge_latency(declared, longest, measured.exit_gap, judged_state.margin),
         None => not_measured(declared),
     }]
 }
 
 /// Compares wakeup-latency-us, or the latency that Linux assumes without it, with the longest entry
 /// and exit.
-fn wakeup(subject: Subject<'_>) -> Vec<Judgement> {
-    let declared = effective_wakeup(subject.state());
-    let (Some(declared), Some(measured)) = (declared, subject.measured_state()) else {
+fn wakeup(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let declared = effective_wakeup(judged_state.state());
+    let (Some(declared), Some(measured)) = (declared, judged_state.measured_state()) else {
         return Vec::new();
     };
     let gap = match measured.entry {
@@ -281,19 +287,20 @@ fn wakeup(subject: Subject<'_>) -> Vec<Judgement> {
     };
     let longest = measured_wakeup(measured).or_else(|| measured.exit.clone());
     let mut judged = match longest {
-        Some(longest) => judge_latency(declared, &longest, gap, subject.margin),
+        Some(longest) => judge_latency(declared, &longest, gap, judged_state.margin),
         None => not_measured(declared),
     };
-    if subject.us(Duration::Wakeup).is_none() {
+    if judged_state.us(Duration::Wakeup).is_none() {
         judged.declared = format!("sum: {declared}");
     }
     vec![judged]
 }
 
 /// Requires that min-residency-us covers the time to enter and leave the state.
-fn min_residency(subject: Subject<'_>) -> Vec<Judgement> {
-    let measured = subject.measured_state();
-    let (Some(declared), Some(measured)) = (subject.us(Duration::MinResidency), measured) else {
+fn min_residency(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let measured = judged_state.measured_state();
+    let (Some(declared), Some(measured)) = (judged_state.us(Duration::MinResidency), measured)
+    else {
         return Vec::new();
     };
     let Some(least) = measured_wakeup(measured).or_else(|| measured.exit.clone()) else {
@@ -301,17 +308,17 @@ fn min_residency(subject: Subject<'_>) -> Vec<Judgement> {
     };
     let bound = least.text();
     let (verdict, reason) = if declared < least.us {
-        let lacking = us_text(least.ns.saturating_sub(declared * 1000));
+        let lacking = us_text(least.ns.saturating_sub(declared * 1000) as f64);
         let why = format!(
             "too small by {lacking} us: time alone gives a lower bound of {bound} us ({})",
             least.origin
         );
-        (Verdict::TooSmall, why)
+        (RuleVerdict::TooSmall, why)
     } else {
         let why = format!(
             "the exact value depends on energy; time alone gives a lower bound of {bound} us"
         );
-        (Verdict::CannotTell, why)
+        (RuleVerdict::CannotTell, why)
     };
     vec![Judgement {
         measured: format!("> {bound}"),
@@ -321,11 +328,11 @@ fn min_residency(subject: Subject<'_>) -> Vec<Judgement> {
 }
 
 /// Compares local-timer-stop with the interrupts that woke the CPUs.
-fn timer_stop(subject: Subject<'_>) -> Vec<Judgement> {
-    let Some(measured) = subject.measured_state() else {
+fn timer_stop(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let Some(measured) = judged_state.measured_state() else {
         return Vec::new();
     };
-    let is_declared = subject.state().timer_stops;
+    let is_declared = judged_state.state().timer_stops;
     let seen = match measured.timer {
         TimerInState::Stops => "stops",
         TimerInState::WakesCpu => "wakes",
@@ -334,29 +341,29 @@ fn timer_stop(subject: Subject<'_>) -> Vec<Judgement> {
     let (verdict, reason) = match (measured.timer, measured.exit_gap, is_declared) {
         (TimerInState::NotMeasured, _, _) => {
             let why = "no CPU had to rely on its own timer in this state";
-            (Verdict::NotMeasured, why.to_owned())
+            (RuleVerdict::NotMeasured, why.to_owned())
         }
         (TimerInState::Stops, _, true) => {
             let why = "the CPUs were woken by another interrupt";
-            (Verdict::Right, why.to_owned())
+            (RuleVerdict::Right, why.to_owned())
         }
         (TimerInState::Stops, _, false) => {
             let why = "a trial showed that the CPU's own timer does not wake it, or the tree of \
                        the run declares that";
-            (Verdict::Contradictory, why.to_owned())
+            (RuleVerdict::Contradictory, why.to_owned())
         }
         // The timer may stop only if the other CPUs are down as well.
         (TimerInState::WakesCpu, Some(gap), _) => {
             let why = format!("the CPU's own timer woke it, but {gap}");
-            (Verdict::CannotTell, why)
+            (RuleVerdict::CannotTell, why)
         }
         (TimerInState::WakesCpu, None, false) => {
             let why = "the CPU's own timer woke it";
-            (Verdict::Right, why.to_owned())
+            (RuleVerdict::Right, why.to_owned())
         }
         (TimerInState::WakesCpu, None, true) => {
             let why = "too cautious: the CPU's own timer woke it";
-            (Verdict::TooLarge, why.to_owned())
+            (RuleVerdict::TooLarge, why.to_owned())
         }
     };
     vec![Judgement {
@@ -367,36 +374,36 @@ fn timer_stop(subject: Subject<'_>) -> Vec<Judgement> {
 }
 
 /// Requires that every CPU that uses the state entered it.
-fn entered(subject: Subject<'_>) -> Vec<Judgement> {
-    let Some(measured) = subject.measured_state() else {
+fn entered(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let Some(measured) = judged_state.measured_state() else {
         return Vec::new();
     };
-    let judged = |verdict, reason| judgement(verdict, subject.power_state(), reason);
+    let judged = |verdict, reason| judgement(verdict, judged_state.power_state(), reason);
     vec![match &measured.entered {
         Entered::ByAll(count) => {
             let why = format!("entered by each of the {count} CPUs that use it");
-            judged(Verdict::Right, why)
+            judged(RuleVerdict::Right, why)
         }
-        Entered::NotBy(cpus) => judged(Verdict::NotMeasured, format!("no sample from {cpus}")),
-        Entered::NotTried(why) => judged(Verdict::NotMeasured, why.clone()),
+        Entered::NotBy(cpus) => judged(RuleVerdict::NotMeasured, format!("no sample from {cpus}")),
+        Entered::NotTried(why) => judged(RuleVerdict::NotMeasured, why.clone()),
         Entered::Never(cpu, why) => Judgement {
             cpu: cpu.clone(),
-            ..judged(Verdict::Contradictory, format!("never entered: {why}"))
+            ..judged(RuleVerdict::Contradictory, format!("never entered: {why}"))
         },
     }]
 }
 
 /// Requires that PSCI_STAT counted the requested state.
-fn reached(subject: Subject<'_>) -> Vec<Judgement> {
-    let Some(measured) = subject.measured_state() else {
+fn reached(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let Some(measured) = judged_state.measured_state() else {
         return Vec::new();
     };
     let judged =
-        |verdict, reason: &str| judgement(verdict, subject.power_state(), reason.to_owned());
+        |verdict, reason: &str| judgement(verdict, judged_state.power_state(), reason.to_owned());
     vec![match &measured.reached {
         ReachedState::Asked => {
             let why = "PSCI_STAT counted the state that was requested";
-            judged(Verdict::Right, why)
+            judged(RuleVerdict::Right, why)
         }
         ReachedState::Other(cpu, due, state) => {
             let counted = state.map_or_else(|| "no state".to_owned(), power_state_text);
@@ -405,25 +412,25 @@ fn reached(subject: Subject<'_>) -> Vec<Judgement> {
             Judgement {
                 measured: counted,
                 cpu: Some(cpu.clone()),
-                ..judged(Verdict::Contradictory, &why)
+                ..judged(RuleVerdict::Contradictory, &why)
             }
         }
         ReachedState::Prevented => {
             let why = "in each sample, a CPU that was awake prevented it";
-            judged(Verdict::CannotTell, why)
+            judged(RuleVerdict::CannotTell, why)
         }
-        ReachedState::Unknown(why) => judged(Verdict::NotMeasured, why),
+        ReachedState::Unknown(why) => judged(RuleVerdict::NotMeasured, why),
     }]
 }
 
 /// Requires that a deeper state takes at least as long to enter and leave as a shallower one, apart
 /// from noise.
-fn measured_order(subject: Subject<'_>) -> Vec<Judgement> {
-    let wakeup = |subject: Subject<'_>| measured_wakeup(subject.measured_state()?);
-    let Some(deeper) = wakeup(subject) else {
+fn measured_order(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let wakeup = |judged_state: JudgedState<'_>| measured_wakeup(judged_state.measured_state()?);
+    let Some(deeper) = wakeup(judged_state) else {
         return Vec::new();
     };
-    let judgements = subject.shallower().filter_map(|shallower_state| {
+    let judgements = judged_state.shallower().filter_map(|shallower_state| {
         let shallower = wakeup(shallower_state)?;
         if deeper.ns * 100 >= shallower.ns * (100 - ORDER_NOISE_PERCENT) {
             return None;
@@ -437,22 +444,22 @@ fn measured_order(subject: Subject<'_>) -> Vec<Judgement> {
         Some(Judgement {
             measured: deeper.text(),
             cpu: Some(deeper.cpu.clone()),
-            ..judgement(Verdict::Contradictory, "deeper", why)
+            ..judgement(RuleVerdict::Contradictory, "deeper", why)
         })
     });
     judgements.collect()
 }
 
 /// Returns the judgement that declared values contradict each other for this reason.
-fn contradiction(subject: Subject<'_>, declared: Option<u64>, reason: &str) -> Judgement {
+fn contradiction(judged_state: JudgedState<'_>, declared: Option<u64>, reason: &str) -> Judgement {
     let value = declared.map_or_else(String::new, |us| us.to_string());
-    let with_users = format!("{reason} ({})", subject.users());
-    judgement(Verdict::Contradictory, value, with_users)
+    let with_users = format!("{reason} ({})", judged_state.users());
+    judgement(RuleVerdict::Contradictory, value, with_users)
 }
 
 /// Requires the properties without which Linux ignores the idle states.
-fn required(subject: Subject<'_>) -> Vec<Judgement> {
-    let state = subject.state();
+fn required(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let state = judged_state.state();
     let lacks = |duration: &Duration| state.us(*duration).is_none();
     let mut missing: Vec<Duration> = [Duration::Entry, Duration::Exit]
         .into_iter()
@@ -470,26 +477,29 @@ fn required(subject: Subject<'_>) -> Vec<Judgement> {
     }
     let names = missing.iter().map(|duration| duration.name()).join(", ");
     let why = format!("without {names}, Linux uses none of the idle states");
-    vec![contradiction(subject, None, &why)]
+    vec![contradiction(judged_state, None, &why)]
 }
 
 /// Requires that the exit latency does not exceed the wake-up latency.
-fn exit_within_wakeup(subject: Subject<'_>) -> Vec<Judgement> {
-    match (subject.us(Duration::Exit), subject.us(Duration::Wakeup)) {
+fn exit_within_wakeup(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    match (
+        judged_state.us(Duration::Exit),
+        judged_state.us(Duration::Wakeup),
+    ) {
         (Some(exit), Some(wakeup)) if exit > wakeup => {
             let why = format!(
                 "wakeup-latency-us {wakeup} is less than exit-latency-us {exit}, which is part of \
                  it"
             );
-            vec![contradiction(subject, Some(wakeup), &why)]
+            vec![contradiction(judged_state, Some(wakeup), &why)]
         }
         _ => Vec::new(),
     }
 }
 
 /// Requires that the wake-up latency does not exceed the sum of entry and exit latency.
-fn wakeup_within_sum(subject: Subject<'_>) -> Vec<Judgement> {
-    let us = |duration| subject.us(duration);
+fn wakeup_within_sum(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let us = |duration| judged_state.us(duration);
     let (Some(entry), Some(exit)) = (us(Duration::Entry), us(Duration::Exit)) else {
         return Vec::new();
     };
@@ -500,15 +510,15 @@ fn wakeup_within_sum(subject: Subject<'_>) -> Vec<Judgement> {
                  exit-latency-us",
                 entry + exit
             );
-            vec![contradiction(subject, Some(wakeup), &why)]
+            vec![contradiction(judged_state, Some(wakeup), &why)]
         }
         _ => Vec::new(),
     }
 }
 
 /// Requires that the minimum residency covers the declared latencies.
-fn residency_covers_latency(subject: Subject<'_>) -> Vec<Judgement> {
-    let us = |duration| subject.us(duration);
+fn residency_covers_latency(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let us = |duration| judged_state.us(duration);
     // The property is one cell, so it cannot be greater.
     let sum = us(Duration::Entry)
         .zip(us(Duration::Exit))
@@ -520,34 +530,34 @@ fn residency_covers_latency(subject: Subject<'_>) -> Vec<Judgement> {
                 "min-residency-us {residency} is less than {least}, the time to enter and leave \
                  the state"
             );
-            vec![contradiction(subject, Some(residency), &why)]
+            vec![contradiction(judged_state, Some(residency), &why)]
         }
         _ => Vec::new(),
     }
 }
 
 /// Requires that a deeper state has at least the minimum residency of a shallower one.
-fn residency_order(subject: Subject<'_>) -> Vec<Judgement> {
-    let residency = |subject: Subject<'_>| subject.us(Duration::MinResidency);
-    order(subject, "min-residency-us", residency)
+fn residency_order(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let residency = |judged_state: JudgedState<'_>| judged_state.us(Duration::MinResidency);
+    order(judged_state, "min-residency-us", residency)
 }
 
 /// Requires that a deeper state has at least the wake-up latency of a shallower one.
-fn wakeup_order(subject: Subject<'_>) -> Vec<Judgement> {
-    let wakeup = |subject: Subject<'_>| effective_wakeup(subject.state());
-    order(subject, "the wake-up latency", wakeup)
+fn wakeup_order(judged_state: JudgedState<'_>) -> Vec<Judgement> {
+    let wakeup = |judged_state: JudgedState<'_>| effective_wakeup(judged_state.state());
+    order(judged_state, "the wake-up latency", wakeup)
 }
 
 /// Judges the order of values: those of shallower states must not be greater than this state's.
 fn order(
-    subject: Subject<'_>,
+    judged_state: JudgedState<'_>,
     what: &str,
-    value: fn(Subject<'_>) -> Option<u64>,
+    value: fn(JudgedState<'_>) -> Option<u64>,
 ) -> Vec<Judgement> {
-    let Some(deeper) = value(subject) else {
+    let Some(deeper) = value(judged_state) else {
         return Vec::new();
     };
-    let judgements = subject.shallower().filter_map(|shallower_state| {
+    let judgements = judged_state.shallower().filter_map(|shallower_state| {
         let shallower = value(shallower_state)?;
         if deeper >= shallower {
             return None;
@@ -557,7 +567,7 @@ fn order(
             "{what} {deeper} is less than the {shallower} of {name}, which is listed before it as \
              the shallower state"
         );
-        Some(contradiction(subject, Some(deeper), &why))
+        Some(contradiction(judged_state, Some(deeper), &why))
     });
     judgements.collect()
 }

@@ -3,9 +3,11 @@
 use hardware::words;
 use serde::Serialize;
 
+use crate::analysis::words::us_text;
+
 words! {
     /// What a rule says about a declared value.
-    pub enum Verdict, word {
+    pub enum RuleVerdict, word {
         /// The value covers the measured worst case and exceeds it by at most the margin.
         Right = "right",
         /// The measured worst case is longer than the value, so software cannot rely on it.
@@ -24,7 +26,7 @@ words! {
     }
 }
 
-impl Verdict {
+impl RuleVerdict {
     /// Returns true if software that relies on the value can go wrong.
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::TooSmall | Self::Contradictory)
@@ -52,14 +54,8 @@ pub struct LongestTime {
 impl LongestTime {
     /// Returns the time in microseconds for a table.
     pub fn text(&self) -> String {
-        us_text(self.ns)
+        us_text(self.ns as f64)
     }
-}
-
-/// Formats nanoseconds as microseconds with two decimals, rounded as in tables.
-pub fn us_text(ns: u64) -> String {
-    let hundredths = ns.saturating_add(5) / 10;
-    format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
 /// The result of one rule for one state.
@@ -68,7 +64,7 @@ pub struct Judgement {
     /// The rule's name, which is the name of a property if the rule is about only one.
     pub rule: &'static str,
     /// What the rule says about the declared value.
-    pub verdict: Verdict,
+    pub verdict: RuleVerdict,
     /// The declared value, as text.
     pub declared: String,
     /// The measured value, as text; empty if there is none.

@@ -89,27 +89,30 @@ pub struct MeasuredState {
 
 /// Returns what `runs` say about each state, in the order of the states.
 pub fn measure(declared: &DeclaredStates, runs: &[LoggedRun]) -> Vec<MeasuredState> {
-    let by_run: Vec<_> = runs.iter().map(|run| (run, suspends(run))).collect();
+    let by_run: Vec<_> = runs
+        .iter()
+        .map(|logged| (logged, suspends(logged)))
+        .collect();
     let none = Suspends::default();
     let measured = declared.states.iter().enumerate().map(|(index, state)| {
         let users = declared.users(index);
-        let of_state: Vec<OneRun<'_, '_>> = by_run
+        let state_runs: Vec<StateRun<'_, '_>> = by_run
             .iter()
-            .map(|(logged_run, suspends)| OneRun {
-                logged: logged_run,
+            .map(|(logged, suspends)| StateRun {
+                logged,
                 power_state: state.power_state,
                 users: &users,
                 suspends: suspends.get(&state.power_state).unwrap_or(&none),
                 is_named: runs.len() > 1,
             })
             .collect();
-        measure_state(&of_state, &users)
+        measure_state(&state_runs, &users)
     });
     measured.collect()
 }
 
 /// A run, and what it contains for one state.
-struct OneRun<'r, 's> {
+struct StateRun<'r, 's> {
     logged: &'r LoggedRun,
     power_state: u32,
     users: &'s [Mpidr],
@@ -119,17 +122,17 @@ struct OneRun<'r, 's> {
 }
 
 /// Combines what the runs say about one state.
-fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
+fn measure_state(runs: &[StateRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
     let longest_time = |metrics| {
         runs.iter()
-            .flat_map(|run| run.times(metrics))
+            .flat_map(|state_run| state_run.times(metrics))
             .map(|(_, time)| time)
             // `min_by_key` returns the first of equal elements, `max_by_key` the last.
             .min_by_key(|time| Reverse(time.ns))
     };
     let timers: Vec<TimerInState> = runs
         .iter()
-        .map(|run| timer_in_state(run.logged, run.suspends))
+        .map(|state_run| timer_in_state(state_run.logged, state_run.suspends))
         .collect();
     let timer = [TimerInState::Stops, TimerInState::WakesCpu]
         .into_iter()
@@ -150,7 +153,7 @@ fn measure_state(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
     }
 }
 
-impl<'r> OneRun<'r, '_> {
+impl<'r> StateRun<'r, '_> {
     /// Returns true if the CPU uses the state.
     fn is_user(&self, cpu: CpuIndex) -> bool {
         let mpidr = self.logged.run.cpu(cpu).mpidr;
@@ -218,14 +221,14 @@ fn state_of_cell(scenario: &Scenario, cell: &Cell) -> Option<u32> {
 
 /// Returns the reason why CPUs may take longer than in these runs; None if there is none.
 fn gap(
-    runs: &[OneRun<'_, '_>],
+    runs: &[StateRun<'_, '_>],
     metrics: &[Metric],
     reached: &ReachedState,
 ) -> Option<&'static str> {
     if matches!(reached, ReachedState::Other(..) | ReachedState::Prevented) {
         return Some("the requested state was not reached");
     }
-    let has_one_cpu = |run: &OneRun<'_, '_>| run.logged.run.cpus.len() == 1;
+    let has_one_cpu = |state_run: &StateRun<'_, '_>| state_run.logged.run.cpus.len() == 1;
     let includes_all_cpus = |(latency, _): (Latency<'_>, LongestTime)| {
         let scenario = latency.scenario;
         let has_helper = scenario.helper.is_some() || latency.figure.cell.helper.is_some();
@@ -233,8 +236,9 @@ fn gap(
         let varies_cpus = scenario.id.axis() == Some(Axis::Cpus);
         is_parallel(scenario, &latency.figure) && !has_helper && !varies_cpus
     };
-    let is_complete =
-        |run: &OneRun<'_, '_>| has_one_cpu(run) || run.times(metrics).any(includes_all_cpus);
+    let is_complete = |state_run: &StateRun<'_, '_>| {
+        has_one_cpu(state_run) || state_run.times(metrics).any(includes_all_cpus)
+    };
     if runs.iter().any(is_complete) {
         None
     } else {
@@ -261,12 +265,12 @@ fn how(scenario: &Scenario, figure: &Figure<'_>) -> &'static str {
 }
 
 /// Returns the worst cases by CPU type and by how the CPUs suspended.
-fn groups(runs: &[OneRun<'_, '_>]) -> Vec<MeasuredGroup> {
+fn groups(runs: &[StateRun<'_, '_>]) -> Vec<MeasuredGroup> {
     let mut groups: BTreeMap<(String, &'static str), MeasuredGroup> = BTreeMap::new();
     let metrics = [ENTRY, EXIT].concat();
-    for run in runs {
-        for (latency, time) in run.times(&metrics) {
-            let cpu_type = cpu_type(run, latency.figure.cpu);
+    for state_run in runs {
+        for (latency, time) in state_run.times(&metrics) {
+            let cpu_type = cpu_type(state_run, latency.figure.cpu);
             let how = how(latency.scenario, &latency.figure);
             let group = groups
                 .entry((cpu_type.clone(), how))
@@ -294,8 +298,8 @@ fn groups(runs: &[OneRun<'_, '_>]) -> Vec<MeasuredGroup> {
 }
 
 /// Returns a CPU's type, or its MIDR_EL1 if the type has no known name.
-fn cpu_type(run: &OneRun<'_, '_>, cpu: CpuIndex) -> String {
-    match run.logged.run.cpu(cpu).identity {
+fn cpu_type(state_run: &StateRun<'_, '_>, cpu: CpuIndex) -> String {
+    match state_run.logged.run.cpu(cpu).identity {
         Some(identity) => {
             type_of(identity.midr).unwrap_or_else(|| format!("MIDR {:#x}", identity.midr))
         }
@@ -304,12 +308,12 @@ fn cpu_type(run: &OneRun<'_, '_>, cpu: CpuIndex) -> String {
 }
 
 /// Returns which of the users entered the state.
-fn entered(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> Entered {
+fn entered(runs: &[StateRun<'_, '_>], users: &[Mpidr]) -> Entered {
     let sampled: Vec<Mpidr> = runs
         .iter()
-        .flat_map(|run| {
-            let cells = run.own_cells().filter(|(_, cell)| cell.valid() > 0);
-            cells.filter_map(|(_, cell)| run.logged.run.cpu(cell.cpu).mpidr)
+        .flat_map(|state_run| {
+            let cells = state_run.own_cells().filter(|(_, cell)| cell.valid() > 0);
+            cells.filter_map(|(_, cell)| state_run.logged.run.cpu(cell.cpu).mpidr)
         })
         .unique()
         .collect();
@@ -328,15 +332,15 @@ fn entered(runs: &[OneRun<'_, '_>], users: &[Mpidr]) -> Entered {
 }
 
 /// Returns the labels of the CPUs that are in a log, or the MPIDRs if some are in none.
-fn missing_text(runs: &[OneRun<'_, '_>], missing: &[&Mpidr]) -> String {
-    for run in runs {
+fn missing_text(runs: &[StateRun<'_, '_>], missing: &[&Mpidr]) -> String {
+    for state_run in runs {
         let index = |mpidr: &&Mpidr| {
-            let mut cpus = run.logged.run.cpu_indices();
-            cpus.find(|cpu| run.logged.run.cpu(*cpu).mpidr.as_ref() == Some(*mpidr))
+            let mut cpus = state_run.logged.run.cpu_indices();
+            cpus.find(|cpu| state_run.logged.run.cpu(*cpu).mpidr.as_ref() == Some(*mpidr))
         };
         let indices: Option<Vec<CpuIndex>> = missing.iter().map(index).collect();
         if let Some(cpus) = indices {
-            return cpus_text(&run.logged.run, cpus);
+            return cpus_text(&state_run.logged.run, cpus);
         }
     }
     mpidrs_text(missing.iter().copied())
@@ -348,34 +352,41 @@ pub fn mpidrs_text<'m>(mpidrs: impl IntoIterator<Item = &'m Mpidr>) -> String {
 }
 
 /// Returns why no CPU entered the state.
-fn never_entered(runs: &[OneRun<'_, '_>]) -> Entered {
-    for run in runs {
-        for (scenario, cell) in run.cells() {
+fn never_entered(runs: &[StateRun<'_, '_>]) -> Entered {
+    for state_run in runs {
+        for (scenario, cell) in state_run.cells() {
             if let Some(skip) = cell.skipped {
-                return skipped(run, &skip);
+                return skipped(state_run, &skip);
             }
-            if !run.is_user(cell.cpu) {
+            if !state_run.is_user(cell.cpu) {
                 continue;
             }
             if let Some(loss) = cell.lost {
-                return Entered::Never(Some(run.label(cell.cpu)), format!("it was lost: {loss}"));
+                return Entered::Never(
+                    Some(state_run.label(cell.cpu)),
+                    format!("it was lost: {loss}"),
+                );
             }
             return match scenario.status {
                 Status::Failed(Failure::StateRefused {
                     power_state,
                     error,
                     cpu,
-                }) if power_state == run.power_state => Entered::Never(
-                    Some(run.label(cpu)),
+                }) if power_state == state_run.power_state => Entered::Never(
+                    Some(state_run.label(cpu)),
                     format!("CPU_SUSPEND returned {error}"),
                 ),
                 Status::Failed(failure) => {
-                    let sentence = failure.sentence(&run.logged.run.cpus, run.logged.run.clock());
+                    let sentence =
+                        failure.sentence(&state_run.logged.run.cpus, state_run.logged.run.clock());
                     let why = format!("no suspend counts; the scenario failed because {sentence}");
-                    Entered::Never(Some(run.label(cell.cpu)), why)
+                    Entered::Never(Some(state_run.label(cell.cpu)), why)
                 }
                 Status::Passed | Status::Skipped(_) | Status::Crashed | Status::Unknown => {
-                    Entered::Never(Some(run.label(cell.cpu)), "no suspend counts".to_owned())
+                    Entered::Never(
+                        Some(state_run.label(cell.cpu)),
+                        "no suspend counts".to_owned(),
+                    )
                 }
             };
         }
@@ -384,7 +395,7 @@ fn never_entered(runs: &[OneRun<'_, '_>]) -> Entered {
 }
 
 /// Returns why the state was not entered, for a cell that was skipped.
-fn skipped(run: &OneRun<'_, '_>, skip: &Skip) -> Entered {
+fn skipped(state_run: &StateRun<'_, '_>, skip: &Skip) -> Entered {
     match skip {
         Skip::NothingWoke {
             mpidr,
@@ -393,10 +404,10 @@ fn skipped(run: &OneRun<'_, '_>, skip: &Skip) -> Entered {
         | Skip::SgiDidNotWake {
             mpidr,
             power_state: tried,
-        } if *tried == run.power_state => {
-            let mut cpus = run.logged.run.cpu_indices();
-            let cpu = cpus.find(|cpu| run.logged.run.cpu(*cpu).mpidr == Some(*mpidr));
-            let name = cpu.map_or_else(|| mpidr.to_string(), |cpu| run.label(cpu));
+        } if *tried == state_run.power_state => {
+            let mut cpus = state_run.logged.run.cpu_indices();
+            let cpu = cpus.find(|cpu| state_run.logged.run.cpu(*cpu).mpidr == Some(*mpidr));
+            let name = cpu.map_or_else(|| mpidr.to_string(), |cpu| state_run.label(cpu));
             Entered::Never(Some(name), skip.to_string())
         }
         Skip::OtherFormat(_) => Entered::Never(None, skip.to_string()),
@@ -405,24 +416,26 @@ fn skipped(run: &OneRun<'_, '_>, skip: &Skip) -> Entered {
 }
 
 /// Returns which state the firmware's statistics counted.
-fn reached(runs: &[OneRun<'_, '_>]) -> ReachedState {
-    let cells: Vec<(&OneRun<'_, '_>, CpuIndex, Reached)> = runs
+fn reached(runs: &[StateRun<'_, '_>]) -> ReachedState {
+    let cells: Vec<(&StateRun<'_, '_>, CpuIndex, Reached)> = runs
         .iter()
-        .flat_map(|run| {
-            run.own_cells()
-                .filter_map(move |(_, cell)| Some((run, cell.cpu, cell.reached?)))
+        .flat_map(|state_run| {
+            state_run
+                .own_cells()
+                .filter_map(move |(_, cell)| Some((state_run, cell.cpu, cell.reached?)))
         })
         .collect();
     let wrong = cells
         .iter()
         .find(|(_, _, reached_state)| reached_state.state != Some(reached_state.due));
-    if let Some((run, cpu, reached)) = wrong {
-        return ReachedState::Other(run.label(*cpu), reached.due, reached.state);
+    if let Some((state_run, cpu, reached)) = wrong {
+        return ReachedState::Other(state_run.label(*cpu), reached.due, reached.state);
     }
-    let has_stat = |run: &OneRun<'_, '_>| run.logged.run.facts.is_some_and(|facts| facts.stat);
+    let has_stat =
+        |state_run: &StateRun<'_, '_>| state_run.logged.run.facts.is_some_and(|facts| facts.stat);
     if cells
         .iter()
-        .any(|(run, _, reached_state)| reached_state.due == run.power_state)
+        .any(|(state_run, _, reached_state)| reached_state.due == state_run.power_state)
     {
         ReachedState::Asked
     } else if !cells.is_empty() {

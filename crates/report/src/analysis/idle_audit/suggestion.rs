@@ -3,8 +3,8 @@
 use device_tree::declared::{DeclaredState, DeclaredStates, Duration, TIMER_STOP};
 use serde::Serialize;
 
-use super::idle_rules::{RULES, Subject, effective_wakeup, measured_wakeup, suggested};
-use super::judgement::{Judgement, Verdict};
+use super::idle_rules::{JudgedState, RULES, effective_wakeup, measured_wakeup, suggested};
+use super::judgement::{Judgement, RuleVerdict};
 
 /// A change to one property of a state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,16 +49,26 @@ pub enum PropertyValue {
 /// Returns the changes to each state. After them, no declared value contradicts another one or the
 /// measured worst cases. `judgements` are the verdicts on each state. Nothing is suggested for what
 /// no value can fix, such as states in the wrong order.
-pub fn suggest(subject: Subject<'_>, judgements: &[Vec<Judgement>]) -> Vec<Vec<PropertyChange>> {
-    let declared = subject.declared;
+pub fn suggest(
+    judged_state: JudgedState<'_>,
+    judgements: &[Vec<Judgement>],
+) -> Vec<Vec<PropertyChange>> {
+    let declared = judged_state.declared;
     let mut new = declared.clone();
     let states = new.states.iter_mut().enumerate();
     for (index, state) in states.filter(|(index, _)| declared.is_listed(*index)) {
-        suggest_latencies(Subject { index, ..subject }, &judgements[index], state);
+        suggest_latencies(
+            JudgedState {
+                index,
+                ..judged_state
+            },
+            &judgements[index],
+            state,
+        );
     }
     for list in &declared.lists {
         for pair in list.states.array_windows() {
-            keep_order(subject, *pair, &mut new);
+            keep_order(judged_state, *pair, &mut new);
         }
     }
     declared
@@ -75,15 +85,24 @@ fn set(state: &mut DeclaredState, duration: Duration, us: u32) {
 }
 
 /// Corrects the values of one state.
-fn suggest_latencies(subject: Subject<'_>, judgements: &[Judgement], state: &mut DeclaredState) {
+fn suggest_latencies(
+    judged_state: JudgedState<'_>,
+    judgements: &[Judgement],
+    state: &mut DeclaredState,
+) {
     let is_wrong = |rule: &str| {
         judgements
             .iter()
             .filter(|judgement| judgement.rule == rule)
-            .any(|judgement| matches!(judgement.verdict, Verdict::TooSmall | Verdict::TooLarge))
+            .any(|judgement| {
+                matches!(
+                    judgement.verdict,
+                    RuleVerdict::TooSmall | RuleVerdict::TooLarge
+                )
+            })
     };
-    let measured = subject.measured.get(subject.index);
-    let margin = subject.margin;
+    let measured = judged_state.measured.get(judged_state.index);
+    let margin = judged_state.margin;
     let entry = measured.and_then(|measured_state| measured_state.entry.as_ref());
     let exit = measured.and_then(|measured_state| measured_state.exit.as_ref());
     for (duration, longest) in [(Duration::Entry, entry), (Duration::Exit, exit)] {
@@ -135,13 +154,17 @@ fn suggest_residency(state: &mut DeclaredState, least: u32) {
 }
 
 /// Restores the order of two states that were declared in order, if the changes broke it.
-fn keep_order(subject: Subject<'_>, [shallower, deeper]: [usize; 2], new: &mut DeclaredStates) {
+fn keep_order(
+    judged_state: JudgedState<'_>,
+    [shallower, deeper]: [usize; 2],
+    new: &mut DeclaredStates,
+) {
     let is_in_order = |states: &DeclaredStates, value: fn(&DeclaredState) -> Option<u64>| {
         let [one, other] = [shallower, deeper].map(|index| value(&states.states[index]));
         one.zip(other).is_none_or(|(one, other)| one <= other)
     };
     let breaks = |new_states: &DeclaredStates, value| {
-        is_in_order(subject.declared, value) && !is_in_order(new_states, value)
+        is_in_order(judged_state.declared, value) && !is_in_order(new_states, value)
     };
     if breaks(new, effective_wakeup)
         && let Some(wakeup) = effective_wakeup(&new.states[shallower])

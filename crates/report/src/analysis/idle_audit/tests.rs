@@ -4,7 +4,7 @@ use device_tree::DeviceTreeNode;
 use device_tree::nodes::{self, BuildNode as _};
 use itertools::Itertools as _;
 
-use super::{DeclaredBy, DeclaredSource, Verdict, audit};
+use super::{DeclaredBy, DeclaredSource, RuleVerdict, audit};
 
 /// Phandles of the states and of the power domains.
 const STATE: u32 = 0x10;
@@ -65,7 +65,7 @@ fn lines<const N: usize>(
             .judgements
             .iter()
             .map(|judgement| match judgement.verdict {
-                Verdict::Unused => judgement.reason.clone(),
+                RuleVerdict::Unused => judgement.reason.clone(),
                 _ => judgement.rule.to_owned(),
             })
             .join("; ");

@@ -13,10 +13,10 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Serialize, Serializer};
 
-use super::chart::Chart;
 use super::script::Script;
 use super::{queue, race, spread, sweep, timeline};
 use crate::export::document::{Block, Charts};
+use crate::export::drawing::Chart;
 use crate::export::escape::xml;
 use crate::export::history_document::title as history_title;
 use crate::export::idle_audit_document::title as idle_title;
@@ -77,7 +77,7 @@ pub fn write_page(
         title,
         notes,
         style => include_str!("style.css"),
-        script => Serde(blocks.iter().any(has_frames).then(Script::of_flame_graphs)),
+        script => Serde(blocks.iter().any(has_frames).then(Script::flame_graphs)),
         blocks => Serde(blocks),
     };
     let page = render(include_str!("page.html"), context, xml)?;

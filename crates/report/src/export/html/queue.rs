@@ -6,19 +6,19 @@
 use hardware::text::plural::many;
 use suite::findings::LockQueue;
 
-use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
+use crate::export::drawing::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 
 /// With more CPUs than this, the point labels would overlap.
 const NAMED: usize = 20;
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
-    let run = charts.run;
+    let logged = charts.logged;
     let queue = LockQueue::of(charts.scenario)?;
     let (line, count) = (queue.line, queue.arrivals.len());
     let powerdowns = queue.arrivals.iter().map(|arrival| arrival.powerdown);
     let highest = powerdowns.max().map_or(0.0, |ticks| charts.value(ticks));
-    let heading = format!("Powerdown ({})", run.unit());
+    let heading = format!("Powerdown ({})", logged.unit());
     let (mut drawing, y) = Drawing::of_values(highest, &heading);
     let x = Scale::linear((0.5, count as f64 + 0.5), (LEFT, EDGE));
     let positions = (1..=count).map(|position| (position as f64, position.to_string()));
@@ -47,7 +47,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
         } else {
             ", without the longer cache flushes"
         };
-        let (delay, r2) = (run.clock().span(ticks), line.r2_percent);
+        let (delay, r2) = (logged.clock().span(ticks), line.r2_percent);
         fit = format!("line of best fit{without}: {delay} per position, R² {r2} %");
     }
     draw_points(&mut drawing, charts, &queue, (&x, &y));
@@ -68,15 +68,15 @@ fn draw_points(
     queue: &LockQueue,
     (x, y): (&Scale, &Scale),
 ) {
-    let run = charts.run;
-    let cluster = |cpu| run.run.cpu(cpu).cluster;
+    let logged = charts.logged;
+    let cluster = |cpu| logged.run.cpu(cpu).cluster;
     for (index, arrival) in queue.arrivals.iter().enumerate() {
         let (cpu, powerdown) = (arrival.cpu, arrival.powerdown);
         let (at, height) = (x.at(index as f64 + 1.0), y.at(charts.value(powerdown)));
         let mut later = queue.arrivals.iter().skip(index + 1);
         let is_last = later.all(|other| cluster(other.cpu) != cluster(cpu));
-        let label = run.run.label(cpu).to_string();
-        let mut description = format!("CPU {label}: {}", run.clock().span(powerdown));
+        let label = logged.run.label(cpu).to_string();
+        let mut description = format!("CPU {label}: {}", logged.clock().span(powerdown));
         if is_last {
             description += &format!(", last man of cluster {}", cluster(cpu));
         }

@@ -7,8 +7,8 @@ use suite::model::{Cell, CellSeries, FigureScale};
 use suite::plan::{ActiveCpus, Axis, Variant};
 use suite::scenarios::RaceEnding;
 
-use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
+use crate::export::drawing::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 
 /// How a map shows an ending.
 struct EndingStyle {
@@ -94,7 +94,7 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
         let is_same = |map: &&mut RaceMap<'_>| {
             map.kind == kind && extents(&map.intervals) == extents(&intervals)
         };
-        let label = charts.run.run.label(cpu).to_string();
+        let label = charts.logged.run.label(cpu).to_string();
         match maps.iter_mut().find(is_same) {
             Some(map) => map.cpus.push(label),
             None => maps.push(RaceMap {
@@ -113,7 +113,7 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
     let MapKind { state, active } = map.kind;
     let intervals = &map.intervals;
     let first = intervals.first()?.series;
-    let unit = FigureScale::of_series(charts.run.clock(), first);
+    let unit = FigureScale::of_series(charts.logged.clock(), first);
     let axis_value = |ticks: u64| unit.value(ticks);
     let last_offsets = || intervals.iter().map(|interval| interval.offsets.1);
     let last = last_offsets().max()?;

@@ -15,7 +15,7 @@ pub struct Script {
 
 impl Script {
     /// Returns the script that zooms and searches flame graphs.
-    pub fn of_flame_graphs() -> Self {
+    pub fn flame_graphs() -> Self {
         Self {
             text: FLAME,
             hash: Base64::encode_string(&Sha256::digest(FLAME)),

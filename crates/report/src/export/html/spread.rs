@@ -9,9 +9,9 @@ use hardware::text::plural::many;
 use suite::measure::{Bin, Histogram, Metric, lower_median};
 use suite::model::{Cell, CellSeries, FigureScale};
 
-use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale, legend};
 use crate::analysis::figure::FigureKey;
 use crate::export::document::Charts;
+use crate::export::drawing::{Chart, Drawing, EDGE, LANE, LEFT, Scale, legend};
 use crate::export::step_tables::by_metric;
 use crate::log::grouped::grouped;
 
@@ -50,15 +50,15 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
 
 /// Draws a figure of the TFTF suite, with one lane per CPU.
 fn suite_figure(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
-    let (run, name, unit) = (charts.run, metric.heading(), charts.run.unit());
+    let (logged, name, unit) = (charts.logged, metric.heading(), charts.logged.unit());
     let cells = charts.scenario.suite_cells().iter();
     let lane = |cell: &Cell| {
         let summary = cell.summary(metric)?;
-        let label = run.run.label(cell.cpu).to_string();
+        let label = logged.run.label(cell.cpu).to_string();
         let [least, most, middle] =
-            [summary.min, summary.max, summary.median].map(|ticks| run.duration(ticks));
+            [summary.min, summary.max, summary.median].map(|ticks| logged.duration(ticks));
         let p99_text = summary.p99.map_or_else(String::new, |ticks| {
-            format!(", p99 {}", run.duration(ticks))
+            format!(", p99 {}", logged.duration(ticks))
         });
         let n = many(summary.n as usize, "sample");
         Some(Lane {
@@ -87,7 +87,7 @@ fn suite_figure(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
 /// Draws a figure of the steps that have a histogram, with one lane per variant.
 fn step_figure(charts: &Charts<'_>, number: usize, group: &[CellSeries<'_>]) -> Option<Chart> {
     let first = *group.first()?;
-    let unit = FigureScale::of_series(charts.run.clock(), first);
+    let unit = FigureScale::of_series(charts.logged.clock(), first);
     let bins: Vec<Bin> = Histogram::default().bins().collect();
     let by_variant = grouped(
         group

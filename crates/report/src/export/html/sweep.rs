@@ -5,10 +5,10 @@ use hardware::text::plural::many;
 use suite::model::FigureScale;
 use suite::plan::{Amount, Axis};
 
-use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{axis_heading, axis_text, is_sorted_by_size};
-use crate::analysis::fit::{Bent, Curve, CurvePoint, curves};
+use crate::analysis::fit::{Curve, CurvePoint, LevelingFit, curves};
 use crate::export::document::Charts;
+use crate::export::drawing::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     // A power_state is an identifier, not a quantity. Offsets have a map (`race`).
@@ -24,11 +24,11 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
 }
 
 fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount) -> Option<Chart> {
-    let (run, id) = (charts.run, charts.scenario.id);
+    let (logged, id) = (charts.logged, charts.scenario.id);
     let is_queue = is_sorted_by_size(id);
     let points = || curve.points.iter();
     let series = || points().flat_map(|point| &point.series);
-    let unit = FigureScale::of_series(run.clock(), *series().next()?);
+    let unit = FigureScale::of_series(logged.clock(), *series().next()?);
     let per = f64::from(amount.unit);
     let axis_value = |value: u64| value as f64 / per;
     let (first, last) = (curve.points.first()?.value, curve.points.last()?.value);
@@ -50,7 +50,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     });
     let label = format!("{}{}", amount.label, x.kind());
     drawing.bottom(&x, &label, x.spaced(marks));
-    let fit = curve.growth(run.clock(), id);
+    let fit = curve.growth(logged.clock(), id);
     if let Some(fit) = &fit {
         let value =
             |part| axis_value(first) + axis_value(last - first) * (f64::from(part) / 240.0).powi(3);
@@ -95,7 +95,7 @@ fn draw_point(
     unit: FigureScale,
     (x, y): (f64, &Scale),
 ) {
-    let (run, id) = (charts.run, charts.scenario.id);
+    let (logged, id) = (charts.logged, charts.scenario.id);
     let summaries = || point.series.iter().map(|series| &series.series.summary);
     let minimums = summaries().map(|summary| unit.value(summary.min));
     let maximums = summaries().map(|summary| unit.value(summary.max));
@@ -107,7 +107,7 @@ fn draw_point(
     }
     if let Some(typical) = point.typical(is_sorted_by_size(id)) {
         let median = unit.value(typical.series.summary.median);
-        let cpu = run.run.label(typical.cell.cpu);
+        let cpu = logged.run.label(typical.cell.cpu);
         let description = format!(
             "{} {}: CPU {cpu}, median {median:.2} {}; samples from {}: {low:.2} to {high:.2}",
             axis_heading(id),
@@ -119,7 +119,7 @@ fn draw_point(
     }
 }
 
-fn fit_text(fit: &Bent, unit: FigureScale, per: f64, per_name: &str) -> String {
+fn fit_text(fit: &LevelingFit, unit: FigureScale, per: f64, per_name: &str) -> String {
     let slope = unit.from_programs(fit.line.slope) * per;
     let (unit, r2) = (unit.name(), fit.line.r2_percent());
     let digits = if slope.abs() < 1.0 { 4 } else { 2 };

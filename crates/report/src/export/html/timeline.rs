@@ -9,9 +9,9 @@ use itertools::Itertools as _;
 use suite::measure::{Instant, Instants};
 use suite::model::{Cell, Scenario};
 
-use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Mark, Scale};
 use crate::analysis::phases::{CpuPhase, PHASES, PlacedCell, PowerSide, Slice, groups, slices};
 use crate::export::document::Charts;
+use crate::export::drawing::{Chart, Drawing, EDGE, LANE, LEFT, Mark, Scale};
 use crate::log::grouped::grouped;
 
 const GAP: f64 = 48.0;
@@ -39,7 +39,7 @@ impl Lane<'_> {
 }
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
-    let (run, lanes) = (charts.run, lanes(charts));
+    let (logged, lanes) = (charts.logged, lanes(charts));
     let slices = || lanes.iter().flat_map(|lane| &lane.slices);
     let has_low_power = slices().any(is_cut);
     let scales = scales([0, 1].map(|side| extent(charts, &lanes, side, has_low_power)));
@@ -47,7 +47,8 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let top = 22.0;
     let (mut drawing, bottom) = Drawing::of_lanes(top, LANE, lanes.len());
     let headings = ["Going down", "Waking up"];
-    let names = zeros(charts.scenario).map(|zero_name| format!("{} from {zero_name}", run.unit()));
+    let names =
+        zeros(charts.scenario).map(|zero_name| format!("{} from {zero_name}", logged.unit()));
     for ((scale, heading), name) in scales.iter().zip(headings).zip(names) {
         let Some(scale) = scale else { continue };
         if has_low_power {
@@ -57,7 +58,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     }
     for (index, lane) in lanes.iter().enumerate() {
         let y = top + LANE * index as f64;
-        let label = run.run.label(lane.placed_cell.cell.cpu).to_string();
+        let label = logged.run.label(lane.placed_cell.cell.cpu).to_string();
         drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
         draw_slices(&mut drawing, charts, lane, (&scales, has_low_power), y);
         if let (Some(scale), Some(due)) = (scales[1], lane.due()) {
@@ -74,7 +75,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     if scales[1].is_some() && lanes.iter().any(|lane| lane.due().is_some()) {
         legend.push(("due", "wake-up due".to_owned()));
     }
-    let (order, unit) = (order_text(charts.scenario), run.unit());
+    let (order, unit) = (order_text(charts.scenario), logged.unit());
     let cpus = many(lanes.len(), "CPU");
     let description = format!("The phases of {cpus} on a time axis in {unit}. {order}");
     let title = format!("Timeline of the samples shown. {order}");
@@ -107,8 +108,8 @@ fn draw_slices(
     (scales, has_low_power): (&[Option<Scale>; 2], bool),
     y: f64,
 ) {
-    let run = charts.run;
-    let cpu = run.run.label(lane.placed_cell.cell.cpu);
+    let logged = charts.logged;
+    let cpu = logged.run.label(lane.placed_cell.cell.cpu);
     for slice in &lane.slices {
         let [from_side, to_side] = sides(slice, has_low_power);
         let x = |side: usize, instant| Some(scales[side]?.at(lane.value(charts, side, instant)));
@@ -120,7 +121,7 @@ fn draw_slices(
         } else {
             (4.0, 13.0)
         };
-        let span = run.clock().span(slice.to.abs_diff(slice.from));
+        let span = logged.clock().span(slice.to.abs_diff(slice.from));
         let description = format!("CPU {cpu}: {} {span}", slice.phase.name);
         let (corner, size) = ((from, y + top), (to - from, height));
         drawing.rect(slice.phase.class, corner, size, &description);

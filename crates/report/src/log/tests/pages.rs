@@ -60,13 +60,13 @@ impl WrittenPage {
     }
 }
 
-fn figures(run: &LoggedRun, id: ScenarioId, metric: Metric) -> Vec<(String, u64)> {
-    let mut scenarios = run.run.scenarios.iter();
+fn figures(logged: &LoggedRun, id: ScenarioId, metric: Metric) -> Vec<(String, u64)> {
+    let mut scenarios = logged.run.scenarios.iter();
     let scenario = scenarios.find(|scenario| scenario.id == id);
     let cells = scenario.expect("a scenario").cells.iter();
     let figures = cells.map(|cell| {
         let ticks = cell.figure(metric).expect("a figure");
-        (run.run.label(cell.cpu).to_string(), ticks)
+        (logged.run.label(cell.cpu).to_string(), ticks)
     });
     figures.collect()
 }
@@ -103,10 +103,10 @@ fn old_layout() -> String {
 #[test]
 fn each_figure_of_the_old_layout_belongs_to_its_cpu_and_scenario() {
     let page = WrittenPage::new("v2.8", "psci-performance-juno.rst", &old_layout());
-    let run = page.read().expect("tables");
-    assert_eq!(run.board(), Some("juno"));
-    assert!(run.is_complete() && !run.header.has_unknown_clusters);
-    assert_eq!(run.run.scenarios.len(), 3);
+    let logged = page.read().expect("tables");
+    assert_eq!(logged.board(), Some("juno"));
+    assert!(logged.is_complete() && !logged.header.has_unknown_clusters);
+    assert_eq!(logged.run.scenarios.len(), 3);
     for (id, metric, us) in [
         (
             ScenarioId::SUSPEND_DEEP_SERIAL,
@@ -127,10 +127,10 @@ fn each_figure_of_the_old_layout_belongs_to_its_cpu_and_scenario() {
     ] {
         let [first, second, third] = us.map(|us| us * 1000);
         let expected = labeled([("1.0", first), ("1.1", second), ("0.0", third)]);
-        assert_eq!(figures(&run, id, metric), expected, "{id} {metric:?}");
+        assert_eq!(figures(&logged, id, metric), expected, "{id} {metric:?}");
     }
     assert_eq!(
-        figures(&run, ScenarioId::PSCI_VERSION_PARALLEL, Metric::Latency),
+        figures(&logged, ScenarioId::PSCI_VERSION_PARALLEL, Metric::Latency),
         labeled([("1.0", 3020), ("1.1", 2940), ("0.0", 520)])
     );
 }
@@ -203,12 +203,12 @@ fn cpu_without_a_known_cluster_is_marked() {
         ),
     ] {
         let page = WrittenPage::new("v2.8", "example.rst", &text);
-        let run = page.read().expect("tables");
-        let wakeup = figures(&run, ScenarioId::SUSPEND_DEEP_SERIAL, Metric::Wakeup);
+        let logged = page.read().expect("tables");
+        let wakeup = figures(&logged, ScenarioId::SUSPEND_DEEP_SERIAL, Metric::Wakeup);
         let read_labels = wakeup.iter().map(|(label, _)| label.as_str());
         assert!(read_labels.eq(labels), "{text}");
-        assert_eq!(run.header.has_unknown_clusters, is_unknown, "{text}");
-        assert!(explanations(&run).is_empty());
+        assert_eq!(logged.header.has_unknown_clusters, is_unknown, "{text}");
+        assert!(explanations(&logged).is_empty());
     }
 }
 
@@ -281,6 +281,6 @@ fn damaged_table_of_the_old_layout_is_refused_with_its_place() {
 fn table_without_latencies_is_passed_over() {
     let odd = table("Some heading", SUSPEND, &["0, 1, 2, 3"]).replace("| CPU", "|\tCPU");
     let page = WrittenPage::new("v2.8", "example.rst", &format!("{odd}{}", old_layout()));
-    let run = page.read().expect("the tables after it");
-    assert_eq!(run.run.scenarios.len(), 3);
+    let logged = page.read().expect("the tables after it");
+    assert_eq!(logged.run.scenarios.len(), 3);
 }

@@ -15,7 +15,7 @@ fn good() -> Outcome {
         before: at(100),
         returned_at: at(350),
         due: at(290),
-        stamps: Stamps([110, 340, 160, 300, 120, 150]),
+        stamps: Stamps::new([110, 340, 160, 300, 120, 150]),
         ..Outcome::default()
     }
 }
@@ -57,7 +57,7 @@ fn a_call_after_a_wake_up_is_no_suspend() {
         before: at(310),
         // ENTER_PSCI and EXIT_PSCI belong to the call; the other timestamps are still from the
         // suspend.
-        stamps: Stamps([320, 340, 160, 300, 120, 150]),
+        stamps: Stamps::new([320, 340, 160, 300, 120, 150]),
         ..good()
     };
     let version = woken_outcome(SingleCall::Version);
@@ -79,7 +79,7 @@ fn a_call_after_a_wake_up_is_no_suspend() {
         (|outcome| outcome.end = ActionEnd::Returned, Abandoned),
         (|outcome| outcome.code = Some(-2), Refused),
         (|outcome| outcome.due = at(301), EarlyWake),
-        (|outcome| outcome.stamps.0[3] = 289, EarlyWake),
+        (wake_early, EarlyWake),
         (|outcome| outcome.quiet_until = at(349), LateReturn),
     ];
     for outcome in [version, stamp] {
@@ -128,6 +128,14 @@ fn late(outcome: &mut Outcome) {
     outcome.end = ActionEnd::WokenByFallback;
 }
 
+fn wake_early(outcome: &mut Outcome) {
+    outcome.stamps.set(Stamp::ExitHwLowPwr, 289);
+}
+
+fn keep_old_flush(outcome: &mut Outcome) {
+    outcome.stamps.set(Stamp::EnterCflush, 50);
+}
+
 fn read_back(outcome: &mut Outcome, due: u64) {
     (outcome.action, outcome.end) = (Action::ReadBack, ActionEnd::ReadBack);
     (outcome.turned_on, outcome.due) = (at(200), at(due));
@@ -157,7 +165,7 @@ fn each_rule_of_an_outcome() {
             |outcome| outcome.stamps_error = Some(ReadError::Code(5)),
             Some(PmfRead),
         ),
-        (|outcome| outcome.stamps.0[4] = 50, Some(Stale)),
+        (keep_old_flush, Some(Stale)),
         // A wake-up that happens exactly when it is due is not early.
         (|outcome| outcome.due = at(300), None),
         // The lead was active again before CPU_OFF was complete.

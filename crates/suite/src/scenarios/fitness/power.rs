@@ -13,7 +13,7 @@ use crate::bench::bench::lead_in;
 /// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.
 const PAUSES_US: [u32; 10] = [10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1, 0];
 /// The number of attempts for each pause.
-const TRIES: u32 = 3;
+const TRIES_PER_PAUSE: u32 = 3;
 
 pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
     fitness.announce(Function::CpuOn, None)?;
@@ -153,7 +153,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
         let ticks = fitness.facts().ticks(pause.into());
         fitness.machine.set_cpu_on_after(ticks);
         let again = round(fitness, cpu, After::Off);
-        let is_lost = (0..TRIES).any(|_| {
+        let is_lost = (0..TRIES_PER_PAUSE).any(|_| {
             fitness.run(cpu, &again);
             fitness.machine.is_lost(cpu)
         });

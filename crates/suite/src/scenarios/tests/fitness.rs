@@ -252,7 +252,7 @@ fn only_standby_must_keep_the_context() {
 fn wrong_timestamps_do_not_fail_a_suspend() {
     for (error, stamps) in [
         (Some(ReadError::NotImplemented), Stamps::default()),
-        (None, Stamps([1; 6])),
+        (None, Stamps::new([1; 6])),
     ] {
         let spoil = move |outcome: &mut Outcome| {
             (outcome.stamps_error, outcome.stamps) = (error, stamps);

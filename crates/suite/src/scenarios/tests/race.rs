@@ -61,7 +61,7 @@ fn lost_wake_ups_are_an_interval() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.index() == 2 && (100..200).contains(&offset(outcome)) {
             outcome.end = ActionEnd::WokenByFallback;
-            outcome.due = CounterValue::new(outcome.stamps.at(Stamp::ExitHwLowPwr));
+            outcome.due = outcome.stamps.at(Stamp::ExitHwLowPwr);
         }
     });
     let ran = run(fake, "only=wake_race offsets=64 repeats=2");
@@ -180,7 +180,7 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
     expected.sort_unstable();
     assert_eq!(pairs, expected);
     let maps = ran.cells().map(|cell| (cell.cpu.index(), cell.step.cpus));
-    for (cpu, active, is_there) in [
+    for (cpu, active_cpus, is_there) in [
         (0, ActiveCpus::Near, true),
         (0, ActiveCpus::Far, false),
         (4, ActiveCpus::Near, false),
@@ -189,9 +189,9 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
         (4, ActiveCpus::Alone, false),
     ] {
         assert_eq!(
-            maps.clone().any(|map| map == (cpu, active)),
+            maps.clone().any(|map| map == (cpu, active_cpus)),
             is_there,
-            "{cpu} {active:?}"
+            "{cpu} {active_cpus:?}"
         );
     }
 }

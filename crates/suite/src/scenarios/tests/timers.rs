@@ -130,9 +130,9 @@ fn the_load_runs_on_the_cpus_that_the_plan_selects() {
     let pairs = near.into_iter().chain(far);
     let expected = alone.chain(pairs.map(|(cpu, other)| (cpu, Some(other))));
     assert!(windows.map(cpus).eq(expected));
-    let count = |active| {
+    let count = |active_cpus| {
         let cells = ran.cells();
-        cells.filter(|cell| cell.step.cpus == active).count()
+        cells.filter(|cell| cell.step.cpus == active_cpus).count()
     };
     assert_eq!(ActiveCpus::ALL.map(count), [5, 0, 4, 5]);
 }

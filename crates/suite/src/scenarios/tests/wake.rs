@@ -252,7 +252,8 @@ fn trials_are_short() {
 #[test]
 fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
     let delay_wake_up = |outcome: &mut Outcome| {
-        outcome.stamps.0[2] = outcome.due.expect("a wake-up").number() + 1;
+        let down = outcome.due.expect("a wake-up").number() + 1;
+        outcome.stamps.set(Stamp::EnterHwLowPwr, down);
     };
     let fake = Fake::new(4).with_trials(in_first_trials(2, delay_wake_up));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");

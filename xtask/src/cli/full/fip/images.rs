@@ -99,7 +99,7 @@ pub type ChosenImages = FipImageOptions<false>;
 
 impl<const WITH_FILES: bool> clap::FromArgMatches for FipImageOptions<WITH_FILES> {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-        let of_kind = |kind: &ImageKind| {
+        let image_file = |kind: &ImageKind| {
             let path = match WITH_FILES {
                 true => matches.get_one::<PathBuf>(kind.option)?.clone(),
                 false => matches.get_flag(kind.option).then(PathBuf::new)?,
@@ -114,7 +114,7 @@ impl<const WITH_FILES: bool> clap::FromArgMatches for FipImageOptions<WITH_FILES
         });
         let files = IMAGE_KINDS
             .iter()
-            .filter_map(of_kind)
+            .filter_map(image_file)
             .chain(blobs)
             .collect();
         Ok(Self { files })

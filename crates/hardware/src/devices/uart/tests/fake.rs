@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::vec::Vec;
 
 use crate::devices::fake::pairs;
-use crate::devices::uart::{Description, Layout, Uart, UartKind};
+use crate::devices::uart::{Layout, Uart, UartDescription, UartKind};
 use crate::devices::{Bus, Width};
 
 /// The state of the FIFO and shift register, as reported by status registers.
@@ -41,9 +41,9 @@ pub struct Manual {
 }
 
 impl Manual {
-    pub fn description(&self) -> Description {
+    pub fn description(&self) -> UartDescription {
         let layout = Layout::new(self.reg_shift, self.io_width);
-        Description::new(self.kind, 0x900_0000, layout)
+        UartDescription::new(self.kind, 0x900_0000, layout)
     }
 
     /// Returns a driver for an idle UART with these settings.

@@ -46,7 +46,7 @@ const PUBLISHED: &[(&str, &str, FindingKind, &[&str])] = &[
     (
         "v2.10",
         "v2.9",
-        FindingKind::NOT_TOLD,
+        FindingKind::UNKNOWN,
         &["Only figures are available for the run and the baseline"],
     ),
     (
@@ -111,11 +111,11 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
 }
 
 /// Returns tables from a board whose labels come from the wrong affinity fields.
-fn with_equal_labels(mut run: LoggedRun) -> LoggedRun {
-    for cpu in &mut run.run.cpus {
+fn with_equal_labels(mut logged: LoggedRun) -> LoggedRun {
+    for cpu in &mut logged.run.cpus {
         cpu.core = 0;
     }
-    run
+    logged
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     };
     assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
     assert_eq!(sorted.regressions().count(), 0);
-    found(&sorted, FindingKind::NOT_TOLD, &["--row-cpus"]);
+    found(&sorted, FindingKind::UNKNOWN, &["--row-cpus"]);
 
     let mapped = with_rows(&new, &old, "0.0,0.1,1.0,1.1").expect("named");
     assert_eq!(mapped.row_pairing, RowPairing::Labels);
@@ -157,7 +157,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
             (row_pairing, ChangeList::Cpu)
         );
         assert!(
-            sentences(&named, FindingKind::NOT_TOLD)
+            sentences(&named, FindingKind::UNKNOWN)
                 .iter()
                 .all(|sentence| !sentence.contains("--row-cpus"))
         );

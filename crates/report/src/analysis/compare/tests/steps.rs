@@ -41,7 +41,7 @@ fn steps_are_compared_per_operation() {
     assert_eq!(single.regressions().count(), 2);
     let part = "not compared with the noise, because one side does not show the spread of their \
                 samples: 2 of 2 in";
-    found(&single, FindingKind::NOT_TOLD, &[part]);
+    found(&single, FindingKind::UNKNOWN, &[part]);
     let changed = found(&single, CHANGED, &["takes longer"]);
     assert_eq!(changed.finding.evidence, Evidence::Figures);
 }
@@ -71,10 +71,10 @@ fn steps_of_another_question_are_not_compared() {
 
     let timers = |period, footprint, duration| {
         let idle = cell_of(0, step(Variant::new("idle"), None), Metric::Time, &[5, 6]);
-        let mut run = with_steps(ScenarioId::named("timer_latency"), vec![idle]);
-        let plan = run.run.plan.as_mut().expect("a plan");
+        let mut logged = with_steps(ScenarioId::named("timer_latency"), vec![idle]);
+        let plan = logged.run.plan.as_mut().expect("a plan");
         (plan.period, plan.footprint, plan.duration) = (period, footprint, duration);
-        run
+        logged
     };
     let new = timers(1000, 4096, 1);
     assert_refused(&new, &timers(1000, 4096, 60), "");
@@ -85,9 +85,9 @@ fn steps_of_another_question_are_not_compared() {
 
     let cpu_on = |cpu_on_mode| {
         let joins = cell_of(1, step(Variant::new("joins"), None), Metric::Time, &[5, 6]);
-        let mut run = with_steps(ScenarioId::named("cpu_on"), vec![joins]);
-        run.run.plan.as_mut().expect("a plan").cpu_on_after = cpu_on_mode;
-        run
+        let mut logged = with_steps(ScenarioId::named("cpu_on"), vec![joins]);
+        logged.run.plan.as_mut().expect("a plan").cpu_on_after = cpu_on_mode;
+        logged
     };
     let part = "cpu-on-after= is 1000, but 0 in the baseline";
     assert_refused(&cpu_on(1000), &cpu_on(0), part);
@@ -102,10 +102,10 @@ fn interrupts_at_other_offsets_are_not_compared() {
             Metric::Wake,
             &[5, 6],
         );
-        let mut run = with_steps(id, vec![cell]);
-        let plan = run.run.plan.as_mut().expect("a plan");
+        let mut logged = with_steps(id, vec![cell]);
+        let plan = logged.run.plan.as_mut().expect("a plan");
         (plan.offsets, plan.repeats) = (offsets, repeat_count);
-        run
+        logged
     };
     let offsets = "offsets= is 64, but 32 in the baseline";
     for (id, offsets_and_repeats, part) in [
@@ -227,6 +227,6 @@ fn counts_of_the_firmware_have_no_noise() {
     ] {
         let comparison = compared(&states(metric, new), &states(metric, old));
         assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
-        assert!(sentences(&comparison, FindingKind::NOT_TOLD).is_empty());
+        assert!(sentences(&comparison, FindingKind::UNKNOWN).is_empty());
     }
 }

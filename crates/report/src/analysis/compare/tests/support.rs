@@ -14,12 +14,20 @@ use crate::analysis::made_up::published;
 use crate::log::LoggedRun;
 
 /// Compares using the options named in `across`.
-pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
+pub(super) fn try_compare(
+    new: &LoggedRun,
+    old: &LoggedRun,
+    allowed_differences: &str,
+) -> Result<Comparison> {
     let options = Options {
-        across: AllowedDifference::CONDITIONS
+        allowed_differences: AllowedDifference::CONDITIONS
             .into_iter()
-            .chain(AllowedDifference::PARTS)
-            .filter(|option| across.split(',').any(|word| word == option.word()))
+            .chain(AllowedDifference::MAY_BE_MISSING)
+            .filter(|option| {
+                allowed_differences
+                    .split(',')
+                    .any(|word| word == option.word())
+            })
             .collect(),
         ..Options::default()
     };

@@ -105,7 +105,7 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
 impl HistoryChart<'_> {
     /// Returns a figure in the unit of the tables.
     fn value(&self, point: &HistoryPoint) -> f64 {
-        let has_clock = self.runs.iter().all(|run| run.clock().is_known());
+        let has_clock = self.runs.iter().all(|logged| logged.clock().is_known());
         let scale = if has_clock { 1000.0 } else { 1.0 };
         point.value.figure / scale
     }

@@ -27,7 +27,7 @@ const ROOM: f64 = 52.0;
 pub struct Scale {
     values: (f64, f64),
     /// The coordinates of the axis's ends.
-    pub(super) ends: (f64, f64),
+    pub(in crate::export) ends: (f64, f64),
     /// True if the scale is logarithmic.
     log: bool,
 }
@@ -45,7 +45,7 @@ impl Scale {
 
     /// Returns a scale on which all of `values` are distinguishable: logarithmic if they span more
     /// than one order of magnitude.
-    pub(super) fn fitting((from, to): (f64, f64), ends: (f64, f64)) -> Self {
+    pub(in crate::export) fn fitting((from, to): (f64, f64), ends: (f64, f64)) -> Self {
         if from > 0.0 && to / from >= 20.0 {
             return Self {
                 values: (from / 1.1, to * 1.1),
@@ -57,7 +57,7 @@ impl Scale {
         Self::linear(((from - margin).max(0.0), to + margin), ends)
     }
 
-    pub(super) fn kind(&self) -> &'static str {
+    pub(in crate::export) fn kind(&self) -> &'static str {
         if self.log { ", logarithmic" } else { "" }
     }
 
@@ -80,7 +80,7 @@ impl Scale {
 
     /// Returns round values for the axis tick marks and their labels, at most one per `room` units
     /// of the drawing.
-    pub(super) fn ticks(&self, room: f64) -> Vec<(f64, String)> {
+    pub(in crate::export) fn ticks(&self, room: f64) -> Vec<(f64, String)> {
         let most = ((self.ends.1 - self.ends.0).abs() / room).max(1.0);
         let ticks = if self.log {
             self.log_ticks(most)
@@ -142,7 +142,7 @@ impl Scale {
 pub struct Drawing {
     height: f64,
     body: String,
-    pub(super) has_frames: bool,
+    pub(in crate::export) has_frames: bool,
 }
 
 /// A drawing with a title and a legend.
@@ -170,7 +170,7 @@ impl Chart {
         }
     }
 
-    pub(super) fn has_frames(&self) -> bool {
+    pub(in crate::export) fn has_frames(&self) -> bool {
         self.has_frames
     }
 }
@@ -179,7 +179,9 @@ impl Chart {
 pub type Mark = (&'static str, String);
 
 /// Returns the legend entries that apply.
-pub(super) fn legend<const N: usize>(marks: [(&'static str, &str, bool); N]) -> Vec<Mark> {
+pub(in crate::export) fn legend<const N: usize>(
+    marks: [(&'static str, &str, bool); N],
+) -> Vec<Mark> {
     marks
         .into_iter()
         .filter(|(.., is_applicable)| *is_applicable)
@@ -192,7 +194,7 @@ pub type Pair = (f64, f64);
 
 impl Drawing {
     /// Returns a drawing of `count` lanes below `top`, and the y coordinate of their axis.
-    pub(super) fn of_lanes(top: f64, lane: f64, count: usize) -> (Self, f64) {
+    pub(in crate::export) fn of_lanes(top: f64, lane: f64, count: usize) -> (Self, f64) {
         let bottom = top + lane * count as f64 + 4.0;
         (Self::of_height(bottom + AXIS), bottom)
     }
@@ -222,7 +224,7 @@ impl Drawing {
     }
 
     // Writing to a String cannot fail.
-    pub(super) fn add(&mut self, text: std::fmt::Arguments<'_>) {
+    pub(in crate::export) fn add(&mut self, text: std::fmt::Arguments<'_>) {
         let _ = writeln!(self.body, "{text}");
     }
 
@@ -271,7 +273,7 @@ impl Drawing {
         self.horizontal(scale, (HEIGHT, HEIGHT), name, ticks);
     }
 
-    pub(super) fn horizontal(
+    pub(in crate::export) fn horizontal(
         &mut self,
         scale: &Scale,
         (top, y): Pair,
@@ -289,7 +291,12 @@ impl Drawing {
     }
 
     /// Draws the part of the best-fit line that lies above zero.
-    pub(super) fn fit(&mut self, x: &Scale, y: &Scale, points: impl Iterator<Item = Pair>) {
+    pub(in crate::export) fn fit(
+        &mut self,
+        x: &Scale,
+        y: &Scale,
+        points: impl Iterator<Item = Pair>,
+    ) {
         let line = points
             .filter(|(_, height)| *height >= 0.0)
             .map(|(value, height)| format!("{:.1} {:.1}", x.at(value), y.at(height)))

@@ -23,7 +23,7 @@ pub(super) fn unread_at(claim: &RecordLine<'_>, line: u64) -> String {
 /// The records of one run. All of them had a correct checksum when they were entered; whether this
 /// version can read them has not been checked.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct RunRecords {
     /// The run ID in the records, or None if there are none.
     pub(super) run: Option<RunId>,
     /// The checksum of each record; 0 for a record that was not received.
@@ -35,7 +35,7 @@ pub(super) struct Ledger {
     pub(super) counts: Records,
 }
 
-impl Ledger {
+impl RunRecords {
     pub(super) fn is_empty(&self) -> bool {
         self.counts.received == 0
     }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn records_are_of_one_run_or_foreign() {
-        let mut ledger = Ledger::default();
+        let mut run_records = RunRecords::default();
         let (this, other) = ("00000001", "00000002");
         for (run, seq, kind, crc, is_known, is_foreign) in [
             (this, 0, "run", 7, false, false),
@@ -139,11 +139,11 @@ mod tests {
             let line = format!("@PB {run} {seq:04} {{\"{kind}\":1}} {crc:08x}");
             let claim = RecordLine::parse(line.as_bytes()).expect("a record");
             assert_eq!((claim.seq, claim.kind, claim.crc), (seq, kind, crc));
-            assert_eq!(ledger.has(&claim), is_known, "{line}");
-            assert_eq!(ledger.is_foreign(&claim), is_foreign, "{line}");
-            assert!(is_foreign || ledger.enter(&claim) == (seq < SEQ_MAX));
+            assert_eq!(run_records.has(&claim), is_known, "{line}");
+            assert_eq!(run_records.is_foreign(&claim), is_foreign, "{line}");
+            assert!(is_foreign || run_records.enter(&claim) == (seq < SEQ_MAX));
         }
-        let counts = ledger.finish();
+        let counts = run_records.finish();
         assert_eq!((counts.expected, counts.received), (Some(6), 4));
         assert_eq!(counts.from_second, 1);
         let gaps: Vec<String> = counts.missing.iter().map(ToString::to_string).collect();

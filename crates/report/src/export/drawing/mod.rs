@@ -1,0 +1,10 @@
+//! Drawings in SVG that a document contains, whatever it is written as: charts and flame graphs.
+
+mod chart;
+mod frame;
+mod history_chart;
+
+pub use self::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale};
+pub(super) use self::chart::{Mark, legend};
+pub use self::frame::FlameFrame;
+pub(super) use self::history_chart::{HistoryChart, history_chart};
