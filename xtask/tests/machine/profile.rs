@@ -266,13 +266,18 @@ fn seeded_regressions_are_named_exactly() {
         // Two scenarios with five phases each.
         assert_eq!(changes.len(), 10);
         for change in changes {
-            let (_, phase) = change.figure.rsplit_once(':').expect("a phase");
+            let (_, phase) = change.figure_name.rsplit_once(':').expect("a phase");
             let found: Vec<_> = change
                 .functions
                 .iter()
                 .map(|function| (&*function.name, function.new - function.old))
                 .collect();
-            assert_eq!(found, expected(unit, phase), "{unit:?} {}", change.figure);
+            assert_eq!(
+                found,
+                expected(unit, phase),
+                "{unit:?} {}",
+                change.figure_name
+            );
         }
     }
 }
