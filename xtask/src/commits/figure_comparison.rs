@@ -147,7 +147,7 @@ impl Comparison for FigureComparison {
         };
         let mut changes = changes(old, new);
         if let Some(selected) = &self.selected {
-            changes.retain(|change| change.figure == selected.figure);
+            changes.retain(|change| change.figure_name == selected.figure);
         }
         changes
     }
@@ -175,7 +175,7 @@ impl Comparison for FigureComparison {
         };
         let changes = self.changes(first, end);
         let missing = changes.into_iter().find(is_missing)?;
-        Some(format!("{} figure", missing.figure))
+        Some(format!("{} figure", missing.figure_name))
     }
 }
 

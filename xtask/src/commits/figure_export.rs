@@ -145,7 +145,7 @@ impl<'l> LedgerSeries<'l> {
                 part.select(*entry.record.figures.get(name)?)?,
             );
             let is_jump = |change: &PhaseChange| {
-                change.figure == name && change.exceeds(&[part], ledger.comparison.tolerance)
+                change.figure_name == name && change.exceeds(&[part], ledger.comparison.tolerance)
             };
             let mut jumps = ledger
                 .jumps
@@ -230,7 +230,11 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
                 signed(last_figure - first_figure)
             }),
         );
-        let is_of_it = |jump: &&Jump| jump.changes.iter().any(|change| change.figure == **name);
+        let is_of_it = |jump: &&Jump| {
+            jump.changes
+                .iter()
+                .any(|change| change.figure_name == **name)
+        };
         let selected = ledger.comparison.selected.as_ref();
         cells.push(
             match selected.is_none_or(|change| change.figure == **name) {
@@ -287,7 +291,7 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
     else {
         return Vec::new();
     };
-    let name = &change.figure;
+    let name = &change.figure_name;
     let unit = unit_name(ledger.comparison.unit);
     let part_name = match part {
         InstructionScope::Own => format!("own {unit}"),
@@ -324,7 +328,7 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
 fn larger(ledger: &Ledger) -> Option<String> {
     let figures = ledger
         .larger()
-        .map(|change| change.figure.as_str())
+        .map(|change| change.figure_name.as_str())
         .join(", ");
     (!figures.is_empty()).then(|| format!("larger at the end of the range: {figures}"))
 }

@@ -1,26 +1,25 @@
 //! The `audit-idle` verb.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use boards::{BoardFile, StateFormat};
 use clap::{ArgGroup, Args};
 use device_tree::acpi::to_tree_of_cpus;
 use hardware::text::plural::many;
 use host::exit_code::{BAD, FAILED, INCOMPLETE};
 use host::progress::say;
-use host::read_file;
 
 use super::acpi_files::AcpiFiles;
 use super::chosen_runs::read_all;
+use super::dts_file::read_source;
 use super::output::{OutputArguments, ShownPart};
 use super::report_verdict::all_complete;
 use super::tree_files::{TreeFiles, read_tree};
 use crate::analysis::idle_audit::{
     DeclaredBy, DeclaredSource, IdleAudit, Unaudited, UnauditedTree, audit,
 };
-use crate::export::{DtsSource, Report, ReportPart, idle_audit_summary};
+use crate::export::{Report, ReportPart, idle_audit_summary};
 use crate::log::LoggedRun;
 
 #[derive(Debug)]
@@ -29,8 +28,6 @@ struct ShownIdleAudits;
 impl ShownPart for ShownIdleAudits {
     const PART: ReportPart = ReportPart::IdleAudits;
 }
-/// The maximum size of a device tree source, in bytes.
-const SOURCE_MAX: usize = 16 << 20;
 
 /// Arguments of `audit-idle`.
 #[derive(Args, Debug)]
@@ -222,25 +219,4 @@ fn audit_tree(tree: &Path, name: &str, margin: f64) -> Result<Option<IdleAudit>>
     source
         .map(|source| audit(&source, "", &[], margin))
         .transpose()
-}
-
-/// Reads the source to change.
-fn read_source(path: &Path) -> Result<DtsSource> {
-    let bytes = read_file::read("--dts", path, SOURCE_MAX)?;
-    let text = read_file::text(bytes)
-        .map_err(|line| anyhow!("--dts {}:{line}: not UTF-8", path.display()))?;
-    let in_diff = path_in_repository(path).unwrap_or_else(|| path.to_owned());
-    let name = in_diff.to_string_lossy();
-    Ok(DtsSource {
-        name: name.trim_start_matches('/').to_owned(),
-        text,
-    })
-}
-
-/// Returns the path relative to the root of the git repository that contains it, if there is one.
-fn path_in_repository(path: &Path) -> Option<PathBuf> {
-    let canonical = fs::canonicalize(path).ok()?;
-    let mut folders = canonical.ancestors();
-    let root = folders.find(|folder| folder.join(".git").exists())?;
-    Some(canonical.strip_prefix(root).ok()?.to_owned())
 }

@@ -9,9 +9,11 @@ mod compare;
 mod comparison_arguments;
 #[cfg(any(test, feature = "testing"))]
 pub mod documented;
+mod dts_file;
 #[cfg(any(test, feature = "testing"))]
 pub mod example_files;
 mod follow;
+pub mod help_style;
 mod history;
 mod output;
 mod program;

@@ -1,6 +1,7 @@
 //! Tests the definition of the `psci-report` command line, and its help.
 
-use super::documented::{check_help, help_examples, page_examples, pages};
+use super::documented::{help_examples, page_examples, pages};
+use super::help_style::check_help;
 use super::program::command;
 
 const PROGRAM: &str = "psci-report";

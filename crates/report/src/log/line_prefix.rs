@@ -4,7 +4,7 @@
 //! and a neighboring line confirms it. Numbers, and the names of months and days, may differ from
 //! line to line; everything else is fixed.
 
-use super::plain_line;
+use super::embedded_line;
 
 /// The maximum length of a prefix in bytes. A CI system may print the names of the job and the
 /// step before each line.
@@ -57,7 +57,7 @@ impl LinePrefix {
     /// Returns the prefix before the first known line in `line`; None if there is no known line, or
     /// no text before it.
     pub(super) fn before_known_line(line: &[u8]) -> Option<Self> {
-        let end = plain_line::find_known(line)?;
+        let end = embedded_line::find_known(line)?;
         (1..=PREFIX_MAX)
             .contains(&end)
             .then(|| Self::with_form_of(&line[..end]))

@@ -5,6 +5,7 @@ mod clean;
 mod completeness;
 #[cfg(test)]
 mod damage;
+mod embedded_line;
 mod format_5;
 mod grid_table;
 pub(crate) mod grouped;

@@ -17,6 +17,7 @@ use suite::record::{MARK, pieces};
 
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
+use super::embedded_line;
 use super::line_prefix::{LinePrefix, StrippedLine};
 use super::lines::{LINE_MAX, LogLine, LogLines};
 use super::logged_run::LoggedRun;
@@ -262,10 +263,11 @@ impl LogReader {
     /// all have one prefix: text that has two is not the payload's.
     fn new_prefix(&self, clean: &[u8]) -> Option<LinePrefix> {
         // A log that is cut short may be followed by another one.
-        let is_within_run =
-            self.current.is_begun() && !self.current.is_closed() && !plain_line::is_of_boot(clean);
+        let is_within_run = self.current.is_begun()
+            && !self.current.is_closed()
+            && !embedded_line::is_of_boot(clean);
         let stripped = self.strip_prefix(clean);
-        let is_known = stripped.is_some_and(|line| plain_line::find_known(line.text) == Some(0));
+        let is_known = stripped.is_some_and(|line| embedded_line::find_known(line.text) == Some(0));
         if is_within_run || is_known {
             None
         } else {
@@ -308,7 +310,7 @@ impl LogReader {
         let text = stripped.text;
         if let Some(open) = &mut self.open
             && stripped.is_continuation
-            && !plain_line::is_line(text)
+            && !embedded_line::is_line(text)
             && open.text.len() < LINE_MAX
         {
             open.text.extend_from_slice(text);
@@ -477,7 +479,7 @@ impl LogReader {
 
     /// Reads a line without a checksum. Returns false if the line contains nothing useful.
     fn text(&mut self, line: &[u8]) -> bool {
-        let joined = plain_line::joined(&self.row, line);
+        let joined = embedded_line::joined(&self.row, line);
         if joined.is_some() {
             self.row.clear();
         } else {
@@ -486,7 +488,7 @@ impl LogReader {
         let line = joined.as_deref().unwrap_or(line);
         let mut parsed = plain_line::parse(line);
         if parsed == PlainLine::Other && self.current.is_begun() && !self.current.is_closed() {
-            parsed = plain_line::find_hidden(line);
+            parsed = embedded_line::find_hidden(line);
         }
         if self.is_repeated(line, &parsed) {
             self.current.logged.integrity.lines_repeated += 1;

@@ -93,7 +93,7 @@ fn sentence(change: &PhaseChange) -> Option<String> {
     } else {
         format!(": {}", causes.join(", "))
     };
-    let figure = &change.figure;
+    let figure = &change.figure_name;
     Some(format!(
         "{figure}: mean instructions per call: {figures}{functions}."
     ))

@@ -69,7 +69,7 @@ impl InstructionScope {
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseChange {
     /// The figure name: `SCENARIO:PHASE`.
-    pub figure: String,
+    pub figure_name: String,
     /// The baseline.
     pub old: PhaseSide,
     /// The profile that is compared with the baseline.
@@ -204,7 +204,7 @@ pub fn changes(old: &Profile, new: &Profile) -> Vec<PhaseChange> {
             Vec::new()
         };
         PhaseChange {
-            figure: phase.figure_name(),
+            figure_name: phase.figure_name(),
             old: old_side,
             new: new_side,
             functions,
@@ -241,7 +241,7 @@ mod tests {
     fn log_has_no_reset_phase_because_pmf_does_not_measure_it() {
         let profile = Profile::made_up(&[("serial", "reset", 30, 30), ("serial", "entry", 10, 10)]);
         let mut log = Profile::made_up(&[("serial", "entry", 10, 10)]);
-        let old_figure = |log: &Profile| changes(log, &profile)[0].old;
+        let old_figure = |log_profile: &Profile| changes(log_profile, &profile)[0].old;
         assert_eq!(old_figure(&log), PhaseSide::NoSuchPhase);
         log.phases[0].stacks.clear();
         assert_eq!(old_figure(&log), PhaseSide::NotMeasured);
@@ -252,10 +252,10 @@ mod tests {
         let old = Profile::made_up(&[("serial", "entry", 10, 10), ("parallel", "entry", 10, 10)]);
         let new = Profile::made_up(&[("serial", "entry", 10, 10), ("serial", "flush", 20, 20)]);
         let changes = changes(&old, &new);
-        let sides = |figure: &str| {
+        let sides = |figure_name: &str| {
             let change = changes
                 .iter()
-                .find(|change| change.figure == figure)
+                .find(|change| change.figure_name == figure_name)
                 .expect("a change");
             assert!(
                 change.exceeds(&InstructionScope::BOTH, 1.0)

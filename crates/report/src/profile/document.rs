@@ -70,7 +70,7 @@ fn add_changes(blocks: &mut Vec<Block<'static>>, profile: &Profile, baseline: &P
     blocks.extend(function_changes(&changes).map(Block::Table));
     let has_changed = |phase: &&ProfilePhase| {
         let figure = phase.figure_name();
-        let change = changes.iter().find(|change| change.figure == figure);
+        let change = changes.iter().find(|change| change.figure_name == figure);
         change.is_some_and(|change| change.changed_functions().next().is_some())
     };
     let old_phases = baseline.merged();
@@ -275,7 +275,7 @@ pub fn change_table(changes: &[PhaseChange], unit: Option<Event>) -> Option<Tabl
         table.numbers(["Waiting"]);
     }
     for change in changes {
-        let mut entries = vec![change.figure.clone()];
+        let mut entries = vec![change.figure_name.clone()];
         for scope in scopes {
             entries.extend([change.old, change.new].map(|side| side_text(side, *scope)));
             entries.push(change.share(*scope).map_or_else(String::new, share_text));
@@ -317,7 +317,7 @@ pub fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
                 number(new_count),
                 signed(new_count - old_count),
             ];
-            let entries = [&[change.figure.clone(), name][..], &figures, &calls];
+            let entries = [&[change.figure_name.clone(), name][..], &figures, &calls];
             table.rows.push(entries.concat());
         };
         let named_count = change.functions.len().min(NAMED_MAX);

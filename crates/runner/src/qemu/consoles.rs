@@ -34,7 +34,7 @@ impl Consoles {
 
     /// Returns true if either UART has this base address.
     pub fn include(&self, base: u64) -> bool {
-        let tree_uarts = self.tree.iter().flatten().flat_map(|board| &board.uart);
+        let tree_uarts = self.tree.iter().flatten().flat_map(|console| &console.uart);
         let mut all = self.emergency.iter().chain(tree_uarts);
         all.any(|uart| uart.base == base)
     }

@@ -3,6 +3,7 @@
 mod action;
 mod capture_sequence;
 mod facts;
+mod fitted_line;
 mod histogram;
 mod instants;
 mod machine;
@@ -18,6 +19,7 @@ mod wait_limits;
 
 pub use self::action::{Action, Operation, Preparation, SingleCall};
 pub use self::facts::{Counter, Facts, Identity, NoCpuOff, Overheads};
+pub use self::fitted_line::{FittedLine, residual};
 pub use self::histogram::{Bin, Histogram};
 pub use self::instants::{INSTANTS, Instant, Instants};
 pub use self::machine::Machine;
@@ -28,6 +30,6 @@ pub use self::round::{
     After, Interrupt, InterruptedCall, OsInitiated, Race, Round, Task, Waker, Who, Window,
 };
 pub use self::sample_count::SampleCount;
-pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median, lower_median_by, residual};
+pub use self::statistics::{P99_MIN, Summary, lower_median, lower_median_by};
 pub use self::tally::{Account, LatencyKind, RunningSummary, Schedule, Tally};
 pub use self::wait_limits::{FINISH_US, WaitLimits};

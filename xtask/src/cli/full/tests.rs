@@ -6,7 +6,8 @@ use boards::image_kinds::{IMAGE_KINDS, ImageKind};
 use host::exit_code::EXIT_CODES;
 use host::process;
 use host::progress::note;
-use report::cli::documented::{Example, check_help, help_examples, page_examples, pages};
+use report::cli::documented::{Example, help_examples, page_examples, pages};
+use report::cli::help_style::check_help;
 
 use crate::cli::main::command;
 use runner::build::tf_a::{MBED_TLS, TF_A};
