@@ -11,7 +11,7 @@ use smccc::error::SUCCESS;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 use suite::measure::order::{Order, OrderBook};
 use suite::measure::{
-    Action, ActionEnd, After, Cause, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round,
+    Action, ActionEnd, AfterRound, Cause, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round,
     RoundPhase, Tally, Waker,
 };
 use suite::plan::Plan;
@@ -396,7 +396,7 @@ impl Lead {
                 }
             }
         }
-        if round.afterwards == After::Off || round.action().turns_off() {
+        if round.afterwards == AfterRound::Off || round.action().turns_off() {
             self.collect_power_offs(orders, outcomes);
         }
     }
@@ -514,7 +514,7 @@ impl Machine for Lead {
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         if self
             .others()
-            .any(|cpu| round.who.includes(cpu.index, self.index()))
+            .any(|cpu| round.participants.includes(cpu.index, self.index()))
         {
             boot_marks::reach(BootStage::CpuOn);
         }
@@ -531,7 +531,7 @@ impl Machine for Lead {
             is_lost: &|cpu| self.is_lost(cpu),
         };
         if self.facts.no_cpu_off.is_some() {
-            orders.round.afterwards = After::Stay;
+            orders.round.afterwards = AfterRound::Stay;
         } else {
             self.power_off_non_participants(&orders, outcomes);
         }

@@ -172,12 +172,12 @@ impl Participant {
     fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
         let waiter = &self.parts.waiter;
         if let Action::Repeat { operation, count } = order.action {
-            let other = order.round.who.other(self.channel.index);
+            let other = order.round.participants.other(self.channel.index);
             let parts = LoopParts {
                 waiter,
                 own: &self.channel.gic,
                 other: other.map(|other| &self.parts.channels[other.index()].gic),
-                replies: order.round.who.replies(self.channel.index),
+                replies: order.round.participants.replies(self.channel.index),
                 pmf: self.parts.pmf,
                 its: self.parts.its.as_ref().ok(),
             };
