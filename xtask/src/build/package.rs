@@ -18,7 +18,7 @@ use crate::setup::workspace::Workspace;
 use crate::template::render;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Given {
+pub(crate) struct GivenImage {
     /// The option that names the image.
     pub option: String,
     pub uuid: Uuid,
@@ -87,7 +87,7 @@ pub(crate) struct Recipe<'r> {
     /// The user's FIP, whose BL33 is replaced.
     pub base: Option<Fip>,
     /// Additional images, which replace those of the same kind.
-    pub given: Vec<Given>,
+    pub given: Vec<GivenImage>,
     /// The non-trusted firmware key.
     pub key: Option<&'r Path>,
 }
@@ -137,7 +137,7 @@ impl Recipe<'_> {
             .given
             .iter()
             .find(|image| image.uuid == uuid_of("nt-fw"));
-        if let Some(Given { option, .. }) = bl33 {
+        if let Some(GivenImage { option, .. }) = bl33 {
             bail!(
                 "{option}: BL33 is the payload here; for another BL33 use `cargo xtask fip create` \
                  or `fip update`"
@@ -167,7 +167,7 @@ impl Recipe<'_> {
 }
 
 /// Builds `file`, an additional FIP for `board` that does not contain the payload.
-pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<Fip> {
+pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<GivenImage>) -> Result<Fip> {
     let package = takes_fip(board)?;
     let part = package
         .parts
@@ -191,7 +191,7 @@ pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<F
 }
 
 /// Rejects empty files, which cannot be images of a FIP that boots.
-fn refuse_empty(given: &[Given]) -> Result<()> {
+fn refuse_empty(given: &[GivenImage]) -> Result<()> {
     match given.iter().find(|given_image| given_image.data.is_empty()) {
         Some(empty) => bail!("{}: the file is empty", empty.option),
         None => Ok(()),
@@ -199,11 +199,11 @@ fn refuse_empty(given: &[Given]) -> Result<()> {
 }
 
 /// Adds the images, and rejects duplicates.
-pub(crate) fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
+pub(crate) fn add(fip: &mut Fip, given: Vec<GivenImage>) -> Result<()> {
     if let Some(twice) = given.iter().duplicates_by(|binary| binary.uuid).next() {
         bail!("{}: given twice", label(twice.uuid));
     }
-    for Given { option, uuid, data } in given {
+    for GivenImage { option, uuid, data } in given {
         fip.put(uuid, data).context(option)?;
     }
     Ok(())
@@ -213,7 +213,7 @@ pub(crate) fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
 type NeededImages<'n> = (&'n [String], &'n [PackageBlob]);
 
 /// Rejects a FIP that would not boot because an image is missing.
-fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> Result<()> {
+fn complete(what: &str, needs: NeededImages<'_>, given: &[GivenImage], or: &str) -> Result<()> {
     let (requires, blobs) = needs;
     let lacks = |uuid| given.iter().all(|given_image| given_image.uuid != uuid);
     let mut missing = Vec::new();
