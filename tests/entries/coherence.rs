@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
 
-use cache_model::{CacheActor, CacheFault, LINE, Way};
+use cache_model::{AccessKind, CacheActor, CacheFault, LINE};
 use hardware::image::UartKind;
 use object::{Object, ObjectSection};
 use runner::setup::workspace::Workspace;
@@ -168,7 +168,7 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
                 let other = CacheActor {
                     cpu: 1,
                     pc: 0,
-                    way: Way::Cached,
+                    access: AccessKind::Cached,
                 };
                 cpu.model.store(other, at, 8);
             }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cache_model::{CacheActor, CacheFinding, CacheModel, Maintenance, Way};
+use cache_model::{AccessKind, CacheActor, CacheFinding, CacheModel, Maintenance};
 
 use super::code::{Code, Flow, flow};
 use super::writes_sctlr;
@@ -106,11 +106,15 @@ impl<'c> Cpu<'c> {
             .get(self.el as usize)
             .and_then(|register| self.system.get(register));
         let is_on = control.is_some_and(|value| value & ENABLES == ENABLES);
-        let way = if is_on { Way::Cached } else { Way::Uncached };
+        let access = if is_on {
+            AccessKind::Cached
+        } else {
+            AccessKind::Uncached
+        };
         CacheActor {
             cpu: CPU,
             pc: self.pc - BASE,
-            way,
+            access,
         }
     }
 
@@ -173,7 +177,7 @@ impl<'c> Cpu<'c> {
             let own = self.el < 3 && word & !0x1f == SCTLR[self.el as usize] & !0x0020_0000;
             if own && self.x[word as usize & 0x1f] & ENABLES == ENABLES {
                 let actor = CacheActor {
-                    way: Way::Cached,
+                    access: AccessKind::Cached,
                     ..self.actor()
                 };
                 for address in self.memory.keys().copied().collect::<Vec<_>>() {

@@ -122,25 +122,25 @@ impl Ran {
 }
 
 /// Expects the fault to have no effect: every CPU has all its samples.
-fn costs_nothing(spec: &RunSpec, words: &[&str]) -> Ran {
+fn expect_all_samples(spec: &RunSpec, words: &[&str]) -> Ran {
     run(spec, Pass, words).complete_but(&ALL, &[])
 }
 
 /// Expects the victim to be lost before any of its scenarios has collected all samples.
-fn loses_victim(spec: &RunSpec, words: &[&str]) -> Ran {
-    names_loss(spec, words).complete_but(&ALL, &[VICTIM])
+fn expect_victim_lost(spec: &RunSpec, words: &[&str]) -> Ran {
+    expect_loss(spec, words).complete_but(&ALL, &[VICTIM])
 }
 
 /// Expects the victim to be lost in a suspend, after PSCI_VERSION has been measured.
-fn loses_victim_in_suspend(spec: &RunSpec, words: &[&str]) -> Ran {
-    names_loss(spec, words)
+fn expect_victim_lost_in_suspend(spec: &RunSpec, words: &[&str]) -> Ran {
+    expect_loss(spec, words)
         .complete_but(&[ScenarioId::PSCI_VERSION_PARALLEL], &[])
         .complete_but(&SUSPENDING, &[VICTIM])
 }
 
 /// Expects only the victim's loss to be reported, with the reason in the first of `words`. The
 /// report must be on its own line, before the scenario ends.
-fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
+fn expect_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     let lost = format!("CPU 1.1 was lost: {}", words[0]);
     let all_words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();
     let seen = run(spec, Fail, &all_words);
@@ -154,14 +154,14 @@ fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
 
 /// Expects all CPUs except the lead to be lost, one after another, while the lead's own
 /// measurements continue.
-fn loses_all_but_lead(spec: &RunSpec, _: &[&str]) {
+fn expect_all_but_lead_lost(spec: &RunSpec, _: &[&str]) {
     let others: Vec<Mpidr> = (1..CPUS).map(Mpidr::new).collect();
     run(spec, Fail, &["7 CPUs lost"]).complete_but(&ALL, &others);
 }
 
 /// Expects every CPU_SUSPEND on the victim to fail. The parallel scenarios have no valid rounds and
 /// report the reason. The serial scenarios have results for all other CPUs.
-fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
+fn expect_suspend_failed(spec: &RunSpec, words: &[&str]) {
     let all_words = [words, &["2 passed, 0 skipped, 4 failed", "0 CPUs lost"]].concat();
     run(spec, Fail, &all_words)
         .complete_but(&SERIAL, &[VICTIM])
@@ -169,13 +169,13 @@ fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
 }
 
 /// Expects every CPU_SUSPEND on the victim to be rejected with this error.
-fn refuses_suspend(spec: &RunSpec, words: &[&str]) {
+fn expect_suspend_rejected(spec: &RunSpec, words: &[&str]) {
     let refused = format!("rejects power_state 0x02010222 on CPU 1.1: {}", words[0]);
-    spoils_suspend(spec, &[&refused]);
+    expect_suspend_failed(spec, &[&refused]);
 }
 
 /// Expects PMF timestamps to be unavailable for this reason, and caller-side times to be measured.
-fn leaves_callers_side(spec: &RunSpec, words: &[&str]) {
+fn expect_only_caller_times(spec: &RunSpec, words: &[&str]) {
     let reason = format!("no PMF timestamps: {}", words[0]);
     // The lead cannot turn itself on.
     let but_off: Vec<_> = ALL
@@ -188,7 +188,7 @@ fn leaves_callers_side(spec: &RunSpec, words: &[&str]) {
 }
 
 /// Expects the victim's timestamps to be invalid and its samples to be rejected for this reason.
-fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
+fn expect_invalid_stamps(spec: &RunSpec, words: &[&str]) {
     let reason = format!("on CPU 1.1: {}", words[0]);
     let seen = run(spec, Fail, &[&reason]).complete_but(&SERIAL, &[VICTIM]);
     let log = seen.log();
@@ -198,12 +198,12 @@ fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
 }
 
 /// Expects the lead to be lost. Another CPU reports the loss and ends the run.
-fn loses_lead(spec: &RunSpec, words: &[&str]) {
+fn expect_lead_lost(spec: &RunSpec, words: &[&str]) {
     run(spec, Incomplete, words);
 }
 
 /// Expects PASS and these strings.
-fn passes(spec: &RunSpec, words: &[&str]) {
+fn expect_pass(spec: &RunSpec, words: &[&str]) {
     run(spec, Pass, words);
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hardware::board::CpuIndex;
 use runner::qemu::run_spec::RunSpec;
+use suite::measure::Reason;
 use suite::model::Function::{
     self, AffinityInfo, CpuOff, CpuOn, CpuSuspend, StatCount, StatResidency,
 };
@@ -253,15 +254,23 @@ fn harmless_fault_passes() {
     common::ends(&common::spec(&options, "only=fitness"), Pass);
 }
 
+fn is_loss(end: CheckEnd) -> bool {
+    match end {
+        CheckEnd::NoEffect(rejection) => rejection.reason == Reason::Lost,
+        _ => false,
+    }
+}
+
 /// A CPU that faults without vectors stops QEMU's clock under `-icount`.
 #[test]
 fn cpu_that_resumes_at_a_wrong_address_is_lost() {
     for how in [0, 1] {
         let options = format!("--fault suspend-bad-return,cpu={VICTIM:#x},arg={how}");
         let checks = common::ends(&common::spec(&options, "only=fitness"), Fail).checks();
-        let failed: Vec<&Check> = checks.iter().filter(|check| check.has_failed()).collect();
-        let [check] = failed[..] else {
-            panic!("{how}: {failed:?}");
+        // The clock is the host's, so a busy host may delay the return of another CPU.
+        let lost: Vec<&Check> = checks.iter().filter(|check| is_loss(check.end)).collect();
+        let [check] = lost[..] else {
+            panic!("{how}: {checks:?}");
         };
         assert_eq!(
             (check.function, check.probe),

@@ -37,11 +37,11 @@ impl CostTally {
 
     /// Returns the costs and resets them.
     fn take(&mut self) -> Vec<(u32, Cost)> {
-        let costs = &mut self.costs;
-        let stacks = self.stacks.drain(..);
-        stacks
-            .map(|stack| (stack, mem::take(&mut costs[stack as usize])))
-            .collect()
+        let mut taken = Vec::with_capacity(self.stacks.len());
+        for stack in self.stacks.drain(..) {
+            taken.push((stack, mem::take(&mut self.costs[stack as usize])));
+        }
+        taken
     }
 }
 
@@ -98,11 +98,20 @@ impl Call {
     /// Sets the timestamp for the part whose counter value was stored when `at` instructions had
     /// been executed across all CPUs.
     fn name_part(&mut self, at: u64, stamp: Option<Stamp>) {
-        let mut parts = self.parts.iter_mut().skip(1);
-        let unnamed = parts.rfind(|part| part.at < at && part.start != PartStart::WarmEntry);
-        if let (Some(part), Some(stamp)) = (unnamed, stamp) {
-            part.start = PartStart::Stamp(stamp);
+        let Some(stamp) = stamp else {
+            return;
+        };
+        for part in self.parts.iter_mut().skip(1).rev() {
+            if part.at < at && part.start != PartStart::WarmEntry {
+                part.start = PartStart::Stamp(stamp);
+                return;
+            }
         }
+    }
+
+    fn has_timestamps(&self) -> bool {
+        let mut parts = self.parts.iter();
+        parts.any(|part| matches!(part.start, PartStart::Stamp(_)))
     }
 
     fn part_index(&self, stamp: Stamp) -> Option<usize> {
@@ -117,17 +126,25 @@ impl Call {
 
     /// Returns the instructions from the entry to the return. None for a call with a power-down.
     pub fn instructions(&self) -> Option<u64> {
-        let is_warm = |part: &CallPart| part.start == PartStart::WarmEntry;
-        let is_whole = !self.parts.iter().any(is_warm);
-        let instructions = costs_of(&self.parts).map(|(_, cost)| cost.instructions);
-        is_whole.then(|| instructions.sum())
+        let mut instructions = 0;
+        for part in &self.parts {
+            if part.start == PartStart::WarmEntry {
+                return None;
+            }
+            for (_, cost) in &part.costs {
+                instructions += cost.instructions;
+            }
+        }
+        Some(instructions)
     }
 
     /// Returns the costs between two timestamps.
     pub fn costs(&self, from: Stamp, to: Stamp) -> impl Iterator<Item = (u32, Cost)> {
-        let part_indices = self.part_index(from).zip(self.part_index(to));
-        let parts = part_indices.and_then(|(start, end)| self.parts.get(start..end));
-        costs_of(parts.unwrap_or(&[]))
+        let parts = match (self.part_index(from), self.part_index(to)) {
+            (Some(start), Some(end)) => self.parts.get(start..end).unwrap_or_default(),
+            _ => &[],
+        };
+        costs_of(parts)
     }
 
     /// Returns the instructions that all CPUs executed between the warm entry point and the first
@@ -249,15 +266,18 @@ impl<'c> Builder<'c> {
     }
 
     fn select_cpu(&mut self, id: u32) {
-        let is_it = |(entry_id, _): &(u32, CpuCalls)| *entry_id == id;
-        if self.cpus.get(self.last).is_some_and(is_it) {
+        if let Some((last_id, _)) = self.cpus.get(self.last)
+            && *last_id == id
+        {
             return;
         }
-        let found = self.cpus.iter().position(is_it);
-        self.last = found.unwrap_or_else(|| {
-            self.cpus.push((id, CpuCalls::default()));
-            self.cpus.len() - 1
-        });
+        self.last = match self.cpus.iter().position(|(cpu_id, _)| *cpu_id == id) {
+            Some(index) => index,
+            None => {
+                self.cpus.push((id, CpuCalls::default()));
+                self.cpus.len() - 1
+            }
+        };
     }
 
     /// Adds executions of a block.
@@ -376,9 +396,10 @@ impl<'c> Builder<'c> {
     /// Returns the events of the accesses by the instructions at these addresses.
     fn access_events(&mut self, block: &Execution, addresses: &Range<u64>) -> EventCounts {
         let mut counts = EventCounts::default();
-        let accesses = block.accesses.iter();
-        for access in accesses.filter(|access| addresses.contains(&access.pc)) {
-            counts += self.memory.access(block.cpu, block.control, access);
+        for access in &block.accesses {
+            if addresses.contains(&access.pc) {
+                counts += self.memory.access(block.cpu, block.control, access);
+            }
         }
         counts
     }
@@ -388,7 +409,9 @@ impl<'c> Builder<'c> {
     /// that leads to the block.
     fn continue_call(&mut self, block: &Execution, at: u64, branch: EventCounts) -> Call {
         let (_, cpu) = &mut self.cpus[self.last];
-        if let Some(top) = cpu.frames.last().filter(|_| cpu.call.is_some()) {
+        if cpu.call.is_some()
+            && let Some(top) = cpu.frames.last()
+        {
             let cost = Cost {
                 events: branch,
                 ..Cost::default()
@@ -409,6 +432,14 @@ impl<'c> Builder<'c> {
             Some(call) => call,
             None => Call::new(block.cpu, at),
         };
+        self.update_frames(block);
+        call
+    }
+
+    /// Adds the frame of a callee that starts with the block, or removes the frames of functions
+    /// that have returned to the block.
+    fn update_frames(&mut self, block: &Execution) {
+        let (_, cpu) = &mut self.cpus[self.last];
         let called_from = cpu.called_from.take();
         if let Some(return_address) = called_from
             && return_address != block.address
@@ -416,24 +447,29 @@ impl<'c> Builder<'c> {
             // The callee may be outside the BL31 code.
             let function = self.code.function(block.address);
             cpu.push(function.number, Some(return_address), &mut self.stacks);
-        } else if self.code.is_call(block.address.wrapping_sub(4)) {
-            // Most blocks do not follow a call, so there is no need to search the frames for them.
-            let mut frames = cpu.frames.iter();
-            let returned = frames.rposition(|frame| frame.return_address == Some(block.address));
-            if let Some(frame_index) = returned {
+            return;
+        }
+        // Most blocks do not follow a call, so there is no need to search the frames for them.
+        if !self.code.is_call(block.address.wrapping_sub(4)) {
+            return;
+        }
+        for (frame_index, frame) in cpu.frames.iter().enumerate().rev() {
+            if frame.return_address == Some(block.address) {
                 cpu.frames.truncate(frame_index);
+                return;
             }
         }
-        call
     }
 
     /// Names the parts of the call whose timestamps the last execution of the block stores, and
     /// follows the CPU's power-down. `at` is the number of instructions that all CPUs had executed
     /// before the last execution.
     fn end_execution(&mut self, block: &Execution, at: u64, call: &mut Call) {
-        for store in block.accesses.iter().filter(|access| access.is_store) {
-            let stored_at = at + (store.pc - block.address) / 4;
-            call.name_part(stored_at, self.code.stamp(store.address));
+        for access in &block.accesses {
+            if access.is_store {
+                let stored_at = at + (access.pc - block.address) / 4;
+                call.name_part(stored_at, self.code.stamp(access.address));
+            }
         }
         if let Some(level) = block.power_level {
             self.memory.start_power_down(block.cpu, level);
@@ -446,8 +482,7 @@ impl<'c> Builder<'c> {
         cpu.fetched_to = None;
         if self.code.is_exit(end - 4) {
             call.end_part(cpu.tally.take());
-            let is_stamped = |part: &CallPart| matches!(part.start, PartStart::Stamp(_));
-            if call.parts.iter().any(is_stamped) {
+            if call.has_timestamps() {
                 self.calls.push(call);
             }
             return;

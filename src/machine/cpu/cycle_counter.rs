@@ -66,7 +66,9 @@ impl CycleCounter {
 /// with the system counter. Returns None if there is no cycle counter or the system counter
 /// frequency is unknown.
 pub fn measure_clock_mhz(waiter: &Waiter) -> Option<u64> {
-    let frequency = waiter.clock.is_known().then_some(waiter.clock.hz)?;
+    if !waiter.clock.is_known() {
+        return None;
+    }
     let cycle_counter = CycleCounter::start()?;
     let start = waiter.now();
     let first_cycle = now();
@@ -76,7 +78,7 @@ pub fn measure_clock_mhz(waiter: &Waiter) -> Option<u64> {
     cycle_counter.stop();
     let cycles = last_cycle
         .wrapping_sub(first_cycle)
-        .checked_mul(frequency)?;
+        .checked_mul(waiter.clock.hz)?;
     let ticks = (end - start).checked_mul(1_000_000)?;
     cycles.checked_add(ticks / 2)?.checked_div(ticks)
 }

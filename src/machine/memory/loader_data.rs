@@ -44,12 +44,22 @@ pub fn map_for_good(
     Ok(unsafe { bytes(region) })
 }
 
+/// Returns an error if a page of the region is not readable.
+fn probe_pages(region: Region) -> Result<(), MapError> {
+    for page in tables::pages(region) {
+        if probe::try_read_word(page).is_none() {
+            return Err(MapError::Unreadable(page));
+        }
+    }
+    Ok(())
+}
+
 /// Maps pages that are readable and not in use.
 fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
-    let mapped = tables.map_unused(region, Mapping::Constant).and_then(|()| {
-        let unreadable = tables::pages(region).find(|page| probe::try_read_word(*page).is_none());
-        unreadable.map_or(Ok(()), |page| Err(MapError::Unreadable(page)))
-    });
+    let mut mapped = tables.map_unused(region, Mapping::Constant);
+    if mapped.is_ok() {
+        mapped = probe_pages(region);
+    }
     // If the tables were exhausted, part of the region may be mapped.
     if let Err(MapError::OutOfTables | MapError::Unreadable(_)) = mapped {
         tables.unmap(region);

@@ -11,7 +11,7 @@ use smccc::error::SUCCESS;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 use suite::measure::order::{Order, OrderBook};
 use suite::measure::{
-    Action, ActionEnd, After, Cause, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round,
+    Action, ActionEnd, AfterRound, Cause, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round,
     RoundPhase, Tally, Waker,
 };
 use suite::plan::Plan;
@@ -95,14 +95,15 @@ impl Lead {
 
     /// Waits until every participating CPU that is off has been off for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
-        let seen_off = |cpu: &CpuChannel| match self.states.get(cpu.index) {
-            CpuState::Off { seen_at } => Some(seen_at + self.cpu_on_after),
-            CpuState::On | CpuState::Lost(_) => None,
-        };
-        let settled_at = self.participants(orders).filter_map(seen_off).max();
-        if let Some(instant) = settled_at.filter(|instant| *instant > self.waiter().now()) {
-            self.begin_phase(RoundPhase::TurnOn, instant);
-            self.waiter().sleep_until(instant);
+        let mut settled_at = 0;
+        for cpu in self.participants(orders) {
+            if let CpuState::Off { seen_at } = self.states.get(cpu.index) {
+                settled_at = settled_at.max(seen_at + self.cpu_on_after);
+            }
+        }
+        if settled_at > self.waiter().now() {
+            self.begin_phase(RoundPhase::TurnOn, settled_at);
+            self.waiter().sleep_until(settled_at);
         }
     }
 
@@ -146,8 +147,10 @@ impl Lead {
     /// Calls CPU_ON for a CPU that is already on or powering up, and returns the return code.
     fn call_cpu_on(&self, cpu: &CpuChannel) -> i32 {
         let entry = layout::secondary_entry_address();
-        let called = firmware::cpu_on(cpu.mpidr(), entry, self.context(cpu));
-        called.map_or_else(|error| ReturnCode::from(error).0, |()| SUCCESS)
+        match firmware::cpu_on(cpu.mpidr(), entry, self.context(cpu)) {
+            Ok(()) => SUCCESS,
+            Err(error) => ReturnCode::from(error).0,
+        }
     }
 
     /// Returns the context ID that is passed to CPU_ON for this CPU.
@@ -172,10 +175,12 @@ impl Lead {
     /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter value at the
     /// time of that call.
     fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
-        let nap = match self.own.parts.pmf {
-            _ if action.is_timed_off() => 0,
-            Ok(_) if action == Action::Off => LOOK_WITH_PMF_US,
-            _ => LOOK_US,
+        let nap = if action.is_timed_off() {
+            0
+        } else if action == Action::Off && self.own.parts.pmf.is_ok() {
+            LOOK_WITH_PMF_US
+        } else {
+            LOOK_US
         };
         self.poll_phase(RoundPhase::TurnOff, nap, deadline, || {
             if let Some(code) = cpu.handover.cpu_off_failure() {
@@ -194,6 +199,14 @@ impl Lead {
         })
     }
 
+    /// Waits until the CPU has finished its order in `phase` and powered off.
+    fn wait_finished_off(&self, cpu: &CpuChannel, phase: RoundPhase) -> Result<CpuState, Loss> {
+        self.wait(cpu, phase, self.deadline_of(phase), CpuHandover::is_done)?;
+        let off_by = self.deadline_of(RoundPhase::TurnOff);
+        let seen_at = self.wait_off(cpu, Action::None, off_by)?;
+        Ok(CpuState::Off { seen_at })
+    }
+
     /// Waits until `condition` is met for the CPU, or returns the reason why it cannot be met.
     fn wait(
         &self,
@@ -204,10 +217,10 @@ impl Lead {
     ) -> Result<(), Loss> {
         self.poll_phase(phase, NAP_US, deadline, || {
             if condition(&cpu.handover) {
-                Some(Ok(()))
-            } else {
-                cpu.handover.stop().map(|stop| Err(cause_of(stop)))
+                return Some(Ok(()));
             }
+            let stop = cpu.handover.stop()?;
+            Some(Err(cause_of(stop)))
         })
     }
 
@@ -231,25 +244,35 @@ impl Lead {
         result: Result<CpuState, Loss>,
         outcomes: &mut [Outcome],
     ) {
-        let not_supported = Cause::CpuOff(Error::NotSupported.into());
-        let state = result.unwrap_or_else(|loss| {
-            let outcome = &mut outcomes[cpu.index.index()];
-            if loss.cause == not_supported {
-                self.lacks_cpu_off.set(true);
-                if outcome.action.turns_off() {
-                    outcome.end = ActionEnd::Lost(loss);
-                }
-                return CpuState::On;
-            }
-            cpu.handover.dismiss();
-            // A round may set a shorter limit for reports.
-            if loss.phase != RoundPhase::Finish || round.patience.is_none() {
-                self.states.shorten_waits(loss);
-            }
-            outcome.end = ActionEnd::Lost(loss);
-            CpuState::Lost(loss)
-        });
+        let state = match result {
+            Ok(state) => state,
+            Err(loss) => self.note_loss(round, cpu, loss, &mut outcomes[cpu.index.index()]),
+        };
         self.states.set(cpu.index, state);
+    }
+
+    /// Records a loss in the CPU's outcome, and returns the CPU's state.
+    fn note_loss(
+        &self,
+        round: &Round,
+        cpu: &CpuChannel,
+        loss: Loss,
+        outcome: &mut Outcome,
+    ) -> CpuState {
+        if loss.cause == Cause::CpuOff(Error::NotSupported.into()) {
+            self.lacks_cpu_off.set(true);
+            if outcome.action.turns_off() {
+                outcome.end = ActionEnd::Lost(loss);
+            }
+            return CpuState::On;
+        }
+        cpu.handover.dismiss();
+        // A round may set a shorter limit for reports.
+        if loss.phase != RoundPhase::Finish || round.patience.is_none() {
+            self.states.shorten_waits(loss);
+        }
+        outcome.end = ActionEnd::Lost(loss);
+        CpuState::Lost(loss)
     }
 
     /// Powers off CPUs that are on but do not participate in the round.
@@ -259,23 +282,8 @@ impl Lead {
                 continue;
             }
             cpu.handover.give_order(Order::default());
-            let done = CpuHandover::is_done;
-            let gone = self
-                .wait(
-                    cpu,
-                    RoundPhase::Finish,
-                    self.deadline_of(RoundPhase::Finish),
-                    done,
-                )
-                .and_then(|()| {
-                    self.wait_off(cpu, Action::None, self.deadline_of(RoundPhase::TurnOff))
-                });
-            self.note(
-                &orders.round,
-                cpu,
-                gone.map(|off_ticks| CpuState::Off { seen_at: off_ticks }),
-                outcomes,
-            );
+            let off = self.wait_finished_off(cpu, RoundPhase::Finish);
+            self.note(&orders.round, cpu, off, outcomes);
         }
     }
 
@@ -323,24 +331,33 @@ impl Lead {
     }
 
     /// Publishes the start time and executes the lead's own order. The lead's cache lines are
-    /// already dirty when the start time is chosen. The other CPUs were started one after another
-    /// from `since` onwards, so the first CPU may already be polling less often.
+    /// already dirty when the start time is chosen.
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
-        let waiter = self.waiter();
-        self.begin_phase(RoundPhase::Finish, self.last_finish(orders, waiter.now()));
+        self.begin_phase(
+            RoundPhase::Finish,
+            self.last_finish(orders, self.waiter().now()),
+        );
+        if !orders.participates(self.index()) || orders.round.action().turns_off() {
+            return self.publish_start(orders, since);
+        }
+        let order = orders.order_for(self.index());
         let mut start = 0;
-        let mut publish = || {
-            let now = waiter.now();
-            start = now + orders.round.lead_in + waiter.nap_length(now - since, 0);
-            self.participants(orders)
-                .for_each(|cpu| cpu.handover.publish_start(start));
+        outcomes[self.index().index()] = self.own.execute_order(&order, &mut || {
+            start = self.publish_start(orders, since);
             Some(start)
-        };
-        if orders.participates(self.index()) && !orders.round.action().turns_off() {
-            let order = orders.order_for(self.index());
-            outcomes[self.index().index()] = self.own.execute_order(&order, &mut publish);
-        } else {
-            publish();
+        });
+        start
+    }
+
+    /// Chooses the start time, publishes it to the other CPUs and returns it. These CPUs were
+    /// started one after another from `since` onwards, so the first CPU may already be polling less
+    /// often.
+    fn publish_start(&self, orders: &OrderBook<'_>, since: u64) -> u64 {
+        let waiter = self.waiter();
+        let now = waiter.now();
+        let start = now + orders.round.lead_in + waiter.nap_length(now - since, 0);
+        for cpu in self.participants(orders) {
+            cpu.handover.publish_start(start);
         }
         start
     }
@@ -356,9 +373,11 @@ impl Lead {
         }
         // Informs the other CPUs that the lead has returned. The helper stays on until the other
         // CPUs have returned too.
-        let is_helper = |cpu: &&CpuChannel| Some(cpu.index) == helper;
-        let measured = || self.participants(orders).filter(|cpu| !is_helper(cpu));
-        measured().for_each(|cpu| cpu.handover.release());
+        for cpu in self.participants(orders) {
+            if Some(cpu.index) != helper {
+                cpu.handover.release();
+            }
+        }
         if let Some(late) = orders.fallback_sgi_after() {
             self.wake_late_cpus(start + late);
         }
@@ -366,36 +385,64 @@ impl Lead {
         // is off.
         if !round.action().is_timed_off() {
             let deadline = self.last_finish(orders, start);
-            for cpu in measured().chain(self.participants(orders).filter(is_helper)) {
-                cpu.handover.release();
-                let finished = self
-                    .wait(cpu, RoundPhase::Finish, deadline, CpuHandover::is_done)
-                    .map(|()| {
-                        take_outcome(cpu, round, outcomes);
-                        CpuState::On
-                    });
-                self.note(round, cpu, finished, outcomes);
+            for cpu in self.participants(orders) {
+                if Some(cpu.index) != helper {
+                    self.collect_report(cpu, round, deadline, outcomes);
+                }
+            }
+            for cpu in self.participants(orders) {
+                if Some(cpu.index) == helper {
+                    self.collect_report(cpu, round, deadline, outcomes);
+                }
             }
         }
-        if round.afterwards != After::Off && !round.action().turns_off() {
-            return;
+        if round.afterwards == AfterRound::Off || round.action().turns_off() {
+            self.collect_power_offs(orders, outcomes);
         }
+    }
+
+    /// Releases the CPU, waits until its order is done, and takes its outcome.
+    fn collect_report(
+        &self,
+        cpu: &CpuChannel,
+        round: &Round,
+        deadline: u64,
+        outcomes: &mut [Outcome],
+    ) {
+        cpu.handover.release();
+        let finished = self.wait(cpu, RoundPhase::Finish, deadline, CpuHandover::is_done);
+        if finished.is_ok() {
+            take_outcome(cpu, round, outcomes);
+        }
+        self.note(round, cpu, finished.map(|()| CpuState::On), outcomes);
+    }
+
+    /// Waits until the other CPUs are off.
+    fn collect_power_offs(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
+        let round = &orders.round;
         let deadline = self.deadline_of(RoundPhase::TurnOff);
         for cpu in self.participants(orders) {
-            if round.action() == (Action::TimedOff { floods: true }) {
-                let off = self.flood(cpu, round, outcomes);
-                self.note(round, cpu, off, outcomes);
-                continue;
-            }
-            let off = self
-                .wait_off(cpu, round.action(), deadline)
-                .and_then(|off_ticks| {
-                    let taken = take_outcome(cpu, round, outcomes);
-                    taken.ok_or(OFF_TOO_EARLY)?.seen_off = CounterValue::new(off_ticks);
-                    Ok(CpuState::Off { seen_at: off_ticks })
-                });
+            let off = if round.action() == (Action::TimedOff { floods: true }) {
+                self.flood(cpu, round, outcomes)
+            } else {
+                self.collect_power_off(cpu, round, deadline, outcomes)
+            };
             self.note(round, cpu, off, outcomes);
         }
+    }
+
+    /// Waits until the CPU is off, and takes its outcome.
+    fn collect_power_off(
+        &self,
+        cpu: &CpuChannel,
+        round: &Round,
+        deadline: u64,
+        outcomes: &mut [Outcome],
+    ) -> Result<CpuState, Loss> {
+        let seen_at = self.wait_off(cpu, round.action(), deadline)?;
+        let outcome = take_outcome(cpu, round, outcomes).ok_or(OFF_TOO_EARLY)?;
+        outcome.seen_off = CounterValue::new(seen_at);
+        Ok(CpuState::Off { seen_at })
     }
 
     /// Calls CPU_ON for a CPU that powers off until the firmware accepts the call, and then waits
@@ -408,31 +455,32 @@ impl Lead {
     ) -> Result<CpuState, Loss> {
         let finish_by = self.deadline_of(RoundPhase::Finish);
         // Without naps, so that the first call comes before the CPU is off.
-        let is_done = || cpu.handover.is_done().then_some(());
-        self.waiter().poll_every(0, finish_by, is_done);
+        self.waiter()
+            .poll_every(0, finish_by, || cpu.handover.is_done().then_some(()));
         let outcome = take_outcome(cpu, round, outcomes).ok_or(OFF_TOO_EARLY)?;
         let turn_on_by = self.deadline_of(RoundPhase::TurnOff);
         let accepted = self.turn_on(cpu, Order::default(), 0, turn_on_by)?;
         outcome.seen_off = CounterValue::new(accepted);
-        let arrive_by = self.deadline_of(RoundPhase::Arrive);
-        self.wait(cpu, RoundPhase::Arrive, arrive_by, CpuHandover::is_done)?;
-        let seen_at = self.wait_off(cpu, Action::None, self.deadline_of(RoundPhase::TurnOff))?;
-        Ok(CpuState::Off { seen_at })
+        self.wait_finished_off(cpu, RoundPhase::Arrive)
     }
 
     /// Sends an SGI from the lead to CPUs that have not returned by `late`.
     fn wake_late_cpus(&self, late: u64) {
-        let is_busy = |cpu: &CpuChannel| cpu.handover.is_busy();
-        let all_are_back = || (!self.channels.iter().any(is_busy)).then_some(());
         self.begin_phase(RoundPhase::Finish, late);
-        if self.waiter().poll(late, all_are_back).is_none() {
+        let all_returned = self.waiter().poll(late, || {
+            let is_any_busy = self.channels.iter().any(|cpu| cpu.handover.is_busy());
+            (!is_any_busy).then_some(())
+        });
+        if all_returned.is_none() {
             self.own.wake_again(false);
         }
     }
 
     /// Dismisses all CPUs that are still on, so that they power off.
     pub fn dismiss_all(&self) {
-        self.channels.iter().for_each(|cpu| cpu.handover.dismiss());
+        for cpu in self.channels {
+            cpu.handover.dismiss();
+        }
     }
 }
 
@@ -466,7 +514,7 @@ impl Machine for Lead {
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         if self
             .others()
-            .any(|cpu| round.who.includes(cpu.index, self.index()))
+            .any(|cpu| round.participants.includes(cpu.index, self.index()))
         {
             boot_marks::reach(BootStage::CpuOn);
         }
@@ -483,7 +531,7 @@ impl Machine for Lead {
             is_lost: &|cpu| self.is_lost(cpu),
         };
         if self.facts.no_cpu_off.is_some() {
-            orders.round.afterwards = After::Stay;
+            orders.round.afterwards = AfterRound::Stay;
         } else {
             self.power_off_non_participants(&orders, outcomes);
         }

@@ -132,21 +132,23 @@ impl Participant {
             Action::Suspend { .. } | Action::SystemSuspend => {
                 self.suspend(order, None, await_start)
             }
-            Action::ColdCall { call, preparation } => match (&self.function(call), preparation) {
-                (None, _) => Outcome {
-                    end: ActionEnd::GaveUp,
-                    ..outcome
-                },
-                (Some(call), Preparation::Suspend { .. }) => {
-                    self.suspend(order, Some(call), await_start)
+            Action::ColdCall { call, preparation } => {
+                let Some(function) = &self.function(call) else {
+                    return Outcome {
+                        end: ActionEnd::GaveUp,
+                        ..outcome
+                    };
+                };
+                match preparation {
+                    Preparation::Suspend { .. } => self.suspend(order, Some(function), await_start),
+                    Preparation::Warm => {
+                        self.call_twice(order, function, CallPath::time_call, await_start)
+                    }
+                    Preparation::Evict => {
+                        self.call_twice(order, function, CallPath::time_call_evicted, await_start)
+                    }
                 }
-                (Some(call), Preparation::Warm) => {
-                    self.call_twice(order, call, CallPath::time_call, await_start)
-                }
-                (Some(call), Preparation::Evict) => {
-                    self.call_twice(order, call, CallPath::time_call_evicted, await_start)
-                }
-            },
+            }
             Action::Help => self.help_others(order, await_start),
             Action::Interrupt | Action::Expire => self.observe(order, await_start),
             Action::ReadBack => self.add_timestamps(Outcome {
@@ -170,12 +172,12 @@ impl Participant {
     fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
         let waiter = &self.parts.waiter;
         if let Action::Repeat { operation, count } = order.action {
-            let other = order.round.who.other(self.channel.index);
+            let other = order.round.participants.other(self.channel.index);
             let parts = LoopParts {
                 waiter,
                 own: &self.channel.gic,
                 other: other.map(|other| &self.parts.channels[other.index()].gic),
-                replies: order.round.who.replies(self.channel.index),
+                replies: order.round.participants.replies(self.channel.index),
                 pmf: self.parts.pmf,
                 its: self.parts.its.as_ref().ok(),
             };
@@ -297,7 +299,11 @@ impl Participant {
             outcome.end = ActionEnd::Pending;
             return outcome;
         }
-        let context = order.round.checks_context.then(|| self.read_context());
+        let context = if order.round.checks_context {
+            Some(self.read_context())
+        } else {
+            None
+        };
         waiter.path.spin_until(call_at);
         if let Some(expires_in) = order.race {
             let expires_at = waiter.now() + expires_in;
@@ -308,9 +314,9 @@ impl Participant {
         let call = waiter.path.time_suspend(power_state, context_id);
         // This call must come before any other firmware call on the wake-up path.
         let timed_first_call = first_call.map(|function| waiter.path.time_call(function));
-        outcome.kept = context
-            .map(|context_before| context_before.compare(&self.read_context(), call.return_path));
-
+        if let Some(context_before) = context {
+            outcome.kept = Some(context_before.compare(&self.read_context(), call.return_path));
+        }
         self.disarm_timer_frame(order);
         if power_state.is_none() && call.return_path != ReturnPath::FellThrough {
             // The entire GIC may have lost power.
@@ -340,8 +346,10 @@ impl Participant {
         // After the wait, a nap's interrupt may still be pending.
         let is_quiet = gic.drain();
         timer.arm(start + order.times.own_timer_after);
-        let frame = self.timer_frame(order);
-        let is_armed = frame.is_none_or(|frame| frame.arm(gic, &self.channel.gic, due));
+        let is_armed = match self.timer_frame(order) {
+            Some(frame) => frame.arm(gic, &self.channel.gic, due),
+            None => true,
+        };
         if is_quiet && is_armed && !instructions::is_interrupt_pending() {
             return true;
         }
@@ -353,8 +361,11 @@ impl Participant {
 
     /// Returns the timer frame if it wakes this CPU, which is possible only for the lead.
     fn timer_frame(&self, order: &Order) -> Option<&TimerFrameDriver> {
-        let frame = self.parts.timer_frame.as_ref().ok();
-        frame.filter(|_| order.is_woken_by_frame)
+        if order.is_woken_by_frame {
+            self.parts.timer_frame.as_ref().ok()
+        } else {
+            None
+        }
     }
 
     fn disarm_timer_frame(&self, order: &Order) {
@@ -378,6 +389,11 @@ impl Participant {
         let SuspendCalls { suspend, measured } = calls;
         let own_timer_at = CounterValue::new(start + times.own_timer_after);
         let is_late = times.own_timer_after > times.wake_due_after && suspend.after >= own_timer_at;
+        // The return code of a rejected suspend takes precedence, because the CPU did not sleep.
+        let code = match suspend.code {
+            Some(code) if code < 0 => Some(code),
+            _ => measured.code,
+        };
         let outcome = self.add_timestamps(Outcome {
             due: sgi_sent_at.and_then(CounterValue::new).or(outcome.due),
             end: match suspend.return_path {
@@ -388,9 +404,7 @@ impl Participant {
                 ReturnPath::Resumed => ActionEnd::Resumed,
                 ReturnPath::FellThrough => ActionEnd::Returned,
             },
-            // The return code of a rejected suspend takes precedence, because the CPU did not
-            // sleep.
-            code: suspend.code.filter(|code| *code < 0).or(measured.code),
+            code,
             before: measured.before,
             returned_at: measured.after,
             quiet_until: CounterValue::new(quiet_until),
@@ -468,11 +482,10 @@ impl Participant {
             channels, waiter, ..
         } = self.parts;
         let mut start = 0;
-        let note_start = &mut || {
+        let outcome = interrupted::observe_call(channels, waiter, interrupt, &mut || {
             start = await_start()?;
             Some(start)
-        };
-        let outcome = interrupted::observe_call(channels, waiter, interrupt, note_start);
+        });
         Outcome {
             quiet_until: CounterValue::new(start + order.times.quiet_until),
             ..outcome
@@ -515,25 +528,32 @@ impl Participant {
         }
         outcome
     }
-}
 
-/// Stops this CPU, which is not the lead, after an exception or panic. A helper first wakes the
-/// others, including the lead, because it may be the only CPU that is awake.
-pub fn stop_after_fault() -> ! {
-    let own = registers::mpidr();
-    let is_own = |channel: &&CpuChannel| channel.mpidr() == own;
-    if let Some(parts) = PARTS.get()
-        && let Some(channel) = parts.channels.iter().find(is_own)
-    {
-        let handover = &channel.handover;
+    /// Reports to the lead that this CPU stopped after an exception or panic. A helper also wakes
+    /// the others, including the lead, because it may be the only CPU that is awake.
+    fn report_fault(&self) {
+        let handover = &self.channel.handover;
         // If sending the SGIs causes a second exception, they must not be sent again.
         let is_first = handover.stop().is_none();
         handover.report_stop(Stop::Exception);
-        let helps = handover
-            .order()
-            .is_some_and(|order| order.action == Action::Help);
-        if is_first && helps {
-            Participant { channel, parts }.wake_again(true);
+        if is_first
+            && let Some(order) = handover.order()
+            && order.action == Action::Help
+        {
+            self.wake_again(true);
+        }
+    }
+}
+
+/// Stops this CPU, which is not the lead, after an exception or panic.
+pub fn stop_after_fault() -> ! {
+    if let Some(parts) = PARTS.get() {
+        let own = registers::mpidr();
+        for channel in parts.channels {
+            if channel.mpidr() == own {
+                Participant { channel, parts }.report_fault();
+                break;
+            }
         }
     }
     ending::park()

@@ -4,7 +4,7 @@ use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
 use smccc::error::SUCCESS;
 use suite::measure::order::Order;
-use suite::measure::{After, Outcome};
+use suite::measure::{AfterRound, Outcome};
 use sync::Stop;
 
 use crate::machine::call::firmware;
@@ -60,7 +60,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
     if order.waits_for_release {
         own.wait_for_lead(|| handover.is_released().then_some(()));
     }
-    if order.action.turns_off() || order.round.afterwards == After::Off {
+    if order.action.turns_off() || order.round.afterwards == AfterRound::Off {
         power_off(own);
     }
 }

@@ -56,7 +56,10 @@ impl CpuTimer {
     /// includes its interrupt. A guest has no guard timer, because it already uses CNTV and a
     /// hypervisor need not provide CNTP.
     pub fn find_guard(self, ppis: &TimerPpis) -> Option<Self> {
-        let intid = ppis.virtual_.filter(|_| self.kind != TimerKind::Virtual)?;
+        if self.kind == TimerKind::Virtual {
+            return None;
+        }
+        let intid = ppis.virtual_?;
         let is_e2h = registers::has_fixed_e2h();
         let kind = if is_e2h {
             TimerKind::VirtualEl02

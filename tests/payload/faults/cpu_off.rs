@@ -8,7 +8,7 @@ use super::*;
 
 #[test]
 fn denied() {
-    loses_victim(
+    expect_victim_lost(
         &spec(&at_victim("cpu-off-denied")),
         &["CPU_OFF returned DENIED"],
     );
@@ -16,7 +16,7 @@ fn denied() {
 
 #[test]
 fn comes_back_with_success() {
-    loses_victim(
+    expect_victim_lost(
         &spec(&at_victim("cpu-off-returns-success")),
         &["CPU_OFF returned SUCCESS"],
     );
@@ -24,7 +24,7 @@ fn comes_back_with_success() {
 
 #[test]
 fn affinity_info_never_says_off() {
-    loses_victim(
+    expect_victim_lost(
         &spec(&at_victim("affinity-never-off")),
         &["timed out waiting for AFFINITY_INFO to return OFF"],
     );
@@ -32,7 +32,7 @@ fn affinity_info_never_says_off() {
 
 #[test]
 fn affinity_info_fails() {
-    loses_victim(
+    expect_victim_lost(
         &spec(&at_victim("affinity-error")),
         &["AFFINITY_INFO to return OFF: firmware returned INVALID_PARAMETERS"],
     );

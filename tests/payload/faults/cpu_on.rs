@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn denied() {
-    loses_victim(
+    expect_victim_lost(
         &spec(&at_victim("cpu-on-denied")),
         &["CPU_ON: firmware returned DENIED"],
     );
@@ -12,7 +12,7 @@ fn denied() {
 
 #[test]
 fn already_on_for_ever() {
-    loses_victim(
+    expect_victim_lost(
         &spec(&at_victim("cpu-on-already-on")),
         &["CPU_ON: firmware returned ALREADY_ON"],
     );
@@ -20,7 +20,7 @@ fn already_on_for_ever() {
 
 #[test]
 fn internal_failure_for_ever() {
-    loses_victim(
+    expect_victim_lost(
         &spec(&at_victim("cpu-on-internal-failure")),
         &["CPU_ON: firmware returned INTERNAL_FAILURE"],
     );
@@ -28,7 +28,7 @@ fn internal_failure_for_ever() {
 
 #[test]
 fn on_pending_for_ever() {
-    loses_victim(
+    expect_victim_lost(
         &spec(&at_victim("cpu-on-pending")),
         &["CPU_ON: firmware returned ON_PENDING"],
     );
@@ -37,12 +37,12 @@ fn on_pending_for_ever() {
 /// An earlier CPU_OFF may take some time to complete.
 #[test]
 fn on_pending_for_a_while() {
-    costs_nothing(&spec(&at_victim("cpu-on-pending,count=20")), &[]);
+    expect_all_samples(&spec(&at_victim("cpu-on-pending,count=20")), &[]);
 }
 
 #[test]
 fn never_arrives() {
-    loses_victim(
+    expect_victim_lost(
         &spec(&at_victim("cpu-on-lost")),
         &["CPU_ON returned SUCCESS, but the CPU did not arrive"],
     );
@@ -50,13 +50,13 @@ fn never_arrives() {
 
 #[test]
 fn no_cpu_arrives() {
-    loses_all_but_lead(&spec("cpu-on-lost"), &[]);
+    expect_all_but_lead_lost(&spec("cpu-on-lost"), &[]);
 }
 
 /// The CPU arrives late, but within the time limit.
 #[test]
 fn arrives_late() {
-    costs_nothing(
+    expect_all_samples(
         &by_the_hosts_clock(&at_victim("cpu-on-late,skip=1,count=1,arg=1000000")),
         &[],
     );
@@ -66,7 +66,7 @@ fn arrives_late() {
 /// powered on.
 #[test]
 fn arrives_too_late() {
-    loses_victim(
+    expect_victim_lost(
         &by_the_hosts_clock(&at_victim("cpu-on-late,count=1,arg=12000000")),
         &["CPU_ON returned SUCCESS, but the CPU did not arrive"],
     )
@@ -75,7 +75,7 @@ fn arrives_too_late() {
 
 #[test]
 fn another_context_id() {
-    loses_victim(
+    expect_victim_lost(
         &spec(&at_victim("cpu-on-wrong-context")),
         &["entered with a wrong context ID before its first report"],
     );

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn never_wakes_in_a_parallel_round() {
-    loses_lead(
+    expect_lead_lost(
         &only("susp_deep_parallel", "suspend-never,cpu=0x0,skip=3,count=1"),
         &[
             "> Executing 'Suspend to deepest power level on all cores in parallel'",
@@ -17,7 +17,7 @@ fn never_wakes_in_a_parallel_round() {
 /// The fault affects the CPU_ON call for the second CPU. By then, the first CPU is already on.
 #[test]
 fn never_returns_from_cpu_on() {
-    loses_lead(
+    expect_lead_lost(
         &only("psci_version_parallel", "smc-hang,cpu=0x0,skip=1,arg=3"),
         &["the lead, CPU 0x0, was lost: timed out waiting for CPU_ON (seen by CPU 0x1)"],
     );
@@ -25,7 +25,7 @@ fn never_returns_from_cpu_on() {
 
 #[test]
 fn takes_an_exception() {
-    loses_lead(
+    expect_lead_lost(
         &only("susp_deep_parallel", "suspend-bad-return,cpu=0x0,arg=1"),
         &[
             "Unhandled exception on CPU 0x0",
@@ -37,7 +37,7 @@ fn takes_an_exception() {
 /// A wrong context ID on the lead is counted like one on any other CPU and is not fatal.
 #[test]
 fn comes_back_with_another_context_id() {
-    passes(
+    expect_pass(
         &only(
             "susp_deep_parallel",
             "suspend-wrong-context,cpu=0x0,skip=3,count=1,arg=3",

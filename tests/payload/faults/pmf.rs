@@ -4,42 +4,42 @@ use super::*;
 
 #[test]
 fn is_not_there() {
-    leaves_callers_side(&spec("pmf-absent"), &["the firmware does not implement it"]);
+    expect_only_caller_times(&spec("pmf-absent"), &["the firmware does not implement it"]);
 }
 
 #[test]
 fn answers_by_the_older_function_ids_only() {
-    costs_nothing(&spec("pmf-sip-only"), &["Arm SiP call 0xc2000010"]);
+    expect_all_samples(&spec("pmf-sip-only"), &["Arm SiP call 0xc2000010"]);
 }
 
 #[test]
 fn knows_no_timestamp() {
-    leaves_callers_side(&spec("pmf-bad-tid"), &["no such timestamp (-22)"]);
+    expect_only_caller_times(&spec("pmf-bad-tid"), &["no such timestamp (-22)"]);
 }
 
 #[test]
 fn leaves_x0_as_it_was() {
-    leaves_callers_side(&spec("pmf-fid-left"), &["X0 unchanged"]);
+    expect_only_caller_times(&spec("pmf-fid-left"), &["X0 unchanged"]);
 }
 
 #[test]
 fn stale() {
-    spoils_stamps(&spec(&at_victim("pmf-stale")), &["stale"]);
+    expect_invalid_stamps(&spec(&at_victim("pmf-stale")), &["stale"]);
 }
 
 #[test]
 fn out_of_order() {
-    spoils_stamps(&spec(&at_victim("pmf-disorder")), &["disorder"]);
+    expect_invalid_stamps(&spec(&at_victim("pmf-disorder")), &["disorder"]);
 }
 
 #[test]
 fn from_after_the_return() {
-    spoils_stamps(&spec(&at_victim("pmf-future")), &["future"]);
+    expect_invalid_stamps(&spec(&at_victim("pmf-future")), &["future"]);
 }
 
 #[test]
 fn a_counter_that_stopped() {
-    spoils_stamps(
+    expect_invalid_stamps(
         &spec(&at_victim("pmf-counter-stopped")),
         &["counter-stopped"],
     );

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn invalid_parameters() {
-    refuses_suspend(
+    expect_suspend_rejected(
         &spec(&at_victim("suspend-invalid-parameters")),
         &["INVALID_PARAMETERS"],
     );
@@ -13,7 +13,7 @@ fn invalid_parameters() {
 /// Nothing is skipped, because the other CPUs support the state.
 #[test]
 fn not_supported_on_one_cpu() {
-    refuses_suspend(
+    expect_suspend_rejected(
         &spec(&at_victim("suspend-not-supported")),
         &["NOT_SUPPORTED"],
     );
@@ -21,7 +21,7 @@ fn not_supported_on_one_cpu() {
 
 #[test]
 fn wakes_for_no_reason() {
-    spoils_suspend(
+    expect_suspend_failed(
         &spec(&at_victim("suspend-early")),
         &["the last one failed on CPU 1.1: early-wake"],
     );
@@ -29,7 +29,7 @@ fn wakes_for_no_reason() {
 
 #[test]
 fn never_wakes() {
-    loses_victim_in_suspend(
+    expect_victim_lost_in_suspend(
         &spec(&at_victim("suspend-never")),
         &["timed out waiting for return from the call"],
     );
@@ -37,7 +37,7 @@ fn never_wakes() {
 
 #[test]
 fn wakes_late() {
-    costs_nothing(
+    expect_all_samples(
         &by_the_hosts_clock(&at_victim("suspend-late,count=1,skip=4,arg=1000000")),
         &[],
     );
@@ -46,7 +46,7 @@ fn wakes_late() {
 /// A CPU that returns after the time limit has already been declared lost, and powers off.
 #[test]
 fn wakes_too_late() {
-    loses_victim_in_suspend(
+    expect_victim_lost_in_suspend(
         &by_the_hosts_clock(&at_victim("suspend-late,count=1,skip=4,arg=15000000")),
         &["timed out waiting for return from the call"],
     )
@@ -55,7 +55,7 @@ fn wakes_too_late() {
 
 #[test]
 fn another_context_id() {
-    spoils_suspend(
+    expect_suspend_failed(
         &spec(&at_victim("suspend-wrong-context,arg=1")),
         &["the last one failed on CPU 1.1: wrong-context"],
     );
@@ -63,7 +63,7 @@ fn another_context_id() {
 
 #[test]
 fn comes_back_to_nowhere() {
-    loses_victim_in_suspend(
+    expect_victim_lost_in_suspend(
         &spec(&at_victim("suspend-bad-return,arg=1")),
         &[
             "took an exception before return from the call",
@@ -77,7 +77,7 @@ fn comes_back_to_nowhere() {
 /// instruction clock for all other CPUs.
 #[test]
 fn is_resumed_nowhere() {
-    loses_victim_in_suspend(
+    expect_victim_lost_in_suspend(
         &by_the_hosts_clock(&at_victim("suspend-bad-return")),
         &["timed out waiting for return from the call"],
     );

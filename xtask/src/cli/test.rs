@@ -150,7 +150,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
 
     let started = Instant::now();
     let is_loud = suite != TestSuite::All || filter.iter().any(|word| word.starts_with('-'));
-    let (mut sum, mut is_success) = (Sum::default(), true);
+    let (mut results, mut is_success) = (TestResults::default(), true);
     for programs in &all {
         let mut command = programs.cargo_test(&workspace);
         // A failure does not stop the other tests from running.
@@ -162,10 +162,10 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
             let threads = thread::available_parallelism().map_or(1, usize::from) + 1;
             command.env(THREADS, threads.to_string());
         }
-        is_success &= sum.add_output(command, is_loud)?;
+        is_success &= results.add_output(command, is_loud)?;
     }
-    say(&sum.line(started.elapsed(), is_success, filter)?);
-    Ok(u8::from(!sum.failures.is_empty()))
+    say(&results.line(started.elapsed(), is_success, filter)?);
+    Ok(u8::from(!results.failures.is_empty()))
 }
 
 /// Test programs that a single `cargo test` builds and runs.
@@ -193,7 +193,7 @@ impl TestPrograms {
 
 /// The results of all test programs.
 #[derive(Default)]
-struct Sum {
+struct TestResults {
     passed: u64,
     filtered: u64,
     /// Tests that failed, and programs that exited early.
@@ -205,7 +205,7 @@ struct Sum {
     rest: String,
 }
 
-impl Sum {
+impl TestResults {
     /// Runs `cargo test` and adds its results. Returns false if `cargo test` failed.
     fn add_output(&mut self, mut command: Command, is_loud: bool) -> Result<bool> {
         let (output, input) = pipe()?;
@@ -365,11 +365,11 @@ mod tests {
             ),
         ] {
             let tail = format!("ignored; 0 measured; {filtered} filtered out; finished in 7.12s");
-            let mut sum = Sum::default();
+            let mut results = TestResults::default();
             let output = text.replace("TAIL", &tail);
-            sum.read(output.as_bytes(), false).expect("read");
+            results.read(output.as_bytes(), false).expect("read");
             let is_success = text == good || text == none;
-            let line = sum
+            let line = results
                 .line(Duration::from_secs(960), is_success, &["nosuchname".into()])
                 .unwrap_or_else(|error| error.to_string());
             assert!(line.starts_with(&expected), "{line}");

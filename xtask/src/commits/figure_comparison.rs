@@ -8,7 +8,7 @@ use hardware::text::words::Word as _;
 use itertools::Itertools as _;
 use report::profile::difference::{InstructionScope, PhaseChange, PhaseSide, changes};
 use report::profile::event::Event;
-use report::profile::profile::{PhaseFigure, Profile, ProfilePhase};
+use report::profile::profile::{PhaseFigure, Profile};
 use serde::Serialize;
 use suite::plan::ScenarioId;
 
@@ -28,9 +28,12 @@ impl From<Profile> for CommitFigures {
         // Only the sums over all CPUs are kept in memory. The stored profile also has the phases of
         // each CPU.
         profile.phases = profile.merged();
-        let figure = |phase: &ProfilePhase| (phase.figure_name(), phase.figure());
+        let mut figures = BTreeMap::new();
+        for phase in &profile.phases {
+            figures.insert(phase.figure_name(), phase.figure());
+        }
         Self {
-            figures: profile.phases.iter().map(figure).collect(),
+            figures,
             profile: Some(profile),
         }
     }
@@ -54,17 +57,21 @@ impl Selected {
     /// Parses a name.
     pub fn parse(name: &str) -> Self {
         let name = name.replace(' ', "-");
-        let (figure, last) = name.rsplit_once(':').unwrap_or((&name, ""));
-        let selected_figure = |figure: &str, part, unit| Self {
-            figure: figure.to_owned(),
-            part,
-            unit,
+        let mut selected = Self {
+            figure: name.clone(),
+            part: InstructionScope::Own,
+            unit: None,
         };
-        match Event::from_word(last) {
-            Some(event) => selected_figure(figure, InstructionScope::Own, Some(event)),
-            None if last == "all" => selected_figure(figure, InstructionScope::All, None),
-            None => selected_figure(&name, InstructionScope::Own, None),
+        if let Some((figure, last)) = name.rsplit_once(':') {
+            selected.unit = Event::from_word(last);
+            if last == "all" {
+                selected.part = InstructionScope::All;
+            }
+            if last == "all" || selected.unit.is_some() {
+                figure.clone_into(&mut selected.figure);
+            }
         }
+        selected
     }
 
     /// Returns the scenario that measures the figure, if there is one of this name. A step, such as
@@ -167,34 +174,40 @@ impl Comparison for FigureComparison {
     }
 
     fn missing(&self, first: &CommitFigures, end: &CommitFigures) -> Option<String> {
-        // A phase that no longer occurs in the calls is considered measured, but a phase in a
-        // skipped scenario is not.
-        let is_missing = |change: &PhaseChange| match self.selected {
-            Some(_) => change.new.figure().is_none(),
-            None => change.new == PhaseSide::NotMeasured,
-        };
-        let changes = self.changes(first, end);
-        let missing = changes.into_iter().find(is_missing)?;
-        Some(format!("{} figure", missing.figure_name))
+        for change in self.changes(first, end) {
+            // A phase that no longer occurs in the calls is considered measured, but a phase in a
+            // skipped scenario is not.
+            let is_missing = match self.selected {
+                Some(_) => change.new.figure().is_none(),
+                None => change.new == PhaseSide::NotMeasured,
+            };
+            if is_missing {
+                return Some(format!("{} figure", change.figure_name));
+            }
+        }
+        None
     }
 }
 
 impl CommitLedger<FigureComparison> {
     /// Returns the figures that are larger at the end of the range than at the start.
     pub fn larger(&self) -> impl Iterator<Item = &PhaseChange> {
-        let is_larger = |change: &&PhaseChange| self.comparison.is_worse(change);
-        self.whole.iter().filter(is_larger)
+        let changes = self.whole.iter();
+        changes.filter(|change| self.comparison.is_worse(change))
     }
 
     /// Returns an error if the first commit was measured but does not have the selected figure.
     pub fn check_figure(&self) -> Result<()> {
-        let first = self.entries.first();
-        let measured = first.filter(|entry| entry.failure.is_none());
-        if let Some((selected, first)) = self.comparison.selected.as_ref().zip(measured)
+        if let Some(selected) = &self.comparison.selected
+            && let Some(first) = self.entries.first()
+            && first.failure.is_none()
             && selected.value_in(&first.record).is_none()
         {
-            let (name, known) = (&selected.figure, first.record.figures.keys().join(", "));
-            bail!("{name}: unknown figure; the figures are {known}");
+            bail!(
+                "{}: unknown figure; the figures are {}",
+                selected.figure,
+                first.record.figures.keys().join(", ")
+            );
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! A cache line's state in the model. Masks have one bit per byte.
 
-use crate::{CacheFault, LINE, Maintenance, Way};
+use crate::{AccessKind, CacheFault, LINE, Maintenance};
 
 /// The writer number for bytes whose contents are not needed, because only an earlier stage may
 /// have stored to them.
@@ -113,16 +113,21 @@ impl CacheLine {
     }
 
     /// Returns the reason, index and writer for the first byte in `bytes` that may be wrong.
-    pub fn load(&mut self, bytes: u64, way: Way, owner: Owner) -> Option<(CacheFault, u64, u32)> {
-        let way_fault = match way {
-            Way::Cached => (CacheFault::NotInvalidated, self.newer),
-            Way::Uncached => (CacheFault::NotCleaned, self.dirty),
+    pub fn load(
+        &mut self,
+        bytes: u64,
+        access: AccessKind,
+        owner: Owner,
+    ) -> Option<(CacheFault, u64, u32)> {
+        let access_fault = match access {
+            AccessKind::Cached => (CacheFault::NotInvalidated, self.newer),
+            AccessKind::Uncached => (CacheFault::NotCleaned, self.dirty),
         };
-        if way == Way::Cached && self.may_be_written_back {
+        if access == AccessKind::Cached && self.may_be_written_back {
             self.cpus |= owner.cpu;
             self.clusters |= owner.cluster;
         }
-        let mut faults = self.lost.into_iter().chain([way_fault]);
+        let mut faults = self.lost.into_iter().chain([access_fault]);
         let (fault, mask) = faults.find(|(_, mask)| mask & bytes != 0)?;
         let byte = u64::from((mask & bytes).trailing_zeros());
         Some((fault, byte, self.writers[byte as usize]))

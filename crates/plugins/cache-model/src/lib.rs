@@ -7,11 +7,11 @@
 //! a load, and power loss in a cluster's cache are not modeled.
 //!
 //! ```
-//! use cache_model::{CacheActor, CacheFault, CacheModel, Maintenance, Way};
+//! use cache_model::{CacheActor, CacheFault, CacheModel, Maintenance, AccessKind};
 //!
 //! // CPU 0 stores with its caches on. CPU 1 loads with its caches off.
-//! let store = CacheActor { cpu: 0, pc: 0x1000, way: Way::Cached };
-//! let load = CacheActor { cpu: 1, pc: 0x2000, way: Way::Uncached };
+//! let store = CacheActor { cpu: 0, pc: 0x1000, access: AccessKind::Cached };
+//! let load = CacheActor { cpu: 1, pc: 0x2000, access: AccessKind::Uncached };
 //! let mut model = CacheModel::new(4);
 //! model.set_caches(0, true);
 //! model.store(store, 0x8000, 8);
@@ -37,7 +37,7 @@ pub const LINE: u64 = 64;
 
 /// How memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Way {
+pub enum AccessKind {
     /// Through the caches.
     Cached,
     /// Bypassing the caches, either because SCTLR_ELx.C or M is clear or because the memory is
@@ -53,7 +53,7 @@ pub struct CacheActor {
     /// The instruction address.
     pub pc: u64,
     /// How the instruction accesses memory.
-    pub way: Way,
+    pub access: AccessKind,
 }
 
 /// The reason why a load may not return the last value stored.
@@ -194,13 +194,13 @@ impl CacheModel {
         let writer = self.writer(actor);
         let now = self.clock;
         for (line, bytes) in Self::parts(address, size) {
-            match actor.way {
-                Way::Cached => {
+            match actor.access {
+                AccessKind::Cached => {
                     let owner = self.owner(actor.cpu);
                     self.line(line).store_cached(bytes, writer, owner, now);
                     self.dirty.insert(line);
                 }
-                Way::Uncached => {
+                AccessKind::Uncached => {
                     let invalidated = self.line(line).invalidated;
                     let may_hold = self.may_hold(invalidated);
                     self.line(line).store_uncached(bytes, writer, may_hold, now);
@@ -217,7 +217,7 @@ impl CacheModel {
         let mut found = None;
         for (line, bytes) in Self::parts(address, size) {
             let owner = self.owner(actor.cpu);
-            let loaded = self.line(line).load(bytes, actor.way, owner);
+            let loaded = self.line(line).load(bytes, actor.access, owner);
             let Some((fault, byte, writer)) = loaded else {
                 continue;
             };

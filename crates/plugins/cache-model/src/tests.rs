@@ -2,14 +2,14 @@ use super::*;
 
 /// An address in the middle of a cache line.
 const AT: u64 = 0x1010;
-const OFF: Way = Way::Uncached;
-const ON: Way = Way::Cached;
+const OFF: AccessKind = AccessKind::Uncached;
+const ON: AccessKind = AccessKind::Cached;
 
 /// One CPU's step in a sequence.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Store(Way),
-    Load(Way),
+    Store(AccessKind),
+    Load(AccessKind),
     Do(Maintenance),
     Barrier,
     Flush(u32),
@@ -27,11 +27,11 @@ fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
     let mut model = CacheModel::new(2);
     let mut found = Vec::new();
     for (pc, (cpu, step)) in (0..).zip(steps.iter().copied()) {
-        let actor = |way| CacheActor { cpu, pc, way };
+        let actor = |access| CacheActor { cpu, pc, access };
         match step {
-            Store(way) => model.store(actor(way), AT, 8),
-            Load(way) => {
-                let finding = model.load(actor(way), AT, 8);
+            Store(access) => model.store(actor(access), AT, 8),
+            Load(access) => {
+                let finding = model.load(actor(access), AT, 8);
                 found.extend(finding.map(|finding| finding.fault));
             }
             Do(operation) => model.maintain(cpu, operation, AT + 3),
@@ -215,14 +215,14 @@ fn finding_names_byte_reader_and_writer() {
     let writer = CacheActor {
         cpu: 0,
         pc: 4,
-        way: Way::Cached,
+        access: AccessKind::Cached,
     };
     model.store(writer, 0x103c, 8);
     model.store(CacheActor { pc: 8, ..writer }, 0x1038, 4);
     let reader = CacheActor {
         cpu: 1,
         pc: 12,
-        way: OFF,
+        access: OFF,
     };
     let found = model.load(reader, 0x1040, 4);
     let expected = CacheFinding {

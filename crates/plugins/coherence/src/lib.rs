@@ -15,12 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 
-use cache_model::{CacheActor, CacheFault, CacheFinding, CacheModel, Maintenance, Way};
+use cache_model::{AccessKind, CacheActor, CacheFault, CacheFinding, CacheModel, Maintenance};
 use qemu_abi::{
     ArgumentError, InstructionCounts, MemoryAccess, Plugin, PluginArguments, TranslatedBlock,
     read_general_register, read_register,
 };
-use translation::{Attributes, MemoryType, Walked, is_tlbi};
+use translation::{Attributes, DescriptorLoad, MemoryType, is_tlbi};
 
 /// The maximum number of CPUs for each value of Aff1 in the model, which supports CPU numbers below
 /// 64. QEMU's machines have up to 16 CPUs per Aff1 value.
@@ -131,10 +131,10 @@ fn make(arguments: &PluginArguments) -> Result<Coherence, ArgumentError> {
 }
 
 /// Returns how memory is accessed with the caches on.
-fn way(memory: MemoryType) -> Way {
+fn access_kind(memory: MemoryType) -> AccessKind {
     match memory {
-        MemoryType::Cacheable => Way::Cached,
-        MemoryType::NonCacheable | MemoryType::Device => Way::Uncached,
+        MemoryType::Cacheable => AccessKind::Cached,
+        MemoryType::NonCacheable | MemoryType::Device => AccessKind::Uncached,
     }
 }
 
@@ -155,22 +155,22 @@ impl Coherence {
             return Some(CacheActor {
                 cpu,
                 pc,
-                way: Way::Uncached,
+                access: AccessKind::Uncached,
             });
         }
         let mut walks = Vec::new();
         let memory = self
             .attributes
             .memory(level, address, |table_access| walks.push(table_access));
-        for Walked { address, memory } in walks {
+        for DescriptorLoad { address, memory } in walks {
             if self.is_ram(address) {
-                let way = way(memory);
-                let found = self.model.load(CacheActor { cpu, pc, way }, address, 8);
+                let access = access_kind(memory);
+                let found = self.model.load(CacheActor { cpu, pc, access }, address, 8);
                 self.note(found);
             }
         }
-        let way = way(memory);
-        Some(CacheActor { cpu, pc, way })
+        let access = access_kind(memory);
+        Some(CacheActor { cpu, pc, access })
     }
 
     fn note(&mut self, finding: Option<CacheFinding>) {
@@ -264,13 +264,13 @@ impl Plugin for Coherence {
 
     fn end(&mut self, _: InstructionCounts) {
         let text = |actor: &CacheActor| {
-            let way = if actor.way == Way::Cached {
+            let access = if actor.access == AccessKind::Cached {
                 "cached"
             } else {
                 "uncached"
             };
             let affinity = ((actor.cpu / PER_AFF1) << 8) | (actor.cpu % PER_AFF1);
-            format!("{affinity} {:#x} {way}", actor.pc)
+            format!("{affinity} {:#x} {access}", actor.pc)
         };
         let mut all = String::new();
         for ((fault, reader, writer), (address, count)) in &self.findings {

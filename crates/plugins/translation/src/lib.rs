@@ -31,7 +31,7 @@ pub const fn is_tlbi(word: u32) -> bool {
 }
 
 /// A descriptor load.
-pub struct Walked {
+pub struct DescriptorLoad {
     /// The address of the descriptor.
     pub address: u64,
     /// How the descriptor is accessed.
@@ -49,20 +49,25 @@ impl Attributes {
     }
 
     /// Determines how memory is accessed at an exception level with the MMU on. If the page is not
-    /// in this cache, calls `walked` for each descriptor load. Memory without a translation is
+    /// in this cache, calls `on_load` for each descriptor load. Memory without a translation is
     /// treated as Device memory.
-    pub fn memory(&mut self, level: u64, address: u64, walked: impl FnMut(Walked)) -> MemoryType {
+    pub fn memory(
+        &mut self,
+        level: u64,
+        address: u64,
+        on_load: impl FnMut(DescriptorLoad),
+    ) -> MemoryType {
         let key = (level, address >> 12);
         if let Some(known) = self.0.get(&key) {
             return *known;
         }
-        let memory = walk(level, address, walked).unwrap_or(MemoryType::Device);
+        let memory = walk(level, address, on_load).unwrap_or(MemoryType::Device);
         self.0.insert(key, memory);
         memory
     }
 }
 
-fn walk(level: u64, address: u64, mut walked: impl FnMut(Walked)) -> Option<MemoryType> {
+fn walk(level: u64, address: u64, mut on_load: impl FnMut(DescriptorLoad)) -> Option<MemoryType> {
     let names = REGISTERS.get(level.saturating_sub(1) as usize)?;
     let [root, control, attributes] = names.map(|name| read_register(name).unwrap_or(0));
     // TCR.IRGN0 specifies how table walks access memory.
@@ -75,7 +80,7 @@ fn walk(level: u64, address: u64, mut walked: impl FnMut(Walked)) -> Option<Memo
     let mut table = root & 0x0000_ffff_ffff_ffe0;
     for step in 4 - bits.saturating_sub(12).div_ceil(9).min(4)..4 {
         let place = table + 8 * (address >> (39 - 9 * step) & 0x1ff);
-        walked(Walked {
+        on_load(DescriptorLoad {
             address: place,
             memory,
         });

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use fastrand::Rng;
 use hardware::board::CpuIndex;
 use serde_json::Value;
-use suite::model::{Cell, Run, Scenario, Series, Skip, Status};
+use suite::model::{Cell, Run, Scenario, Skip, Status};
 use suite::plan::{Records, ScenarioId};
 
 use super::logged_run::LoggedRun;
@@ -42,8 +42,10 @@ fn damage<T: Clone>(
 
 /// Returns the number of logs that a test damages.
 fn logs(usual: u64) -> u64 {
-    let times = std::env::var("PSCI_BENCH_DAMAGE").ok();
-    usual * times.map_or(1, |times| times.parse().expect("a number"))
+    match std::env::var("PSCI_BENCH_DAMAGE") {
+        Ok(times) => usual * times.parse::<u64>().expect("a number"),
+        Err(_) => usual,
+    }
 }
 
 fn json(run: &Run) -> Value {
@@ -54,12 +56,20 @@ fn json(run: &Run) -> Value {
 fn is_part(found: &Value, whole: &Value) -> bool {
     match (found, whole) {
         (Value::Object(found), Value::Object(whole)) => {
-            let mut fields = found.iter();
-            fields.all(|(key, value)| is_part(value, whole.get(key).unwrap_or(&Value::Null)))
+            for (key, value) in found {
+                if !is_part(value, whole.get(key).unwrap_or(&Value::Null)) {
+                    return false;
+                }
+            }
+            true
         }
         (Value::Array(found), Value::Array(whole)) => {
-            let mut values = found.iter();
-            values.all(|value| whole.iter().any(|other| is_part(value, other)))
+            for value in found {
+                if !whole.iter().any(|other| is_part(value, other)) {
+                    return false;
+                }
+            }
+            true
         }
         _ => found.is_null() || found == "unknown" || found == whole,
     }
@@ -72,14 +82,19 @@ struct Truth {
 }
 
 /// Returns the sentences, except for those that explain why there are no findings.
-fn sentences(logged: &LoggedRun) -> impl Iterator<Item = String> {
-    let scenarios = logged.run.scenarios.iter();
-    let sentences = scenarios
-        .flat_map(|scenario| findings(logged, scenario))
-        .map(|finding| finding.sentence);
-    sentences.filter(|sentence| {
-        !sentence.starts_with("No findings: ") && !sentence.starts_with("Net of the loop: unknown")
-    })
+fn sentences(logged: &LoggedRun) -> BTreeSet<String> {
+    let mut sentences = BTreeSet::new();
+    for scenario in &logged.run.scenarios {
+        for finding in findings(logged, scenario) {
+            let sentence = finding.sentence;
+            let explains = sentence.starts_with("No findings: ")
+                || sentence.starts_with("Net of the loop: unknown");
+            if !explains {
+                sentences.insert(sentence);
+            }
+        }
+    }
+    sentences
 }
 
 impl Truth {
@@ -89,10 +104,9 @@ impl Truth {
             .expect("a run")
             .remove(0);
         assert!(logged.is_complete());
-        let sentences = sentences(&logged).collect();
         Self {
+            sentences: sentences(&logged),
             run: logged.run,
-            sentences,
         }
     }
 
@@ -108,33 +122,7 @@ impl Truth {
         // The labels of lost CPUs are guessed, and are marked accordingly.
         run.cpus.retain(|cpu| cpu.mpidr.is_some());
         for scenario in &mut run.scenarios {
-            let mut all_sent = self.run.scenarios.iter();
-            let sent = all_sent.find(|sent_scenario| sent_scenario.key() == scenario.key());
-            let is_whole = logged.integrity.records.is_some() && scenario.lost_records == 0;
-            assert!(!is_whole || sent == Some(scenario), "{scenario:#?}");
-            scenario.lost_records = 0;
-            if logged.integrity.records.is_none() {
-                scenario.status = Status::Unknown;
-            }
-            for cell in &mut scenario.cells {
-                if !cell.lacks_own_record() {
-                    continue;
-                }
-                let cpu = sent_cpu(logged, cell.cpu);
-                let is_true = cell.skipped.is_none() || self.has_skipped(scenario.id, cpu);
-                assert!(is_true || !logged.is_complete());
-                cell.skipped = None;
-                let is_doubtful = logged.is_doubtful(cell);
-                // Only figures read from lines lack samples.
-                let is_from_line = |series: &Series| series.summary.n == 0;
-                assert!(is_doubtful || !cell.series.iter().any(is_from_line));
-                cell.series.retain(|series| !is_from_line(series));
-            }
-            scenario.cells.retain(|cell| {
-                let mut empty = Cell::new(cell.cpu, cell.step);
-                empty.helper = cell.helper;
-                *cell != empty
-            });
+            self.check_scenario(logged, scenario);
         }
         assert!(is_part(&json(&run), &json(&self.run)), "{run:#?}");
         for sentence in sentences(logged) {
@@ -146,12 +134,53 @@ impl Truth {
         }
     }
 
+    /// Asserts that a scenario with all of its records is the one that was sent. Removes what was
+    /// read from lines without a checksum and is marked as unreliable.
+    fn check_scenario(&self, logged: &LoggedRun, scenario: &mut Scenario) {
+        let mut all_sent = self.run.scenarios.iter();
+        let sent = all_sent.find(|sent_scenario| sent_scenario.key() == scenario.key());
+        if logged.integrity.records.is_none() {
+            scenario.status = Status::Unknown;
+        } else if scenario.lost_records == 0 {
+            assert_eq!(sent, Some(&*scenario));
+        }
+        scenario.lost_records = 0;
+        for cell in &mut scenario.cells {
+            if cell.lacks_own_record() {
+                self.check_cell(logged, scenario.id, cell);
+            }
+        }
+        scenario.cells.retain(|cell| {
+            let mut empty = Cell::new(cell.cpu, cell.step);
+            empty.helper = cell.helper;
+            *cell != empty
+        });
+    }
+
+    /// Does the same for a cell without a record of its own.
+    fn check_cell(&self, logged: &LoggedRun, id: ScenarioId, cell: &mut Cell) {
+        if cell.skipped.is_some() && logged.is_complete() {
+            assert!(self.has_skipped(id, sent_cpu(logged, cell.cpu)));
+        }
+        cell.skipped = None;
+        // Only figures read from lines lack samples.
+        if !logged.is_doubtful(cell) {
+            assert!(cell.series.iter().all(|series| series.summary.n > 0));
+        }
+        cell.series.retain(|series| series.summary.n > 0);
+    }
+
     /// Returns true if a CPU's cell was skipped.
     fn has_skipped(&self, id: ScenarioId, cpu: CpuIndex) -> bool {
-        let mut scenarios = self.run.scenarios.iter();
-        scenarios.any(|sent_scenario| {
-            sent_scenario.id == id && sent_scenario.cell(cpu).is_some_and(is_skipped)
-        })
+        for sent_scenario in &self.run.scenarios {
+            if sent_scenario.id == id
+                && let Some(cell) = sent_scenario.cell(cpu)
+                && is_skipped(cell)
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// Asserts that, if every run is complete, the log contains a single run with nothing missing.
@@ -170,20 +199,29 @@ impl Truth {
 
     /// Returns true if a log without records has all rows that were sent.
     fn has_all_rows(&self, logged: &LoggedRun) -> bool {
-        let has_row = |sent_scenario: &Scenario, cpu: CpuIndex| {
-            let cell = logged
-                .scenario(sent_scenario.id, sent_scenario.method)?
-                .cell(cpu)?;
-            let is_left_out = || self.has_skipped(sent_scenario.id, sent_cpu(logged, cpu));
-            Some(logged.is_doubtful(cell) || is_skipped(cell) && is_left_out())
+        for sent_scenario in &self.run.scenarios {
+            if !sent_scenario.has_tftf_lines() {
+                continue;
+            }
+            for cpu in 0..4 {
+                if !self.has_row(logged, sent_scenario, cpu.into()) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Returns true if a log without records has the CPU's row of a scenario.
+    fn has_row(&self, logged: &LoggedRun, sent_scenario: &Scenario, cpu: CpuIndex) -> bool {
+        let Some(scenario) = logged.scenario(sent_scenario.id, sent_scenario.method) else {
+            return false;
         };
-        let mut with_lines = self
-            .run
-            .scenarios
-            .iter()
-            .filter(|sent_scenario| sent_scenario.has_tftf_lines());
-        with_lines
-            .all(|sent_scenario| (0..4).all(|cpu| has_row(sent_scenario, cpu.into()) == Some(true)))
+        let Some(cell) = scenario.cell(cpu) else {
+            return false;
+        };
+        logged.is_doubtful(cell)
+            || is_skipped(cell) && self.has_skipped(sent_scenario.id, sent_cpu(logged, cpu))
     }
 }
 
@@ -239,7 +277,8 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
             .map(|line| line.as_bytes().to_vec())
             .collect();
         let count = lines.len();
-        let [one, other] = [(); 2].map(|()| random.usize(..count));
+        let one = random.usize(..count);
+        let other = random.usize(..count);
         match nth / 16 % 3 {
             0 => damage(
                 &mut random,
@@ -296,17 +335,23 @@ fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<Strin
     pasted_lines
 }
 
+/// Returns the truth about a run without records, its log, and the same log without the lines that
+/// TFTF does not print.
+fn logs_of_lines(nth: u64) -> (Truth, [String; 2]) {
+    let log = made_up_run::log(&run_of_lines(nth), Records::None);
+    let mut tftf = String::new();
+    for line in log.split_inclusive('\n') {
+        if !line.starts_with("psci-bench") && !line.starts_with("  Board") {
+            tftf += line;
+        }
+    }
+    (Truth::of(&log), [log, tftf])
+}
+
 #[test]
 fn pasted_logs_lose_no_row_in_silence() {
     let mut random = Rng::with_seed(1);
-    let is_from_tftf =
-        |line: &&str| !line.starts_with("psci-bench") && !line.starts_with("  Board");
-    let logs_of = |run: &Run| {
-        let log = made_up_run::log(run, Records::None);
-        let tftf: String = log.split_inclusive('\n').filter(is_from_tftf).collect();
-        (Truth::of(&log), [log, tftf])
-    };
-    let kinds = [0, 1].map(|index| logs_of(&run_of_lines(index)));
+    let kinds = [logs_of_lines(0), logs_of_lines(1)];
     let mut whole = 0;
     for nth in 0..logs(100) {
         let (truth, texts) = &kinds[nth as usize / 2 % 2];
@@ -317,9 +362,11 @@ fn pasted_logs_lose_no_row_in_silence() {
             2 => " ".to_owned(),
             _ => String::new(),
         });
-        for index in (0..lines.len()).rev().filter(|_| nth % 5 == 0) {
-            if random.u32(..9) == 0 {
-                lines.insert(index, "INFO:    BL31: 28\t17".into());
+        if nth % 5 == 0 {
+            for index in (0..lines.len()).rev() {
+                if random.u32(..9) == 0 {
+                    lines.insert(index, "INFO:    BL31: 28\t17".into());
+                }
             }
         }
         if nth % 3 == 0 {

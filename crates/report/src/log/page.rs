@@ -7,7 +7,7 @@
 //! nanoseconds. A figure may be followed by a change: `185700 (-30.51%)`. Tables whose first column
 //! is neither Cluster nor CPU are ignored.
 
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -77,9 +77,11 @@ enum ReleaseAge {
 impl Page {
     /// Returns each release's tables, newest release first.
     pub(crate) fn releases(&self) -> Vec<Vec<&PageTable>> {
-        let groups = self.tables.iter().into_group_map_by(|table| table.age());
-        let newest_first = groups.into_iter().sorted_by(|a, b| b.0.cmp(&a.0));
-        newest_first.map(|(_, tables)| tables).collect()
+        let mut by_age: BTreeMap<Option<ReleaseAge>, Vec<&PageTable>> = BTreeMap::new();
+        for table in &self.tables {
+            by_age.entry(table.age()).or_default().push(table);
+        }
+        by_age.into_values().rev().collect()
     }
 }
 
@@ -146,14 +148,24 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     page.doubts.extend(doubt_of_clusters(&input, &page.tables));
     page.has_unknown_clusters = !page.doubts.is_empty();
     check_releases(&page.tables).map_err(|error| anyhow!("{input}:{error}"))?;
+    correct_units(&mut page, &input);
+    page.doubts.extend(doubts_of_releases(&input, &page.tables));
+    page.input = input;
+    Ok(page)
+}
+
+/// Corrects the figures of each release that is in nanoseconds although its titles say
+/// microseconds, and adds a sentence about it.
+fn correct_units(page: &mut Page, input: &str) {
     // Some titles say 2.13 and others v2.13.
-    let releases = page.tables.iter().map(PageTable::age).unique();
-    for age in releases.collect_vec() {
-        let mut in_us: Vec<&mut PageTable> = page
-            .tables
-            .iter_mut()
-            .filter(|table| table.age() == age && table.unit == 1000)
-            .collect();
+    let ages = page.tables.iter().map(PageTable::age).unique();
+    for age in ages.collect_vec() {
+        let mut in_us = Vec::new();
+        for table in &mut page.tables {
+            if table.age() == age && table.unit == 1000 {
+                in_us.push(table);
+            }
+        }
         if !is_in_ns(&in_us) {
             continue;
         }
@@ -161,15 +173,12 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
             "{input}:{}: the titles for {} say microseconds, but the figures are in nanoseconds",
             in_us[0].line, in_us[0].release
         ));
-        let rows = in_us.iter_mut().flat_map(|table| &mut table.rows);
-        for figure in rows.flat_map(|row| &mut row.figures) {
-            figure.ns /= 1000;
+        for table in in_us {
+            for figure in table.rows.iter_mut().flat_map(|row| &mut row.figures) {
+                figure.ns /= 1000;
+            }
         }
     }
-    page.doubts
-        .extend(releases_of_folders(&input, &page.tables));
-    page.input = input;
-    Ok(page)
 }
 
 /// A page that is being read.
@@ -201,10 +210,14 @@ impl PageSource<'_> {
 
 /// Returns the first heading on a page, which is the first underlined line.
 fn title(lines: &[&str]) -> String {
-    let is_rule = |line: &str| line.starts_with("==") && line.chars().all(|mark| mark == '=');
-    let mut pairs = lines.windows(2);
-    let heading = pairs.find(|pair| !pair[0].trim().is_empty() && is_rule(pair[1].trim_end()));
-    heading.map_or_else(String::new, |pair| pair[0].trim().to_owned())
+    for pair in lines.windows(2) {
+        let (heading, rule) = (pair[0].trim(), pair[1].trim_end());
+        let is_rule = rule.starts_with("==") && rule.chars().all(|mark| mark == '=');
+        if !heading.is_empty() && is_rule {
+            return heading.to_owned();
+        }
+    }
+    String::new()
 }
 
 /// Returns the board that a page's file name or title names.
@@ -224,14 +237,21 @@ pub(super) fn known_board<'n>(mut names: impl Iterator<Item = &'n str>) -> Optio
 
 /// Returns the last heading, which is an underlined line, before the line `end`.
 fn heading_before<'l>(lines: &[&'l str], end: usize) -> Option<&'l str> {
-    let mut pairs = lines[..end].windows(2).rev();
-    let is_heading = |pair: &&[&str]| {
-        let rule = pair[1].trim_end();
-        let mark = rule.chars().next().filter(char::is_ascii_punctuation);
-        let is_rule = rule.len() > 2 && rule.chars().all(|letter| Some(letter) == mark);
-        is_rule && pair[0].contains(char::is_alphanumeric)
+    for pair in lines[..end].windows(2).rev() {
+        let (heading, rule) = (pair[0].trim(), pair[1].trim_end());
+        if is_rule(rule) && heading.contains(char::is_alphanumeric) {
+            return Some(heading);
+        }
+    }
+    None
+}
+
+/// Returns true if a line consists of one punctuation mark, at least three times.
+fn is_rule(line: &str) -> bool {
+    let Some(mark) = line.chars().next() else {
+        return false;
     };
-    pairs.find(is_heading).map(|pair| pair[0].trim())
+    mark.is_ascii_punctuation() && line.len() > 2 && line.chars().all(|letter| letter == mark)
 }
 
 /// Returns a sentence if the clusters of a page's CPUs are unknown.
@@ -246,20 +266,22 @@ fn doubt_of_clusters(input: &str, tables: &[PageTable]) -> Option<String> {
 /// Rejects releases that cannot be ordered, and pages with two tables for the same release and
 /// scenario.
 fn check_releases(tables: &[PageTable]) -> Result<()> {
-    let has_version = |table: &PageTable| {
-        let age = table.age();
-        age.map(|age| matches!(age, ReleaseAge::Version(_)))
-    };
-    let has_no_order = |table: &&PageTable| {
-        has_version(table).is_none() || has_version(table) != has_version(&tables[0])
-    };
-    let are_one_release = tables.iter().map(PageTable::age).all_equal();
-    if !are_one_release && let Some(table) = tables.iter().find(has_no_order) {
-        bail!(
-            "{}:1: this table's release is unknown; expected a title that ends in a release, such \
-             as (v2.13), or a file in a folder named current or previous",
-            table.line
-        );
+    if !tables.iter().map(PageTable::age).all_equal() {
+        // Versions cannot be compared with folders.
+        let are_versions = matches!(tables[0].age(), Some(ReleaseAge::Version(_)));
+        for table in tables {
+            let has_order = match table.age() {
+                Some(ReleaseAge::Version(_)) => are_versions,
+                Some(ReleaseAge::Previous | ReleaseAge::Current) => !are_versions,
+                None => false,
+            };
+            ensure!(
+                has_order,
+                "{}:1: this table's release is unknown; expected a title that ends in a release, \
+                 such as (v2.13), or a file in a folder named current or previous",
+                table.line
+            );
+        }
     }
     let mut duplicates = tables.iter().duplicates_by(|table| (table.age(), table.id));
     if let Some(table) = duplicates.next() {
@@ -274,28 +296,41 @@ fn check_releases(tables: &[PageTable]) -> Result<()> {
 /// Returns true if the figures are in nanoseconds although the titles say microseconds, which is
 /// assumed if all figures are integers and at least one is implausibly large for microseconds.
 fn is_in_ns(tables: &[&mut PageTable]) -> bool {
-    let rows = tables.iter().flat_map(|table| &table.rows);
-    let mut figures = rows.flat_map(|row| &row.figures).map(|figure| figure.ns);
-    figures.clone().all(|ns| ns % 1000 == 0) && figures.any(|ns| ns >= IMPLAUSIBLE_US * 1000)
+    let mut has_implausible = false;
+    for table in tables {
+        for figure in table.rows.iter().flat_map(|row| &row.figures) {
+            if figure.ns % 1000 != 0 {
+                return false;
+            }
+            has_implausible |= figure.ns >= IMPLAUSIBLE_US * 1000;
+        }
+    }
+    has_implausible
 }
 
 /// Returns a sentence for each table whose title names a different release from the other tables in
 /// its folder.
-fn releases_of_folders<'t>(
-    input: &'t str,
-    tables: &'t [PageTable],
-) -> impl Iterator<Item = String> + 't {
-    tables.iter().filter_map(move |table| {
-        let neighbors = tables.iter().filter(|other| other.folder == table.folder);
-        let most_common = most_common_release(neighbors)?;
-        (!table.folder.is_empty() && *most_common != table.release).then(|| {
-            let (line, folder, release) = (table.line, &table.folder, &table.release);
-            format!(
+fn doubts_of_releases(input: &str, tables: &[PageTable]) -> Vec<String> {
+    let mut doubts = Vec::new();
+    for table in tables {
+        let PageTable {
+            line,
+            folder,
+            release,
+            ..
+        } = table;
+        let neighbors = tables.iter().filter(|other| other.folder == *folder);
+        if !folder.is_empty()
+            && let Some(most_common) = most_common_release(neighbors)
+            && most_common != release
+        {
+            doubts.push(format!(
                 "{input}:{line}: the title says ({release}), but the others in the {folder} folder \
                  say ({most_common})"
-            )
-        })
-    })
+            ));
+        }
+    }
+    doubts
 }
 
 /// Returns the release that most of the tables' titles name.
@@ -364,8 +399,11 @@ fn bare_table(lines: &[&str], begin: usize) -> Option<Directive> {
         .split('|')
         .map(str::trim)
         .filter(|name| !name.is_empty());
-    let has_cpus = names.next().is_some_and(is_cpu_column);
-    (has_cpus && names.any(|name| metric_of(name).is_some())).then(|| Directive {
+    let has_cpus = is_cpu_column(names.next()?);
+    if !has_cpus || !names.any(|name| metric_of(name).is_some()) {
+        return None;
+    }
+    Some(Directive {
         begin,
         end: begin,
         is_csv: false,
@@ -393,10 +431,12 @@ fn metric_of(name: &str) -> Option<Metric> {
         ("latency", Metric::Latency),
         ("time", Metric::Latency),
     ];
-    names
-        .into_iter()
-        .find(|(word, _)| lowercase.contains(word))
-        .map(|(_, metric)| metric)
+    for (word, metric) in names {
+        if lowercase.contains(word) {
+            return Some(metric);
+        }
+    }
+    None
 }
 
 /// The contents of a table before they are interpreted.
@@ -429,17 +469,17 @@ impl Directive {
                 "{line}:1: the title does not say which scenario's latencies these are: {title:?}"
             )
         })?;
-        let unit = unit(&self.title)
-            .or_else(|| unit_of_columns(&entries.header))
-            .with_context(|| {
-                format!(
-                    "{line}:1: neither the title nor the columns' names specify a unit: expected \
-                     (ns), (us) or (µs)"
-                )
-            })?;
-        let has_unknown_clusters = has_cpu_column(&entries.header) && {
+        let Some(unit) = unit(&self.title).or_else(|| unit_of_columns(&entries.header)) else {
+            bail!(
+                "{line}:1: neither the title nor the columns' names specify a unit: expected (ns), \
+                 (us) or (µs)"
+            );
+        };
+        let has_unknown_clusters = if has_cpu_column(&entries.header) {
             check_count(&entries.header, id).with_context(|| format!("{line}:1"))?;
             page.cpus.label(&mut entries.rows)?
+        } else {
+            false
         };
         let mut rows = rows(Some(id), &entries.rows, unit).map_err(|error| match file {
             Some(file) => anyhow!("{line}:1: {}:{error:#}", file.display()),
@@ -470,12 +510,15 @@ impl Directive {
     /// the cluster or the CPU.
     fn has_latencies(&self, lines: &[&str]) -> bool {
         let file = self.file.as_ref().map(|(file, _)| Path::new(file));
+        if self.id(file).is_some() || is_cpu_column(&self.header) {
+            return true;
+        }
         let mut table = lines[self.end..]
             .iter()
             .map(|line| line.trim())
             .skip_while(|line| line.is_empty())
             .take_while(|line| !line.is_empty());
-        self.id(file).is_some() || is_cpu_column(&self.header) || table.any(is_cpu_column)
+        table.any(is_cpu_column)
     }
 
     /// Reads the data file of the page at `page`.
@@ -491,16 +534,16 @@ impl Directive {
 
     /// Reads a grid table.
     fn grid(&self, lines: &[&str], next: &mut usize) -> Result<Entries> {
-        let begin = (self.end..lines.len())
-            .find(|index| !lines[*index].trim().is_empty())
-            .filter(|index| lines[*index].trim_start().starts_with('+'))
-            .with_context(|| {
-                format!(
-                    "{}:1: this table of latencies has no readable figures; expected a grid \
-                     table, or a csv-table with :file:",
-                    self.begin + 1
-                )
-            })?;
+        let mut begin = self.end;
+        while begin < lines.len() && lines[begin].trim().is_empty() {
+            begin += 1;
+        }
+        ensure!(
+            begin < lines.len() && lines[begin].trim_start().starts_with('+'),
+            "{}:1: this table of latencies has no readable figures; expected a grid table, or a \
+             csv-table with :file:",
+            self.begin + 1
+        );
         let (mut rows, end) = grid_table::read(lines, begin)?;
         *next = end;
         let header = if rows.is_empty() {
@@ -517,9 +560,12 @@ impl Directive {
 
     /// Returns the scenario, from the name of the data file if possible, otherwise from the title.
     fn id(&self, file: Option<&Path>) -> Option<ScenarioId> {
-        let tag = file.and_then(Path::file_stem).map(OsStr::to_string_lossy);
-        tag.and_then(|tag| ScenarioId::from_word(&tag))
-            .or_else(|| scenario(&self.title))
+        if let Some(stem) = file.and_then(Path::file_stem)
+            && let Some(id) = ScenarioId::from_word(&stem.to_string_lossy())
+        {
+            return Some(id);
+        }
+        scenario(&self.title)
     }
 }
 
@@ -540,8 +586,7 @@ fn check_count(header: &str, id: ScenarioId) -> Result<()> {
     Ok(())
 }
 
-/// Rejects columns that are not in the same order as the figures. If a name says nothing about the
-/// metric, only its first letter is checked.
+/// Rejects columns that are not in the same order as the figures.
 fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
     let labels: &[&str] = if has_cpu_column(header) {
         &["CPU"]
@@ -554,19 +599,30 @@ fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
         .iter()
         .map(|figure| (figure.metric.heading(), Some(figure.metric)));
     let columns = label_columns.chain(metric_columns).collect_vec();
-    let first_letter = |name: &str| name.trim().to_lowercase().chars().next();
-    let is_expected = |name: &str, heading: &str, metric: Option<Metric>| match metric_of(name) {
-        Some(named) if metric.is_some() => Some(named) == metric,
-        _ => first_letter(name.trim_matches([' ', '`'])) == first_letter(heading),
-    };
-    let mut names = header.trim().split(',').zip(&columns);
-    ensure!(
-        header.is_empty()
-            || names.all(|(name, (heading, metric))| is_expected(name, heading, *metric)),
-        "the columns are {header:?}: expected {}",
-        columns.iter().map(|(heading, _)| heading).join(", ")
-    );
+    if header.is_empty() {
+        return Ok(());
+    }
+    for (name, (heading, metric)) in header.trim().split(',').zip(&columns) {
+        ensure!(
+            is_column_of(name, heading, *metric),
+            "the columns are {header:?}: expected {}",
+            columns.iter().map(|(heading, _)| heading).join(", ")
+        );
+    }
     Ok(())
+}
+
+/// Returns true if a column's name may be that of `metric`, or of the CPU labels if there is no
+/// metric. If a name says nothing about the metric, only its first letter is checked.
+fn is_column_of(name: &str, heading: &str, metric: Option<Metric>) -> bool {
+    if let (Some(named), Some(metric)) = (metric_of(name), metric) {
+        return named == metric;
+    }
+    first_letter(name.trim_matches([' ', '`'])) == first_letter(heading)
+}
+
+fn first_letter(name: &str) -> Option<char> {
+    name.trim().to_lowercase().chars().next()
 }
 
 /// Returns the scenario that a title refers to. Titles use the wording of TF-A's pages or of
@@ -596,14 +652,16 @@ fn scenario(title: &str) -> Option<ScenarioId> {
 
 /// Returns the unit specified in a title, in nanoseconds.
 fn unit(title: &str) -> Option<u64> {
-    let has = |unit: &&str| title.contains(*unit);
-    // The micro sign, and the letter mu.
-    let is_us = ["(us)", "(\u{b5}s)", "(\u{3bc}s)"].iter().any(has);
     if title.contains("(ns)") {
-        Some(1)
-    } else {
-        is_us.then_some(1000)
+        return Some(1);
     }
+    // The micro sign, and the letter mu.
+    for unit in ["(us)", "(\u{b5}s)", "(\u{3bc}s)"] {
+        if title.contains(unit) {
+            return Some(1000);
+        }
+    }
+    None
 }
 
 /// Returns the unit specified in the names of the columns, if they all agree.
@@ -614,11 +672,12 @@ fn unit_of_columns(header: &str) -> Option<u64> {
 
 /// Returns the text in parentheses at the end of a title; empty if there is none.
 fn release(title: &str) -> String {
-    let parentheses = title
-        .strip_suffix(')')
-        .and_then(|title| title.rsplit_once('('));
-    match parentheses {
-        Some((_, text)) if unit(&format!("({text})")).is_none() => text.to_owned(),
-        _ => String::new(),
+    if let Some(unclosed) = title.strip_suffix(')')
+        && let Some((_, text)) = unclosed.rsplit_once('(')
+        && unit(&format!("({text})")).is_none()
+    {
+        text.to_owned()
+    } else {
+        String::new()
     }
 }

@@ -156,6 +156,16 @@ struct HeldLine {
     bytes: Vec<u8>,
 }
 
+impl HeldLine {
+    fn line(&self) -> LogLine<'_> {
+        LogLine {
+            number: self.number,
+            offset: self.offset,
+            bytes: &self.bytes,
+        }
+    }
+}
+
 /// A line without its prefix, to which the next one may be added.
 struct OpenLine {
     number: u64,
@@ -215,8 +225,11 @@ impl LogReader {
             self.current.extend(line.number, range_of(line));
         } else if line.bytes.iter().any(|byte| *byte != 0) {
             let clean = clean(line.bytes);
-            let stripped = self.strip_prefix(&clean);
-            if !stripped.is_some_and(|line| line.is_continuation) {
+            let is_continuation = match self.strip_prefix(&clean) {
+                Some(stripped) => stripped.is_continuation,
+                None => false,
+            };
+            if !is_continuation {
                 self.read_open();
             }
             if !clean.trim_ascii().is_empty() && !self.hold(line, &clean) {
@@ -266,18 +279,22 @@ impl LogReader {
         let is_within_run = self.current.is_begun()
             && !self.current.is_closed()
             && !embedded_line::is_of_boot(clean);
-        let stripped = self.strip_prefix(clean);
-        let is_known = stripped.is_some_and(|line| embedded_line::find_known(line.text) == Some(0));
-        if is_within_run || is_known {
-            None
-        } else {
-            LinePrefix::before_known_line(clean)
+        if is_within_run {
+            return None;
         }
+        if let Some(stripped) = self.strip_prefix(clean)
+            && embedded_line::find_known(stripped.text) == Some(0)
+        {
+            return None;
+        }
+        LinePrefix::before_known_line(clean)
     }
 
     fn has_candidate(&self, clean: &[u8]) -> bool {
-        let candidate = self.candidate.as_ref();
-        candidate.is_some_and(|candidate| candidate.strip(clean).is_some())
+        match &self.candidate {
+            Some(candidate) => candidate.strip(clean).is_some(),
+            None => false,
+        }
     }
 
     /// Reads the lines that were held back. The first line is read as it is unless its prefix was
@@ -285,16 +302,12 @@ impl LogReader {
     fn release(&mut self) {
         self.candidate = None;
         let held = std::mem::take(&mut self.held);
-        let mut lines = held.iter().map(|held_line| LogLine {
-            number: held_line.number,
-            offset: held_line.offset,
-            bytes: &held_line.bytes,
-        });
-        if let Some(first) = lines.next() {
-            self.read(&first, &clean(first.bytes));
-        }
-        for line in lines {
-            self.take(&line);
+        let Some((first, rest)) = held.split_first() else {
+            return;
+        };
+        self.read(&first.line(), &clean(&first.bytes));
+        for held_line in rest {
+            self.take(&held_line.line());
         }
     }
 
@@ -351,7 +364,7 @@ impl LogReader {
         self.give_up();
         let why = self.why_none(lines, bytes);
         self.end_run();
-        (self.count == 0).then_some(why)
+        if self.count == 0 { Some(why) } else { None }
     }
 
     /// Returns a sentence that says why there is no run and what to do about it.
@@ -407,8 +420,10 @@ impl LogReader {
     fn line(&mut self, line: &[u8]) -> bool {
         let start = memmem::find(line, MARK.as_bytes()).unwrap_or(line.len());
         let (before, records) = line.split_at(start);
-        let is_blank = before.trim_ascii().is_empty();
-        let mut is_used = !is_blank && (self.join_record(before) || self.text(before));
+        let mut is_used = false;
+        if !before.trim_ascii().is_empty() {
+            is_used = self.join_record(before) || self.text(before);
+        }
         for piece in pieces(records) {
             self.give_up_record();
             if !self.piece(piece) {
@@ -424,11 +439,15 @@ impl LogReader {
     fn piece(&mut self, piece: &[u8]) -> bool {
         // If a line ending was lost, text may follow the checksum.
         let near = piece.get(..BROKEN_MAX).unwrap_or(piece);
-        let mut ends = memmem::find_iter(near, b"} ").map(|brace| brace + 2 + CRC_DIGITS);
-        ends.any(|record_end| {
-            let record = piece.get(..record_end);
-            record.is_some_and(|record| self.sound_record(record))
-        })
+        for brace in memmem::find_iter(near, b"} ") {
+            let record_end = brace + 2 + CRC_DIGITS;
+            if let Some(record) = piece.get(..record_end)
+                && self.sound_record(record)
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// Reads a line if it is a record with a correct checksum. Returns false for any other line.
@@ -459,14 +478,14 @@ impl LogReader {
         }
         self.record.extend_from_slice(line);
         let record = std::mem::take(&mut self.record);
-        let is_whole = self.sound_record(&record);
-        if !is_whole {
-            self.record = record;
-            if self.record.len() > BROKEN_MAX {
-                self.give_up_record();
-            }
+        if self.sound_record(&record) {
+            return true;
         }
-        is_whole
+        self.record = record;
+        if self.record.len() > BROKEN_MAX {
+            self.give_up_record();
+        }
+        false
     }
 
     /// Counts a broken record as damaged if it is not continued.
@@ -509,15 +528,13 @@ impl LogReader {
     /// logged twice. RT_INSTR lines are exempt, because identical ones may belong to different
     /// CPUs.
     fn is_repeated(&mut self, line: &[u8], parsed: &PlainLine<'_>) -> bool {
-        let is_of_use = !matches!(
-            parsed,
-            PlainLine::Other | PlainLine::RtInstr(_) | PlainLine::Unread
-        );
-        let is_repeated = is_of_use && self.previous == line;
-        self.previous.clear();
-        if is_of_use {
-            self.previous.extend_from_slice(line);
+        if let PlainLine::Other | PlainLine::RtInstr(_) | PlainLine::Unread = parsed {
+            self.previous.clear();
+            return false;
         }
+        let is_repeated = self.previous == line;
+        self.previous.clear();
+        self.previous.extend_from_slice(line);
         is_repeated
     }
 

@@ -21,7 +21,7 @@ use fip::trust::{certificate, check_key, is_certificate, renew};
 
 /// An image given by the user.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct GivenImage {
     /// The option that names the image.
     pub option: String,
     /// The kind of image.
@@ -92,7 +92,7 @@ pub struct Recipe<'r> {
     /// The user's FIP, whose BL33 is replaced.
     pub base: Option<Fip>,
     /// Additional images, which replace those of the same kind.
-    pub given: Vec<Given>,
+    pub given: Vec<GivenImage>,
     /// The non-trusted firmware key.
     pub key: Option<&'r Path>,
 }
@@ -143,7 +143,7 @@ impl Recipe<'_> {
             .given
             .iter()
             .find(|image| image.uuid == uuid_of("nt-fw"));
-        if let Some(Given { option, .. }) = bl33 {
+        if let Some(GivenImage { option, .. }) = bl33 {
             bail!(
                 "{option}: BL33 is the payload here; for another BL33 use `cargo xtask fip create` \
                  or `fip update`"
@@ -173,7 +173,7 @@ impl Recipe<'_> {
 }
 
 /// Builds `file`, an additional FIP for `board` that does not contain the payload.
-pub fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<Fip> {
+pub fn part(board: &BoardFile, file: &str, given: Vec<GivenImage>) -> Result<Fip> {
     let package = takes_fip(board)?;
     let part = package
         .parts
@@ -197,7 +197,7 @@ pub fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<Fip> {
 }
 
 /// Rejects empty files, which cannot be images of a FIP that boots.
-fn refuse_empty(given: &[Given]) -> Result<()> {
+fn refuse_empty(given: &[GivenImage]) -> Result<()> {
     match given.iter().find(|given_image| given_image.data.is_empty()) {
         Some(empty) => bail!("{}: the file is empty", empty.option),
         None => Ok(()),
@@ -205,11 +205,11 @@ fn refuse_empty(given: &[Given]) -> Result<()> {
 }
 
 /// Adds the images, and rejects duplicates.
-pub fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
+pub fn add(fip: &mut Fip, given: Vec<GivenImage>) -> Result<()> {
     if let Some(twice) = given.iter().duplicates_by(|binary| binary.uuid).next() {
         bail!("{}: given twice", label(twice.uuid));
     }
-    for Given { option, uuid, data } in given {
+    for GivenImage { option, uuid, data } in given {
         fip.put(uuid, data).context(option)?;
     }
     Ok(())
@@ -219,7 +219,7 @@ pub fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
 type NeededImages<'n> = (&'n [String], &'n [PackageBlob]);
 
 /// Rejects a FIP that would not boot because an image is missing.
-fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> Result<()> {
+fn complete(what: &str, needs: NeededImages<'_>, given: &[GivenImage], or: &str) -> Result<()> {
     let (requires, blobs) = needs;
     let lacks = |uuid| given.iter().all(|given_image| given_image.uuid != uuid);
     let mut missing = Vec::new();

@@ -9,8 +9,8 @@ use core::fmt::Write;
 use core::sync::atomic::Ordering;
 
 use crate::measure::{
-    Action, After, Facts, Loss, Machine, OsInitiated, Outcome, Reason, Round, SampleCount, Summary,
-    Tally, Waker, Who,
+    Action, AfterRound, Facts, Loss, Machine, OsInitiated, Outcome, Participants, Reason, Round,
+    SampleCount, Summary, Tally, Waker,
 };
 use crate::model::{Cell, Conditions, Failure, Scenario, ScenarioKey, Status};
 use crate::plan::{ActiveCpus, Method, Plan, RunSize};
@@ -116,8 +116,8 @@ const RETRIES_MIN: u64 = 15;
 
 /// Returns the number of ticks allowed for all participants to wake from a nap and read the start
 /// time.
-pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
-    facts.ticks(200 + 10 * who.count(cpus) as u64)
+pub(crate) fn lead_in(facts: &Facts, participants: Participants, cpus: usize) -> u64 {
+    facts.ticks(200 + 10 * participants.count(cpus) as u64)
 }
 
 /// Returns the failure for a lost CPU and a number of others.
@@ -300,17 +300,17 @@ impl<'m> Bench<'m> {
 
     /// Returns the number of ticks allowed for all participants to wake from a nap and read the
     /// start time.
-    pub(crate) fn lead_in(&self, who: Who) -> u64 {
-        lead_in(self.facts(), who, self.cpu_count())
+    pub(crate) fn lead_in(&self, participants: Participants) -> u64 {
+        lead_in(self.facts(), participants, self.cpu_count())
     }
 
     /// Returns the interrupt that wakes the CPUs in a round.
-    pub(crate) fn waker(&self, who: Who) -> Waker {
+    pub(crate) fn waker(&self, participants: Participants) -> Waker {
         let Setting {
             wake_trials, cpus, ..
         } = self.setting;
         if self.step.timers_stop {
-            wake_trials.waker(self.machine, cpus, who, self.step.helper)
+            wake_trials.waker(self.machine, cpus, participants, self.step.helper)
         } else {
             Waker::OwnTimers
         }
@@ -319,8 +319,8 @@ impl<'m> Bench<'m> {
     /// Returns the interrupt that wakes one CPU in its rounds during this step.
     pub(crate) fn waker_of(&self, cpu: CpuIndex) -> Waker {
         self.waker(match self.step.cpus {
-            ActiveCpus::All => self.step.who,
-            _ => Who::Only(cpu),
+            ActiveCpus::All => self.step.participants,
+            _ => Participants::Only(cpu),
         })
     }
 
@@ -361,14 +361,14 @@ impl<'m> Bench<'m> {
     }
 
     /// Returns a round of the current step.
-    pub(crate) fn round(&self, who: Who, action: Action) -> Round {
+    pub(crate) fn round(&self, participants: Participants, action: Action) -> Round {
         let (sleep, osi) = (self.waits.sleep(), self.step.osi);
         Round {
             sleep: sleep * if osi { 3 } else { 1 },
             quiet: self.waits.quiet(),
             wake: self.setting.plan.wake_by(self.method),
             waker: if action.sleeps() {
-                self.waker(who)
+                self.waker(participants)
             } else {
                 Waker::OwnTimers
             },
@@ -381,10 +381,10 @@ impl<'m> Bench<'m> {
                 delay: sleep,
             }),
             afterwards: match self.method {
-                Method::Tftf => After::Off,
-                Method::Warm => After::Stay,
+                Method::Tftf => AfterRound::Off,
+                Method::Warm => AfterRound::Stay,
             },
-            ..Round::new(who, action, self.lead_in(who))
+            ..Round::new(participants, action, self.lead_in(participants))
         }
     }
 }
@@ -422,7 +422,9 @@ impl Bench<'_> {
     /// Expects samples from each CPU that takes part in a multi-CPU round, except the helper.
     pub(crate) fn expect_all(&mut self) {
         let (lead, step) = (self.lead(), self.step);
-        self.expect_samples(|cpu| step.who.includes(cpu, lead) && step.helper != Some(cpu));
+        self.expect_samples(|cpu| {
+            step.participants.includes(cpu, lead) && step.helper != Some(cpu)
+        });
     }
 
     /// Counts an attempt to get a sample, or to get one sample of each CPU.
@@ -447,8 +449,8 @@ impl Bench<'_> {
     }
 
     /// Runs a round, after updating the sample count that the host may read.
-    pub(crate) fn run_action(&mut self, who: Who, action: Action) {
-        let round = self.round(who, action);
+    pub(crate) fn run_action(&mut self, participants: Participants, action: Action) {
+        let round = self.round(participants, action);
         let mut count = SampleCount::default();
         for state in self.cells.iter().filter(|state| state.needs_samples()) {
             count.kept += state.valid();
@@ -463,14 +465,14 @@ impl Bench<'_> {
 
     /// Runs a round with one CPU, and returns its outcome.
     pub(crate) fn run_alone(&mut self, cpu: CpuIndex, action: Action) -> Outcome {
-        self.run_action(Who::Only(cpu), action);
+        self.run_action(Participants::Only(cpu), action);
         self.outcome(cpu)
     }
 
     /// Sets the suspend mode, after a round in which all CPUs except the lead power off.
     pub(crate) fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), ReturnCode> {
         self.step.osi = false;
-        self.run_action(Who::Only(self.lead()), Action::None);
+        self.run_action(Participants::Only(self.lead()), Action::None);
         Ok(self.machine.set_suspend_mode(mode)?)
     }
 }

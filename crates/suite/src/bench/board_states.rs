@@ -16,12 +16,13 @@ pub(super) struct BoardStates<'b> {
 
 impl<'b> BoardStates<'b> {
     pub(super) fn new(states: &'b IdleStates<'b>, format: StateFormat) -> Self {
-        let indices = 0..states.usable.len();
+        let mut foreign = Vec::with_capacity(states.usable.len());
+        for index in 0..states.usable.len() {
+            foreign.push(is_foreign(&states.usable, index, format));
+        }
         Self {
             states,
-            is_foreign: indices
-                .map(|index| is_foreign(&states.usable, index, format))
-                .collect(),
+            is_foreign: foreign,
             format,
         }
     }
@@ -42,12 +43,12 @@ impl<'b> BoardStates<'b> {
 
     /// Returns the indices of the power-down states.
     fn powerdowns(&self) -> impl Iterator<Item = usize> + Clone {
-        let usable = &self.states.usable;
-        let is_powerdown = |index: &usize| {
-            let power_state = usable[*index].power_state;
-            self.format_of(*index).is_powerdown(power_state)
-        };
-        (0..usable.len()).filter(is_powerdown)
+        (0..self.states.usable.len()).filter(|index| self.is_powerdown(*index))
+    }
+
+    fn is_powerdown(&self, index: usize) -> bool {
+        let power_state = self.states.usable[index].power_state;
+        self.format_of(index).is_powerdown(power_state)
     }
 
     /// Returns true if it is known that the first state is deeper than the second one. If lists or
@@ -95,22 +96,23 @@ impl<'b> BoardStates<'b> {
             return Ok(None);
         }
         // A deeper state that is not a power-down state is probably a wrong value.
-        let is_deeper_standby = |index: &usize| {
-            let is_standby = !self
-                .powerdowns()
-                .any(|powerdown_index| powerdown_index == *index);
-            is_standby && self.follows(*index, deepest)
-        };
-        let mut indices = 0..self.states.usable.len();
-        if let Some(deeper) = indices.find(is_deeper_standby) {
-            return Err(self.order_unknown(deepest, deeper));
+        for index in 0..self.states.usable.len() {
+            if !self.is_powerdown(index) && self.follows(index, deepest) {
+                return Err(self.order_unknown(deepest, index));
+            }
         }
-        let level = self.level(deepest);
-        let is_shallower = |state: &LeftOutState<'_>| match (state.level, level) {
-            (Some(its), Some(level)) if its != level => its < level,
-            _ => state.shallower_than.contains(deepest),
-        };
-        self.unless_left_out(deepest, &is_shallower)
+        for left_out in self.states.left_out.iter().filter(|state| state.is_meant()) {
+            let is_shallower = match (left_out.level, self.level(deepest)) {
+                (Some(level), Some(deepest_level)) if level != deepest_level => {
+                    level < deepest_level
+                }
+                _ => left_out.shallower_than.contains(deepest),
+            };
+            if !is_shallower {
+                return Err(Undecided::LeftOut);
+            }
+        }
+        self.if_on_all_cpus(deepest)
     }
 
     /// Returns the index of the shallowest state for a single CPU, in the same way.
@@ -118,34 +120,44 @@ impl<'b> BoardStates<'b> {
         let accepted = self.powerdowns().filter(|index| !self.is_foreign[*index]);
         let has_core = accepted.clone().any(|index| self.level(index) == Some(0));
         // Without levels, the shallowest state is assumed to be the core's.
-        let level = has_core.then_some(0);
+        let level = if has_core { Some(0) } else { None };
         let candidates = accepted.filter(|index| self.level(*index) == level);
         let Some(core) = self.first_of(candidates, &|one, other| self.is_deeper(other, one))?
         else {
             return self.nothing_usable();
         };
         if has_core {
-            // A state of a single CPU is not deeper than any other power-down state.
-            let is_shallower = |index: &usize| {
-                !self.is_foreign[*index]
-                    && self.level(*index) != Some(0)
-                    && self.follows(core, *index)
-                    && !self.has_level_in_value(core)
-            };
-            return match self.powerdowns().find(is_shallower) {
-                Some(shallower) => Err(self.order_unknown(core, shallower)),
-                None => self.if_on_all_cpus(core),
-            };
+            return self.unless_deeper(core);
         }
-        let mut foreign = self.powerdowns().filter(|index| self.is_foreign[*index]);
-        if !foreign.all(|index| self.is_deeper(index, core)) {
-            return Ok(None);
+        for index in self.powerdowns() {
+            if self.is_foreign[index] && !self.is_deeper(index, core) {
+                return Ok(None);
+            }
         }
-        let is_deeper = |state: &LeftOutState<'_>| match state.level {
-            Some(level) => level > 0,
-            None => state.deeper_than.contains(core),
-        };
-        self.unless_left_out(core, &is_deeper)
+        for left_out in self.states.left_out.iter().filter(|state| state.is_meant()) {
+            let is_deeper = match left_out.level {
+                Some(level) => level > 0,
+                None => left_out.deeper_than.contains(core),
+            };
+            if !is_deeper {
+                return Err(Undecided::LeftOut);
+            }
+        }
+        self.if_on_all_cpus(core)
+    }
+
+    /// Returns the state at level 0, unless the lists and latencies contradict its declared level:
+    /// a state of a single CPU is not deeper than any other power-down state.
+    fn unless_deeper(&self, core: usize) -> Result<Option<usize>, Undecided> {
+        if !self.has_level_in_value(core) {
+            for index in self.powerdowns() {
+                let is_higher = !self.is_foreign[index] && self.level(index) != Some(0);
+                if is_higher && self.follows(core, index) {
+                    return Err(self.order_unknown(core, index));
+                }
+            }
+        }
+        self.if_on_all_cpus(core)
     }
 
     /// Returns the state that precedes all others; `Ok(None)` if there are no states.
@@ -163,25 +175,12 @@ impl<'b> BoardStates<'b> {
                 first = state;
             }
         }
-        let mut others = states.filter(|state| *state != first);
-        match others.find(|other| !precedes(first, *other)) {
-            None => Ok(Some(first)),
-            Some(other) => Err(self.order_unknown(first, other)),
+        for other in states {
+            if other != first && !precedes(first, other) {
+                return Err(self.order_unknown(first, other));
+            }
         }
-    }
-
-    /// Returns the state, unless a state that was left out may take its place. `is_harmless`
-    /// returns true if it is known that a state does not.
-    fn unless_left_out(
-        &self,
-        state: usize,
-        is_harmless: &dyn Fn(&LeftOutState<'_>) -> bool,
-    ) -> Result<Option<usize>, Undecided> {
-        let mut meant = self.states.left_out.iter().filter(|state| state.is_meant());
-        if !meant.all(is_harmless) {
-            return Err(Undecided::LeftOut);
-        }
-        self.if_on_all_cpus(state)
+        Ok(Some(first))
     }
 
     /// Returns the state if every CPU lists it. A CPU that does not list a state may not have it.
@@ -216,12 +215,18 @@ impl<'b> BoardStates<'b> {
         let mut rest: Vec<usize> = (0..count).collect();
         let mut ordered = Vec::with_capacity(count);
         while !rest.is_empty() {
-            let has_shallower =
-                |state: usize| rest.iter().any(|other| self.is_deeper(state, *other));
-            let next = rest.iter().position(|state| !has_shallower(*state));
-            ordered.push(rest.remove(next.unwrap_or(0)));
+            let next = self.shallowest(&rest).unwrap_or(0);
+            ordered.push(rest.remove(next));
         }
         ordered
+    }
+
+    /// Returns the place of the first state in `indices` that is not deeper than another of them.
+    fn shallowest(&self, indices: &[usize]) -> Option<usize> {
+        indices.iter().position(|state| {
+            let mut others = indices.iter();
+            !others.any(|other| self.is_deeper(*state, *other))
+        })
     }
 }
 
@@ -249,10 +254,9 @@ pub(super) fn powerdowns<'b>(
     states: &'b [IdleState<'b>],
     format: StateFormat,
 ) -> impl Iterator<Item = &'b IdleState<'b>> {
-    let is_powerdown = move |value| format.accepts(value) && format.is_powerdown(value);
-    states
-        .iter()
-        .filter(move |state| is_powerdown(state.power_state))
+    states.iter().filter(move |state| {
+        format.accepts(state.power_state) && format.is_powerdown(state.power_state)
+    })
 }
 
 /// Returns a state's power level, from the board description or the format.

@@ -2,7 +2,7 @@
 //! long lock queue. The sleep time in a trial is therefore doubled until all CPUs are down before
 //! the first wake-up; it is then set to a multiple of the time that they needed.
 
-use crate::measure::{Action, Detail, Outcome, Reason, Rejection, ShortWait, Who};
+use crate::measure::{Action, Detail, Outcome, Participants, Reason, Rejection, ShortWait};
 use crate::model::{Failure, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -38,16 +38,16 @@ const GROWTH: u64 = 8;
 /// The CPU whose outcome invalidated a round, and the reason.
 pub(crate) type Wrong = (CpuIndex, Rejection);
 
-/// Finds the sleep duration by running trials with `who`. Keeps each CPU's first sample as its cold
+/// Finds the sleep duration by running trials with `participants`. Keeps each CPU's first sample as its cold
 /// sample.
-pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
+pub(crate) fn calibrate(bench: &mut Bench<'_>, participants: Participants) -> Result<(), Failure> {
     let action = bench.step().action;
     let longest = bench.us(SLEEP_MAX_US);
-    let cpus = who.count(bench.cpu_count()) as u64;
+    let cpus = participants.count(bench.cpu_count()) as u64;
     let first = bench.us(FIRST_SLEEP_US * cpus);
     bench.waits.begin_trials(first, longest);
     let mut other_failures = 0;
-    while let Err((cpu, wrong)) = run_trial(bench, who) {
+    while let Err((cpu, wrong)) = run_trial(bench, participants) {
         let too_soon = short_wait(bench, wrong) == Some(ShortWait::Sleep);
         if let Some(power_state) = action.power_state()
             && let Detail::Firmware(error) = wrong.detail
@@ -86,7 +86,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
             });
         }
     }
-    let margin = if who.is_single() {
+    let margin = if participants.is_single() {
         MARGIN_ALONE
     } else {
         MARGIN_ALL
@@ -136,9 +136,9 @@ fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
 
 /// Runs a round as a trial and evaluates it. Keeps the trial's samples as cold samples for CPUs
 /// that have none.
-pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
+pub(crate) fn run_trial(bench: &mut Bench<'_>, participants: Participants) -> Result<(), Wrong> {
     bench.count_trial();
-    bench.run_action(who, bench.step().action);
+    bench.run_action(participants, bench.step().action);
     bench.keep_cold_samples();
     judge_round(bench)
 }

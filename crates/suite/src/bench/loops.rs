@@ -13,7 +13,8 @@ use hardware::text::plural::Many;
 use smccc::psci::error;
 
 use crate::measure::{
-    Action, ActionEnd, After, Machine, Metric, Operation, Outcome, Reason, Rejection, Round, Who,
+    Action, ActionEnd, AfterRound, Machine, Metric, Operation, Outcome, Participants, Reason,
+    Rejection, Round,
 };
 use crate::model::{Cell, CellSeries, CellStep, Failure, Run, Scenario, Skip, Status};
 use crate::plan::{ActiveCpus, LOOPS_LIMIT_S, RunSize, Variant, Work};
@@ -197,7 +198,7 @@ impl RunningLoops<'_, '_> {
         let mut kinds = loops.operations.iter();
         if is_measured && kinds.all(|kind| kind.variant != Variant::LOOP) {
             self.requested_samples = self.requested_samples.min(BATCHES_MIN);
-            self.measure_series(&LOOP, Who::Only(lead), ActiveCpus::Alone)?;
+            self.measure_series(&LOOP, Participants::Only(lead), ActiveCpus::Alone)?;
         }
         Ok(())
     }
@@ -206,9 +207,9 @@ impl RunningLoops<'_, '_> {
     fn measure_operation(&mut self, loops: &Loops, kind: &OperationKind) -> Result<(), Failure> {
         let cpus = self.bench.cpu_count();
         let measured = if loops.is_of_lead {
-            Who::Only(self.bench.lead())
+            Participants::Only(self.bench.lead())
         } else {
-            Who::All
+            Participants::All
         };
         // A pair's operation needs its second CPU.
         if loops.cpus.contains(&ActiveCpus::Alone) && !self.probe(kind, measured)? {
@@ -218,7 +219,7 @@ impl RunningLoops<'_, '_> {
             match active_cpus {
                 // With one CPU, measuring all CPUs at once is the same as measuring a single CPU.
                 ActiveCpus::All if cpus == 1 => {}
-                ActiveCpus::All => self.measure_series(kind, Who::All, *active_cpus)?,
+                ActiveCpus::All => self.measure_series(kind, Participants::All, *active_cpus)?,
                 ActiveCpus::Alone | ActiveCpus::Near | ActiveCpus::Far => {
                     self.measure_each_cpu(kind, measured, *active_cpus)?;
                 }
@@ -231,52 +232,55 @@ impl RunningLoops<'_, '_> {
     fn measure_each_cpu(
         &mut self,
         kind: &OperationKind,
-        measured: Who,
+        measured: Participants,
         active_cpus: ActiveCpus,
     ) -> Result<(), Failure> {
         let lead = self.bench.lead();
         let cpus = CpuIndex::all(self.bench.cpu_count());
         for cpu in cpus.filter(|cpu| measured.includes(*cpu, lead)) {
             let (machine, board) = (self.bench.machine(), self.bench.setting().cpus);
-            let who = match neighbor_of(machine, board, cpu, active_cpus, None) {
-                Some(neighbor) => Who::Pair(cpu, neighbor),
+            let participants = match neighbor_of(machine, board, cpu, active_cpus, None) {
+                Some(neighbor) => Participants::Pair(cpu, neighbor),
                 None if active_cpus.has_neighbor() => continue,
-                None => Who::Only(cpu),
+                None => Participants::Only(cpu),
             };
-            self.measure_series(kind, who, active_cpus)?;
+            self.measure_series(kind, participants, active_cpus)?;
         }
         Ok(())
     }
 
     /// Runs one round in which each CPU repeats the operation `count` times.
-    fn run_round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
-        let lead_in = self.bench.lead_in(who);
+    fn run_round(
+        &mut self,
+        participants: Participants,
+        operation: Operation,
+        count: u32,
+    ) -> Result<(), Failure> {
+        let lead_in = self.bench.lead_in(participants);
         self.bench.try_round(&Round {
-            afterwards: After::Stay,
+            afterwards: AfterRound::Stay,
             quiet: self.quiet,
-            ..Round::new(who, Action::Repeat { operation, count }, lead_in)
+            ..Round::new(participants, Action::Repeat { operation, count }, lead_in)
         })?;
-        let longest = self.bench.us(LONGEST_QUIET_US);
-        let participants = self
-            .bench
-            .outcomes()
-            .iter()
-            .filter(|outcome| outcome.took_part());
-        let durations =
-            participants.map(|outcome| ticks_between(outcome.start, outcome.returned_at));
-        self.quiet = durations.max().unwrap_or(0).min(longest);
+        let mut longest = 0;
+        for outcome in self.bench.outcomes() {
+            if outcome.took_part() {
+                longest = longest.max(ticks_between(outcome.start, outcome.returned_at));
+            }
+        }
+        self.quiet = longest.min(self.bench.us(LONGEST_QUIET_US));
         Ok(())
     }
 
     /// Runs the operation once on these CPUs; returns false if the operation is optional and not
     /// implemented.
-    fn probe(&mut self, kind: &OperationKind, who: Who) -> Result<bool, Failure> {
+    fn probe(&mut self, kind: &OperationKind, participants: Participants) -> Result<bool, Failure> {
         self.bench.count_trial();
-        self.run_round(who, kind.operation, 1)?;
+        self.run_round(participants, kind.operation, 1)?;
         let lead = self.bench.lead();
         let outcomes = self.bench.outcomes();
         let by_cpu = CpuIndex::all(outcomes.len()).zip(outcomes);
-        for (cpu, outcome) in by_cpu.filter(|(cpu, _)| who.includes(*cpu, lead)) {
+        for (cpu, outcome) in by_cpu.filter(|(cpu, _)| participants.includes(*cpu, lead)) {
             let is_missing =
                 outcome.code == Some(error::NOT_SUPPORTED) || outcome.end == ActionEnd::GaveUp;
             if kind.is_optional && is_missing {
@@ -303,20 +307,20 @@ impl RunningLoops<'_, '_> {
     fn measure_series(
         &mut self,
         kind: &OperationKind,
-        who: Who,
+        participants: Participants,
         active_cpus: ActiveCpus,
     ) -> Result<(), Failure> {
         let (mut taken, mut rejected, mut began) = (0, 0, None);
         self.bench.clear_cells();
         for _ in 0..self.bench.plan().warmup {
             self.bench.count_trial();
-            self.run_round(who, kind.operation, self.batch)?;
+            self.run_round(participants, kind.operation, self.batch)?;
             self.ticks_since(&mut began);
         }
         // Stop after too many discarded batches, because each may have run for seconds.
         while taken < self.requested_samples && rejected <= self.requested_samples / 10 {
             self.bench.count_attempt();
-            self.run_round(who, kind.operation, self.batch)?;
+            self.run_round(participants, kind.operation, self.batch)?;
             taken += 1;
             let wrong_answer = Rejection::plain(Reason::WrongAnswer);
             rejected += self.bench.keep_figures(METRICS, |outcome| {
@@ -327,7 +331,7 @@ impl RunningLoops<'_, '_> {
                 break;
             }
         }
-        self.add_cells(kind, who, active_cpus, taken)
+        self.add_cells(kind, participants, active_cpus, taken)
     }
 
     /// Returns the ticks from the start of the first batch in a series, which is stored in `began`,
@@ -350,7 +354,7 @@ impl RunningLoops<'_, '_> {
     fn add_cells(
         &mut self,
         kind: &OperationKind,
-        who: Who,
+        participants: Participants,
         active_cpus: ActiveCpus,
         taken: u32,
     ) -> Result<(), Failure> {
@@ -362,7 +366,9 @@ impl RunningLoops<'_, '_> {
             operations: self.batch,
             ..CellStep::of(kind.variant)
         };
-        for cpu in cpus.filter(|cpu| who.includes(*cpu, lead) && !who.replies(*cpu)) {
+        for cpu in
+            cpus.filter(|cpu| participants.includes(*cpu, lead) && !participants.replies(*cpu))
+        {
             let measured = self.bench.add_cell(cpu, step, &METRICS, taken);
             result = measured.and(result);
         }

@@ -3,7 +3,7 @@
 //! its CPU_OFF. "Wakeup" is the warm boot during that second CPU_ON. The warm method turns each CPU
 //! on again right after its CPU_OFF.
 
-use crate::measure::{Action, ActionEnd, After, Outcome, Reason, Round, Who};
+use crate::measure::{Action, ActionEnd, AfterRound, Outcome, Participants, Reason, Round};
 use crate::model::Status;
 use crate::plan::Method;
 use hardware::board::CpuIndex;
@@ -25,7 +25,7 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     let has_waker = bench.cell(lead).skipped().is_none();
     let mut failure = None;
     if has_waker && action.sleeps() {
-        failure = calibrate(bench, Who::Only(lead)).err();
+        failure = calibrate(bench, Participants::Only(lead)).err();
     }
     // If the firmware rejected the state, the lead has no row and the scenario fails. The other
     // CPUs' rows do not depend on the state.
@@ -77,7 +77,7 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, attempt_use: AttemptUse) {
         Method::Tftf => {
             // After helping, a helper powers off again, which overwrites the timestamps of its
             // sample. If there is a helper, the lead is therefore measured last.
-            let is_helped = bench.waker(Who::Only(lead)).helper().is_some();
+            let is_helped = bench.waker(Participants::Only(lead)).helper().is_some();
             for cpu in others.clone() {
                 turn_off(bench, cpu);
             }
@@ -128,7 +128,7 @@ fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
         bench.run_round(&Round {
             sleep: bench.waits.off(),
             quiet: 0,
-            ..bench.round(Who::Only(cpu), Action::Off)
+            ..bench.round(Participants::Only(cpu), Action::Off)
         });
         bench.outcome(cpu)
     };
@@ -159,8 +159,8 @@ fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, attempt_use: AttemptUse) {
 fn suspend_lead(bench: &mut Bench<'_>, attempt_use: AttemptUse) {
     let lead = bench.lead();
     bench.run_round(&Round {
-        afterwards: After::Off,
-        ..bench.round(Who::Only(lead), bench.step().action)
+        afterwards: AfterRound::Off,
+        ..bench.round(Participants::Only(lead), bench.step().action)
     });
     take_outcome(bench, lead, bench.outcome(lead), attempt_use);
 }

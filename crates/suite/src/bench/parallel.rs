@@ -16,21 +16,21 @@ use super::reached::read_reached;
 
 /// Runs the rounds of a step in which all CPUs make their calls at the same time.
 pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
-    let (who, action) = (bench.step().who, bench.step().action);
+    let (participants, action) = (bench.step().participants, bench.step().action);
     bench.expect_all();
     let mut warmup = bench.plan().warmup;
     if action.sleeps() {
-        calibrate(bench, who).map_err(|failure| {
+        calibrate(bench, participants).map_err(|failure| {
             if no_cpu_can_suspend(bench.outcomes()) {
                 Status::Skipped(not_supported(action))
             } else {
                 Status::Failed(failure)
             }
         })?;
-        warmup = read_reached(bench, who);
+        warmup = read_reached(bench, participants);
     } else {
         // The first round is cold, so it also serves as a trial.
-        if let Err((_, wrong)) = run_trial(bench, who) {
+        if let Err((_, wrong)) = run_trial(bench, participants) {
             lengthen_wait(bench, wrong);
         }
     }
@@ -39,7 +39,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         let is_warm_up = bench.totals().attempts < warmup;
         let lost = bench.count_lost();
         bench.count_attempt();
-        bench.run_action(who, action);
+        bench.run_action(participants, action);
         let Err((_, wrong)) = judge_round(bench) else {
             if !is_warm_up {
                 bench.keep_round();

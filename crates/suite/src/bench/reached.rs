@@ -1,7 +1,7 @@
 //! Determines which state was reached. Reading the state requires a round without samples, because
 //! the PSCI_STAT calls warm the firmware's caches. The round counts as a warm-up round.
 
-use crate::measure::{Metric, Outcome, Round, Who};
+use crate::measure::{Metric, Outcome, Participants, Round};
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
 use hardware::spec::ticks::Clock;
@@ -12,9 +12,9 @@ use super::calibrate::{judge_round, lengthen_wait};
 /// The maximum number of attempts to read the state.
 const READS_MAX: u32 = 3;
 
-/// Suspends `who` once more and keeps the PSCI_STAT values. Reads nothing once a CPU has been lost,
+/// Suspends `participants` once more and keeps the PSCI_STAT values. Reads nothing once a CPU has been lost,
 /// because that CPU may be on. Returns the number of warm-up rounds left.
-pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
+pub(crate) fn read_reached(bench: &mut Bench<'_>, participants: Participants) -> u32 {
     let warmup = bench.plan().warmup;
     let ladder = bench.step().ladder;
     let has_statistics = !ladder.is_empty() && bench.facts().stat;
@@ -25,11 +25,11 @@ pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
         bench.count_trial();
         bench.run_round(&Round {
             ladder,
-            ..bench.round(who, bench.step().action)
+            ..bench.round(participants, bench.step().action)
         });
         match judge_round(bench) {
             Ok(()) => {
-                keep_reached(bench, who, &ladder);
+                keep_reached(bench, participants, &ladder);
                 return warmup.saturating_sub(1);
             }
             Err((_, wrong)) => lengthen_wait(bench, wrong),
@@ -39,13 +39,13 @@ pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
 }
 
 /// Keeps the state that each CPU reached in the current round.
-fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
+fn keep_reached(bench: &mut Bench<'_>, participants: Participants, ladder: &Ladder) {
     let (cpus, lead) = (bench.setting().cpus, bench.lead());
     let clock = bench.facts().clock();
-    let helper = bench.waker(who).helper();
+    let helper = bench.waker(participants).helper();
     let stay_on = bench.facts().no_cpu_off.is_some();
-    let is_awake = |index: CpuIndex| match who {
-        Who::Only(cpu) if index != cpu && (index == lead || stay_on) => true,
+    let is_awake = |index: CpuIndex| match participants {
+        Participants::Only(cpu) if index != cpu && (index == lead || stay_on) => true,
         _ => helper == Some(index),
     };
     let awake_clusters = || {

@@ -3,7 +3,7 @@
 //! CPU takes one turn before any CPU takes its second. With the warm method, a CPU stays on until
 //! it has all its samples.
 
-use crate::measure::{Action, Waker, Who};
+use crate::measure::{Action, Participants, Waker};
 use crate::model::{Skip, Status};
 use crate::plan::Method;
 use hardware::board::CpuIndex;
@@ -20,7 +20,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     if bench.facts().no_cpu_off.is_some() {
         // Turn on all CPUs before the first one is measured, so that its conditions match those of
         // later turns.
-        bench.run_action(Who::All, Action::Version);
+        bench.run_action(Participants::All, Action::Version);
     }
     // All CPUs are measured with the sleep and quiet times that the slowest CPU needs.
     let (mut longest, mut quiet) = (0, 0);
@@ -33,13 +33,13 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
         }
         // Each calibration starts from scratch.
         bench.waits.forget_sleep();
-        let calibrated = calibrate(bench, Who::Only(cpu));
+        let calibrated = calibrate(bench, Participants::Only(cpu));
         can_suspend |= !no_cpu_can_suspend(bench.outcomes());
         match calibrated {
             Ok(()) => {
                 longest = longest.max(bench.waits.sleep());
                 quiet = quiet.max(bench.waits.quiet());
-                warmup = warmup.max(read_reached(bench, Who::Only(cpu)));
+                warmup = warmup.max(read_reached(bench, Participants::Only(cpu)));
             }
             // The other CPUs are still measured.
             Err(wrong) => {
@@ -80,7 +80,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
 /// Skips the lead's row if no CPU remains that can wake it.
 pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     let lead = bench.lead();
-    if bench.waker(Who::Only(lead)) == Waker::NoHelper {
+    if bench.waker(Participants::Only(lead)) == Waker::NoHelper {
         bench.skip(lead, Skip::NoHelper);
     }
 }

@@ -28,20 +28,24 @@ pub(crate) struct UsableState {
 impl UsableState {
     /// Returns the state with this value, which need not be one of the board's.
     fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
-        let known = idle_states
-            .iter()
-            .find(|state| state.power_state == power_state);
         // For a state added by the user, it is not known whether timers stop. Without a trial, a
         // CPU whose timer stops would never wake up, so such a state is assumed to stop timers if
         // any of the board's states does.
-        let any_stops = || idle_states.iter().any(|state| state.local_timer_stop);
-        let level = known.map_or(format.level(power_state), |state| level(state, format));
+        let mut timer_stops = idle_states.iter().any(|state| state.local_timer_stop);
+        let mut power_level = format.level(power_state);
+        for state in idle_states {
+            if state.power_state == power_state {
+                timer_stops = state.local_timer_stop;
+                power_level = level(state, format);
+                break;
+            }
+        }
         Self {
             power_state,
             powerdown: format.is_powerdown(power_state),
-            timer_stops: known.map_or_else(any_stops, |state| state.local_timer_stop),
-            level,
-            ladder: ladder(power_state, level, idle_states, format),
+            timer_stops,
+            level: power_level,
+            ladder: ladder(power_state, power_level, idle_states, format),
         }
     }
 
@@ -87,30 +91,25 @@ impl States {
     pub fn choose(idle_states: &IdleStates<'_>, plan: &Plan, format: StateFormat) -> Self {
         let board = BoardStates::new(idle_states, format);
         let usable = &board.states.usable;
-        let chosen_state = |state| UsableState::new(state, usable, format);
         let (deepest, core) = (board.deepest(), board.core());
-        let undecided = [deepest, core].map(Result::err);
-        let value_of = |choice: Result<Option<usize>, Undecided>| {
-            let index = choice.ok().flatten()?;
-            Some(usable[index].power_state)
-        };
-        let (mut accepted, mut foreign) = (Vec::with_capacity(usable.len()), Vec::new());
-        foreign.reserve_exact(usable.len());
+        let mut accepted = Vec::with_capacity(usable.len());
+        let mut foreign = Vec::with_capacity(usable.len());
         for index in board.shallowest_first() {
+            let power_state = usable[index].power_state;
             if board.is_foreign[index] {
-                foreign.push(usable[index].power_state);
+                foreign.push(power_state);
             } else {
-                accepted.push(chosen_state(usable[index].power_state));
+                accepted.push(UsableState::new(power_state, usable, format));
             }
         }
         Self {
-            deepest: plan.deepest.or(value_of(deepest)).map(chosen_state),
-            core: plan.core.or(value_of(core)).map(chosen_state),
+            deepest: chosen_state(plan.deepest, deepest, usable, format),
+            core: chosen_state(plan.core, core, usable, format),
             format,
             accepted,
             foreign,
             any_stops: usable.iter().any(|state| state.local_timer_stop),
-            undecided,
+            undecided: [deepest.err(), core.err()],
         }
     }
 
@@ -127,28 +126,34 @@ impl States {
     /// states, and states that stop the CPUs' own timers. They are ordered from shallowest to
     /// deepest.
     pub(crate) fn to_try(&self, plan: &Plan) -> Vec<UsableState> {
-        let both = [self.core, self.deepest];
-        let is_wanted = |state: UsableState| {
-            let mut scenarios = plan.scenarios.iter();
-            scenarios.any(|id| match id.descriptor().states {
-                UsedStates::All => self.accepted.contains(&state),
-                UsedStates::Both => both.contains(&Some(state)),
-                UsedStates::One(_) => self.of(id) == Some(state),
-                UsedStates::None => false,
-            })
-        };
         let accepted = self.accepted.iter().copied();
         let mut to_try: Vec<UsableState> = Vec::with_capacity(self.accepted.len() + 2);
-        for state in accepted.chain(both.into_iter().flatten()) {
+        for state in accepted.chain(self.core).chain(self.deepest) {
             let needs_trial = state.powerdown || state.timer_stops;
-            if needs_trial && !to_try.contains(&state) && is_wanted(state) {
-                let level = |state: &UsableState| state.level.unwrap_or(0);
-                let index =
-                    to_try.partition_point(|earlier_state| level(earlier_state) <= level(&state));
-                to_try.insert(index, state);
+            if !needs_trial || to_try.contains(&state) || !self.is_used(state, plan) {
+                continue;
             }
+            let level = state.level.unwrap_or(0);
+            let index = to_try.partition_point(|earlier| earlier.level.unwrap_or(0) <= level);
+            to_try.insert(index, state);
         }
         to_try
+    }
+
+    /// Returns true if one of the plan's scenarios uses the state.
+    fn is_used(&self, state: UsableState, plan: &Plan) -> bool {
+        for id in plan.scenarios.iter() {
+            let is_used = match id.descriptor().states {
+                UsedStates::All => self.accepted.contains(&state),
+                UsedStates::Both => [self.core, self.deepest].contains(&Some(state)),
+                UsedStates::One(_) => self.of(id) == Some(state),
+                UsedStates::None => false,
+            };
+            if is_used {
+                return true;
+            }
+        }
+        false
     }
 
     /// Records that the CPUs' own timers stop in this state, even if the board description does not
@@ -165,7 +170,9 @@ impl States {
     pub(crate) fn odd_choices(&self) -> Vec<String> {
         let mut odd = Vec::new();
         for (key, state) in [("deepest", self.deepest), ("core", self.core)] {
-            if let Some(state) = state.filter(|state| !state.powerdown) {
+            if let Some(state) = state
+                && !state.powerdown
+            {
                 let value = state.power_state;
                 odd.push(format!("{key}={value:#010x} is not a power-down state."));
             }
@@ -186,14 +193,12 @@ impl States {
     /// board has states.
     pub(crate) fn explain_for(&self, scenario: ScenarioId, skip: Skip) -> Skip {
         let [deepest, core] = self.undecided;
-        self.explain_by(
-            skip,
-            match scenario.state() {
-                Some(StateChoice::Core) => core,
-                Some(StateChoice::Deepest) => deepest,
-                None => deepest.or(core),
-            },
-        )
+        let undecided = match scenario.state() {
+            Some(StateChoice::Core) => core,
+            Some(StateChoice::Deepest) => deepest,
+            None => deepest.or(core),
+        };
+        self.explain_by(skip, undecided)
     }
 
     /// Does the same for a scenario that uses several states.
@@ -211,6 +216,21 @@ impl States {
     }
 }
 
+/// Returns the state that the plan specifies, or the one chosen from the board's states.
+fn chosen_state(
+    planned: Option<u32>,
+    choice: Result<Option<usize>, Undecided>,
+    usable: &[IdleState<'_>],
+    format: StateFormat,
+) -> Option<UsableState> {
+    let power_state = match (planned, choice) {
+        (Some(power_state), _) => power_state,
+        (None, Ok(Some(index))) => usable[index].power_state,
+        (None, Ok(None) | Err(_)) => return None,
+    };
+    Some(UsableState::new(power_state, usable, format))
+}
+
 /// Returns the board's power-down states at lower levels, by level, followed by the requested
 /// state.
 fn ladder(
@@ -219,21 +239,20 @@ fn ladder(
     idle_states: &[IdleState<'_>],
     format: StateFormat,
 ) -> Ladder {
-    let rung_at = |lower_level: u8| {
-        let state = powerdowns(idle_states, format)
-            .find(|state| level(state, format) == Some(lower_level))?
-            .power_state;
-        Some(Rung {
-            state,
-            level: Some(lower_level),
-        })
-    };
-    let lower_levels = (0..requested_level.unwrap_or(0)).rev();
     let requested_rung = Rung {
         state: requested,
         level: requested_level,
     };
-    Ladder::new(requested_rung, lower_levels.filter_map(rung_at))
+    let lower_levels = (0..requested_level.unwrap_or(0)).rev();
+    let lower_rungs = lower_levels.filter_map(|lower_level| {
+        let state = powerdowns(idle_states, format)
+            .find(|state| level(state, format) == Some(lower_level))?;
+        Some(Rung {
+            state: state.power_state,
+            level: Some(lower_level),
+        })
+    });
+    Ladder::new(requested_rung, lower_rungs)
 }
 
 #[cfg(test)]

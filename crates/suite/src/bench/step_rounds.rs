@@ -4,13 +4,13 @@ use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 
 use super::states::UsableState;
-use crate::measure::{Action, Who};
+use crate::measure::{Action, Participants};
 use crate::plan::ActiveCpus;
 
 /// The rounds in a scenario, or in one of its steps.
 #[derive(Clone, Copy)]
 pub(crate) struct StepRounds {
-    /// The CPUs that are active at the same time: one, or all of [`Self::who`].
+    /// The CPUs that are active at the same time: one, or all of [`Self::participants`].
     pub(crate) cpus: ActiveCpus,
     /// The action of each CPU. If CPUs turn off, the action of the lead.
     pub(crate) action: Action,
@@ -20,7 +20,7 @@ pub(crate) struct StepRounds {
     pub(crate) ladder: Ladder,
     pub(crate) timers_stop: bool,
     /// The CPUs in a multi-CPU round.
-    pub(crate) who: Who,
+    pub(crate) participants: Participants,
     /// The CPU that stays awake in multi-CPU rounds.
     pub(crate) helper: Option<CpuIndex>,
     pub(crate) dirty: usize,
@@ -37,7 +37,7 @@ impl StepRounds {
             turns_off: false,
             ladder: Ladder::default(),
             timers_stop: false,
-            who: Who::All,
+            participants: Participants::All,
             helper: None,
             dirty: 0,
             osi: false,

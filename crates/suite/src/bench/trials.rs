@@ -4,7 +4,8 @@
 use alloc::vec::Vec;
 
 use crate::measure::{
-    ActionEnd, Cause, Loss, Machine, Outcome, Reason, Rejection, Round, RoundPhase, Waker, Who,
+    ActionEnd, Cause, Loss, Machine, Outcome, Participants, Reason, Rejection, Round, RoundPhase,
+    Waker,
 };
 use crate::model::{Cpu, Failure, Skip};
 use crate::plan::ActiveCpus;
@@ -269,7 +270,7 @@ impl<'t> Trials<'t> {
                 Ladder::default()
             },
             checks_context: self.checks_context,
-            ..Round::new(Who::Only(cpu), state.action(), facts.ticks(200))
+            ..Round::new(Participants::Only(cpu), state.action(), facts.ticks(200))
         };
         let (mut slept, mut has_failed_before) = (0, false);
         for _ in 0..tries {

@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use crate::measure::{Facts, Machine, Waker, Who};
+use crate::measure::{Facts, Machine, Participants, Waker};
 use crate::model::{Cpu, Failure, Skip, WakeSource};
 use crate::plan::Plan;
 use hardware::board::{CpuIndex, NoFrame, TimerFrame};
@@ -212,15 +212,19 @@ impl WakeTrials {
         &self,
         machine: &dyn Machine,
         cpus: &[Cpu],
-        who: Who,
+        participants: Participants,
         helper: Option<CpuIndex>,
     ) -> Waker {
         let lead = machine.facts().lead;
-        match who {
-            Who::Only(cpu) if cpu != lead => Waker::Helper(lead),
+        match participants {
+            Participants::Only(cpu) if cpu != lead => Waker::Helper(lead),
             _ if self.frame.is_ok() => Waker::Frame,
-            Who::Only(_) => helper_of(machine, cpus, lead).map_or(Waker::NoHelper, Waker::Helper),
-            Who::All | Who::Pair(..) | Who::First(_) => Waker::Helper(helper.unwrap_or(lead)),
+            Participants::Only(_) => {
+                helper_of(machine, cpus, lead).map_or(Waker::NoHelper, Waker::Helper)
+            }
+            Participants::All | Participants::Pair(..) | Participants::First(_) => {
+                Waker::Helper(helper.unwrap_or(lead))
+            }
         }
     }
 

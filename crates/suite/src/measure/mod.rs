@@ -27,7 +27,8 @@ pub use self::metric::{METRICS, Metric, Unit};
 pub use self::outcome::{ActionEnd, KeptContext, Outcome};
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, RoundPhase, ShortWait};
 pub use self::round::{
-    After, Interrupt, InterruptedCall, OsInitiated, Race, Round, Task, Waker, Who, Window,
+    AfterRound, Interrupt, InterruptedCall, OsInitiated, Participants, Race, Round, Task, Waker,
+    Window,
 };
 pub use self::sample_count::SampleCount;
 pub use self::statistics::{P99_MIN, Summary, lower_median, lower_median_by};

@@ -4,7 +4,7 @@ use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::ticks::Clock;
 
 use super::action::Action;
-use super::round::{After, Round, Waker};
+use super::round::{AfterRound, Round, Waker};
 use crate::plan::WakePattern;
 
 /// The time in microseconds allowed for an SGI or the timer frame to wake a CPU before a second
@@ -103,7 +103,8 @@ impl OrderBook<'_> {
 
     /// Returns true if the CPU takes part, including the helper.
     pub fn participates(&self, cpu: CpuIndex) -> bool {
-        let is_meant = self.round.who.includes(cpu, self.lead) || self.helper() == Some(cpu);
+        let is_meant =
+            self.round.participants.includes(cpu, self.lead) || self.helper() == Some(cpu);
         is_meant && !(self.is_lost)(cpu)
     }
 
@@ -117,7 +118,7 @@ impl OrderBook<'_> {
         let round = self.round;
         let (action, call_after) = round.part(self.cpus, cpu, &|other| self.participates(other));
         let race = round.race.filter(|race| race.cpu == cpu);
-        let is_alone = round.who.is_single();
+        let is_alone = round.participants.is_single();
         let helps = action == Action::Help;
         let wake_due_after = match (round.waker, round.wake) {
             (Waker::OwnTimers, WakePattern::Staggered) if !is_alone => {
@@ -153,7 +154,7 @@ impl OrderBook<'_> {
             is_woken_by_frame,
             wakes_others_by_sgi: self.sgi_targets(cpu),
             race: race.map(|race| race.expires_in),
-            waits_for_release: !is_alone && !helps && round.afterwards == After::Off,
+            waits_for_release: !is_alone && !helps && round.afterwards == AfterRound::Off,
         }
     }
 
@@ -164,7 +165,7 @@ impl OrderBook<'_> {
             Waker::Frame => true,
             Waker::Helper(_) | Waker::NoHelper | Waker::FrameTrial(_) | Waker::TimerTrial => false,
         };
-        is_chained && !self.round.who.is_single()
+        is_chained && !self.round.participants.is_single()
     }
 
     /// Returns the CPUs that this one wakes with SGIs.
@@ -263,7 +264,7 @@ impl OrderBook<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Who;
+    use crate::measure::Participants;
 
     #[test]
     fn each_cpu_has_one_wake_up_and_one_that_wakes_it() {
@@ -305,7 +306,7 @@ mod tests {
                 wake,
                 waker,
                 wake_interval: 7,
-                ..Round::new(Who::All, Action::SystemSuspend, 0)
+                ..Round::new(Participants::All, Action::SystemSuspend, 0)
             };
             let book = OrderBook {
                 clock: Clock { hz: 1_000_000 },

@@ -121,68 +121,85 @@ impl Outcome {
                 call: SingleCall::ReadStamp,
                 ..
             } => None,
-            action => {
-                let is_powerdown = action.sleep_is_powerdown()?;
-                Some(if is_powerdown {
-                    CaptureSequence::PowerDown
-                } else {
-                    CaptureSequence::Standby
-                })
-            }
+            action => match action.sleep_is_powerdown() {
+                Some(true) => Some(CaptureSequence::PowerDown),
+                Some(false) => Some(CaptureSequence::Standby),
+                None => None,
+            },
         }
     }
 
     /// Decides whether this outcome is a sample. If `pmf` is true, also checks its timestamps.
     pub fn judge(&self, pmf: bool) -> Result<(), Rejection> {
-        let reject = |reason| Err(Rejection::plain(reason));
-        let refuse = |reason, detail| Err(Rejection { reason, detail });
-        match self.end {
-            ActionEnd::Lost(loss) => return refuse(Reason::Lost, Detail::Loss(loss)),
-            ActionEnd::Pending => return reject(Reason::Pending),
-            ActionEnd::WokenByFallback => return reject(Reason::WokenByFallback),
-            ActionEnd::WrongContext => return reject(Reason::WrongContext),
-            ActionEnd::GaveUp => return reject(Reason::WrongAnswer),
-            // The CPU should have taken part, but the lead gave up on it first.
-            ActionEnd::NotRun => return reject(Reason::Lost),
-            ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
-            }
-        }
+        self.judge_end()?;
         let is_timed = self.end.has_returned() && self.action != Action::Expire;
         if is_timed && (self.before.is_none() || self.returned_at.is_none()) {
-            return reject(Reason::CounterErratum);
+            return Err(Rejection::plain(Reason::CounterErratum));
         }
         // Only PSCI_VERSION returns a number.
         let is_number = self.capture_sequence() == Some(CaptureSequence::Call);
-        let is_error = |code: &i32| *code < 0 || *code > 0 && !is_number;
-        if let Some(code) = self.code.filter(is_error) {
-            let code = psci::ReturnCode(code);
-            return refuse(Reason::Refused, Detail::Firmware(code));
+        if let Some(code) = self.code
+            && (code < 0 || code > 0 && !is_number)
+        {
+            return Err(Rejection {
+                reason: Reason::Refused,
+                detail: Detail::Firmware(psci::ReturnCode(code)),
+            });
         }
-        if let Some(powerdown) = self.action.sleep_is_powerdown() {
-            let simply_returned = powerdown && self.end == ActionEnd::Returned;
-            let is_early = self
-                .due
-                .is_some_and(|due_ticks| self.awake() < Some(due_ticks));
-            if simply_returned && (pmf || is_early) {
-                return reject(Reason::Abandoned);
-            }
-            if is_early {
-                return reject(Reason::EarlyWake);
-            }
-        }
+        self.judge_wake_up(pmf)?;
         if self.lateness() > 0 {
-            return reject(Reason::LateReturn);
+            return Err(Rejection::plain(Reason::LateReturn));
         }
         let needs_entry = self.action.is_timed_off() || self.action == Action::Interrupt;
         if needs_entry && self.entered.is_none() {
-            return reject(Reason::CounterErratum);
+            return Err(Rejection::plain(Reason::CounterErratum));
         }
         if pmf { self.judge_stamps() } else { Ok(()) }
     }
 
+    /// Checks that the action ended as expected.
+    fn judge_end(&self) -> Result<(), Rejection> {
+        let reason = match self.end {
+            ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
+                return Ok(());
+            }
+            ActionEnd::Lost(loss) => {
+                return Err(Rejection {
+                    reason: Reason::Lost,
+                    detail: Detail::Loss(loss),
+                });
+            }
+            ActionEnd::Pending => Reason::Pending,
+            ActionEnd::WokenByFallback => Reason::WokenByFallback,
+            ActionEnd::WrongContext => Reason::WrongContext,
+            ActionEnd::GaveUp => Reason::WrongAnswer,
+            // The CPU should have taken part, but the lead gave up on it first.
+            ActionEnd::NotRun => Reason::Lost,
+        };
+        Err(Rejection::plain(reason))
+    }
+
+    /// Checks that a suspended CPU slept until its wake-up was due.
+    fn judge_wake_up(&self, pmf: bool) -> Result<(), Rejection> {
+        let Some(powerdown) = self.action.sleep_is_powerdown() else {
+            return Ok(());
+        };
+        let simply_returned = powerdown && self.end == ActionEnd::Returned;
+        let is_early = match self.due {
+            Some(due) => self.awake() < Some(due),
+            None => false,
+        };
+        if simply_returned && (pmf || is_early) {
+            return Err(Rejection::plain(Reason::Abandoned));
+        }
+        if is_early {
+            return Err(Rejection::plain(Reason::EarlyWake));
+        }
+        Ok(())
+    }
+
     /// Checks that the timestamps belong to this call and that none of them is too early.
     fn judge_stamps(&self) -> Result<(), Rejection> {
-        let reject = |reason| Err(Rejection::plain(reason));
         if let Some(error) = self.stamps_error {
             return Err(Rejection {
                 reason: Reason::PmfRead,
@@ -191,7 +208,7 @@ impl Outcome {
         }
         if let Some(sequence) = self.capture_sequence() {
             let (Some(before), Some(after)) = (self.before, self.returned_at) else {
-                return reject(Reason::CounterErratum);
+                return Err(Rejection::plain(Reason::CounterErratum));
             };
             sequence.check(&self.stamps, before, after)?;
         }
@@ -199,12 +216,12 @@ impl Outcome {
             return Ok(());
         };
         if self.action.sleeps() && self.stamps.at(Stamp::ExitHwLowPwr) < Some(due) {
-            return reject(Reason::EarlyWake);
+            return Err(Rejection::plain(Reason::EarlyWake));
         }
         // The lead was active again before CPU_OFF was complete.
         let turned_off = self.action == Action::ReadBack && Some(due) > self.start;
         if turned_off && self.stamps.at(Stamp::EnterHwLowPwr) >= Some(due) {
-            return reject(Reason::Overlap);
+            return Err(Rejection::plain(Reason::Overlap));
         }
         Ok(())
     }
@@ -248,7 +265,7 @@ impl Outcome {
         // The agreed start time belongs to the round that turned the CPU off, not to the read-back.
         let base = self.start.or(self.before).map_or(0, CounterValue::number);
         let mut instants = Instants::new(base);
-        let sequence = self.capture_sequence().filter(|_| pmf);
+        let sequence = if pmf { self.capture_sequence() } else { None };
         // The CPU_ON before a suspend and the power-off after it are not part of the sample.
         let measures_arrival = self.action.measures_arrival();
         let is_entered = measures_arrival || self.action == Action::Interrupt;
@@ -301,7 +318,11 @@ impl Outcome {
             | Metric::Count
             | Metric::Residency => false,
         };
-        has_metric.then(|| self.instants(pmf))?.metric(metric)
+        if has_metric {
+            self.instants(pmf).metric(metric)
+        } else {
+            None
+        }
     }
 }
 

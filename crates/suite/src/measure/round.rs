@@ -10,7 +10,7 @@ use crate::plan::{Load, WakePattern};
 
 /// The CPUs that take part in a round. All other CPUs except the lead are OFF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Who {
+pub enum Participants {
     /// Every CPU that is not lost, including the lead.
     #[default]
     All,
@@ -22,7 +22,7 @@ pub enum Who {
     First(usize),
 }
 
-impl Who {
+impl Participants {
     /// Returns how many of `cpus` CPUs are selected.
     pub fn count(self, cpus: usize) -> usize {
         match self {
@@ -110,7 +110,7 @@ pub struct OsInitiated {
 
 /// What all participants except the lead do after a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum After {
+pub enum AfterRound {
     /// The CPUs turn themselves off; the next round starts with CPU_ON.
     #[default]
     Off,
@@ -168,7 +168,7 @@ impl Task {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     /// The participants.
-    pub who: Who,
+    pub participants: Participants,
     /// What the participants do.
     pub task: Task,
     /// How many ticks in advance the start is published, so that all CPUs have time to read it.
@@ -185,7 +185,7 @@ pub struct Round {
     /// Ticks between consecutive wake-ups, if the pattern staggers them.
     pub wake_interval: u64,
     /// The participants' state after the round.
-    pub afterwards: After,
+    pub afterwards: AfterRound,
     /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
     /// the machine's limit, which is much longer.
     pub patience: Option<u64>,
@@ -206,9 +206,9 @@ pub struct Round {
 
 impl Round {
     /// Returns a round without suspends, after which all CPUs power off.
-    pub fn new(who: Who, task: impl Into<Task>, lead_in: u64) -> Self {
+    pub fn new(participants: Participants, task: impl Into<Task>, lead_in: u64) -> Self {
         Self {
-            who,
+            participants,
             task: task.into(),
             lead_in,
             ..Self::default()
@@ -303,7 +303,7 @@ pub struct Window {
     /// The timers' schedule. The timers first expire one period after the start.
     pub schedule: Schedule,
     /// The CPUs whose timers are measured, either all of them or a single one.
-    pub timers: Who,
+    pub timers: Participants,
     /// The load on all CPUs, except a CPU whose timer is measured on its own.
     pub load: Load,
     /// The only CPU that runs the load, if there is one.
@@ -315,7 +315,7 @@ pub struct Window {
 impl Window {
     /// Returns true if the CPU's timer is measured.
     pub fn measures(&self, cpu: CpuIndex) -> bool {
-        !matches!(self.timers, Who::Only(only) if only != cpu)
+        !matches!(self.timers, Participants::Only(only) if only != cpu)
     }
 
     /// Returns the instant of the last expiry if the window starts at `start`.
@@ -331,7 +331,7 @@ impl Window {
 
     /// Returns the CPU's load during the measurement.
     pub fn load_of(&self, cpu: CpuIndex) -> Load {
-        if self.timers == Who::Only(cpu)
+        if self.timers == Participants::Only(cpu)
             || self.loaded_cpu.is_some_and(|loaded_cpu| loaded_cpu != cpu)
         {
             Load::Idle
@@ -351,19 +351,19 @@ mod tests {
 
     #[test]
     fn the_first_are_the_lead_and_then_the_others() {
-        for (who, lead, members) in [
-            (Who::First(0), 2, &[][..]),
-            (Who::First(1), 2, &[2]),
-            (Who::First(3), 2, &[0, 1, 2]),
-            (Who::Only(3.into()), 0, &[3]),
-            (Who::All, 0, &[0, 1, 2, 3, 4]),
+        for (participants, lead, members) in [
+            (Participants::First(0), 2, &[][..]),
+            (Participants::First(1), 2, &[2]),
+            (Participants::First(3), 2, &[0, 1, 2]),
+            (Participants::Only(3.into()), 0, &[3]),
+            (Participants::All, 0, &[0, 1, 2, 3, 4]),
         ] {
             let lead = CpuIndex::new(lead);
             let selected: Vec<usize> = CpuIndex::all(5)
-                .filter(|cpu| who.includes(*cpu, lead))
+                .filter(|cpu| participants.includes(*cpu, lead))
                 .map(CpuIndex::index)
                 .collect();
-            assert_eq!(selected, members, "{who:?}");
+            assert_eq!(selected, members, "{participants:?}");
         }
     }
 
@@ -376,7 +376,7 @@ mod tests {
         let states = Ladder::new(rung(3, 2), [rung(2, 1), rung(1, 0)].into_iter());
         let round = Round {
             osi: Some(OsInitiated { states, delay: 10 }),
-            ..Round::new(Who::All, Action::SystemSuspend, 0)
+            ..Round::new(Participants::All, Action::SystemSuspend, 0)
         };
         // The CPUs in a cluster are not always adjacent in board order.
         let cpus = [0, 1, 0, 1].map(|cluster| Cpu {

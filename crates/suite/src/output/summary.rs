@@ -48,13 +48,13 @@ struct SummaryRow {
     samples: u64,
     checks: usize,
     failed_checks: usize,
-    figures: Option<InShort>,
+    figures: Option<FigureSummary>,
 }
 
 /// A summary of a scenario's results across its CPUs. It owns no heap block, because it outlives
 /// the scenario.
 #[derive(Clone, Copy, Debug)]
-struct InShort {
+struct FigureSummary {
     name: &'static str,
     scale: FigureScale,
     median: u64,
@@ -226,7 +226,7 @@ impl ClosingSummary {
             let mut entries = vec![row.id.short_tag().into()];
             entries.extend(has_methods.then(|| text_or_absent(row.method().map(Method::word))));
             entries.extend([row.word().into(), row.samples.to_string()]);
-            let text = |text: fn(InShort, &Run) -> String| {
+            let text = |text: fn(FigureSummary, &Run) -> String| {
                 text_or_absent(row.figures.map(|figures| text(figures, run)))
             };
             entries.push(text(|figures, _| figures.name.into()));
@@ -305,7 +305,7 @@ impl SummaryRow {
 }
 
 /// Summarizes the first column of the main tables, using each CPU's representative placement.
-fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
+fn of_suite(run: &Run, group: &[Scenario]) -> Option<FigureSummary> {
     let first_column = |scenario: &Scenario| scenario.columns().first().copied();
     let metric = group.iter().find_map(first_column)?;
     let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
@@ -316,11 +316,11 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     };
     let figures = run.cpu_indices().filter_map(figure_of).collect();
     let scale = FigureScale::of_tables(run.clock(), metric, 1);
-    in_short(metric, scale, figures)
+    summarize(metric, scale, figures)
 }
 
 /// Summarizes the medians of the cells that differ from the first only in their CPU.
-fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
+fn of_steps(run: &Run, group: &[Scenario]) -> Option<FigureSummary> {
     let measured = || {
         group
             .iter()
@@ -337,15 +337,19 @@ fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
         .map(|cell_series| (cell_series.series.summary.median, cell_series.cell.cpu))
         .collect();
     let scale = FigureScale::of_series(run.clock(), first);
-    in_short(first.series.metric, scale, figures)
+    summarize(first.series.metric, scale, figures)
 }
 
 /// Summarizes the CPUs' figures; None if there are none.
-fn in_short(metric: Metric, scale: FigureScale, figures: Vec<(u64, CpuIndex)>) -> Option<InShort> {
+fn summarize(
+    metric: Metric,
+    scale: FigureScale,
+    figures: Vec<(u64, CpuIndex)>,
+) -> Option<FigureSummary> {
     let by_figure = |(figure, cpu): &&(u64, CpuIndex)| (*figure, Reverse(*cpu));
     let (worst, worst_cpu) = *figures.iter().max_by_key(by_figure)?;
     let mut values: Vec<u64> = figures.iter().map(|(figure, _)| *figure).collect();
-    Some(InShort {
+    Some(FigureSummary {
         name: metric.heading(),
         scale,
         median: lower_median(&mut values),

@@ -5,12 +5,12 @@
 use alloc::string::String;
 use core::fmt;
 
-use super::choices::{
-    ActiveCpus, CheckedCalls, EndAction, Load, Method, Records, SentSamples, WakePattern,
-};
-use super::kinds::{
+use super::argument_types::{
     ArgumentType, Bytes, Choice, CpuSteps, DirtySteps, FunctionIds, List, Number, Optional,
     PowerState, Scenarios,
+};
+use super::choices::{
+    ActiveCpus, CheckedCalls, EndAction, Load, Method, Records, SentSamples, WakePattern,
 };
 use super::scenario_set::ScenarioSet;
 use super::word_set::WordSet;

@@ -1,10 +1,10 @@
 //! Parses boot arguments into a [`Plan`].
 
+mod argument_types;
 mod arguments;
 mod axis;
 mod boot_arguments;
 mod choices;
-mod kinds;
 mod plan_error;
 mod plan_record;
 mod run_size;

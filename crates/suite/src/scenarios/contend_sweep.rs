@@ -2,7 +2,7 @@
 
 use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, DEEPEST_AND_CORE, Steps};
-use crate::measure::Who;
+use crate::measure::Participants;
 use crate::model::Skip;
 use crate::plan::sweep_values::{self, SweepValues};
 use crate::plan::{ActiveCpus, Axis, Key, Plan, UsedStates};
@@ -49,8 +49,15 @@ fn measure_steps(steps: &mut Steps<'_>) {
         most = most.min(cpus - awake);
         for count in counts(&values).filter(|count| count + awake <= cpus) {
             has_step = true;
-            let who = Who::First(count + awake);
-            if !steps.run_step(variant, Some(count as u64), StepRounds { who, ..step }) {
+            let participants = Participants::First(count + awake);
+            if !steps.run_step(
+                variant,
+                Some(count as u64),
+                StepRounds {
+                    participants,
+                    ..step
+                },
+            ) {
                 break;
             }
         }

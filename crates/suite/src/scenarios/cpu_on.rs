@@ -18,7 +18,7 @@ use crate::bench::Request;
 use crate::bench::bench::{Bench, BenchRoom, FIRST_QUIET_US, LONGEST_QUIET_US, too_few};
 use crate::bench::cell_state::COLUMNS;
 use crate::bench::memory::{bench_bytes, cells_bytes};
-use crate::measure::{Action, Metric, Round, Who};
+use crate::measure::{Action, Metric, Participants, Round};
 use crate::model::{CellStep, Failure, Scenario, Skip, Status};
 use crate::plan::{ActiveCpus, Group, Key, NotCounted, RunSize, Variant, Work};
 
@@ -88,22 +88,29 @@ fn measure_all(bench: &mut Bench<'_>, floods: bool) -> Result<(), Failure> {
     bench.request_samples(bench.plan().iterations);
     let lead = bench.lead();
     let others = CpuIndex::all(bench.cpu_count()).filter(|cpu| *cpu != lead);
-    let together = (!floods).then_some(Who::All);
-    for who in others.clone().map(Who::Only).chain(together) {
-        take_samples(bench, who, floods)?;
-        for cpu in others.clone().filter(|cpu| who.includes(*cpu, lead)) {
-            add_cell(bench, who, cpu)?;
+    let together = (!floods).then_some(Participants::All);
+    for participants in others.clone().map(Participants::Only).chain(together) {
+        take_samples(bench, participants, floods)?;
+        for cpu in others
+            .clone()
+            .filter(|cpu| participants.includes(*cpu, lead))
+        {
+            add_cell(bench, participants, cpu)?;
         }
     }
     Ok(())
 }
 
 /// Runs the rounds for these CPUs.
-fn take_samples(bench: &mut Bench<'_>, who: Who, floods: bool) -> Result<(), Failure> {
+fn take_samples(
+    bench: &mut Bench<'_>,
+    participants: Participants,
+    floods: bool,
+) -> Result<(), Failure> {
     let lead_in = bench.us(LEAD_IN_US);
     let mut round = Round {
         quiet: bench.us(FIRST_QUIET_US),
-        ..Round::new(who, Action::TimedOff { floods }, lead_in)
+        ..Round::new(participants, Action::TimedOff { floods }, lead_in)
     };
     bench.clear_cells();
     // Run at least one round, because the first one powers off CPUs that are still on.
@@ -137,32 +144,36 @@ fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
 }
 
 /// Adds a CPU's cell. Returns an error if too few samples of either time are valid.
-fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failure> {
+fn add_cell(
+    bench: &mut Bench<'_>,
+    participants: Participants,
+    cpu: CpuIndex,
+) -> Result<(), Failure> {
     let requested_samples = bench.plan().iterations;
     let step = CellStep {
-        cpus: match who {
-            Who::All => ActiveCpus::All,
+        cpus: match participants {
+            Participants::All => ActiveCpus::All,
             _ => ActiveCpus::Alone,
         },
-        ..CellStep::of(variant(bench, who, cpu))
+        ..CellStep::of(variant(bench, participants, cpu))
     };
-    let metrics: &[Metric] = match who {
-        Who::All => &[Metric::TurnOn],
+    let metrics: &[Metric] = match participants {
+        Participants::All => &[Metric::TurnOn],
         _ => &[Metric::TurnOn, Metric::TurnOff],
     };
     let turned_off = bench.cell(cpu).figures_in(1);
     bench.add_cell(cpu, step, metrics, requested_samples)?;
-    match who {
-        Who::All => Ok(()),
+    match participants {
+        Participants::All => Ok(()),
         _ => too_few(cpu, turned_off, requested_samples).map_or(Ok(()), Err),
     }
 }
 
 /// Returns [`JOINS_CLUSTER`] if the CPU's cluster is already up, because the lead is in that
 /// cluster or has turned on one of its CPUs earlier in the same round.
-fn variant(bench: &Bench<'_>, who: Who, cpu: CpuIndex) -> Variant {
+fn variant(bench: &Bench<'_>, participants: Participants, cpu: CpuIndex) -> Variant {
     let (cpus, lead) = (bench.setting().cpus, bench.lead());
-    let is_up = |other: CpuIndex| other == lead || who == Who::All && other < cpu;
+    let is_up = |other: CpuIndex| other == lead || participants == Participants::All && other < cpu;
     let cluster = |cpu: CpuIndex| cpus[cpu.index()].cluster;
     let is_mate = |other: CpuIndex| other != cpu && cluster(other) == cluster(cpu);
     let mut all = CpuIndex::all(cpus.len());

@@ -14,8 +14,8 @@ use crate::bench::bench::AttemptUse;
 use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, Steps};
 use crate::measure::{
-    Action, After, Instant, Interrupt, InterruptedCall, Metric, Outcome, Reason, Round, Summary,
-    Who,
+    Action, AfterRound, Instant, Interrupt, InterruptedCall, Metric, Outcome, Participants, Reason,
+    Round, Summary,
 };
 use crate::model::{Cell, CellStep, Run, Scenario, Series, Skip};
 use crate::plan::{ActiveCpus, Axis, Key, UsedStates, Variant, Work};
@@ -204,12 +204,16 @@ struct Masked<'s, 'm> {
 impl Masked<'_, '_> {
     /// Runs a round in which the interrupt falls due after `expires_in` ticks.
     fn run(&mut self, expires_in: u64) -> Outcome {
-        let (call, who) = (self.call, Who::Only(self.cpu));
+        let (call, participants) = (self.call, Participants::Only(self.cpu));
         let bench = &mut self.steps.bench;
         bench.run_round(&Round {
             quiet: bench.waits.quiet(),
-            afterwards: After::Stay,
-            ..Round::new(who, Interrupt { call, expires_in }, bench.lead_in(who))
+            afterwards: AfterRound::Stay,
+            ..Round::new(
+                participants,
+                Interrupt { call, expires_in },
+                bench.lead_in(participants),
+            )
         });
         bench.outcome(self.cpu)
     }

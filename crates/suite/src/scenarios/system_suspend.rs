@@ -3,7 +3,7 @@
 use crate::bench::Setting;
 use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, Steps};
-use crate::measure::{Action, Who};
+use crate::measure::{Action, Participants};
 use crate::model::Skip;
 use crate::plan::{ActiveCpus, UsedStates, Variant};
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
@@ -46,7 +46,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
     };
     let step = StepRounds {
         timers_stop,
-        who: Who::First(1),
+        participants: Participants::First(1),
         ..StepRounds::new(ActiveCpus::Alone, Action::SystemSuspend)
     };
     steps.run_step(SYSTEM, None, step);

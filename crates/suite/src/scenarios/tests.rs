@@ -16,8 +16,8 @@ use std::string::String;
 use std::vec::Vec;
 
 use crate::measure::{
-    Action, ActionEnd, After, Machine, Metric, Outcome, Reason, Round, SampleCount, Summary, Waker,
-    Who,
+    Action, ActionEnd, AfterRound, Machine, Metric, Outcome, Participants, Reason, Round,
+    SampleCount, Summary, Waker,
 };
 use crate::model::{
     Cell, CellSeries, Conditions, Counts, Failure, Function, Job, Scenario, Skip, Status, Totals,
@@ -240,8 +240,8 @@ fn shifted(instant: Option<CounterValue>, ticks: i64) -> Option<CounterValue> {
 }
 
 /// Returns a selection that contains only this CPU.
-fn only(cpu: u16) -> Who {
-    Who::Only(cpu.into())
+fn only(cpu: u16) -> Participants {
+    Participants::Only(cpu.into())
 }
 
 fn lost(cpu: u16) -> Status {
@@ -283,15 +283,19 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
     let once = [1, 2, 3, 0].map(only);
     let warm = once.iter().chain(once.iter().flat_map(|cpu| [cpu; 4]));
     for (method, after, turns) in [
-        ("tftf", After::Off, once.repeat(5)),
-        ("warm", After::Stay, warm.copied().collect()),
+        ("tftf", AfterRound::Off, once.repeat(5)),
+        ("warm", AfterRound::Stay, warm.copied().collect()),
     ] {
         let args = "only=cpu_susp_serial iterations=3 warmup=1 wake=chain";
         let ran = run(Fake::new(4), &std::format!("{args} method={method}"));
         let is_as_asked =
             |round: &Round| round.afterwards == after && round.wake == WakePattern::Chain;
         assert!(!ran.asks(|round| !is_as_asked(round)));
-        let requested = ran.fake.requested_rounds.iter().map(|round| round.who);
+        let requested = ran
+            .fake
+            .requested_rounds
+            .iter()
+            .map(|round| round.participants);
         assert_eq!(requested.collect::<Vec<_>>(), turns);
     }
 }
@@ -299,8 +303,9 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
 #[test]
 fn cpu_off_goes_as_tftf_does() {
     let ran = run(Fake::new(3), "only=cpu_off_serial iterations=1 warmup=0");
-    let turn = |round: &Round| (round.who, round.action() == Action::Off);
-    let turns: Vec<(Who, bool)> = ran.fake.requested_rounds[1..].iter().map(turn).collect();
+    let turn = |round: &Round| (round.participants, round.action() == Action::Off);
+    let turns: Vec<(Participants, bool)> =
+        ran.fake.requested_rounds[1..].iter().map(turn).collect();
     let pass = [(1, true), (2, true), (0, false), (1, false), (2, false)]
         .map(|(cpu, is_off)| (only(cpu), is_off));
     assert_eq!(turns, pass.repeat(2));

@@ -13,8 +13,8 @@ use crate::bench::cell_state::COLUMNS;
 use crate::bench::memory::{bench_bytes, cells_bytes, list};
 use crate::bench::trials::neighbor_of;
 use crate::measure::{
-    Account, Action, ActionEnd, After, Histogram, LatencyKind, Metric, Reason, Round, Schedule,
-    Who, Window,
+    Account, Action, ActionEnd, AfterRound, Histogram, LatencyKind, Metric, Participants, Reason,
+    Round, Schedule, Window,
 };
 use crate::model::{
     BinCounts, CellStep, Counts, Failure, Run, Scenario, Series, Skip, Status, TimerFault,
@@ -226,7 +226,7 @@ impl Timers<'_> {
         }
         let mut window = Window {
             schedule: self.schedule,
-            timers: measured.map_or(Who::All, Who::Only),
+            timers: measured.map_or(Participants::All, Participants::Only),
             load,
             loaded_cpu,
             power_state: self.power_state,
@@ -279,7 +279,7 @@ impl Timers<'_> {
         let (period, expiries) = (window.schedule.period, window.schedule.expiries);
         let round = Round {
             sleep: period * u64::from(expiries),
-            afterwards: After::Stay,
+            afterwards: AfterRound::Stay,
             task: window.into(),
             ..self.round()
         };
@@ -301,7 +301,11 @@ impl Timers<'_> {
 
     /// Returns a round without an action, after which all CPUs power off.
     fn round(&self) -> Round {
-        Round::new(Who::All, Action::None, self.bench.lead_in(Who::All))
+        Round::new(
+            Participants::All,
+            Action::None,
+            self.bench.lead_in(Participants::All),
+        )
     }
 
     /// Returns the failure if the firmware refused the load's suspend on any CPU.

@@ -18,7 +18,8 @@ use crate::bench::states::UsableState;
 use crate::bench::steps::{self, Steps};
 use crate::bench::trials::{helper_of, neighbor_of};
 use crate::measure::{
-    ActionEnd, After, Metric, Outcome, Race, Reason, Rejection, Round, Summary, Waker, Who,
+    ActionEnd, AfterRound, Metric, Outcome, Participants, Race, Reason, Rejection, Round, Summary,
+    Waker,
 };
 use crate::model::{CellStep, Series, Skip, WakeSource};
 use crate::plan::{ActiveCpus, Axis, Key, StateChoice, UsedStates, Variant, Work};
@@ -150,7 +151,7 @@ struct RaceMap<'s, 'm> {
     cpu: CpuIndex,
     cpus: ActiveCpus,
     /// The CPUs that suspend.
-    who: Who,
+    participants: Participants,
     waker: Waker,
     /// Ticks from the instant that [`Round::race`] counts from to the call, if nothing delays it.
     ticks_to_call: u64,
@@ -175,7 +176,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
         }
         for cpus in steps.bench.plan().neighbors.iter() {
             for cpu in CpuIndex::all(steps.bench.cpu_count()) {
-                let Some((who, waker)) = participants(steps, cpu, cpus) else {
+                let Some((participants, waker)) = choose_participants(steps, cpu, cpus) else {
                     steps.leave_out(Skip::NoNeighbor);
                     continue;
                 };
@@ -186,7 +187,7 @@ fn measure_steps(steps: &mut Steps<'_>) {
                     state,
                     cpu,
                     cpus,
-                    who,
+                    participants,
                     waker,
                     steps,
                 };
@@ -205,7 +206,11 @@ fn measure_steps(steps: &mut Steps<'_>) {
 
 /// Returns the CPUs that suspend while the map for `cpu` is measured, and what wakes a CPU that its
 /// interrupt does not wake. Returns None if this map cannot be measured.
-fn participants(steps: &Steps<'_>, cpu: CpuIndex, active_cpus: ActiveCpus) -> Option<(Who, Waker)> {
+fn choose_participants(
+    steps: &Steps<'_>,
+    cpu: CpuIndex,
+    active_cpus: ActiveCpus,
+) -> Option<(Participants, Waker)> {
     let bench = &steps.bench;
     let (cpus, lead) = (bench.setting().cpus, bench.lead());
     let helper = if cpu == lead {
@@ -213,16 +218,16 @@ fn participants(steps: &Steps<'_>, cpu: CpuIndex, active_cpus: ActiveCpus) -> Op
     } else {
         Some(lead)
     };
-    let who = match active_cpus {
-        ActiveCpus::Alone => Who::Only(cpu),
-        ActiveCpus::All => Who::All,
-        ActiveCpus::Near | ActiveCpus::Far => Who::Pair(
+    let participants = match active_cpus {
+        ActiveCpus::Alone => Participants::Only(cpu),
+        ActiveCpus::All => Participants::All,
+        ActiveCpus::Near | ActiveCpus::Far => Participants::Pair(
             cpu,
             neighbor_of(bench.machine(), cpus, cpu, active_cpus, helper)?,
         ),
     };
     let waker = helper.map_or(Waker::OwnTimers, Waker::Helper);
-    (!bench.is_lost(cpu)).then_some((who, waker))
+    (!bench.is_lost(cpu)).then_some((participants, waker))
 }
 
 impl RaceMap<'_, '_> {
@@ -351,9 +356,9 @@ impl RaceMap<'_, '_> {
             sleep: expires_in + self.down + bench.us(PATIENCE_US),
             quiet: bench.us(FIRST_QUIET_US),
             waker: self.waker,
-            afterwards: After::Stay,
-            lead_in: bench.lead_in(Who::All),
-            ..Round::new(self.who, self.state.action(), 0)
+            afterwards: AfterRound::Stay,
+            lead_in: bench.lead_in(Participants::All),
+            ..Round::new(self.participants, self.state.action(), 0)
         };
         bench.run_round(&round);
         bench.count_trial();

@@ -19,7 +19,7 @@ use smccc::psci::{self, SuspendMode};
 use super::fake_firmware::{ENTRY, FakeFirmware};
 use super::fake_timers::FakeTimers;
 use crate::measure::{
-    Action, ActionEnd, After, Cause, Counter, Facts, Identity, Interrupt, InterruptedCall,
+    Action, ActionEnd, AfterRound, Cause, Counter, Facts, Identity, Interrupt, InterruptedCall,
     KeptContext, Loss, Machine, NoCpuOff, Operation, Outcome, Overheads, Preparation, Round,
     RoundPhase, SingleCall, Tally, Task, Waker,
 };
@@ -545,7 +545,8 @@ impl Machine for Fake {
             self.requested_rounds.push(*round);
         }
         let start = self.clock + round.lead_in;
-        let has_part = |cpu: CpuIndex| !self.lost[cpu.index()] && round.who.includes(cpu, lead);
+        let has_part =
+            |cpu: CpuIndex| !self.lost[cpu.index()] && round.participants.includes(cpu, lead);
         let mut queue: Vec<CpuIndex> = CpuIndex::all(cpus)
             .filter(|cpu| has_part(*cpu) && helper != Some(*cpu))
             .collect();
@@ -561,7 +562,7 @@ impl Machine for Fake {
             let takes_part = |cpu: CpuIndex| participants.contains(&cpu);
             queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &takes_part).1);
         }
-        let turns_off = round.afterwards == After::Off || round.action().turns_off();
+        let turns_off = round.afterwards == AfterRound::Off || round.action().turns_off();
         // In the scenario in which CPU_OFF turns out to be missing, the remaining rounds still
         // request it.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);

@@ -13,7 +13,7 @@ use crate::log::grouped::grouped;
 pub(crate) const NET: FindingKind = FindingKind::new("net");
 
 /// A series, with its figures per operation.
-struct Net<'r> {
+struct NetCost<'r> {
     series: CellSeries<'r>,
     /// The cost without the loop.
     net: f64,
@@ -37,7 +37,7 @@ pub(super) fn net_of_loop(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<F
             let key = (series.cell.step.cpus, series.series.metric);
             Some((
                 key,
-                Net {
+                NetCost {
                     series,
                     net,
                     loop_cost,
@@ -86,7 +86,7 @@ fn loop_of<'r>(loops: &[CellSeries<'r>], series: CellSeries<'_>) -> Option<CellS
 }
 
 /// Returns the finding about one metric with this set of active CPUs.
-fn finding(run: &Run, active: ActiveCpus, nets: &[Net<'_>]) -> Finding {
+fn finding(run: &Run, active: ActiveCpus, nets: &[NetCost<'_>]) -> Finding {
     let unit = nets.first().map_or_else(Default::default, |net| {
         FigureKey::of(net.series).scale(run.clock()).name()
     });

@@ -1,12 +1,9 @@
 //! What logs say about a declared state.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use device_tree::declared::DeclaredStates;
 use hardware::board::{CpuIndex, Mpidr};
-use hardware::spec::stat::Reached;
-use itertools::Itertools as _;
 use serde::Serialize;
 use suite::measure::Metric;
 use suite::model::{Cell, Failure, Scenario, Skip, Status};
@@ -89,26 +86,24 @@ pub struct MeasuredState {
 
 /// Returns what `runs` say about each state, in the order of the states.
 pub fn measure(declared: &DeclaredStates, runs: &[LoggedRun]) -> Vec<MeasuredState> {
-    let by_run: Vec<_> = runs
-        .iter()
-        .map(|logged| (logged, suspends(logged)))
-        .collect();
+    let suspends_by_run: Vec<_> = runs.iter().map(suspends).collect();
     let none = Suspends::default();
-    let measured = declared.states.iter().enumerate().map(|(index, state)| {
+    let mut measured = Vec::new();
+    for (index, state) in declared.states.iter().enumerate() {
         let users = declared.users(index);
-        let state_runs: Vec<StateRun<'_, '_>> = by_run
-            .iter()
-            .map(|(logged, suspends)| StateRun {
+        let mut state_runs = Vec::new();
+        for (logged, suspends) in runs.iter().zip(&suspends_by_run) {
+            state_runs.push(StateRun {
                 logged,
                 power_state: state.power_state,
                 users: &users,
                 suspends: suspends.get(&state.power_state).unwrap_or(&none),
                 is_named: runs.len() > 1,
-            })
-            .collect();
-        measure_state(&state_runs, &users)
-    });
-    measured.collect()
+            });
+        }
+        measured.push(measure_state(&state_runs, &users));
+    }
+    measured
 }
 
 /// A run, and what it contains for one state.
@@ -123,34 +118,57 @@ struct StateRun<'r, 's> {
 
 /// Combines what the runs say about one state.
 fn measure_state(runs: &[StateRun<'_, '_>], users: &[Mpidr]) -> MeasuredState {
-    let longest_time = |metrics| {
-        runs.iter()
-            .flat_map(|state_run| state_run.times(metrics))
-            .map(|(_, time)| time)
-            // `min_by_key` returns the first of equal elements, `max_by_key` the last.
-            .min_by_key(|time| Reverse(time.ns))
-    };
-    let timers: Vec<TimerInState> = runs
-        .iter()
-        .map(|state_run| timer_in_state(state_run.logged, state_run.suspends))
-        .collect();
-    let timer = [TimerInState::Stops, TimerInState::WakesCpu]
-        .into_iter()
-        .find(|timer| timers.contains(timer))
-        .unwrap_or(TimerInState::NotMeasured);
-    let shows_timer = timers.iter().position(|shown_timer| *shown_timer == timer);
     let reached = reached(runs);
+    let (timer, timer_cpu) = timer(runs);
     MeasuredState {
-        entry: longest_time(ENTRY),
-        exit: longest_time(EXIT),
+        entry: longest_time(runs, ENTRY),
+        exit: longest_time(runs, EXIT),
         entry_gap: gap(runs, ENTRY, &reached),
         exit_gap: gap(runs, EXIT, &reached),
         groups: groups(runs),
         timer,
-        timer_cpu: shows_timer.and_then(|index| runs[index].suspended_cpu()),
+        timer_cpu,
         entered: entered(runs, users),
         reached,
     }
+}
+
+/// Returns the longest time in the runs, and the first one of equal times.
+fn longest_time(runs: &[StateRun<'_, '_>], metrics: &[Metric]) -> Option<LongestTime> {
+    let mut longest: Option<LongestTime> = None;
+    for state_run in runs {
+        for (_, time) in state_run.times(metrics) {
+            keep_longer(&mut longest, time);
+        }
+    }
+    longest
+}
+
+/// Replaces the longest time with a longer one.
+fn keep_longer(longest: &mut Option<LongestTime>, time: LongestTime) {
+    let is_longer = match longest {
+        Some(longest_time) => time.ns > longest_time.ns,
+        None => true,
+    };
+    if is_longer {
+        *longest = Some(time);
+    }
+}
+
+/// Returns what happens to the CPU's own timer, and the CPU that shows it.
+fn timer(runs: &[StateRun<'_, '_>]) -> (TimerInState, Option<String>) {
+    for timer in [
+        TimerInState::Stops,
+        TimerInState::WakesCpu,
+        TimerInState::NotMeasured,
+    ] {
+        for state_run in runs {
+            if timer_in_state(state_run.logged, state_run.suspends) == timer {
+                return (timer, state_run.suspended_cpu());
+            }
+        }
+    }
+    (TimerInState::NotMeasured, None)
 }
 
 impl<'r> StateRun<'r, '_> {
@@ -197,6 +215,13 @@ impl<'r> StateRun<'r, '_> {
         self.cells().filter(|(_, cell)| self.is_user(cell.cpu))
     }
 
+    /// Returns the CPU with this MPIDR.
+    fn cpu(&self, mpidr: Mpidr) -> Option<CpuIndex> {
+        let run = &self.logged.run;
+        run.cpu_indices()
+            .find(|cpu| run.cpu(*cpu).mpidr == Some(mpidr))
+    }
+
     fn label(&self, cpu: CpuIndex) -> String {
         self.logged.run.label(cpu).to_string()
     }
@@ -213,10 +238,13 @@ fn state_of_cell(scenario: &Scenario, cell: &Cell) -> Option<u32> {
     if scenario.id.is_suite() {
         return scenario.conditions.as_ref()?.power_state;
     }
-    let is_skipped = cell.skipped.is_some() && scenario.id.axis() == Some(Axis::PowerState);
-    let skipped_state = cell.step.value.filter(|_| is_skipped);
-    cell.power_state
-        .or_else(|| u32::try_from(skipped_state?).ok())
+    if cell.power_state.is_some() {
+        return cell.power_state;
+    }
+    if cell.skipped.is_some() && scenario.id.axis() == Some(Axis::PowerState) {
+        return u32::try_from(cell.step.value?).ok();
+    }
+    None
 }
 
 /// Returns the reason why CPUs may take longer than in these runs; None if there is none.
@@ -228,22 +256,26 @@ fn gap(
     if matches!(reached, ReachedState::Other(..) | ReachedState::Prevented) {
         return Some("the requested state was not reached");
     }
-    let has_one_cpu = |state_run: &StateRun<'_, '_>| state_run.logged.run.cpus.len() == 1;
-    let includes_all_cpus = |(latency, _): (Latency<'_>, LongestTime)| {
-        let scenario = latency.scenario;
-        let has_helper = scenario.helper.is_some() || latency.figure.cell.helper.is_some();
-        // In a step of such a sweep, only some CPUs suspend.
-        let varies_cpus = scenario.id.axis() == Some(Axis::Cpus);
-        is_parallel(scenario, &latency.figure) && !has_helper && !varies_cpus
-    };
-    let is_complete = |state_run: &StateRun<'_, '_>| {
-        has_one_cpu(state_run) || state_run.times(metrics).any(includes_all_cpus)
-    };
-    if runs.iter().any(is_complete) {
-        None
-    } else {
-        Some("never measured while all CPUs were suspended together")
+    for state_run in runs {
+        if state_run.logged.run.cpus.len() == 1 {
+            return None;
+        }
+        for (latency, _) in state_run.times(metrics) {
+            if includes_all_cpus(&latency) {
+                return None;
+            }
+        }
     }
+    Some("never measured while all CPUs were suspended together")
+}
+
+/// Returns true if all CPUs were suspended together when a figure was measured.
+fn includes_all_cpus(latency: &Latency<'_>) -> bool {
+    let scenario = latency.scenario;
+    let has_helper = scenario.helper.is_some() || latency.figure.cell.helper.is_some();
+    // In a step of such a sweep, only some CPUs suspend.
+    let varies_cpus = scenario.id.axis() == Some(Axis::Cpus);
+    is_parallel(scenario, &latency.figure) && !has_helper && !varies_cpus
 }
 
 /// Returns true if the CPUs suspended together when a figure was measured.
@@ -279,19 +311,14 @@ fn groups(runs: &[StateRun<'_, '_>]) -> Vec<MeasuredGroup> {
                     how,
                     ..MeasuredGroup::default()
                 });
-            let longest = match (latency.figure.key.metric, latency.is_cold) {
+            let group_time = match (latency.figure.key.metric, latency.is_cold) {
                 (Metric::Powerdown, false) => &mut group.entry,
                 (Metric::Powerdown, true) => &mut group.cold_entry,
                 (Metric::Wakeup, false) => &mut group.exit,
                 (Metric::Wakeup, true) => &mut group.cold_exit,
                 _ => &mut group.wake,
             };
-            if longest
-                .as_ref()
-                .is_none_or(|longest_time| longest_time.ns < time.ns)
-            {
-                *longest = Some(time);
-            }
+            keep_longer(group_time, time);
         }
     }
     groups.into_values().collect()
@@ -309,14 +336,16 @@ fn cpu_type(state_run: &StateRun<'_, '_>, cpu: CpuIndex) -> String {
 
 /// Returns which of the users entered the state.
 fn entered(runs: &[StateRun<'_, '_>], users: &[Mpidr]) -> Entered {
-    let sampled: Vec<Mpidr> = runs
-        .iter()
-        .flat_map(|state_run| {
-            let cells = state_run.own_cells().filter(|(_, cell)| cell.valid() > 0);
-            cells.filter_map(|(_, cell)| state_run.logged.run.cpu(cell.cpu).mpidr)
-        })
-        .unique()
-        .collect();
+    let mut sampled: Vec<Mpidr> = Vec::new();
+    for state_run in runs {
+        for (_, cell) in state_run.own_cells() {
+            if cell.valid() > 0
+                && let Some(mpidr) = state_run.logged.run.cpu(cell.cpu).mpidr
+            {
+                sampled.push(mpidr);
+            }
+        }
+    }
     if sampled.is_empty() {
         return never_entered(runs);
     }
@@ -334,12 +363,9 @@ fn entered(runs: &[StateRun<'_, '_>], users: &[Mpidr]) -> Entered {
 /// Returns the labels of the CPUs that are in a log, or the MPIDRs if some are in none.
 fn missing_text(runs: &[StateRun<'_, '_>], missing: &[&Mpidr]) -> String {
     for state_run in runs {
-        let index = |mpidr: &&Mpidr| {
-            let mut cpus = state_run.logged.run.cpu_indices();
-            cpus.find(|cpu| state_run.logged.run.cpu(*cpu).mpidr.as_ref() == Some(*mpidr))
-        };
-        let indices: Option<Vec<CpuIndex>> = missing.iter().map(index).collect();
-        if let Some(cpus) = indices {
+        let cpus = missing.iter().filter_map(|mpidr| state_run.cpu(**mpidr));
+        let cpus: Vec<CpuIndex> = cpus.collect();
+        if cpus.len() == missing.len() {
             return cpus_text(&state_run.logged.run, cpus);
         }
     }
@@ -405,9 +431,10 @@ fn skipped(state_run: &StateRun<'_, '_>, skip: &Skip) -> Entered {
             mpidr,
             power_state: tried,
         } if *tried == state_run.power_state => {
-            let mut cpus = state_run.logged.run.cpu_indices();
-            let cpu = cpus.find(|cpu| state_run.logged.run.cpu(*cpu).mpidr == Some(*mpidr));
-            let name = cpu.map_or_else(|| mpidr.to_string(), |cpu| state_run.label(cpu));
+            let name = match state_run.cpu(*mpidr) {
+                Some(cpu) => state_run.label(cpu),
+                None => mpidr.to_string(),
+            };
             Entered::Never(Some(name), skip.to_string())
         }
         Skip::OtherFormat(_) => Entered::Never(None, skip.to_string()),
@@ -417,30 +444,29 @@ fn skipped(state_run: &StateRun<'_, '_>, skip: &Skip) -> Entered {
 
 /// Returns which state the firmware's statistics counted.
 fn reached(runs: &[StateRun<'_, '_>]) -> ReachedState {
-    let cells: Vec<(&StateRun<'_, '_>, CpuIndex, Reached)> = runs
-        .iter()
-        .flat_map(|state_run| {
-            state_run
-                .own_cells()
-                .filter_map(move |(_, cell)| Some((state_run, cell.cpu, cell.reached?)))
-        })
-        .collect();
-    let wrong = cells
-        .iter()
-        .find(|(_, _, reached_state)| reached_state.state != Some(reached_state.due));
-    if let Some((state_run, cpu, reached)) = wrong {
-        return ReachedState::Other(state_run.label(*cpu), reached.due, reached.state);
+    let mut is_counted = false;
+    let mut is_asked = false;
+    let mut has_stat = false;
+    for state_run in runs {
+        for (_, cell) in state_run.own_cells() {
+            let Some(reached) = cell.reached else {
+                continue;
+            };
+            if reached.state != Some(reached.due) {
+                return ReachedState::Other(state_run.label(cell.cpu), reached.due, reached.state);
+            }
+            is_counted = true;
+            is_asked |= reached.due == state_run.power_state;
+        }
+        if let Some(facts) = state_run.logged.run.facts {
+            has_stat |= facts.stat;
+        }
     }
-    let has_stat =
-        |state_run: &StateRun<'_, '_>| state_run.logged.run.facts.is_some_and(|facts| facts.stat);
-    if cells
-        .iter()
-        .any(|(state_run, _, reached_state)| reached_state.due == state_run.power_state)
-    {
+    if is_asked {
         ReachedState::Asked
-    } else if !cells.is_empty() {
+    } else if is_counted {
         ReachedState::Prevented
-    } else if runs.iter().any(has_stat) {
+    } else if has_stat {
         ReachedState::Unknown("no PSCI_STAT values were read, or the levels are unknown")
     } else {
         ReachedState::Unknown("the firmware does not support PSCI_STAT")

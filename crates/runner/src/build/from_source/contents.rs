@@ -13,7 +13,7 @@ use super::readme::{BoardEntry, readme};
 use crate::build::firmware::{self, FirmwareBuild, Timestamps};
 use crate::build::flash;
 use crate::build::image::appended_tree;
-use crate::build::package::{self, Given, Recipe};
+use crate::build::package::{self, GivenImage, Recipe};
 use crate::setup::workspace::Workspace;
 use fip::Fip;
 
@@ -98,7 +98,7 @@ fn fip_files(
     workspace: &Workspace,
     plan: &BuildPlan<'_>,
     package: &Package,
-    given: Vec<Given>,
+    given: Vec<GivenImage>,
     firmware: &FirmwareBuild,
     image: Vec<u8>,
 ) -> Result<Vec<BoardEntry>> {
@@ -124,7 +124,7 @@ fn fip_files(
         ),
     };
     for built in plan.stock.into_iter().flat_map(|stock| &stock.images) {
-        images.push(Given {
+        images.push(GivenImage {
             option: format!("--{}", built.option),
             uuid: uuid_of(&built.option),
             data: read(firmware, &built.from)?,
@@ -149,7 +149,7 @@ fn fip_files(
 }
 
 /// Returns the images that belong in a FIP.
-fn needed(given: &[Given], requires: &[String], blobs: &[PackageBlob]) -> Vec<Given> {
+fn needed(given: &[GivenImage], requires: &[String], blobs: &[PackageBlob]) -> Vec<GivenImage> {
     let is_needed = |uuid: Uuid| {
         requires.iter().any(|option| uuid_of(option) == uuid)
             || blobs.iter().any(|blob| blob.uuid == uuid)
@@ -161,14 +161,14 @@ fn needed(given: &[Given], requires: &[String], blobs: &[PackageBlob]) -> Vec<Gi
 }
 
 /// Returns the images in `part` that the TF-A build produces.
-fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<Given>> {
+fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<GivenImage>> {
     let own = part
         .blobs
         .iter()
         .filter(|blob| blob.option.is_none())
         .filter_map(|blob| Some((blob, blob.file.as_deref()?)));
     let read = own.map(|(blob, file)| {
-        Ok(Given {
+        Ok(GivenImage {
             option: file.to_owned(),
             uuid: blob.uuid,
             data: read(firmware, file)?,

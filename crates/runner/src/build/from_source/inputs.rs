@@ -7,7 +7,7 @@ use boards::image_kinds::uuid_of;
 use boards::{BoardFile, BuildInput, Stock, Uuid};
 use host::read_file;
 
-use crate::build::package::Given;
+use crate::build::package::GivenImage;
 use fip::IMAGE_MAX;
 
 /// The option for an image, without its dashes, and the image file.
@@ -48,7 +48,7 @@ impl GivenFiles {
 
     /// Reads the images. Returns an error if an image is empty, too large for the board, or a web
     /// page.
-    pub(super) fn read(&self, board: &BoardFile, stock: Option<&Stock>) -> Result<Vec<Given>> {
+    pub(super) fn read(&self, board: &BoardFile, stock: Option<&Stock>) -> Result<Vec<GivenImage>> {
         let inputs = stock.map_or(&[][..], |stock| &stock.inputs).iter();
         let given = inputs.filter_map(|input| Some((input, self.get(&input.option)?)));
         given
@@ -76,7 +76,7 @@ fn missing_input(input: &BuildInput) -> String {
     }
 }
 
-fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<Given> {
+fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<GivenImage> {
     let option = format!("--{} {}", input.option, path.display());
     let data = read_file::read(&format!("--{}", input.option), path, IMAGE_MAX)?;
     let (size, most, title) = (data.len(), input.max_size, &input.title);
@@ -90,7 +90,7 @@ fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<Given> {
         bail!("{option}: the file is a web page, not {title}; download it again");
     }
     let uuid = uuid(board, &input.option);
-    Ok(Given { option, uuid, data })
+    Ok(GivenImage { option, uuid, data })
 }
 
 /// Returns the UUID of the image that `option` selects, which is either known to fiptool or

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::measure::{Action, ActionEnd, After, Outcome, Round, RoundPhase, Who};
+use crate::measure::{Action, ActionEnd, AfterRound, Outcome, Participants, Round, RoundPhase};
 use crate::model::{Check, CheckEnd, Function, Probe, Skip};
 use hardware::board::CpuIndex;
 use smccc::psci::error;
@@ -50,12 +50,12 @@ fn check_state(fitness: &mut Fitness<'_>, cpu: CpuIndex, probe: Probe, state: An
 }
 
 /// Returns a round in which the CPU makes a harmless call and then stays on or turns off.
-fn round(fitness: &Fitness<'_>, cpu: CpuIndex, afterwards: After) -> Round {
-    let who = Who::Only(cpu);
-    let lead_in = lead_in(fitness.facts(), who, fitness.setting.cpus.len());
+fn round(fitness: &Fitness<'_>, cpu: CpuIndex, afterwards: AfterRound) -> Round {
+    let participants = Participants::Only(cpu);
+    let lead_in = lead_in(fitness.facts(), participants, fitness.setting.cpus.len());
     Round {
         afterwards,
-        ..Round::new(who, Action::Version, lead_in)
+        ..Round::new(participants, Action::Version, lead_in)
     }
 }
 
@@ -64,7 +64,7 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
     check_state(fitness, cpu, Probe::IsOff, 1);
     let turn_on = Round {
         repeats_cpu_on: true,
-        ..round(fitness, cpu, After::Stay)
+        ..round(fitness, cpu, AfterRound::Stay)
     };
     let arrival = fitness.run(cpu, &turn_on);
     if let Some(answer) = fitness.machine.second_cpu_on() {
@@ -84,7 +84,7 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
     }
     let turn_off = Round {
         task: Action::Off.into(),
-        ..round(fitness, cpu, After::Off)
+        ..round(fitness, cpu, AfterRound::Off)
     };
     let departure = fitness.run(cpu, &turn_off);
     if add_departure(fitness, cpu, &departure) {
@@ -148,11 +148,11 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
     }
     fitness.announce(Function::CpuOn, None)?;
     // The first pause, like all others, must follow a CPU_OFF.
-    fitness.run(cpu, &round(fitness, cpu, After::Off));
+    fitness.run(cpu, &round(fitness, cpu, AfterRound::Off));
     for pause in PAUSES_US {
         let ticks = fitness.facts().ticks(pause.into());
         fitness.machine.set_cpu_on_after(ticks);
-        let again = round(fitness, cpu, After::Off);
+        let again = round(fitness, cpu, AfterRound::Off);
         let is_lost = (0..TRIES_PER_PAUSE).any(|_| {
             fitness.run(cpu, &again);
             fitness.machine.is_lost(cpu)

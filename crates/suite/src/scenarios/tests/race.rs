@@ -157,13 +157,13 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
     let ran = run(Fake::new(5), "only=wake_race neighbors=near,far,all");
     assert_eq!(ran.counts(), [1, 0, 0]);
     let races = ran.fake.requested_rounds.iter().filter_map(|round| {
-        let who = match round.who {
-            Who::Pair(one, other) => (one, Some(other)),
+        let participants = match round.participants {
+            Participants::Pair(one, other) => (one, Some(other)),
             _ => (round.race?.cpu, None),
         };
-        assert_eq!(who.0, round.race?.cpu);
-        assert_ne!(who.1, round.waker.helper());
-        Some((who.0.index(), who.1.map(CpuIndex::index)))
+        assert_eq!(participants.0, round.race?.cpu);
+        assert_ne!(participants.1, round.waker.helper());
+        Some((participants.0.index(), participants.1.map(CpuIndex::index)))
     });
     let mut pairs: Vec<_> = races.collect();
     pairs.sort_unstable();

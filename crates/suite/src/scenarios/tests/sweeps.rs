@@ -253,7 +253,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
         (Variant::new("system"), None)
     );
     assert_eq!(cell.figure(Metric::CacheFlush), Some(CLUSTER_FLUSH));
-    assert!(!ran.asks(|round| round.who != only(0)));
+    assert!(!ran.asks(|round| round.participants != only(0)));
 
     let stops = &stopping(1)[1..];
     let no_function = Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64);

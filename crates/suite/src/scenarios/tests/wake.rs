@@ -12,12 +12,12 @@ fn run_stopping(fake: Fake, bootargs: &str) -> Ran {
 }
 
 /// Returns the CPUs that suspend to the deepest state in each round, and what wakes them.
-fn wakes(ran: &Ran) -> Vec<(Who, Waker)> {
+fn wakes(ran: &Ran) -> Vec<(Participants, Waker)> {
     ran.fake
         .requested_rounds
         .iter()
         .filter(|round| suspends(round.action(), CLUSTER))
-        .map(|round| (round.who, round.waker))
+        .map(|round| (round.participants, round.waker))
         .collect()
 }
 
@@ -67,9 +67,9 @@ fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
             (only(0), Waker::FrameTrial(1.into())),
         ];
         assert_eq!(wakes[..2], trials);
-        for (who, waker) in &wakes[2..] {
-            let expected = match who {
-                Who::Only(cpu) if cpu.index() > 0 => Waker::Helper(0.into()),
+        for (participants, waker) in &wakes[2..] {
+            let expected = match participants {
+                Participants::Only(cpu) if cpu.index() > 0 => Waker::Helper(0.into()),
                 _ => Waker::Frame,
             };
             assert_eq!(*waker, expected);
@@ -186,16 +186,16 @@ fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(CpuInde
 }
 
 /// Returns the CPU and state for each trial of a CPU's own timer.
-fn trials(ran: &Ran) -> Vec<(Who, u32)> {
+fn trials(ran: &Ran) -> Vec<(Participants, u32)> {
     let trial = |round: &Round| match round.action() {
-        Action::Suspend { power_state, .. } => (round.who, power_state),
+        Action::Suspend { power_state, .. } => (round.participants, power_state),
         action => panic!("{action:?}"),
     };
     ran.fake.trials.iter().map(trial).collect()
 }
 
 /// Returns the CPU for each trial of a CPU's own timer.
-fn tried_cpus(ran: &Ran) -> Vec<Who> {
+fn tried_cpus(ran: &Ran) -> Vec<Participants> {
     trials(ran).into_iter().map(|(cpu, _)| cpu).collect()
 }
 

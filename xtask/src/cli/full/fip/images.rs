@@ -11,7 +11,7 @@ use host::{files, read_file};
 use thiserror::Error;
 
 use fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
-use runner::build::package::Given;
+use runner::build::package::GivenImage;
 
 /// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]
@@ -190,12 +190,12 @@ fn warn(path: &Path, warning: &str) {
 }
 
 /// Reads the images, none of which may be `out`, the output file.
-pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
+pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<GivenImage>> {
     let mut given = Vec::new();
     for image in &images.files {
         let option = &image.option;
         files::check_not_input(out, (option, Some(&image.path)))?;
-        given.push(Given {
+        given.push(GivenImage {
             option: format!("{option} {}", image.path.display()),
             uuid: image.uuid,
             data: read_file::read(option, &image.path, IMAGE_MAX)?,
