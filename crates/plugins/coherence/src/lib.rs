@@ -16,11 +16,11 @@ use std::fs;
 use std::ops::Range;
 
 use cache_model::{AccessKind, CacheActor, CacheFault, CacheFinding, CacheModel, Maintenance};
-use qemu_abi::{
+use qemu_plugin::translation::{Attributes, DescriptorLoad, MemoryType, is_tlbi};
+use qemu_plugin::{
     ArgumentError, InstructionCounts, MemoryAccess, Plugin, PluginArguments, TranslatedBlock,
     read_general_register, read_register,
 };
-use translation::{Attributes, DescriptorLoad, MemoryType, is_tlbi};
 
 /// The maximum number of CPUs for each value of Aff1 in the model, which supports CPU numbers below
 /// 64. QEMU's machines have up to 16 CPUs per Aff1 value.
@@ -289,4 +289,4 @@ impl Plugin for Coherence {
     }
 }
 
-qemu_abi::export!(make);
+qemu_plugin::export!(make);

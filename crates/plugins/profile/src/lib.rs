@@ -16,11 +16,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
-use qemu_abi::{
+use qemu_plugin::translation::{Attributes, MemoryType, is_tlbi};
+use qemu_plugin::{
     ArgumentError, InstructionCounts, MemoryAccess, Plugin, PluginArguments, TranslatedBlock,
     read_general_register, read_register,
 };
-use translation::{Attributes, MemoryType, is_tlbi};
 
 use self::record_format::{
     ACCESS, BLOCK, CONTROL, END, EXECUTION, IS_CACHEABLE, IS_STORE, POWER_LEVEL,
@@ -213,4 +213,4 @@ impl Plugin for ProfilePlugin {
     }
 }
 
-qemu_abi::export!(make);
+qemu_plugin::export!(make);

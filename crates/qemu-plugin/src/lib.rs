@@ -5,9 +5,12 @@
 //! The declarations follow the interface documentation (docs/devel/tcg-plugins.rst in QEMU). They
 //! match version 4, which QEMU 9.2 and later can load. The plugins require QEMU's instruction
 //! counting mode, which runs all virtual CPUs in one thread.
+//!
+//! [`translation`] reads the guest's translation tables.
 
 mod cpus;
 mod declarations;
+pub mod translation;
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Mutex;

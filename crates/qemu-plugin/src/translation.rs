@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use qemu_abi::{read_memory, read_register};
+use crate::{read_memory, read_register};
 
 /// The registers of each translation regime, with the names that the QEMU debugger uses.
 const REGISTERS: [[&str; 3]; 3] = [
