@@ -442,7 +442,7 @@ impl Bench<'_> {
         self.machine.run(round, &mut self.memory.outcomes);
     }
 
-    /// Does the same, and returns an error if a CPU is lost.
+    /// Runs a round without updating the sample count, and returns an error if a CPU is lost.
     pub(crate) fn try_round(&mut self, round: &Round) -> Result<(), Failure> {
         self.run_round(round);
         self.first_lost().map_or(Ok(()), Err)

@@ -38,8 +38,8 @@ const GROWTH: u64 = 8;
 /// The CPU whose outcome invalidated a round, and the reason.
 pub(crate) type Wrong = (CpuIndex, Rejection);
 
-/// Finds the sleep duration by running trials with `participants`. Keeps each CPU's first sample as its cold
-/// sample.
+/// Finds the sleep duration by running trials with `participants`. Keeps each CPU's first sample as
+/// its cold sample.
 pub(crate) fn calibrate(bench: &mut Bench<'_>, participants: Participants) -> Result<(), Failure> {
     let action = bench.step().action;
     let longest = bench.us(SLEEP_MAX_US);

@@ -167,9 +167,7 @@ fn suspend_lead(bench: &mut Bench<'_>, attempt_use: AttemptUse) {
 
 /// Evaluates a CPU's attempt, and lengthens the wait that was too short, if any.
 fn take_outcome(bench: &mut Bench<'_>, cpu: CpuIndex, outcome: Outcome, attempt_use: AttemptUse) {
-    let verdict = outcome.judge(bench.has_pmf());
-    bench.record_attempt(cpu, &outcome, verdict, attempt_use);
-    let Err(rejection) = verdict else {
+    let Some(rejection) = bench.judge_attempt(cpu, &outcome, attempt_use) else {
         return;
     };
     let is_lead = cpu == bench.lead();

@@ -12,8 +12,8 @@ use super::calibrate::{judge_round, lengthen_wait};
 /// The maximum number of attempts to read the state.
 const READS_MAX: u32 = 3;
 
-/// Suspends `participants` once more and keeps the PSCI_STAT values. Reads nothing once a CPU has been lost,
-/// because that CPU may be on. Returns the number of warm-up rounds left.
+/// Suspends `participants` once more and keeps the PSCI_STAT values. Reads nothing once a CPU has
+/// been lost, because that CPU may be on. Returns the number of warm-up rounds left.
 pub(crate) fn read_reached(bench: &mut Bench<'_>, participants: Participants) -> u32 {
     let warmup = bench.plan().warmup;
     let ladder = bench.step().ladder;

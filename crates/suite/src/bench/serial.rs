@@ -112,9 +112,7 @@ fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
         }
         bench.count_attempt();
         let outcome = bench.run_alone(cpu, bench.step().action);
-        let verdict = outcome.judge(bench.has_pmf());
-        bench.record_attempt(cpu, &outcome, verdict, attempt_use);
-        let Err(rejection) = verdict else {
+        let Some(rejection) = bench.judge_attempt(cpu, &outcome, attempt_use) else {
             return;
         };
         lengthen_wait(bench, rejection);

@@ -229,10 +229,10 @@ impl Steps<'_> {
         true
     }
 
-    /// Records that one CPU's step is over, with `valid` of `asked` samples. The scenario fails if a
-    /// CPU was lost or there are too few samples.
-    pub(crate) fn close_step(&mut self, cpu: CpuIndex, valid: u32, asked: u32) {
-        let failure = self.bench.first_lost().or(too_few(cpu, valid, asked));
+    /// Records that one CPU's step is over, with `valid` of `requested` samples. The scenario fails
+    /// if a CPU was lost or there are too few samples.
+    pub(crate) fn close_step(&mut self, cpu: CpuIndex, valid: u32, requested: u32) {
+        let failure = self.bench.first_lost().or(too_few(cpu, valid, requested));
         self.add_totals();
         self.failure = self.failure.or(failure);
         self.is_measured = true;

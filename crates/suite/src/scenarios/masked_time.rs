@@ -225,12 +225,11 @@ impl Masked<'_, '_> {
             let outcome = self.run(expires_in);
             let bench = &mut self.steps.bench;
             bench.count_trial();
-            let verdict = outcome.judge(bench.has_pmf());
-            bench.record_attempt(self.cpu, &outcome, verdict, AttemptUse::WarmUp);
-            if verdict.is_ok() {
+            let rejection = bench.judge_attempt(self.cpu, &outcome, AttemptUse::WarmUp);
+            let Some(rejection) = rejection else {
                 return Some(outcome);
-            }
-            if verdict.is_err_and(|rejection| rejection.reason == Reason::LateReturn) {
+            };
+            if rejection.reason == Reason::LateReturn {
                 bench.waits.lengthen_quiet(outcome.lateness());
             }
         }
@@ -242,8 +241,7 @@ impl Masked<'_, '_> {
     /// Keeps an outcome as a sample, or counts its rejection.
     fn record_sample(&mut self, outcome: &Outcome) {
         let bench = &mut self.steps.bench;
-        let verdict = outcome.judge(bench.has_pmf());
-        bench.record_attempt(self.cpu, outcome, verdict, AttemptUse::Measure);
+        bench.judge_attempt(self.cpu, outcome, AttemptUse::Measure);
     }
 
     /// Takes the samples. In each one, the interrupt falls due after the number of ticks that

@@ -9,14 +9,15 @@ use crate::measure::{Metric, Outcome, Rejection};
 use crate::model::Skip;
 
 impl Bench<'_> {
-    /// Keeps one CPU's attempt or counts its rejection, depending on `attempt_use` and `verdict`.
-    pub(crate) fn record_attempt(
+    /// Judges one CPU's attempt and, depending on `attempt_use`, keeps it or counts its rejection.
+    /// Returns the rejection, if any.
+    pub(crate) fn judge_attempt(
         &mut self,
         cpu: CpuIndex,
         outcome: &Outcome,
-        verdict: Result<(), Rejection>,
         attempt_use: AttemptUse,
-    ) {
+    ) -> Option<Rejection> {
+        let verdict = outcome.judge(self.has_pmf);
         let state = &mut self.cells[cpu.index()];
         let is_counted =
             attempt_use == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
@@ -27,6 +28,7 @@ impl Bench<'_> {
             Err(rejection) if is_counted => state.reject(rejection),
             Err(rejection) => state.note_loss(rejection),
         }
+        verdict.err()
     }
 
     /// Counts a rejection for a CPU.
