@@ -54,17 +54,13 @@ impl Clock {
     /// Converts `ticks` to nanoseconds, rounding to the nearest and saturating. Returns 0 if the
     /// machine does not report a frequency.
     pub fn nearest_ns(self, ticks: u64) -> u64 {
-        let hz = u128::from(self.hz);
-        let ns = (u128::from(ticks) * 1_000_000_000 + hz / 2).checked_div(hz);
-        u64::try_from(ns.unwrap_or(0)).unwrap_or(u64::MAX)
+        self.saturating(ticks, 1_000_000_000, self.hz / 2)
     }
 
     /// Converts `ticks` to microseconds, rounding up and saturating. Returns 0 if the machine does
     /// not report a frequency.
     pub fn whole_us(self, ticks: u64) -> u64 {
-        let hz = u128::from(self.hz);
-        let us = (u128::from(ticks) * 1_000_000 + hz.saturating_sub(1)).checked_div(hz);
-        u64::try_from(us.unwrap_or(0)).unwrap_or(u64::MAX)
+        self.saturating(ticks, 1_000_000, self.hz.saturating_sub(1))
     }
 
     /// Returns the duration of one tick in picoseconds, rounded down.
@@ -85,6 +81,14 @@ impl Clock {
     /// Formats a range of durations, for use in sentences.
     pub const fn range(self, (least, most): (u64, u64)) -> Range {
         Range(self.span(least), self.span(most))
+    }
+
+    /// Converts `ticks` to a unit of which there are `per_second` in a second, and saturates. Before
+    /// the division by the frequency, `rounding` is added.
+    fn saturating(self, ticks: u64, per_second: u64, rounding: u64) -> u64 {
+        let scaled = u128::from(ticks) * u128::from(per_second) + u128::from(rounding);
+        let value = scaled.checked_div(u128::from(self.hz)).unwrap_or(0);
+        u64::try_from(value).unwrap_or(u64::MAX)
     }
 
     fn scaled(self, ticks: u64, per_second: u64) -> Option<u64> {
