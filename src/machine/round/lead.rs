@@ -385,14 +385,11 @@ impl Lead {
         // is off.
         if !round.action().is_timed_off() {
             let deadline = self.last_finish(orders, start);
-            for cpu in self.participants(orders) {
-                if Some(cpu.index) != helper {
-                    self.collect_report(cpu, round, deadline, outcomes);
-                }
-            }
-            for cpu in self.participants(orders) {
-                if Some(cpu.index) == helper {
-                    self.collect_report(cpu, round, deadline, outcomes);
+            for is_helper in [false, true] {
+                for cpu in self.participants(orders) {
+                    if (Some(cpu.index) == helper) == is_helper {
+                        self.collect_report(cpu, round, deadline, outcomes);
+                    }
                 }
             }
         }
