@@ -1,4 +1,5 @@
-//! All of the application's unsafe code: EFI services, the console, the heap, and the jump to the payload.
+//! All of the application's unsafe code: EFI services, the console, the heap, and the jump to the
+//! payload.
 //!
 //! | part | task |
 //! |---|---|

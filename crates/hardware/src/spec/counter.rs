@@ -49,7 +49,7 @@ impl CounterErratum {
 
     /// Returns the correct value from two reads, or None if neither value is known to be correct.
     pub fn choose(self, [first, second]: [u64; 2]) -> Option<u64> {
-        let second_value = |ticks: u64| (second.wrapping_sub(first) < ticks).then_some(second);
+        let second_if_within = |ticks: u64| (second.wrapping_sub(first) < ticks).then_some(second);
         // As in Linux, a value is trusted unless its low 9 bits are all ones or all zeros.
         let is_settled = |value: &u64| value.wrapping_add(1) & 0x1ff > 1;
         match self {
@@ -57,8 +57,8 @@ impl CounterErratum {
             Self::CortexA73 => Some(second),
             // Two correct reads differ by at most one tick because a CPU can read several times per
             // tick.
-            Self::Nxp => second_value(2),
-            Self::HiSilicon => second_value(32),
+            Self::Nxp => second_if_within(2),
+            Self::HiSilicon => second_if_within(32),
             Self::Allwinner => [second, first].into_iter().find(is_settled),
         }
     }

@@ -1,7 +1,7 @@
 //! Findings: what a scenario's figures show, and the evidence for it.
 //!
-//! Each finding has its own file with its [`FindingKind`](crate::model::FindingKind), its sentences and its rule,
-//! plus a line in [`RULES`].
+//! Each finding has its own file with its [`FindingKind`](crate::model::FindingKind), its sentences
+//! and its rule, plus a line in [`RULES`].
 
 mod failed_checks;
 mod last_man;

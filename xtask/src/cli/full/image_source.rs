@@ -104,9 +104,9 @@ impl ImageSource {
     }
 }
 
-/// Returns the path of the file to write, which is `requested`, or `in_folder` inside it if `requested` is a
-/// directory. If `requested` is None, returns `usual` in the workspace directory, which is created if
-/// needed.
+/// Returns the path of the file to write, which is `requested`, or `in_folder` inside it if
+/// `requested` is a directory. If it is None, returns `usual` in the workspace directory, which is
+/// created if needed.
 pub(super) fn output_path(
     workspace: &Workspace,
     requested: Option<&Path>,

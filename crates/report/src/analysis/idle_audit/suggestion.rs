@@ -237,11 +237,9 @@ fn evidence(property: &str, judgements: &[Judgement]) -> String {
 }
 
 /// Returns the properties that can be changed to comply with a rule.
-fn properties(rule: &str) -> &'static [&'static str] {
-    let listed = RULES
-        .iter()
-        .find(|explanation_rule| explanation_rule.name == rule);
-    listed.map_or(&[], |explanation_rule| explanation_rule.properties)
+fn properties(name: &str) -> &'static [&'static str] {
+    let listed = RULES.iter().find(|rule| rule.name == name);
+    listed.map_or(&[], |rule| rule.properties)
 }
 
 impl Judgement {
