@@ -13,10 +13,7 @@ use crate::analysis::audit::{self, AuditOutcome};
 use crate::export::{Report, ReportPart};
 use crate::log::page;
 
-#[derive(Debug)]
-struct ShownAudits;
-
-impl ShownPart for ShownAudits {
+impl ShownPart for AuditArguments {
     const PART: ReportPart = ReportPart::Audits;
 }
 
@@ -37,7 +34,7 @@ pub struct AuditArguments {
     #[command(flatten)]
     tolerance: ToleranceArgument,
     #[command(flatten)]
-    output: OutputArguments<ShownAudits>,
+    output: OutputArguments<Self>,
 }
 
 impl AuditArguments {

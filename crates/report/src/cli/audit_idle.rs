@@ -22,10 +22,7 @@ use crate::analysis::idle_audit::{
 use crate::export::{Report, ReportPart, idle_audit_summary};
 use crate::log::LoggedRun;
 
-#[derive(Debug)]
-struct ShownIdleAudits;
-
-impl ShownPart for ShownIdleAudits {
+impl ShownPart for AuditIdleArguments {
     const PART: ReportPart = ReportPart::IdleAudits;
 }
 
@@ -65,7 +62,7 @@ pub struct AuditIdleArguments {
     #[arg(long, value_name = "FILE", requires = "tree")]
     dts: Option<PathBuf>,
     #[command(flatten)]
-    output: OutputArguments<ShownIdleAudits>,
+    output: OutputArguments<Self>,
 }
 
 /// Parses a factor.

@@ -12,10 +12,7 @@ use super::report_verdict::judge;
 use crate::analysis::compare::Options;
 use crate::export::{Report, ReportPart};
 
-#[derive(Debug)]
-struct ShownComparisons;
-
-impl ShownPart for ShownComparisons {
+impl ShownPart for CompareArguments {
     const PART: ReportPart = ReportPart::Comparisons;
 }
 
@@ -48,7 +45,7 @@ pub struct CompareArguments {
     #[command(flatten)]
     comparison: ComparisonArguments,
     #[command(flatten)]
-    output: OutputArguments<ShownComparisons>,
+    output: OutputArguments<Self>,
 }
 
 impl CompareArguments {

@@ -16,10 +16,7 @@ use crate::log::runs;
 use crate::serial;
 use follow::stream::TIMEOUT_MAX_S;
 
-#[derive(Debug)]
-struct ShownRuns;
-
-impl ShownPart for ShownRuns {
+impl ShownPart for FollowArguments {
     const PART: ReportPart = ReportPart::Runs;
 }
 
@@ -47,7 +44,7 @@ pub struct FollowArguments {
     #[arg(long, value_name = "S", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX_S))]
     timeout: u64,
     #[command(flatten)]
-    output: OutputArguments<ShownRuns>,
+    output: OutputArguments<Self>,
 }
 
 impl FollowArguments {

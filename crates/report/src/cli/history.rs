@@ -14,10 +14,7 @@ use crate::analysis::history::history;
 use crate::export::{Report, ReportPart};
 use crate::log::LoggedRun;
 
-#[derive(Debug)]
-struct ShownHistory;
-
-impl ShownPart for ShownHistory {
+impl ShownPart for HistoryArguments {
     const PART: ReportPart = ReportPart::History;
 }
 
@@ -42,7 +39,7 @@ pub struct HistoryArguments {
     #[command(flatten)]
     tolerance: ToleranceArgument,
     #[command(flatten)]
-    output: OutputArguments<ShownHistory>,
+    output: OutputArguments<Self>,
 }
 
 impl HistoryArguments {

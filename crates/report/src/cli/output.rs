@@ -49,7 +49,7 @@ pub(super) fn format_parser(
     }
 }
 
-/// The part of a report that a verb writes.
+/// The arguments of a verb that writes one part of a report.
 pub(super) trait ShownPart: fmt::Debug {
     const PART: ReportPart;
 }
