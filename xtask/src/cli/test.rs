@@ -104,14 +104,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
                 options: "",
                 ..ignored
             };
-            // A test program uses either loom atomics or hardware atomics.
-            let loom = TestPrograms {
-                packages: "--package sync --test loom",
-                options: "",
-                environment: Some(("RUSTFLAGS", "--cfg loom")),
-                target: workspace.target.join("loom"),
-            };
-            vec![all, loom]
+            vec![all, TestPrograms::loom(workspace)]
         }
         TestSuite::Trees => vec![TestPrograms {
             packages: "--package xtask --test trees",
@@ -169,7 +162,7 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
 }
 
 /// Test programs that a single `cargo test` builds and runs.
-struct TestPrograms {
+pub(super) struct TestPrograms {
     /// cargo options that select the programs.
     packages: &'static str,
     /// Options for the programs.
@@ -181,7 +174,30 @@ struct TestPrograms {
 }
 
 impl TestPrograms {
-    fn cargo_test(&self, workspace: &Workspace) -> Command {
+    /// Returns the tests of what CPUs share. A test program uses either loom's atomics or the
+    /// hardware's, so these are built separately.
+    pub(super) fn loom(workspace: &Workspace) -> Self {
+        Self {
+            packages: "--package sync --test loom",
+            options: "",
+            environment: Some(("RUSTFLAGS", "--cfg loom")),
+            target: workspace.target.join("loom"),
+        }
+    }
+
+    /// Returns the tests of the instructions in the payload's image.
+    #[cfg(feature = "full")]
+    pub(super) fn entries(workspace: &Workspace) -> Self {
+        Self {
+            packages: "--package psci-bench --test entries",
+            options: "",
+            environment: None,
+            target: workspace.target.clone(),
+        }
+    }
+
+    /// Returns the command that builds and runs the programs.
+    pub(super) fn cargo_test(&self, workspace: &Workspace) -> Command {
         let mut command = process::cargo();
         command.arg("test").args(self.packages.split(' '));
         command.arg("--target-dir").arg(&self.target);

@@ -8,9 +8,10 @@ use clap::Args;
 use host::exit_code::FAILED;
 use host::progress::say;
 use host::stdout::Out;
-use host::{interrupt, process, read_file};
+use host::{interrupt, read_file};
 use thiserror::Error;
 
+use crate::cli::test::TestPrograms;
 use crate::verify::findings::PlacedFinding;
 use crate::verify::mutations::{self, Killer};
 use crate::verify::run::{CheckedRun, Checker};
@@ -195,30 +196,16 @@ fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
 fn test(out: &mut Out) -> Result<bool> {
     let workspace = Workspace::find()?;
     let mut is_good = true;
-    for (what, words, flags, target) in [
+    for (what, programs) in [
         (
             "All instructions before the caches are on",
-            "--package psci-bench --test entries",
-            None,
-            workspace.target.clone(),
+            TestPrograms::entries(&workspace),
         ),
-        (
-            "The hand-over between CPUs",
-            "--package sync --test loom",
-            Some(("RUSTFLAGS", "--cfg loom")),
-            workspace.target.join("loom"),
-        ),
+        ("The hand-over between CPUs", TestPrograms::loom(&workspace)),
     ] {
         say(what);
-        let mut command = process::cargo();
-        command
-            .args(["test", "--quiet", "--target-dir"])
-            .arg(&target)
-            .envs(flags);
-        command
-            .args(words.split(' '))
-            .args(["--", "--nocapture"])
-            .current_dir(&workspace.root);
+        let mut command = programs.cargo_test(&workspace);
+        command.args(["--quiet", "--", "--nocapture"]);
         let output = command.output().context("cannot run cargo")?;
         interrupt::check()?;
         is_good &= output.status.success();
