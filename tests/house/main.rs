@@ -13,7 +13,7 @@ use imports::{Crates, Imports, circular, upward};
 use runner::setup::workspace::Workspace;
 
 /// The name and the root file of each crate whose imports are checked.
-const CRATES: [(&str, &str); 15] = [
+const CRATES: [(&str, &str); 16] = [
     ("psci_bench", "src/main.rs"),
     ("hardware", "crates/hardware/src/lib.rs"),
     ("suite", "crates/suite/src/lib.rs"),
@@ -21,6 +21,7 @@ const CRATES: [(&str, &str); 15] = [
     ("device_tree", "crates/device-tree/src/lib.rs"),
     ("boards", "crates/boards/src/lib.rs"),
     ("host", "crates/host/src/lib.rs"),
+    ("cli", "crates/cli/src/lib.rs"),
     ("fip", "crates/fip/src/lib.rs"),
     ("follow", "crates/follow/src/lib.rs"),
     ("report", "crates/report/src/lib.rs"),

@@ -16,11 +16,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
-#[cfg(feature = "full")]
 pub mod commits;
-#[cfg(feature = "full")]
 pub mod lab;
-#[cfg(feature = "full")]
 pub mod profile;
-#[cfg(feature = "full")]
 pub mod verify;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use suite::model as verdict;
-use suite::model::Verdict;
+use suite::model::{Totals, Verdict};
 
 use super::run_watcher::RunWatcher;
 
@@ -131,6 +131,13 @@ const CLOSING_WITHIN: usize = 4096;
 /// Returns the part of a log in which the closing line is searched for.
 pub fn end_of(log: &[u8]) -> &[u8] {
     &log[log.len().saturating_sub(CLOSING_WITHIN)..]
+}
+
+/// Returns the counts of the last closing line near the end of `log`, if the run completed.
+pub fn closing_totals(log: &[u8]) -> Option<Totals> {
+    let lines = end_of(log).split(|byte| *byte == b'\n').rev();
+    let mut texts = lines.filter_map(|line| str::from_utf8(line).ok());
+    texts.find_map(|text| verdict::parse_totals(text.trim_ascii_end()))
 }
 
 /// Returns the last verdict near the end of `log`.

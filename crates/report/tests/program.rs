@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use report::cli::documented::{help_examples, page_examples, pages};
+use cli::documented::{Example, accepted_examples};
+use cli::program::XTASK;
 use report::cli::example_files::make_example_files;
 use report::made_up_run;
 use suite::plan::Records;
@@ -131,37 +132,38 @@ fn retired_verb_and_format_name_their_successors() {
     }
 }
 
-/// Runs this program's examples from its help, the README and docs/, except for `follow` on a port,
-/// which needs a board.
+/// Runs the examples of this program's verbs from its help and the pages, also those that begin with
+/// `cargo xtask`. `follow` on a port needs a board.
 #[test]
 fn documented_commands_run() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let program = "psci-report";
-    let mut examples = help_examples(&report::cli::command(), program);
-    for (_, page) in pages(&root) {
-        examples.extend(page_examples(&page, program));
-    }
     let folder = tempfile::tempdir().expect("a temporary directory");
     make_example_files(folder.path());
     make_browser(folder.path());
-    let mut count = 0;
-    for example in examples {
-        if example.words[0] == "follow" && example.input.is_none() {
-            continue;
+    for (program, least) in [("psci-report", 15), (XTASK, 30)] {
+        let mut count = 0;
+        for example in accepted_examples(&report::cli::command(program), &root) {
+            if example.words[0] == "follow" && example.input.is_none() {
+                continue;
+            }
+            count += 1;
+            run_example(folder.path(), &example);
         }
-        count += 1;
-        let words: Vec<&str> = example.words.iter().map(String::as_str).collect();
-        let mut command = psci_report_alone(folder.path(), &words);
-        let work = folder.path().join("work");
-        command.current_dir(&work);
-        command.stdin(match &example.input {
-            Some(name) => File::open(work.join(name.trim_start_matches('/')))
-                .expect("an input file")
-                .into(),
-            None => Stdio::null(),
-        });
-        let output = command.output().expect("psci-report starts");
-        assert!(output.status.success(), "{}: {output:?}", example.line);
+        assert!(count > least, "{program}: {count}");
     }
-    assert!(count > 15, "{count}");
+}
+
+fn run_example(folder: &Path, example: &Example) {
+    let words: Vec<&str> = example.words.iter().map(String::as_str).collect();
+    let mut command = psci_report_alone(folder, &words);
+    let work = folder.join("work");
+    command.current_dir(&work);
+    command.stdin(match &example.input {
+        Some(name) => File::open(work.join(name.trim_start_matches('/')))
+            .expect("an input file")
+            .into(),
+        None => Stdio::null(),
+    });
+    let output = command.output().expect("psci-report starts");
+    assert!(output.status.success(), "{}: {output:?}", example.line);
 }

@@ -1,22 +1,33 @@
 //! The command line.
-//!
-//! `cargo xtask` builds this program without the `full` feature. This build contains only the verbs
-//! that a new user needs first; they have few dependencies. For any other verb, it builds and runs
-//! the full program.
 
 use std::ffi::OsString;
 
 use anyhow::Result;
-use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use host::exit_code::{self, BAD, EXIT_CODES};
-use host::{interrupt, retired};
+use clap::{Command, Parser, Subcommand};
+use cli::program::{self, XTASK};
+use cli::tool_package::ToolPackage;
+use host::exit_code::{self, EXIT_CODES};
+use host::interrupt;
 
-use super::first_verb::FirstVerb;
-#[cfg(feature = "full")]
-use super::full::{self, FullVerb};
-#[cfg(not(feature = "full"))]
-use super::full_program;
-use super::{qemu, repeat, test};
+use super::bisect::BisectArguments;
+use super::boards::BoardsArguments;
+use super::efi::EfiArguments;
+use super::fip::verbs::FipVerb;
+use super::image::ImageArguments;
+use super::lab::LabVerb;
+use super::ledger::LedgerArguments;
+use super::payload::PayloadArguments;
+use super::profile::ProfileArguments;
+use super::qemu::QemuArguments;
+use super::stick::StickArguments;
+use super::test::TestArguments;
+use super::tree::TreeVerb;
+use super::verify::VerifyArguments;
+use super::{
+    bisect, boards, efi, fip, image, lab, ledger, payload, profile, qemu, repeat, stick, test,
+    tool, tree, verify,
+};
+use runner::setup::workspace::Workspace;
 
 /// The help template, which mentions `--help` instead of listing it as an option.
 const HELP: &str = "\
@@ -30,8 +41,6 @@ Verbs (VERB --help shows a verb's options):
 /// Measures what PSCI calls cost on AArch64; start with `cargo xtask qemu`.
 #[derive(Parser)]
 #[command(
-    name = "cargo xtask",
-    bin_name = "cargo xtask",
     disable_help_subcommand = true,
     max_term_width = 80,
     subcommand_value_name = "VERB",
@@ -49,75 +58,122 @@ pub struct XtaskArguments {
     pub verb: XtaskVerb,
 }
 
-/// A command.
+/// A verb of this program.
 #[derive(Subcommand)]
 pub enum XtaskVerb {
-    /// A verb that every build of the program includes.
-    #[command(flatten)]
-    First(FirstVerb),
-    /// A verb that only the full program has.
-    #[cfg(feature = "full")]
-    #[command(flatten)]
-    Full(Box<FullVerb>),
+    Qemu(Box<QemuArguments>),
+    Test(TestArguments),
+    /// Install what the tests need, and fetch TF-A's source.
+    #[command(after_help = "\
+Examples:
+  cargo xtask setup
+  PSCI_BENCH_NO_INSTALL=1 cargo xtask setup     # only print what is missing
+
+docs/setup.md lists what is installed. Other verbs also install what they
+need. With PSCI_BENCH_NO_INSTALL=1 they only print the commands, and the exit
+code is 2.")]
+    Setup,
+    Boards(BoardsArguments),
+    Image(ImageArguments),
+    Payload(PayloadArguments),
+    Efi(EfiArguments),
+    Stick(StickArguments),
+    /// Make, inspect and change Firmware Image Packages.
+    #[command(disable_help_subcommand = true)]
+    #[command(after_help = "\
+Examples:
+  cargo xtask fip info fip.bin
+  cargo xtask fip pack --board juno --base fip.bin -o new.bin
+
+Details: docs/fip.md")]
+    Fip {
+        /// The `fip` verb.
+        #[command(subcommand)]
+        verb: FipVerb,
+    },
+    /// Make device trees, and print what the payload reads from one.
+    #[command(disable_help_subcommand = true)]
+    #[command(after_help = "\
+Examples:
+  cargo xtask tree from-acpi /sys/firmware/acpi/tables
+  cargo xtask tree from-acpi tables -o board.dtb
+  cargo xtask tree show board.dtb
+
+Details: docs/device-trees.md, docs/efi.md")]
+    Tree {
+        /// The `tree` verb.
+        #[command(subcommand)]
+        verb: TreeVerb,
+    },
+    Profile(ProfileArguments),
+    Ledger(LedgerArguments),
+    Bisect(BisectArguments),
+    /// Write a job for LAVA or labgrid.
+    #[command(disable_help_subcommand = true)]
+    #[command(after_help = "\
+Examples:
+  cargo xtask lab lava -o lab
+  docs/ci/lab.sh lab              # runs all jobs in lab/
+
+Details: docs/labs.md")]
+    Lab {
+        /// The engine.
+        #[command(subcommand)]
+        verb: LabVerb,
+    },
+    Verify(VerifyArguments),
 }
 
-/// Returns the definition of the command line.
+/// Returns the definition of this program's own verbs.
 pub fn command() -> Command {
-    let command = XtaskArguments::command();
-    #[cfg(feature = "full")]
-    let command = report::cli::name_program(command, "cargo xtask");
-    command
+    program::command::<XtaskArguments>(XTASK)
+}
+
+/// Returns `command` with the verbs of other packages added, so that its help lists them.
+fn with_tools(command: Command, tools: &[ToolPackage]) -> Command {
+    let verbs = tools.iter().flat_map(|tool| &tool.verbs);
+    verbs.fold(command, |command, verb| {
+        command.subcommand(Command::new(&verb.name).about(&verb.summary))
+    })
 }
 
 /// Runs the tool with `arguments`, which start with the program name, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    if let Err(error) = retired::check_verb(&arguments) {
-        return exit_code::of(Err(error));
-    }
-    #[cfg(not(feature = "full"))]
-    if full_program::is_needed(&arguments) {
-        return exit_code::of(full_program::run(&arguments));
-    }
-    let matches = command().try_get_matches_from(arguments);
-    let parsed = match matches.and_then(|matches| XtaskArguments::from_arg_matches(&matches)) {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            // A closed stdout does not change the exit code.
-            let _ = error.print();
-            return if error.use_stderr() { BAD } else { 0 };
-        }
+    let found = Workspace::find().and_then(|workspace| {
+        let tools = ToolPackage::find_all(&workspace.root)?;
+        Ok((workspace, tools))
+    });
+    let (workspace, tools) = match found {
+        Ok(found) => found,
+        Err(error) => return exit_code::of(Err(error)),
     };
-    exit_code::of(run(parsed.verb))
-}
-
-fn run(verb: XtaskVerb) -> Result<u8> {
-    match verb {
-        XtaskVerb::First(verb) => {
-            interrupt::watch()?;
-            run_first(verb)
-        }
-        // A report verb builds nothing and may take a long time to read its input, so Ctrl-C simply
-        // kills it. `follow` watches for Ctrl-C itself.
-        #[cfg(feature = "full")]
-        XtaskVerb::Full(verb) => {
-            if !matches!(*verb, FullVerb::Reports(_)) {
-                interrupt::watch()?;
-            }
-            full::run(*verb)
-        }
+    if let Some(tool) = tool::with_verb(&tools, &arguments) {
+        return exit_code::of(tool::run(&workspace, tool, &arguments));
     }
+    program::run_command(with_tools(command(), &tools), arguments, run)
 }
 
-fn run_first(verb: FirstVerb) -> Result<u8> {
-    match verb {
-        #[cfg(feature = "full")]
-        FirstVerb::Qemu(arguments) if arguments.deny_skipped => full::deny_skipped::run(&arguments),
-        FirstVerb::Qemu(arguments) => match arguments.repeat {
+fn run(arguments: XtaskArguments) -> Result<u8> {
+    interrupt::watch()?;
+    match arguments.verb {
+        XtaskVerb::Qemu(arguments) => match arguments.repeat {
             Some(count) => repeat::run(&arguments, count),
-            None => Ok(qemu::run(&arguments)?.exit_code()),
+            None => qemu::run_and_judge(&arguments),
         },
-        FirstVerb::Test(arguments) => test::run(&arguments),
-        FirstVerb::Setup => test::run_setup(),
+        XtaskVerb::Test(arguments) => test::run(&arguments),
+        XtaskVerb::Setup => test::run_setup(),
+        XtaskVerb::Boards(arguments) => boards::run(&arguments),
+        XtaskVerb::Image(arguments) => image::run(&arguments),
+        XtaskVerb::Payload(arguments) => payload::run(&arguments),
+        XtaskVerb::Efi(arguments) => efi::run(&arguments),
+        XtaskVerb::Stick(arguments) => stick::run(&arguments),
+        XtaskVerb::Fip { verb } => fip::verbs::run(verb),
+        XtaskVerb::Tree { verb } => tree::run(verb),
+        XtaskVerb::Profile(arguments) => profile::run(&arguments),
+        XtaskVerb::Ledger(arguments) => ledger::run(&arguments),
+        XtaskVerb::Bisect(arguments) => bisect::run(&arguments),
+        XtaskVerb::Lab { verb } => lab::run(&verb),
+        XtaskVerb::Verify(arguments) => verify::run(&arguments),
     }
 }

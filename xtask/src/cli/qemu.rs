@@ -8,8 +8,9 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::Args;
 use follow::RunWatcher;
-use follow::stream::TIMEOUT_MAX_S;
+use follow::stream::{TIMEOUT_MAX_S, closing_totals};
 use hardware::text::plural::{Many, many};
+use host::exit_code::FAILED;
 use host::log_file::LogFile;
 use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
@@ -80,7 +81,6 @@ pub struct RunArguments {
 
 impl RunArguments {
     /// Returns true if no option differs from its default.
-    #[cfg(feature = "full")]
     pub(super) fn are_defaults(&self) -> bool {
         let has_files = [&self.dtb, &self.image, &self.bl32]
             .iter()
@@ -126,6 +126,26 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     result.positions.iter().for_each(|position| say(position));
     log?;
     Ok(result)
+}
+
+/// Runs QEMU as [`run`] does, and returns the exit code. With `--deny-skipped`, a run that passes but
+/// skips something has failed.
+pub(super) fn run_and_judge(arguments: &QemuArguments) -> Result<u8> {
+    let result = run(arguments)?;
+    let code = result.exit_code();
+    let Some(totals) = closing_totals(&result.log).filter(|_| arguments.deny_skipped) else {
+        return Ok(code);
+    };
+    let (scenarios, rows) = (totals.skipped, totals.rows_skipped);
+    if code != 0 || (scenarios == 0 && rows == 0) {
+        return Ok(code);
+    }
+    let scenarios = Many(scenarios.into(), "scenario");
+    let rows = Many(rows, "row");
+    say(&format!(
+        "skipped, which --deny-skipped forbids: {scenarios} and {rows}; the summary gives the reasons"
+    ));
+    Ok(FAILED)
 }
 
 /// Prints the planned run and its duration before anything is built.

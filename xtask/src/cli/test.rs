@@ -186,7 +186,6 @@ impl TestPrograms {
     }
 
     /// Returns the tests of the instructions in the payload's image.
-    #[cfg(feature = "full")]
     pub(super) fn entries(workspace: &Workspace) -> Self {
         Self {
             packages: "--package psci-bench --test entries",

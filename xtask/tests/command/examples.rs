@@ -1,13 +1,12 @@
 //! The example commands in the help texts, the README and docs/. Commands that do not need a board,
 //! QEMU or the network are run on the logs in docs/samples and on made-up files.
-//! `xtask/src/cli/full/tests.rs` parses all example commands with clap.
+//! `xtask/src/cli/tests.rs` parses all example commands with clap.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use itertools::Itertools as _;
-use report::cli::documented::{Example, help_examples, page_examples, pages};
+use cli::documented::{Example, accepted_examples};
 use report::cli::example_files::make_example_files;
 use runner::setup::workspace::Workspace;
 
@@ -104,18 +103,12 @@ fn make_fips(work: &Path) {
 #[test]
 fn documented_commands_run() {
     let root = Workspace::find().expect("the workspace").root;
-    let program = "cargo xtask";
-    let mut examples = help_examples(&xtask::cli::command(), program);
-    for (_, page) in pages(&root) {
-        examples.extend(page_examples(&page, program));
-    }
     let folder = tempfile::tempdir().expect("a directory");
     let work = make_files(folder.path());
     // Replaces the browser.
     script(folder.path(), "xdg-open", "exit 0");
     let mut count = 0;
-    // Some examples appear in several places.
-    for example in examples.iter().unique_by(|example| &example.words) {
+    for example in &accepted_examples(&xtask::cli::command(), &root) {
         if is_only_read(example) {
             continue;
         }

@@ -7,17 +7,13 @@ mod browser;
 mod chosen_runs;
 mod compare;
 mod comparison_arguments;
-#[cfg(any(test, feature = "testing"))]
-pub mod documented;
 mod dts_file;
 #[cfg(any(test, feature = "testing"))]
 pub mod example_files;
 mod follow;
-pub mod help_style;
 mod history;
 mod output;
 mod program;
-mod program_name;
 mod publish;
 mod report;
 mod report_verdict;
@@ -28,5 +24,4 @@ mod verb;
 
 pub use self::comparison_arguments::ToleranceArgument;
 pub use self::program::{command, main};
-pub use self::program_name::name_program;
 pub use self::verb::ReportVerb;

@@ -66,12 +66,20 @@ pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
     examples
 }
 
-/// Returns the path and the text of the README and of each page in docs/, from the checkout at
-/// `root`.
+/// Returns the path and the text of the README, of each page in docs/, and of each tool's README, from
+/// the checkout at `root`.
+///
+/// # Panics
+/// Panics if a page cannot be read.
 pub fn pages(root: &Path) -> Vec<(String, String)> {
-    let docs = fs::read_dir(root.join("docs")).expect("the folder");
-    docs.map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+    let entries = |folder: &str| {
+        let entries = fs::read_dir(root.join(folder)).into_iter().flatten();
+        entries.map(|entry| entry.expect("an entry").path())
+    };
+    let docs =
+        entries("docs").filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let tools = entries("tools").map(|folder| folder.join("README.md"));
+    docs.chain(tools.filter(|path| path.exists()))
         .chain([root.join("README.md")])
         .sorted()
         .map(|path| {
@@ -88,5 +96,33 @@ pub fn page_examples(page: &str, program: &str) -> Vec<Example> {
         .skip(1)
         .filter_map(|block| block.split("```").next())
         .flat_map(|block| examples_in(block, program))
+        .collect()
+}
+
+/// Returns the different examples of the verbs of `command` in its help and on the pages of the
+/// checkout at `root`. Checks that `command` accepts each of them.
+///
+/// # Panics
+/// Panics if an example is not accepted.
+pub fn accepted_examples(command: &Command, root: &Path) -> Vec<Example> {
+    let program = command.get_name();
+    let mut examples = help_examples(command, program);
+    for (_, page) in pages(root) {
+        examples.extend(page_examples(&page, program));
+    }
+    examples.retain(|example| {
+        let verb = example.words.first();
+        verb.is_some_and(|verb| command.find_subcommand(verb).is_some())
+    });
+    for Example { line, words, .. } in &examples {
+        let all = [program.to_owned()]
+            .into_iter()
+            .chain(words.iter().cloned());
+        let parsed = command.clone().try_get_matches_from(all);
+        assert!(parsed.is_ok(), "{line}: {parsed:?}");
+    }
+    examples
+        .into_iter()
+        .unique_by(|example| example.words.clone())
         .collect()
 }

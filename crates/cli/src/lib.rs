@@ -1,0 +1,29 @@
+//! What the command lines of the host programs have in common.
+//!
+//! `cargo xtask` has verbs of its own. The others belong to programs in other packages, which it
+//! builds and runs when they are needed: `psci-report`, and the tools in `tools/`. A package lists
+//! its verbs in its Cargo.toml and has their help in its `help` folder, so that `cargo xtask --help`
+//! and `cargo xtask VERB --help` build nothing. The crate promises that a package that passes
+//! [`help_files::check`] in its tests shows the same help either way.
+//!
+//! | file | task |
+//! |---|---|
+//! | `program_name` | the program name in help texts and examples |
+//! | [`tool_package`] | the packages that have verbs of `cargo xtask` |
+//! | [`program`] | a program's `main` |
+//! | [`help_style`] | a test of the help texts' size and style |
+//! | [`help_files`] | a test of a package's list of verbs and help files |
+//! | [`documented`] | the commands in help texts and on pages, to be run in tests |
+//!
+//! Each file imports only from files listed above it.
+
+#![forbid(unsafe_code)]
+
+pub mod documented;
+pub mod help_files;
+pub mod help_style;
+pub mod program;
+mod program_name;
+pub mod tool_package;
+
+pub use self::program_name::name_program;

@@ -1,0 +1,70 @@
+//! The verbs of other packages: their programs are built when they are needed.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use cli::program::XTASK;
+use cli::tool_package::ToolPackage;
+use host::stdout::Out;
+use host::{interrupt, process};
+
+use runner::setup::workspace::Workspace;
+
+/// Returns the package that has the verb in `arguments`, which start with the program name.
+pub(super) fn with_verb<'t>(
+    tools: &'t [ToolPackage],
+    arguments: &[OsString],
+) -> Option<&'t ToolPackage> {
+    let word = arguments.get(1)?.to_str()?;
+    tools
+        .iter()
+        .find(|tool| tool.verbs.iter().any(|verb| verb.name == word))
+}
+
+/// Prints the help that `arguments` request. Otherwise, builds the program of `tool` and replaces
+/// this process with it, passing on the same arguments.
+pub(super) fn run(workspace: &Workspace, tool: &ToolPackage, arguments: &[OsString]) -> Result<u8> {
+    if let Some(help) = requested_help(tool, arguments) {
+        let mut out = Out::default();
+        out.write_all(help.as_bytes())?;
+        out.flush()?;
+        return Ok(0);
+    }
+    interrupt::watch()?;
+    build(workspace, tool)?;
+    // Cargo builds the programs of all packages in the same folder.
+    let this = std::env::current_exe().context("cannot find this program")?;
+    let mut program = Command::new(this.with_file_name(&tool.program));
+    program.arg0(XTASK).args(arguments.iter().skip(1));
+    // exec returns only if it fails.
+    Err(program.exec()).with_context(|| format!("cannot run {}", tool.program))
+}
+
+/// Builds the program of `tool`.
+pub(super) fn build(workspace: &Workspace, tool: &ToolPackage) -> Result<()> {
+    let mut build = process::cargo();
+    build.args(["build", "--quiet", "--package", &tool.name]);
+    build
+        .arg("--manifest-path")
+        .arg(workspace.root.join("Cargo.toml"));
+    build.arg("--target-dir").arg(&workspace.target);
+    let log = workspace.state().join("tool.log");
+    process::run_step(&format!("building {}", tool.program), &mut build, &log)
+}
+
+/// Returns the help text that `arguments` request.
+fn requested_help(tool: &ToolPackage, arguments: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = arguments[1..]
+        .iter()
+        .map(|word| word.to_str())
+        .collect::<Option<_>>()?;
+    let (last, verbs) = words.split_last()?;
+    if !["-h", "--help"].contains(last) {
+        return None;
+    }
+    fs::read_to_string(tool.help_file(verbs)).ok()
+}
