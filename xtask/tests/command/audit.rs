@@ -6,6 +6,7 @@ use report::made_up_run;
 
 use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
+use crate::support::{PROGRAM, scratch_of_reports};
 
 const DEEP: &str = "``CPU_SUSPEND`` latencies (µs) to deepest power level in parallel";
 const SERIAL: &str = "``CPU_SUSPEND`` latencies (µs) to power level 0 in\n        serial";
@@ -134,7 +135,7 @@ const AUDITED: &[Audited] = &[
 fn changes_are_compared_with_the_tables_beside_them() {
     for audited in AUDITED {
         let Audited { counts, says, .. } = audited;
-        let scratch = Scratch::empty();
+        let scratch = Scratch::new(PROGRAM);
         let page = page(audited.title, &audited.new, &audited.old);
         scratch.write("page.rst", &page);
         let (code, text, last) = scratch.called("audit page.rst");
@@ -241,20 +242,20 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         cases.extend(damaged);
     }
     for (text, expected) in cases {
-        let scratch = Scratch::empty();
+        let scratch = Scratch::new(PROGRAM);
         scratch.write("data/a.csv", "\"0\",\"0\",\"7\",\"8 (x)\",\"9\"\n");
         scratch.write("page.rst", &text);
         scratch.refuses("audit page.rst", expected);
     }
     // The other verbs read pages in the same way.
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     scratch.write("page.rst", "Title\n");
     scratch.refuses("report page.rst --format csv -o out.csv", none);
 }
 
 #[test]
 fn pages_are_tables() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     let (new, old) = ("0,0,110.0,20.0,5.0", "0,0,100.0,20.0,5.0");
     scratch.write("new.rst", &page(SERIAL, &[new], &[old]));
     scratch.write("old.rst", &grid(&format!("{SERIAL} (v9.9)"), &[old]));
@@ -309,7 +310,7 @@ fn pages_are_tables() {
 /// Only the parts that contain figures are regenerated. The rest of a page is up to the publisher.
 #[test]
 fn page_keeps_what_is_not_between_its_marks() {
-    let scratch = Scratch::of_reports(log());
+    let scratch = scratch_of_reports(log());
     scratch.write_tf_a("tf-a");
     for (name, percent) in [("a.log", 110), ("b.log", 150), ("c.log", 190)] {
         let slower = edited_log(|run| {

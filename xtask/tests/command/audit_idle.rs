@@ -17,6 +17,7 @@ use report::cli::example_files::default_tree;
 use report::log::{LoggedRun, read_bytes};
 
 use crate::acpi_tables::tables;
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 
 const BOARD: &str = "QEMU virt";
@@ -121,7 +122,7 @@ fn page_describes_each_rule() {
 
 /// Returns a folder with the sample, QEMU's tree and a tree in which a latency is too small.
 fn scratch() -> Scratch {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     scratch.write("idle.log", SAMPLE);
     scratch.write("good.dtb", &tree());
     let lie = |tree: &mut DeviceTree| edit(tree, "core-off", "exit-latency-us", Edit::Us(10));
@@ -274,7 +275,7 @@ fn wrong_use_is_refused_by_name() {
 /// The states are those of Morello's firmware, which saves energy sooner than it wakes up.
 #[test]
 fn acpi_tables_are_audited_without_a_console() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     let asl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/acpi/morello.asl");
     scratch.write("dsdt.asl", &std::fs::read(asl).expect("a source"));
     scratch.theirs("iasl dsdt.asl");

@@ -7,9 +7,10 @@ use serde_json::Value;
 use crate::report::formats::TFTF;
 use crate::report::log;
 use crate::support::scratch::Scratch;
+use crate::support::scratch_of_reports;
 
 fn scratch() -> Scratch {
-    Scratch::of_reports(log())
+    scratch_of_reports(log())
 }
 
 #[test]

@@ -7,12 +7,13 @@ use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
 
 use crate::acpi_tables::tables;
+use crate::support::PROGRAM;
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;
 use crate::support::tree_with;
 
 fn scratch() -> Scratch {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     scratch.write("payload.bin", &payload());
     scratch
 }

@@ -5,6 +5,7 @@ use std::fs;
 use boards::image_kinds::IMAGE_KINDS;
 use fastrand::Rng;
 
+use crate::support::PROGRAM;
 use crate::support::scratch::{Scratch, files};
 
 /// Two UUIDs for which there is no option.
@@ -31,7 +32,7 @@ fn all_images(scratch: &Scratch) -> String {
 
 #[test]
 fn the_same_bytes_as_fiptool_makes() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     let images = all_images(&scratch);
     scratch.write("new", b"new");
     let same = |our_file: &str, their_file: &str, message: &str| {
@@ -84,7 +85,7 @@ fn the_same_bytes_as_fiptool_makes() {
 /// fiptool repairs a package's serial number, leaves out empty images, and removes the last image.
 #[test]
 fn generated_packages_are_the_same_as_those_of_fiptool() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     let names = ["tb-fw", "soc-fw", "nt-fw", "fwu", "hw-config", "b1"];
     let mut random = Rng::with_seed(1);
     for round in 0..40 {
@@ -135,7 +136,7 @@ fn generated_packages_are_the_same_as_those_of_fiptool() {
 
 #[test]
 fn unpacked_as_fiptool_does() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     let images = all_images(&scratch);
     scratch.ours(&format!("fip create --out fip.bin {images}"));
     fs::create_dir(scratch.path("theirs")).expect("made");
@@ -168,7 +169,7 @@ fn unpacked_as_fiptool_does() {
 
 #[test]
 fn what_follows_a_package_is_a_warning() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     scratch.write("nt-fw", b"payload");
     scratch.ours("fip create --out fip.bin --nt-fw nt-fw");
     let whole = scratch.read("fip.bin");
@@ -182,7 +183,7 @@ fn what_follows_a_package_is_a_warning() {
 /// Tests packages that have an empty image, flags in the terminator, or no images.
 #[test]
 fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     for name in ["tb-fw", "nt-fw"] {
         scratch.write(name, name.as_bytes());
     }

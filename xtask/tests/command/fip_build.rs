@@ -7,6 +7,7 @@ use host::process;
 use runner::build::tf_a::TF_A;
 use runner::setup::workspace::Workspace;
 
+use crate::support::PROGRAM;
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;
 
@@ -14,7 +15,7 @@ use crate::support::scratch::Scratch;
 /// the commands that `--dry-run` prints.
 #[test]
 fn junos_fip_is_that_of_tf_as_own_build() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     scratch.write("payload.bin", &payload());
     scratch.write("scp.bin", &[0x5a; 80_000]);
     let build = "fip build --board juno --scp-fw scp.bin --payload payload.bin";
@@ -83,7 +84,7 @@ const BAD_IMAGES: &[(&str, &str)] = &[
 
 #[test]
 fn bad_images_are_refused() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     for (name, data) in [
         ("empty", &b""[..]),
         ("page", b"\n<!DOCTYPE html>"),
@@ -130,7 +131,7 @@ fn bad_trees(scratch: &Scratch) {
 
 #[test]
 fn bad_sources_are_refused() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     let workspace = Workspace::find().expect("the repository");
     let source = TF_A.fetch(&workspace).expect("the TF-A source");
     bad_trees(&scratch);

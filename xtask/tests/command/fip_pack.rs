@@ -5,6 +5,7 @@ use hardware::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_mem
 use runner::setup::workspace::Workspace;
 use runner::setup::{self, Need};
 
+use crate::support::PROGRAM;
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;
 
@@ -39,7 +40,7 @@ fn is_fiptools(scratch: &Scratch, fip: &str, options: &str) {
 fn every_board_gets_its_file() {
     let workspace = Workspace::find().expect("the repository");
     setup::ensure(&workspace, &[Need::Mkimage, Need::Dtc]).expect("mkimage");
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     scratch.write("payload.bin", &payload());
     for board in boards() {
         let name = &board.name;
@@ -117,7 +118,7 @@ fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package) {
 
 #[test]
 fn bl33_of_a_users_fip_is_replaced_and_stays_aligned() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     scratch.write("payload.bin", &payload());
     scratch.write("other", b"another image");
     let blob = "uuid=cfacc2c4-15e8-4668-82be-430a38fad705,file=other";
@@ -140,7 +141,7 @@ fn bl33_of_a_users_fip_is_replaced_and_stays_aligned() {
 
 #[test]
 fn a_released_payload_gets_a_tree_and_another_one() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     let bare = payload();
     scratch.write("payload.bin", &bare);
     scratch.ours("payload --base payload.bin -o bare.bin");

@@ -5,6 +5,7 @@ use boards::Uuid;
 use boards::image_kinds::called;
 use fip::{Fip, Image};
 
+use crate::support::PROGRAM;
 use crate::support::packages::{CERT_CREATE, payload, trusted};
 use crate::support::scratch::Scratch;
 
@@ -16,7 +17,7 @@ fn uuid(option: &str) -> Uuid {
 
 /// Returns a directory that contains a payload.
 fn scratch() -> Scratch {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     scratch.write("payload.bin", &payload());
     scratch
 }

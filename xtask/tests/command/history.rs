@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::report::log;
 use crate::support::scratch::Scratch;
+use crate::support::{PROGRAM, scratch_of_reports};
 
 const JUNO: &str = "history published/juno/v2.9 published/juno/v2.10 published/juno/v2.12 \
                     published/juno/v2.13";
@@ -20,7 +21,7 @@ fn release(scratch: &Scratch, name: &str, rows: &[(&str, u32)]) {
 
 #[test]
 fn every_format_has_the_jump() {
-    let scratch = Scratch::of_reports(log());
+    let scratch = scratch_of_reports(log());
     let chart = "<figure id=\"t2-cflush\">";
     for (format, parts) in [
         ("text", ["  1.1  v2.12  v2.13", "+1644.80 %  worse"]),
@@ -49,7 +50,7 @@ fn every_format_has_the_jump() {
 
 #[test]
 fn wide_tables_are_continued_and_gaps_are_shown() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     for nth in 1..=12 {
         let both = [("0,0", 100_000), ("0,1", 100_000 + 10_000 * nth)];
         let rows = if nth == 5 { &both[..1] } else { &both };
@@ -95,7 +96,7 @@ Powerdown (us), continued
 
 #[test]
 fn boards_are_side_by_side() {
-    let scratch = Scratch::of_reports(log());
+    let scratch = scratch_of_reports(log());
     let boards = format!("history published/juno/v2.13 published/n1sdp/v2.9/{SERIAL}");
     let (code, out, stderr) = scratch.called(&boards);
     assert_eq!((code, stderr.as_str()), (0, ""));
@@ -117,7 +118,7 @@ fn boards_are_side_by_side() {
 
 #[test]
 fn wrong_releases_are_refused() {
-    let scratch = Scratch::of_reports(log());
+    let scratch = scratch_of_reports(log());
     release(&scratch, "v1.1", &[("0,0", 100)]);
     release(&scratch, "v1.2", &[("7,7", 100)]);
     let two = [log(), log()].concat();

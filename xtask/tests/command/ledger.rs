@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};
 
@@ -32,7 +33,7 @@ fn make_checkout(scratch: &Scratch, name: &str, title: &str) {
 
 #[test]
 fn releases_are_the_tagged_commits_without_candidates() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     make_checkout(&scratch, "own", "second");
     let ledger = || {
         let words = ["ledger", "--tf-a", "own", "old..HEAD", "--releases"];
@@ -57,7 +58,7 @@ fn releases_are_the_tagged_commits_without_candidates() {
 
 #[test]
 fn commits_are_those_of_the_named_checkout_and_their_titles_plain() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     make_checkout(&scratch, "own", "red \u{1b}[31m title");
     make_checkout(&scratch, "other", "of another checkout");
     scratch.write("own/file", "not committed");

@@ -3,7 +3,7 @@
 #[path = "../../../tests/acpi/machine.rs"]
 #[allow(dead_code)]
 mod acpi_tables;
-#[path = "../support/mod.rs"]
+#[path = "../support.rs"]
 mod support;
 
 mod audit;

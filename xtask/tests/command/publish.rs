@@ -7,6 +7,7 @@ use report::made_up_run;
 
 use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
+use crate::support::{PROGRAM, scratch_of_reports};
 use crate::support::{outcome, xtask};
 
 const OFF: &str = "test_rt_instr_cpu_off_serial.csv";
@@ -14,7 +15,7 @@ const OFF: &str = "test_rt_instr_cpu_off_serial.csv";
 /// In the TF-A v2.15 files for N1SDP, different CPUs have the same label.
 #[test]
 fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     scratch.write_tf_a("tf-a");
     let rows = |labels: [&str; 4]| {
         let figures = [
@@ -49,7 +50,7 @@ fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
 
 #[test]
 fn cut_baseline_takes_no_file_from_previous() {
-    let scratch = Scratch::of_reports(log());
+    let scratch = scratch_of_reports(log());
     scratch.write_tf_a("tf-a");
     let docs = "--platform juno --no-page tf-a --previous";
     let new = "published/juno/v2.10";
@@ -70,7 +71,7 @@ fn cut_baseline_takes_no_file_from_previous() {
 
 #[test]
 fn failed_write_names_its_path_and_leaves_no_folder() {
-    let scratch = Scratch::of_reports(log());
+    let scratch = scratch_of_reports(log());
     scratch.write_tf_a("tf-a");
     let mut shell = Command::new("sh");
     // The limit leaves no space for even a single byte. The program ignores SIGXFSZ, so a write
@@ -86,7 +87,7 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
 
 #[test]
 fn folder_that_is_not_a_tf_a_source_tree_is_refused() {
-    let scratch = Scratch::of_reports(log());
+    let scratch = scratch_of_reports(log());
     scratch.write("empty/Makefile", "");
     for (tree, why) in [
         ("typo/tf-a", "it has no Makefile"),
@@ -108,7 +109,7 @@ fn folder_that_is_not_a_tf_a_source_tree_is_refused() {
 /// If a board has no board file, its tables do not identify it, so any platform is accepted.
 #[test]
 fn new_folder_for_figures_of_an_unknown_board_is_named() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     scratch.write_tf_a("tf-a");
     scratch.write(&format!("mine/{OFF}"), "0,0,1660,9320,300\n");
     let note = "tf-a/docs/perf/data/nine: this folder is new, and mine does not identify its board";
@@ -122,7 +123,7 @@ fn new_folder_for_figures_of_an_unknown_board_is_named() {
 
 #[test]
 fn page_keeps_its_line_ends_and_names_the_release_before() {
-    let scratch = Scratch::of_reports(log());
+    let scratch = scratch_of_reports(log());
     scratch.write_tf_a("tf-a");
     let slower = edited_log(|run| {
         made_up_run::change_first_figures(run, |ticks| ticks * 2);

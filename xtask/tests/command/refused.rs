@@ -9,6 +9,7 @@ use std::process::Command;
 
 use runner::build::tf_a::TF_A;
 
+use crate::support::PROGRAM;
 use crate::support::packages::{boards_files, material, trusted};
 use crate::support::scratch::Scratch;
 use crate::support::{End, PASS, called, outcome, script, stub, xtask};
@@ -27,7 +28,7 @@ fn check<C: Debug + Copy>(rows: &[(C, &[&str])], refuse: impl Fn(C) -> String) {
 
 #[test]
 fn commands_are_refused_by_name() {
-    let scratch = material();
+    let scratch = material(PROGRAM);
     check(commands::REFUSED, |line| scratch.refused(line));
     let assert_no_build = |stderr: String| {
         assert!(
@@ -51,7 +52,7 @@ const LIMITS: &str = "trap '' XFSZ; ulimit -f 2; ulimit -v 400000;";
 
 /// Creates the files, boards and programs that the commands use.
 fn faulty() -> Scratch {
-    let scratch = boards_files();
+    let scratch = boards_files(PROGRAM);
     trusted(&scratch, "ecdsa", "sha256", "");
     let proxy = "::Proxy \"http://127.0.0.1:9\";\n";
     let proxies = format!("Acquire::http{proxy}Acquire::https{proxy}");
@@ -136,7 +137,7 @@ fn help_is_no_error() {
 
 #[test]
 fn existing_cell_is_kept() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     let rpi4 = "lab labgrid --board rpi4 -o set";
     scratch.ours(rpi4);
     scratch.refuses(rpi4, "labgrid-rpi4-tf-a already exists");

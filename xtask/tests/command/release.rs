@@ -11,6 +11,7 @@ use hardware::image::{PARAMETER_MAGIC, ParameterBlock};
 use runner::setup::workspace::Workspace;
 use runner::setup::{self, Need};
 
+use crate::support::PROGRAM;
 use crate::support::scratch::{Scratch, files};
 use crate::support::{outcome, path_with, script};
 
@@ -110,7 +111,7 @@ fn assert_files(scratch: &Scratch, root: &Path) {
 
 #[test]
 fn release_has_every_board_and_no_path_of_this_machine() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     let workspace = Workspace::find().expect("the repository");
     let needs = [
         Need::RustTarget,
@@ -160,7 +161,7 @@ fn release_has_every_board_and_no_path_of_this_machine() {
 /// A release that fails leaves nothing behind.
 #[test]
 fn release_needs_a_new_folder_and_all_licenses() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     scratch.write("full/mine", "");
     for (folder, tree, expected, words) in [
         ("--help", "", 2, "usage: .ci/release DIR"),

@@ -2,7 +2,7 @@
 //! them, tests that invalid input is rejected, and runs the engines themselves (the LAVA dispatcher
 //! and labgrid) on QEMU with real TF-A.
 
-#[path = "../support/mod.rs"]
+#[path = "../support.rs"]
 mod support;
 
 mod ci;

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use expect_test::expect_file;
 
+use crate::support::PROGRAM;
 use crate::support::scratch::{Scratch, files};
 use crate::tools::{output, tools};
 
@@ -33,7 +34,7 @@ const CELLS: &[(&str, &str)] = &[
 #[test]
 fn cells_are_as_expected_and_valid() {
     let tools = tools();
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     for (name, words) in CELLS {
         scratch.ours(&format!("lab {words} -o set"));
         compare(&scratch.path("set").join(name), name);

@@ -5,12 +5,13 @@ use report::analysis::idle_audit::{DeclaredBy, DeclaredSource, audit};
 use report::cli::example_files::default_tree;
 use report::log::read_bytes;
 
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 
 /// Runs every idle state with these options, and returns the verdicts that call for a change, as
 /// `state rule CPU: reason`.
 fn wrong(options: &str, code: i32) -> Vec<String> {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     let tree = default_tree("only=idle_states iterations=2 warmup=1");
     scratch.write("tree.dtb", &tree);
     let line = format!("qemu --icount --smp 8 --dtb tree.dtb --log run.log {options}");

@@ -8,6 +8,7 @@ use host::process;
 use runner::build::tf_a::TfA;
 use runner::setup::workspace::Workspace;
 
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};
 
@@ -42,7 +43,7 @@ fn bisect(root: &Path) -> (String, String) {
 fn commit_that_broke_cpu_on_is_named() {
     let workspace = Workspace::find().expect("the workspace");
     let source = TfA::locate(&workspace, None).expect("TF-A").dir;
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     let root = scratch.path("tf-a");
     process::output(Command::new("cp").arg("-r").args([&source, &root])).expect("copied");
     git(&root, &["init", "--quiet", "--initial-branch", "main"]);

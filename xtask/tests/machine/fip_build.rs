@@ -4,6 +4,7 @@ use std::process::Command;
 
 use host::process;
 
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 
 #[test]
@@ -14,7 +15,7 @@ fn qemus_flash_boots_and_measures() {
 }
 
 fn boots_and_measures(board: &str, counts: &str) {
-    let scratch = Scratch::new();
+    let scratch = Scratch::with_tf_a_tools(PROGRAM);
     let build = format!("fip build --board {board} --smp 4 --args iterations=2 -o out");
     scratch.ours(&build);
     let page = String::from_utf8(scratch.read("out/README.md")).expect("text");

@@ -6,6 +6,7 @@ use follow::stream::MachineEnding;
 use runner::build::firmware_kind::FirmwareKind;
 use runner::qemu::run_spec::RunSpec;
 
+use crate::support::PROGRAM;
 use crate::support::run;
 use crate::support::scratch::Scratch;
 
@@ -14,7 +15,7 @@ const LOOP: [u8; 4] = 0x1400_0000u32.to_le_bytes();
 
 #[test]
 fn a_loop_under_the_firmware() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     scratch.write("image", &LOOP);
     let (code, stderr) = scratch.outcome("qemu --smp 3 --timeout 8 --image image");
     assert_eq!(code, 3, "{stderr}");

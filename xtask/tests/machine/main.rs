@@ -1,6 +1,6 @@
 //! Tests for firmware builds and QEMU machines.
 
-#[path = "../support/mod.rs"]
+#[path = "../support.rs"]
 mod support;
 
 mod audit_idle;

@@ -5,6 +5,7 @@ use std::fs;
 use runner::build::tf_a::OLDEST_TF_A;
 use runner::setup::workspace::Workspace;
 
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};
 
@@ -18,7 +19,7 @@ fn run(words: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn oldest_source_is_profiled_by_the_sip_call() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     let log = scratch.path("run.log");
     let at = log.to_str().expect("UTF-8");
     let words = ["profile", "--smp", "2", "--log", at, "--args"];

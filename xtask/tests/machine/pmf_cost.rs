@@ -1,6 +1,7 @@
 //! The cost of PMF: `compare` of a run without PMF and one with PMF, on firmware that is otherwise
 //! the same.
 
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};
 
@@ -42,7 +43,7 @@ fn cost(text: &str, figure: &str) -> f64 {
 
 #[test]
 fn callers_times_with_and_without_pmf_differ_by_its_cost() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     run(&scratch, "pmf=off", "plain.log");
     run(&scratch, "pmf=new", "pmf.log");
     let (code, text, stderr) = scratch.called("compare plain.log pmf.log");

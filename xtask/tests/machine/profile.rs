@@ -17,6 +17,7 @@ use suite::measure::Metric;
 use suite::plan::{ScenarioId, Variant};
 use xtask::profile::ProfiledRun;
 
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};
 
@@ -38,7 +39,7 @@ fn shown(json: &Path) -> Vec<u8> {
 fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
     let path = newer_qemu(&Workspace::find().expect("the workspace")).expect("a QEMU");
     for coherency in ["sw", "hw"] {
-        let scratch = Scratch::empty();
+        let scratch = Scratch::new(PROGRAM);
         let (plain, log) = (scratch.path("plain.log"), scratch.path("run.log"));
         let variant = format!("coherency={coherency}");
         let run = |verb, log: &Path| {
@@ -235,7 +236,7 @@ fn seeded_functions(event: Option<Event>, phase: &str) -> Vec<(&'static str, f64
 fn seeded_regressions_are_named_exactly() {
     let workspace = Workspace::find().expect("the workspace");
     let source = TfA::locate(&workspace, None).expect("TF-A").dir;
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     let root = scratch.path("tf-a");
     process::output(Command::new("cp").arg("-r").args([&source, &root])).expect("copied");
     seed(

@@ -2,11 +2,12 @@
 
 use std::fs;
 
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 
 #[test]
 fn runs_that_pass_leave_only_the_summary() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     let (code, out, stderr) =
         scratch.called("qemu --repeat 2 --keep logs --icount --smp 2 --args iterations=1");
     assert_eq!(code, 0, "{stderr}");

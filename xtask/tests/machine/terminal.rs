@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 use crate::support::{End, FAIL, PASS, called, path_with, pseudo_terminal, script, send, xtask};
 use crate::verdicts::{BUILTIN, with_stub};
@@ -141,7 +142,7 @@ fn that_builds(scratch: &Scratch) -> Command {
 fn signal_in_a_build_ends_the_build_and_the_command_without_a_run() {
     // On a terminal, all foreground programs receive the signal.
     for (signal, to_all) in [("INT", true), ("TERM", false)] {
-        let scratch = Scratch::empty();
+        let scratch = Scratch::new(PROGRAM);
         let child = that_builds(&scratch).spawn().expect("the program starts");
         let is_there = |path: &str| Path::new(&scratch.path(path)).exists();
         while !is_there("building") {

@@ -8,6 +8,7 @@ use report::export::{self, Report};
 use runner::setup::linux_trees::{self, LinuxTrees};
 use runner::setup::{self, Need};
 
+use crate::support::PROGRAM;
 use crate::support::scratch::Scratch;
 use crate::{here, workspace};
 
@@ -65,7 +66,7 @@ fn contradictions_of_linux_are_corrected_by_patches() {
     let changed: Vec<&IdleAudit> = audits.iter().filter(is_changed).collect();
     assert!(!changed.is_empty());
     for audit in changed {
-        let scratch = Scratch::empty();
+        let scratch = Scratch::new(PROGRAM);
         let tree = fs::read(trees.dir.join(&audit.source)).expect("a tree");
         scratch.write("board.dtb", &tree);
         scratch.theirs("dtc -q -I dtb -O dts board.dtb -o board.dts");

@@ -3,7 +3,7 @@
 //! Each tree yields either a board or an error of a known class. The files in this folder list the
 //! expected result for each tree.
 
-#[path = "../support/mod.rs"]
+#[path = "../support.rs"]
 mod support;
 
 mod described;

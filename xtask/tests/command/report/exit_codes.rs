@@ -6,11 +6,12 @@ use super::formats::TFTF;
 use super::steps::use_steps;
 use super::{edited_log, log};
 use crate::support::scratch::Scratch;
+use crate::support::{PROGRAM, scratch_of_reports};
 
 /// Creates one log for each kind of outcome.
 fn logs() -> Scratch {
     let log = log();
-    let scratch = Scratch::of_reports(log);
+    let scratch = scratch_of_reports(log);
     scratch.write("cut.log", &log.as_bytes()[..log.len() / 2]);
     scratch.write("wrong.log", &log.replace("PASS (", "PASS (1"));
     scratch.write("dropped.log", &log.replace("PASS", "PSS"));
@@ -85,7 +86,7 @@ fn exit_codes() {
 
 #[test]
 fn publish_takes_logs_and_then_a_source_tree() {
-    let scratch = Scratch::of_reports(log());
+    let scratch = scratch_of_reports(log());
     scratch.assert_outcomes(&[
         ("publish good.log --platform x", 2, "only one path"),
         (
@@ -106,7 +107,7 @@ fn publish_takes_logs_and_then_a_source_tree() {
 /// Output without figures never counts as a pass, in any format.
 #[test]
 fn logs_without_figures_are_never_green() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::new(PROGRAM);
     let frame = "NOTICE:  Booting trusted firmware test framework\n";
     let exit = "NOTICE:  Exiting tests.\n";
     let begin = "> Executing 'CPU suspend on all cores in sequence'\n";

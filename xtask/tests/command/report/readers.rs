@@ -14,7 +14,7 @@ use suite::plan::ScenarioId;
 
 use super::{edited_log, log, read, short, try_written, written};
 use crate::support::outcome;
-use crate::support::scratch::Scratch;
+use crate::support::scratch_of_reports;
 
 /// The junit-parser crate parses the output.
 #[test]
@@ -58,7 +58,7 @@ fn junit() {
 /// Published tables have no closing line, but this does not make them incomplete.
 #[test]
 fn junit_of_tables() {
-    let scratch = Scratch::of_reports(log());
+    let scratch = scratch_of_reports(log());
     for (verb, expected) in [("report", 0), ("compare published/juno/v2.12", 1)] {
         let line = format!("{verb} published/juno/v2.13 --format junit -o out.xml");
         scratch.assert_outcomes(&[(&line, expected, "")]);

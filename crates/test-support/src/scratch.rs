@@ -1,7 +1,6 @@
 //! A directory that commands run in.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,37 +8,28 @@ use host::process;
 use runner::setup::workspace::Workspace;
 use runner::setup::{self, Need};
 
-use super::{called, xtask};
+use super::{called, command};
 
 /// The directory. Each command is a line of arguments and runs in this directory.
 pub struct Scratch {
     dir: tempfile::TempDir,
+    /// The path of the program that is run.
+    program: &'static str,
 }
 
 impl Scratch {
     /// Creates an empty directory and installs the TF-A tools, for commands on FIPs and images.
-    pub fn new() -> Self {
+    pub fn with_tf_a_tools(program: &'static str) -> Self {
         let workspace = Workspace::find().expect("the repository");
         let needs = [Need::Fiptool, Need::CertCreate, Need::Openssl];
         setup::ensure(&workspace, &needs).expect("the TF-A tools");
-        Self::empty()
+        Self::new(program)
     }
 
     /// Creates an empty directory without installing the TF-A tools.
-    pub fn empty() -> Self {
+    pub fn new(program: &'static str) -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        Self { dir }
-    }
-
-    /// Creates a directory that contains `good.log`, which is the log of the made-up run, and the
-    /// published figures.
-    pub fn of_reports(log: &str) -> Self {
-        let scratch = Self::empty();
-        let published =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/report/tests/data/published");
-        symlink(published, scratch.path("published")).expect("made");
-        scratch.write("good.log", log.as_bytes());
-        scratch
+        Self { dir, program }
     }
 
     /// Creates a TF-A source tree that contains only what `publish` requires.
@@ -48,6 +38,7 @@ impl Scratch {
         self.write(&format!("{name}/Makefile"), makefile);
     }
 
+    /// Returns the path of `name` in the directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -59,27 +50,28 @@ impl Scratch {
         fs::write(path, data).expect("written");
     }
 
+    /// Reads a file.
     pub fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Runs `cargo xtask` with the arguments in `line`. Returns the exit code, stdout and stderr.
+    /// Runs the program with the arguments in `line`. Returns the exit code, stdout and stderr.
     pub fn called(&self, line: &str) -> (i32, String, String) {
         self.called_with(&line.split_whitespace().collect::<Vec<_>>())
     }
 
     fn called_with(&self, words: &[&str]) -> (i32, String, String) {
-        called(xtask(words).current_dir(self.dir.path()))
+        called(command(self.program, words).current_dir(self.dir.path()))
     }
 
-    /// Runs `cargo xtask` with the arguments in `line`, like [`Self::called`]. Returns the exit
+    /// Runs the program with the arguments in `line`, like [`Self::called`]. Returns the exit
     /// code and stderr.
     pub fn outcome(&self, line: &str) -> (i32, String) {
         let (code, _, stderr) = self.called(line);
         (code, stderr)
     }
 
-    /// Runs `cargo xtask` with the arguments in each line. Checks the exit code and part of the
+    /// Runs the program with the arguments in each line. Checks the exit code and part of the
     /// output.
     pub fn assert_outcomes(&self, rows: &[(&str, i32, &str)]) {
         for (line, expected, part) in rows {
@@ -92,14 +84,14 @@ impl Scratch {
         }
     }
 
-    /// Runs `cargo xtask` with the arguments in `line`, which must succeed. Returns stderr.
+    /// Runs the program with the arguments in `line`, which must succeed. Returns stderr.
     pub fn ours(&self, line: &str) -> String {
         let (code, stderr) = self.outcome(line);
         assert_eq!(code, 0, "{line}: {stderr}");
         stderr
     }
 
-    /// Runs `cargo xtask` with the arguments in `line`, which it must reject without writing
+    /// Runs the program with the arguments in `line`, which it must reject without writing
     /// anything. Returns stderr.
     pub fn refused(&self, line: &str) -> String {
         self.refused_words(&line.split_whitespace().collect::<Vec<_>>())

@@ -22,8 +22,8 @@ pub fn payload() -> Vec<u8> {
 }
 
 /// Returns a directory that holds the FIP for a board, and a payload to insert into it.
-pub fn boards_files() -> Scratch {
-    let scratch = Scratch::new();
+pub fn boards_files(program: &'static str) -> Scratch {
+    let scratch = Scratch::with_tf_a_tools(program);
     scratch.write("payload.bin", &payload());
     for part in ["bl2", "bl31", "scp", "conf", "old"] {
         scratch.write(part, part.repeat(300).as_bytes());
@@ -49,8 +49,8 @@ fn write_trees(scratch: &Scratch) {
 }
 
 /// Returns the directory from [`boards_files`] with faulty files added to it.
-pub fn material() -> Scratch {
-    let scratch = boards_files();
+pub fn material(program: &'static str) -> Scratch {
+    let scratch = boards_files(program);
     write_trees(&scratch);
     let fip = scratch.read("fip.bin");
     scratch.theirs("fiptool create --nt-fw old one.fip");

@@ -1,18 +1,26 @@
-//! Stubs, commands and files for tests of the entire program.
+//! What the tests of the host programs share.
+//!
+//! | file | task |
+//! |---|---|
+//! | [`scratch`] | a folder in which a program is run |
+//! | [`packages`] | Firmware Image Packages and what they are made of |
+//!
+//! Its functions panic if something fails, because that is how a test fails.
 
-// Each test program compiles this file but uses only part of it.
-#![allow(dead_code)]
+#![forbid(unsafe_code)]
 
 pub mod packages;
 pub mod scratch;
 
+use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use boards::GicVersion;
 use boards::device_tree::{self, Choices};
-use expect_test::expect_file;
 use runner::qemu::prepare;
 use runner::qemu::run_result::RunResult;
 use runner::qemu::run_spec::{Payload, RunSpec};
@@ -94,9 +102,10 @@ pub fn stub_spec(text: &str, end: End) -> RunSpec {
     }
 }
 
-/// Returns a command that runs the program with `arguments`.
-pub fn xtask(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+/// Returns a command that runs `program` with `arguments`, as `cargo xtask` does.
+pub fn command(program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.arg0("cargo xtask");
     command.args(arguments).stdin(Stdio::null());
     command.env_remove("PSCI_BENCH_NO_INSTALL");
     command
@@ -120,7 +129,6 @@ pub fn outcome(command: &mut Command) -> (i32, String) {
 
 /// Writes the shell script `name` to `dir`.
 pub fn script(dir: &Path, name: &str, body: &str) {
-    use std::os::unix::fs::PermissionsExt;
     let path = dir.join(name);
     std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("written");
     let executable = std::fs::Permissions::from_mode(0o755);
@@ -131,12 +139,6 @@ pub fn script(dir: &Path, name: &str, body: &str) {
 pub fn path_with(dir: &Path) -> String {
     let path = std::env::var("PATH").expect("PATH");
     format!("{}:{path}", dir.display())
-}
-
-/// Compares a report with the expected report in `name`.
-pub fn assert_report(name: &str, report: &str) {
-    let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/report/expected");
-    expect_file![expected.join(name)].assert_eq(report);
 }
 
 /// Returns our end of a pseudo terminal and the path of the device file for the other end.
