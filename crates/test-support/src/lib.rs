@@ -12,7 +12,6 @@
 pub mod packages;
 pub mod scratch;
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -21,6 +20,7 @@ use std::process::{Command, Stdio};
 
 use boards::GicVersion;
 use boards::device_tree::{self, Choices};
+use cli::program::XTASK;
 use runner::qemu::prepare;
 use runner::qemu::run_result::RunResult;
 use runner::qemu::run_spec::{Payload, RunSpec};
@@ -102,10 +102,13 @@ pub fn stub_spec(text: &str, end: End) -> RunSpec {
     }
 }
 
-/// Returns a command that runs `program` with `arguments`, as `cargo xtask` does.
-pub fn command(program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+/// Returns a command that runs `program` with `arguments`. A program of another package is run as
+/// `cargo xtask` runs it.
+pub fn command(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
-    command.arg0("cargo xtask");
+    if !program.ends_with("/xtask") {
+        command.arg0(XTASK);
+    }
     command.args(arguments).stdin(Stdio::null());
     command.env_remove("PSCI_BENCH_NO_INSTALL");
     command

@@ -12,12 +12,12 @@ use report::cli::ToleranceArgument;
 use report::profile::event::Event;
 use suite::plan::ScenarioId;
 
-use crate::cli::qemu::{self, RunArguments};
 use crate::commits::figure_comparison::{FigureComparison, Selected};
 use crate::commits::ledger::{CommitLedger, Comparison};
 use crate::commits::ledger_bench::LedgerBench;
 use crate::commits::ledger_export::{self, LedgerFormat, LedgerText};
 use runner::build::checkout::CommitRange;
+use runner::qemu::run_arguments::RunArguments;
 
 /// The commits, how to run them, and the output.
 #[derive(Debug, Args)]
@@ -95,7 +95,7 @@ impl CommitsArguments {
             first_parent: self.first_parent,
             only_releases,
         };
-        let ledger = measure(LedgerBench::new(&qemu::spec(run)?, &range, comparison)?)?;
+        let ledger = measure(LedgerBench::new(&run.to_spec()?, &range, comparison)?)?;
         self.write(|out| ledger_export::write(self.format, &ledger, out))?;
         for line in ledger.conclusion() {
             say(&line);

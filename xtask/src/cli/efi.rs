@@ -6,7 +6,8 @@ use anyhow::Result;
 use clap::Args;
 use host::files;
 
-use super::image_source::{ImageSource, SignerArguments, output_path, say_next};
+use super::signer_arguments::{SignerArguments, say_next};
+use runner::build::image_source::{ImageSource, output_path};
 use runner::setup::workspace::Workspace;
 
 /// The default file name, which EFI starts automatically.
@@ -33,12 +34,12 @@ pub struct EfiArguments {
 
 pub(super) fn run(arguments: &EfiArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
-    let (source, sign) = (&arguments.source, arguments.signer.sign.as_deref());
+    let (source, signer) = (&arguments.source, &arguments.signer);
     let output = output_path(&workspace, arguments.output.as_deref(), NAME, NAME)?;
     let out = ("--output", output.as_path());
     // This is checked before the payload is built or anything is written.
-    files::check_output(out, &source.inputs(sign))?;
-    let application = source.application(&workspace, sign)?;
+    files::check_output(out, &signer.inputs(source))?;
+    let application = signer.application(&workspace, source)?;
     files::write(&[(out, &application)])?;
     say_next();
     Ok(0)

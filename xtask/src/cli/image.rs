@@ -8,9 +8,9 @@ use clap::Args;
 use host::progress::say;
 use host::{files, read_file};
 
-use super::image_source::{ImageSource, output_path};
-use crate::cli::boot_arguments::parse_plan;
+use runner::build::boot_arguments::parse_plan;
 use runner::build::image::{self, FILE_MAX};
+use runner::build::image_source::{ImageSource, output_path};
 use runner::build::package;
 use runner::setup::workspace::Workspace;
 
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let out = ("--output", output.as_path());
     let is_fit = package.is_some_and(|package| package.kind == PackageKind::Fit);
     // This is checked before the payload is built or anything is written.
-    files::check_output(out, &source.inputs(None))?;
+    files::check_output(out, &source.inputs())?;
     let parts = is_fit
         .then(|| fit_files(&output, source.base.as_deref()))
         .transpose()?;

@@ -11,9 +11,9 @@ use host::progress::say;
 use host::read_file;
 use thiserror::Error;
 
-use crate::cli::boot_arguments::parse_plan;
 use crate::lab::Engine;
 use crate::lab::job::{self, LabJob, folder_name};
+use runner::build::boot_arguments::parse_plan;
 use runner::build::firmware::FirmwareVariant;
 use runner::build::image_contents::TreeOptions;
 use runner::qemu::run_spec::RunSpec;

@@ -2,12 +2,10 @@
 
 mod bisect;
 mod boards;
-mod boot_arguments;
 mod commits;
 mod efi;
 mod fip;
 mod image;
-mod image_source;
 mod lab;
 mod ledger;
 mod main;
@@ -15,6 +13,7 @@ mod payload;
 mod profile;
 mod qemu;
 mod repeat;
+mod signer_arguments;
 mod stick;
 mod test;
 #[cfg(test)]

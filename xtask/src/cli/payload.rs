@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use host::files;
 
-use super::image_source::output_path;
+use runner::build::image_source::output_path;
 use runner::build::{image, payload};
 use runner::setup::workspace::Workspace;
 

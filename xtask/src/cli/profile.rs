@@ -17,9 +17,9 @@ use report::profile::event::Event;
 use report::profile::export::{self, ProfileFormat};
 use report::profile::profile::Profile;
 
-use crate::cli::qemu::{self, RunArguments};
 use crate::profile::ProfiledRun;
 use runner::qemu::ICOUNT_NS;
+use runner::qemu::run_arguments::RunArguments;
 use runner::qemu::run_spec::RunSpec;
 
 /// The maximum size of a profile or a log, in bytes.
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     if arguments.saved.is_some() {
         check_saved(arguments)?;
     }
-    let spec = qemu::spec(&arguments.run)?;
+    let spec = arguments.run.to_spec()?;
     let baseline = match arguments.against.as_deref() {
         Some(path) => Some(baseline(&spec, path)?),
         None => None,

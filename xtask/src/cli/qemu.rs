@@ -3,28 +3,25 @@
 use std::env;
 use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use follow::RunWatcher;
-use follow::stream::{TIMEOUT_MAX_S, closing_totals};
+use follow::stream::closing_totals;
 use hardware::text::plural::{Many, many};
 use host::exit_code::FAILED;
+use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
-use host::{files, interrupt, read_file};
 use suite::model::{Verdict, scenarios};
 
-use super::boot_arguments::parse_plan;
-use runner::build::firmware::FirmwareVariant;
+use runner::build::boot_arguments::parse_plan;
 use runner::build::firmware_kind::FirmwareKind;
-use runner::build::payload::TreeSource;
-use runner::build::{GivenStates, bl32, flash};
+use runner::qemu::prepare;
+use runner::qemu::run_arguments::RunArguments;
 use runner::qemu::run_result::RunResult;
 use runner::qemu::run_spec::{Payload, RunSpec};
-use runner::qemu::{Level, kvm_host, prepare, timeout};
 use runner::setup::workspace::Workspace;
 
 /// Run on QEMU under real TF-A; the exit code shows the verdict.
@@ -59,42 +56,12 @@ pub struct QemuArguments {
     pub keep: Option<PathBuf>,
 }
 
-/// The arguments that define a run, shared by all commands that start runs.
-#[derive(Clone, Debug, Args)]
-pub struct RunArguments {
-    /// The machine and its firmware.
-    #[command(flatten)]
-    pub spec: RunSpec,
-    /// Time limit in seconds [default: the plan's].
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX_S))]
-    pub timeout: Option<u64>,
-    /// Append this device tree instead of the board's.
-    #[arg(long, value_name = "FILE")]
-    pub dtb: Option<PathBuf>,
-    /// Run this file as BL33 (its device tree is kept).
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["args", "dtb", "state_format", "core"])]
-    pub image: Option<PathBuf>,
-    /// Run this file as BL32 (OP-TEE's tee-raw.bin).
-    #[arg(long, value_name = "FILE")]
-    pub bl32: Option<PathBuf>,
-}
-
-impl RunArguments {
-    /// Returns true if no option differs from its default.
-    pub(super) fn are_defaults(&self) -> bool {
-        let has_files = [&self.dtb, &self.image, &self.bl32]
-            .iter()
-            .any(|option| option.is_some());
-        self.spec == RunSpec::default() && self.timeout.is_none() && !has_files
-    }
-}
-
 /// Runs QEMU, shows the UART output, and prints the result.
 pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     if let Some(log) = &arguments.log {
-        check_log(log, &arguments.run)?;
+        arguments.run.check_log(log)?;
     }
-    let spec = spec(&arguments.run)?;
+    let spec = arguments.run.to_spec()?;
     let is_terminal = stdout().is_terminal();
     if is_terminal {
         say_opening(&spec)?;
@@ -152,7 +119,7 @@ pub(super) fn run_and_judge(arguments: &QemuArguments) -> Result<u8> {
 fn say_opening(spec: &RunSpec) -> Result<()> {
     let board = boards::load(&spec.board)?;
     let plan = parse_plan(spec.args.as_deref())?;
-    let cpus = Many(cpus(spec)?.into(), "CPU");
+    let cpus = Many(spec.cpus()?.into(), "CPU");
     let scenarios = many(scenarios(&plan).len(), "scenario");
     let limit = in_words(spec.timeout);
     say(&format!(
@@ -167,15 +134,6 @@ fn say_opening(spec: &RunSpec) -> Result<()> {
     say(&format!("{plan}time limit {limit}"));
     say("building anything out of date, then starting QEMU; Ctrl-C stops the run");
     Ok(())
-}
-
-/// Returns the number of CPUs in a run.
-fn cpus(spec: &RunSpec) -> Result<u32> {
-    match spec.smp {
-        Some(cpus) => Ok(cpus),
-        None if spec.firmware == FirmwareKind::Kvm => Ok(kvm_host::CPUS),
-        None => boards::load(&spec.board)?.default_cpus(),
-    }
 }
 
 /// Prints the path of the log, and commands that are useful after the run.
@@ -201,73 +159,4 @@ fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
         Verdict::BadInput => say("next: correct the boot arguments or the device tree named above"),
         Verdict::Incomplete => say("next: docs/reliability.md lists what can stop a run"),
     }
-}
-
-/// Rejects a log file that cannot be written or is one of the inputs to the run.
-pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
-    let inputs = [
-        ("--dtb", run.dtb.as_deref()),
-        ("--image", run.image.as_deref()),
-        ("--bl32", run.bl32.as_deref()),
-    ];
-    files::check_output(("--log", log), &inputs)
-}
-
-/// Returns the requested run.
-pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
-    let mut spec = arguments.spec.clone();
-    let (firmware, name) = (spec.firmware, spec.firmware.name());
-    let has_variant = spec.variant != FirmwareVariant::default();
-    let is_built = matches!(firmware, FirmwareKind::TfA | FirmwareKind::UBoot);
-    for (option, is_lost) in [
-        ("--variant", has_variant && !is_built),
-        ("--fault", spec.fault.is_some() && !is_built),
-        ("--bl32", arguments.bl32.is_some() && !is_built),
-        ("--tf-a", spec.tf_a.is_some() && !firmware.is_tf_a()),
-    ] {
-        if is_lost {
-            let built = "TF-A built for --firmware tf-a";
-            bail!("{option} applies to {built}, not to --firmware {name}");
-        }
-    }
-    for (option, is_lost) in [
-        ("--dtb", arguments.dtb.is_some()),
-        ("--image", arguments.image.is_some()),
-        (
-            "--core and --state-format",
-            spec.states != GivenStates::default(),
-        ),
-    ] {
-        if is_lost && firmware.has_efi() {
-            bail!(
-                "{option}: with --firmware {name} the payload is in an EFI application, which uses \
-                 the machine's own tables; set core= and deepest= in --args"
-            );
-        }
-    }
-    let is_kvm = firmware == FirmwareKind::Kvm;
-    if is_kvm && spec.level == Level::El2 {
-        bail!("--el 2: a KVM guest is entered at EL1");
-    }
-    let plan = parse_plan(spec.args.as_deref())?;
-    let by_plan = |spec: &RunSpec| Ok::<_, anyhow::Error>(timeout::timeout(cpus(spec)?, &plan));
-    spec.timeout = match arguments.timeout {
-        Some(seconds) => Duration::from_secs(seconds),
-        None if is_kvm => kvm_host::timeout(by_plan(&spec)?),
-        None => by_plan(&spec)?,
-    };
-    if let Some(path) = &arguments.dtb {
-        spec.tree = TreeSource::File(path.clone());
-    }
-    if arguments.bl32.is_some() && spec.variant.has("pabandon=1") {
-        bail!(
-            "--bl32: TF-A's OP-TEE dispatcher does not support abandoned power-downs; remove \
-             pabandon=1 from --variant"
-        );
-    }
-    spec.bl32 = arguments.bl32.as_deref().map(bl32::read).transpose()?;
-    if let Some(path) = &arguments.image {
-        spec.payload = Payload::Image(read_file::read("--image", path, flash::IMAGE_MAX)?);
-    }
-    Ok(spec)
 }

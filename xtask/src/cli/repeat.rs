@@ -19,7 +19,7 @@ use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
 use suite::model::Verdict;
 
-use super::qemu::{self, QemuArguments};
+use super::qemu::QemuArguments;
 use runner::qemu::prepare;
 use runner::qemu::run_result::RunResult;
 use runner::setup::workspace::Workspace;
@@ -34,7 +34,7 @@ type RunMachine<'r> = dyn FnMut() -> Result<RunResult> + 'r;
 pub(super) fn run(arguments: &QemuArguments, count: u64) -> Result<u8> {
     let dir = arguments.keep.as_deref();
     dir.map(RepeatFolder::check).transpose()?;
-    let spec = qemu::spec(&arguments.run)?;
+    let spec = arguments.run.to_spec()?;
     let interrupt = interrupt::watch()?;
     let prepared = prepare::prepare(&spec)?;
     let mut folder = match dir {

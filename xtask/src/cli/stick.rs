@@ -9,7 +9,8 @@ use clap::Args;
 use host::progress::say;
 use host::{files, read_file};
 
-use super::image_source::{ImageSource, SignerArguments};
+use super::signer_arguments::SignerArguments;
+use runner::build::image_source::ImageSource;
 use runner::build::stick::{self, PATHS, SCRIPT};
 use runner::setup::workspace::Workspace;
 
@@ -39,7 +40,7 @@ pub struct StickArguments {
 
 pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
     let (workspace, output) = (Workspace::find()?, &arguments.output);
-    let (source, sign) = (&arguments.source, arguments.signer.sign.as_deref());
+    let (source, signer) = (&arguments.source, &arguments.signer);
     if output.as_os_str().as_encoded_bytes().ends_with(b"/") && !output.is_dir() {
         bail!("--output {}: no such directory", output.display());
     }
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
         let paths = PATHS.map(|path| output.join(path));
         for path in &paths {
             check_old(path)?;
-            let mut inputs = source.inputs(sign).into_iter();
+            let mut inputs = signer.inputs(source).into_iter();
             inputs.try_for_each(|input| files::check_not_input((OUTPUT, path), input))?;
         }
         let folder = paths[0].parent().unwrap_or(output);
@@ -55,7 +56,7 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
         for path in &paths {
             files::check_output((OUTPUT, path), &[])?;
         }
-        let application = source.application(&workspace, sign)?;
+        let application = signer.application(&workspace, source)?;
         let [program, script] = [&application[..], SCRIPT.as_bytes()];
         files::write(&[
             ((OUTPUT, &paths[0]), program),
@@ -65,8 +66,8 @@ pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
         return Ok(0);
     }
     check_old(output)?;
-    files::check_output((OUTPUT, output), &source.inputs(sign))?;
-    let application = source.application(&workspace, sign)?;
+    files::check_output((OUTPUT, output), &signer.inputs(source))?;
+    let application = signer.application(&workspace, source)?;
     let image = stick::image(&workspace, &application)?;
     files::write(&[((OUTPUT, output), &image)])?;
     say(&format!(

@@ -2,6 +2,7 @@
 //!
 //! * `image` builds BL33.
 //! * `bl32` reads BL32.
+//! * `boot_arguments` checks boot arguments.
 //! * `package` builds the file that a board loads.
 //! * `flash` builds QEMU's flash image.
 //! * `from_source` builds everything that a board boots.
@@ -9,6 +10,7 @@
 //! * `stick` builds boot media that contain the EFI application.
 
 pub mod bl32;
+pub mod boot_arguments;
 pub mod checkout;
 pub mod efi;
 pub mod firmware;
@@ -18,6 +20,7 @@ pub mod from_source;
 mod given_states;
 pub mod image;
 pub mod image_contents;
+pub mod image_source;
 pub mod package;
 pub mod payload;
 pub mod plugin;

@@ -14,6 +14,7 @@ mod other_program;
 pub mod positions;
 pub mod prepare;
 pub mod prepared;
+pub mod run_arguments;
 pub mod run_result;
 pub mod run_spec;
 pub mod symbols;

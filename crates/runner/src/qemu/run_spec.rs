@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Result;
 use boards::GicVersion;
 use clap::builder::TypedValueParser;
 use clap::{Arg, Args, Command, FromArgMatches};
 
+use super::kvm_host;
 use super::timeout::TIMEOUT_MIN;
 use crate::build::GivenStates;
 use crate::build::firmware::{FirmwareVariant, fault};
@@ -110,6 +112,18 @@ impl RunSpec {
         let command = Self::augment_args(Command::new("run").arg(Arg::new("dtb")));
         let words = ["run"].into_iter().chain(options.split_whitespace());
         Self::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
+
+    /// Returns the number of CPUs: the requested number or the usual one.
+    ///
+    /// # Errors
+    /// Returns an error if the board is unknown.
+    pub fn cpus(&self) -> Result<u32> {
+        match self.smp {
+            Some(cpus) => Ok(cpus),
+            None if self.firmware == FirmwareKind::Kvm => Ok(kvm_host::CPUS),
+            None => boards::load(&self.board)?.default_cpus(),
+        }
     }
 }
 

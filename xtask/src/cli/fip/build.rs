@@ -9,7 +9,7 @@ use host::folder::OutputFolder;
 use host::progress::say;
 use host::stdout::Out;
 
-use crate::cli::boot_arguments::parse_plan;
+use runner::build::boot_arguments::parse_plan;
 use runner::build::from_source::{BuildPlan, BuildRequest, GivenFiles, MARK, commands, contents};
 use runner::build::image;
 use runner::build::image_contents::TreeOptions;

@@ -8,7 +8,7 @@ use host::files;
 use host::progress::say;
 
 use super::images::{Images, load, number, open, options_help, save};
-use crate::cli::boot_arguments::parse_plan;
+use runner::build::boot_arguments::parse_plan;
 use runner::build::image;
 use runner::build::image_contents::TreeOptions;
 use runner::build::package::{self, Recipe};

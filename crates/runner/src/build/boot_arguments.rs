@@ -1,4 +1,4 @@
-//! Boot arguments, accepted by several verbs.
+//! Boot arguments on the command line of a host program.
 
 use anyhow::{Context, Result, anyhow};
 use device_tree::check_bootargs;
@@ -6,7 +6,10 @@ use suite::plan::Plan;
 
 /// Returns the plan for the boot arguments in `args`. The payload would also reject invalid boot
 /// arguments, but only after it has been built and started.
-pub(super) fn parse_plan(args: Option<&str>) -> Result<Plan> {
+///
+/// # Errors
+/// Returns an error that names the word that is invalid.
+pub fn parse_plan(args: Option<&str>) -> Result<Plan> {
     let args = args.unwrap_or("");
     check_bootargs(args).context("--args")?;
     Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
