@@ -2,6 +2,7 @@
 
 use hardware::board::Mpidr;
 use itertools::Itertools;
+use suite::output::{Table, TableStyle};
 
 use super::board::{BoardFile, Verified};
 use super::firmware::{Firmware, Pmf, StateEntry};
@@ -10,7 +11,28 @@ use super::package::Package;
 /// The maximum line width, in columns.
 const WIDTH: usize = 118;
 
-const HEADINGS: &str = "board|title|CPUs|power-down|woken by|times by|CPU_OFF|run on";
+const HEADINGS: [&str; 8] = [
+    "board",
+    "title",
+    "CPUs",
+    "power-down",
+    "woken by",
+    "times by",
+    "CPU_OFF",
+    "run on",
+];
+
+/// Columns separated by two spaces, without a title.
+const STYLE: TableStyle = TableStyle {
+    indent: 0,
+    edges: ["", "  ", ""],
+    corners: |_| ["", "  ", ""],
+    rules: [None, Some('-'), None, None],
+    marks_alignment: false,
+    width: None,
+    title: |_, _| Ok(()),
+    escape: str::to_owned,
+};
 
 const LEGEND: &str = "\
 power-down  Power-down states for which CPU_SUSPEND can be measured.
@@ -24,24 +46,29 @@ run on      Where the payload has run with the board file. -: not run yet; all v
 
 /// Returns a table of `boards`, followed by a list of what cannot be measured on each.
 pub fn table(boards: &[BoardFile]) -> String {
-    let mut rows = vec![HEADINGS.split('|').map(String::from).collect()];
-    rows.extend(boards.iter().map(row));
-    let width = |column: usize| rows.iter().map(|row: &Vec<String>| row[column].len()).max();
-    let widths: Vec<usize> = (0..rows[0].len()).filter_map(width).collect();
-    rows.insert(1, widths.iter().map(|width| "-".repeat(*width)).collect());
+    let mut table = Table::titled("");
+    table.words(HEADINGS);
+    table.rows.extend(boards.iter().map(row));
     let mut out = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths);
-        let line = cells.format_with("  ", |(cell, width), f| f(&format_args!("{cell:<width$}")));
-        out += &format!("{}\n", line.to_string().trim_end());
-    }
-    out += "\n";
+    table
+        .write(&mut out, &STYLE)
+        .expect("writing to a String cannot fail");
     out += LEGEND;
-    let mut heading = "\nNot measurable, and why:\n";
+    out += &notes(boards);
+    out
+}
+
+/// Returns what cannot be measured on each of `boards`, and why. Empty if none has such a note.
+fn notes(boards: &[BoardFile]) -> String {
+    let name_lengths = boards.iter().map(|board| board.name.len());
+    let name_width = name_lengths.max().unwrap_or(0);
+    let mut out = String::new();
     for board in boards {
         if let Some(note) = &firmware(board).note {
-            out += std::mem::take(&mut heading);
-            paragraph(&mut out, &board.name, note, widths[0] + 2);
+            if out.is_empty() {
+                out += "\nNot measurable, and why:\n";
+            }
+            paragraph(&mut out, &board.name, note, name_width + 2);
         }
     }
     out
