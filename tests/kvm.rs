@@ -82,7 +82,8 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         timeout: TIMEOUT,
         linger: kvm_host::LINGER,
     };
-    let (never, mut watcher) = (AtomicBool::new(false), RunWatcher::default());
+    let never = AtomicBool::new(false);
+    let mut watcher = RunWatcher::default();
     let outcome = MachineProcess::start(&mut command)
         .and_then(|machine| machine.follow(limits, &never, &mut watcher, &mut || {}))
         .expect("QEMU runs");

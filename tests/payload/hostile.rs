@@ -382,7 +382,8 @@ fn boots_damaged(good: &[u8], at: usize, value: u8) {
         ..of_image(image)
     };
     let result = common::run(&run);
-    let (text, said) = (result.text(), result.diagnosis.unwrap_or_default());
+    let text = result.text();
+    let said = result.diagnosis.unwrap_or_default();
     let field = FIELDS.iter().find(|(_, field_end)| at < *field_end);
     let (name, _) = field.expect("the block ends with its last field");
     match result.verdict {

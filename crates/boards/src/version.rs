@@ -21,7 +21,8 @@ impl Version {
     /// Parses "2.12" or "2.12.1".
     pub fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split('.').map(|number| number.parse().ok());
-        let (major, minor) = (numbers.next()??, numbers.next()??);
+        let major = numbers.next()??;
+        let minor = numbers.next()??;
         Some(Self { major, minor })
     }
 }

@@ -176,8 +176,10 @@ impl Fip {
 
     /// Reads an entry's image.
     fn read_image(&self, entry: &FipEntry, file: &[u8]) -> Result<Image> {
-        let (uuid, flags) = (entry.uuid(), entry.flags.get());
-        let (offset, size) = (entry.offset.get(), entry.size.get());
+        let uuid = entry.uuid();
+        let flags = entry.flags.get();
+        let offset = entry.offset.get();
+        let size = entry.size.get();
         let Some(end) = offset.checked_add(size) else {
             bail!("{offset:#x} + {size:#x} exceeds 64 bits");
         };
@@ -207,7 +209,8 @@ impl Fip {
     /// Returns the faults in an image, including overlaps with the list of entries and with earlier
     /// images.
     fn faults_of(&self, image: &Image, list_end: u64) -> impl Iterator<Item = String> {
-        let (offset, end) = (image.offset, image.end());
+        let offset = image.offset;
+        let end = image.end();
         let is_empty = image.data.is_empty();
         let no_size = is_empty.then(|| "its size is 0".to_owned());
         let over_list = (!is_empty && offset < list_end).then(|| {

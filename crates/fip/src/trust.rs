@@ -93,7 +93,8 @@ pub fn renew(fip: &mut Fip, key: &Path) -> Result<()> {
         })?;
         Read::new(format!("{option} of the package"), der)
     };
-    let (old, key_certificate) = (read("nt-fw-cert")?, read("nt-fw-key-cert")?);
+    let old = read("nt-fw-cert")?;
+    let key_certificate = read("nt-fw-key-cert")?;
     let content_key = key_certificate.extension(CONTENT_KEY)?;
     let made = sign(fip, &old, key)?;
     let new = Read::new("the new nt-fw-cert".into(), &made)?;
@@ -142,7 +143,8 @@ fn sign(fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
         .output()
         .context("cannot run cert_create")?;
     if !output.status.success() {
-        let (key, stderr) = (key.display(), String::from_utf8_lossy(&output.stderr));
+        let key = key.display();
+        let stderr = String::from_utf8_lossy(&output.stderr);
         let reason = stderr.trim();
         bail!("--nt-fw-key {key}: TF-A's cert_create cannot sign with this key: {reason}");
     }

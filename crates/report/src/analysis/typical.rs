@@ -100,7 +100,8 @@ fn check(first: &LoggedRun, second: &LoggedRun) -> Result<()> {
     let Some((scope, difference)) = run_differences.chain(scenario_differences).next() else {
         return Ok(());
     };
-    let (name, [one, other]) = (difference.name, difference.values);
+    let name = difference.name;
+    let [one, other] = difference.values;
     let [first_name, second_name] = [first, second]
         .map(|logged| format!("{} (run {})", logged.source.input, logged.source.run_number));
     bail!(

@@ -60,7 +60,8 @@ pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
     }
     let board = runs.iter().find_map(LoggedRun::board);
     let board_text = board.map_or_else(String::new, |board| format!(" of {board}"));
-    let (first, last) = (history.releases.first(), history.releases.last());
+    let first = history.releases.first();
+    let last = history.releases.last();
     let ends = [first, last].into_iter().flatten();
     format!(
         "History of PSCI latencies{board_text}, {}",
@@ -87,7 +88,8 @@ fn definitions(history: &History) -> Vec<LabeledLine> {
     let jumps = history.rows().flat_map(HistoryRow::significant_changes);
     let outcomes = jumps.map(|jump| jump.outcome);
     let count = |outcome| outcomes.clone().filter(|other| *other == outcome).count();
-    let (worse, better) = (count(ChangeOutcome::Worse), count(ChangeOutcome::Better));
+    let worse = count(ChangeOutcome::Worse);
+    let better = count(ChangeOutcome::Better);
     vec![
         ("Releases", runs),
         ("Rows", rows.to_owned()),
@@ -269,7 +271,8 @@ impl ScenarioTables<'_> {
     }
 
     fn text(&self, figure: &FigureHistory, value: &ComparedValue) -> String {
-        let (clock, is_of_step) = (self.first.clock(), figure.key.is_of_step());
+        let clock = self.first.clock();
+        let is_of_step = figure.key.is_of_step();
         value_text(clock, is_of_step, value.figure) + mark(value.is_doubtful)
     }
 

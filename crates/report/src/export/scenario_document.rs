@@ -62,7 +62,8 @@ pub(super) fn scenario<'r>(
 
 /// Returns the conditions under which a scenario ran, and how it ended.
 pub(super) fn conditions_text(logged: &LoggedRun, scenario: &Scenario) -> String {
-    let (id, method) = (scenario.id, scenario.method.word());
+    let id = scenario.id;
+    let method = scenario.method.word();
     let status = reason_word(&scenario.status);
     let because = status_reason(logged, scenario.status)
         .map_or_else(String::new, |reason| format!(" ({reason})"));

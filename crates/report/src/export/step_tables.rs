@@ -30,13 +30,15 @@ pub(super) fn by_metric<'r>(
 
 /// Returns the table of the series in a group.
 fn table(logged: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> Option<Table> {
-    let (id, first) = (scenario.id, *group.first()?);
+    let id = scenario.id;
+    let first = *group.first()?;
     let scale = FigureScale::of_series(logged.clock(), first);
     let metric = match first.series.metric {
         Metric::Time | Metric::Cycles => String::new(),
         metric => format!(": {}", metric.heading()),
     };
-    let (name, how) = (id.name(), first.cell.step.cpus.text());
+    let name = id.name();
+    let how = first.cell.step.cpus.text();
     let is_histogram_bound = FigureKey::of(first).is_histogram_bound();
     let classes = if is_histogram_bound {
         HISTOGRAM_BOUND_NOTE

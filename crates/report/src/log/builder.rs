@@ -184,7 +184,8 @@ impl LoggedRunBuilder {
         let seen = self.lines.count_of(status);
         let contradictions = &mut self.logged.integrity.contradictions;
         if seen < count && contradictions.len() < NAMED_MAX {
-            let (tests, word) = (many(count, "test"), reason_word(&status));
+            let tests = many(count, "test");
+            let word = reason_word(&status);
             contradictions.push(format!(
                 "TFTF counts {tests} {word}, but the log shows {seen}"
             ));

@@ -272,11 +272,13 @@ mod tests {
     /// Returns the labels and values of the rows built from these lines, and the number of
     /// ambiguous lines.
     fn settled(scenarios: &[&[Line]]) -> (Vec<(u16, u64)>, u32) {
-        let (mut integrity, mut line_run) = (Integrity::default(), LineRun::default());
+        let mut integrity = Integrity::default();
+        let mut line_run = LineRun::default();
         for (lines, id) in scenarios.iter().zip(ScenarioId::ALL) {
             for &(cluster, core, value) in *lines {
                 let values = [Some(value), None, None];
-                let (tag, label) = ("test_x", (cluster, core));
+                let tag = "test_x";
+                let label = (cluster, core);
                 line_run.add(Some(id), &RtInstr { tag, label, values });
             }
         }
@@ -293,7 +295,8 @@ mod tests {
     fn equal_lines_are_one_cpu_and_contradictory_ones_none() {
         let both = [(0, 0, 7), (0, 0, 8), (1, 0, 9), (1, 0, 6)];
         let several = [(0, 7), (1, 8), (2, 9), (3, 6)];
-        let (alike, three) = ([(0, 0, 80); 2], [&both[..], &[(1, 0, 6)]].concat());
+        let alike = [(0, 0, 80); 2];
+        let three = [&both[..], &[(1, 0, 6)]].concat();
         let twice = [(0, 0, 7), (0, 1, 9), (0, 0, 7), (0, 1, 9)];
         // The third case repeats the complete log, as if a terminal had been logged twice.
         for (lines, rows, ambiguous) in [

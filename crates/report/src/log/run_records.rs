@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn records_are_of_one_run_or_foreign() {
         let mut run_records = RunRecords::default();
-        let (this, other) = ("00000001", "00000002");
+        let this = "00000001";
+        let other = "00000002";
         for (run, seq, kind, crc, is_known, is_foreign) in [
             (this, 0, "run", 7, false, false),
             (this, 0, "run", 7, true, true),

@@ -97,7 +97,8 @@ impl GivenStates {
 /// Returns the power-down state in `value`, given with the `--name` option. If the board file lists
 /// that state, its entry is used.
 fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<StateEntry> {
-    let (is_core, format_name) = (name == "core", format.name());
+    let is_core = name == "core";
+    let format_name = format.name();
     let wrong = format!("--{name} {value:#x}");
     if !format.accepts(value) {
         bail!(

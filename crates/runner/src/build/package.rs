@@ -45,7 +45,8 @@ pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
 pub fn takes_fip(board: &BoardFile) -> Result<&Package> {
     let package = package(board)?;
     if package.kind != PackageKind::Fip {
-        let (name, title) = (&board.name, &board.title);
+        let name = &board.name;
+        let title = &board.title;
         bail!("{title} does not boot a FIP: run `cargo xtask image --board {name}`");
     }
     Ok(package)
@@ -54,7 +55,8 @@ pub fn takes_fip(board: &BoardFile) -> Result<&Package> {
 /// Describes the steps that remain once the image has been written to `output`.
 pub fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     let package = board.package.as_ref()?;
-    let (file, install) = (&package.file, &package.install);
+    let file = &package.file;
+    let install = &package.install;
     Some(match package.kind {
         PackageKind::Fip => format!(
             "this is BL33; `cargo xtask fip pack --board {}` puts it into a FIP",
@@ -259,7 +261,8 @@ pub fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> Result<S
             .to_string_lossy()
             .into_owned()
     };
-    let (image, tree) = (name(image), name(tree));
+    let image = name(image);
+    let tree = name(tree);
     // The tree's file name is the image name with a suffix.
     if image.contains(['"', '\\']) || image.chars().any(char::is_control) {
         bail!("{image:?}: a FIT source cannot contain this file name");

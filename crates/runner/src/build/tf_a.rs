@@ -141,7 +141,8 @@ impl TfA {
         };
         let path = self.dir.join(&proof.file);
         let source = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let (version, since) = (&self.version, &proof.since);
+        let version = &self.version;
+        let since = &proof.since;
         let platform = own_name(stock);
         Ok((!source.contains(&proof.contains)).then(|| {
             format!(

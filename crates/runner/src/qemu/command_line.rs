@@ -38,7 +38,9 @@ pub struct CommandLine {
 impl CommandLine {
     /// Returns the parts that describe the machine, for a digest of it.
     pub(super) fn machine_text(&self) -> String {
-        let (machine, cpu, memory) = (&self.machine, &self.cpu, &self.memory_mib);
+        let machine = &self.machine;
+        let cpu = &self.cpu;
+        let memory = &self.memory_mib;
         format!("{machine} {cpu} {memory} {:?}", self.options)
     }
 

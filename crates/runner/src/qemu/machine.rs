@@ -45,7 +45,9 @@ impl QemuMachine<'_> {
     /// Rejects options that the machine, or the firmware in `described`, does not support. If the
     /// machine's GIC version is fixed, `gic` specifies it.
     pub fn check(&self, described: &boards::Firmware, gic: GicVersion) -> Result<()> {
-        let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
+        let cpus = self.cpus;
+        let in_all = described.max_cpus;
+        let name = self.spec.firmware.name();
         let (most, why) = match self.gic {
             GicVersion::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
             _ => (in_all, format!("the {name} firmware")),
@@ -63,7 +65,8 @@ impl QemuMachine<'_> {
             bail!("--el 1: QEMU's {machine} always has EL2");
         }
         if !self.recipe.adjustable && self.gic != gic {
-            let (wished, own) = (self.gic.number(), gic.number());
+            let wished = self.gic.number();
+            let own = gic.number();
             bail!("--gic {wished}: QEMU's {machine} always has a GICv{own}");
         }
         Ok(())
@@ -125,7 +128,8 @@ impl QemuMachine<'_> {
                 machine.push_str(",secure=on");
             }
             let has_el2 = self.spec.level == Level::El2 || self.spec.firmware == FirmwareKind::Kvm;
-            let (el2, gic) = (if has_el2 { "on" } else { "off" }, self.gic.number());
+            let el2 = if has_el2 { "on" } else { "off" };
+            let gic = self.gic.number();
             machine.push_str(&format!(",virtualization={el2},gic-version={gic}"));
             if self.spec.firmware == FirmwareKind::Efi {
                 machine.push_str(",acpi=off");

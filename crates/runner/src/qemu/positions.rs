@@ -77,7 +77,8 @@ fn lines(registers: &str, map: &NamedMemory) -> Vec<String> {
             [first, .., last] => format!("{first}-{last}"),
             _ => run.iter().join(""),
         });
-        let (cpus, ranges) = (Plural(numbers.len() as u64, "CPU"), ranges.join(", "));
+        let cpus = Plural(numbers.len() as u64, "CPU");
+        let ranges = ranges.join(", ");
         format!("{cpus} {ranges}: {place}")
     };
     places.into_iter().map(line).collect()

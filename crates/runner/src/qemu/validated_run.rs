@@ -106,7 +106,8 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
         spec,
     };
     if spec.firmware.has_efi() && !recipe.adjustable {
-        let (name, machine) = (spec.firmware.name(), &recipe.machine);
+        let name = spec.firmware.name();
+        let machine = &recipe.machine;
         bail!(
             "--firmware {name}: Debian does not package it for QEMU's {machine}; use --board qemu"
         );

@@ -52,7 +52,8 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
 
 /// Returns the trees below `place`, sorted, and the folder that contains the vendor folders.
 fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
-    let (mut files, mut dirs) = (Vec::new(), vec![place.to_path_buf()]);
+    let mut files = Vec::new();
+    let mut dirs = vec![place.to_path_buf()];
     while let Some(dir) = dirs.pop() {
         for entry in fs::read_dir(dir)? {
             let path = entry?.path();

@@ -80,7 +80,8 @@ fn seal(folder: &Path) -> Result<()> {
 
 /// Returns a line for each file below `folder` except the list: its checksum, size and path.
 fn write_list(folder: &Path) -> Result<String> {
-    let (mut lines, mut folders) = (BTreeMap::new(), vec![folder.to_path_buf()]);
+    let mut lines = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
     while let Some(dir) = folders.pop() {
         for entry in fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
             let entry = entry?;
@@ -93,7 +94,8 @@ fn write_list(folder: &Path) -> Result<String> {
             let is_list = name.to_str().is_some_and(|name| name.starts_with(SEAL));
             if !is_list {
                 let bytes = read(&entry).with_context(|| path.display().to_string())?;
-                let (checksum, size) = (CRC_32.checksum(&bytes), bytes.len());
+                let checksum = CRC_32.checksum(&bytes);
+                let size = bytes.len();
                 let line = format!("{checksum:08x} {size} {}\n", name.display());
                 lines.insert(name.to_path_buf(), line);
             }

@@ -55,7 +55,9 @@ impl SourcePackage {
     /// Returns the directory that contains the unpacked source. Fetches the source if it does not
     /// exist yet.
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
-        let (package, title, version) = (self.package, self.title, self.version);
+        let package = self.package;
+        let title = self.title;
+        let version = self.version;
         let place = self.place(workspace);
         sealed_folder(&place, |partial_folder| {
             let work = Scratch::new(workspace)?;

@@ -52,7 +52,8 @@ pub struct HistoryChart<'h> {
 
 /// Draws a figure's history.
 pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
-    let (releases, rows) = (&chart.history.releases, &chart.figure.rows);
+    let releases = &chart.history.releases;
+    let rows = &chart.figure.rows;
     let points = rows.iter().flat_map(|row| row.points.iter().flatten());
     let highest = points.map(|point| chart.value(point)).fold(0.0, f64::max);
     let heading = chart.figure.key.heading();
@@ -165,16 +166,20 @@ impl HistoryChart<'_> {
 
     /// Returns the tooltip of a point: its figure and, for a jump, its change.
     fn description(&self, row: &HistoryRow, release: usize, point: &HistoryPoint) -> String {
-        let (what, name, unit) = (row_kind(row), row_name(row, self.runs), &self.unit);
+        let what = row_kind(row);
+        let name = row_name(row, self.runs);
+        let unit = &self.unit;
         let clock = self.runs[release].clock();
         let text = |figure| value_text(clock, self.figure.key.is_of_step(), figure);
-        let (release_name, new) = (&self.history.releases[release], text(point.value.figure));
+        let release_name = &self.history.releases[release];
+        let new = text(point.value.figure);
         let description = format!("{what} {name}, {release_name}: {new} {unit}");
         match row.change(release).filter(ReleaseChange::is_significant) {
             None => description,
             Some(jump) => {
                 let since = &self.history.releases[jump.releases[0]];
-                let (old, percent) = (text(jump.old.figure), percent_text(jump.percent()));
+                let old = text(jump.old.figure);
+                let percent = percent_text(jump.percent());
                 format!("{description}, {percent} from {old} {unit} in {since}")
             }
         }

@@ -39,7 +39,8 @@ impl Lane<'_> {
 }
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
-    let (logged, lanes) = (charts.logged, lanes(charts));
+    let logged = charts.logged;
+    let lanes = lanes(charts);
     let slices = || lanes.iter().flat_map(|lane| &lane.slices);
     let has_low_power = slices().any(is_cut);
     let scales = scales([0, 1].map(|side| extent(charts, &lanes, side, has_low_power)));
@@ -75,7 +76,8 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     if scales[1].is_some() && lanes.iter().any(|lane| lane.due().is_some()) {
         legend.push(("due", "wake-up due".to_owned()));
     }
-    let (order, unit) = (order_text(charts.scenario), logged.unit());
+    let order = order_text(charts.scenario);
+    let unit = logged.unit();
     let cpus = many(lanes.len(), "CPU");
     let description = format!("The phases of {cpus} on a time axis in {unit}. {order}");
     let title = format!("Timeline of the samples shown. {order}");
@@ -123,7 +125,8 @@ fn draw_slices(
         };
         let span = logged.clock().span(slice.to.abs_diff(slice.from));
         let description = format!("CPU {cpu}: {} {span}", slice.phase.name);
-        let (corner, size) = ((from, y + top), (to - from, height));
+        let corner = (from, y + top);
+        let size = (to - from, height);
         drawing.rect(slice.phase.class, corner, size, &description);
     }
 }
@@ -228,7 +231,8 @@ fn scales(extents: [Option<(f64, f64)>; 2]) -> [Option<Scale>; 2] {
     let [Some(down), Some(up)] = extents else {
         return extents.map(|extent| Some(Scale::linear(extent?, (LEFT, EDGE))));
     };
-    let (down_length, up_length) = (down.1 - down.0, up.1 - up.0);
+    let down_length = down.1 - down.0;
+    let up_length = up.1 - up.0;
     let length = down_length + up_length;
     let share = if length > 0.0 {
         down_length / length

@@ -46,7 +46,8 @@ pub fn commands(
         "BL33" => names.bl33(package).into(),
         _ => names.input(variable),
     };
-    let (tf_a, platform) = (&plan.tf_a, &plan.platform);
+    let tf_a = &plan.tf_a;
+    let platform = &plan.platform;
     let make = firmware::commands(workspace, tf_a, platform, &names.base(), &input)?;
     lines.extend(make.iter().map(in_empty_environment));
     if board.is_virtual() {

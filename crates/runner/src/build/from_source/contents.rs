@@ -40,7 +40,8 @@ pub fn contents(
         PackageKind::Fit => fit_files(plan, package, image)?,
         PackageKind::Vendor => {
             let tool = package.tool.as_deref().unwrap_or("the vendor's tool");
-            let (file, install) = (&package.file, &package.install);
+            let file = &package.file;
+            let install = &package.install;
             let install = format!("To build {file} from it, use {tool}. {install}");
             vec![BoardEntry::new("bl33.bin", image, install)]
         }

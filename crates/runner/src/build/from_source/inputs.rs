@@ -79,7 +79,9 @@ fn missing_input(input: &BuildInput) -> String {
 fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<GivenImage> {
     let option = format!("--{} {}", input.option, path.display());
     let data = read_file::read(&format!("--{}", input.option), path, IMAGE_MAX)?;
-    let (size, most, title) = (data.len(), input.max_size, &input.title);
+    let size = data.len();
+    let most = input.max_size;
+    let title = &input.title;
     if size == 0 {
         bail!("{option}: the file is empty; download {title} again");
     }

@@ -141,7 +141,8 @@ fn source(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> R
         .as_ref()
         .filter(|oldest_stock| is < oldest_stock.version)
     {
-        let (needed, because) = (oldest.version, &oldest.because);
+        let needed = oldest.version;
+        let because = &oldest.because;
         bail!("this is TF-A {version}, and {because}; use version {needed} or later with --tf-a");
     }
     let platform = &stock.platform;
