@@ -9,6 +9,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use follow::RunWatcher;
+use follow::stream::{
+    MachineEnding, StopConditions, TIMEOUT_MAX_S, chunks, closing, end_of, listen,
+};
 use host::log_file::LogFile;
 use host::progress::StepProgress;
 use memchr::memmem;
@@ -16,10 +20,6 @@ use serial2::SerialPort;
 use suite::model::PREFIX;
 
 use crate::log::runs;
-use follow::RunWatcher;
-use follow::stream::{
-    MachineEnding, StopConditions, TIMEOUT_MAX_S, chunks, closing, end_of, listen,
-};
 
 /// A run's UART output, and how the run ended.
 #[derive(Clone, Debug)]

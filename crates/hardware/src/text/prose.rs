@@ -5,8 +5,9 @@
 
 use core::fmt::{self, Write};
 
-use super::outside::to_printable;
 use arrayvec::ArrayString;
+
+use super::outside::to_printable;
 
 /// The maximum line width, which is the width of a serial terminal.
 pub const COLUMNS: usize = 80;

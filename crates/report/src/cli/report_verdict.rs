@@ -1,5 +1,7 @@
 //! Determines a report's exit code and prints the problems with its runs.
 
+use follow::explain_marks;
+use follow::stream::closing;
 use hardware::text::plural::many;
 use host::exit_code::{FAILED, INCOMPLETE};
 use host::progress::say;
@@ -7,8 +9,6 @@ use host::progress::say;
 use crate::analysis::compare::Change;
 use crate::export::{Report, percent_text};
 use crate::log::LoggedRun;
-use follow::explain_marks;
-use follow::stream::closing;
 
 const REGRESSION: u8 = FAILED;
 

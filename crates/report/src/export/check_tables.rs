@@ -1,10 +1,10 @@
 //! Tables of checks, one row for each result.
 
 use suite::model::{Check, Probe, Scenario};
+use suite::output::Table;
 
 use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;
-use suite::output::Table;
 
 /// Returns a table of the functions that were called and a table of those that are only listed.
 /// Empty tables are left out.

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use suite::model::{FigureScale, Scenario};
+use suite::output::Table;
 
 use super::drawing::Chart;
 use crate::log::LoggedRun;
-use suite::output::Table;
 
 /// A heading and the text that follows it.
 pub type LabeledLine = (&'static str, String);

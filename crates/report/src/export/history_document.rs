@@ -4,6 +4,7 @@ use hardware::text::plural::many;
 use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::model::ScenarioKey;
+use suite::output::{ABSENT, Table, text_or_absent};
 use suite::plan::Method;
 
 use super::compared_text::{percent_text, row_kind, row_name, tolerance_text, value_text};
@@ -18,7 +19,6 @@ use crate::analysis::history::{
 };
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
-use suite::output::{ABSENT, Table, text_or_absent};
 
 /// The text shown in an entry without a jump.
 const NO_JUMP: &str = "-";

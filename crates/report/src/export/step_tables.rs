@@ -3,12 +3,12 @@
 
 use suite::measure::Metric;
 use suite::model::{CellSeries, FigureScale, Scenario};
+use suite::output::{ABSENT, Table, text_or_absent};
 
 use super::table::{statistics, statistics_columns};
 use crate::analysis::figure::{FigureKey, HISTOGRAM_BOUND_NOTE, axis_heading, axis_text};
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
-use suite::output::{ABSENT, Table, text_or_absent};
 
 pub(super) fn step_tables(logged: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
     by_metric(scenario.step_series())

@@ -3,8 +3,9 @@
 use suite::model::RunId;
 pub(super) use suite::record::{CRC_DIGITS, RecordLine};
 
-use super::integrity::{Missing, Records};
 use host::untrusted_text::plain;
+
+use super::integrity::{Missing, Records};
 
 /// The maximum number of records in a run. A million samples take fewer than four million records.
 /// This limits the memory that a log can use.

@@ -5,9 +5,9 @@
 use anyhow::{Result, bail};
 use boards::Stock;
 use boards::image_kinds::uuid_of;
+use fip::Fip;
 
 use super::firmware::FirmwareBuild;
-use fip::Fip;
 
 /// Offset of the FIP for the overlay platform (`PLAT_QEMU_FIP_BASE` in TF-A's
 /// `plat/qemu/qemu/include/platform_def.h`).

@@ -9,6 +9,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use boards::image_kinds::{called, known, label, uuid_of};
 use boards::{BoardFile, Package, PackageBlob, PackageKind};
+use fip::Fip;
+use fip::trust::{certificate, check_key, is_certificate, renew};
 use itertools::Itertools as _;
 use minijinja::context;
 use uuid::Uuid;
@@ -16,8 +18,6 @@ use uuid::Uuid;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 use crate::template::render;
-use fip::Fip;
-use fip::trust::{certificate, check_key, is_certificate, renew};
 
 /// An image given by the user.
 #[derive(Clone, Debug)]

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
+use suite::output::ABSENT;
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Mark, Scale};
 use crate::analysis::history::{FigureHistory, History, HistoryPoint, HistoryRow, ReleaseChange};
 use crate::export::compared_text::{percent_text, row_kind, row_name, tolerance_text, value_text};
 use crate::log::LoggedRun;
-use suite::output::ABSENT;
 
 /// The CSS classes of the lines, in order.
 const LINES: [&str; 16] = [

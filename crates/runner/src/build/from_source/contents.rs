@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use boards::image_kinds::uuid_of;
 use boards::{FipPart, Package, PackageBlob, PackageKind, Uuid};
+use fip::Fip;
 use host::folder::FolderFile;
 use host::read_file;
 
@@ -15,7 +16,6 @@ use crate::build::flash;
 use crate::build::image::appended_tree;
 use crate::build::package::{self, GivenImage, Recipe};
 use crate::setup::workspace::Workspace;
-use fip::Fip;
 
 /// The file that marks a folder as written by this tool.
 pub const MARK: &str = ".psci-bench";

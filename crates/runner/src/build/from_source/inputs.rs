@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use boards::image_kinds::uuid_of;
 use boards::{BoardFile, BuildInput, Stock, Uuid};
+use fip::IMAGE_MAX;
 use host::read_file;
 
 use crate::build::package::GivenImage;
-use fip::IMAGE_MAX;
 
 /// The option for an image, without its dashes, and the image file.
 pub type NamedFile = (&'static str, PathBuf);
