@@ -1,8 +1,8 @@
 //! Compares figures with those measured by the first version of the payload. The figures must not
 //! change when the code is restructured. Each folder `tests/data/frozen/gcc-*` contains the figures
-//! for one firmware. The rows of the parallel deepest-level scenario have been remeasured twice: when
-//! awake CPUs stopped reading timestamps, and when the payload was no longer built for minimum size,
-//! so that each CPU executes fewer instructions after its wake-up.
+//! for one firmware. The rows of the parallel deepest-level scenario have been remeasured twice:
+//! when awake CPUs stopped reading timestamps, and when the payload was no longer built for minimum
+//! size, so that each CPU executes fewer instructions after its wake-up.
 //!
 //! Serial and CPU_OFF rows, and all rows for machines with one CPU, must match to the tick. In
 //! parallel scenarios, QEMU runs the CPUs one after another, each until it yields. The number of

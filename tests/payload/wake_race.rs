@@ -100,9 +100,9 @@ fn the_last_border_is_the_end_of_the_powerdown() {
     }
 }
 
-/// A CPU that suspends at the same time takes the same locks. Two stalls of a CPU that holds them, of
-/// 100 us and 200 us, differ by 6,250 ticks for the CPU beside it, and for no other CPU. QEMU runs
-/// the CPUs in turn, so the CPU that waits may notice the release as late as its next turn.
+/// A CPU that suspends at the same time takes the same locks. Two stalls of a CPU that holds them,
+/// of 100 us and 200 us, differ by 6,250 ticks for the CPU beside it, and for no other CPU. QEMU
+/// runs the CPUs in turn, so the CPU that waits may notice the release as late as its next turn.
 #[test]
 fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
     let victim = Mpidr::new(1);

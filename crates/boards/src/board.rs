@@ -132,7 +132,7 @@ pub enum Verified {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BoardFile {
-    /// The folder name.
+    /// The name of the board's folder in `platforms/`.
     pub name: String,
     /// The human-readable name.
     pub title: String,
@@ -142,14 +142,14 @@ pub struct BoardFile {
     pub note: Option<String>,
     /// The address at which the firmware loads BL33.
     pub load_address: u64,
-    /// The default firmware variant.
+    /// The key in `firmware` of the variant that commands use.
     pub default_firmware: String,
     /// Non-secure memory.
     pub memory: Vec<Region>,
     /// Memory ranges that are already in use.
     #[serde(default)]
     pub reserved: Vec<Reserved>,
-    /// The console.
+    /// The UART to which the payload prints, and the emergency UART of an image for this board.
     pub uart: UartEntry,
     /// The PSCI implementation that the board's firmware provides.
     pub psci: Psci,
@@ -159,7 +159,7 @@ pub struct BoardFile {
     pub gic: Option<GicChoice>,
     /// A watchdog that firmware may leave running.
     pub watchdog: Option<WatchdogEntry>,
-    /// The CPUs.
+    /// The CPUs that the board has, which can be more than a firmware supports.
     pub cpus: Cpus,
     /// The firmware variants, by name.
     pub firmware: BTreeMap<String, Firmware>,

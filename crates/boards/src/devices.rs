@@ -121,7 +121,7 @@ pub struct GicV3 {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GicChoice {
-    /// The default version.
+    /// The version used unless the user requests the other one. It has an entry below.
     pub default: GicVersion,
     pub v2: Option<GicV2>,
     pub v3: Option<GicV3>,

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use thiserror::Error;
 use uuid::Uuid;
 
-/// An image type.
+/// An image that fiptool can put into a FIP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageKind {
     /// The fiptool option for the image file, without the leading dashes.

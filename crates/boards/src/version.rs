@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer, de};
 /// A version without its patch level, such as 2.12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// The major version.
+    /// The number before the dot.
     pub major: u32,
-    /// The minor version.
+    /// The number after the dot.
     pub minor: u32,
 }
 

@@ -60,7 +60,7 @@ const DOMAINS_MAX: usize = 8;
 /// An idle state that is entered through PSCI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeclaredState {
-    /// The node name.
+    /// The last component of `path`.
     pub name: String,
     /// The path of the node.
     pub path: String,

@@ -61,7 +61,7 @@ impl FipEntry {
     }
 }
 
-/// A package.
+/// A Firmware Image Package: the fields of its header, and its images.
 #[derive(Clone, Debug)]
 pub struct Fip {
     /// The header serial number of the file it was read from. [`Fip::build`] writes fiptool's.
@@ -79,7 +79,7 @@ pub struct Fip {
 /// An image in a package.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// The kind of image.
+    /// Identifies the kind of image; see [`boards::image_kinds`].
     pub uuid: Uuid,
     /// The entry's flags.
     pub flags: u64,
@@ -104,7 +104,7 @@ impl Default for Fip {
 /// A package read from a file, valid or not.
 #[derive(Debug)]
 pub struct Inspected {
-    /// The package.
+    /// The images and header fields that could be read.
     pub fip: Fip,
     /// The faults that firmware cannot handle, one sentence each, including the location.
     pub faults: Vec<String>,
@@ -288,8 +288,8 @@ impl Fip {
         self.flags = self.flags & !(0xffff << 32) | u64::from(flags) << 32;
     }
 
-    /// Builds the file. Known images come first, in fiptool order. An empty image gets no entry, and
-    /// the space for its entry stays unused.
+    /// Builds the file. Known images come first, in fiptool order. An empty image gets no entry,
+    /// and the space for its entry stays unused.
     ///
     /// # Errors
     /// Returns an error if the file would exceed [`PACKAGE_MAX`].

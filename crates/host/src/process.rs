@@ -127,8 +127,8 @@ pub fn run_quietly(command: &mut Command, log: &Path) -> Result<()> {
     run(None, command, log)
 }
 
-/// Like [`run_quietly`], but a line shows the progress of the step called `what`, unless the command
-/// ends quickly.
+/// Like [`run_quietly`], but a line shows the progress of the step called `what`, unless the
+/// command ends quickly.
 pub fn run_step(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     run(Some(what), command, log)
 }

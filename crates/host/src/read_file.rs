@@ -24,7 +24,8 @@ pub fn open(what: &str, path: &Path) -> Result<File> {
     File::open(path).with_context(named)
 }
 
-/// Opens the file at `path`, which may be of any size. Rejects devices, because they may be endless.
+/// Opens the file at `path`, which may be of any size. Rejects devices, because they may be
+/// endless.
 pub fn open_finite(what: &str, path: &Path) -> Result<File> {
     let file = open(what, path)?;
     let kind = file.metadata()?.file_type();

@@ -24,7 +24,7 @@ const CPU: &str = "arm,armv8";
 /// A device tree built from ACPI tables.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    /// The flattened tree.
+    /// The tree as a DTB.
     pub tree: Vec<u8>,
     /// Notes for the user about missing or ignored parts of the tables.
     pub notes: Vec<String>,

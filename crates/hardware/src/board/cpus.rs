@@ -13,7 +13,7 @@ use super::node::{Node, usable_nodes};
 use crate::spec::mpidr::Mpidr;
 use crate::text::format_error::{FormatError, Result};
 
-/// A CPU node.
+/// A child of `/cpus` that describes a CPU.
 struct CpuNode<'t> {
     node: Node<'t>,
     mpidr: Mpidr,

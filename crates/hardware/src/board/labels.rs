@@ -18,9 +18,9 @@ use crate::words;
 /// A CPU with its hardware affinity and topology labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// The hardware affinity.
+    /// The affinity fields of MPIDR_EL1, from `reg` in the CPU node.
     pub mpidr: Mpidr,
-    /// The cluster number.
+    /// The cluster number, counted in the cpu-map, or else an affinity field.
     pub cluster: u16,
     /// The core number within the cluster.
     pub core: u16,

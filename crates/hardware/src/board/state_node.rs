@@ -33,7 +33,8 @@ pub enum LeftOut {
     NotCompatible,
     /// No node has this phandle, which the CPU or power domain of this name lists.
     NoNode(u32),
-    /// No node has this phandle, which the CPU or power domain of this name has as its power domain.
+    /// No node has this phandle, which the CPU or power domain of this name has as its power
+    /// domain.
     NoDomain(u32),
     /// A CPU lists it, but its `status` disables it.
     Disabled,

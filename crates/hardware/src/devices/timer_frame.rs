@@ -46,7 +46,7 @@ words! {
     pub enum FrameProperty, name {
         /// The frame number in CNTCTLBase.
         FrameNumber = "frame-number",
-        /// The register addresses.
+        /// The addresses and sizes of the register pages.
         Reg = "reg",
         /// The physical timer's interrupt.
         Interrupts = "interrupts",

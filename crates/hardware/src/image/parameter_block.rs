@@ -76,7 +76,7 @@ words! {
     }
 }
 
-/// The decoded parameter block.
+/// The fields of the parameter block with which xtask configures an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParameterBlock {
     /// The UART for messages before a device tree has been read.
@@ -247,9 +247,9 @@ pub static MARKS_FIELDS: [u16; UartKind::ALL.len() + 1] = {
 };
 
 impl ParameterBlock {
-    /// Decodes the valid fields of `block`. Invalid ones have their default values, and the first of
-    /// them is returned as an error. The running image passes only the block, without the header,
-    /// because Rust cannot create a reference to the header if the image is at address 0.
+    /// Decodes the valid fields of `block`. Invalid ones have their default values, and the first
+    /// of them is returned as an error. The running image passes only the block, without the
+    /// header, because Rust cannot create a reference to the header if the image is at address 0.
     pub fn salvage(bytes: &[u8]) -> (Self, Option<FormatError>) {
         let block = match fields(bytes) {
             Ok(block) => block,

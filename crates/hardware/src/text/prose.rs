@@ -26,7 +26,7 @@ struct Prose<'w> {
     out: &'w mut dyn Write,
     /// The number of spaces at the start of each line except the first.
     indent: usize,
-    /// The current column.
+    /// The number of characters on the current line.
     column: usize,
     /// True if the line already contains a word.
     follows: bool,

@@ -25,13 +25,13 @@ pub enum Block<'r> {
     Definitions(Vec<LabeledLine>),
     /// A scenario's heading.
     Scenario(ScenarioHeading),
-    /// A prominent warning.
+    /// A sentence about what makes the figures doubtful.
     Warning(String),
     /// Running text.
     Paragraph(String),
-    /// A table.
+    /// A table; the format decides how it is drawn.
     Table(Table),
-    /// A list of sentences.
+    /// Sentences that the text formats show as a list.
     Remarks(Vec<String>),
     /// A scenario's charts.
     Charts(Charts<'r>),

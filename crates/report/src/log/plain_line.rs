@@ -46,7 +46,7 @@ pub(super) enum PlainLine<'l> {
     Tally(Status, usize),
     /// The end of TFTF's output.
     Farewell,
-    /// The last line.
+    /// The last line of a run, and the verdict in it.
     Closing(Verdict, &'l str),
     /// The start of a run's last line, or a damaged last line.
     Broken(&'l str),

@@ -187,7 +187,7 @@ struct LogReader {
     ended: VecDeque<LoggedRun>,
     /// The number of runs that have ended.
     count: u32,
-    /// The current run.
+    /// The run that the last lines belong to.
     current: LoggedRunBuilder,
     /// The number of the current line.
     number: u64,

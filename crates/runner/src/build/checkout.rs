@@ -9,10 +9,10 @@ use host::process;
 use host::untrusted_text::plain;
 use serde::Serialize;
 
-/// A commit.
+/// A commit of a TF-A checkout.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Commit {
-    /// The hash.
+    /// The full hash, in lowercase hexadecimal.
     pub id: String,
     /// The hash of the commit's files.
     #[serde(skip)]

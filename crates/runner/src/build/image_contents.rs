@@ -104,8 +104,8 @@ impl TreeOptions {
         Ok(image)
     }
 
-    /// Does the same as [`Self::make_image`], but `dtb` may be for another board than `board`, whose
-    /// load address is unknown.
+    /// Does the same as [`Self::make_image`], but `dtb` may be for another board than `board`,
+    /// whose load address is unknown.
     pub fn make_image_for_any_board(
         &self,
         workspace: &Workspace,
@@ -138,15 +138,15 @@ impl TreeOptions {
 
 /// The options for the device tree in an image, with all defaults resolved.
 pub struct ImageOptions<'w> {
-    /// The number of CPUs.
+    /// The number of CPUs, from 1 to the limit of the firmware.
     pub cpus: u32,
-    /// The interrupt controller.
+    /// The GIC version, which is ignored if the board has no GIC.
     pub gic: GicVersion,
     /// The firmware that the image runs under.
     pub firmware: FirmwareKind,
     /// The conduit for PSCI calls.
     pub conduit: Conduit,
-    /// The firmware variant.
+    /// The firmware variant, which decides the state format and whether timers stop.
     pub variant: FirmwareVariant,
     /// The idle states for a tree built from the board file.
     pub states: GivenStates,

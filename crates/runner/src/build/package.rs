@@ -24,9 +24,9 @@ use crate::template::render;
 pub struct GivenImage {
     /// The option that names the image.
     pub option: String,
-    /// The kind of image.
+    /// Identifies the kind of image in a FIP.
     pub uuid: Uuid,
-    /// The image.
+    /// The bytes of the image, without padding.
     pub data: Vec<u8>,
 }
 

@@ -68,7 +68,7 @@ const NO_INPUT: [&str; 5] = ["build", "docs", ".git", "debian", ".pc"];
 /// A TF-A source tree.
 #[derive(Clone, Debug)]
 pub struct TfA {
-    /// The folder.
+    /// The root of the source tree.
     pub dir: PathBuf,
     /// The version, such as "2.12.1".
     pub version: String,

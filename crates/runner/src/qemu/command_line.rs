@@ -8,7 +8,7 @@ use host::process;
 
 use super::host_cpu;
 
-/// The program.
+/// The name of the program, which is looked up in `PATH`.
 pub const PROGRAM: &str = "qemu-system-aarch64";
 /// Options for a run started by this tool. Lab engines use their own options instead.
 const ATTACHED: &str = "-display none -nic none -monitor none";

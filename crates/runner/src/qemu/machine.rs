@@ -17,8 +17,8 @@ use crate::setup::{self, Need};
 /// With `-icount`, each instruction takes `1 << ICOUNT_SHIFT` nanoseconds: one tick of QEMU's 62.5
 /// MHz counter.
 const ICOUNT_SHIFT: u32 = 4;
-/// The same with a KVM guest. Linux, whose timers have fixed periods, would take too long to boot if
-/// an instruction took 16 ns. One tick of the counter is then 16 instructions.
+/// The same with a KVM guest. Linux, whose timers have fixed periods, would take too long to boot
+/// if an instruction took 16 ns. One tick of the counter is then 16 instructions.
 const KVM_ICOUNT_SHIFT: u32 = 0;
 /// The duration of an instruction with `-icount`, in nanoseconds.
 pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
@@ -26,7 +26,7 @@ const GIC_V2_CPUS: u32 = 8;
 /// The CPU models on QEMU's `virt` that support only AArch32.
 const NARROW: [&str; 2] = ["cortex-a7", "cortex-a15"];
 
-/// A machine to start.
+/// The machine for a run, with the defaults of the board file filled in.
 #[derive(Clone, Debug)]
 pub struct QemuMachine<'m> {
     /// The QEMU options for the board.
@@ -35,9 +35,9 @@ pub struct QemuMachine<'m> {
     pub cpu: &'m str,
     /// `-smp`.
     pub cpus: u32,
-    /// The interrupt controller.
+    /// The GIC version that QEMU emulates.
     pub gic: GicVersion,
-    /// The requested run.
+    /// The options that the machine was made for.
     pub spec: &'m RunSpec,
 }
 

@@ -86,7 +86,7 @@ pub struct RunSpec {
     /// Idle states in the device tree built from the board file.
     #[command(flatten)]
     pub states: GivenStates,
-    /// The device tree.
+    /// Where the payload's device tree comes from.
     #[arg(skip)]
     pub tree: TreeSource,
     /// BL32, if TF-A starts one.

@@ -16,13 +16,13 @@ use crate::setup::workspace::Workspace;
 
 /// A validated run. Nothing has been built for it.
 pub struct ValidatedRun<'a> {
-    /// The repository.
+    /// The repository that firmware and payload are built in.
     pub workspace: &'a Workspace,
-    /// The board.
+    /// The board that QEMU emulates.
     pub board: &'a BoardFile,
-    /// The requested run.
+    /// The options that have been validated.
     pub spec: &'a RunSpec,
-    /// The machine.
+    /// The machine that the options describe.
     pub machine: QemuMachine<'a>,
     /// The TF-A source that was requested instead of the pinned one.
     pub tf_a: Option<TfA>,

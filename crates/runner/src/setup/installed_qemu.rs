@@ -1,5 +1,5 @@
-//! Checks the version of the installed QEMU. Plugins need version 9.2 or later; if the installed one is
-//! older, it is kept, and 10.0 from the Debian 12 backports is fetched for them.
+//! Checks the version of the installed QEMU. Plugins need version 9.2 or later; if the installed
+//! one is older, it is kept, and 10.0 from the Debian 12 backports is fetched for them.
 
 use std::env;
 use std::ffi::OsString;

@@ -68,7 +68,6 @@ pub(super) enum Source {
     Debian(&'static str, &'static str),
     /// A target of the Rust toolchain.
     Target(&'static str),
-    /// A Python environment.
     Python(PythonEnvironment),
 }
 

@@ -19,12 +19,12 @@ use super::scratch::Scratch;
 use super::sealed_folder::sealed_folder;
 use super::workspace::Workspace;
 
-/// A source package.
+/// A Debian source package that commands build from or read.
 #[derive(Clone, Copy, Debug)]
 pub struct SourcePackage {
     /// The name of the Debian source package.
     pub package: &'static str,
-    /// A readable name.
+    /// The name in messages and help.
     pub title: &'static str,
     /// The Debian release that contains the package.
     pub(crate) suite: &'static str,

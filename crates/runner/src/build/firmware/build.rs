@@ -23,13 +23,12 @@ use crate::setup::sealed_folder::sealed_folder;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The compiler.
 const GCC: &str = "aarch64-linux-gnu-gcc";
 
 /// The device tree folder in a build.
 pub(crate) const TREES: &str = "fdts/";
 
-/// A finished build.
+/// The files that a build of TF-A has produced.
 #[derive(Clone, Debug)]
 pub struct FirmwareBuild {
     /// The folder that contains the platform files, such as `bl31.bin` and `bl31.elf`.

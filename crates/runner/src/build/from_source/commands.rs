@@ -15,7 +15,7 @@ use crate::setup::workspace::{Workspace, refuse_blanks};
 /// The names of files in a manual build.
 struct ByHand<'p> {
     plan: &'p BuildPlan<'p>,
-    /// The output folder.
+    /// The folder that the commands write to.
     out: PathBuf,
 }
 

@@ -22,7 +22,7 @@ const OLDEST: Version = Version { major: 2, minor: 9 };
 /// What the user wants to build.
 #[derive(Clone, Debug)]
 pub struct BuildRequest<'w> {
-    /// The board.
+    /// The board for which TF-A is built.
     pub board: &'w BoardFile,
     /// The TF-A checkout. If None, the pinned source is used.
     pub tf_a: Option<&'w Path>,
@@ -32,9 +32,9 @@ pub struct BuildRequest<'w> {
     pub allow_dirty: bool,
     /// True for a build with `DEBUG=1`.
     pub debug: bool,
-    /// The GIC.
+    /// The GIC version that TF-A and the device tree use.
     pub gic: GicVersion,
-    /// The number of CPUs.
+    /// The number of CPUs in the device tree.
     pub cpus: u32,
     /// The images that are built elsewhere.
     pub given: GivenFiles,
@@ -47,7 +47,7 @@ pub struct BuildPlan<'w> {
     pub request: BuildRequest<'w>,
     /// The TF-A platform for the board; None for an overlay platform of this project.
     pub stock: Option<&'w Stock>,
-    /// The source.
+    /// The source tree that is built.
     pub tf_a: TfA,
     /// The commit of the checkout, as `git describe` shows it, or None if the source is not a Git
     /// checkout.

@@ -13,7 +13,6 @@ const PAGE: &str = include_str!("readme.md.j2");
 pub(super) struct BoardEntry {
     /// The path in the output folder.
     pub(super) path: String,
-    /// The contents.
     pub(super) data: Vec<u8>,
     /// A sentence that explains what to do with the file.
     pub(super) install: String,
