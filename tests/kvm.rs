@@ -126,12 +126,12 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
     assert!(log.text.contains(device_tree), "{}", log.text);
     assert_eq!(log.run.cpus.len(), 2);
     // Each CPU powered down and woke up, both in parallel and serially.
-    for t in &ScenarioId::SUITE[..4] {
-        let samples = log.metric(*t, Metric::Wake);
-        assert_eq!(samples.len(), 2, "{t:?}: {samples:?}");
+    for id in &ScenarioId::SUITE[..4] {
+        let samples = log.metric(*id, Metric::Wake);
+        assert_eq!(samples.len(), 2, "{id:?}: {samples:?}");
         let mut summaries = samples.values();
         let has_samples = summaries.all(|summary| summary.n >= 3);
-        assert!(has_samples, "{t:?}: {samples:?}");
+        assert!(has_samples, "{id:?}: {samples:?}");
     }
     assert_exits_cost(log, has_pmu);
 }

@@ -76,18 +76,18 @@ fn no_figure_depends_on_how_often_the_lead_looks() {
     };
     let seldom = run(62_500_000);
     let often = run(31_250_000);
-    for t in [
+    for id in [
         ScenarioId::SUSPEND_DEEP_SERIAL,
         ScenarioId::CPU_SUSPEND_SERIAL,
         ScenarioId::CPU_OFF_SERIAL,
     ] {
         let figures = |log: &Log| {
-            let cells = log.cells(t);
+            let cells = log.cells(id);
             let by_pmf = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
             cells
                 .map(|(_, cell)| by_pmf.map(|metric| cell.figure(metric)))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(figures(&seldom), figures(&often), "{t:?}");
+        assert_eq!(figures(&seldom), figures(&often), "{id:?}");
     }
 }

@@ -37,17 +37,18 @@ fn has_first_figure(cell: &Cell) -> bool {
 fn has_all_rows(log: &common::Log) {
     let text = &log.text;
     assert!(text.contains("; 0 rows skipped, 0 CPUs lost)"), "{text}");
-    for t in [
+    for id in [
         ScenarioId::SUSPEND_DEEP_PARALLEL,
         ScenarioId::CPU_SUSPEND_PARALLEL,
     ] {
         for helper in [0, 4] {
-            let part = log
-                .scenarios(t)
-                .find(|scenario| scenario.helper == Some(helper.into()));
-            let cells = part.iter().flat_map(|scenario| &scenario.cells);
+            let mut scenarios = log.scenarios(id);
+            let scenario = scenarios
+                .find(|scenario| scenario.helper == Some(helper.into()))
+                .expect("a scenario for each helper");
+            let cells = scenario.cells.iter();
             let valid: Vec<u32> = cells.map(Cell::valid).collect();
-            assert_eq!(valid, [N; 7], "{t:?}, helper {helper}\n{text}");
+            assert_eq!(valid, [N; 7], "{id:?}, helper {helper}\n{text}");
         }
     }
     assert!(!text.contains("Warning:"), "{text}");

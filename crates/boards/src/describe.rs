@@ -195,7 +195,9 @@ pub fn describe(board: &BoardFile) -> String {
     say("BL33", &format!("loaded at {:#x}", board.load_address));
     if let Some(package) = &board.package {
         say("package", &describe_package(package));
-        package.tool.iter().for_each(|tool| say("made by", tool));
+        if let Some(tool) = &package.tool {
+            say("made by", tool);
+        }
     }
     if let Some(qemu) = &board.qemu {
         let since = qemu.since.map(|version| format!(", {version} or later"));
@@ -204,34 +206,46 @@ pub fn describe(board: &BoardFile) -> String {
             &format!("{}{}", qemu.machine, since.unwrap_or_default()),
         );
     }
-    board.note.iter().for_each(|note| say("note", note));
+    if let Some(note) = &board.note {
+        say("note", note);
+    }
     for (name, firmware) in &board.firmware {
         say("", "");
-        let most = firmware.max_cpus;
-        say("firmware", &format!("{name}, up to {most} CPUs"));
-        for state in &firmware.idle_state {
-            say("CPU_SUSPEND", &idle_state(board, state));
-        }
-        say("CPU_OFF", yes_or_no(firmware.cpu_off));
-        say("times", times(board, firmware)[1]);
-        firmware.note.iter().for_each(|note| say("why not", note));
-        if let Some(stock) = &firmware.stock {
-            let why = stock.not_on_qemu.iter();
-            why.for_each(|reason| say("not on QEMU", reason));
-            let inputs: String = stock
-                .inputs
-                .iter()
-                .map(|input| format!(" --{} FILE", input.option))
-                .collect();
-            let name = &board.name;
-            let platform = &stock.platform;
-            say(
-                "built by",
-                &format!("fip build --board {name}{inputs} (PLAT={platform})"),
-            );
-        }
+        say_firmware(&mut say, board, name, firmware);
     }
     out
+}
+
+/// Describes the firmware called `name`. `say` takes a key and a text.
+fn say_firmware(
+    say: &mut impl FnMut(&str, &str),
+    board: &BoardFile,
+    name: &str,
+    firmware: &Firmware,
+) {
+    let max_cpus = firmware.max_cpus;
+    say("firmware", &format!("{name}, up to {max_cpus} CPUs"));
+    for state in &firmware.idle_state {
+        say("CPU_SUSPEND", &idle_state(board, state));
+    }
+    say("CPU_OFF", yes_or_no(firmware.cpu_off));
+    say("times", times(board, firmware)[1]);
+    if let Some(note) = &firmware.note {
+        say("why not", note);
+    }
+    if let Some(stock) = &firmware.stock {
+        if let Some(reason) = &stock.not_on_qemu {
+            say("not on QEMU", reason);
+        }
+        let mut inputs = String::new();
+        for input in &stock.inputs {
+            inputs += &format!(" --{} FILE", input.option);
+        }
+        let name = &board.name;
+        let platform = &stock.platform;
+        let command = format!("fip build --board {name}{inputs} (PLAT={platform})");
+        say("built by", &command);
+    }
 }
 
 fn idle_state(board: &BoardFile, state: &StateEntry) -> String {

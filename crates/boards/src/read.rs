@@ -19,8 +19,8 @@ pub(super) const FILE_MAX: usize = 64 << 10;
 /// Returns an error if the board is unknown or its file is invalid. Errors in the file include the
 /// line number.
 pub fn load(name: &str) -> Result<BoardFile> {
-    let found = EMBEDDED.iter().find(|(folder, _)| *folder == name);
-    let (folder, text) = found.with_context(|| {
+    let embedded = EMBEDDED.iter().find(|(folder, _)| *folder == name);
+    let (folder, text) = embedded.with_context(|| {
         let known = names().collect::<Vec<_>>().join(", ");
         format!("unknown board {name:?}; available: {known}")
     })?;

@@ -111,7 +111,7 @@ pub fn renew(fip: &mut Fip, key: &Path) -> Result<()> {
         if !differs && new.extension(oid)? != value {
             bail!(
                 "{}: extension {oid} differs from the old certificate's",
-                new.what
+                new.name
             );
         }
     }
@@ -153,7 +153,7 @@ fn sign(fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
 
 /// A certificate in the format that TF-A's `cert_create` writes.
 struct Read {
-    what: String,
+    name: String,
     /// The certificate's public key, a SubjectPublicKeyInfo in DER.
     key: Vec<u8>,
     /// The TF-A extensions, by OID: the keys and hashes that the certificate attests.
@@ -161,8 +161,8 @@ struct Read {
 }
 
 impl Read {
-    fn new(what: String, der: &[u8]) -> Result<Self> {
-        let certificate_error = |error| anyhow!("{what}: not an X.509 certificate: {error}");
+    fn new(name: String, der: &[u8]) -> Result<Self> {
+        let certificate_error = |error| anyhow!("{name}: not an X.509 certificate: {error}");
         let certificate = Certificate::from_der(der).map_err(certificate_error)?;
         let inner = certificate.tbs_certificate();
         let key = inner
@@ -178,27 +178,28 @@ impl Read {
         });
         let extensions = named.filter(|(oid, _)| oid.starts_with(TBBR)).collect();
         Ok(Self {
-            what,
+            name,
             key,
             extensions,
         })
     }
 
     fn extension(&self, oid: &str) -> Result<&[u8]> {
-        let found = self.extensions.iter().find(|(name, _)| name == oid);
-        let (_, value) = found.with_context(|| format!("{}: no extension {oid}", self.what))?;
+        let mut extensions = self.extensions.iter();
+        let extension = extensions.find(|(extension_oid, _)| extension_oid == oid);
+        let (_, value) = extension.with_context(|| format!("{}: no extension {oid}", self.name))?;
         Ok(value)
     }
 
     fn counter(&self) -> Result<u32> {
         let value = u32::from_der(self.extension(COUNTER)?);
-        value.map_err(|error| anyhow!("{}: extension {COUNTER}: {error}", self.what))
+        value.map_err(|error| anyhow!("{}: extension {COUNTER}: {error}", self.name))
     }
 
     /// Returns the cert_create name for the BL33 hash algorithm, read from a DigestInfo (RFC 8017,
     /// A.2.4).
     fn hash_algorithm(&self) -> Result<&'static str> {
-        let extension_error = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);
+        let extension_error = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.name);
         let mut reader = SliceReader::new(self.extension(BL33_HASH)?).map_err(extension_error)?;
         let algorithm = reader
             .sequence(|inner_reader| -> x509_cert::der::Result<_> {
@@ -208,7 +209,7 @@ impl Read {
             })
             .map_err(extension_error)?;
         let hash = HASHES.iter().find(|(oid, _)| *oid == algorithm);
-        let (_, name) = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.what))?;
+        let (_, name) = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.name))?;
         Ok(name)
     }
 }

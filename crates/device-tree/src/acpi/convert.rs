@@ -133,12 +133,12 @@ fn cpus_node(
     let mut node = nodes::cpus();
     let lists = states.as_ref().map(|states| &states.lists);
     for (cpu, phandle) in cpus.iter().zip(nodes::CPU_PHANDLES..) {
-        let mut own = nodes::cpu(cpu.mpidr, compatible);
+        let mut cpu_node = nodes::cpu(cpu.mpidr, compatible);
         let list = lists.and_then(|lists| lists.get(&cpu.uid.into()));
         if let Some(list) = list.filter(|list| !list.is_empty()) {
-            own = own.with_property("cpu-idle-states", list);
+            cpu_node = cpu_node.with_property("cpu-idle-states", list);
         }
-        node = node.with_child(own.with_property("phandle", phandle));
+        node = node.with_child(cpu_node.with_property("phandle", phandle));
     }
     if let Ok(topology) = topology {
         node = node.with_child(topology.map());

@@ -84,14 +84,14 @@ fn lack_of_psci<'t>(tree: Fdt<'t>) -> FormatError {
     }
     let uses_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");
     let cpus = Node::find(tree, "/cpus");
-    let found = if cpus.is_some_and(|cpus| cpus.children().any(uses_spin_table)) {
+    let cpus_clause = if cpus.is_some_and(|cpus| cpus.children().any(uses_spin_table)) {
         ", and CPUs with enable-method = \"spin-table\""
     } else {
         ""
     };
     FormatError::new(format_args!(
-        "no enabled node compatible with {needed}{found}: use the running board's tree if the boot \
-         loader adds the node"
+        "no enabled node compatible with {needed}{cpus_clause}: use the running board's tree if \
+         the boot loader adds the node"
     ))
 }
 

@@ -194,9 +194,9 @@ fn note_entry<'t>(
     let index = match known {
         Some(index) => index,
         None => {
-            let found = Node::with_phandle(lister.fdt, phandle);
-            let mut state = StateNode::new(found.unwrap_or(lister), Some(phandle));
-            if found.is_none() {
+            let target = Node::with_phandle(lister.fdt, phandle);
+            let mut state = StateNode::new(target.unwrap_or(lister), Some(phandle));
+            if target.is_none() {
                 state.missing = Some(missing(phandle));
             }
             push(nodes, state)?;

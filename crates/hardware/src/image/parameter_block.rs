@@ -149,11 +149,11 @@ fn choice<T: Copy>(all: &[T], field: U32, name: &str, at: usize) -> Result<Optio
     chosen.map(Some).ok_or_else(|| invalid(name, at, reason))
 }
 
-fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError> {
+fn check_magic(format: &str, is_right: bool, at: usize) -> Result<(), FormatError> {
     if is_right {
         return Ok(());
     }
-    let message = format_args!("no {what} at offset {at:#x}");
+    let message = format_args!("no {format} at offset {at:#x}");
     Err(FormatError::new(message))
 }
 
@@ -172,8 +172,8 @@ fn too_short() -> FormatError {
 impl BlockFields {
     /// Rejects other formats and unsupported versions.
     fn check_format(&self) -> Result<(), FormatError> {
-        let what = "psci-bench parameter block";
-        check_magic(what, self.magic == PARAMETER_MAGIC, PARAMETER_BLOCK)?;
+        let format = "psci-bench parameter block";
+        check_magic(format, self.magic == PARAMETER_MAGIC, PARAMETER_BLOCK)?;
         let version = self.version.get();
         if version != PARAMETER_VERSION {
             return Err(FormatError::new(format_args!(

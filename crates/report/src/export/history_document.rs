@@ -276,8 +276,8 @@ impl ScenarioTables<'_> {
         value_text(clock, is_of_step, value.figure) + mark(value.is_doubtful)
     }
 
-    /// Returns a table without release columns. `what` follows the figure name in the title.
-    fn titled(&self, figures: &[&FigureHistory], what: &str) -> Table {
+    /// Returns a table without release columns. `suffix` follows the figure name in the title.
+    fn titled(&self, figures: &[&FigureHistory], suffix: &str) -> Table {
         let first = figures.first();
         let heading = first.map_or("", |figure| figure.key.heading());
         let unit = first.map_or_else(String::new, |figure| self.unit(figure));
@@ -287,7 +287,7 @@ impl ScenarioTables<'_> {
         } else {
             ""
         };
-        let mut table = Table::titled(format!("{heading}{what} ({unit}{classes})"));
+        let mut table = Table::titled(format!("{heading}{suffix} ({unit}{classes})"));
         table.numbers([match self.scenario.judged_by {
             ChangeList::Cpu => "CPU",
             ChangeList::Order => "Place",

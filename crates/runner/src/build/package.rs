@@ -221,7 +221,7 @@ pub fn add(fip: &mut Fip, given: Vec<GivenImage>) -> Result<()> {
 type NeededImages<'n> = (&'n [String], &'n [PackageBlob]);
 
 /// Rejects a FIP that would not boot because an image is missing.
-fn complete(what: &str, needs: NeededImages<'_>, given: &[GivenImage], or: &str) -> Result<()> {
+fn complete(fip_name: &str, needs: NeededImages<'_>, given: &[GivenImage], or: &str) -> Result<()> {
     let (requires, blobs) = needs;
     let lacks = |uuid| given.iter().all(|given_image| given_image.uuid != uuid);
     let mut missing = Vec::new();
@@ -238,7 +238,7 @@ fn complete(what: &str, needs: NeededImages<'_>, given: &[GivenImage], or: &str)
         missing.push(format!("--blob uuid={uuid},file={file} ({title})"));
     }
     if !missing.is_empty() {
-        bail!("{what} needs {}{or}", missing.join(", "));
+        bail!("{fip_name} needs {}{or}", missing.join(", "));
     }
     Ok(())
 }

@@ -61,11 +61,12 @@ fn lines(registers: &str, map: &NamedMemory) -> Vec<String> {
     let pattern = r"CPU#(\d+)\s+PC=([0-9a-f]+)[^#]*\sPSTATE=\S+ \S+ (S )?(?:NS )?EL(\d)";
     let cpu = Regex::new(pattern).expect("a valid pattern");
     let mut places: Vec<(String, Vec<u32>)> = Vec::new();
-    for found in cpu.captures_iter(registers) {
-        let (Ok(number), Ok(pc)) = (found[1].parse(), u64::from_str_radix(&found[2], 16)) else {
+    for captures in cpu.captures_iter(registers) {
+        let (Ok(number), Ok(pc)) = (captures[1].parse(), u64::from_str_radix(&captures[2], 16))
+        else {
             continue;
         };
-        let place = map.describe(pc, &found[4], found.get(3).is_some());
+        let place = map.describe(pc, &captures[4], captures.get(3).is_some());
         match places.iter_mut().find(|pair| pair.0 == place) {
             Some(known) => known.1.push(number),
             None => places.push((place, vec![number])),

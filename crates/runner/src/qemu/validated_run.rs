@@ -78,11 +78,11 @@ fn locate(workspace: &Workspace, spec: &RunSpec) -> Result<Option<TfA>> {
     let Some(dir) = &spec.tf_a else {
         return Ok(None);
     };
-    let found = TfA::locate(workspace, Some(dir))?;
+    let tf_a = TfA::locate(workspace, Some(dir))?;
     let title = spec.tf_a_title.clone();
     Ok(Some(TfA {
-        title: title.unwrap_or(found.title),
-        ..found
+        title: title.unwrap_or(tf_a.title),
+        ..tf_a
     }))
 }
 

@@ -19,25 +19,25 @@ use suite::crc::CRC_32;
 /// The name of the list in a sealed folder.
 const SEAL: &str = ".checksums";
 
-/// Creates the folder at `place` by calling `make`, unless it already exists and its files match
+/// Creates `folder` by calling `make`, unless it already exists and its files match
 /// its list. `make` receives an empty folder to fill. Other processes that need the same folder
 /// wait.
-pub(crate) fn sealed_folder(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let found = Cell::new(None);
-    let usable = |place: &Path| {
-        if !place.is_dir() {
+pub(crate) fn sealed_folder(folder: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let last_difference = Cell::new(None);
+    let usable = |folder: &Path| {
+        if !folder.is_dir() {
             return false;
         }
-        let difference = find_difference(place);
+        let difference = find_difference(folder);
         let is_usable = difference.is_none();
-        found.set(difference);
+        last_difference.set(difference);
         is_usable
     };
-    places::make_unless(place, usable, |partial_folder| {
-        if let Some(difference) = found.take() {
+    places::make_unless(folder, usable, |partial_folder| {
+        if let Some(difference) = last_difference.take() {
             say(&format!(
                 "{}: {difference}; making it again",
-                place.display()
+                folder.display()
             ));
         }
         make(partial_folder)?;
@@ -46,19 +46,19 @@ pub(crate) fn sealed_folder(place: &Path, make: impl FnOnce(&Path) -> Result<()>
 }
 
 /// Describes a difference between the folder and its list, if there is one.
-fn find_difference(place: &Path) -> Option<String> {
-    let Ok(list) = fs::read_to_string(place.join(SEAL)) else {
+fn find_difference(folder: &Path) -> Option<String> {
+    let Ok(list) = fs::read_to_string(folder.join(SEAL)) else {
         return Some("its list of checksums is missing".to_owned());
     };
-    let found = match write_list(place) {
-        Ok(found) => found,
+    let present = match write_list(folder) {
+        Ok(present) => present,
         Err(error) => return Some(format!("it cannot be read ({error:#})")),
     };
-    if list == found {
+    if list == present {
         return None;
     }
-    let [expected, found] = [&list, &found].map(|list| list.lines().collect::<BTreeSet<_>>());
-    let differing = expected.symmetric_difference(&found).next();
+    let [expected, present] = [&list, &present].map(|list| list.lines().collect::<BTreeSet<_>>());
+    let differing = expected.symmetric_difference(&present).next();
     let path = differing.and_then(|line| line.splitn(3, ' ').nth(2));
     Some(match path {
         Some(path) => format!("{path} was added, removed or changed"),

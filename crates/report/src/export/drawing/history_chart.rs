@@ -76,13 +76,13 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
     for (index, row) in rows.iter().enumerate() {
         chart.draw(&mut drawing, row, class(index), (&x, &y));
     }
-    let what = rows.first().map_or("CPU", row_kind);
+    let kind = rows.first().map_or("CPU", row_kind);
     let mut legend: Vec<Mark> = if are_alike {
-        vec![(ALIKE, format!("each {what}"))]
+        vec![(ALIKE, format!("each {kind}"))]
     } else {
-        chart.name_lines(&mut drawing, what, (&x, &y));
+        chart.name_lines(&mut drawing, kind, (&x, &y));
         let names = rows.iter().map(|row| row_name(row, chart.runs));
-        let named = |(index, name)| (class(index), format!("{what} {name}"));
+        let named = |(index, name)| (class(index), format!("{kind} {name}"));
         names.enumerate().map(named).collect()
     };
     let jumps = rows
@@ -95,7 +95,7 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
     }
     let description = format!(
         "{heading} for {} in {}: {}.",
-        many(rows.len(), what),
+        many(rows.len(), kind),
         many(releases.len(), "release"),
         many(jumps, "jump")
     );
@@ -139,7 +139,7 @@ impl HistoryChart<'_> {
     }
 
     /// Labels the lines at the last release. Lines that end too close together share a label.
-    fn name_lines(&self, drawing: &mut Drawing, what: &'static str, (x, y): (&Scale, &Scale)) {
+    fn name_lines(&self, drawing: &mut Drawing, kind: &'static str, (x, y): (&Scale, &Scale)) {
         let rows = self.figure.rows.iter().enumerate();
         let mut ends: Vec<(f64, usize)> = rows
             .filter_map(|(index, row)| {
@@ -156,7 +156,7 @@ impl HistoryChart<'_> {
                 .map(|index| row_name(&self.figure.rows[index], self.runs))
                 .join(", ");
             let label = if names.len() > NAME_LENGTH {
-                many(close.len(), what)
+                many(close.len(), kind)
             } else {
                 names
             };
@@ -166,14 +166,14 @@ impl HistoryChart<'_> {
 
     /// Returns the tooltip of a point: its figure and, for a jump, its change.
     fn description(&self, row: &HistoryRow, release: usize, point: &HistoryPoint) -> String {
-        let what = row_kind(row);
+        let kind = row_kind(row);
         let name = row_name(row, self.runs);
         let unit = &self.unit;
         let clock = self.runs[release].clock();
         let text = |figure| value_text(clock, self.figure.key.is_of_step(), figure);
         let release_name = &self.history.releases[release];
         let new = text(point.value.figure);
-        let description = format!("{what} {name}, {release_name}: {new} {unit}");
+        let description = format!("{kind} {name}, {release_name}: {new} {unit}");
         match row.change(release).filter(ReleaseChange::is_significant) {
             None => description,
             Some(jump) => {

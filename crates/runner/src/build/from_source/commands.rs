@@ -81,24 +81,22 @@ impl ByHand<'_> {
 
     /// Returns the command that creates the folders.
     fn make_folders(&self, package: &Package) -> Vec<String> {
-        let files = self
-            .plan
-            .files()
-            .filter_map(|file| Path::new(&file.to).parent());
-        let own = package.folder.iter().map(Path::new);
-        let folders =
-            [Path::new("")]
-                .into_iter()
-                .chain(own)
-                .chain(files)
-                .map(|folder| match folder.as_os_str().is_empty() {
-                    true => self.out.display().to_string(),
-                    false => self.out.join(folder).display().to_string(),
-                });
-        words("mkdir -p")
-            .into_iter()
-            .chain(folders.unique())
-            .collect()
+        let mut folders = vec![Path::new("")];
+        folders.extend(package.folder.as_deref().map(Path::new));
+        for file in self.plan.files() {
+            folders.extend(Path::new(&file.to).parent());
+        }
+        let mut command = words("mkdir -p");
+        for folder in folders.into_iter().unique() {
+            // `join` would add a slash to the output folder.
+            let path = if folder.as_os_str().is_empty() {
+                self.out.clone()
+            } else {
+                self.out.join(folder)
+            };
+            command.push(path.display().to_string());
+        }
+        command
     }
 
     /// Returns `BUILD_BASE`.

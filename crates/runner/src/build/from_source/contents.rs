@@ -163,12 +163,12 @@ fn needed(given: &[GivenImage], requires: &[String], blobs: &[PackageBlob]) -> V
 
 /// Returns the images in `part` that the TF-A build produces.
 fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<GivenImage>> {
-    let own = part
+    let built = part
         .blobs
         .iter()
         .filter(|blob| blob.option.is_none())
         .filter_map(|blob| Some((blob, blob.file.as_deref()?)));
-    let read = own.map(|(blob, file)| {
+    let read = built.map(|(blob, file)| {
         Ok(GivenImage {
             option: file.to_owned(),
             uuid: blob.uuid,
