@@ -95,9 +95,17 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         lines.any(|line| line.starts_with("kvm-host: ") && is_kvm(line)),
         "{seen}"
     );
-    assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{seen}");
+    assert_eq!(
+        stream::find_verdict(&outcome.log),
+        Some(Verdict::Pass),
+        "{seen}"
+    );
     // The guest turned itself off instead of being killed.
-    assert_eq!(kvm_host::ended(&text), Some("with exit code 0"), "{seen}");
+    assert_eq!(
+        kvm_host::find_exit(&text),
+        Some("with exit code 0"),
+        "{seen}"
+    );
     assert_eq!(
         outcome.ending,
         MachineEnding::Exited { success: true },
@@ -178,7 +186,7 @@ fn assert_has_lpis(log: &common::Log, has_its: bool) {
 }
 
 fn in_qemu(gic: GicVersion, cpu: &str) {
-    let vmm = kvm_host::qemu(gic, 2, Some(ARGS));
+    let vmm = kvm_host::qemu_command(gic, 2, Some(ARGS));
     let log = guest(gic, cpu, &vmm, &[(kvm_host::IMAGE, &bare())]);
     let device_tree = "Image at 0x40200000, device tree at 0x44000000 (X0)";
     assert_guest(&log, gic, true, device_tree);

@@ -46,8 +46,8 @@ pub fn spec(options: &str, args: &str) -> RunSpec {
 }
 
 /// Runs `spec` to completion.
-pub fn run(spec: &RunSpec) -> RunResult {
-    match runner::qemu::prepare::run(spec) {
+pub fn run_spec(spec: &RunSpec) -> RunResult {
+    match runner::qemu::prepare::prepare_and_run(spec) {
         Ok(result) => {
             fits_terminal(&result.text());
             result
@@ -125,8 +125,8 @@ impl Ran {
 }
 
 /// Runs `spec`, which must exit on its own with `verdict` and the matching exit code.
-pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
-    let result = run(spec);
+pub fn expect_verdict(spec: &RunSpec, verdict: Verdict) -> Ran {
+    let result = run_spec(spec);
     let text = result.text();
     let seen = format!("{spec:?}\n{:?}\n{text}", result.diagnosis);
     assert_eq!(result.verdict, verdict, "{seen}");
@@ -137,8 +137,8 @@ pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
 }
 
 /// Runs `spec`, which must end with a PASS verdict.
-pub fn pass(spec: &RunSpec) -> Log {
-    ends(spec, Verdict::Pass).log()
+pub fn expect_pass(spec: &RunSpec) -> Log {
+    expect_verdict(spec, Verdict::Pass).log()
 }
 
 pub fn workspace() -> Workspace {

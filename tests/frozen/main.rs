@@ -137,7 +137,7 @@ fn firmware_here() -> FirmwareFingerprint {
 
 /// Runs `machine` and returns its `RT_INSTR` lines.
 fn run(machine: &Machine) -> String {
-    let text = common::pass(&machine.spec()).text;
+    let text = common::expect_pass(&machine.spec()).text;
     let lines = text.lines().filter(|line| line.starts_with("<RT_INSTR:"));
     lines.map(|line| line.to_owned() + "\n").collect()
 }
@@ -148,7 +148,7 @@ fn figures_of_the_first_edition_stay() {
     fs::create_dir_all(&found_in).expect("the folder");
     let firmware = firmware_here();
     firmware::write(&found_in, &firmware);
-    let all = firmware::all();
+    let all = firmware::read_all();
     let frozen = firmware::find(&all, &firmware);
     if frozen.is_none() {
         note(&format!(

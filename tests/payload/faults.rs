@@ -75,7 +75,7 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
 
 /// Runs `spec`, and expects this verdict and these strings. The fault must have occurred.
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
-    let seen = common::ends(spec, verdict).says(words);
+    let seen = common::expect_verdict(spec, verdict).says(words);
     // The firmware prints the fault name when the fault occurs. If the fault did not occur, the
     // test would prove nothing.
     let fault = spec.fault.as_deref().expect("the run has a fault");

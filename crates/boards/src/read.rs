@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::board::BoardFile;
 use super::board_fault::{line, require};
-use super::check::check;
+use super::check::check_board;
 
 /// The name and contents of each board file in `platforms/`, sorted by name.
 pub(super) const EMBEDDED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -52,7 +52,7 @@ pub fn parse(name: &str, text: &str) -> Result<BoardFile> {
         let line = line(text, error.span().map_or(0, |span| span.start));
         anyhow!("{name}:{line}: {}", error.message())
     })?;
-    check(&board).map_err(|fault| fault.in_file(name, text))?;
+    check_board(&board).map_err(|fault| fault.in_file(name, text))?;
     Ok(board)
 }
 

@@ -50,7 +50,7 @@ pub fn is_certificate(kind: &ImageKind) -> bool {
 }
 
 /// Returns the kind of the first certificate in the package, if it contains any.
-pub fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
+pub fn find_certificate(fip: &Fip) -> Option<&'static ImageKind> {
     let is_there = |kind: &&ImageKind| is_certificate(kind) && fip.get(kind.uuid).is_some();
     IMAGE_KINDS.iter().find(is_there)
 }
@@ -83,7 +83,7 @@ pub fn check_key(option: &str, key: &Path) -> Result<()> {
 /// # Errors
 /// Returns an error if the package's certificates or the key cannot be used for this, if
 /// `cert_create` is not installed, or if anything else would differ.
-pub fn renew(fip: &mut Fip, key: &Path) -> Result<()> {
+pub fn renew_certificates(fip: &mut Fip, key: &Path) -> Result<()> {
     let read = |option: &str| {
         let der = fip.get(uuid_of(option)).with_context(|| {
             format!(

@@ -134,7 +134,7 @@ pub fn end_of(log: &[u8]) -> &[u8] {
 }
 
 /// Returns the last verdict near the end of `log`.
-pub fn closing(log: &[u8]) -> Option<Verdict> {
+pub fn find_verdict(log: &[u8]) -> Option<Verdict> {
     end_of(log)
         .split(|byte| *byte == b'\n')
         .rev()

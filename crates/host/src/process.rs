@@ -65,7 +65,7 @@ pub fn is_storage_full(error: &anyhow::Error) -> bool {
 }
 
 /// Finds `program` in PATH.
-pub fn find(program: &str) -> Option<PathBuf> {
+pub fn find_program(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path)
         .map(|dir| dir.join(program))

@@ -73,11 +73,11 @@ pub fn command() -> Command {
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if let Err(error) = retired::check_verb(&arguments) {
-        return exit_code::of(Err(error));
+        return exit_code::from_result(Err(error));
     }
     #[cfg(not(feature = "full"))]
     if full_program::is_needed(&arguments) {
-        return exit_code::of(full_program::run(&arguments));
+        return exit_code::from_result(full_program::run(&arguments));
     }
     let matches = command().try_get_matches_from(arguments);
     let parsed = match matches.and_then(|matches| XtaskArguments::from_arg_matches(&matches)) {
@@ -88,7 +88,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return if error.use_stderr() { BAD } else { 0 };
         }
     };
-    exit_code::of(run(parsed.verb))
+    exit_code::from_result(run(parsed.verb))
 }
 
 fn run(verb: XtaskVerb) -> Result<u8> {

@@ -233,7 +233,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     let by_plan = |spec: &RunSpec| Ok::<_, anyhow::Error>(timeout::timeout(cpus(spec)?, &plan));
     spec.timeout = match arguments.timeout {
         Some(seconds) => Duration::from_secs(seconds),
-        None if is_kvm => kvm_host::timeout(by_plan(&spec)?),
+        None if is_kvm => kvm_host::guest_timeout(by_plan(&spec)?),
         None => by_plan(&spec)?,
     };
     if let Some(path) = &arguments.dtb {

@@ -41,9 +41,9 @@ pub fn command() -> clap::Command {
 pub fn main() -> u8 {
     let arguments: Vec<OsString> = env::args_os().collect();
     if let Err(error) = retired::check_verb(&arguments) {
-        return exit_code::of(Err(error));
+        return exit_code::from_result(Err(error));
     }
     let matches = command().get_matches_from(arguments);
     let program = Program::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    exit_code::of(program.verb.run())
+    exit_code::from_result(program.verb.run())
 }

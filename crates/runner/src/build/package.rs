@@ -7,10 +7,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use boards::image_kinds::{called, known, label, uuid_of};
+use boards::image_kinds::{find_by_option, find_by_uuid, label, uuid_of};
 use boards::{BoardFile, Package, PackageBlob, PackageKind};
 use fip::Fip;
-use fip::trust::{certificate, check_key, is_certificate, renew};
+use fip::trust::{check_key, find_certificate, is_certificate, renew_certificates};
 use itertools::Itertools as _;
 use minijinja::context;
 use uuid::Uuid;
@@ -31,7 +31,7 @@ pub struct GivenImage {
 }
 
 /// Returns the `[package]` table of `board`.
-pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
+pub(crate) fn require_package(board: &BoardFile) -> Result<&Package> {
     board.package.as_ref().with_context(|| {
         let name = &board.name;
         format!(
@@ -43,7 +43,7 @@ pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
 
 /// Returns the `[package]` table of `board`, which must describe a FIP.
 pub fn takes_fip(board: &BoardFile) -> Result<&Package> {
-    let package = package(board)?;
+    let package = require_package(board)?;
     if package.kind != PackageKind::Fip {
         let name = &board.name;
         let title = &board.title;
@@ -115,8 +115,8 @@ impl Recipe<'_> {
         let base = self.base.as_ref();
         let align = base.map_or(1, Fip::alignment).max(package.align);
         let mut fip = self.base.unwrap_or_default();
-        add(&mut fip, self.given)?;
-        match (certificate(&fip), self.key) {
+        add_images(&mut fip, self.given)?;
+        match (find_certificate(&fip), self.key) {
             (None, Some(key)) => {
                 let key = key.display();
                 bail!("--nt-fw-key {key}: {name} has no certificates, so there is nothing to sign")
@@ -134,7 +134,7 @@ impl Recipe<'_> {
         fip.put(uuid_of("nt-fw"), image()?)?;
         if let Some(key) = self.key {
             setup::ensure(workspace, &[Need::CertCreate])?;
-            renew(&mut fip, key).with_context(|| name.to_owned())?;
+            renew_certificates(&mut fip, key).with_context(|| name.to_owned())?;
         }
         Ok(fip)
     }
@@ -157,13 +157,14 @@ impl Recipe<'_> {
             return complete(&board.title, needs, &self.given, or);
         };
         // Only BL33 and NT_FW_CONFIG get a new certificate.
-        let fits =
-            |uuid| known(uuid).is_some_and(is_certificate) || uuid == uuid_of("nt-fw-config");
+        let fits = |uuid| {
+            find_by_uuid(uuid).is_some_and(is_certificate) || uuid == uuid_of("nt-fw-config")
+        };
         let other = self
             .given
             .iter()
             .find(|given_image| !fits(given_image.uuid));
-        if let Some(other) = other.filter(|_| certificate(base).is_some()) {
+        if let Some(other) = other.filter(|_| find_certificate(base).is_some()) {
             bail!(
                 "{}: the --base FIP has certificates, but this tool cannot make one for this \
                  image: build the FIP with TF-A, then replace BL33 in it",
@@ -175,7 +176,7 @@ impl Recipe<'_> {
 }
 
 /// Builds `file`, an additional FIP for `board` that does not contain the payload.
-pub fn part(board: &BoardFile, file: &str, given: Vec<GivenImage>) -> Result<Fip> {
+pub fn build_part(board: &BoardFile, file: &str, given: Vec<GivenImage>) -> Result<Fip> {
     let package = takes_fip(board)?;
     let part = package
         .parts
@@ -194,7 +195,7 @@ pub fn part(board: &BoardFile, file: &str, given: Vec<GivenImage>) -> Result<Fip
     complete(file, (&part.requires, &part.blobs), &given, "")?;
     let mut fip = Fip::default();
     fip.align(package.align)?;
-    add(&mut fip, given)?;
+    add_images(&mut fip, given)?;
     Ok(fip)
 }
 
@@ -207,7 +208,7 @@ fn refuse_empty(given: &[GivenImage]) -> Result<()> {
 }
 
 /// Adds the images, and rejects duplicates.
-pub fn add(fip: &mut Fip, given: Vec<GivenImage>) -> Result<()> {
+pub fn add_images(fip: &mut Fip, given: Vec<GivenImage>) -> Result<()> {
     if let Some(twice) = given.iter().duplicates_by(|binary| binary.uuid).next() {
         bail!("{}: given twice", label(twice.uuid));
     }
@@ -225,7 +226,7 @@ fn complete(fip_name: &str, needs: NeededImages<'_>, given: &[GivenImage], or: &
     let (requires, blobs) = needs;
     let lacks = |uuid| given.iter().all(|given_image| given_image.uuid != uuid);
     let mut missing = Vec::new();
-    for kind in requires.iter().filter_map(|option| called(option)) {
+    for kind in requires.iter().filter_map(|option| find_by_option(option)) {
         if lacks(kind.uuid) {
             missing.push(format!("--{} FILE ({})", kind.option, kind.title));
         }

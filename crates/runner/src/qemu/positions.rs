@@ -51,7 +51,7 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
 
 /// Stops the machine that uses `socket`, and returns one line for each group of CPUs at the same
 /// position. Returns no lines if the machine hangs and does not reply.
-pub fn ask(socket: &Socket, map: &NamedMemory) -> Vec<String> {
+pub fn read_positions(socket: &Socket, map: &NamedMemory) -> Vec<String> {
     lines(&socket.registers(TIME).unwrap_or_default(), map)
 }
 

@@ -69,7 +69,7 @@ pub struct RunSpec {
     )]
     pub variant: FirmwareVariant,
     /// Fault in TF-A, such as cpu-on-denied,cpu=0x3.
-    #[arg(long, value_name = "SPEC", value_parser = fault::check)]
+    #[arg(long, value_name = "SPEC", value_parser = fault::check_fault)]
     pub fault: Option<String>,
     /// TF-A checkout to build, 2.8 or later.
     #[arg(long, value_name = "DIR")]

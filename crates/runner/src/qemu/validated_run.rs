@@ -39,7 +39,9 @@ impl<'a> ValidatedRun<'a> {
             say_once(&format!("warning: CPUs will not be turned off: {why}"));
         }
         let is_other = machine.cpu != machine.recipe.cpu;
-        if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu).filter(|_| is_other) {
+        if let Some(doubt) =
+            diagnosis::explain_doubt(spec.firmware, machine.cpu).filter(|_| is_other)
+        {
             say_once(&format!("warning: {doubt}"));
         }
         Ok(Self {

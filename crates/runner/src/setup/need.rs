@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context, Result};
-use host::process::{self, find};
+use host::process::{self, find_program};
 
 use super::installed_qemu::check_qemu;
 use super::workspace::Workspace;
@@ -201,7 +201,7 @@ impl Need {
         let found = if shown_by.starts_with('/') {
             Some(PathBuf::from(shown_by)).filter(|path| path.is_file())
         } else {
-            find(shown_by)
+            find_program(shown_by)
         };
         match (self, &found) {
             (Self::Qemu, Some(path)) => check_qemu().with_context(|| path.display().to_string())?,

@@ -28,7 +28,7 @@ pub fn commands(
     image: &[String],
 ) -> Result<Vec<String>> {
     let board = plan.request.board;
-    let package = package::package(board)?;
+    let package = package::require_package(board)?;
     let out = std::path::absolute(out)?;
     // The commands name these folders directly, without the links that a build creates.
     workspace.check_for_make().context("--dry-run")?;

@@ -28,7 +28,7 @@ pub fn contents(
     image: impl FnOnce() -> Result<Vec<u8>>,
 ) -> Result<Vec<FolderFile>> {
     let board = plan.request.board;
-    let package = package::package(board)?;
+    let package = package::require_package(board)?;
     let given = plan.request.given.read(board, plan.stock)?;
     let firmware = firmware::build(workspace, &plan.tf_a, &plan.platform)?;
     check_timestamps(&firmware, &plan.timestamps)?;
@@ -108,7 +108,7 @@ fn fip_files(
     for part in &package.parts {
         let mut images = needed(&given, &part.requires, &part.blobs);
         images.extend(blobs_from_build(part, firmware)?);
-        let data = package::part(board, &part.file, images)?.build()?;
+        let data = package::build_part(board, &part.file, images)?.build()?;
         let install = format!(
             "Another FIP that the board boots; it goes next to {}.",
             package.file

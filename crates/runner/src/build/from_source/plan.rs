@@ -70,7 +70,7 @@ impl<'w> BuildPlan<'w> {
         let board = request.board;
         let firmware = board.firmware(&board.default_firmware)?;
         let stock = firmware.stock.as_ref();
-        package::package(board)?;
+        package::require_package(board)?;
         request.given.check(board, stock)?;
         let Some(stock) = stock else {
             return Self::with_overlay(workspace, request);
