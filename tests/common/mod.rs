@@ -73,14 +73,16 @@ pub fn fits_terminal(text: &str) {
 }
 
 /// Returns every combination of firmware, GIC and exception level.
-pub fn machines() -> impl Iterator<Item = (FirmwareKind, GicVersion, Level)> {
-    [FirmwareKind::TfA, FirmwareKind::Builtin]
-        .into_iter()
-        .flat_map(|firmware| {
-            let gics = [GicVersion::V2, GicVersion::V3].into_iter();
-            let levels = move |gic| [Level::El1, Level::El2].map(|level| (firmware, gic, level));
-            gics.flat_map(levels)
-        })
+pub fn machines() -> Vec<(FirmwareKind, GicVersion, Level)> {
+    let mut machines = Vec::new();
+    for firmware in [FirmwareKind::TfA, FirmwareKind::Builtin] {
+        for gic in [GicVersion::V2, GicVersion::V3] {
+            for level in [Level::El1, Level::El2] {
+                machines.push((firmware, gic, level));
+            }
+        }
+    }
+    machines
 }
 
 /// Returns the text as a single line, so that wrapped messages can be searched.

@@ -98,12 +98,15 @@ fn lack_of_psci<'t>(tree: Fdt<'t>) -> FormatError {
 /// Builds the error for a PSCI 0.1 node. Firmware with the function IDs of 0.2 most likely
 /// implements 0.2, so that only `compatible` has to be corrected.
 fn old_psci(node: Node<'_>) -> FormatError {
-    let mut given = FUNCTIONS.iter().filter_map(|(name, ids)| {
-        let id = node.u32(name).ok().flatten();
-        node.value(name)
-            .map(|_| id.is_some_and(|id| ids.contains(&id)))
-    });
-    if given.next() == Some(true) && given.all(|is_standard| is_standard) {
+    let mut has_any = false;
+    let mut are_standard = true;
+    for (name, ids) in FUNCTIONS {
+        if node.value(name).is_some() {
+            has_any = true;
+            are_standard &= matches!(node.u32(name), Ok(Some(id)) if ids.contains(&id));
+        }
+    }
+    if has_any && are_standard {
         let path = node.path();
         return node.error(
             "compatible",

@@ -61,16 +61,20 @@ pub(super) struct RowOfLine {
 
 impl LineRun {
     /// Returns all lines with figures.
-    pub(super) fn rows(&self) -> impl Iterator<Item = RowOfLine> {
-        self.scenarios.iter().flat_map(|scenario| {
-            scenario.rows.iter().filter_map(|row| {
-                Some(RowOfLine {
-                    id: scenario.id,
-                    label: row.label,
-                    values: row.values?,
-                })
-            })
-        })
+    pub(super) fn rows(&self) -> Vec<RowOfLine> {
+        let mut rows = Vec::new();
+        for scenario in &self.scenarios {
+            for row in &scenario.rows {
+                if let Some(values) = row.values {
+                    rows.push(RowOfLine {
+                        id: scenario.id,
+                        label: row.label,
+                        values,
+                    });
+                }
+            }
+        }
+        rows
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -90,18 +94,21 @@ impl LineRun {
 
     /// Starts or continues a scenario. None means that the scenario is unknown.
     pub(super) fn begin(&mut self, scenario: Option<(ScenarioId, Method)>) {
-        self.current = scenario.map(|(id, method)| {
-            self.index_of((id, method)).unwrap_or_else(|| {
-                self.scenarios.push(LineScenario {
-                    id,
-                    method,
-                    status: Status::Unknown,
-                    rows: Vec::new(),
-                    skipped: BTreeSet::new(),
-                });
-                self.scenarios.len() - 1
-            })
-        });
+        let Some((id, method)) = scenario else {
+            self.current = None;
+            return;
+        };
+        let known = self.index_of((id, method));
+        if known.is_none() {
+            self.scenarios.push(LineScenario {
+                id,
+                method,
+                status: Status::Unknown,
+                rows: Vec::new(),
+                skipped: BTreeSet::new(),
+            });
+        }
+        self.current = Some(known.unwrap_or(self.scenarios.len() - 1));
     }
 
     /// Adds a line with figures, and starts its scenario if the line that would have started it was

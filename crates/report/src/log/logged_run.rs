@@ -184,25 +184,27 @@ impl LoggedRun {
         let all_scenarios = self.run.scenarios.iter();
         let tftf = all_scenarios.filter(|scenario| scenario.method == Method::Tftf);
         let first_of_each = tftf.clone().unique_by(|scenario| scenario.id);
-        let tables = first_of_each.map(|first_scenario| {
-            let group = tftf
-                .clone()
-                .filter(|scenario| scenario.id == first_scenario.id);
-            let cpus = self.run.cpu_indices();
-            let cells = cpus
-                .filter_map(|cpu| Scenario::cell_of(group.clone(), cpu, &cluster))
-                .map(|(scenario, cell)| Cell {
-                    helper: scenario.helper.or(cell.helper),
-                    ..cell.without_parts()
-                });
-            Scenario {
+        let mut tables = Vec::new();
+        for first_scenario in first_of_each {
+            let is_same = |scenario: &&Scenario| scenario.id == first_scenario.id;
+            let group = tftf.clone().filter(is_same);
+            let mut cells = Vec::new();
+            for cpu in self.run.cpu_indices() {
+                if let Some((scenario, cell)) = Scenario::cell_of(group.clone(), cpu, &cluster) {
+                    cells.push(Cell {
+                        helper: scenario.helper.or(cell.helper),
+                        ..cell.without_parts()
+                    });
+                }
+            }
+            tables.push(Scenario {
                 conditions: first_scenario.conditions.clone(),
-                cells: cells.collect(),
+                cells,
                 checks: first_scenario.checks.clone(),
                 ..*first_scenario
-            }
-        });
-        tables.collect()
+            });
+        }
+        tables
     }
 
     /// Returns the firmware version. This is the last stage's version, because that stage
