@@ -82,7 +82,8 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         timeout: TIMEOUT,
         linger: kvm_host::LINGER,
     };
-    let (never, mut watcher) = (AtomicBool::new(false), RunWatcher::default());
+    let never = AtomicBool::new(false);
+    let mut watcher = RunWatcher::default();
     let outcome = MachineProcess::start(&mut command)
         .and_then(|machine| machine.follow(limits, &never, &mut watcher, &mut || {}))
         .expect("QEMU runs");
@@ -94,9 +95,17 @@ fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) ->
         lines.any(|line| line.starts_with("kvm-host: ") && is_kvm(line)),
         "{seen}"
     );
-    assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{seen}");
+    assert_eq!(
+        stream::find_verdict(&outcome.log),
+        Some(Verdict::Pass),
+        "{seen}"
+    );
     // The guest turned itself off instead of being killed.
-    assert_eq!(kvm_host::ended(&text), Some("with exit code 0"), "{seen}");
+    assert_eq!(
+        kvm_host::find_exit(&text),
+        Some("with exit code 0"),
+        "{seen}"
+    );
     assert_eq!(
         outcome.ending,
         MachineEnding::Exited { success: true },
@@ -125,12 +134,12 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
     assert!(log.text.contains(device_tree), "{}", log.text);
     assert_eq!(log.run.cpus.len(), 2);
     // Each CPU powered down and woke up, both in parallel and serially.
-    for t in &ScenarioId::SUITE[..4] {
-        let samples = log.metric(*t, Metric::Wake);
-        assert_eq!(samples.len(), 2, "{t:?}: {samples:?}");
+    for id in &ScenarioId::SUITE[..4] {
+        let samples = log.metric(*id, Metric::Wake);
+        assert_eq!(samples.len(), 2, "{id:?}: {samples:?}");
         let mut summaries = samples.values();
         let has_samples = summaries.all(|summary| summary.n >= 3);
-        assert!(has_samples, "{t:?}: {samples:?}");
+        assert!(has_samples, "{id:?}: {samples:?}");
     }
     assert_exits_cost(log, has_pmu);
 }
@@ -177,7 +186,7 @@ fn assert_has_lpis(log: &common::Log, has_its: bool) {
 }
 
 fn in_qemu(gic: GicVersion, cpu: &str) {
-    let vmm = kvm_host::qemu(gic, 2, Some(ARGS));
+    let vmm = kvm_host::qemu_command(gic, 2, Some(ARGS));
     let log = guest(gic, cpu, &vmm, &[(kvm_host::IMAGE, &bare())]);
     let device_tree = "Image at 0x40200000, device tree at 0x44000000 (X0)";
     assert_guest(&log, gic, true, device_tree);

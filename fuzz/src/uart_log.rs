@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::input::accepted;
 use follow::last_scenario;
-use follow::stream::{MachineEnding, closing};
+use follow::stream::{MachineEnding, find_verdict};
 use report::analysis::compare::{self, compare};
 use report::analysis::typical::typical;
 use report::export::{self, Report};
 use report::log::read_bytes;
 use runner::build::firmware_kind::FirmwareKind;
-use runner::qemu::diagnosis::{Context, diagnose, doubt, refused};
+use runner::qemu::diagnosis::{Context, diagnose, explain_doubt, is_option_refused};
 use runner::qemu::machine_process::MachineResult;
 use suite::crc::CRC_32;
 use suite::model as verdict;
@@ -25,7 +25,7 @@ pub fn check(data: &[u8]) {
         diagnoses(log);
         reports(log);
     }
-    let verdict = closing(data);
+    let verdict = find_verdict(data);
     let lines = || data.split(|byte| *byte == b'\n');
     assert!(verdict.is_none() || lines().any(|line| verdict::parse_line(line) == verdict));
 }
@@ -129,8 +129,8 @@ fn diagnoses(data: &[u8]) {
         image: log,
     };
     assert!(!diagnose(&outcome, &context).is_empty());
-    let _ = refused(&outcome);
-    let _ = doubt(firmware, cpu);
+    let _ = is_option_refused(&outcome);
+    let _ = explain_doubt(firmware, cpu);
     let text = String::from_utf8_lossy(log);
     if let Some(scenario) = last_scenario(&text) {
         assert!(text.contains(scenario));

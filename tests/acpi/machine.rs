@@ -87,7 +87,7 @@ pub fn processor(flags: u64, parent: u64, uid: u64, resources: &[u64]) -> Vec<u8
     entry
 }
 
-/// A PPTT cache.
+/// Returns a cache structure of a PPTT. `next` is the offset of the next level, or 0.
 pub fn cache(next: u64, size: u64) -> Vec<u8> {
     let fields = [
         (0, 1, 1),

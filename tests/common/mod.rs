@@ -46,8 +46,8 @@ pub fn spec(options: &str, args: &str) -> RunSpec {
 }
 
 /// Runs `spec` to completion.
-pub fn run(spec: &RunSpec) -> RunResult {
-    match runner::qemu::prepare::run(spec) {
+pub fn run_spec(spec: &RunSpec) -> RunResult {
+    match runner::qemu::prepare::prepare_and_run(spec) {
         Ok(result) => {
             fits_terminal(&result.text());
             result
@@ -73,14 +73,16 @@ pub fn fits_terminal(text: &str) {
 }
 
 /// Returns every combination of firmware, GIC and exception level.
-pub fn machines() -> impl Iterator<Item = (FirmwareKind, GicVersion, Level)> {
-    [FirmwareKind::TfA, FirmwareKind::Builtin]
-        .into_iter()
-        .flat_map(|firmware| {
-            let gics = [GicVersion::V2, GicVersion::V3].into_iter();
-            let levels = move |gic| [Level::El1, Level::El2].map(|level| (firmware, gic, level));
-            gics.flat_map(levels)
-        })
+pub fn machines() -> Vec<(FirmwareKind, GicVersion, Level)> {
+    let mut machines = Vec::new();
+    for firmware in [FirmwareKind::TfA, FirmwareKind::Builtin] {
+        for gic in [GicVersion::V2, GicVersion::V3] {
+            for level in [Level::El1, Level::El2] {
+                machines.push((firmware, gic, level));
+            }
+        }
+    }
+    machines
 }
 
 /// Returns the text as a single line, so that wrapped messages can be searched.
@@ -125,8 +127,8 @@ impl Ran {
 }
 
 /// Runs `spec`, which must exit on its own with `verdict` and the matching exit code.
-pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
-    let result = run(spec);
+pub fn expect_verdict(spec: &RunSpec, verdict: Verdict) -> Ran {
+    let result = run_spec(spec);
     let text = result.text();
     let seen = format!("{spec:?}\n{:?}\n{text}", result.diagnosis);
     assert_eq!(result.verdict, verdict, "{seen}");
@@ -137,8 +139,8 @@ pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
 }
 
 /// Runs `spec`, which must end with a PASS verdict.
-pub fn pass(spec: &RunSpec) -> Log {
-    ends(spec, Verdict::Pass).log()
+pub fn expect_pass(spec: &RunSpec) -> Log {
+    expect_verdict(spec, Verdict::Pass).log()
 }
 
 pub fn workspace() -> Workspace {

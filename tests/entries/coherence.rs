@@ -69,7 +69,8 @@ impl Result {
 const CADENCE: u64 = UartKind::Cadence as u64 + 1;
 const REGISTER: u64 = 0x30;
 
-/// Sets the `marks`, `uart_width` and `uart_kind` fields, and a UART whose data register is [`UART`].
+/// Sets the `marks`, `uart_width` and `uart_kind` fields, and a UART whose data register is
+/// [`UART`].
 fn set_marks(memory: &mut BTreeMap<u64, u64>, marks: u64, width: u64, kind: u64) {
     memory.insert(BASE + 0x50, marks << 48 | width << 40 | kind);
     memory.insert(BASE + 0x58, UART - REGISTER);

@@ -19,12 +19,12 @@ fn is_based_on(word: u32, base: u32) -> bool {
 /// Returns the erratum whose sequence starts at `at`. For 843419, some harmless sequences also
 /// match, such as those that load a pair.
 fn erratum(code: &Code, at: u64) -> Option<u32> {
-    let word = |place: u64| code.words.get(&(at + 4 * place)).copied().unwrap_or(0);
+    let word = |index: u64| code.words.get(&(at + 4 * index)).copied().unwrap_or(0);
     if accesses_memory(word(0)) && accumulates(word(1)) {
         return Some(835_769);
     }
     let is_adrp = word(0) & 0x9f00_0000 == 0x9000_0000;
-    let is_based = |place| is_based_on(word(place), word(0) & 0x1f);
+    let is_based = |index| is_based_on(word(index), word(0) & 0x1f);
     let follows = accesses_memory(word(1)) && (is_based(2) || is_based(3));
     (at & 0xfff >= 0xff8 && is_adrp && follows).then_some(843_419)
 }

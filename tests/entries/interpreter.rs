@@ -8,7 +8,7 @@ use cache_model::{AccessKind, CacheActor, CacheFinding, CacheModel, Maintenance}
 use super::code::{Code, Flow, flow};
 use super::writes_sctlr;
 
-/// The image address.
+/// The address at which the image is loaded.
 pub const BASE: u64 = 0x6000_0000;
 
 const CURRENT_EL: u32 = 0xd538_4240;
@@ -21,7 +21,7 @@ const E2H: u64 = 1 << 34;
 const ENABLES: u64 = 1 | 1 << 2;
 /// The address of the UART register to which boot marks are written.
 pub const UART: u64 = 0x900_0030;
-/// The executing CPU.
+/// The number of the executing CPU in the cache model.
 const CPU: u32 = 0;
 
 /// A CPU executing the code from an entry point up to the point where its caches are turned on.

@@ -43,7 +43,7 @@ impl Frozen {
 }
 
 /// Returns all folders of frozen figures.
-pub fn all() -> Vec<Frozen> {
+pub fn read_all() -> Vec<Frozen> {
     let folder = workspace().root.join("tests/data/frozen");
     let entries = fs::read_dir(folder).expect("the folder");
     let paths = entries.map(|entry| entry.expect("an entry").path());

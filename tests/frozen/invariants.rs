@@ -164,7 +164,7 @@ pub fn broken(all: &Rows) -> Vec<String> {
 
 #[test]
 fn invariants_hold_of_all_frozen_figures() {
-    for frozen in crate::firmware::all() {
+    for frozen in crate::firmware::read_all() {
         for machine in crate::machine::Machine::all() {
             let rows = rt_instr(&frozen.lines(&machine));
             assert_eq!(broken(&rows), [""; 0], "{frozen:?}, {machine:?}");
@@ -174,7 +174,7 @@ fn invariants_hold_of_all_frozen_figures() {
 
 #[test]
 fn each_changed_figure_in_a_serial_row_breaks_an_invariant() {
-    let frozen = crate::firmware::all();
+    let frozen = crate::firmware::read_all();
     let machines = crate::machine::Machine::all();
     let machine = machines
         .iter()

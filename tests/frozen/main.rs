@@ -1,8 +1,8 @@
 //! Compares figures with those measured by the first version of the payload. The figures must not
 //! change when the code is restructured. Each folder `tests/data/frozen/gcc-*` contains the figures
-//! for one firmware. The rows of the parallel deepest-level scenario have been remeasured twice: when
-//! awake CPUs stopped reading timestamps, and when the payload was no longer built for minimum size,
-//! so that each CPU executes fewer instructions after its wake-up.
+//! for one firmware. The rows of the parallel deepest-level scenario have been remeasured twice:
+//! when awake CPUs stopped reading timestamps, and when the payload was no longer built for minimum
+//! size, so that each CPU executes fewer instructions after its wake-up.
 //!
 //! Serial and CPU_OFF rows, and all rows for machines with one CPU, must match to the tick. In
 //! parallel scenarios, QEMU runs the CPUs one after another, each until it yields. The number of
@@ -56,8 +56,8 @@ const CPUS_IN_ORDER: usize = 8;
 /// Returns each column's figures, sorted.
 fn sorted_columns(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<Vec<u64>> {
     let width = rows.values().map(Vec::len).max().unwrap_or(0);
-    let column = |place: usize| {
-        let mut figures: Vec<u64> = rows.values().map(|row| row[place]).collect();
+    let column = |index: usize| {
+        let mut figures: Vec<u64> = rows.values().map(|row| row[index]).collect();
         figures.sort_unstable();
         figures
     };
@@ -83,25 +83,28 @@ fn is_near(before: &[u64], after: &[u64]) -> bool {
         && is_near(before.iter().sum(), after.iter().sum(), SUM_PARTS)
 }
 
-/// Lists the differences between `found` and `frozen` that are larger than allowed.
-fn differences(frozen: &Rows, found: &Rows) -> Vec<String> {
+/// Lists the differences between `measured` and `frozen` that are larger than allowed.
+fn differences(frozen: &Rows, measured: &Rows) -> Vec<String> {
     let mut list = Vec::new();
-    if !frozen.keys().eq(found.keys()) {
+    if !frozen.keys().eq(measured.keys()) {
         list.push(format!(
             "tests: {:?}, not {:?}",
-            found.keys(),
+            measured.keys(),
             frozen.keys()
         ));
     }
     for (test, rows) in frozen {
-        let Some(now) = found.get(test) else { continue };
+        let Some(now) = measured.get(test) else {
+            continue;
+        };
         if !rows.keys().eq(now.keys()) {
             list.push(format!("{test}: rows {:?}", now.keys()));
         } else if !test.ends_with("_parallel") || rows.len() == 1 {
-            let differs = rows.iter().filter(|(place, row)| now[*place] != **row);
-            list.extend(differs.map(|(place, row)| {
-                format!("{test}, CPU {place:?}: {:?}, not {row:?}", now[place])
-            }));
+            let differs = rows.iter().filter(|(cpu, row)| now[*cpu] != **row);
+            list.extend(
+                differs
+                    .map(|(cpu, row)| format!("{test}, CPU {cpu:?}: {:?}, not {row:?}", now[cpu])),
+            );
         } else if rows.len() > CPUS_IN_ORDER {
             let before = last_men(rows);
             let after = last_men(now);
@@ -134,7 +137,7 @@ fn firmware_here() -> FirmwareFingerprint {
 
 /// Runs `machine` and returns its `RT_INSTR` lines.
 fn run(machine: &Machine) -> String {
-    let text = common::pass(&machine.spec()).text;
+    let text = common::expect_pass(&machine.spec()).text;
     let lines = text.lines().filter(|line| line.starts_with("<RT_INSTR:"));
     lines.map(|line| line.to_owned() + "\n").collect()
 }
@@ -145,7 +148,7 @@ fn figures_of_the_first_edition_stay() {
     fs::create_dir_all(&found_in).expect("the folder");
     let firmware = firmware_here();
     firmware::write(&found_in, &firmware);
-    let all = firmware::all();
+    let all = firmware::read_all();
     let frozen = firmware::find(&all, &firmware);
     if frozen.is_none() {
         note(&format!(

@@ -146,7 +146,7 @@ impl Machine {
             calls: record.map(|record| record.lines().filter(is_call).count()),
             plain: common::one_line(&text),
             text: format!("{:?}\n{}\n{text}", self.words, outcome.stderr),
-            verdict: stream::closing(&outcome.log),
+            verdict: stream::find_verdict(&outcome.log),
             ending: outcome.ending,
             log: outcome.log,
         }

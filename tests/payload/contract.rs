@@ -100,7 +100,7 @@ fn check_order(text: &str) {
 
 #[test]
 fn other_programs_find_their_marks() {
-    let ran = common::ends(&common::spec("--smp 8 --icount", ""), Verdict::Pass)
+    let ran = common::expect_verdict(&common::spec("--smp 8 --icount", ""), Verdict::Pass)
         .says(&["Tests Failed : 0"])
         .lacks(&["Tests Passed : 0", "Panic:", "Unhandled exception on "]);
     // At 115,200 baud, the UART takes 3.6 s to send a default run's log.
@@ -135,7 +135,7 @@ fn each_run_has_its_own_identity() {
     let args = "only=psci_version_parallel iterations=1 warmup=0";
     let spec = common::spec("--smp 2", args);
     let [first, second] = [(); 2].map(|()| {
-        let log = common::ends(&spec, Verdict::Pass).result.log;
+        let log = common::expect_verdict(&spec, Verdict::Pass).result.log;
         let runs = read_bytes("the UART", &log).expect("a run");
         let lacks = runs[0].lacks();
         assert!(runs.len() == 1 && lacks.is_empty(), "{lacks:?}");

@@ -75,17 +75,21 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
 
 /// Runs `spec`, and expects this verdict and these strings. The fault must have occurred.
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
-    let seen = common::ends(spec, verdict).says(words);
+    let seen = common::expect_verdict(spec, verdict).says(words);
     // The firmware prints the fault name when the fault occurs. If the fault did not occur, the
     // test would prove nothing.
     let fault = spec.fault.as_deref().expect("the run has a fault");
     let name = fault.split(',').next().expect("the fault has a name");
     let struck = format!("psci-bench fault: {name} struck ");
     let text = seen.result.text();
-    let times: Option<u32> = text
-        .split_once(&struck)
-        .and_then(|(_, suffix)| suffix.split(' ').next()?.parse().ok());
-    assert!(times.unwrap_or(0) > 0, "fault {name} did not occur\n{text}");
+    let times: u32 = match text.split_once(&struck) {
+        Some((_, suffix)) => {
+            let count = suffix.split(' ').next().expect("a first word");
+            count.parse().unwrap_or(0)
+        }
+        None => 0,
+    };
+    assert!(times > 0, "fault {name} did not occur\n{text}");
     seen
 }
 
@@ -93,28 +97,29 @@ impl Ran {
     /// Checks that every CPU except those in `but` has all samples for these scenarios.
     fn complete_but(self, scenarios: &[ScenarioId], but: &[Mpidr]) -> Self {
         let log = self.log();
-        for t in scenarios {
-            let complete = log.cells(*t).filter(|(_, cell)| cell.valid() == N);
-            let all = (0..CPUS).map(Mpidr::new);
-            let rest = all.filter(|cpu| !but.contains(cpu));
-            let complete_cpus = complete.map(|(cpu, _)| cpu);
-            assert!(complete_cpus.eq(rest), "{t:?}\n{}", log.text);
+        let all_cpus = (0..CPUS).map(Mpidr::new);
+        let expected: Vec<Mpidr> = all_cpus.filter(|cpu| !but.contains(cpu)).collect();
+        for scenario in scenarios {
+            let mut complete_cpus = Vec::new();
+            for (cpu, cell) in log.cells(*scenario) {
+                if cell.valid() == N {
+                    complete_cpus.push(cpu);
+                }
+            }
+            assert_eq!(complete_cpus, expected, "{scenario:?}\n{}", log.text);
         }
         self
     }
 
-    /// Counts the attempts at scenario `t` on `cpu` that were rejected for `reason`.
-    fn rejected(&self, t: ScenarioId, reason: Reason, cpu: Mpidr) -> u32 {
+    /// Counts the attempts at `scenario` on `cpu` that were rejected for `reason`.
+    fn count_rejected(&self, scenario: ScenarioId, reason: Reason, cpu: Mpidr) -> u32 {
         let mut sum = 0;
-        for (mpidr, cell) in self.log().cells(t) {
-            for counts in cell.counts.iter().filter(|_| mpidr == cpu) {
-                for (_, count) in counts
-                    .rejected
-                    .iter()
-                    .filter(|(row_reason, _)| *row_reason == reason)
-                {
-                    sum += count;
-                }
+        for (mpidr, cell) in self.log().cells(scenario) {
+            if mpidr == cpu {
+                let counts = cell.counts.iter();
+                sum += counts
+                    .map(|counts| counts.rejected_for(reason))
+                    .sum::<u32>();
             }
         }
         sum
@@ -145,10 +150,10 @@ fn expect_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     let all_words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();
     let seen = run(spec, Fail, &all_words);
     let text = seen.result.text();
-    let place = text.find("was lost").expect("a loss");
-    let begin = text[..place].rfind('\n').map_or(0, |newline| newline + 1);
-    let first = common::one_line(&text[begin..]);
-    assert!(first.starts_with(&lost), "{text}");
+    let loss = text.find("was lost").expect("a loss");
+    let line_start = text[..loss].rfind('\n').map_or(0, |newline| newline + 1);
+    let first_line = common::one_line(&text[line_start..]);
+    assert!(first_line.starts_with(&lost), "{text}");
     seen
 }
 

@@ -15,7 +15,7 @@ use crate::common::{self, Log, spec};
 
 #[test]
 fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
-    let log = common::pass(&spec("--smp 8 --icount", "iterations=12"));
+    let log = common::expect_pass(&spec("--smp 8 --icount", "iterations=12"));
     let cells: Vec<(Mpidr, &Cell)> = log.cells(ScenarioId::SUSPEND_DEEP_PARALLEL).collect();
     let flush = |cell: &Cell| cell.figure(Metric::CacheFlush).expect("a figure");
     let flushes = cells.iter().map(|(_, cell)| flush(cell));
@@ -48,7 +48,7 @@ fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
 fn two_runs_of_32_are_the_same_to_the_byte() {
     let mut seen: Vec<String> = Vec::new();
     for _ in 0..4 {
-        let text = common::pass(&spec("--smp 32 --icount", "iterations=3 samples=all")).text;
+        let text = common::expect_pass(&spec("--smp 32 --icount", "iterations=3 samples=all")).text;
         if seen.contains(&text) {
             return;
         }
@@ -72,22 +72,22 @@ fn two_runs_of_32_are_the_same_to_the_byte() {
 fn no_figure_depends_on_how_often_the_lead_looks() {
     let run = |hz: u32| {
         let options = format!("--smp 8 --icount --fault cntfrq,arg={hz}");
-        common::pass(&spec(&options, "iterations=3 warmup=1"))
+        common::expect_pass(&spec(&options, "iterations=3 warmup=1"))
     };
     let seldom = run(62_500_000);
     let often = run(31_250_000);
-    for t in [
+    for id in [
         ScenarioId::SUSPEND_DEEP_SERIAL,
         ScenarioId::CPU_SUSPEND_SERIAL,
         ScenarioId::CPU_OFF_SERIAL,
     ] {
         let figures = |log: &Log| {
-            let cells = log.cells(t);
+            let cells = log.cells(id);
             let by_pmf = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
             cells
                 .map(|(_, cell)| by_pmf.map(|metric| cell.figure(metric)))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(figures(&seldom), figures(&often), "{t:?}");
+        assert_eq!(figures(&seldom), figures(&often), "{id:?}");
     }
 }

@@ -95,7 +95,7 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     };
     let bl1 = firmware.read("bl1").expect("BL1");
     let package = fs::read(fip).expect("a FIP");
-    let flash = flash::flash(&bl1, &package, FIP_BASE).expect("they fit");
+    let flash = flash::assemble_flash(&bl1, &package, FIP_BASE).expect("they fit");
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("flash.bin");
     fs::write(&path, flash).expect("written");
@@ -145,7 +145,7 @@ fn in_a_fip_with_certificates() {
     let passed = boot(&firmware, &new, "no such words");
     let passed_log = String::from_utf8_lossy(&passed.log);
     assert_eq!(
-        stream::closing(&passed.log),
+        stream::find_verdict(&passed.log),
         Some(Verdict::Pass),
         "{passed_log}"
     );

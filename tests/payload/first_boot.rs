@@ -27,7 +27,7 @@ fn stops_at(image: Vec<u8>, options: &str, last: BootStage) {
         timeout: Duration::from_secs(3),
         ..common::spec(options, "")
     };
-    let result = common::run(&spec);
+    let result = common::run_spec(&spec);
     let text = result.text();
     assert_eq!(BootStage::last_in(&text), Some(last), "{options}: {text}");
     let named = format!("the last boot mark is <{}>", last.letter());
@@ -80,7 +80,7 @@ fn a_good_boot_has_all_marks_in_order() {
     let plain = common::image(2, "iterations=2 warmup=0 only=susp_deep_serial");
     let run = |image| {
         let payload = Payload::Image(image);
-        common::pass(&RunSpec {
+        common::expect_pass(&RunSpec {
             payload,
             ..common::spec("--smp 2 --icount", "")
         })

@@ -53,7 +53,7 @@ fn correct_firmware_passes_every_check() {
         ("--icount --smp 1", 1),
         ("--icount --variant timer-stop=1", 8),
     ] {
-        let checks = checks(&common::pass(&common::spec(options, "only=fitness")));
+        let checks = checks(&common::expect_pass(&common::spec(options, "only=fitness")));
         let failed: Vec<&Check> = checks.iter().filter(|check| check.has_failed()).collect();
         assert!(failed.is_empty(), "{options}: {failed:?}");
         assert_eq!(working(&checks, AffinityInfo, IsOn), cpus, "{options}");
@@ -77,7 +77,7 @@ fn correct_firmware_passes_every_check() {
 #[test]
 fn wrong_arguments_are_accepted_by_tf_a_2_12() {
     let args = "only=fitness fitness=destructive";
-    let ran = common::ends(&common::spec("--smp 4 --variant osi=1", args), Fail);
+    let ran = common::expect_verdict(&common::spec("--smp 4 --variant osi=1", args), Fail);
     let checks = ran.checks();
     let failed = checks.iter().filter(|check| check.has_failed());
     let kinds: Vec<_> = failed
@@ -99,7 +99,7 @@ fn wrong_arguments_are_accepted_by_tf_a_2_12() {
 #[test]
 fn firmware_of_the_emulator_passes_every_check() {
     let spec = common::spec("--icount --firmware builtin --smp 4", "only=fitness");
-    let checks = checks(&common::pass(&spec));
+    let checks = checks(&common::expect_pass(&spec));
     assert_eq!(working(&checks, CpuOn, Arrives), 3);
 }
 
@@ -179,7 +179,7 @@ const BOTH: &[(Function, Probe)] = &[(CpuSuspend, OwnTimer), (CpuSuspend, Sgi)];
 fn each_fault_fails_its_own_check() {
     for (fault, expected) in FAULTS {
         let options = format!("--icount --fault {fault},cpu={VICTIM:#x}");
-        let ran = common::ends(&common::spec(&options, "only=fitness"), Fail);
+        let ran = common::expect_verdict(&common::spec(&options, "only=fitness"), Fail);
         let failed: Vec<Check> = ran.checks().into_iter().filter(Check::has_failed).collect();
         for check in &failed {
             let kind = (check.function, check.probe);
@@ -198,7 +198,7 @@ fn each_fault_fails_its_own_check() {
 #[test]
 fn lead_is_not_suspended_if_all_other_cpus_are_lost() {
     let spec = common::spec("--icount --smp 3 --fault cpu-on-lost", "only=fitness");
-    let checks = common::ends(&spec, Fail).checks();
+    let checks = common::expect_verdict(&spec, Fail).checks();
     let mut lost = 0;
     for check in &checks {
         if (check.function, check.probe) == (CpuOn, Arrives) {
@@ -239,7 +239,7 @@ fn each_fault_of_the_firmware_is_tried() {
 fn harmless_fault_passes() {
     for fault in HARMLESS {
         let options = format!("--icount --fault {fault},cpu={VICTIM:#x}");
-        let checks = common::ends(&common::spec(&options, "only=fitness"), Pass).checks();
+        let checks = common::expect_verdict(&common::spec(&options, "only=fitness"), Pass).checks();
         let is_lost =
             |check: &&Check| check.probe == InterruptsKept && check.end == CheckEnd::Tolerated;
         let lost = checks.iter().filter(is_lost).count();
@@ -251,7 +251,7 @@ fn harmless_fault_passes() {
         );
     }
     let options = format!("--icount --cpu max --fault e2h-set,cpu={VICTIM:#x}");
-    common::ends(&common::spec(&options, "only=fitness"), Pass);
+    common::expect_verdict(&common::spec(&options, "only=fitness"), Pass);
 }
 
 fn is_loss(end: CheckEnd) -> bool {
@@ -266,7 +266,7 @@ fn is_loss(end: CheckEnd) -> bool {
 fn cpu_that_resumes_at_a_wrong_address_is_lost() {
     for how in [0, 1] {
         let options = format!("--fault suspend-bad-return,cpu={VICTIM:#x},arg={how}");
-        let checks = common::ends(&common::spec(&options, "only=fitness"), Fail).checks();
+        let checks = common::expect_verdict(&common::spec(&options, "only=fitness"), Fail).checks();
         // The clock is the host's, so a busy host may delay the return of another CPU.
         let lost: Vec<&Check> = checks.iter().filter(|check| is_loss(check.end)).collect();
         let [check] = lost[..] else {
@@ -291,7 +291,7 @@ fn function_that_never_returns_is_named_in_the_last_line() {
         timeout: Duration::from_secs(20),
         ..common::spec("--fault smc-hang,arg=0x4", "only=fitness")
     };
-    let result = common::run(&spec);
+    let result = common::run_spec(&spec);
     let text = result.text();
     assert!(text.trim_end().ends_with("AFFINITY_INFO ..."), "{text}");
 }

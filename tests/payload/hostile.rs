@@ -26,7 +26,7 @@ const MEMORY: &str = "/memory@40000000";
 
 /// Runs `spec` and expects this verdict and these strings.
 fn ends(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
-    common::ends(spec, verdict).says(words)
+    common::expect_verdict(spec, verdict).says(words)
 }
 
 fn with_tree(options: &str, tree: Vec<u8>) -> RunSpec {
@@ -275,7 +275,7 @@ fn with_console(base: u32) -> RunSpec {
 /// The RTC is not a UART, but nothing in the tree shows this.
 #[test]
 fn a_console_that_moves_says_where_to() {
-    let result = common::run(&with_console(0x901_0000));
+    let result = common::run_spec(&with_console(0x901_0000));
     let text = result.text();
     let line = "console moves to pl011 at 0x9010000, set by /chosen/stdout-path\r\n";
     assert!(text.ends_with(line), "{text}");
@@ -323,7 +323,7 @@ fn of_a_mute_end_both_uarts_are_named() {
     set(&mut tree, UART, "reg", page(0xf00_0000));
     let mut image = common::image_of(Some(&tree.to_dtb()), 2);
     set_emergency_uart(&mut image, 0xf10_0000);
-    let result = common::run(&of_image(image));
+    let result = common::run_spec(&of_image(image));
     assert_eq!(result.ending, MachineEnding::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
     let named = "parameter block specifies pl011 at 0xf100000, and its device tree pl011 \
@@ -381,8 +381,9 @@ fn boots_damaged(good: &[u8], at: usize, value: u8) {
         timeout: Duration::from_secs(20),
         ..of_image(image)
     };
-    let result = common::run(&run);
-    let (text, said) = (result.text(), result.diagnosis.unwrap_or_default());
+    let result = common::run_spec(&run);
+    let text = result.text();
+    let said = result.diagnosis.unwrap_or_default();
     let field = FIELDS.iter().find(|(_, field_end)| at < *field_end);
     let (name, _) = field.expect("the block ends with its last field");
     match result.verdict {

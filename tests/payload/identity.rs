@@ -25,7 +25,8 @@ fn runs_that_differ_in_the_firmware_or_the_machine_have_different_identities() {
         "--firmware builtin --cpu cortex-a53",
     ] {
         let run = || {
-            let text = common::run(&spec(&format!("--smp 2 --icount {options}"), ARGUMENTS)).text();
+            let text =
+                common::run_spec(&spec(&format!("--smp 2 --icount {options}"), ARGUMENTS)).text();
             let records = text.lines().filter_map(|line| line.strip_prefix("@PB "));
             let id = records.map(|record| record.get(..8)).next().flatten();
             id.unwrap_or_else(|| panic!("no record in\n{text}"))

@@ -4,7 +4,7 @@
 use follow::stream::MachineEnding;
 use suite::model::Verdict;
 
-use crate::common::{run, spec};
+use crate::common::{run_spec, spec};
 
 /// A machine with a single CPU, which is the lead.
 const ALONE: &str = "--board qemu-sbsa --smp 1";
@@ -12,7 +12,7 @@ const ALONE: &str = "--board qemu-sbsa --smp 1";
 /// platforms/qemu-sbsa/board.toml explains why it does not list this power state.
 #[test]
 fn a_lead_that_does_not_come_back_is_reset() {
-    let result = run(&spec(
+    let result = run_spec(&spec(
         ALONE,
         "iterations=2 only=susp_deep_serial deepest=0x1010022",
     ));
@@ -37,7 +37,7 @@ fn a_lead_that_does_not_come_back_is_reset() {
 #[test]
 fn a_lead_that_comes_back_turns_the_watchdog_off() {
     let args = "iterations=2 only=cpu_susp_serial core=0x1 end=park";
-    let result = run(&spec(&format!("{ALONE} --icount"), args));
+    let result = run_spec(&spec(&format!("{ALONE} --icount"), args));
     assert_eq!(result.verdict, Verdict::Pass, "{}", result.text());
     assert_eq!(result.ending, MachineEnding::Parked);
 }

@@ -35,7 +35,7 @@ fn a_stall_is_found_in_its_function_and_on_its_cpu() {
     let seeded_log = |fault: &str| {
         let options = format!("--smp 6 --icount --fault {fault}");
         let args = "only=masked_time iterations=3";
-        figures(&common::pass(&spec(&options, args)), Metric::Masked)
+        figures(&common::expect_pass(&spec(&options, args)), Metric::Masked)
     };
     for (function, variant) in [
         (0, Variant::new("psci_version")),
@@ -68,7 +68,7 @@ fn a_call_to_tf_a_masks_interrupts_throughout() {
         "--smp 16 --gic 3 --variant coherency=sw",
         "--smp 8 --gic 2 --el 1",
     ] {
-        let log = common::pass(&spec(&format!("--icount {options}"), args));
+        let log = common::expect_pass(&spec(&format!("--icount {options}"), args));
         let cpus = log.clusters().len();
         let masked = figures(&log, Metric::Masked);
         let calls = figures(&log, Metric::Call);
@@ -102,7 +102,7 @@ fn a_call_to_tf_a_masks_interrupts_throughout() {
 #[test]
 fn every_machine_takes_the_interrupts() {
     for (firmware, gic, level) in common::machines() {
-        let log = common::pass(&RunSpec {
+        let log = common::expect_pass(&RunSpec {
             gic: Some(gic),
             level,
             firmware,

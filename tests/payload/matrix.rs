@@ -49,7 +49,9 @@ fn cpu_counts_cpu_models_and_every_variant_of_the_overlay() {
         (16, all, old, StateFormat::Extended),
     ] {
         let spec = spec(&format!("--smp {smp} --icount {options}"), FEW);
-        let log = common::ends(&spec, Verdict::Pass).says(&[pmf]).log();
+        let log = common::expect_verdict(&spec, Verdict::Pass)
+            .says(&[pmf])
+            .log();
         assert_eq!(log.facts().state_format, format, "{options}");
         assert_eq!((log.clusters().len(), count_rows(&log)), (smp, 6 * smp));
     }
@@ -62,7 +64,7 @@ fn every_wake_pattern_and_both_methods() {
         ("wake=staggered", 1),
         ("wake=chain method=tftf,warm", 2),
     ] {
-        let log = common::pass(&spec("", &format!("{FEW} {words}")));
+        let log = common::expect_pass(&spec("", &format!("{FEW} {words}")));
         assert_eq!(count_rows(&log), methods * 48, "{words}");
     }
 }
@@ -74,7 +76,7 @@ fn loops_and_timers_on_every_machine() {
     let args = "only=micro,timer_latency,susp_deep_serial,dirty_sweep dirty=0 loops=6400 batch=64 \
                 iterations=4 stress=idle,mixed period=10000";
     for (firmware, gic, level) in common::machines() {
-        let log = common::pass(&RunSpec {
+        let log = common::expect_pass(&RunSpec {
             gic: Some(gic),
             level,
             firmware,
@@ -101,7 +103,11 @@ fn loops_and_timers_on_every_machine() {
         assert_eq!(turn_on.count(), 2, "{machine}");
         let hows = [ActiveCpus::Alone, ActiveCpus::All];
         let loads = [Variant::new("idle"), Variant::new("mixed")];
-        assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
+        assert_eq!(
+            timer::check_expiries(&log, 2, &hows, &loads, 100),
+            0,
+            "{machine}"
+        );
         // This interval consists of the branch and the counter read. Instructions executed by idle
         // CPUs are also counted.
         let lead = Mpidr::new(0);
@@ -186,7 +192,7 @@ fn check_loops(log: &Log, gic: GicVersion, machine: &str) {
 #[test]
 fn off_is_seen_when_it_is() {
     let args = "only=cpu_off_serial,cpu_on,cpu_on_flood iterations=2 warmup=1";
-    let log = common::pass(&common::spec("--smp 4 --icount", args));
+    let log = common::expect_pass(&common::spec("--smp 4 --icount", args));
     let by_firmware = log.metric(ScenarioId::CPU_OFF_SERIAL, Metric::Powerdown);
     for cpu in (1..4).map(Mpidr::new) {
         let told = by_firmware[&cpu].median;

@@ -63,7 +63,7 @@ fn a_call_to_the_secure_payload_takes_longer() {
         bl32: Some(smallest()),
         ..without.clone()
     };
-    let [plain, secure] = [without, with].map(|spec| masked(&common::pass(&spec)));
+    let [plain, secure] = [without, with].map(|spec| masked(&common::expect_pass(&spec)));
     assert!(secure[0] > 2 * secure[1], "{secure:?}");
     assert!(plain[0].abs_diff(plain[1]) < 50, "{plain:?}");
 }
@@ -71,7 +71,7 @@ fn a_call_to_the_secure_payload_takes_longer() {
 #[test]
 fn cpus_power_down_with_a_secure_payload() {
     for options in ["--smp 6 --icount", "--smp 8 --gic 2 --el 1 --icount"] {
-        common::pass(&RunSpec {
+        common::expect_pass(&RunSpec {
             bl32: Some(smallest()),
             ..spec(options, "iterations=3")
         });

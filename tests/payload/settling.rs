@@ -11,7 +11,7 @@ use crate::common::{self, Ran, rt_instr, spec};
 fn run(variant: &str, args: &str, verdict: Verdict) -> Ran {
     let options = format!("--smp 4 --icount --variant {variant}");
     let all_args = format!("iterations=2 warmup=1 {args}");
-    common::ends(&spec(&options, &all_args), verdict)
+    common::expect_verdict(&spec(&options, &all_args), verdict)
 }
 
 #[test]

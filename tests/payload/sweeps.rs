@@ -36,7 +36,7 @@ fn medians(
 #[test]
 fn powerdown_rises_with_the_cpus_that_go_down_together() {
     let args = "only=contend_sweep iterations=3 warmup=1";
-    let log = common::pass(&spec("--smp 8 --icount", args));
+    let log = common::expect_pass(&spec("--smp 8 --icount", args));
     let [deepest, core] = [Variant::new("deepest"), Variant::new("core")].map(|variant| {
         let steps = medians(
             &log,
@@ -60,7 +60,7 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
 #[test]
 fn lines_are_dirty_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
-    let log = common::pass(&spec("--smp 2 --icount --variant pmf=off", args));
+    let log = common::expect_pass(&spec("--smp 2 --icount --variant pmf=off", args));
     for variant in [Variant::new("deepest"), Variant::new("core")] {
         let calls = medians(
             &log,
@@ -99,7 +99,7 @@ fn states(log: &Log, variant: Variant, metric: Metric, cpus: usize) -> Vec<u64> 
 #[test]
 fn every_idle_state_also_in_os_initiated_mode() {
     let args = "only=idle_states iterations=2 warmup=1";
-    let log = common::pass(&spec("--smp 8 --icount --variant osi=1", args));
+    let log = common::expect_pass(&spec("--smp 8 --icount --variant osi=1", args));
     let all = [STANDBY, CORE, CLUSTER, SYSTEM];
     for variant in [Variant::new("serial"), Variant::new("parallel")] {
         assert_eq!(states(&log, variant, Metric::Powerdown, 8), all);
@@ -153,7 +153,7 @@ fn cold_calls(
 #[test]
 fn a_cold_call_is_the_same_call() {
     let args = "only=cold_call iterations=2 warmup=1";
-    let log = common::pass(&spec("--smp 8 --icount", args));
+    let log = common::expect_pass(&spec("--smp 8 --icount", args));
     for (warm, evicted, woken, metrics) in [
         (
             Variant::new("version_warm"),
@@ -188,7 +188,9 @@ fn cold_calls_without_pmf_and_power_down() {
     let args = "only=cold_call iterations=2 warmup=0";
     let spec = spec("--smp 2 --icount --firmware builtin", args);
     let no_pmf = "Without PMF, the timestamp call is not measured.";
-    let log = common::ends(&spec, Verdict::Pass).says(&[no_pmf]).log();
+    let log = common::expect_verdict(&spec, Verdict::Pass)
+        .says(&[no_pmf])
+        .log();
     for step in [
         (Variant::new("version_warm"), 0),
         (Variant::new("version_evicted"), 0),
@@ -212,7 +214,7 @@ fn missing_firmware_functions_are_named() {
                 warmup=0 dirty=0,64K contend=1-3";
     let spec = spec("--smp 3 --icount --firmware builtin", args);
     let no_mode = "OS-initiated mode left out: the firmware does not implement function 0x8400000f";
-    let ran = common::ends(&spec, Verdict::Pass).says(&[no_mode]);
+    let ran = common::expect_verdict(&spec, Verdict::Pass).says(&[no_mode]);
     let log = ran.log();
     for (scenario, variant, measure, steps) in [
         (
@@ -260,7 +262,7 @@ fn system_suspend_comes_back() {
     for variant in ["gic-reset=1 --gic 2", "coherency=sw --gic 3"] {
         let options = format!("--smp 3 --icount --variant {variant}");
         let args = "only=system_suspend,susp_deep_serial iterations=3 warmup=0";
-        let log = common::pass(&spec(&options, args));
+        let log = common::expect_pass(&spec(&options, args));
         let mut found = Vec::new();
         for (mpidr, of_cell) in log.series(ScenarioId::named("system_suspend")) {
             let series = of_cell.series;

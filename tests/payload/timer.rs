@@ -24,7 +24,13 @@ fn spec(options: &str, args: &str) -> RunSpec {
 
 /// Checks that every expiry in each series is accounted for, and that the series matches its
 /// histogram. Returns the total number of overruns in all series.
-pub fn check(log: &Log, cpus: usize, hows: &[ActiveCpus], loads: &[Variant], expiries: u64) -> u64 {
+pub fn check_expiries(
+    log: &Log,
+    cpus: usize,
+    hows: &[ActiveCpus],
+    loads: &[Variant],
+    expiries: u64,
+) -> u64 {
     let mut all = BTreeMap::new();
     for (mpidr, of_cell) in log.series(ScenarioId::named("timer_latency")) {
         let step = of_cell.cell.step;
@@ -65,8 +71,8 @@ fn handled_and_overruns_are_all_expiries() {
         ("--smp 8", "footprint=1M", 1_000),
     ] {
         let args = format!("stress={loads} timers=all {more}");
-        let log = common::pass(&spec(options, &args));
-        let overruns = check(&log, 8, &[ActiveCpus::All], &LOADS, expiries);
+        let log = common::expect_pass(&spec(options, &args));
+        let overruns = check_expiries(&log, 8, &[ActiveCpus::All], &LOADS, expiries);
         assert!(overruns == 0 || !options.ends_with("--icount"));
     }
 }
@@ -80,7 +86,7 @@ fn other_cpus_call_the_firmware_meanwhile() {
         ("--smp 2 --gic 3 --variant coherency=sw", "alone", 2),
     ] {
         let args = format!("stress=smc,suspend timers={timers} period=10000");
-        let log = common::pass(&spec(&format!("{options} --icount"), &args));
+        let log = common::expect_pass(&spec(&format!("{options} --icount"), &args));
         let mut count = 0;
         for (_, of_cell) in log.of_metric(ScenarioId::named("timer_latency"), Metric::Entry) {
             assert_eq!(of_cell.series.summary.n, 100);
@@ -97,7 +103,7 @@ fn a_refused_suspend_load_is_named() {
     let options = "--smp 2 --icount --fault suspend-denied,cpu=1,skip=50";
     let spec = spec(options, "stress=suspend timers=alone period=10000");
     let words = ["was not used under the suspend load: CPU_SUSPEND returned DENIED"];
-    common::ends(&spec, Verdict::Fail).says(&words);
+    common::expect_verdict(&spec, Verdict::Fail).says(&words);
 }
 
 /// A timer stops firing because the image turns it off in the loop, using an instruction patched
@@ -124,6 +130,6 @@ fn a_silent_timer_is_named_where_the_cpu_is_idle() {
             ..common::spec(&format!("--smp {smp} --el {level} --icount"), "")
         };
         let words = ["stopped raising interrupts", "0 CPUs lost"];
-        common::ends(&spec, Verdict::Fail).says(&words);
+        common::expect_verdict(&spec, Verdict::Fail).says(&words);
     }
 }

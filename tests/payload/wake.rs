@@ -37,17 +37,18 @@ fn has_first_figure(cell: &Cell) -> bool {
 fn has_all_rows(log: &common::Log) {
     let text = &log.text;
     assert!(text.contains("; 0 rows skipped, 0 CPUs lost)"), "{text}");
-    for t in [
+    for id in [
         ScenarioId::SUSPEND_DEEP_PARALLEL,
         ScenarioId::CPU_SUSPEND_PARALLEL,
     ] {
         for helper in [0, 4] {
-            let part = log
-                .scenarios(t)
-                .find(|scenario| scenario.helper == Some(helper.into()));
-            let cells = part.iter().flat_map(|scenario| &scenario.cells);
+            let mut scenarios = log.scenarios(id);
+            let scenario = scenarios
+                .find(|scenario| scenario.helper == Some(helper.into()))
+                .expect("a scenario for each helper");
+            let cells = scenario.cells.iter();
             let valid: Vec<u32> = cells.map(Cell::valid).collect();
-            assert_eq!(valid, [N; 7], "{t:?}, helper {helper}\n{text}");
+            assert_eq!(valid, [N; 7], "{id:?}, helper {helper}\n{text}");
         }
     }
     assert!(!text.contains("Warning:"), "{text}");
@@ -67,19 +68,19 @@ fn an_awake_cpu_wakes_the_others() {
         ("", "wake=staggered"),
         ("--gic 2", "wake=chain"),
     ] {
-        let ran = common::ends(&spec(options, args), Verdict::Pass);
+        let ran = common::expect_verdict(&spec(options, args), Verdict::Pass);
         has_all_rows(&ran.says(&woken).log());
     }
     let args = "only=idle_states,contend_sweep,dirty_sweep dirty=0,64K contend=1-8";
     let passed = ["3 passed, 0 skipped, 0 failed;"];
-    common::ends(&spec("", args), Verdict::Pass).says(&passed);
+    common::expect_verdict(&spec("", args), Verdict::Pass).says(&passed);
 }
 
 #[test]
 fn a_helper_costs_what_a_cpus_own_timer_costs() {
     let args = format!("iterations={N} warmup=1 only=cpu_susp_serial");
     let run = |options| {
-        let log = common::pass(&common::spec(options, &args));
+        let log = common::expect_pass(&common::spec(options, &args));
         common::rt_instr(&log.text).remove("test_rt_instr_cpu_susp_serial")
     };
     let own = run("--icount").expect("rows");
@@ -107,7 +108,7 @@ fn a_fault_of_a_helper_costs_one_cpu() {
         ("cpu-on-lost,cpu=0x4", "", " 0 skipped, 6 failed"),
     ] {
         let spec = spec(&format!("--fault {fault}"), args);
-        common::ends(&spec, Verdict::Fail).says(&[", 1 CPU lost)", words]);
+        common::expect_verdict(&spec, Verdict::Fail).says(&[", 1 CPU lost)", words]);
     }
 }
 
@@ -143,7 +144,7 @@ fn a_timer_that_stops_undeclared_costs_no_row() {
         "0 rows skipped, 0 CPUs lost)".to_owned(),
     ];
     let spec = undeclared("--icount --variant timer-stop=1");
-    common::ends(&spec, Verdict::Pass).says(&words);
+    common::expect_verdict(&spec, Verdict::Pass).says(&words);
 }
 
 /// The last CPU's second suspend, which is its trial for the deepest state, never returns.
@@ -155,7 +156,9 @@ fn state_without_wake_up_loses_one_cpu_and_its_rows() {
         ", 1 CPU lost)",
     ];
     let spec = undeclared("--icount --fault suspend-never,cpu=0x3,skip=1");
-    let log = common::ends(&spec, Verdict::Fail).says(&words).log();
+    let log = common::expect_verdict(&spec, Verdict::Fail)
+        .says(&words)
+        .log();
     // The CPU is reported as soon as it is lost, not in the next round.
     let named = log.text.find("\nCPU 0.3 was lost: ").expect("a line");
     let next = log.text.find("> Executing 'Suspend to deepest");
@@ -224,6 +227,6 @@ fn unusable_frame_is_named() {
             ..spec("", "")
         };
         let said = format!("woke the lead, because the timer {why}.");
-        common::ends(&spec, Verdict::Pass).says(&[said]);
+        common::expect_verdict(&spec, Verdict::Pass).says(&[said]);
     }
 }

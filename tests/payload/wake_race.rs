@@ -33,7 +33,7 @@ fn each_border_is_found_on_every_machine() {
         ("--smp 5", 5),
     ] {
         let spec = spec(&format!("--icount {options}"), "only=wake_race");
-        let all = intervals(&common::pass(&spec));
+        let all = intervals(&common::expect_pass(&spec));
         assert_eq!(all.len(), 6 * cpus, "{options}: {all:?}");
         for cpu in (0..cpus as u64).map(Mpidr::new) {
             for variants in [
@@ -63,7 +63,7 @@ fn each_border_is_found_on_every_machine() {
 #[test]
 fn outcomes_lie_at_true_offsets_if_all_cpus_suspend_at_once() {
     let options = "--smp 16 --gic 3 --icount --variant coherency=sw";
-    let log = common::pass(&spec(options, "only=wake_race neighbors=all offsets=8"));
+    let log = common::expect_pass(&spec(options, "only=wake_race neighbors=all offsets=8"));
     let all = intervals(&log);
     for cpu in (0..16).map(Mpidr::new) {
         // A short interval may lie between two offsets.
@@ -88,7 +88,7 @@ fn outcomes_lie_at_true_offsets_if_all_cpus_suspend_at_once() {
 #[test]
 fn the_last_border_is_the_end_of_the_powerdown() {
     let args = "only=cpu_susp_serial,wake_race iterations=3";
-    let runs = [(); 2].map(|()| common::pass(&spec("--smp 3 --icount", args)));
+    let runs = [(); 2].map(|()| common::expect_pass(&spec("--smp 3 --icount", args)));
     let [first, second] = runs.each_ref().map(intervals);
     assert_eq!(first, second);
     let powerdown = runs[0].metric(ScenarioId::CPU_SUSPEND_SERIAL, Metric::Powerdown);
@@ -100,16 +100,16 @@ fn the_last_border_is_the_end_of_the_powerdown() {
     }
 }
 
-/// A CPU that suspends at the same time takes the same locks. Two stalls of a CPU that holds them, of
-/// 100 us and 200 us, differ by 6,250 ticks for the CPU beside it, and for no other CPU. QEMU runs
-/// the CPUs in turn, so the CPU that waits may notice the release as late as its next turn.
+/// A CPU that suspends at the same time takes the same locks. Two stalls of a CPU that holds them,
+/// of 100 us and 200 us, differ by 6,250 ticks for the CPU beside it, and for no other CPU. QEMU
+/// runs the CPUs in turn, so the CPU that waits may notice the release as late as its next turn.
 #[test]
 fn a_stall_with_locks_held_delays_the_cpu_beside_it() {
     let victim = Mpidr::new(1);
     let neighbor = Mpidr::new(3);
     let seeded_log = |us: u32| {
         let options = format!("--smp 4 --icount --fault stall-locked,cpu={victim},arg={us}");
-        let log = common::pass(&spec(&options, "only=wake_race neighbors=alone,near"));
+        let log = common::expect_pass(&spec(&options, "only=wake_race neighbors=alone,near"));
         let cells = log.cells(ScenarioId::named("wake_race"));
         let returned =
             cells.filter(|(_, cell)| cell.step.variant == Variant::new("deepest_returned"));
@@ -139,7 +139,7 @@ fn a_window_that_loses_wake_ups_is_named() {
     let victim = Mpidr::new(2);
     let other = Mpidr::new(1);
     let options = format!("--smp 4 --icount --fault wake-lost,cpu={victim}");
-    let ran = common::ends(&spec(&options, "only=wake_race"), Verdict::Pass);
+    let ran = common::expect_verdict(&spec(&options, "only=wake_race"), Verdict::Pass);
     let all = intervals(&ran.log());
     let (first, last) = all[&(victim, Variant::new("core_lost"))];
     let (_, last_returned) = all[&(victim, Variant::new("core_returned"))];
@@ -177,7 +177,7 @@ fn an_abandoned_powerdown_is_an_outcome() {
     let victim = Mpidr::new(1);
     let fault = format!("suspend-abandoned-2.13,cpu={victim},skip=40,count=10");
     let options = format!("--smp 3 --icount --fault {fault}");
-    let all = intervals(&common::pass(&spec(&options, "only=wake_race")));
+    let all = intervals(&common::expect_pass(&spec(&options, "only=wake_race")));
     assert!(
         all.contains_key(&(victim, Variant::new("core_abandoned"))),
         "{all:?}"

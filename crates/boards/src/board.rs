@@ -132,7 +132,7 @@ pub enum Verified {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BoardFile {
-    /// The folder name.
+    /// The name of the board's folder in `platforms/`.
     pub name: String,
     /// The human-readable name.
     pub title: String,
@@ -142,14 +142,14 @@ pub struct BoardFile {
     pub note: Option<String>,
     /// The address at which the firmware loads BL33.
     pub load_address: u64,
-    /// The default firmware variant.
+    /// The key in `firmware` of the variant that commands use.
     pub default_firmware: String,
     /// Non-secure memory.
     pub memory: Vec<Region>,
     /// Memory ranges that are already in use.
     #[serde(default)]
     pub reserved: Vec<Reserved>,
-    /// The console.
+    /// The UART to which the payload prints, and the emergency UART of an image for this board.
     pub uart: UartEntry,
     /// The PSCI implementation that the board's firmware provides.
     pub psci: Psci,
@@ -159,7 +159,7 @@ pub struct BoardFile {
     pub gic: Option<GicChoice>,
     /// A watchdog that firmware may leave running.
     pub watchdog: Option<WatchdogEntry>,
-    /// The CPUs.
+    /// The CPUs that the board has, which can be more than a firmware supports.
     pub cpus: Cpus,
     /// The firmware variants, by name.
     pub firmware: BTreeMap<String, Firmware>,
@@ -220,28 +220,28 @@ impl BoardFile {
 
     /// Returns the start address of the emulated machine's memory.
     pub fn memory_base(&self) -> u64 {
-        let given = self.qemu.as_ref().and_then(|qemu| qemu.memory_base);
+        let emulated = self.qemu.as_ref().and_then(|qemu| qemu.memory_base);
         let first = self.memory.first();
-        given.unwrap_or(first.map_or(0, |range| range.base))
+        emulated.unwrap_or(first.map_or(0, |range| range.base))
     }
 
     /// Returns the largest number of CPUs that any firmware variant supports.
     pub(super) fn most_cpus(&self) -> u32 {
-        let most = self.firmware.values().map(|firmware| firmware.max_cpus);
-        most.max().unwrap_or(1)
+        let limits = self.firmware.values().map(|firmware| firmware.max_cpus);
+        limits.max().unwrap_or(1)
     }
 
     /// Returns the first `count` CPUs, grouped by cluster.
     pub fn clusters(&self, count: u32) -> Result<Vec<Vec<Mpidr>>> {
         let mut clusters = self.all_clusters();
-        let have = clusters.iter().flatten().count();
-        let mut left = count as usize;
-        if count == 0 || left > have {
-            bail!("{} supports 1 to {have} CPUs, not {count}", self.name);
+        let cpu_count = clusters.iter().flatten().count();
+        let mut remaining = count as usize;
+        if count == 0 || remaining > cpu_count {
+            bail!("{} supports 1 to {cpu_count} CPUs, not {count}", self.name);
         }
         for cluster in &mut clusters {
-            cluster.truncate(left);
-            left -= cluster.len();
+            cluster.truncate(remaining);
+            remaining -= cluster.len();
         }
         clusters.retain(|cluster| !cluster.is_empty());
         Ok(clusters)
@@ -250,9 +250,9 @@ impl BoardFile {
     /// Returns a copy of the board with the cluster size that `firmware` uses.
     pub fn with_clusters_of(&self, firmware: &Firmware) -> Self {
         let mut board = self.clone();
-        let own = firmware.stock.as_ref().and_then(|stock| stock.cluster);
-        if let (Some(own), Some(rule)) = (own, &mut board.cpus.continues) {
-            rule.cluster = own.get();
+        let size = firmware.stock.as_ref().and_then(|stock| stock.cluster);
+        if let (Some(size), Some(rule)) = (size, &mut board.cpus.continues) {
+            rule.cluster = size.get();
         }
         board
     }
@@ -260,8 +260,8 @@ impl BoardFile {
     /// Returns the `compatible` strings for this cluster's CPUs.
     pub fn cpu_compatible(&self, cluster: usize) -> &str {
         let names = self.cpus.compatible.as_ref();
-        let own = names.and_then(|names| names.get(cluster));
-        own.map_or("arm,armv8", String::as_str)
+        let name = names.and_then(|names| names.get(cluster));
+        name.map_or("arm,armv8", String::as_str)
     }
 
     /// Returns all CPUs, grouped by cluster, including those added by the `continues` rule.

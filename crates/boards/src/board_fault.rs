@@ -53,10 +53,10 @@ fn offset(text: &str, path: &str) -> usize {
         return 0;
     };
     let root = DeValue::Table(root.into_inner());
-    let mut at = 0;
+    let mut start = 0;
     let mut here = &root;
     for step in path.split(['.', '[']) {
-        let found = match here {
+        let next = match here {
             DeValue::Table(table) => table.get(step),
             DeValue::Array(list) => {
                 let index = step.trim_end_matches(']').parse::<usize>();
@@ -64,9 +64,9 @@ fn offset(text: &str, path: &str) -> usize {
             }
             _ => None,
         };
-        let Some(found) = found else { break };
-        at = found.span().start;
-        here = found.get_ref();
+        let Some(next) = next else { break };
+        start = next.span().start;
+        here = next.get_ref();
     }
-    at
+    start
 }

@@ -15,16 +15,16 @@ const SERIAL_MAX: u32 = 31;
 type Check = Result<(), BoardFault>;
 
 /// Returns the first error found.
-pub(super) fn check(board: &BoardFile) -> Check {
-    texts::check(board)?;
+pub(super) fn check_board(board: &BoardFile) -> Check {
+    texts::check_texts(board)?;
     verified(board)?;
     memory(board)?;
     cpus(board)?;
     firmwares(board)?;
     load_address(board)?;
     devices(board)?;
-    check_tree::check(board)?;
-    check_package::check(board)?;
+    check_tree::check_trees(board)?;
+    check_package::check_package(board)?;
     qemu(board)
 }
 
@@ -131,7 +131,7 @@ fn firmwares(board: &BoardFile) -> Check {
             "pmf is missing; it must be \"linked\", \"unlinked\" or \"none\"",
         )?;
         if let Some(stock) = &firmware.stock {
-            check_stock::check(board, &format!("{path}.stock"), stock)?;
+            check_stock::check_stock(board, &format!("{path}.stock"), stock)?;
         }
         let has_note = firmware.note.is_some();
         require(

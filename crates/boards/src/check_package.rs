@@ -5,11 +5,11 @@ use uuid::Uuid;
 
 use super::board::BoardFile;
 use super::board_fault::{BoardFault, require};
-use super::image_kinds::{known, uuid_of};
+use super::image_kinds::{find_by_uuid, uuid_of};
 use super::package::{Package, PackageBlob, PackageKind};
 
 /// Returns the first error found.
-pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
+pub(super) fn check_package(board: &BoardFile) -> Result<(), BoardFault> {
     let Some(package) = &board.package else {
         return Ok(());
     };
@@ -97,7 +97,7 @@ fn images(path: &str, options: &[String], blobs: &[PackageBlob]) -> Result<(), B
             list,
             "an all-zero UUID marks the end of the list and cannot identify an image",
         )?;
-        if let Some(kind) = known(*uuid) {
+        if let Some(kind) = find_by_uuid(*uuid) {
             let reason = format_args!("{uuid} is {}, which belongs in requires", kind.option);
             return Err(BoardFault::new(list, reason));
         }

@@ -4,13 +4,13 @@ use itertools::Itertools as _;
 
 use super::board::BoardFile;
 use super::board_fault::{BoardFault, require};
-use super::image_kinds::called;
+use super::image_kinds::find_by_option;
 use super::stock::{INPUT_OPTIONS, Stock};
 
 const RELATIVE: &str = "expected a relative path without \"..\"";
 
 /// Returns the first error found in `stock`, whose key in the board file is `path`.
-pub(super) fn check(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), BoardFault> {
+pub(super) fn check_stock(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), BoardFault> {
     require(
         stock.cluster.is_none() || board.cpus.continues.is_some(),
         format_args!("{path}.cluster"),
@@ -35,7 +35,7 @@ pub(super) fn check(board: &BoardFile, path: &str, stock: &Stock) -> Result<(), 
     }
     for image in &stock.images {
         require(
-            called(&image.option).is_some(),
+            find_by_option(&image.option).is_some(),
             format_args!("{path}.images"),
             format_args!("fiptool has no option --{}", image.option),
         )?;

@@ -29,7 +29,7 @@ const KEYS: [(&str, &str); 16] = [
 
 /// Rejects a board if the payload cannot use one of its device trees. Checks a tree with all CPUs
 /// for each GIC version, and a tree with the idle states for each firmware.
-pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
+pub(super) fn check_trees(board: &BoardFile) -> Result<(), BoardFault> {
     for version in [GicVersion::V2, GicVersion::V3] {
         if board.gic.as_ref().is_none_or(|gic| gic.has(version)) {
             check_tree(board, version, board.most_cpus(), &[], "")?;

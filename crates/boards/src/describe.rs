@@ -2,6 +2,7 @@
 
 use hardware::board::Mpidr;
 use itertools::Itertools;
+use suite::output::{Table, TableStyle};
 
 use super::board::{BoardFile, Verified};
 use super::firmware::{Firmware, Pmf, StateEntry};
@@ -10,7 +11,28 @@ use super::package::Package;
 /// The maximum line width, in columns.
 const WIDTH: usize = 118;
 
-const HEADINGS: &str = "board|title|CPUs|power-down|woken by|times by|CPU_OFF|run on";
+const HEADINGS: [&str; 8] = [
+    "board",
+    "title",
+    "CPUs",
+    "power-down",
+    "woken by",
+    "times by",
+    "CPU_OFF",
+    "run on",
+];
+
+/// Columns separated by two spaces, without a title.
+const STYLE: TableStyle = TableStyle {
+    indent: 0,
+    edges: ["", "  ", ""],
+    corners: |_| ["", "  ", ""],
+    rules: [None, Some('-'), None, None],
+    marks_alignment: false,
+    width: None,
+    title: |_, _| Ok(()),
+    escape: str::to_owned,
+};
 
 const LEGEND: &str = "\
 power-down  Power-down states for which CPU_SUSPEND can be measured.
@@ -24,24 +46,29 @@ run on      Where the payload has run with the board file. -: not run yet; all v
 
 /// Returns a table of `boards`, followed by a list of what cannot be measured on each.
 pub fn table(boards: &[BoardFile]) -> String {
-    let mut rows = vec![HEADINGS.split('|').map(String::from).collect()];
-    rows.extend(boards.iter().map(row));
-    let width = |column: usize| rows.iter().map(|row: &Vec<String>| row[column].len()).max();
-    let widths: Vec<usize> = (0..rows[0].len()).filter_map(width).collect();
-    rows.insert(1, widths.iter().map(|width| "-".repeat(*width)).collect());
+    let mut table = Table::titled("");
+    table.words(HEADINGS);
+    table.rows.extend(boards.iter().map(row));
     let mut out = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths);
-        let line = cells.format_with("  ", |(cell, width), f| f(&format_args!("{cell:<width$}")));
-        out += &format!("{}\n", line.to_string().trim_end());
-    }
-    out += "\n";
+    table
+        .write(&mut out, &STYLE)
+        .expect("writing to a String cannot fail");
     out += LEGEND;
-    let mut heading = "\nNot measurable, and why:\n";
+    out += &notes(boards);
+    out
+}
+
+/// Returns what cannot be measured on each of `boards`, and why. Empty if none has such a note.
+fn notes(boards: &[BoardFile]) -> String {
+    let name_lengths = boards.iter().map(|board| board.name.len());
+    let name_width = name_lengths.max().unwrap_or(0);
+    let mut out = String::new();
     for board in boards {
         if let Some(note) = &firmware(board).note {
-            out += std::mem::take(&mut heading);
-            paragraph(&mut out, &board.name, note, widths[0] + 2);
+            if out.is_empty() {
+                out += "\nNot measurable, and why:\n";
+            }
+            paragraph(&mut out, &board.name, note, name_width + 2);
         }
     }
     out
@@ -168,7 +195,9 @@ pub fn describe(board: &BoardFile) -> String {
     say("BL33", &format!("loaded at {:#x}", board.load_address));
     if let Some(package) = &board.package {
         say("package", &describe_package(package));
-        package.tool.iter().for_each(|tool| say("made by", tool));
+        if let Some(tool) = &package.tool {
+            say("made by", tool);
+        }
     }
     if let Some(qemu) = &board.qemu {
         let since = qemu.since.map(|version| format!(", {version} or later"));
@@ -177,34 +206,46 @@ pub fn describe(board: &BoardFile) -> String {
             &format!("{}{}", qemu.machine, since.unwrap_or_default()),
         );
     }
-    board.note.iter().for_each(|note| say("note", note));
+    if let Some(note) = &board.note {
+        say("note", note);
+    }
     for (name, firmware) in &board.firmware {
         say("", "");
-        let most = firmware.max_cpus;
-        say("firmware", &format!("{name}, up to {most} CPUs"));
-        for state in &firmware.idle_state {
-            say("CPU_SUSPEND", &idle_state(board, state));
-        }
-        say("CPU_OFF", yes_or_no(firmware.cpu_off));
-        say("times", times(board, firmware)[1]);
-        firmware.note.iter().for_each(|note| say("why not", note));
-        if let Some(stock) = &firmware.stock {
-            let why = stock.not_on_qemu.iter();
-            why.for_each(|reason| say("not on QEMU", reason));
-            let inputs: String = stock
-                .inputs
-                .iter()
-                .map(|input| format!(" --{} FILE", input.option))
-                .collect();
-            let name = &board.name;
-            let platform = &stock.platform;
-            say(
-                "built by",
-                &format!("fip build --board {name}{inputs} (PLAT={platform})"),
-            );
-        }
+        say_firmware(&mut say, board, name, firmware);
     }
     out
+}
+
+/// Describes the firmware called `name`. `say` takes a key and a text.
+fn say_firmware(
+    say: &mut impl FnMut(&str, &str),
+    board: &BoardFile,
+    name: &str,
+    firmware: &Firmware,
+) {
+    let max_cpus = firmware.max_cpus;
+    say("firmware", &format!("{name}, up to {max_cpus} CPUs"));
+    for state in &firmware.idle_state {
+        say("CPU_SUSPEND", &idle_state(board, state));
+    }
+    say("CPU_OFF", yes_or_no(firmware.cpu_off));
+    say("times", times(board, firmware)[1]);
+    if let Some(note) = &firmware.note {
+        say("why not", note);
+    }
+    if let Some(stock) = &firmware.stock {
+        if let Some(reason) = &stock.not_on_qemu {
+            say("not on QEMU", reason);
+        }
+        let mut inputs = String::new();
+        for input in &stock.inputs {
+            inputs += &format!(" --{} FILE", input.option);
+        }
+        let name = &board.name;
+        let platform = &stock.platform;
+        let command = format!("fip build --board {name}{inputs} (PLAT={platform})");
+        say("built by", &command);
+    }
 }
 
 fn idle_state(board: &BoardFile, state: &StateEntry) -> String {

@@ -18,7 +18,7 @@ use super::firmware::StateEntry;
 /// The options for building a board's device tree.
 #[derive(Clone, Debug)]
 pub struct Choices<'c> {
-    /// The number of CPUs.
+    /// The number of CPUs in the tree, from the start of the board file's list.
     pub cpus: u32,
     /// The GIC version, which is ignored if the board has no GIC.
     pub gic: GicVersion,

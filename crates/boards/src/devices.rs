@@ -65,10 +65,13 @@ pub struct Timer {
 fn counter_erratum<'d, D: Deserializer<'d>>(value: D) -> Result<Option<CounterErratum>, D::Error> {
     let name = String::deserialize(value)?;
     let mut errata = CounterErratum::OF_SOCS.into_iter();
-    let found = errata.find(|erratum| erratum.name() == name);
-    let names = CounterErratum::OF_SOCS.map(CounterErratum::name).join(", ");
-    let unknown = || D::Error::custom(format!("{name:?} is not one of {names}"));
-    found.map(Some).ok_or_else(unknown)
+    match errata.find(|erratum| erratum.name() == name) {
+        Some(erratum) => Ok(Some(erratum)),
+        None => {
+            let names = CounterErratum::OF_SOCS.map(CounterErratum::name).join(", ");
+            Err(D::Error::custom(format!("{name:?} is not one of {names}")))
+        }
+    }
 }
 
 impl Timer {
@@ -121,7 +124,7 @@ pub struct GicV3 {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GicChoice {
-    /// The default version.
+    /// The version used unless the user requests the other one. It has an entry below.
     pub default: GicVersion,
     pub v2: Option<GicV2>,
     pub v3: Option<GicV3>,

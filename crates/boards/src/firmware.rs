@@ -23,7 +23,7 @@ pub struct LatencyEntry {
 pub struct StateEntry {
     /// The device tree node name.
     pub name: String,
-    /// The argument to CPU_SUSPEND.
+    /// The first argument to CPU_SUSPEND, in the layout `format`.
     pub power_state: u32,
     /// The highest power level that is powered down. Required in a board file.
     #[serde(deserialize_with = "required_level")]

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use thiserror::Error;
 use uuid::Uuid;
 
-/// An image type.
+/// An image that fiptool can put into a FIP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageKind {
     /// The fiptool option for the image file, without the leading dashes.
@@ -20,19 +20,19 @@ pub struct ImageKind {
 }
 
 /// Returns the image type with this UUID.
-pub fn known(uuid: Uuid) -> Option<&'static ImageKind> {
+pub fn find_by_uuid(uuid: Uuid) -> Option<&'static ImageKind> {
     IMAGE_KINDS.iter().find(|kind| kind.uuid == uuid)
 }
 
 /// Returns the image type with this option.
-pub fn called(option: &str) -> Option<&'static ImageKind> {
+pub fn find_by_option(option: &str) -> Option<&'static ImageKind> {
     IMAGE_KINDS.iter().find(|kind| kind.option == option)
 }
 
 /// Returns the UUID for this option. For an unknown option, returns the nil UUID, which no image
 /// uses.
 pub fn uuid_of(option: &str) -> Uuid {
-    called(option).map_or(Uuid::nil(), |kind| kind.uuid)
+    find_by_option(option).map_or(Uuid::nil(), |kind| kind.uuid)
 }
 
 /// The error for a malformed UUID.
@@ -102,7 +102,7 @@ pub static IMAGE_KINDS: LazyLock<Vec<ImageKind>> = LazyLock::new(|| {
 
 /// Returns an entry's name, for use in messages.
 pub fn label(uuid: Uuid) -> String {
-    match known(uuid) {
+    match find_by_uuid(uuid) {
         Some(kind) => format!("{}, {}", kind.option, kind.title),
         None => format!("UUID {uuid:X}"),
     }

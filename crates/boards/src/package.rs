@@ -7,9 +7,9 @@ use uuid::Uuid;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PackageKind {
-    /// A Firmware Image Package.
+    /// A Firmware Image Package (FIP) that contains the payload as BL33.
     Fip,
-    /// The image itself.
+    /// The payload image, without a container.
     Raw,
     /// A flattened image tree for U-Boot.
     Fit,
@@ -35,7 +35,7 @@ pub struct PackageBlob {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FipPart {
-    /// The file name.
+    /// The file name on the board, in the folder of the package.
     pub file: String,
     /// The required images that have a fiptool option, listed by option.
     #[serde(default)]
@@ -49,7 +49,7 @@ pub struct FipPart {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Package {
-    /// The file type.
+    /// The format of the file, which decides how the file is built.
     pub kind: PackageKind,
     /// The file name on the board.
     pub file: String,

@@ -24,20 +24,20 @@ pub struct Publish {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedCluster {
-    /// The CPU type.
+    /// The type of the cluster's CPUs, such as `Cortex-A53`.
     pub cpu: String,
     /// The L2 cache size in bytes.
     pub l2: u64,
 }
 
-/// A clock domain.
+/// A part of the SoC with its own clock, and the frequency during measurements.
 #[derive(Clone, Debug, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockDomain {
     /// The name of the domain.
     pub domain: String,
-    /// The frequency in MHz.
+    /// The frequency in MHz, at which the published figures were measured.
     pub mhz: u32,
-    /// A remark.
+    /// A remark that the page shows in parentheses after the frequency.
     pub note: Option<String>,
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::board::BoardFile;
 use super::board_fault::{line, require};
-use super::check::check;
+use super::check::check_board;
 
 /// The name and contents of each board file in `platforms/`, sorted by name.
 pub(super) const EMBEDDED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -19,8 +19,8 @@ pub(super) const FILE_MAX: usize = 64 << 10;
 /// Returns an error if the board is unknown or its file is invalid. Errors in the file include the
 /// line number.
 pub fn load(name: &str) -> Result<BoardFile> {
-    let found = EMBEDDED.iter().find(|(folder, _)| *folder == name);
-    let (folder, text) = found.with_context(|| {
+    let embedded = EMBEDDED.iter().find(|(folder, _)| *folder == name);
+    let (folder, text) = embedded.with_context(|| {
         let known = names().collect::<Vec<_>>().join(", ");
         format!("unknown board {name:?}; available: {known}")
     })?;
@@ -52,7 +52,7 @@ pub fn parse(name: &str, text: &str) -> Result<BoardFile> {
         let line = line(text, error.span().map_or(0, |span| span.start));
         anyhow!("{name}:{line}: {}", error.message())
     })?;
-    check(&board).map_err(|fault| fault.in_file(name, text))?;
+    check_board(&board).map_err(|fault| fault.in_file(name, text))?;
     Ok(board)
 }
 

@@ -68,7 +68,7 @@ pub struct Stock {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OldestVersion {
-    /// The version.
+    /// The first version that works.
     pub version: Version,
     /// A clause that explains why older versions do not work.
     pub because: String,
@@ -81,7 +81,7 @@ pub struct OldestVersion {
 pub struct PowerDownProof {
     /// The path of the source file in TF-A.
     pub file: String,
-    /// The text.
+    /// The text, which is searched for byte by byte.
     pub contains: String,
     /// The first commit that contains the text.
     pub since: String,
@@ -93,7 +93,7 @@ pub struct PowerDownProof {
 pub enum BuildNeed {
     /// `arm-none-eabi-gcc`, a compiler for the Cortex-M or Cortex-R processors on the SoC.
     ArmNoneEabi,
-    /// The Mbed TLS source.
+    /// The source of Mbed TLS, which is the user's or a Debian package.
     MbedTls,
 }
 
@@ -131,7 +131,7 @@ pub struct BuiltFile {
 pub struct LoadedFile {
     /// The file name in the build folder.
     pub from: String,
-    /// The address.
+    /// The physical address of the first byte.
     pub address: u64,
 }
 

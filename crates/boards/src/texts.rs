@@ -63,7 +63,7 @@ fn check_text(path: impl Display, text: &str, (pattern, words): &Rule) -> Result
 }
 
 /// Returns an error for the first string that violates its rule.
-pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
+pub(super) fn check_texts(board: &BoardFile) -> Result<(), BoardFault> {
     check_text("title", &board.title, &TITLE)?;
     check_optional("note", &board.note, &NOTE)?;
     for (index, part) in board.reserved.iter().enumerate() {

@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer, de};
 /// A version without its patch level, such as 2.12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// The major version.
+    /// The number before the dot.
     pub major: u32,
-    /// The minor version.
+    /// The number after the dot.
     pub minor: u32,
 }
 
@@ -21,7 +21,8 @@ impl Version {
     /// Parses "2.12" or "2.12.1".
     pub fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split('.').map(|number| number.parse().ok());
-        let (major, minor) = (numbers.next()??, numbers.next()??);
+        let major = numbers.next()??;
+        let minor = numbers.next()??;
         Some(Self { major, minor })
     }
 }

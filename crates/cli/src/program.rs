@@ -35,11 +35,11 @@ pub fn run_command<P: Parser>(
     run: impl FnOnce(P) -> Result<u8>,
 ) -> u8 {
     if let Err(error) = retired::check_verb(&arguments) {
-        return exit_code::of(Err(error));
+        return exit_code::from_result(Err(error));
     }
     let matches = command.try_get_matches_from(arguments);
     match matches.and_then(|matches| P::from_arg_matches(&matches)) {
-        Ok(parsed) => exit_code::of(run(parsed)),
+        Ok(parsed) => exit_code::from_result(run(parsed)),
         Err(error) => {
             // A closed stdout does not change the exit code.
             let _ = error.print();

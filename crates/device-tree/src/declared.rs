@@ -60,7 +60,7 @@ const DOMAINS_MAX: usize = 8;
 /// An idle state that is entered through PSCI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeclaredState {
-    /// The node name.
+    /// The last component of `path`.
     pub name: String,
     /// The path of the node.
     pub path: String,
@@ -331,18 +331,18 @@ impl<'t> NodeIndex<'t> {
 
     /// Returns a CPU's node and the power domains around it, innermost first.
     fn cpu_and_domains(&self, cpu: usize) -> Result<Vec<usize>> {
-        let mut found = Vec::from([cpu]);
+        let mut nodes = Vec::from([cpu]);
         let mut level = Vec::from([cpu]);
         for _ in 0..DOMAINS_MAX {
             let mut above = Vec::new();
             for node_index in level {
                 above.extend(self.targets(node_index, "power-domains", "#power-domain-cells")?);
             }
-            above.retain(|node_index| !found.contains(node_index));
-            found.extend_from_slice(&above);
+            above.retain(|node_index| !nodes.contains(node_index));
+            nodes.extend_from_slice(&above);
             level = above;
         }
-        Ok(found)
+        Ok(nodes)
     }
 }
 
@@ -360,8 +360,8 @@ fn list(
         let is_target = |(node_index, state): &(usize, DeclaredState)| {
             *node_index == target && !state.is_disabled
         };
-        let found = states.iter().position(is_target);
-        listed.extend(found.filter(|index| !listed.contains(index)));
+        let state_index = states.iter().position(is_target);
+        listed.extend(state_index.filter(|index| !listed.contains(index)));
     }
     Ok(listed)
 }
@@ -380,14 +380,14 @@ fn lists(
             } else {
                 OF_DOMAINS
             };
-            let own = list(index, node_index, property, states)?;
-            if own.is_empty() {
+            let listed = list(index, node_index, property, states)?;
+            if listed.is_empty() {
                 continue;
             }
-            match lists.iter_mut().find(|list| list.states == own) {
+            match lists.iter_mut().find(|list| list.states == listed) {
                 Some(list) => list.cpus.push(*mpidr),
                 None => lists.push(StateList {
-                    states: own,
+                    states: listed,
                     cpus: Vec::from([*mpidr]),
                 }),
             }

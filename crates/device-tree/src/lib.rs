@@ -2,8 +2,9 @@
 //! reads the parts of a tree that the payload does not need.
 //!
 //! Every tree that [`adapt()`] returns can be read by the payload. No function panics, whatever the
-//! bytes that it is given, except those in [`nodes`] that say so. The model of a tree is dtoolkit's;
-//! whether a tree describes a board is decided by [`hardware::board`], which the payload uses.
+//! bytes that it is given, except those in [`nodes`] that say so. The model of a tree is
+//! dtoolkit's; whether a tree describes a board is decided by [`hardware::board`], which the
+//! payload uses.
 //!
 //! ```
 //! use device_tree::nodes::{self, BuildNode as _};

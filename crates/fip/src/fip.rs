@@ -61,7 +61,7 @@ impl FipEntry {
     }
 }
 
-/// A package.
+/// A Firmware Image Package: the fields of its header, and its images.
 #[derive(Clone, Debug)]
 pub struct Fip {
     /// The header serial number of the file it was read from. [`Fip::build`] writes fiptool's.
@@ -79,7 +79,7 @@ pub struct Fip {
 /// An image in a package.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// The kind of image.
+    /// Identifies the kind of image; see [`boards::image_kinds`].
     pub uuid: Uuid,
     /// The entry's flags.
     pub flags: u64,
@@ -104,7 +104,7 @@ impl Default for Fip {
 /// A package read from a file, valid or not.
 #[derive(Debug)]
 pub struct Inspected {
-    /// The package.
+    /// The images and header fields that could be read.
     pub fip: Fip,
     /// The faults that firmware cannot handle, one sentence each, including the location.
     pub faults: Vec<String>,
@@ -176,8 +176,10 @@ impl Fip {
 
     /// Reads an entry's image.
     fn read_image(&self, entry: &FipEntry, file: &[u8]) -> Result<Image> {
-        let (uuid, flags) = (entry.uuid(), entry.flags.get());
-        let (offset, size) = (entry.offset.get(), entry.size.get());
+        let uuid = entry.uuid();
+        let flags = entry.flags.get();
+        let offset = entry.offset.get();
+        let size = entry.size.get();
         let Some(end) = offset.checked_add(size) else {
             bail!("{offset:#x} + {size:#x} exceeds 64 bits");
         };
@@ -207,7 +209,8 @@ impl Fip {
     /// Returns the faults in an image, including overlaps with the list of entries and with earlier
     /// images.
     fn faults_of(&self, image: &Image, list_end: u64) -> impl Iterator<Item = String> {
-        let (offset, end) = (image.offset, image.end());
+        let offset = image.offset;
+        let end = image.end();
         let is_empty = image.data.is_empty();
         let no_size = is_empty.then(|| "its size is 0".to_owned());
         let over_list = (!is_empty && offset < list_end).then(|| {
@@ -285,8 +288,8 @@ impl Fip {
         self.flags = self.flags & !(0xffff << 32) | u64::from(flags) << 32;
     }
 
-    /// Builds the file. Known images come first, in fiptool order. An empty image gets no entry, and
-    /// the space for its entry stays unused.
+    /// Builds the file. Known images come first, in fiptool order. An empty image gets no entry,
+    /// and the space for its entry stays unused.
     ///
     /// # Errors
     /// Returns an error if the file would exceed [`PACKAGE_MAX`].

@@ -1,6 +1,6 @@
 //! FIPs (Firmware Image Packages), valid and broken.
 
-use boards::image_kinds::{IMAGE_KINDS, called, known, uuid_of};
+use boards::image_kinds::{IMAGE_KINDS, find_by_option, find_by_uuid, uuid_of};
 use uuid::Uuid;
 
 use super::Fip;
@@ -38,7 +38,10 @@ fn every_kind_has_an_option_and_a_uuid_of_its_own() {
     assert_eq!(bl33, "D6D0EEA7-FCEA-D54B-9782-9934F234B6E4");
     assert_eq!(IMAGE_KINDS.len(), 34);
     for kind in IMAGE_KINDS.iter() {
-        assert_eq!([known(kind.uuid), called(kind.option)], [Some(kind); 2]);
+        assert_eq!(
+            [find_by_uuid(kind.uuid), find_by_option(kind.option)],
+            [Some(kind); 2]
+        );
     }
 }
 

@@ -50,7 +50,7 @@ pub fn is_certificate(kind: &ImageKind) -> bool {
 }
 
 /// Returns the kind of the first certificate in the package, if it contains any.
-pub fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
+pub fn find_certificate(fip: &Fip) -> Option<&'static ImageKind> {
     let is_there = |kind: &&ImageKind| is_certificate(kind) && fip.get(kind.uuid).is_some();
     IMAGE_KINDS.iter().find(is_there)
 }
@@ -83,7 +83,7 @@ pub fn check_key(option: &str, key: &Path) -> Result<()> {
 /// # Errors
 /// Returns an error if the package's certificates or the key cannot be used for this, if
 /// `cert_create` is not installed, or if anything else would differ.
-pub fn renew(fip: &mut Fip, key: &Path) -> Result<()> {
+pub fn renew_certificates(fip: &mut Fip, key: &Path) -> Result<()> {
     let read = |option: &str| {
         let der = fip.get(uuid_of(option)).with_context(|| {
             format!(
@@ -93,7 +93,8 @@ pub fn renew(fip: &mut Fip, key: &Path) -> Result<()> {
         })?;
         Read::new(format!("{option} of the package"), der)
     };
-    let (old, key_certificate) = (read("nt-fw-cert")?, read("nt-fw-key-cert")?);
+    let old = read("nt-fw-cert")?;
+    let key_certificate = read("nt-fw-key-cert")?;
     let content_key = key_certificate.extension(CONTENT_KEY)?;
     let made = sign(fip, &old, key)?;
     let new = Read::new("the new nt-fw-cert".into(), &made)?;
@@ -110,7 +111,7 @@ pub fn renew(fip: &mut Fip, key: &Path) -> Result<()> {
         if !differs && new.extension(oid)? != value {
             bail!(
                 "{}: extension {oid} differs from the old certificate's",
-                new.what
+                new.name
             );
         }
     }
@@ -142,7 +143,8 @@ fn sign(fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
         .output()
         .context("cannot run cert_create")?;
     if !output.status.success() {
-        let (key, stderr) = (key.display(), String::from_utf8_lossy(&output.stderr));
+        let key = key.display();
+        let stderr = String::from_utf8_lossy(&output.stderr);
         let reason = stderr.trim();
         bail!("--nt-fw-key {key}: TF-A's cert_create cannot sign with this key: {reason}");
     }
@@ -151,7 +153,7 @@ fn sign(fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
 
 /// A certificate in the format that TF-A's `cert_create` writes.
 struct Read {
-    what: String,
+    name: String,
     /// The certificate's public key, a SubjectPublicKeyInfo in DER.
     key: Vec<u8>,
     /// The TF-A extensions, by OID: the keys and hashes that the certificate attests.
@@ -159,8 +161,8 @@ struct Read {
 }
 
 impl Read {
-    fn new(what: String, der: &[u8]) -> Result<Self> {
-        let certificate_error = |error| anyhow!("{what}: not an X.509 certificate: {error}");
+    fn new(name: String, der: &[u8]) -> Result<Self> {
+        let certificate_error = |error| anyhow!("{name}: not an X.509 certificate: {error}");
         let certificate = Certificate::from_der(der).map_err(certificate_error)?;
         let inner = certificate.tbs_certificate();
         let key = inner
@@ -176,27 +178,28 @@ impl Read {
         });
         let extensions = named.filter(|(oid, _)| oid.starts_with(TBBR)).collect();
         Ok(Self {
-            what,
+            name,
             key,
             extensions,
         })
     }
 
     fn extension(&self, oid: &str) -> Result<&[u8]> {
-        let found = self.extensions.iter().find(|(name, _)| name == oid);
-        let (_, value) = found.with_context(|| format!("{}: no extension {oid}", self.what))?;
+        let mut extensions = self.extensions.iter();
+        let extension = extensions.find(|(extension_oid, _)| extension_oid == oid);
+        let (_, value) = extension.with_context(|| format!("{}: no extension {oid}", self.name))?;
         Ok(value)
     }
 
     fn counter(&self) -> Result<u32> {
         let value = u32::from_der(self.extension(COUNTER)?);
-        value.map_err(|error| anyhow!("{}: extension {COUNTER}: {error}", self.what))
+        value.map_err(|error| anyhow!("{}: extension {COUNTER}: {error}", self.name))
     }
 
     /// Returns the cert_create name for the BL33 hash algorithm, read from a DigestInfo (RFC 8017,
     /// A.2.4).
     fn hash_algorithm(&self) -> Result<&'static str> {
-        let extension_error = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);
+        let extension_error = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.name);
         let mut reader = SliceReader::new(self.extension(BL33_HASH)?).map_err(extension_error)?;
         let algorithm = reader
             .sequence(|inner_reader| -> x509_cert::der::Result<_> {
@@ -206,7 +209,7 @@ impl Read {
             })
             .map_err(extension_error)?;
         let hash = HASHES.iter().find(|(oid, _)| *oid == algorithm);
-        let (_, name) = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.what))?;
+        let (_, name) = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.name))?;
         Ok(name)
     }
 }

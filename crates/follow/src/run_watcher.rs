@@ -98,7 +98,8 @@ impl<'o> RunWatcher<'o> {
         }
         let name = begun_scenario(line)?;
         self.begun += 1;
-        let (begun, count) = (self.begun, self.scenarios.max(self.begun));
+        let begun = self.begun;
+        let count = self.scenarios.max(self.begun);
         Some(format!("{begun}/{count} {name}"))
     }
 

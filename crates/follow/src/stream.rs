@@ -22,7 +22,7 @@ const LINGER: Duration = Duration::from_secs(2);
 /// The time limits for a machine. Converting from a plain duration sets only the timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimits {
-    /// The total time.
+    /// The time from the start of the machine until it is killed.
     pub timeout: Duration,
     /// How long the machine may be silent after the last line.
     pub linger: Duration,
@@ -43,7 +43,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// How a machine ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MachineEnding {
-    /// The machine exited.
+    /// The machine exited on its own, for example after SYSTEM_OFF.
     Exited {
         /// True if the machine's process reported success.
         success: bool,
@@ -78,7 +78,7 @@ pub fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>, JoinH
 pub struct StopConditions<'i> {
     /// When the machine was started.
     pub started: Instant,
-    /// The time limits.
+    /// When to kill a machine that neither exits nor prints.
     pub limits: TimeLimits,
     /// True once the user has interrupted the command.
     pub interrupt: &'i AtomicBool,
@@ -141,7 +141,7 @@ pub fn closing_totals(log: &[u8]) -> Option<Totals> {
 }
 
 /// Returns the last verdict near the end of `log`.
-pub fn closing(log: &[u8]) -> Option<Verdict> {
+pub fn find_verdict(log: &[u8]) -> Option<Verdict> {
     end_of(log)
         .split(|byte| *byte == b'\n')
         .rev()

@@ -21,6 +21,8 @@
 //!     node
 //! };
 //! let region = |base: u64, size: u64| [base.to_be_bytes(), size.to_be_bytes()].concat();
+//! let registers = region(0x900_0000, 0x1000);
+//! let uart = node("uart@9000000", &[("compatible", b"arm,pl011\0"), ("reg", &registers)]);
 //! let two = &2_u32.to_be_bytes();
 //! let mut cpus = node("cpus", &[("#address-cells", two)]);
 //! cpus.add_child(node("cpu@0", &[("reg", &[0; 8])]));
@@ -28,7 +30,7 @@
 //! tree.root = node("", &[("#address-cells", two), ("#size-cells", two)]);
 //! for child in [
 //!     node("psci", &[("compatible", b"arm,psci-1.0\0"), ("method", b"smc\0")]),
-//!     node("uart@9000000", &[("compatible", b"arm,pl011\0"), ("reg", &region(0x900_0000, 0x1000))]),
+//!     uart,
 //!     node("chosen", &[("stdout-path", b"/uart@9000000\0"), ("bootargs", b"iterations=5\0")]),
 //!     node("memory", &[("device_type", b"memory\0"), ("reg", &region(1 << 30, 1 << 28))]),
 //!     cpus,

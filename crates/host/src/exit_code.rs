@@ -19,7 +19,7 @@ pub const EXIT_CODES: &str =
     "Exit codes: 0 PASS or done; 1 FAIL; 2 bad input or usage; 3 INCOMPLETE";
 
 /// Returns the exit code for a command that ended with `result`. Prints the error first, if any.
-pub fn of(result: Result<u8>) -> u8 {
+pub fn from_result(result: Result<u8>) -> u8 {
     match result {
         Ok(code) => code,
         Err(_) if interrupt::check().is_err() => {

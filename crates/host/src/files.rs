@@ -66,19 +66,19 @@ pub fn check_output(
 
 /// Returns true if both paths refer to the same file. A file can have two paths because of links or
 /// `./`, even if it does not exist yet.
-fn is_same_file(one: &Path, other: &Path) -> bool {
+fn is_same_file(first: &Path, second: &Path) -> bool {
     let identity = |path: &Path| {
         let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         Some((meta.dev(), meta.ino()))
     };
-    let place = |path: &Path| {
+    let target = |path: &Path| {
         let dir = fs::canonicalize(directory(path)).ok()?;
         // A device, such as /dev/null, can be opened twice.
         Some((dir, path.file_name().filter(|_| !path.exists())?.to_owned()))
     };
-    match (identity(one), identity(other)) {
-        (None, None) => place(one).is_some() && place(one) == place(other),
-        (one, other) => one == other,
+    match (identity(first), identity(second)) {
+        (None, None) => target(first).is_some() && target(first) == target(second),
+        (first, second) => first == second,
     }
 }
 
@@ -90,16 +90,16 @@ fn directory(path: &Path) -> &Path {
 
 /// Rejects a path that cannot be written to. The work before the output may take minutes.
 fn check_writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
-    let at = format!("{option} {}", path.display());
+    let location = format!("{option} {}", path.display());
     if path.is_dir() {
-        bail!("{at}: is a directory");
+        bail!("{location}: is a directory");
     }
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        bail!("{at}: no such directory; specify a file");
+        bail!("{location}: no such directory; specify a file");
     }
     if path == Path::new("-") {
         bail!(
-            "{at}: specify a file (./- for a file named -); without {option}, output goes to \
+            "{location}: specify a file (./- for a file named -); without {option}, output goes to \
              stdout if possible"
         );
     }
@@ -107,18 +107,18 @@ fn check_writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     // Opening it is not a sufficient test, because root may be able to open a read-only file.
     if let Some(old) = fs::metadata(path).ok().filter(fs::Metadata::is_file) {
         if old.permissions().readonly() {
-            bail!("{at}: cannot write this file: it is read-only");
+            bail!("{location}: cannot write this file: it is read-only");
         }
         let opened = OpenOptions::new().write(true).open(path);
-        opened.with_context(|| format!("{at}: cannot write this file"))?;
+        opened.with_context(|| format!("{location}: cannot write this file"))?;
     }
     let dir = directory(path);
     match (dir.is_dir(), dir.exists()) {
         (true, _) => {
-            check_creatable(path).with_context(|| format!("{at}: cannot create this file"))
+            check_creatable(path).with_context(|| format!("{location}: cannot create this file"))
         }
-        (_, true) => bail!("{at}: {} is not a directory", dir.display()),
-        _ => bail!("{at}: no such directory: {}", dir.display()),
+        (_, true) => bail!("{location}: {} is not a directory", dir.display()),
+        _ => bail!("{location}: no such directory: {}", dir.display()),
     }
 }
 

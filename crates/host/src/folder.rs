@@ -15,7 +15,7 @@ use crate::{interrupt, process};
 pub struct FolderFile {
     /// The path within the folder, with components separated by `/`.
     pub path: String,
-    /// The contents.
+    /// The bytes of the file.
     pub data: Vec<u8>,
 }
 
@@ -65,7 +65,6 @@ pub struct OutputFolder {
     named: String,
     /// The folder, with links resolved.
     path: PathBuf,
-    /// The parent folder.
     parent: PathBuf,
     /// The name of the file that marks a folder as replaceable.
     mark: &'static str,

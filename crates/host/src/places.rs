@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Creates the directory at `place` by calling `make`, unless it already exists. `make` receives an
+/// Creates the directory at `path` by calling `make`, unless it already exists. `make` receives an
 /// empty directory to fill. Other processes that need the same directory wait.
-pub fn make_once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    make_unless(place, Path::is_dir, make)
+pub fn make_once(path: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    make_unless(path, Path::is_dir, make)
 }
 
 /// Like [`make_once`], but also replaces an existing directory that is not `usable`.
 pub fn make_unless(
-    place: &Path,
+    path: &Path,
     usable: impl Fn(&Path) -> bool,
     make: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<()> {
-    if usable(place) {
+    if usable(path) {
         return Ok(());
     }
-    let sibling_path = |extension: &str| place.with_added_extension(extension);
-    if let Some(parent) = place.parent() {
+    let sibling_path = |extension: &str| path.with_added_extension(extension);
+    if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
     let lock_path = sibling_path("lock");
     let lock = File::create(&lock_path).with_context(|| lock_path.display().to_string())?;
     lock.lock().context("cannot lock the build directory")?;
-    if usable(place) {
+    if usable(path) {
         return Ok(());
     }
     let partial = sibling_path("partial");
@@ -44,10 +44,10 @@ pub fn make_unless(
         let _ = fs::remove_dir_all(&partial);
     }
     make_result?;
-    if place.exists() {
-        fs::remove_dir_all(place).with_context(|| place.display().to_string())?;
+    if path.exists() {
+        fs::remove_dir_all(path).with_context(|| path.display().to_string())?;
     }
-    fs::rename(&partial, place).with_context(location)
+    fs::rename(&partial, path).with_context(location)
 }
 
 /// Creates a file or directory in `folder`, named with the next unused number, by calling `make`,
@@ -78,21 +78,21 @@ mod tests {
     #[test]
     fn no_partial_directory_is_left() {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let place = dir.path().join("a").join("thing");
+        let path = dir.path().join("a").join("thing");
         // A `.partial` folder left by a killed process is replaced.
-        fs::create_dir_all(place.with_extension("partial").join("old")).expect("made");
-        let failed = make_once(&place, |partial_folder| {
+        fs::create_dir_all(path.with_extension("partial").join("old")).expect("made");
+        let failed = make_once(&path, |partial_folder| {
             fs::write(partial_folder.join("half"), "x")?;
             bail!("no network")
         });
         assert!(failed.is_err());
-        assert!(!place.exists());
-        make_once(&place, |partial_folder| {
+        assert!(!path.exists());
+        make_once(&path, |partial_folder| {
             assert_eq!(fs::read_dir(partial_folder)?.count(), 0);
             Ok(fs::write(partial_folder.join("whole"), "x")?)
         })
         .expect("made");
-        assert!(place.join("whole").is_file());
-        make_once(&place, |_| bail!("made twice")).expect("there already");
+        assert!(path.join("whole").is_file());
+        make_once(&path, |_| bail!("made twice")).expect("there already");
     }
 }

@@ -65,7 +65,7 @@ pub fn is_storage_full(error: &anyhow::Error) -> bool {
 }
 
 /// Finds `program` in PATH.
-pub fn find(program: &str) -> Option<PathBuf> {
+pub fn find_program(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path)
         .map(|dir| dir.join(program))
@@ -127,17 +127,17 @@ pub fn run_quietly(command: &mut Command, log: &Path) -> Result<()> {
     run(None, command, log)
 }
 
-/// Like [`run_quietly`], but a line shows the progress of the step called `what`, unless the command
-/// ends quickly.
-pub fn run_step(what: &str, command: &mut Command, log: &Path) -> Result<()> {
-    run(Some(what), command, log)
+/// Like [`run_quietly`], but a line shows the progress of the step called `step`, unless the
+/// command ends quickly.
+pub fn run_step(step: &str, command: &mut Command, log: &Path) -> Result<()> {
+    run(Some(step), command, log)
 }
 
-fn run(what: Option<&str>, command: &mut Command, log: &Path) -> Result<()> {
+fn run(step: Option<&str>, command: &mut Command, log: &Path) -> Result<()> {
     let name = command.get_program().display().to_string();
     let mut file = tempfile::tempfile().tmpdir_context()?;
     command.stdout(file.try_clone()?).stderr(file.try_clone()?);
-    let status = status(what, command)?;
+    let status = status(step, command)?;
     if status.success() {
         return Ok(());
     }
@@ -147,17 +147,18 @@ fn run(what: Option<&str>, command: &mut Command, log: &Path) -> Result<()> {
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();
     let tail = lines[lines.len().saturating_sub(TAIL)..].join("\n");
-    let at = log.display();
+    let log_path = log.display();
     log.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::write(log, format!("$ {}\n{text}", display(command))).with_context(|| at.to_string())?;
-    let message = format!("`{name}` failed ({status}):\n{tail}\nits full output is in {at}");
+    fs::write(log, format!("$ {}\n{text}", display(command)))
+        .with_context(|| log_path.to_string())?;
+    let message = format!("`{name}` failed ({status}):\n{tail}\nits full output is in {log_path}");
     Err(ProgramFailure::new(message, &text).into())
 }
 
-/// Runs `command` as the step called `what`, if it has a name, with no input. An interrupt
+/// Runs `command` as the step called `step`, if it has a name, with no input. An interrupt
 /// terminates the command, or its whole process group if it runs in a separate one. A command that
 /// does not exit in time is killed.
-pub fn status(what: Option<&str>, command: &mut Command) -> Result<ExitStatus> {
+pub fn status(step: Option<&str>, command: &mut Command) -> Result<ExitStatus> {
     let mut child = command
         .stdin(Stdio::null())
         .spawn()
@@ -173,11 +174,11 @@ pub fn status(what: Option<&str>, command: &mut Command) -> Result<ExitStatus> {
         if let Some(status) = exited {
             return Ok(status);
         }
-        if let Some(what) = what
+        if let Some(step) = step
             && progress.is_none()
             && started.elapsed() > LATE
         {
-            progress = Some(StepProgress::start(what));
+            progress = Some(StepProgress::start(step));
         }
     }
     let pid = Pid::from_child(&child);

@@ -23,28 +23,28 @@ static STEPS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 pub struct StepProgress {
     bar: ProgressBar,
     /// The name to print if the step takes long enough to stay on the terminal.
-    what: String,
+    name: String,
     /// True if progress is printed line by line instead of being drawn.
     is_printed: bool,
 }
 
 impl StepProgress {
-    /// Shows that `what` has started, or prints a line if stderr is not a terminal.
-    pub fn start(what: &str) -> Self {
+    /// Shows that `name` has started, or prints a line if stderr is not a terminal.
+    pub fn start(name: &str) -> Self {
         let is_printed = !stderr().is_terminal();
         if is_printed {
-            say(what);
+            say(name);
         }
-        let mut progress = Self::on_terminal(what);
+        let mut progress = Self::on_terminal(name);
         progress.is_printed = is_printed;
-        progress.what = what.to_owned();
+        progress.name = name.to_owned();
         progress
     }
 
-    /// Shows that `what` has started, if stderr is a terminal.
-    pub fn on_terminal(what: &str) -> Self {
+    /// Shows that `name` has started, if stderr is a terminal.
+    pub fn on_terminal(name: &str) -> Self {
         // The spinner is hidden if stderr is not a terminal.
-        let bar = STEPS.add(ProgressBar::new_spinner().with_message(what.to_owned()));
+        let bar = STEPS.add(ProgressBar::new_spinner().with_message(name.to_owned()));
         // Terminals print `^C` at the cursor. If the cursor were at the end of the line, `^C` would
         // start a new line, and this line would remain.
         bar.set_style(style("{spinner} [{time}] {wide_msg} {prefix}\r"));
@@ -53,19 +53,19 @@ impl StepProgress {
         }
         Self {
             bar,
-            what: String::new(),
+            name: String::new(),
             is_printed: false,
         }
     }
 
-    /// Shows that `what` has started within the step, and resets the elapsed time.
-    pub fn step(&self, what: &str) {
+    /// Shows that `name` has started within the step, and resets the elapsed time.
+    pub fn step(&self, name: &str) {
         if self.is_printed {
-            say(what);
+            say(name);
         }
         self.bar.reset_elapsed();
         self.bar.set_prefix("");
-        self.bar.set_message(what.to_owned());
+        self.bar.set_message(name.to_owned());
     }
 
     /// Shows `part`, the current part of the step, after the step name.
@@ -86,11 +86,11 @@ impl StepProgress {
 
 impl Drop for StepProgress {
     fn drop(&mut self) {
-        let is_kept = !self.bar.is_hidden() && self.bar.message() == self.what;
+        let is_kept = !self.bar.is_hidden() && self.bar.message() == self.name;
         self.bar.finish_and_clear();
         STEPS.remove(&self.bar);
         if is_kept && self.bar.elapsed() >= LONG {
-            say(&format!("{}, {}", self.what, in_words(self.bar.elapsed())));
+            say(&format!("{}, {}", self.name, in_words(self.bar.elapsed())));
         }
     }
 }

@@ -7,14 +7,16 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-fn named(what: &str, path: &Path) -> String {
-    format!("{what} {}", path.display()).trim_start().to_owned()
+fn named(option: &str, path: &Path) -> String {
+    format!("{option} {}", path.display())
+        .trim_start()
+        .to_owned()
 }
 
-/// Opens the file at `path`. Error messages start with `what` (the option that specified the file)
-/// and the path.
-pub fn open(what: &str, path: &Path) -> Result<File> {
-    let named = || named(what, path);
+/// Opens the file at `path`. Error messages start with `option`, which specified the file, and the
+/// path.
+pub fn open(option: &str, path: &Path) -> Result<File> {
+    let named = || named(option, path);
     let kind = fs::metadata(path).with_context(named)?.file_type();
     // A process substitution is a pipe that is already open and has no path.
     if kind.is_fifo() && fs::canonicalize(path).is_ok() {
@@ -24,13 +26,14 @@ pub fn open(what: &str, path: &Path) -> Result<File> {
     File::open(path).with_context(named)
 }
 
-/// Opens the file at `path`, which may be of any size. Rejects devices, because they may be endless.
-pub fn open_finite(what: &str, path: &Path) -> Result<File> {
-    let file = open(what, path)?;
+/// Opens the file at `path`, which may be of any size. Rejects devices, because they may be
+/// endless.
+pub fn open_finite(option: &str, path: &Path) -> Result<File> {
+    let file = open(option, path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_char_device() || kind.is_block_device() {
         let why = "is a device, which may never end; specify a file, or - for stdin";
-        bail!("{}: {why}", named(what, path));
+        bail!("{}: {why}", named(option, path));
     }
     Ok(file)
 }
@@ -51,21 +54,21 @@ pub fn text(bytes: Vec<u8>) -> Result<String, usize> {
     })
 }
 
-/// Returns the contents of the file at `path`, which may be at most `most` bytes long. Error
-/// messages start with `what` (the option that specified the file) and the path.
-pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
-    let file = open(what, path)?;
-    let named = || named(what, path);
-    let is_large = file.metadata().with_context(named)?.len() > most as u64;
+/// Returns the contents of the file at `path`, which may be at most `limit` bytes long. Error
+/// messages start with `option`, which specified the file, and the path.
+pub fn read(option: &str, path: &Path, limit: usize) -> Result<Vec<u8>> {
+    let file = open(option, path)?;
+    let named = || named(option, path);
+    let is_large = file.metadata().with_context(named)?.len() > limit as u64;
     let mut bytes = Vec::new();
     if !is_large {
         // A device has no size to check, and may be endless.
-        file.take(most as u64 + 1)
+        file.take(limit as u64 + 1)
             .read_to_end(&mut bytes)
             .with_context(named)?;
     }
-    if is_large || bytes.len() > most {
-        bail!("{}: larger than the limit of {most} bytes", named());
+    if is_large || bytes.len() > limit {
+        bail!("{}: larger than the limit of {limit} bytes", named());
     }
     Ok(bytes)
 }

@@ -53,8 +53,8 @@ pub fn format_successor(format: &str) -> Option<&'static str> {
 }
 
 fn successor(retired: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
-    let found = retired
+    let entry = retired
         .iter()
         .find(|(retired_name, _)| *retired_name == name);
-    found.map(|(_, successor)| *successor)
+    entry.map(|(_, successor)| *successor)
 }

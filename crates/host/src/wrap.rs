@@ -11,8 +11,8 @@ use textwrap::{Options, WordSplitter};
 /// columns. Words longer than a line are not broken.
 pub fn wrapped(text: &str, width: usize) -> String {
     let mut lines = text.lines().map(|line| {
-        let own = line.len() - line.trim_start_matches(' ').len();
-        let indent = " ".repeat(own + 2);
+        let own_indent = line.len() - line.trim_start_matches(' ').len();
+        let indent = " ".repeat(own_indent + 2);
         let options = Options::new(width)
             .subsequent_indent(&indent)
             .break_words(false)

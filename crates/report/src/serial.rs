@@ -9,6 +9,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use follow::RunWatcher;
+use follow::stream::{
+    MachineEnding, StopConditions, TIMEOUT_MAX_S, chunks, end_of, find_verdict, listen,
+};
 use host::log_file::LogFile;
 use host::progress::StepProgress;
 use memchr::memmem;
@@ -16,10 +20,6 @@ use serial2::SerialPort;
 use suite::model::PREFIX;
 
 use crate::log::runs;
-use follow::RunWatcher;
-use follow::stream::{
-    MachineEnding, StopConditions, TIMEOUT_MAX_S, chunks, closing, end_of, listen,
-};
 
 /// A run's UART output, and how the run ended.
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ pub fn follow(
 /// Returns true if the log reaches the last line of its last run. If a tool puts a prefix before
 /// every line, only the report's reader can recognize that line.
 fn is_over(log: &[u8]) -> bool {
-    if closing(log).is_some() {
+    if find_verdict(log).is_some() {
         return true;
     }
     if memmem::find(end_of(log), PREFIX.as_bytes()).is_none() {

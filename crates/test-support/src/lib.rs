@@ -76,7 +76,7 @@ pub fn stub(text: &str, end: End) -> Vec<u8> {
 
 /// Runs `spec`.
 pub fn run(spec: &RunSpec) -> RunResult {
-    prepare::run(spec).expect("the run can be started")
+    prepare::prepare_and_run(spec).expect("the run can be started")
 }
 
 /// Returns a device tree built from the QEMU board file for two CPUs and this GIC, without idle

@@ -81,7 +81,7 @@ fn forbidden() {
         "0 CPUs lost",
         "cpu-off-denied struck 0 times",
     ];
-    common::ends(&spec, Pass)
+    common::expect_verdict(&spec, Pass)
         .says(&words)
         .lacks(&["<RT_INSTR:"]);
 }

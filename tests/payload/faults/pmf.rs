@@ -67,5 +67,5 @@ fn a_stale_timestamp_in_psci_version() {
         Fail,
         &words,
     );
-    assert!(seen.rejected(ScenarioId::PSCI_VERSION_PARALLEL, Reason::Stale, VICTIM) > 0);
+    assert!(seen.count_rejected(ScenarioId::PSCI_VERSION_PARALLEL, Reason::Stale, VICTIM) > 0);
 }

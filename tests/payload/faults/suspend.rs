@@ -100,7 +100,7 @@ fn given_up_twice() {
     // The fault behaves like TF-A 2.13 and later, with fresh EXIT timestamps.
     let spec = spec(&at_victim("suspend-abandoned-2.13,skip=4,count=2"));
     let seen = run(&spec, Pass, &[]).complete_but(&ALL, &[]);
-    let counted = seen.rejected(ScenarioId::SUSPEND_DEEP_PARALLEL, Reason::Abandoned, VICTIM);
+    let counted = seen.count_rejected(ScenarioId::SUSPEND_DEEP_PARALLEL, Reason::Abandoned, VICTIM);
     assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
 }
 

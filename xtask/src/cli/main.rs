@@ -146,10 +146,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     });
     let (workspace, tools) = match found {
         Ok(found) => found,
-        Err(error) => return exit_code::of(Err(error)),
+        Err(error) => return exit_code::from_result(Err(error)),
     };
     if let Some(tool) = tool::with_verb(&tools, &arguments) {
-        return exit_code::of(tool::run(&workspace, tool, &arguments));
+        return exit_code::from_result(tool::run(&workspace, tool, &arguments));
     }
     program::run_command(with_tools(command(), &tools), arguments, run)
 }

@@ -2,7 +2,7 @@
 //! certificate.
 
 use boards::Uuid;
-use boards::image_kinds::called;
+use boards::image_kinds::find_by_option;
 use fip::{Fip, Image};
 
 use crate::support::PROGRAM;
@@ -12,7 +12,7 @@ use crate::support::scratch::Scratch;
 const BUILD: &str = "fip pack --board qemu --payload payload.bin --base";
 
 fn uuid(option: &str) -> Uuid {
-    called(option).expect("a kind").uuid
+    find_by_option(option).expect("a kind").uuid
 }
 
 /// Returns a directory that contains a payload.

@@ -107,7 +107,7 @@ fn raspi4b_boots_as_the_board_does() {
     ] {
         let path = dir.path().join(name);
         fs::write(&path, data).expect("written");
-        machine.args(qemu::preload(&path, address.into()));
+        machine.args(qemu::preload_option(&path, address.into()));
     }
     let bytes = output(&mut machine);
     let log = String::from_utf8_lossy(&bytes);

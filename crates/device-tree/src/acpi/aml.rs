@@ -17,7 +17,7 @@ pub struct Name {
     pub segments: Vec<Segment>,
 }
 
-/// A data value.
+/// The value of a term, as far as it can be read without executing AML.
 #[derive(Clone, Debug)]
 pub enum Value<'m> {
     Integer(u64),
@@ -35,7 +35,7 @@ pub enum Value<'m> {
 /// undefined.
 #[derive(Clone, Debug)]
 pub struct Stream<'m> {
-    /// The unread bytes.
+    /// The bytes that have not been read, up to the end of the part.
     pub bytes: &'m [u8],
     /// The table offset of the next byte.
     pub at: usize,

@@ -24,7 +24,7 @@ const CPU: &str = "arm,armv8";
 /// A device tree built from ACPI tables.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    /// The flattened tree.
+    /// The tree as a DTB.
     pub tree: Vec<u8>,
     /// Notes for the user about missing or ignored parts of the tables.
     pub notes: Vec<String>,
@@ -133,12 +133,12 @@ fn cpus_node(
     let mut node = nodes::cpus();
     let lists = states.as_ref().map(|states| &states.lists);
     for (cpu, phandle) in cpus.iter().zip(nodes::CPU_PHANDLES..) {
-        let mut own = nodes::cpu(cpu.mpidr, compatible);
+        let mut cpu_node = nodes::cpu(cpu.mpidr, compatible);
         let list = lists.and_then(|lists| lists.get(&cpu.uid.into()));
         if let Some(list) = list.filter(|list| !list.is_empty()) {
-            own = own.with_property("cpu-idle-states", list);
+            cpu_node = cpu_node.with_property("cpu-idle-states", list);
         }
-        node = node.with_child(own.with_property("phandle", phandle));
+        node = node.with_child(cpu_node.with_property("phandle", phandle));
     }
     if let Ok(topology) = topology {
         node = node.with_child(topology.map());

@@ -120,23 +120,33 @@ fn is_usable(page: &Region) -> bool {
 /// Builds the memory-mapped timer node, with the timer's first usable frame.
 pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<DeviceTreeNode> {
     let mut blocks = timers.iter().filter(|timer| timer.kind() == BLOCK);
-    blocks.find_map(|block| {
-        let fields = block.read::<TimerBlock>(0).ok()?;
-        let control = page(fields.control.get());
-        let first = fields.frame_offset.get() as usize;
-        let count = fields.frame_count.get().min(FRAMES) as usize;
-        (0..count).find_map(|frame_index| {
-            let at = first + frame_index * size_of::<TimerFrame>();
-            let fields = block.read::<TimerFrame>(at).ok()?;
-            let is_secure = fields.flags.get() & 1 != 0;
-            let number = u32::from(fields.number);
-            let frame = page(fields.base.get());
-            let intid = IntId::new(fields.physical.intid.get());
-            let is_frame = number < FRAMES && is_usable(&frame) && intid.is_spi();
-            let is_valid = !is_secure && is_frame && is_usable(&control);
-            is_valid.then(|| nodes::timer_frame(control, number, frame, intid))
-        })
-    })
+    blocks.find_map(usable_frame)
+}
+
+/// Builds the node for the first usable frame of a timer block. Frames that cannot be read are not
+/// usable.
+fn usable_frame(block: &AcpiTable<'_>) -> Option<DeviceTreeNode> {
+    let fields = block.read::<TimerBlock>(0).ok()?;
+    let control = page(fields.control.get());
+    if !is_usable(&control) {
+        return None;
+    }
+    let first = fields.frame_offset.get() as usize;
+    let count = fields.frame_count.get().min(FRAMES) as usize;
+    for frame_index in 0..count {
+        let at = first + frame_index * size_of::<TimerFrame>();
+        let Ok(fields) = block.read::<TimerFrame>(at) else {
+            continue;
+        };
+        let is_secure = fields.flags.get() & 1 != 0;
+        let number = u32::from(fields.number);
+        let frame = page(fields.base.get());
+        let intid = IntId::new(fields.physical.intid.get());
+        if !is_secure && number < FRAMES && is_usable(&frame) && intid.is_spi() {
+            return Some(nodes::timer_frame(control, number, frame, intid));
+        }
+    }
+    None
 }
 
 /// Builds a node for the first usable watchdog.

@@ -1,6 +1,7 @@
 //! Idle states from `_LPI` (ACPI 6.5, section 8.4.3; Arm Functional Fixed Hardware specification,
 //! DEN0048). As in Linux, each CPU's states are combined with those of its processor containers.
 
+use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -69,11 +70,32 @@ type Listed = (u64, State);
 
 /// The states of all CPUs, without copies, and the states of each CPU.
 #[derive(Default)]
-struct Found {
+struct MachineStates {
+    /// The states by power_state.
     states: BTreeMap<u64, Vec<State>>,
+    /// Each CPU's states, by the CPU's UID.
     lists: BTreeMap<u64, Vec<Listed>>,
     /// The states of CPUs whose UID is unknown.
     without_uid: Vec<Listed>,
+}
+
+impl MachineStates {
+    /// Adds a state of the CPU with this UID, if the state is entered with a complete power_state.
+    fn add(&mut self, uid: Option<u64>, state: State) {
+        let list = match uid {
+            Some(uid) => self.lists.entry(uid).or_default(),
+            None => &mut self.without_uid,
+        };
+        let Entry::Register(power_state) = state.entry else {
+            return;
+        };
+        let alike = self.states.entry(power_state).or_default();
+        match alike.iter_mut().find(|other| state.is_like(other)) {
+            Some(other) => other.loses_context |= state.loses_context,
+            None => alike.push(state.clone()),
+        }
+        list.push((power_state, state));
+    }
 }
 
 /// Reads the idle states from the AML in all tables, for the CPUs with these UIDs. Returns None if
@@ -84,39 +106,20 @@ pub fn idle_states(
     timer_stops: bool,
     notes: &mut Vec<String>,
 ) -> Option<IdleStates> {
-    let Found {
+    let MachineStates {
         states,
         lists,
         without_uid,
-    } = find(tables, uids, notes);
+    } = find_states(tables, uids, notes);
     let states = choose(states, notes)?;
-    let phandle = |(own_state, listed_state): &Listed| {
-        let is_same =
-            |(power_state, state): &Listed| power_state == own_state && listed_state.is_like(state);
-        let state_index = states.iter().position(is_same)?;
-        Some(nodes::IDLE_PHANDLES + state_index as u32)
-    };
-    let phandles = |listed_states: &[Listed]| {
-        let mut phandles = Vec::new();
-        for phandle in listed_states.iter().filter_map(phandle) {
-            if !phandles.contains(&phandle) {
-                phandles.push(phandle);
-            }
-        }
-        phandles
-    };
-    let mut phandle_lists: BTreeMap<u64, Vec<u32>> = lists
-        .iter()
-        .map(|(uid, listed_states)| (*uid, phandles(listed_states)))
-        .collect();
-    let all_phandles = phandles(&without_uid);
+    let mut phandle_lists: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for (uid, list) in &lists {
+        let phandles = phandle_lists.entry(*uid).or_default();
+        add_phandles(phandles, list, &states);
+    }
     for uid in uids {
-        let list = phandle_lists.entry(u64::from(*uid)).or_default();
-        for phandle in &all_phandles {
-            if !list.contains(phandle) {
-                list.push(*phandle);
-            }
-        }
+        let phandles = phandle_lists.entry(u64::from(*uid)).or_default();
+        add_phandles(phandles, &without_uid, &states);
     }
     Some(IdleStates {
         node: idle_states_node(&states, timer_stops),
@@ -124,43 +127,47 @@ pub fn idle_states(
     })
 }
 
-/// Finds the states of all CPUs with these UIDs.
-fn find(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Found {
-    let namespace = Namespace::read(tables, notes);
-    let uid = |cpu: &[Segment]| namespace.uid(cpu);
-    let is_used = |cpu: &&[Segment]| {
-        let is_present = namespace
-            .integer(cpu, *b"_STA")
-            .is_none_or(|status| status & 1 != 0);
-        is_present
-            && uid(cpu).is_none_or(|uid| uids.iter().any(|own_uid| u64::from(*own_uid) == uid))
-    };
-    let mut found = Found::default();
-    for cpu in namespace.cpus().filter(is_used).take(CPU_MAX) {
-        let states = states_of(&namespace, cpu, notes);
-        let list = match uid(cpu) {
-            Some(uid) => found.lists.entry(uid).or_default(),
-            None => {
-                if !states.is_empty() {
-                    let message = "no numeric _UID, so its idle states are attributed to all CPUs";
-                    add_note(notes, cpu, message);
-                }
-                &mut found.without_uid
+/// Adds the phandles of the states in `list` that `phandles` lacks. A state that is not one of
+/// `states` has no node.
+fn add_phandles(phandles: &mut Vec<u32>, list: &[Listed], states: &[Listed]) {
+    for (power_state, state) in list {
+        let is_same = |node: &Listed| node.0 == *power_state && state.is_like(&node.1);
+        if let Some(index) = states.iter().position(is_same) {
+            let phandle = nodes::IDLE_PHANDLES + index as u32;
+            if !phandles.contains(&phandle) {
+                phandles.push(phandle);
             }
-        };
-        for state in states {
-            let Entry::Register(power_state) = state.entry else {
-                continue;
-            };
-            let alike = found.states.entry(power_state).or_default();
-            match alike.iter_mut().find(|other| state.is_like(other)) {
-                Some(other) => other.loses_context |= state.loses_context,
-                None => alike.push(state.clone()),
-            }
-            list.push((power_state, state));
         }
     }
-    found
+}
+
+/// Finds the states of all CPUs with these UIDs, and of the CPUs whose UID is unknown.
+fn find_states(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> MachineStates {
+    let namespace = Namespace::read(tables, notes);
+    let is_used = |cpu: &&[Segment]| {
+        let is_present = match namespace.integer(cpu, *b"_STA") {
+            Some(status) => status & 1 != 0,
+            None => true,
+        };
+        let is_wanted = match namespace.uid(cpu) {
+            Some(uid) => uids.iter().any(|wanted_uid| u64::from(*wanted_uid) == uid),
+            None => true,
+        };
+        is_present && is_wanted
+    };
+    let mut machine_states = MachineStates::default();
+    for cpu in namespace.cpus().filter(is_used).take(CPU_MAX) {
+        let states = states_of(&namespace, cpu, notes);
+        let uid = namespace.uid(cpu);
+        if uid.is_none() && !states.is_empty() {
+            let message = "no numeric _UID, so its idle states are attributed to all CPUs";
+            add_note(notes, cpu, message);
+        }
+        for state in states {
+            machine_states.add(uid, state);
+        }
+    }
+    machine_states
 }
 
 /// Returns the states that the payload can use, by power_state; None if there are none.
@@ -192,10 +199,9 @@ fn choose(mut states: BTreeMap<u64, Vec<State>>, notes: &mut Vec<String>) -> Opt
             "{count} idle states; only the {half} lowest and {half} highest power_states are used"
         ));
     }
-    let is_used = |index| count <= IDLE_STATES_MAX || index < half || index >= count - half;
     let mut used = Vec::new();
     for (index, (power_state, alike)) in states.into_iter().enumerate() {
-        if is_used(index) {
+        if count <= IDLE_STATES_MAX || index < half || index >= count - half {
             used.extend(alike.into_iter().map(|state| (power_state, state)));
         }
     }
@@ -204,7 +210,7 @@ fn choose(mut states: BTreeMap<u64, Vec<State>>, notes: &mut Vec<String>) -> Opt
 
 /// Builds `/cpus/idle-states` from the states and their power_states.
 fn idle_states_node(states: &[Listed], timer_stops: bool) -> DeviceTreeNode {
-    let mut node = nodes::idle_states();
+    let mut parent = nodes::idle_states();
     let mut names = Vec::new();
     // A power_state loses context if it does so on any CPU.
     let loses_context = |power_state: u64| {
@@ -212,26 +218,37 @@ fn idle_states_node(states: &[Listed], timer_stops: bool) -> DeviceTreeNode {
         states.any(|(other, state)| *other == power_state && state.loses_context)
     };
     for ((power_state, state), phandle) in states.iter().zip(nodes::IDLE_PHANDLES..) {
-        let number = format!("state-{power_state:#x}");
-        let names_of_state = [state.name.clone(), number.clone()].into_iter();
-        let mut free =
-            names_of_state.chain((1..).map(|repeat_number| format!("{number}-{repeat_number}")));
-        let is_free =
-            |name: &String| (*name != state.name || is_node_name(name)) && !names.contains(name);
-        let name = free.find(is_free).expect("the numbers never end");
+        let name = free_name(&state.name, *power_state, &names);
         let timer_stops = timer_stops && loses_context(*power_state);
-        let mut own = nodes::idle_state(&name, *power_state as u32, None, timer_stops);
+        let mut node = nodes::idle_state(&name, *power_state as u32, None, timer_stops);
         for (duration, us) in [
             (Duration::Wakeup, state.wakeup_us),
             (Duration::MinResidency, state.min_residency_us),
         ] {
             let cell = u32::try_from(us).unwrap_or(u32::MAX);
-            own = own.with_property(duration.name(), cell);
+            node = node.with_property(duration.name(), cell);
         }
-        node = node.with_child(own.with_property("phandle", phandle));
+        parent = parent.with_child(node.with_property("phandle", phandle));
         names.push(name);
     }
-    node
+    parent
+}
+
+/// Returns a node name that is not in `taken`: the state's own name if it is a valid one, otherwise
+/// one generated from the power_state.
+fn free_name(name: &str, power_state: u64, taken: &[String]) -> String {
+    let is_free = |name: &str| !taken.iter().any(|other| other == name);
+    if is_node_name(name) && is_free(name) {
+        return name.to_owned();
+    }
+    let number = format!("state-{power_state:#x}");
+    let mut free_name = number.clone();
+    let mut repeat_number = 0;
+    while !is_free(&free_name) {
+        repeat_number += 1;
+        free_name = format!("{number}-{repeat_number}");
+    }
+    free_name
 }
 
 /// Returns true if `name` is a valid node name and does not look like one generated from a
@@ -267,11 +284,13 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
         let Some(level) = level(namespace, container, notes) else {
             break;
         };
-        let combined = level.iter().flat_map(|upper_state| {
-            let states = below.iter();
-            states.filter_map(move |lower_state| combine(lower_state, upper_state))
-        });
-        below = combined.collect();
+        let mut combined = Vec::new();
+        for upper_state in &level {
+            for lower_state in &below {
+                combined.extend(combine(lower_state, upper_state));
+            }
+        }
+        below = combined;
         if states.len() + below.len() > COMBINED_MAX {
             let limit = format!("more than {COMBINED_MAX} combined idle states");
             add_note(
@@ -296,7 +315,10 @@ fn combine(below: &State, above: &State) -> Option<State> {
         (_, Entry::Added(0)) | (Entry::Register(WFI), _) => return None,
         (Entry::Register(own) | Entry::Added(own), Entry::Added(part)) => own.saturating_add(part),
     };
-    (above.index <= below.enabled_parent).then(|| State {
+    if above.index > below.enabled_parent {
+        return None;
+    }
+    Some(State {
         min_residency_us: below.min_residency_us.max(above.min_residency_us),
         wakeup_us: below.wakeup_us.saturating_add(above.wakeup_us),
         loses_context: below.loses_context || above.loses_context,
@@ -316,28 +338,31 @@ fn level(
     let Object::Value(value) = namespace.get(&path)? else {
         return None;
     };
-    let read = || {
-        let mut elements = namespace.package(&path, value)?;
-        // Skip the revision, level ID and count.
-        for _ in 0..3 {
-            elements.value()?;
-        }
-        let mut states = Vec::new();
-        for index in 1..=LEVEL_MAX as u64 {
-            if !elements.is_empty() {
-                let state = namespace.package(&path, &elements.value()?)?;
-                states.extend(read_state(index, state)?);
-            }
-        }
-        elements.is_empty().then_some(states)
-    };
-    let states = read();
+    let states = read_states(namespace, &path, value);
     if states.is_none() {
         let message =
             format!("ignored because it is not a package of at most {LEVEL_MAX} idle states");
         add_note(notes, &path, &message);
     }
     states
+}
+
+/// Reads the enabled states from the `_LPI` package at `path`. Returns None if it is malformed or
+/// has more than [`LEVEL_MAX`] states.
+fn read_states(namespace: &Namespace<'_>, path: &[Segment], lpi: &Value<'_>) -> Option<Vec<State>> {
+    let mut elements = namespace.package(path, lpi)?;
+    // Skip the revision, level ID and count.
+    for _ in 0..3 {
+        elements.value()?;
+    }
+    let mut states = Vec::new();
+    for index in 1..=LEVEL_MAX as u64 {
+        if !elements.is_empty() {
+            let state = namespace.package(path, &elements.value()?)?;
+            states.extend(read_state(index, state)?);
+        }
+    }
+    elements.is_empty().then_some(states)
 }
 
 /// Reads a state from its package. An inner None means that the state is disabled or not entered
@@ -356,12 +381,16 @@ fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
         Value::Buffer(register) => address(register).map(Entry::Register),
         _ => None,
     };
-    // Skip the two counter registers between the entry method and the name.
-    let name = match (0..3).map_while(|_| elements.value()).nth(2) {
-        Some(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+    // Two counter registers come between the entry method and the name. All three are optional.
+    let name = match (elements.value(), elements.value(), elements.value()) {
+        (Some(_), Some(_), Some(Value::Text(text))) => String::from_utf8_lossy(text).into_owned(),
         _ => String::new(),
     };
-    Some(entry.filter(|_| flags & 1 != 0).map(|entry| State {
+    let is_enabled = flags & 1 != 0;
+    let Some(entry) = entry.filter(|_| is_enabled) else {
+        return Some(None);
+    };
+    Some(Some(State {
         index,
         min_residency_us,
         wakeup_us,

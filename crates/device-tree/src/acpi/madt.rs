@@ -22,7 +22,7 @@ const GICD: u8 = 0x0c;
 const GICR_RANGE: u8 = 0x0e;
 const ITS: u8 = 0x0f;
 
-/// An enabled CPU.
+/// A CPU with an enabled GICC structure (ACPI 6.5, section 5.2.12.14).
 #[derive(Clone, Copy, Debug)]
 pub struct MadtCpu {
     /// ACPI processor UID.

@@ -310,13 +310,12 @@ impl<'m> Namespace<'m> {
 
     /// Returns the paths of all CPUs.
     pub fn cpus(&self) -> impl Iterator<Item = &[Segment]> {
-        self.objects
-            .iter()
-            .filter_map(|(path, object)| match object {
-                Object::Processor(_) => Some(path.as_slice()),
-                Object::Value(Value::Text(b"ACPI0007")) => path.strip_suffix(&[*b"_HID"]),
-                _ => None,
-            })
+        let objects = self.objects.iter();
+        objects.filter_map(|(path, object)| match object {
+            Object::Processor(_) => Some(path.as_slice()),
+            Object::Value(Value::Text(b"ACPI0007")) => path.strip_suffix(&[*b"_HID"]),
+            _ => None,
+        })
     }
 }
 

@@ -203,16 +203,16 @@ impl<'m> Processors<'m> {
     /// Returns the reason why no leaf has a CPU's UID.
     fn why_missing(&self, pptt: &AcpiTable<'m>, uid: u32) -> Result<FormatError> {
         let mut children = BTreeMap::new();
-        let mut own = Vec::new();
+        let mut with_uid = Vec::new();
         for processor in &self.0 {
             let fields = processor.read::<Processor>(0)?;
             let parent = fields.parent.get() as usize;
             children.entry(parent).or_insert(processor.at);
             if fields.uid.get() == uid {
-                own.push((processor, fields));
+                with_uid.push((processor, fields));
             }
         }
-        let mut leaves = own
+        let mut leaves = with_uid
             .iter()
             .filter(|(processor, _)| !children.contains_key(&processor.at));
         if let Some((leaf, fields)) = leaves.next() {
@@ -223,7 +223,7 @@ impl<'m> Processors<'m> {
             );
             return Ok(leaf.error(FLAGS, message));
         }
-        let Some((processor, _)) = own.iter().find(|(_, fields)| has_uid(fields)) else {
+        let Some((processor, _)) = with_uid.iter().find(|(_, fields)| has_uid(fields)) else {
             let message = format_args!("the CPU with UID {uid:#x} is missing");
             return Ok(pptt.error(ENTRIES, message));
         };

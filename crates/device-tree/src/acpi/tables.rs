@@ -65,19 +65,19 @@ impl<'m> Tables<'m> {
             .ok_or_else(|| wrong(&format!("no XSDT at {address:#x}")))?
             .check()?;
         let (addresses, _) = xsdt.bytes.split_at(HEADER_SIZE).1.as_chunks();
-        let mut found = Self::new(addresses.len())?;
+        let mut list = Self::new(addresses.len())?;
         for address in addresses {
-            found.add(memory, u64::from_le_bytes(*address), "XSDT");
+            list.add(memory, u64::from_le_bytes(*address), "XSDT");
         }
-        if let Ok(Some(fadt)) = found.get(*b"FACP") {
+        if let Ok(Some(fadt)) = list.get(*b"FACP") {
             let long = fadt.read::<FadtLong>(0).map(|fadt| fadt.dsdt.get());
             let short = fadt.read::<FadtStart>(0).map(|fadt| fadt.dsdt.get().into());
             let mut addresses = [long, short].into_iter().flatten();
             if let Some(address) = addresses.find(|address| *address != 0) {
-                found.add(memory, address, "FACP");
+                list.add(memory, address, "FACP");
             }
         }
-        Ok(found)
+        Ok(list)
     }
 
     /// Creates the list from files that each contain one table, as in /sys/firmware/acpi/tables on
@@ -86,7 +86,7 @@ impl<'m> Tables<'m> {
     /// # Errors
     /// Returns an error if a file is not a table, or if there are more than 256 files.
     pub fn of_files(files: &[&'m [u8]]) -> Result<Self> {
-        let mut found = Self::new(files.len())?;
+        let mut list = Self::new(files.len())?;
         for (bytes, number) in files.iter().zip(1..) {
             let have = bytes.len();
             if have < HEADER_SIZE {
@@ -95,11 +95,10 @@ impl<'m> Tables<'m> {
                      tables"
                 )));
             }
-            found
-                .tables
+            list.tables
                 .push(AcpiTable::new(bytes, TableOrigin::File(number)));
         }
-        Ok(found)
+        Ok(list)
     }
 
     fn new(count: usize) -> Result<Self> {

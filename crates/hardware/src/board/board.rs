@@ -30,7 +30,7 @@ pub struct Board<'t> {
     /// The first 100 bytes of the root's `model` or, if there is no model, of its first
     /// `compatible` string. May be empty.
     pub model: &'t str,
-    /// The console.
+    /// The UART that `uart_by` specifies.
     pub uart: UartDescription,
     /// What specifies the console.
     pub uart_by: ConsoleSource,
@@ -57,7 +57,7 @@ pub struct Board<'t> {
     pub memory_source: MemorySource,
     /// At most [`super::RESERVED_MAX`] reserved regions, which can overlap.
     pub reserved: Vec<Region>,
-    /// The idle states.
+    /// The states below `/cpus/idle-states`, usable or not. May be empty.
     pub idle_states: IdleStates<'t>,
     /// `/chosen/bootargs`, or "".
     pub bootargs: &'t str,

@@ -13,7 +13,7 @@ use super::node::{Node, usable_nodes};
 use crate::spec::mpidr::Mpidr;
 use crate::text::format_error::{FormatError, Result};
 
-/// A CPU node.
+/// A child of `/cpus` that describes a CPU.
 struct CpuNode<'t> {
     node: Node<'t>,
     mpidr: Mpidr,
@@ -154,13 +154,19 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
 /// for CPUs whose registers do not describe it. The size is only a hint, so implausible values are
 /// ignored.
 pub(crate) fn second_level_cache(tree: Fdt<'_>) -> Option<u64> {
-    let caches = usable_nodes(tree).filter(|node| node.compatible_with("cache").is_some());
-    let sizes = caches.filter_map(|cache| {
-        let cell = |name| {
-            let value = cache.value(name)?;
-            (value.len() == 4).then(|| number(value))
-        };
-        cell("cache-size").filter(|bytes| *bytes != 0 && cell("cache-level") == Some(2))
-    });
-    sizes.max()
+    let mut largest = None;
+    for node in usable_nodes(tree) {
+        let is_cache = node.compatible_with("cache").is_some();
+        if is_cache && cell(node, "cache-level") == Some(2) {
+            let size = cell(node, "cache-size").filter(|bytes| *bytes != 0);
+            largest = largest.max(size);
+        }
+    }
+    largest
+}
+
+/// Returns a property's value if it consists of one cell.
+fn cell(node: Node<'_>, name: &str) -> Option<u64> {
+    let value = node.value(name)?;
+    (value.len() == 4).then(|| number(value))
 }

@@ -46,7 +46,7 @@ pub(crate) const ITS_COMPATIBLE: &str = "arm,gic-v3-its";
 /// Limits on the size (in bytes) and alignment of a register frame.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameLimits {
-    /// The minimum size.
+    /// The size below which a frame is rejected.
     pub least: u64,
     /// The size to which a larger frame is limited.
     pub most: u64,

@@ -21,10 +21,10 @@ use crate::text::format_error::Result;
 /// The maximum number of idle states.
 pub const IDLE_STATES_MAX: usize = StateSet::CAPACITY;
 
-/// An idle state.
+/// An idle state that the payload can measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleState<'t> {
-    /// The node name.
+    /// The name of the state's node, for messages.
     pub name: &'t str,
     /// `arm,psci-suspend-param`.
     pub power_state: u32,
@@ -44,7 +44,7 @@ pub struct IdleState<'t> {
 pub struct LeftOutState<'t> {
     /// The name of the state's node or, if there is no such node, of the node that lists it.
     pub name: &'t str,
-    /// The reason.
+    /// Why the state cannot be measured.
     pub reason: LeftOut,
     /// `psci-bench,power-level`, if it is valid, or else the level in `arm,psci-suspend-param`.
     pub level: Option<u8>,
@@ -67,7 +67,7 @@ pub struct IdleStates<'t> {
     /// At most [`IDLE_STATES_MAX`] states entered through PSCI, in tree order. States with the same
     /// `power_state` are merged.
     pub usable: Vec<IdleState<'t>>,
-    /// The remaining states.
+    /// The states that cannot be measured, in tree order.
     pub left_out: Vec<LeftOutState<'t>>,
 }
 

@@ -98,8 +98,8 @@ pub(super) struct Depth {
 }
 
 /// Rejects levels that the declared latencies contradict. `depths` contains the depth of each node,
-/// if it is known. Only states that a CPU lists together are compared, and only those of one type: a
-/// cluster's retention state can be faster than a core's power-down state.
+/// if it is known. Only states that a CPU lists together are compared, and only those of one type:
+/// a cluster's retention state can be faster than a core's power-down state.
 pub(super) fn check_levels(nodes: &[StateNode<'_>], depths: &[Option<Depth>]) -> Result<()> {
     let known = || {
         let depths = depths.iter().enumerate();

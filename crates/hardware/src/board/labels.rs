@@ -18,9 +18,9 @@ use crate::words;
 /// A CPU with its hardware affinity and topology labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// The hardware affinity.
+    /// The affinity fields of MPIDR_EL1, from `reg` in the CPU node.
     pub mpidr: Mpidr,
-    /// The cluster number.
+    /// The cluster number, counted in the cpu-map, or else an affinity field.
     pub cluster: u16,
     /// The core number within the cluster.
     pub core: u16,
@@ -175,27 +175,27 @@ fn for_each<'t>(
 /// # Errors
 /// Returns an error if two children have that number.
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
-    let mut found = None;
+    let mut lowest = None;
     let mut is_twice = false;
     for node in parent.children() {
         let Some(number) = number_in(node, kind, parent)?.filter(|number| *number >= from) else {
             continue;
         };
-        match found {
-            Some((least, _)) if number > least => {}
-            Some((least, _)) if number == least => is_twice = true,
+        match lowest {
+            Some((lowest_number, _)) if number > lowest_number => {}
+            Some((lowest_number, _)) if number == lowest_number => is_twice = true,
             _ => {
-                found = Some((number, node));
+                lowest = Some((number, node));
                 is_twice = false;
             }
         }
     }
-    match found {
+    match lowest {
         Some((_, node)) if is_twice => {
             let name = node.name_text();
             Err(parent.error("", format_args!("two nodes are named {name}")))
         }
-        found => Ok(found),
+        lowest => Ok(lowest),
     }
 }
 

@@ -132,8 +132,8 @@ fn disabled<'t>(tree: Fdt<'t>) -> Option<Node<'t>> {
     let is_memory = |depth: usize, node: Node<'_>| {
         has_memory_type(&node) || depth == 1 && is_called_memory(&node)
     };
-    let found = nodes.find(|(depth, node)| is_memory(*depth, *node) && !node.is_available());
-    found.map(|(_, node)| node)
+    let disabled = nodes.find(|(depth, node)| is_memory(*depth, *node) && !node.is_available());
+    disabled.map(|(_, node)| node)
 }
 
 /// Appends the regions of the memory nodes of one kind, and returns the number of nodes.

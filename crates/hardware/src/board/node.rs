@@ -47,8 +47,8 @@ impl<'t> Node<'t> {
 
     /// Returns true if the node is called `name`, with or without the unit address.
     pub fn is_called(self, name: &[u8]) -> bool {
-        let own = self.name();
-        name == own || name == until(own, b'@')
+        let full_name = self.name();
+        name == full_name || name == until(full_name, b'@')
     }
 
     /// Finds the node at a path relative to this node.

@@ -84,26 +84,29 @@ fn lack_of_psci<'t>(tree: Fdt<'t>) -> FormatError {
     }
     let uses_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");
     let cpus = Node::find(tree, "/cpus");
-    let found = if cpus.is_some_and(|cpus| cpus.children().any(uses_spin_table)) {
+    let cpus_clause = if cpus.is_some_and(|cpus| cpus.children().any(uses_spin_table)) {
         ", and CPUs with enable-method = \"spin-table\""
     } else {
         ""
     };
     FormatError::new(format_args!(
-        "no enabled node compatible with {needed}{found}: use the running board's tree if the boot \
-         loader adds the node"
+        "no enabled node compatible with {needed}{cpus_clause}: use the running board's tree if \
+         the boot loader adds the node"
     ))
 }
 
 /// Builds the error for a PSCI 0.1 node. Firmware with the function IDs of 0.2 most likely
 /// implements 0.2, so that only `compatible` has to be corrected.
 fn old_psci(node: Node<'_>) -> FormatError {
-    let mut given = FUNCTIONS.iter().filter_map(|(name, ids)| {
-        let id = node.u32(name).ok().flatten();
-        node.value(name)
-            .map(|_| id.is_some_and(|id| ids.contains(&id)))
-    });
-    if given.next() == Some(true) && given.all(|is_standard| is_standard) {
+    let mut has_any = false;
+    let mut are_standard = true;
+    for (name, ids) in FUNCTIONS {
+        if node.value(name).is_some() {
+            has_any = true;
+            are_standard &= matches!(node.u32(name), Ok(Some(id)) if ids.contains(&id));
+        }
+    }
+    if has_any && are_standard {
         let path = node.path();
         return node.error(
             "compatible",

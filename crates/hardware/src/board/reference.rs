@@ -20,10 +20,10 @@ pub(crate) fn in_chosen<'t>(tree: Fdt<'t>, name: &'static str) -> Result<Option<
     };
     if let (4, Some(0)) = (value.len(), value.first()) {
         let phandle = number(value) as u32;
-        let found = Node::with_phandle(tree, phandle);
+        let target = Node::with_phandle(tree, phandle);
         let missing_node =
             || chosen.error(name, format_args!("no node has the phandle {phandle:#x}"));
-        return found.ok_or_else(missing_node).map(Some);
+        return target.ok_or_else(missing_node).map(Some);
     }
     let text = chosen.text(name)?.unwrap_or("");
     let path = text.split(':').next().unwrap_or(text);

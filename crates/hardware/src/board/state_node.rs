@@ -33,7 +33,8 @@ pub enum LeftOut {
     NotCompatible,
     /// No node has this phandle, which the CPU or power domain of this name lists.
     NoNode(u32),
-    /// No node has this phandle, which the CPU or power domain of this name has as its power domain.
+    /// No node has this phandle, which the CPU or power domain of this name has as its power
+    /// domain.
     NoDomain(u32),
     /// A CPU lists it, but its `status` disables it.
     Disabled,
@@ -193,9 +194,9 @@ fn note_entry<'t>(
     let index = match known {
         Some(index) => index,
         None => {
-            let found = Node::with_phandle(lister.fdt, phandle);
-            let mut state = StateNode::new(found.unwrap_or(lister), Some(phandle));
-            if found.is_none() {
+            let target = Node::with_phandle(lister.fdt, phandle);
+            let mut state = StateNode::new(target.unwrap_or(lister), Some(phandle));
+            if target.is_none() {
                 state.missing = Some(missing(phandle));
             }
             push(nodes, state)?;

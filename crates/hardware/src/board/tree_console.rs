@@ -261,23 +261,29 @@ fn by_fiq_debugger<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
 /// The first `earlycon=` with an address. Linux uses such a UART whether or not its node is
 /// disabled.
 fn by_earlycon<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
-    let mut values = bootargs(tree, "earlycon");
-    let found = values.find_map(|value| by_address(tree, "earlycon", value).transpose());
-    found.transpose()
+    for value in bootargs(tree, "earlycon") {
+        if let Some(location) = by_address(tree, "earlycon", value)? {
+            return Ok(Some(location));
+        }
+    }
+    Ok(None)
 }
 
 /// The last `console=` that specifies a UART. Linux uses the last one for `/dev/console`.
 fn by_console<'t>(tree: Fdt<'t>) -> Result<Option<UartLocation<'t>>> {
     let mut last = Ok(None);
     for value in bootargs(tree, "console") {
-        let found = match terminal(value) {
+        let location = match terminal(value) {
             Some((driver, line)) => by_alias(tree, value, driver, line).map(Some),
             None => by_address(tree, "console", value),
         };
-        match found {
+        let is_error_kept = matches!(last, Ok(None));
+        match location {
             Ok(None) => {}
-            Ok(some) => last = Ok(some),
-            Err(error) => last = last.and_then(|location| location.map(Some).ok_or(error)),
+            Ok(Some(location)) => last = Ok(Some(location)),
+            Err(error) if is_error_kept => last = Err(error),
+            // An earlier UART or error takes precedence.
+            Err(_) => {}
         }
     }
     last
@@ -292,10 +298,10 @@ fn bootargs<'t>(tree: Fdt<'t>, key: &'static str) -> impl Iterator<Item = &'t st
 }
 
 /// Builds the error for a word in `/chosen/bootargs`.
-fn wrong_word(tree: Fdt<'_>, key: &str, value: &str, what: &str) -> FormatError {
+fn wrong_word(tree: Fdt<'_>, key: &str, value: &str, reason: &str) -> FormatError {
     let shown = Shown(value, VALUE_MAX);
     let chosen = Node::find(tree, "/chosen").unwrap_or(Node::root(tree));
-    chosen.error("bootargs", format_args!("{key}={shown}: {what}"))
+    chosen.error("bootargs", format_args!("{key}={shown}: {reason}"))
 }
 
 /// Splits `ttyS2,1500000n8` into `ttyS` and 2. Returns `None` for anything but a terminal that may

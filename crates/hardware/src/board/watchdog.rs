@@ -15,7 +15,7 @@ use crate::devices::watchdog::WatchdogKind;
 /// A non-secure watchdog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watchdog {
-    /// The programming model.
+    /// Decides which registers the driver uses.
     pub kind: WatchdogKind,
     /// The base address of the registers, a multiple of 4 KiB that fits in 48 bits. For an SBSA
     /// watchdog, the registers are those of the control frame. The refresh frame is not used

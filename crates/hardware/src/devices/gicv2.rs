@@ -55,9 +55,9 @@ pub fn forward_interrupts(gicd: &mut impl Bus) {
 pub fn set_up_private_interrupts(gicd: &mut impl Bus, bits: u32, priority: u8) -> u8 {
     PrivateInterrupts::BANKED.silence(gicd);
     // On a single-CPU GIC, the register reads as 0, and any target bit works.
-    let own = (GICD_ITARGETSR0.get(gicd) as u8).max(1);
+    let own_bit = (GICD_ITARGETSR0.get(gicd) as u8).max(1);
     PrivateInterrupts::BANKED.enable(gicd, bits, priority);
-    own
+    own_bit
 }
 
 /// Signals interrupts of all priorities to this CPU. Keeps the bypass disable bits in GICC_CTLR.

@@ -78,8 +78,8 @@ const DEVICES: usize = 2 * BLOCK;
 const COLLECTIONS: usize = 3 * BLOCK;
 const END: usize = 4 * BLOCK;
 
-/// The maximum number of polls while the ITS changes state or executes commands. In a guest, each one
-/// may take tens of microseconds.
+/// The maximum number of polls while the ITS changes state or executes commands. In a guest, each
+/// one may take tens of microseconds.
 const POLLS: u32 = 100_000;
 
 /// The reason why the ITS cannot send LPIs.

@@ -5,14 +5,14 @@
 //! counter and a 64-bit timer, both accessed as two 32-bit halves. If a frame is Secure (CNTNSAR),
 //! its CNTACR, counter and timer read as zero in the Non-secure state.
 
-use crate::words;
 use core::fmt;
-use serde::{Deserialize, Serialize};
 
+use serde::{Deserialize, Serialize};
 use tock_registers::register_bitfields;
 
 use super::bus::Bus;
 use super::register::Register;
+use crate::words;
 
 register_bitfields! { u32,
     CNTACR [
@@ -46,7 +46,7 @@ words! {
     pub enum FrameProperty, name {
         /// The frame number in CNTCTLBase.
         FrameNumber = "frame-number",
-        /// The register addresses.
+        /// The addresses and sizes of the register pages.
         Reg = "reg",
         /// The physical timer's interrupt.
         Interrupts = "interrupts",

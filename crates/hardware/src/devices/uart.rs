@@ -106,23 +106,23 @@ impl<B: Bus> Uart<B> {
         self.read(bits.register) & bits.mask == bits.value
     }
 
-    fn wait_for(&mut self, what: usize) {
-        let bits = match what {
+    fn wait_for(&mut self, state: usize) {
+        let bits = match state {
             ROOM => &self.model.has_room,
             _ => &self.model.is_idle,
         };
-        for poll in 0..self.patience[what] {
+        for poll in 0..self.patience[state] {
             if self.has(bits) {
                 // At least one byte has been sent since the UART was last full. Room on the first
                 // poll proves nothing, because the UART may have had room all along.
-                if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
+                if state == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
                     self.patience = [PATIENCE; 2];
                 }
                 return;
             }
             self.bus.relax();
         }
-        self.patience[what] = PATIENCE_LEFT;
+        self.patience[state] = PATIENCE_LEFT;
     }
 
     /// Returns true if the UART has room and becomes idle within a short time. A different device

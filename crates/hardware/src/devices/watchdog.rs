@@ -110,7 +110,7 @@ impl WatchdogKind {
     }
 }
 
-/// A watchdog setting.
+/// What the driver writes to start, stop or restore a watchdog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct WatchdogSetting {
     /// The control bits that start the watchdog and enable the board reset, or 0 if the watchdog is
@@ -120,13 +120,13 @@ struct WatchdogSetting {
     count: u64,
 }
 
-/// A watchdog driver.
+/// A driver for a watchdog that may already be running.
 pub struct Driver<B> {
     bus: B,
     kind: WatchdogKind,
     /// The maximum count. The maximum timeout is twice this count and less than 2^63 ticks.
     longest: u64,
-    /// The original setting.
+    /// The setting before the driver changed it, which [`Self::disarm`] restores.
     found: WatchdogSetting,
 }
 

@@ -32,8 +32,8 @@ const TAG_TREE: usize = 1;
 /// Flag: the bytes in use sum to 0 modulo 256.
 const HAS_CHECKSUM: usize = 1;
 
-fn wrong<T>(what: &str, at: usize) -> Result<T, FormatError> {
-    Err(FormatError::new(format_args!("{what} at offset {at:#x}")))
+fn wrong<T>(fault: &str, at: usize) -> Result<T, FormatError> {
+    Err(FormatError::new(format_args!("{fault} at offset {at:#x}")))
 }
 
 /// Returns the `size`-byte little-endian number at offset `at`, or 0 if it is outside `list`.
@@ -47,21 +47,21 @@ fn field(list: &[u8], at: usize, size: usize) -> usize {
 
 /// Returns the number of bytes in use in the list that starts with `header`.
 pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
-    let own = field(header, 6, 1);
+    let header_size = field(header, 6, 1);
     let used = field(header, 8, 4);
-    let all = field(header, 12, 4);
-    for (is_wrong, what, at) in [
+    let total_size = field(header, 12, 4);
+    for (is_wrong, fault, at) in [
         (field(header, 0, 4) != SIGNATURE as usize, "no signature", 0),
         (field(header, 5, 1) == 0, "version 0", 5),
-        (own < HEADER_SIZE, "header too short", 6),
+        (header_size < HEADER_SIZE, "header too short", 6),
         (
-            used < own || used > all || used > TREE_MAX,
+            used < header_size || used > total_size || used > TREE_MAX,
             "invalid size",
             8,
         ),
     ] {
         if is_wrong {
-            return wrong(what, at);
+            return wrong(fault, at);
         }
     }
     Ok(used)

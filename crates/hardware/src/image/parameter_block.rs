@@ -76,7 +76,7 @@ words! {
     }
 }
 
-/// The decoded parameter block.
+/// The fields of the parameter block with which xtask configures an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParameterBlock {
     /// The UART for messages before a device tree has been read.
@@ -149,11 +149,11 @@ fn choice<T: Copy>(all: &[T], field: U32, name: &str, at: usize) -> Result<Optio
     chosen.map(Some).ok_or_else(|| invalid(name, at, reason))
 }
 
-fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError> {
+fn check_magic(format: &str, is_right: bool, at: usize) -> Result<(), FormatError> {
     if is_right {
         return Ok(());
     }
-    let message = format_args!("no {what} at offset {at:#x}");
+    let message = format_args!("no {format} at offset {at:#x}");
     Err(FormatError::new(message))
 }
 
@@ -172,8 +172,8 @@ fn too_short() -> FormatError {
 impl BlockFields {
     /// Rejects other formats and unsupported versions.
     fn check_format(&self) -> Result<(), FormatError> {
-        let what = "psci-bench parameter block";
-        check_magic(what, self.magic == PARAMETER_MAGIC, PARAMETER_BLOCK)?;
+        let format = "psci-bench parameter block";
+        check_magic(format, self.magic == PARAMETER_MAGIC, PARAMETER_BLOCK)?;
         let version = self.version.get();
         if version != PARAMETER_VERSION {
             return Err(FormatError::new(format_args!(
@@ -247,9 +247,9 @@ pub static MARKS_FIELDS: [u16; UartKind::ALL.len() + 1] = {
 };
 
 impl ParameterBlock {
-    /// Decodes the valid fields of `block`. Invalid ones have their default values, and the first of
-    /// them is returned as an error. The running image passes only the block, without the header,
-    /// because Rust cannot create a reference to the header if the image is at address 0.
+    /// Decodes the valid fields of `block`. Invalid ones have their default values, and the first
+    /// of them is returned as an error. The running image passes only the block, without the
+    /// header, because Rust cannot create a reference to the header if the image is at address 0.
     pub fn salvage(bytes: &[u8]) -> (Self, Option<FormatError>) {
         let block = match fields(bytes) {
             Ok(block) => block,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Mpidr(u64);
 
 impl Mpidr {
-    /// The affinity field bits.
+    /// The bits of the fields Aff0 to Aff3.
     const AFFINITY: u64 = 0xff_00ff_ffff;
 
     /// A description of valid values, for error messages.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The maximum number of states in a [`Ladder`].
 pub const RUNGS: usize = 4;
 
-/// A state with statistics.
+/// A power state whose statistics are read with PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rung {
     /// The `power_state` value. Zero is a valid value.

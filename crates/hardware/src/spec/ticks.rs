@@ -83,8 +83,8 @@ impl Clock {
         Range(self.span(least), self.span(most))
     }
 
-    /// Converts `ticks` to a unit of which there are `per_second` in a second, and saturates. Before
-    /// the division by the frequency, `rounding` is added.
+    /// Converts `ticks` to a unit of which there are `per_second` in a second, and saturates.
+    /// Before the division by the frequency, `rounding` is added.
     fn saturating(self, ticks: u64, per_second: u64, rounding: u64) -> u64 {
         let scaled = u128::from(ticks) * u128::from(per_second) + u128::from(rounding);
         let value = scaled.checked_div(u128::from(self.hz)).unwrap_or(0);

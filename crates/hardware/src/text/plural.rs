@@ -29,6 +29,6 @@ impl fmt::Display for Plural {
 }
 
 /// Returns a count and a noun: `1 CPU`, `2 CPUs`.
-pub fn many(count: usize, what: &'static str) -> String {
-    Many(count as u64, what).to_string()
+pub fn many(count: usize, word: &'static str) -> String {
+    Many(count as u64, word).to_string()
 }

@@ -5,8 +5,9 @@
 
 use core::fmt::{self, Write};
 
-use super::outside::to_printable;
 use arrayvec::ArrayString;
+
+use super::outside::to_printable;
 
 /// The maximum line width, which is the width of a serial terminal.
 pub const COLUMNS: usize = 80;
@@ -25,7 +26,7 @@ struct Prose<'w> {
     out: &'w mut dyn Write,
     /// The number of spaces at the start of each line except the first.
     indent: usize,
-    /// The current column.
+    /// The number of characters on the current line.
     column: usize,
     /// True if the line already contains a word.
     follows: bool,
@@ -114,10 +115,10 @@ impl Write for Printable {
 
 /// Writes one line. Truncates a line that is longer than [`COLUMNS`] characters, at a space if the
 /// second half of the line contains one.
-pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
+pub fn one_line(out: &mut dyn Write, text: &dyn fmt::Display) -> fmt::Result {
     const MOST: usize = COLUMNS - MORE.len();
     let mut printable = Printable(ArrayString::new());
-    write!(printable, "{what}")?;
+    write!(printable, "{text}")?;
     let Printable(mut line) = printable;
     if line.len() <= COLUMNS {
         return writeln!(out, "{line}");
@@ -129,8 +130,8 @@ pub fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     writeln!(out, "{line}{MORE}")
 }
 
-/// Returns the length of `what` in characters.
-pub fn width(what: &dyn fmt::Display) -> usize {
+/// Returns the length of `text` in characters.
+pub fn width(text: &dyn fmt::Display) -> usize {
     struct Count(usize);
     impl Write for Count {
         fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -140,7 +141,7 @@ pub fn width(what: &dyn fmt::Display) -> usize {
     }
     let mut count = Count(0);
     // Ignore errors, because counting cannot fail and the width does not matter if Display fails.
-    let _ = write!(count, "{what}");
+    let _ = write!(count, "{text}");
     count.0
 }
 

@@ -295,7 +295,8 @@ pub(super) fn refusal(
     let refused = differences(COMPARED, sides, false).find(is_refused)?;
     let option = refused.allowed_difference.map(AllowedDifference::option);
     let advice = option.map_or_else(String::new, |option| format!("; {option} ignores this"));
-    let (name, [new, old]) = (refused.name, refused.values);
+    let name = refused.name;
+    let [new, old] = refused.values;
     Some(format!(
         "{name} is {new}, but {old} in the baseline{advice}"
     ))

@@ -60,7 +60,8 @@ impl FigureKey {
         if !self.is_of_step() {
             return self.word().to_owned();
         }
-        let (cpus, variant) = (self.step.cpus.word(), self.step.variant.word());
+        let cpus = self.step.cpus.word();
+        let variant = self.step.variant.word();
         let value = match self.step.value {
             Some(value) => format!(".{value}"),
             None => String::new(),

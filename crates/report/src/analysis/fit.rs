@@ -140,7 +140,9 @@ impl LinearFit {
         let n = points.len() as f64;
         let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / n;
         let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / n;
-        let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
+        let mut xx = 0.0;
+        let mut xy = 0.0;
+        let mut yy = 0.0;
         for (x, y) in points {
             xx += (x - mean_x) * (x - mean_x);
             xy += (x - mean_x) * (y - mean_y);

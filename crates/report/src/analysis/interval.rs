@@ -94,7 +94,8 @@ mod tests {
         ] {
             assert_eq!(notch(&Summary::of(&mut values)), expected, "{values:?}");
         }
-        let (median, max) = (1024, 5000);
+        let median = 1024;
+        let max = 5000;
         let summary = |median| Summary {
             n: 9,
             median,

@@ -40,7 +40,8 @@ pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
         ScenarioId::SUSPEND_DEEP_PARALLEL | ScenarioId::SUSPEND_DEEP_SERIAL
     );
     let is_suspend = id != ScenarioId::PSCI_VERSION_PARALLEL && id.is_suite();
-    let (method, helper) = (Method::Tftf, None);
+    let method = Method::Tftf;
+    let helper = None;
     let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
     scenario.status = Status::Passed;
     scenario.cells = cells;

@@ -134,7 +134,8 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
         .filter_map(|(first_instant, last_instant)| {
             // There is no phase between two instants if an instant between them was lost.
             let phase = phase_between(first_instant, last_instant)?;
-            let (from, to) = (instants.at(first_instant)?, instants.at(last_instant)?);
+            let from = instants.at(first_instant)?;
+            let to = instants.at(last_instant)?;
             (from <= to).then_some(Slice { phase, from, to })
         });
     slices.collect()

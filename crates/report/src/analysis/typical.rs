@@ -100,7 +100,8 @@ fn check(first: &LoggedRun, second: &LoggedRun) -> Result<()> {
     let Some((scope, difference)) = run_differences.chain(scenario_differences).next() else {
         return Ok(());
     };
-    let (name, [one, other]) = (difference.name, difference.values);
+    let name = difference.name;
+    let [one, other] = difference.values;
     let [first_name, second_name] = [first, second]
         .map(|logged| format!("{} (run {})", logged.source.input, logged.source.run_number));
     bail!(
@@ -109,8 +110,8 @@ fn check(first: &LoggedRun, second: &LoggedRun) -> Result<()> {
     )
 }
 
-/// Returns the scenario in `logged` that corresponds to `scenario`, or that would if the CPUs had been
-/// woken by the same interrupt. Scenarios with different helpers are listed separately.
+/// Returns the scenario in `logged` that corresponds to `scenario`, or that would if the CPUs had
+/// been woken by the same interrupt. Scenarios with different helpers are listed separately.
 fn counterpart<'r>(scenario: &Scenario, logged: &'r LoggedRun) -> Option<&'r Scenario> {
     let is_woken_differently = |other: &&Scenario| {
         (other.id, other.method) == (scenario.id, scenario.method)

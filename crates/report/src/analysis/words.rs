@@ -28,7 +28,8 @@ pub(super) fn range_text(
     let Some(ends) = values.minmax_by(|a, b| a.total_cmp(b)).into_option() else {
         return String::new();
     };
-    let (least, most) = (text(ends.0), text(ends.1));
+    let least = text(ends.0);
+    let most = text(ends.1);
     if least == most {
         least
     } else {

@@ -94,7 +94,8 @@ impl Latency<'_> {
         } else {
             self.scenario.method.word().to_owned()
         };
-        let (tag, cpu) = (id.short_tag(), logged.run.label(self.figure.cpu));
+        let tag = id.short_tag();
+        let cpu = logged.run.label(self.figure.cpu);
         format!("{tag} ({how}), CPU {cpu}, {samples}")
     }
 }

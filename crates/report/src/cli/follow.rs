@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use follow::stream::TIMEOUT_MAX_S;
 use host::log_file::LogFile;
 use host::progress::say;
 use host::{files, interrupt};
@@ -14,7 +15,6 @@ use super::report_verdict::{judge, say_mark_of};
 use crate::export::{Report, ReportPart};
 use crate::log::runs;
 use crate::serial;
-use follow::stream::TIMEOUT_MAX_S;
 
 impl ShownPart for FollowArguments {
     const PART: ReportPart = ReportPart::Runs;

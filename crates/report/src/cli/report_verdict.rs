@@ -1,5 +1,7 @@
 //! Determines a report's exit code and prints the problems with its runs.
 
+use follow::explain_marks;
+use follow::stream::find_verdict;
 use hardware::text::plural::many;
 use host::exit_code::{FAILED, INCOMPLETE};
 use host::progress::say;
@@ -7,8 +9,6 @@ use host::progress::say;
 use crate::analysis::compare::Change;
 use crate::export::{Report, percent_text};
 use crate::log::LoggedRun;
-use follow::explain_marks;
-use follow::stream::closing;
 
 const REGRESSION: u8 = FAILED;
 
@@ -84,7 +84,7 @@ pub fn say_denied(report: &Report) -> bool {
 
 /// If the boot marks in `log` stop before the end, prints how far the boot got.
 pub fn say_mark_of(log: &[u8]) {
-    if closing(log).is_none()
+    if find_verdict(log).is_none()
         && let Some(explanation) = explain_marks(&String::from_utf8_lossy(log))
     {
         say(&explanation);

@@ -1,33 +1,42 @@
 //! Tables of checks, one row for each result.
 
 use suite::model::{Check, Probe, Scenario};
+use suite::output::Table;
 
 use crate::analysis::words::cpus_text;
 use crate::log::LoggedRun;
-use suite::output::Table;
 
 /// Returns a table of the functions that were called and a table of those that are only listed.
 /// Empty tables are left out.
 pub(super) fn check_tables(logged: &LoggedRun, scenario: &Scenario) -> impl Iterator<Item = Table> {
-    let tables = [("called", false), ("not called", true)].map(|(word, is_listing)| {
-        let mut table = Table::titled(format!("Firmware functions that were {word}"));
-        table.words(["Function"]);
-        table.optional_words(["Check", "At"]);
-        table.end_names();
-        table.words(["Promised", "Result"]);
-        table.optional_words(["Returned", "CPUs"]);
-        let checks = scenario.checks.iter();
-        let in_table = checks.filter(|check| (check.probe == Probe::Listed) == is_listing);
-        table.rows.extend(in_table.map(|check| row(logged, check)));
-        table.finished()
-    });
+    let mut called = check_table("Firmware functions that were called");
+    let mut not_called = check_table("Firmware functions that were not called");
+    for check in &scenario.checks {
+        let table = match check.probe {
+            Probe::Listed => &mut not_called,
+            _ => &mut called,
+        };
+        table.rows.push(row(logged, check));
+    }
+    let tables = [called.finished(), not_called.finished()];
     tables.into_iter().flatten()
+}
+
+/// Returns a table without rows.
+fn check_table(title: &str) -> Table {
+    let mut table = Table::titled(title);
+    table.words(["Function"]);
+    table.optional_words(["Check", "At"]);
+    table.end_names();
+    table.words(["Promised", "Result"]);
+    table.optional_words(["Returned", "CPUs"]);
+    table
 }
 
 fn row(logged: &LoggedRun, check: &Check) -> Vec<String> {
     vec![
         check.function.name().to_owned(),
-        what(check),
+        probe_title(check),
         check.value_text().unwrap_or_default(),
         check.promised_word().to_owned(),
         check.result().to_owned(),
@@ -39,7 +48,7 @@ fn row(logged: &LoggedRun, check: &Check) -> Vec<String> {
 }
 
 /// Returns what was checked, or an empty string for a function that is only listed.
-fn what(check: &Check) -> String {
+fn probe_title(check: &Check) -> String {
     match check.probe {
         Probe::Listed => String::new(),
         probe => probe.title().to_owned(),

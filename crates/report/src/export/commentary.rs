@@ -122,13 +122,14 @@ fn scenario_findings(logged: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
 /// Returns the findings about a comparison.
 fn comparison_findings(comparison: &Comparison) -> Vec<Ranked> {
     let is_tftf = |basis: &Basis| basis.scenario.method == Method::Tftf;
-    comparison
-        .findings
-        .iter()
-        .filter(|based_finding| based_finding.finding.kind != UNCHANGED)
-        .filter(|based_finding| based_finding.basis.iter().all(is_tftf))
-        .map(|based_finding| ranked(comparison, based_finding))
-        .collect()
+    let mut findings = Vec::new();
+    for based_finding in &comparison.findings {
+        let is_change = based_finding.finding.kind != UNCHANGED;
+        if is_change && based_finding.basis.iter().all(is_tftf) {
+            findings.push(ranked(comparison, based_finding));
+        }
+    }
+    findings
 }
 
 /// Returns the sentences by scenario, in the order of the suite. Those that are not about a single
@@ -139,13 +140,12 @@ fn by_scenario(ranked: Vec<Ranked>) -> Vec<(Option<&'static str>, Vec<String>)> 
         .into_iter()
         .sorted_by_key(scenario_index)
         .chunk_by(|finding| finding.scenario.map(ScenarioId::name));
-    groups
-        .into_iter()
-        .map(|(name, findings)| {
-            let sentences = findings.map(|finding| finding.sentence);
-            (name, sentences.collect())
-        })
-        .collect()
+    let mut sentences_by_scenario = Vec::new();
+    for (name, findings) in &groups {
+        let sentences = findings.map(|finding| finding.sentence);
+        sentences_by_scenario.push((name, sentences.collect()));
+    }
+    sentences_by_scenario
 }
 
 /// Returns a finding about a comparison. If it is about a single scenario, its sentence omits the

@@ -1,6 +1,7 @@
 //! Converts a comparison to blocks, in reading order.
 
 use hardware::text::plural::many;
+use suite::output::Table;
 
 use super::compared_text::{percent_text, tolerance_text, value_text};
 use super::document::{Block, LabeledLine};
@@ -13,7 +14,6 @@ use crate::analysis::compare::{
 use crate::analysis::figure::HISTOGRAM_BOUND_NOTE;
 use crate::analysis::findings::{BasedFinding, basis_text, explanations};
 use crate::log::LoggedRun;
-use suite::output::Table;
 
 pub(super) fn comparison<'r>(logged: &LoggedRun, comparison: &Comparison) -> Vec<Block<'r>> {
     let mut blocks = vec![

@@ -58,7 +58,8 @@ fn line(logged: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Se
     let is_time = figure.key.unit() == Unit::Ticks;
     let shown = figure.shown.filter(|_| is_time);
     let ns = |ticks: Option<u64>| if is_time { logged.ns(ticks?) } else { None };
-    let (key, cell) = (figure.key, figure.cell);
+    let key = figure.key;
+    let cell = figure.cell;
     let conditions = scenario.conditions.as_ref();
     let counts = cell.counts.as_ref();
     let step = key.is_of_step().then_some(key.step);

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use suite::model::{FigureScale, Scenario};
+use suite::output::Table;
 
 use super::drawing::Chart;
 use crate::log::LoggedRun;
-use suite::output::Table;
 
 /// A heading and the text that follows it.
 pub type LabeledLine = (&'static str, String);
@@ -25,13 +25,13 @@ pub enum Block<'r> {
     Definitions(Vec<LabeledLine>),
     /// A scenario's heading.
     Scenario(ScenarioHeading),
-    /// A prominent warning.
+    /// A sentence about what makes the figures doubtful.
     Warning(String),
     /// Running text.
     Paragraph(String),
-    /// A table.
+    /// A table; the format decides how it is drawn.
     Table(Table),
-    /// A list of sentences.
+    /// Sentences that the text formats show as a list.
     Remarks(Vec<String>),
     /// A scenario's charts.
     Charts(Charts<'r>),

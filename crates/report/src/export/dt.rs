@@ -48,8 +48,10 @@ fn node(logged: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
             "/* Not measured: whether this state needs local-timer-stop. */"
         }
     };
-    let (entry, exit) = (state.entry.us(logged), state.exit.us(logged));
-    let (param, residency) = (state.power_state, entry.saturating_add(exit));
+    let entry = state.entry.us(logged);
+    let exit = state.exit.us(logged);
+    let param = state.power_state;
+    let residency = entry.saturating_add(exit);
     let [entry_origin, exit_origin] =
         [&state.entry, &state.exit].map(|latency| origin_text(logged, latency));
     format!(
@@ -83,7 +85,8 @@ fn name(logged: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
 /// Describes a latency and where it comes from.
 fn origin_text(logged: &LoggedRun, latency: &Latency<'_>) -> String {
     let heading = latency.figure.key.heading();
-    let (duration, origin) = (logged.duration(latency.ticks), latency.origin(logged));
+    let duration = logged.duration(latency.ticks);
+    let origin = latency.origin(logged);
     format!("{heading} {duration} us: {origin}.")
 }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::report_data::Report;
 
-/// A report format.
+/// An output format, and the parts of a report that it can show.
 #[derive(Debug)]
 pub struct Format {
     /// The name used with `--format`.

@@ -4,6 +4,7 @@ use hardware::text::plural::many;
 use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::model::ScenarioKey;
+use suite::output::{ABSENT, Table, text_or_absent};
 use suite::plan::Method;
 
 use super::compared_text::{percent_text, row_kind, row_name, tolerance_text, value_text};
@@ -18,7 +19,6 @@ use crate::analysis::history::{
 };
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
-use suite::output::{ABSENT, Table, text_or_absent};
 
 /// The text shown in an entry without a jump.
 const NO_JUMP: &str = "-";
@@ -60,7 +60,8 @@ pub(super) fn title(history: &History, runs: &[LoggedRun]) -> String {
     }
     let board = runs.iter().find_map(LoggedRun::board);
     let board_text = board.map_or_else(String::new, |board| format!(" of {board}"));
-    let (first, last) = (history.releases.first(), history.releases.last());
+    let first = history.releases.first();
+    let last = history.releases.last();
     let ends = [first, last].into_iter().flatten();
     format!(
         "History of PSCI latencies{board_text}, {}",
@@ -87,7 +88,8 @@ fn definitions(history: &History) -> Vec<LabeledLine> {
     let jumps = history.rows().flat_map(HistoryRow::significant_changes);
     let outcomes = jumps.map(|jump| jump.outcome);
     let count = |outcome| outcomes.clone().filter(|other| *other == outcome).count();
-    let (worse, better) = (count(ChangeOutcome::Worse), count(ChangeOutcome::Better));
+    let worse = count(ChangeOutcome::Worse);
+    let better = count(ChangeOutcome::Better);
     vec![
         ("Releases", runs),
         ("Rows", rows.to_owned()),
@@ -269,12 +271,13 @@ impl ScenarioTables<'_> {
     }
 
     fn text(&self, figure: &FigureHistory, value: &ComparedValue) -> String {
-        let (clock, is_of_step) = (self.first.clock(), figure.key.is_of_step());
+        let clock = self.first.clock();
+        let is_of_step = figure.key.is_of_step();
         value_text(clock, is_of_step, value.figure) + mark(value.is_doubtful)
     }
 
-    /// Returns a table without release columns. `what` follows the figure name in the title.
-    fn titled(&self, figures: &[&FigureHistory], what: &str) -> Table {
+    /// Returns a table without release columns. `suffix` follows the figure name in the title.
+    fn titled(&self, figures: &[&FigureHistory], suffix: &str) -> Table {
         let first = figures.first();
         let heading = first.map_or("", |figure| figure.key.heading());
         let unit = first.map_or_else(String::new, |figure| self.unit(figure));
@@ -284,7 +287,7 @@ impl ScenarioTables<'_> {
         } else {
             ""
         };
-        let mut table = Table::titled(format!("{heading}{what} ({unit}{classes})"));
+        let mut table = Table::titled(format!("{heading}{suffix} ({unit}{classes})"));
         table.numbers([match self.scenario.judged_by {
             ChangeList::Cpu => "CPU",
             ChangeList::Order => "Place",

@@ -29,7 +29,8 @@ fn line(
     (key, row): (FigureKey, &HistoryRow),
     release: usize,
 ) -> impl Serialize {
-    let (logged, point) = (&runs[release], row.points[release].as_ref());
+    let logged = &runs[release];
+    let point = row.points[release].as_ref();
     // In a row for a rank, the CPU may differ between releases; in a row for a CPU, it is the same
     // in all releases.
     let source = match point {

@@ -132,7 +132,9 @@ fn scenario_properties(logged: &LoggedRun, scenario: &Scenario) -> Vec<(String, 
         properties.push((format!("{prefix}{}.{property}", cpu_name(cpu)), value));
     };
     for figure in figures(logged, scenario) {
-        let (key, name, cpu) = (figure.key, figure.key.name(), figure.cpu);
+        let key = figure.key;
+        let name = figure.key.name();
+        let cpu = figure.cpu;
         let unit = key.scale(logged.clock()).name();
         let value_text = |value| plain(key.per_operation(logged.clock(), value));
         if let Some(shown) = figure.shown.filter(|_| !key.is_of_step()) {
@@ -203,7 +205,8 @@ fn check_case(logged: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
     };
     let answer = check.shown_answer();
     let description = answer.map_or_else(String::new, |answer| format!("returned {answer}"));
-    let (word, message) = (reason_word(&check.end), reason_text(&check.end));
+    let word = reason_word(&check.end);
+    let message = reason_text(&check.end);
     Case::new(name, class, &[description], (element, &word, message))
 }
 
@@ -212,7 +215,8 @@ fn check_case(logged: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
 fn compared(logged: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
     let cases = comparison.scenarios.iter().map(|scenario| {
-        let (key, changes) = (scenario.key, scenario.changes());
+        let key = scenario.key;
+        let changes = scenario.changes();
         let regressions = comparison.regressions_in(scenario);
         let regression_texts = regressions
             .map(|change| change_text(logged, change))
@@ -250,7 +254,8 @@ fn compared(logged: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
 }
 
 fn change_text(logged: &LoggedRun, change: &Change) -> String {
-    let (name, cpu) = (change.key.in_sentence(), logged.run.label(change.cpu));
+    let name = change.key.in_sentence();
+    let cpu = logged.run.label(change.cpu);
     let [new, old] = [&change.new, &change.old].map(|value| plain(value.figure));
     let unit = change.key.scale(logged.clock()).name();
     let by = change

@@ -32,7 +32,7 @@ pub struct Report {
 pub struct DtsSource {
     /// The path for a diff.
     pub name: String,
-    /// The contents.
+    /// The text of the file, or of the part.
     pub text: String,
 }
 

@@ -68,7 +68,8 @@ pub(super) fn board(logged: &LoggedRun) -> &str {
 
 /// Returns the board of the run at `index`, and the run number if there are several.
 fn name(report: &Report, index: usize) -> String {
-    let (board, count) = (board(&report.runs[index]), report.runs.len());
+    let board = board(&report.runs[index]);
+    let count = report.runs.len();
     if count == 1 {
         board.to_owned()
     } else {

@@ -4,6 +4,7 @@ use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use suite::measure::Metric;
 use suite::model::{Failure, Finding, Scenario, Skip, Status, WakeSource};
+use suite::output::{ABSENT, Table};
 use suite::plan::{Method, ScenarioId};
 
 use super::check_tables::check_tables;
@@ -12,7 +13,6 @@ use super::step_tables::step_tables;
 use super::table::{statistics, statistics_columns};
 use crate::analysis::findings::findings;
 use crate::log::{LoggedRun, reason_word};
-use suite::output::{ABSENT, Table};
 
 /// Returns a scenario's heading, which includes the helper if placements differ.
 pub(super) fn heading(logged: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {
@@ -62,7 +62,8 @@ pub(super) fn scenario<'r>(
 
 /// Returns the conditions under which a scenario ran, and how it ended.
 pub(super) fn conditions_text(logged: &LoggedRun, scenario: &Scenario) -> String {
-    let (id, method) = (scenario.id, scenario.method.word());
+    let id = scenario.id;
+    let method = scenario.method.word();
     let status = reason_word(&scenario.status);
     let because = status_reason(logged, scenario.status)
         .map_or_else(String::new, |reason| format!(" ({reason})"));

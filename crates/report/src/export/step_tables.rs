@@ -3,12 +3,12 @@
 
 use suite::measure::Metric;
 use suite::model::{CellSeries, FigureScale, Scenario};
+use suite::output::{ABSENT, Table, text_or_absent};
 
 use super::table::{statistics, statistics_columns};
 use crate::analysis::figure::{FigureKey, HISTOGRAM_BOUND_NOTE, axis_heading, axis_text};
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
-use suite::output::{ABSENT, Table, text_or_absent};
 
 pub(super) fn step_tables(logged: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
     by_metric(scenario.step_series())
@@ -30,13 +30,15 @@ pub(super) fn by_metric<'r>(
 
 /// Returns the table of the series in a group.
 fn table(logged: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> Option<Table> {
-    let (id, first) = (scenario.id, *group.first()?);
+    let id = scenario.id;
+    let first = *group.first()?;
     let scale = FigureScale::of_series(logged.clock(), first);
     let metric = match first.series.metric {
         Metric::Time | Metric::Cycles => String::new(),
         metric => format!(": {}", metric.heading()),
     };
-    let (name, how) = (id.name(), first.cell.step.cpus.text());
+    let name = id.name();
+    let how = first.cell.step.cpus.text();
     let is_histogram_bound = FigureKey::of(first).is_histogram_bound();
     let classes = if is_histogram_bound {
         HISTOGRAM_BOUND_NOTE

@@ -4,6 +4,7 @@ use hardware::board::{CPU_MAX, CpuIndex};
 use hardware::text::outside::printable;
 use hardware::text::plural::many;
 use hardware::text::words::Word as _;
+use host::untrusted_text::plain;
 use suite::model::{Cpu, Head, Run, ScenarioKey, Status};
 use suite::plan::ScenarioId;
 use suite::record::{Record, RunBuilder};
@@ -16,7 +17,6 @@ use super::logged_run::{Closing, LoggedRun, Stage};
 use super::plain_line::{PlainLine, RtInstr};
 use super::run_records::{RecordLine, RunRecords, unread_at};
 use super::status_words::reason_word;
-use host::untrusted_text::plain;
 
 /// The upper bound on the number of bins in a histogram.
 const BINS_MAX: usize = 1 << 12;
@@ -184,7 +184,8 @@ impl LoggedRunBuilder {
         let seen = self.lines.count_of(status);
         let contradictions = &mut self.logged.integrity.contradictions;
         if seen < count && contradictions.len() < NAMED_MAX {
-            let (tests, word) = (many(count, "test"), reason_word(&status));
+            let tests = many(count, "test");
+            let word = reason_word(&status);
             contradictions.push(format!(
                 "TFTF counts {tests} {word}, but the log shows {seen}"
             ));

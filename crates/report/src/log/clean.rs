@@ -8,8 +8,8 @@ use regex::bytes::Regex;
 
 use super::lava_log::LavaEntry;
 
-/// Escape sequences (ECMA-48, section 5.4), control characters, concealed text and byte order marks.
-/// If a sequence is unknown, only its ESC is removed, because text may follow.
+/// Escape sequences (ECMA-48, section 5.4), control characters, concealed text and byte order
+/// marks. If a sequence is unknown, only its ESC is removed, because text may follow.
 static CONTROL: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r"(?x-u)
         \x1b \[ 8 m [^\x1b]* \x1b \[ 0 m                  # concealed: Jenkins' notes

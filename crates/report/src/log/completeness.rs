@@ -165,7 +165,8 @@ impl LoggedRun {
         pairs
             .into_iter()
             .find_map(|((one, one_id), (other, other_id))| {
-                let (one_id, other_id) = (one_id?, other_id?);
+                let one_id = one_id?;
+                let other_id = other_id?;
                 (one_id != other_id)
                     .then(|| format!("{one} from run {one_id}, but {other} from run {other_id}"))
             })
@@ -245,7 +246,8 @@ impl LoggedRun {
         }
         let totals = self.closing.as_ref().and_then(Closing::totals);
         let lost = totals.map_or(0, |totals| totals.lost as usize);
-        let (logged, listed) = (self.run.cpus.len(), self.header.cpus.unwrap_or(0));
+        let logged = self.run.cpus.len();
+        let listed = self.header.cpus.unwrap_or(0);
         if (1..listed.saturating_sub(lost)).contains(&logged) {
             clauses.push(format!(
                 "rows for {}, but the header lists {}",

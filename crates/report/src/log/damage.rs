@@ -256,7 +256,9 @@ fn run_of_lines(nth: u64) -> Run {
 #[test]
 fn damaged_logs_never_change_a_figure_or_a_sentence() {
     let mut random = Rng::with_seed(1);
-    let (mut whole, mut lossy, mut refused) = (0, 0, 0);
+    let mut whole = 0;
+    let mut lossy = 0;
+    let mut refused = 0;
     for nth in 0..logs(500) {
         let copies =
             [Records::Once, Records::Once, Records::Twice, Records::None][nth as usize % 4];
@@ -316,7 +318,8 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
 fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<String> {
     let mut pasted_lines = Vec::new();
     for line in log.lines() {
-        let (mut text, mut column) = (String::new(), 0);
+        let mut text = String::new();
+        let mut column = 0;
         for letter in line.chars() {
             if column >= columns {
                 pasted_lines.push(std::mem::take(&mut text));
@@ -355,7 +358,8 @@ fn pasted_logs_lose_no_row_in_silence() {
     let mut whole = 0;
     for nth in 0..logs(100) {
         let (truth, texts) = &kinds[nth as usize / 2 % 2];
-        let (log, columns) = (&texts[nth as usize % 2], 40 + nth as usize % 93);
+        let log = &texts[nth as usize % 2];
+        let columns = 40 + nth as usize % 93;
         let mut lines = pasted(log, columns, |column| match nth / 4 % 4 {
             0 => "\t".to_owned(),
             1 => " ".repeat(8 - column % 8),

@@ -20,7 +20,8 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedEnt
         .collect();
     let edges = edges(&table);
     ensure!(edges.len() > 1, "{}:1: expected a table border", first + 1);
-    let (left, right) = (edges[0], edges[edges.len() - 1]);
+    let left = edges[0];
+    let right = edges[edges.len() - 1];
     let mut rows: Vec<Vec<PublishedEntry>> = Vec::new();
     // The row not yet closed by a border.
     let mut open: Option<Vec<PublishedEntry>> = None;

@@ -27,7 +27,7 @@ pub(super) fn contradicted(lines: &LineRun, logged: &LoggedRun) -> Vec<String> {
             _ => is_whole,
         }
     };
-    let wrong = lines.rows().filter(contradicts);
+    let wrong = lines.rows().into_iter().filter(contradicts);
     wrong
         .map(|line| format!("CPU {}.{} in {}", line.label.0, line.label.1, line.id))
         .collect()

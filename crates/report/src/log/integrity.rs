@@ -66,9 +66,9 @@ pub struct Records {
 /// A range of consecutive missing records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Missing {
-    /// The first sequence number.
+    /// The sequence number of the first missing record.
     pub first: u32,
-    /// The last sequence number.
+    /// The sequence number of the last missing record, which may be equal to `first`.
     pub last: u32,
 }
 

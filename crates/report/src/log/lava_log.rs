@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A log entry.
+/// What a line of a LAVA log contains: a message and its level.
 #[derive(Debug, Deserialize)]
 pub(super) struct LavaEntry {
     #[serde(rename = "lvl")]

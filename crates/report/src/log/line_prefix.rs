@@ -138,7 +138,8 @@ impl PrefixPart {
 
 /// Returns the parts of a prefix without the blanks at its end.
 fn parts(prefix: &[u8]) -> Vec<PrefixPart> {
-    let (mut parts, mut rest) = (Vec::new(), prefix);
+    let mut parts = Vec::new();
+    let mut rest = prefix;
     while let Some(first) = rest.first() {
         let blanks = rest.iter().take_while(|byte| **byte == b' ').count();
         let (padding, text) = rest.split_at(blanks);

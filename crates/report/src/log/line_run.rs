@@ -61,16 +61,20 @@ pub(super) struct RowOfLine {
 
 impl LineRun {
     /// Returns all lines with figures.
-    pub(super) fn rows(&self) -> impl Iterator<Item = RowOfLine> {
-        self.scenarios.iter().flat_map(|scenario| {
-            scenario.rows.iter().filter_map(|row| {
-                Some(RowOfLine {
-                    id: scenario.id,
-                    label: row.label,
-                    values: row.values?,
-                })
-            })
-        })
+    pub(super) fn rows(&self) -> Vec<RowOfLine> {
+        let mut rows = Vec::new();
+        for scenario in &self.scenarios {
+            for row in &scenario.rows {
+                if let Some(values) = row.values {
+                    rows.push(RowOfLine {
+                        id: scenario.id,
+                        label: row.label,
+                        values,
+                    });
+                }
+            }
+        }
+        rows
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -90,18 +94,21 @@ impl LineRun {
 
     /// Starts or continues a scenario. None means that the scenario is unknown.
     pub(super) fn begin(&mut self, scenario: Option<(ScenarioId, Method)>) {
-        self.current = scenario.map(|(id, method)| {
-            self.index_of((id, method)).unwrap_or_else(|| {
-                self.scenarios.push(LineScenario {
-                    id,
-                    method,
-                    status: Status::Unknown,
-                    rows: Vec::new(),
-                    skipped: BTreeSet::new(),
-                });
-                self.scenarios.len() - 1
-            })
-        });
+        let Some((id, method)) = scenario else {
+            self.current = None;
+            return;
+        };
+        let known = self.index_of((id, method));
+        if known.is_none() {
+            self.scenarios.push(LineScenario {
+                id,
+                method,
+                status: Status::Unknown,
+                rows: Vec::new(),
+                skipped: BTreeSet::new(),
+            });
+        }
+        self.current = Some(known.unwrap_or(self.scenarios.len() - 1));
     }
 
     /// Adds a line with figures, and starts its scenario if the line that would have started it was
@@ -272,11 +279,13 @@ mod tests {
     /// Returns the labels and values of the rows built from these lines, and the number of
     /// ambiguous lines.
     fn settled(scenarios: &[&[Line]]) -> (Vec<(u16, u64)>, u32) {
-        let (mut integrity, mut line_run) = (Integrity::default(), LineRun::default());
+        let mut integrity = Integrity::default();
+        let mut line_run = LineRun::default();
         for (lines, id) in scenarios.iter().zip(ScenarioId::ALL) {
             for &(cluster, core, value) in *lines {
                 let values = [Some(value), None, None];
-                let (tag, label) = ("test_x", (cluster, core));
+                let tag = "test_x";
+                let label = (cluster, core);
                 line_run.add(Some(id), &RtInstr { tag, label, values });
             }
         }
@@ -293,7 +302,8 @@ mod tests {
     fn equal_lines_are_one_cpu_and_contradictory_ones_none() {
         let both = [(0, 0, 7), (0, 0, 8), (1, 0, 9), (1, 0, 6)];
         let several = [(0, 7), (1, 8), (2, 9), (3, 6)];
-        let (alike, three) = ([(0, 0, 80); 2], [&both[..], &[(1, 0, 6)]].concat());
+        let alike = [(0, 0, 80); 2];
+        let three = [&both[..], &[(1, 0, 6)]].concat();
         let twice = [(0, 0, 7), (0, 1, 9), (0, 0, 7), (0, 1, 9)];
         // The third case repeats the complete log, as if a terminal had been logged twice.
         for (lines, rows, ambiguous) in [

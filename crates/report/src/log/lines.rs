@@ -59,7 +59,8 @@ impl<R: Read> LogLines<R> {
     pub(crate) fn next(&mut self) -> io::Result<Option<LogLine<'_>>> {
         self.from.consume(std::mem::take(&mut self.given));
         self.line.clear();
-        let (number, offset) = (self.number, self.offset);
+        let number = self.number;
+        let offset = self.offset;
         let (len, end) = loop {
             let chunk = match self.from.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

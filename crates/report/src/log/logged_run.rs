@@ -20,7 +20,7 @@ use super::status_words::reason_text;
 /// [`Integrity::is_verified`] if every figure has a correct checksum.
 #[derive(Clone, Debug, Default)]
 pub struct LoggedRun {
-    /// The run.
+    /// The run as the payload recorded it, or as far as it can be rebuilt.
     pub run: Run,
     /// The input and the run's position in it.
     pub source: Source,
@@ -83,14 +83,14 @@ pub struct HeaderLines {
     pub summary_run: Option<RunId>,
     /// The payload's version.
     pub version: Option<String>,
-    /// The board name.
+    /// The board name in the header, or the platform of published tables.
     pub board: Option<String>,
     /// The release named in the titles of published tables.
     pub release: Option<String>,
     /// True for published tables that identify CPUs by number without saying which clusters they
     /// are in.
     pub has_unknown_clusters: bool,
-    /// The number of CPUs.
+    /// The number of CPUs that the header gives.
     pub cpus: Option<usize>,
     /// The exception level reported in TFTF's output.
     pub exception_level: Option<u8>,
@@ -102,7 +102,7 @@ pub struct HeaderLines {
 pub struct Closing {
     /// The line's verdict.
     pub verdict: Verdict,
-    /// The line itself.
+    /// The line, with dots in place of control characters.
     pub line: String,
 }
 
@@ -184,25 +184,27 @@ impl LoggedRun {
         let all_scenarios = self.run.scenarios.iter();
         let tftf = all_scenarios.filter(|scenario| scenario.method == Method::Tftf);
         let first_of_each = tftf.clone().unique_by(|scenario| scenario.id);
-        let tables = first_of_each.map(|first_scenario| {
-            let group = tftf
-                .clone()
-                .filter(|scenario| scenario.id == first_scenario.id);
-            let cpus = self.run.cpu_indices();
-            let cells = cpus
-                .filter_map(|cpu| Scenario::cell_of(group.clone(), cpu, &cluster))
-                .map(|(scenario, cell)| Cell {
-                    helper: scenario.helper.or(cell.helper),
-                    ..cell.without_parts()
-                });
-            Scenario {
+        let mut tables = Vec::new();
+        for first_scenario in first_of_each {
+            let is_same = |scenario: &&Scenario| scenario.id == first_scenario.id;
+            let group = tftf.clone().filter(is_same);
+            let mut cells = Vec::new();
+            for cpu in self.run.cpu_indices() {
+                if let Some((scenario, cell)) = Scenario::cell_of(group.clone(), cpu, &cluster) {
+                    cells.push(Cell {
+                        helper: scenario.helper.or(cell.helper),
+                        ..cell.without_parts()
+                    });
+                }
+            }
+            tables.push(Scenario {
                 conditions: first_scenario.conditions.clone(),
-                cells: cells.collect(),
+                cells,
                 checks: first_scenario.checks.clone(),
                 ..*first_scenario
-            }
-        });
-        tables.collect()
+            });
+        }
+        tables
     }
 
     /// Returns the firmware version. This is the last stage's version, because that stage

@@ -2,10 +2,10 @@
 //! each figure's position.
 //!
 //! Up to v2.8, the figures are in grid tables below headings, with one column for the CPU
-//! ([`super::page_cpus`]). From v2.9 to v2.14, they are in `table` directives, in microseconds, next
-//! to the previous release's figures. Since May 2026, they are in `csv-table` directives, in whole
-//! nanoseconds. A figure may be followed by a change: `185700 (-30.51%)`. Tables whose first column
-//! is neither Cluster nor CPU are ignored.
+//! ([`super::page_cpus`]). From v2.9 to v2.14, they are in `table` directives, in microseconds,
+//! next to the previous release's figures. Since May 2026, they are in `csv-table` directives, in
+//! whole nanoseconds. A figure may be followed by a change: `185700 (-30.51%)`. Tables whose first
+//! column is neither Cluster nor CPU are ignored.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -191,7 +191,8 @@ struct PageSource<'p> {
 impl PageSource<'_> {
     /// Reads the latency tables that `find` finds.
     fn tables(&self, find: fn(&[&str], usize) -> Option<Directive>) -> Result<Vec<PageTable>> {
-        let (mut tables, mut next) = (Vec::new(), 0);
+        let mut tables = Vec::new();
+        let mut next = 0;
         while next < self.lines.len() {
             let Some(directive) = find(&self.lines, next) else {
                 next += 1;
@@ -211,7 +212,8 @@ impl PageSource<'_> {
 /// Returns the first heading on a page, which is the first underlined line.
 fn title(lines: &[&str]) -> String {
     for pair in lines.windows(2) {
-        let (heading, rule) = (pair[0].trim(), pair[1].trim_end());
+        let heading = pair[0].trim();
+        let rule = pair[1].trim_end();
         let is_rule = rule.starts_with("==") && rule.chars().all(|mark| mark == '=');
         if !heading.is_empty() && is_rule {
             return heading.to_owned();
@@ -238,7 +240,8 @@ pub(super) fn known_board<'n>(mut names: impl Iterator<Item = &'n str>) -> Optio
 /// Returns the last heading, which is an underlined line, before the line `end`.
 fn heading_before<'l>(lines: &[&'l str], end: usize) -> Option<&'l str> {
     for pair in lines[..end].windows(2).rev() {
-        let (heading, rule) = (pair[0].trim(), pair[1].trim_end());
+        let heading = pair[0].trim();
+        let rule = pair[1].trim_end();
         if is_rule(rule) && heading.contains(char::is_alphanumeric) {
             return Some(heading);
         }
@@ -576,7 +579,8 @@ fn has_cpu_column(header: &str) -> bool {
 
 /// Rejects a table with one column for the CPU and too many or too few others.
 fn check_count(header: &str, id: ScenarioId) -> Result<()> {
-    let (columns, expected) = (header.split(',').count(), columns_of(id));
+    let columns = header.split(',').count();
+    let expected = columns_of(id);
     ensure!(
         columns == expected.len() + 1,
         "{}, expected CPU, {}",

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use anyhow::{Context as _, Result, ensure};
 use itertools::Itertools as _;
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use super::published_rows::PublishedEntry;
 
@@ -38,33 +38,19 @@ impl PageCpus {
             .expect("a pattern")
         });
         let types = cpu_types(board);
-        let clusters: Option<Vec<NumberedCluster>> = CLUSTER
-            .captures_iter(page)
-            .map(|captures| {
-                let number = |group| captures.get(group)?.as_str().parse::<u16>().ok();
-                let first = number(1)?;
-                let cluster_of_type = || {
-                    let short = captures.get(3)?.as_str().trim();
-                    let mut fitting = types.iter().positions(|cpu_type| is_type(cpu_type, short));
-                    let only = fitting.next().filter(|_| fitting.next().is_none())?;
-                    u16::try_from(only).ok()
-                };
-                Some(NumberedCluster {
-                    cluster: number(4).or_else(cluster_of_type)?,
-                    first,
-                    last: number(2).unwrap_or(first),
-                })
-            })
-            .collect();
-        let mut sorted = clusters.unwrap_or_default();
-        sorted.sort_by_key(|cluster| cluster.first);
-        let are_apart = sorted.iter().map(|cluster| cluster.cluster).all_unique()
-            && sorted.iter().all(|cluster| cluster.first <= cluster.last)
-            && sorted
-                .iter()
-                .tuple_windows()
-                .all(|(one, other)| one.last < other.first);
-        Self(if are_apart { sorted } else { Vec::new() })
+        let mut clusters = Vec::new();
+        for captures in CLUSTER.captures_iter(page) {
+            match numbered_cluster(&captures, &types) {
+                Some(cluster) => clusters.push(cluster),
+                None => return Self::default(),
+            }
+        }
+        clusters.sort_by_key(|cluster| cluster.first);
+        if are_apart(&clusters) {
+            Self(clusters)
+        } else {
+            Self::default()
+        }
     }
 
     /// Replaces the CPU in the first entry of each row with its cluster and core. Returns true if a
@@ -127,20 +113,60 @@ impl PageCpus {
     }
 }
 
+/// Reads a sentence about a cluster. Returns None if it does not say which cluster, or if a number
+/// is too large.
+fn numbered_cluster(captures: &Captures<'_>, types: &[String]) -> Option<NumberedCluster> {
+    let number = |group| captures.get(group)?.as_str().parse::<u16>().ok();
+    let first = number(1)?;
+    let last = number(2).unwrap_or(first);
+    let cluster = match number(4) {
+        Some(cluster) => cluster,
+        None => cluster_of_type(captures.get(3)?.as_str().trim(), types)?,
+    };
+    Some(NumberedCluster {
+        cluster,
+        first,
+        last,
+    })
+}
+
+/// Returns the number of the only cluster of CPUs with this type.
+fn cluster_of_type(short: &str, types: &[String]) -> Option<u16> {
+    let mut fitting = types.iter().positions(|cpu_type| is_type(cpu_type, short));
+    let cluster = fitting.next()?;
+    if fitting.next().is_some() {
+        return None;
+    }
+    u16::try_from(cluster).ok()
+}
+
+/// Returns true if no cluster has two entries, and no number is in two of `sorted`.
+fn are_apart(sorted: &[NumberedCluster]) -> bool {
+    let mut clusters = sorted.iter().map(|cluster| cluster.cluster);
+    let mut neighbors = sorted.array_windows();
+    clusters.all_unique()
+        && sorted.iter().all(|cluster| cluster.first <= cluster.last)
+        && neighbors.all(|[lower, upper]| lower.last < upper.first)
+}
+
 /// Returns the CPU type of each of a board's clusters; empty if the types are unknown.
 fn cpu_types(board: Option<&str>) -> Vec<String> {
-    let publish = board
-        .and_then(|name| boards::load(name).ok())
-        .and_then(|board| board.publish);
-    publish.map_or_else(Vec::new, |publish| {
-        let clusters = publish.clusters.into_iter();
-        clusters.map(|cluster| cluster.cpu).collect()
-    })
+    let mut types = Vec::new();
+    if let Some(name) = board
+        && let Ok(board) = boards::load(name)
+        && let Some(publish) = board.publish
+    {
+        for cluster in publish.clusters {
+            types.push(cluster.cpu);
+        }
+    }
+    types
 }
 
 /// Returns true if a page's name for a CPU type, such as `A53`, is that of `full`.
 fn is_type(full: &str, short: &str) -> bool {
-    let (full, short) = (full.to_ascii_lowercase(), short.to_ascii_lowercase());
+    let full = full.to_ascii_lowercase();
+    let short = short.to_ascii_lowercase();
     full == short || full.rsplit_once('-').is_some_and(|(_, name)| name == short)
 }
 

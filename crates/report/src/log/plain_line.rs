@@ -46,7 +46,7 @@ pub(super) enum PlainLine<'l> {
     Tally(Status, usize),
     /// The end of TFTF's output.
     Farewell,
-    /// The last line.
+    /// The last line of a run, and the verdict in it.
     Closing(Verdict, &'l str),
     /// The start of a run's last line, or a damaged last line.
     Broken(&'l str),
@@ -175,7 +175,8 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
 /// Parses a count in TFTF's summary.
 pub(super) fn tally(line: &str) -> Option<PlainLine<'_>> {
     let (word, count) = line.strip_prefix(TALLY)?.split_once(':')?;
-    let (status, count) = (status(word.trim_end()), count.trim_start().parse().ok()?);
+    let status = status(word.trim_end());
+    let count = count.trim_start().parse().ok()?;
     (status != Status::Unknown).then_some(PlainLine::Tally(status, count))
 }
 
@@ -214,7 +215,8 @@ mod tests {
     #[test]
     fn rt_instr_lines() {
         let row = |values| {
-            let (tag, label) = ("test_x", (1, 2));
+            let tag = "test_x";
+            let label = (1, 2);
             PlainLine::RtInstr(RtInstr { tag, label, values })
         };
         let three = [Some(12), Some(3), Some(0)];

@@ -103,8 +103,8 @@ fn entries(record: &StringRecord, lines: &[&str]) -> Vec<PublishedEntry> {
 /// unit of the figures, in nanoseconds: 1000 for microseconds.
 ///
 /// # Errors
-/// Returns an error that starts with `LINE:COLUMN: ` if an entry is invalid, or an error if the table
-/// has no rows.
+/// Returns an error that starts with `LINE:COLUMN: ` if an entry is invalid, or an error if the
+/// table has no rows.
 pub(super) fn rows(
     id: Option<ScenarioId>,
     lines: &[Vec<PublishedEntry>],

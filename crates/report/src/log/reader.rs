@@ -122,7 +122,8 @@ impl<R: Read> Iterator for Runs<R> {
                 }
                 Err(error) => {
                     self.is_over = true;
-                    let (name, offset) = (&self.reader.name, self.lines.offset);
+                    let name = &self.reader.name;
+                    let offset = self.lines.offset;
                     let text = format!("{name}: cannot read past byte {offset}: {error}");
                     return Some(Err(LogReadError::Io(text)));
                 }
@@ -186,7 +187,7 @@ struct LogReader {
     ended: VecDeque<LoggedRun>,
     /// The number of runs that have ended.
     count: u32,
-    /// The current run.
+    /// The run that the last lines belong to.
     current: LoggedRunBuilder,
     /// The number of the current line.
     number: u64,

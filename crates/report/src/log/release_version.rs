@@ -15,7 +15,7 @@ pub struct ReleaseVersion {
     stage: ReleaseStage,
     /// The number of commits after the tag, as counted by `git describe`.
     pub(crate) commits: u32,
-    /// The remaining text.
+    /// The text after the parts that are understood.
     rest: String,
 }
 

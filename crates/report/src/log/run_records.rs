@@ -3,8 +3,9 @@
 use suite::model::RunId;
 pub(super) use suite::record::{CRC_DIGITS, RecordLine};
 
-use super::integrity::{Missing, Records};
 use host::untrusted_text::plain;
+
+use super::integrity::{Missing, Records};
 
 /// The maximum number of records in a run. A million samples take fewer than four million records.
 /// This limits the memory that a log can use.
@@ -120,7 +121,8 @@ mod tests {
     #[test]
     fn records_are_of_one_run_or_foreign() {
         let mut run_records = RunRecords::default();
-        let (this, other) = ("00000001", "00000002");
+        let this = "00000001";
+        let other = "00000002";
         for (run, seq, kind, crc, is_known, is_foreign) in [
             (this, 0, "run", 7, false, false),
             (this, 0, "run", 7, true, true),

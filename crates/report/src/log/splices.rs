@@ -47,17 +47,16 @@ fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
         assert!(runs.len() == 1 && runs[0].is_complete());
         runs[0].run.clone()
     });
-    let (first, last) = (
-        last_index(&logs[0], "  Run") + 1,
-        last_index(&logs[0], MARK),
-    );
+    let first = last_index(&logs[0], "  Run") + 1;
+    let last = last_index(&logs[0], MARK);
     assert!(logs[0].len() == logs[1].len() && last_index(&logs[1], MARK) == last);
     let mut random = Rng::with_seed(1);
     let mut mixed = 0;
     // Half of the logs combine the head of one run with the tail of another. In the other half,
     // part of a run is replaced with part of another.
     for nth in 0..400 {
-        let (one, other) = (&logs[nth % 2], &logs[1 - nth % 2]);
+        let one = &logs[nth % 2];
+        let other = &logs[1 - nth % 2];
         let mut ends = [(); 2].map(|()| random.usize(first..last));
         ends.sort_unstable();
         let [from, to] = ends;

@@ -74,7 +74,8 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
         let index = ScenarioId::from_word(&tag(file)).map(ScenarioId::index);
         (index.unwrap_or(ScenarioId::ALL.len()), tag(file))
     });
-    let (mut builder, mut size) = (LoggedRunBuilder::of_tables(), 0);
+    let mut builder = LoggedRunBuilder::of_tables();
+    let mut size = 0;
     for file in &files {
         let bytes = read_file::read("table", file, FILE_MAX)?;
         size += bytes.len() as u64;
@@ -172,10 +173,8 @@ mod tests {
     #[test]
     fn other_text_is_refused_with_its_line() {
         let rows = "0,0,1\n".repeat(4097);
-        let (off, version) = (
-            "test_rt_instr_cpu_off_serial",
-            ScenarioId::PSCI_VERSION_PARALLEL.tag(),
-        );
+        let off = "test_rt_instr_cpu_off_serial";
+        let version = ScenarioId::PSCI_VERSION_PARALLEL.tag();
         for (tag, text, part) in [
             ("test_x", "", "no CPU rows"),
             ("test_x", "cluster,core,latency_ns\n", "no CPU rows"),
@@ -219,7 +218,8 @@ mod tests {
             let entries = texts.split(',').map(|text| format!("|{text:^12}"));
             entries.collect::<String>() + "|"
         };
-        let (names, row) = (line(names), line(row));
+        let names = line(names);
+        let row = line(row);
         format!(
             ".. table:: {title}\n\n    {rule}\n    {names}\n    {rule}\n    {row}\n    {rule}\n\n"
         )
@@ -230,10 +230,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("page.rst");
         let deep = "CPU_SUSPEND latencies (us) to deepest power level in";
-        let (suspend, version) = (
-            "Cluster,Core,Powerdown,Wakeup,Cache Flush",
-            "Cluster,Core,Latency",
-        );
+        let suspend = "Cluster,Core,Powerdown,Wakeup,Cache Flush";
+        let version = "Cluster,Core,Latency";
         // One title uses a different name for the release, and all figures are in nanoseconds.
         let tables = [
             grid(

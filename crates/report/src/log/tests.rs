@@ -160,7 +160,8 @@ fn lost_records_are_named_and_cost_themselves() {
         let logged = read_one(without(|record| record.contains(lost)));
         let shortfalls = logged.integrity.shortfalls().join("; ");
         assert!(shortfalls.contains(shortfall), "{lost}: {shortfalls}");
-        let (run, whole) = (&logged.run, sent());
+        let run = &logged.run;
+        let whole = sent();
         assert!(!logged.is_complete() && run.cpus.len() == 4, "{lost}");
         assert_eq!(run.scenarios.len(), whole.scenarios.len(), "{lost}");
         if lost == "{\"cpus\":" {
@@ -190,10 +191,8 @@ fn lost_records_are_named_and_cost_themselves() {
 /// The other records can be verified without the record that identifies the payload and the board.
 #[test]
 fn log_without_the_headers_record_keeps_the_rest() {
-    let (whole, logged) = (
-        read_one(whole_log()),
-        read_one(without(|record| record.contains("{\"run\":"))),
-    );
+    let whole = read_one(whole_log());
+    let logged = read_one(without(|record| record.contains("{\"run\":")));
     let rest = Run {
         head: None,
         ..sent()

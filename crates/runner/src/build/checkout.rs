@@ -9,10 +9,10 @@ use host::process;
 use host::untrusted_text::plain;
 use serde::Serialize;
 
-/// A commit.
+/// A commit of a TF-A checkout.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Commit {
-    /// The hash.
+    /// The full hash, in lowercase hexadecimal.
     pub id: String,
     /// The hash of the commit's files.
     #[serde(skip)]
@@ -107,11 +107,10 @@ pub fn commits(checkout: &Path, range: &CommitRange<'_>) -> Result<Vec<Commit>> 
 /// Omits commits that are neither releases nor at an end of `commits`.
 fn keep_releases(commits: &mut Vec<Commit>) -> Result<()> {
     let last = commits.len() - 1;
-    let mut place = 0..=last;
+    let mut index = 0;
     commits.retain(|commit| {
-        let is_end = place
-            .next()
-            .is_some_and(|place| place == 0 || place == last);
+        let is_end = index == 0 || index == last;
+        index += 1;
         is_end || commit.release.is_some()
     });
     if commits.len() == 2 {
@@ -120,10 +119,10 @@ fn keep_releases(commits: &mut Vec<Commit>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the commits that `git log` lists for `what`, oldest first.
-fn list(checkout: &Path, what: &[&str]) -> Result<Vec<Commit>> {
+/// Returns the commits that `git log` lists for `selection`, oldest first.
+fn list(checkout: &Path, selection: &[&str]) -> Result<Vec<Commit>> {
     let log = ["log", "--reverse", "--format=%H %T %s"];
-    let output = git(checkout, &[&log[..], what, &["--"]].concat())?;
+    let output = git(checkout, &[&log[..], selection, &["--"]].concat())?;
     let commit = |line: &str| {
         let mut words = line.splitn(3, ' ');
         let mut next_word = || words.next().unwrap_or_default().to_owned();
@@ -164,8 +163,8 @@ pub fn merged_branch(checkout: &Path, commit: &Commit) -> Result<Vec<Commit>> {
     let merge_base = git(checkout, &["merge-base", main, branch])?;
     let base = merge_base.trim();
     let mut all = list(checkout, &["-1", base])?;
-    let own = format!("{base}..{branch}");
-    all.extend(list(checkout, &["--first-parent", &own])?);
+    let branch_range = format!("{base}..{branch}");
+    all.extend(list(checkout, &["--first-parent", &branch_range])?);
     Ok(all)
 }
 
@@ -181,12 +180,12 @@ pub fn describe(checkout: &Path) -> Result<String> {
     Ok(git(checkout, &describe)?.trim().to_owned())
 }
 
-/// Unpacks the source at `commit` into `place`, which must be an empty folder.
-pub fn unpack(checkout: &Path, commit: &Commit, place: &Path) -> Result<()> {
-    let archive = place.join(".archive.tar");
+/// Unpacks the source at `commit` into `folder`, which must be empty.
+pub fn unpack(checkout: &Path, commit: &Commit, folder: &Path) -> Result<()> {
+    let archive = folder.join(".archive.tar");
     let output = format!("--output={}", archive.display());
     git(checkout, &["archive", "--format=tar", &output, &commit.id])?;
     let mut tar = process::minimal_command("tar");
-    process::output(tar.arg("-xf").arg(&archive).arg("-C").arg(place))?;
+    process::output(tar.arg("-xf").arg(&archive).arg("-C").arg(folder))?;
     std::fs::remove_file(&archive).with_context(|| archive.display().to_string())
 }

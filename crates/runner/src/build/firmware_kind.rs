@@ -1,6 +1,6 @@
 //! The kinds of firmware that QEMU starts.
 
-/// A PSCI implementation.
+/// What implements PSCI on the machine, and what starts the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FirmwareKind {
     /// TF-A at EL3, from flash.

@@ -5,9 +5,9 @@
 use anyhow::{Result, bail};
 use boards::Stock;
 use boards::image_kinds::uuid_of;
+use fip::Fip;
 
 use super::firmware::FirmwareBuild;
-use fip::Fip;
 
 /// Offset of the FIP for the overlay platform (`PLAT_QEMU_FIP_BASE` in TF-A's
 /// `plat/qemu/qemu/include/platform_def.h`).
@@ -28,13 +28,16 @@ pub fn build(
         Some(stock) if stock.preloaded => (None, Some(image)),
         _ => (Some(image), None),
     };
-    let fip = package(firmware, in_fip)?;
+    let fip = build_fip(firmware, in_fip)?;
     let fip_base = stock.and_then(|stock| stock.fip_base).unwrap_or(FIP_BASE);
-    Ok((flash(&firmware.read("bl1")?, &fip, fip_base)?, in_memory))
+    Ok((
+        assemble_flash(&firmware.read("bl1")?, &fip, fip_base)?,
+        in_memory,
+    ))
 }
 
 /// Builds a FIP for `firmware`, with `payload` (if any) as BL33.
-pub fn package(firmware: &FirmwareBuild, payload: Option<Vec<u8>>) -> Result<Vec<u8>> {
+pub fn build_fip(firmware: &FirmwareBuild, payload: Option<Vec<u8>>) -> Result<Vec<u8>> {
     let mut fip = Fip::default();
     fip.put(uuid_of("tb-fw"), firmware.read("bl2")?)?;
     fip.put(uuid_of("soc-fw"), firmware.read("bl31")?)?;
@@ -48,7 +51,7 @@ pub fn package(firmware: &FirmwareBuild, payload: Option<Vec<u8>>) -> Result<Vec
 }
 
 /// Builds a flash image from `bl1`, with `fip` at the `fip_base` offset.
-pub fn flash(bl1: &[u8], fip: &[u8], fip_base: usize) -> Result<Vec<u8>> {
+pub fn assemble_flash(bl1: &[u8], fip: &[u8], fip_base: usize) -> Result<Vec<u8>> {
     if bl1.len() > fip_base {
         let size = bl1.len();
         bail!("BL1 is {size} bytes, but there is room for only {fip_base}");

@@ -67,7 +67,7 @@ impl GivenStates {
         firmware: &Firmware,
         built: StateFormat,
     ) -> Result<Vec<StateEntry>> {
-        let own = firmware.idle_states(built);
+        let default_states = firmware.idle_states(built);
         let Some(core) = self.core else {
             let states = self.state_format.map(|format| firmware.of_format(format));
             if let (Some(format), Some([])) = (self.state_format, states.as_deref()) {
@@ -78,13 +78,13 @@ impl GivenStates {
                     board.title
                 );
             }
-            let mut states = states.unwrap_or(own);
+            let mut states = states.unwrap_or(default_states);
             states.retain(|state| !(self.no_power_down && state.is_powerdown()));
             return Ok(states);
         };
         let format = self
             .state_format
-            .or(own.first().map(|state| state.format))
+            .or(default_states.first().map(|state| state.format))
             .unwrap_or(built);
         let mut states = vec![state(firmware, format, "core", core)?];
         if let Some(deepest) = self.deepest.filter(|deepest_state| *deepest_state != core) {
@@ -97,7 +97,8 @@ impl GivenStates {
 /// Returns the power-down state in `value`, given with the `--name` option. If the board file lists
 /// that state, its entry is used.
 fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<StateEntry> {
-    let (is_core, format_name) = (name == "core", format.name());
+    let is_core = name == "core";
+    let format_name = format.name();
     let wrong = format!("--{name} {value:#x}");
     if !format.accepts(value) {
         bail!(

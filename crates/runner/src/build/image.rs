@@ -45,7 +45,8 @@ impl Emergency {
         let Ok(console) = hardware::board::TreeConsole::find(tree) else {
             return Self::default();
         };
-        let (uart, conduit) = (console.uart.ok(), console.conduit.ok());
+        let uart = console.uart.ok();
+        let conduit = console.conduit.ok();
         Self { uart, conduit }
     }
 }
@@ -55,7 +56,8 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
     const WHAT: &str = "the payload's ELF file";
     let mut flat = Vec::new();
     for segment in object::File::parse(elf).context(WHAT)?.segments() {
-        let (from, size) = (segment.address(), segment.size());
+        let from = segment.address();
+        let size = segment.size();
         let data = segment.data().context(WHAT)?;
         let end = from
             .checked_add(size)
@@ -171,7 +173,8 @@ pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
 /// Returns the flat payload from the image `file`, without any appended device tree.
 pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
     let block = ParameterBlock::read(&file)?;
-    let (base, tree) = (block.base_size as usize, block.tree_offset as usize);
+    let base = block.base_size as usize;
+    let tree = block.tree_offset as usize;
     if (tree, block.tree_size) != (0, 0) {
         let is_aligned = base.checked_next_multiple_of(TREE_ALIGN) == Some(tree);
         let rest = file.get(tree..);

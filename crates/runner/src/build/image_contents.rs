@@ -104,8 +104,8 @@ impl TreeOptions {
         Ok(image)
     }
 
-    /// Does the same as [`Self::make_image`], but `dtb` may be for another board than `board`, whose
-    /// load address is unknown.
+    /// Does the same as [`Self::make_image`], but `dtb` may be for another board than `board`,
+    /// whose load address is unknown.
     pub fn make_image_for_any_board(
         &self,
         workspace: &Workspace,
@@ -138,15 +138,15 @@ impl TreeOptions {
 
 /// The options for the device tree in an image, with all defaults resolved.
 pub struct ImageOptions<'w> {
-    /// The number of CPUs.
+    /// The number of CPUs, from 1 to the limit of the firmware.
     pub cpus: u32,
-    /// The interrupt controller.
+    /// The GIC version, which is ignored if the board has no GIC.
     pub gic: GicVersion,
     /// The firmware that the image runs under.
     pub firmware: FirmwareKind,
     /// The conduit for PSCI calls.
     pub conduit: Conduit,
-    /// The firmware variant.
+    /// The firmware variant, which decides the state format and whether timers stop.
     pub variant: FirmwareVariant,
     /// The idle states for a tree built from the board file.
     pub states: GivenStates,
@@ -189,7 +189,8 @@ pub(crate) fn make_image(
 /// stdout-path does not specify it.
 fn warn_of_choices(path: &Path, tree: &[u8]) -> Result<()> {
     let board = Board::read(tree)?;
-    let (uart, by) = (board.uart, board.uart_by);
+    let uart = board.uart;
+    let by = board.uart_by;
     if !by.is_stdout_path() {
         say_once(&format!(
             "--dtb {}: console {uart}, set by {by}",
@@ -223,10 +224,8 @@ pub fn contents(
     options: &ImageOptions<'_>,
     tree: &TreeSource,
 ) -> Result<Contents> {
-    let (cpus, most) = (
-        options.cpus,
-        board.firmware(options.firmware.name())?.max_cpus,
-    );
+    let cpus = options.cpus;
+    let most = board.firmware(options.firmware.name())?.max_cpus;
     if cpus == 0 || cpus > most {
         bail!("--smp {cpus}: {} can have 1 to {most} CPUs", board.title);
     }
@@ -285,10 +284,8 @@ pub fn summary(blob: &[u8]) -> Result<String> {
         Some(Gic::V3 { .. }) => "GICv3",
         None => "no GIC",
     };
-    let (cpus, states) = (
-        many(board.cpu_count, "CPU"),
-        many(board.idle_states.usable.len(), "idle state"),
-    );
+    let cpus = many(board.cpu_count, "CPU");
+    let states = many(board.idle_states.usable.len(), "idle state");
     let console = format!("console {}, set by {}", board.uart, board.uart_by);
     let memory = match board.memory_source {
         MemorySource::DeviceType => String::new(),
@@ -310,7 +307,8 @@ fn file_contents(blob: &[u8], options: &ImageOptions<'_>) -> Result<Contents> {
     let (gic, cpus) = device_tree::machine(&blob)?;
     check_bootargs(&Board::read(&blob)?)?;
     if let Some(gic) = gic.filter(|gic| options.emulated && *gic != options.gic) {
-        let (its, ours) = (gic.number(), options.gic.number());
+        let its = gic.number();
+        let ours = options.gic.number();
         bail!("the tree describes a GICv{its}, but the machine has a GICv{ours}: use --gic {its}");
     }
     Ok(Contents {

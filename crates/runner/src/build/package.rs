@@ -7,8 +7,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use boards::image_kinds::{called, known, label, uuid_of};
+use boards::image_kinds::{find_by_option, find_by_uuid, label, uuid_of};
 use boards::{BoardFile, Package, PackageBlob, PackageKind};
+use fip::Fip;
+use fip::trust::{check_key, find_certificate, is_certificate, renew_certificates};
 use itertools::Itertools as _;
 use minijinja::context;
 use uuid::Uuid;
@@ -16,22 +18,20 @@ use uuid::Uuid;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 use crate::template::render;
-use fip::Fip;
-use fip::trust::{certificate, check_key, is_certificate, renew};
 
 /// An image given by the user.
 #[derive(Clone, Debug)]
 pub struct GivenImage {
     /// The option that names the image.
     pub option: String,
-    /// The kind of image.
+    /// Identifies the kind of image in a FIP.
     pub uuid: Uuid,
-    /// The image.
+    /// The bytes of the image, without padding.
     pub data: Vec<u8>,
 }
 
 /// Returns the `[package]` table of `board`.
-pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
+pub(crate) fn require_package(board: &BoardFile) -> Result<&Package> {
     board.package.as_ref().with_context(|| {
         let name = &board.name;
         format!(
@@ -43,9 +43,10 @@ pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
 
 /// Returns the `[package]` table of `board`, which must describe a FIP.
 pub fn takes_fip(board: &BoardFile) -> Result<&Package> {
-    let package = package(board)?;
+    let package = require_package(board)?;
     if package.kind != PackageKind::Fip {
-        let (name, title) = (&board.name, &board.title);
+        let name = &board.name;
+        let title = &board.title;
         bail!("{title} does not boot a FIP: run `cargo xtask image --board {name}`");
     }
     Ok(package)
@@ -54,7 +55,8 @@ pub fn takes_fip(board: &BoardFile) -> Result<&Package> {
 /// Describes the steps that remain once the image has been written to `output`.
 pub fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     let package = board.package.as_ref()?;
-    let (file, install) = (&package.file, &package.install);
+    let file = &package.file;
+    let install = &package.install;
     Some(match package.kind {
         PackageKind::Fip => format!(
             "this is BL33; `cargo xtask fip pack --board {}` puts it into a FIP",
@@ -113,8 +115,8 @@ impl Recipe<'_> {
         let base = self.base.as_ref();
         let align = base.map_or(1, Fip::alignment).max(package.align);
         let mut fip = self.base.unwrap_or_default();
-        add(&mut fip, self.given)?;
-        match (certificate(&fip), self.key) {
+        add_images(&mut fip, self.given)?;
+        match (find_certificate(&fip), self.key) {
             (None, Some(key)) => {
                 let key = key.display();
                 bail!("--nt-fw-key {key}: {name} has no certificates, so there is nothing to sign")
@@ -132,7 +134,7 @@ impl Recipe<'_> {
         fip.put(uuid_of("nt-fw"), image()?)?;
         if let Some(key) = self.key {
             setup::ensure(workspace, &[Need::CertCreate])?;
-            renew(&mut fip, key).with_context(|| name.to_owned())?;
+            renew_certificates(&mut fip, key).with_context(|| name.to_owned())?;
         }
         Ok(fip)
     }
@@ -155,13 +157,14 @@ impl Recipe<'_> {
             return complete(&board.title, needs, &self.given, or);
         };
         // Only BL33 and NT_FW_CONFIG get a new certificate.
-        let fits =
-            |uuid| known(uuid).is_some_and(is_certificate) || uuid == uuid_of("nt-fw-config");
+        let fits = |uuid| {
+            find_by_uuid(uuid).is_some_and(is_certificate) || uuid == uuid_of("nt-fw-config")
+        };
         let other = self
             .given
             .iter()
             .find(|given_image| !fits(given_image.uuid));
-        if let Some(other) = other.filter(|_| certificate(base).is_some()) {
+        if let Some(other) = other.filter(|_| find_certificate(base).is_some()) {
             bail!(
                 "{}: the --base FIP has certificates, but this tool cannot make one for this \
                  image: build the FIP with TF-A, then replace BL33 in it",
@@ -173,7 +176,7 @@ impl Recipe<'_> {
 }
 
 /// Builds `file`, an additional FIP for `board` that does not contain the payload.
-pub fn part(board: &BoardFile, file: &str, given: Vec<GivenImage>) -> Result<Fip> {
+pub fn build_part(board: &BoardFile, file: &str, given: Vec<GivenImage>) -> Result<Fip> {
     let package = takes_fip(board)?;
     let part = package
         .parts
@@ -192,7 +195,7 @@ pub fn part(board: &BoardFile, file: &str, given: Vec<GivenImage>) -> Result<Fip
     complete(file, (&part.requires, &part.blobs), &given, "")?;
     let mut fip = Fip::default();
     fip.align(package.align)?;
-    add(&mut fip, given)?;
+    add_images(&mut fip, given)?;
     Ok(fip)
 }
 
@@ -205,7 +208,7 @@ fn refuse_empty(given: &[GivenImage]) -> Result<()> {
 }
 
 /// Adds the images, and rejects duplicates.
-pub fn add(fip: &mut Fip, given: Vec<GivenImage>) -> Result<()> {
+pub fn add_images(fip: &mut Fip, given: Vec<GivenImage>) -> Result<()> {
     if let Some(twice) = given.iter().duplicates_by(|binary| binary.uuid).next() {
         bail!("{}: given twice", label(twice.uuid));
     }
@@ -219,11 +222,11 @@ pub fn add(fip: &mut Fip, given: Vec<GivenImage>) -> Result<()> {
 type NeededImages<'n> = (&'n [String], &'n [PackageBlob]);
 
 /// Rejects a FIP that would not boot because an image is missing.
-fn complete(what: &str, needs: NeededImages<'_>, given: &[GivenImage], or: &str) -> Result<()> {
+fn complete(fip_name: &str, needs: NeededImages<'_>, given: &[GivenImage], or: &str) -> Result<()> {
     let (requires, blobs) = needs;
     let lacks = |uuid| given.iter().all(|given_image| given_image.uuid != uuid);
     let mut missing = Vec::new();
-    for kind in requires.iter().filter_map(|option| called(option)) {
+    for kind in requires.iter().filter_map(|option| find_by_option(option)) {
         if lacks(kind.uuid) {
             missing.push(format!("--{} FILE ({})", kind.option, kind.title));
         }
@@ -236,7 +239,7 @@ fn complete(what: &str, needs: NeededImages<'_>, given: &[GivenImage], or: &str)
         missing.push(format!("--blob uuid={uuid},file={file} ({title})"));
     }
     if !missing.is_empty() {
-        bail!("{what} needs {}{or}", missing.join(", "));
+        bail!("{fip_name} needs {}{or}", missing.join(", "));
     }
     Ok(())
 }
@@ -259,7 +262,8 @@ pub fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> Result<S
             .to_string_lossy()
             .into_owned()
     };
-    let (image, tree) = (name(image), name(tree));
+    let image = name(image);
+    let tree = name(tree);
     // The tree's file name is the image name with a suffix.
     if image.contains(['"', '\\']) || image.chars().any(char::is_control) {
         bail!("{image:?}: a FIT source cannot contain this file name");

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use fip::trust::check_key;
 use host::TmpdirContext as _;
 use host::{process, read_file};
 use memchr::memmem;
 
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
-use fip::trust::check_key;
 
 /// The maximum size of a certificate, in bytes.
 const CERTIFICATE_MAX: usize = 64 << 10;

@@ -21,7 +21,6 @@ pub const SCRIPT: &str = "\
 /// Number of 512-byte sectors (8 MiB): an application with the largest possible device tree takes
 /// less than 3 MiB.
 const SECTORS: &str = "16384";
-/// The volume name.
 const LABEL: &str = "PSCI-BENCH";
 /// The volume's serial number, in hexadecimal.
 const NUMBER: &str = "50534349";

@@ -68,7 +68,7 @@ const NO_INPUT: [&str; 5] = ["build", "docs", ".git", "debian", ".pc"];
 /// A TF-A source tree.
 #[derive(Clone, Debug)]
 pub struct TfA {
-    /// The folder.
+    /// The root of the source tree.
     pub dir: PathBuf,
     /// The version, such as "2.12.1".
     pub version: String,
@@ -141,7 +141,8 @@ impl TfA {
         };
         let path = self.dir.join(&proof.file);
         let source = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let (version, since) = (&self.version, &proof.since);
+        let version = &self.version;
+        let since = &proof.since;
         let platform = own_name(stock);
         Ok((!source.contains(&proof.contains)).then(|| {
             format!(

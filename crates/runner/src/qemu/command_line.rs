@@ -8,7 +8,7 @@ use host::process;
 
 use super::host_cpu;
 
-/// The program.
+/// The name of the program, which is looked up in `PATH`.
 pub const PROGRAM: &str = "qemu-system-aarch64";
 /// Options for a run started by this tool. Lab engines use their own options instead.
 const ATTACHED: &str = "-display none -nic none -monitor none";
@@ -38,7 +38,9 @@ pub struct CommandLine {
 impl CommandLine {
     /// Returns the parts that describe the machine, for a digest of it.
     pub(super) fn machine_text(&self) -> String {
-        let (machine, cpu, memory) = (&self.machine, &self.cpu, &self.memory_mib);
+        let machine = &self.machine;
+        let cpu = &self.cpu;
+        let memory = &self.memory_mib;
         format!("{machine} {cpu} {memory} {:?}", self.options)
     }
 
@@ -63,7 +65,7 @@ impl CommandLine {
             arguments.extend([option.into(), file.into()]);
         }
         for (file, address) in &self.preload {
-            arguments.extend(preload(file, *address));
+            arguments.extend(preload_option(file, *address));
         }
         arguments.extend_from_slice(&self.rest);
         arguments
@@ -71,7 +73,7 @@ impl CommandLine {
 }
 
 /// Returns the arguments that load `file` into memory at `address` before the machine starts.
-pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
+pub fn preload_option(file: &Path, address: u64) -> [OsString; 2] {
     // A comma in a value must be doubled.
     let file = file.to_string_lossy().replace(',', ",,");
     let device = format!("loader,file={file},addr={address:#x},force-raw=on");
@@ -79,7 +81,7 @@ pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
 }
 
 /// Returns the arguments that start CPU `cpu` at `address`.
-pub fn start(cpu: u32, address: u64) -> [OsString; 2] {
+pub fn start_option(cpu: u32, address: u64) -> [OsString; 2] {
     let device = format!("loader,addr={address:#x},cpu-num={cpu}");
     ["-device".into(), device.into()]
 }
@@ -89,7 +91,7 @@ pub fn start(cpu: u32, address: u64) -> [OsString; 2] {
 /// all of QEMU runs on a single host CPU: see [`host_cpu`].
 pub fn command(arguments: &[OsString]) -> Command {
     let mut words: Vec<OsString> = Vec::new();
-    if process::find("setpriv").is_some() {
+    if process::find_program("setpriv").is_some() {
         words.extend(["setpriv", "--pdeathsig", "KILL"].map(OsString::from));
     }
     if arguments.iter().any(|argument| argument == "-icount") {

@@ -17,8 +17,8 @@ pub struct Consoles {
 }
 
 impl Consoles {
-    /// Reads the UARTs from `image`. Returns None if its parameter block is invalid, or if it has no
-    /// parameter block.
+    /// Reads the UARTs from `image`. Returns None if its parameter block is invalid, or if it has
+    /// no parameter block.
     pub fn of(image: &[u8]) -> Option<Self> {
         let block = ParameterBlock::read(image).ok()?;
         let end = block.tree_offset.checked_add(block.tree_size)?;

@@ -59,14 +59,14 @@ pub fn refused_fault(log: &[u8]) -> Option<String> {
 }
 
 /// Returns true if QEMU refused to start and printed a reason.
-pub fn refused(outcome: &MachineResult) -> bool {
+pub fn is_option_refused(outcome: &MachineResult) -> bool {
     outcome.ending == MachineEnding::Exited { success: false }
         && outcome.log.is_empty()
         && !outcome.stderr.trim().is_empty()
 }
 
 /// Returns a warning for a CPU model on which power-down might not complete.
-pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
+pub fn explain_doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
     let model = cpu
         .split(',')
         .next()
@@ -134,7 +134,7 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
              PSCI_VERSION, did not return{uarts}"
         );
     }
-    if let Some(doubt) = doubt(context.firmware, context.cpu) {
+    if let Some(doubt) = explain_doubt(context.firmware, context.cpu) {
         return doubt;
     }
     if ending == MachineEnding::TimedOut {
@@ -224,8 +224,8 @@ mod tests {
         }
         let text = diagnosis(&up, over, "cortex-a76,pmu=off");
         assert!(text.contains(": power-down under TF-A might not complete on QEMU's cortex-a76; "));
-        assert_eq!(doubt(FirmwareKind::TfA, "max,sve=off"), None);
-        assert_eq!(doubt(FirmwareKind::Builtin, "cortex-a76"), None);
+        assert_eq!(explain_doubt(FirmwareKind::TfA, "max,sve=off"), None);
+        assert_eq!(explain_doubt(FirmwareKind::Builtin, "cortex-a76"), None);
     }
 
     #[test]

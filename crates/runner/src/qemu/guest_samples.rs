@@ -28,8 +28,8 @@ impl GuestSamples {
         }
     }
 
-    /// Returns the count. Returns None if QEMU has not created the memory yet, or if the host kernel
-    /// does not let one process read another's memory.
+    /// Returns the count. Returns None if QEMU has not created the memory yet, or if the host
+    /// kernel does not let one process read another's memory.
     pub fn read(&mut self) -> Option<SampleCount> {
         self.found = self.found.take().or_else(|| self.find());
         let (memory, address) = self.found.as_ref()?;

@@ -17,8 +17,8 @@ use crate::setup::{self, Need};
 /// With `-icount`, each instruction takes `1 << ICOUNT_SHIFT` nanoseconds: one tick of QEMU's 62.5
 /// MHz counter.
 const ICOUNT_SHIFT: u32 = 4;
-/// The same with a KVM guest. Linux, whose timers have fixed periods, would take too long to boot if
-/// an instruction took 16 ns. One tick of the counter is then 16 instructions.
+/// The same with a KVM guest. Linux, whose timers have fixed periods, would take too long to boot
+/// if an instruction took 16 ns. One tick of the counter is then 16 instructions.
 const KVM_ICOUNT_SHIFT: u32 = 0;
 /// The duration of an instruction with `-icount`, in nanoseconds.
 pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
@@ -26,7 +26,7 @@ const GIC_V2_CPUS: u32 = 8;
 /// The CPU models on QEMU's `virt` that support only AArch32.
 const NARROW: [&str; 2] = ["cortex-a7", "cortex-a15"];
 
-/// A machine to start.
+/// The machine for a run, with the defaults of the board file filled in.
 #[derive(Clone, Debug)]
 pub struct QemuMachine<'m> {
     /// The QEMU options for the board.
@@ -35,9 +35,9 @@ pub struct QemuMachine<'m> {
     pub cpu: &'m str,
     /// `-smp`.
     pub cpus: u32,
-    /// The interrupt controller.
+    /// The GIC version that QEMU emulates.
     pub gic: GicVersion,
-    /// The requested run.
+    /// The options that the machine was made for.
     pub spec: &'m RunSpec,
 }
 
@@ -45,7 +45,9 @@ impl QemuMachine<'_> {
     /// Rejects options that the machine, or the firmware in `described`, does not support. If the
     /// machine's GIC version is fixed, `gic` specifies it.
     pub fn check(&self, described: &boards::Firmware, gic: GicVersion) -> Result<()> {
-        let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
+        let cpus = self.cpus;
+        let in_all = described.max_cpus;
+        let name = self.spec.firmware.name();
         let (most, why) = match self.gic {
             GicVersion::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
             _ => (in_all, format!("the {name} firmware")),
@@ -63,7 +65,8 @@ impl QemuMachine<'_> {
             bail!("--el 1: QEMU's {machine} always has EL2");
         }
         if !self.recipe.adjustable && self.gic != gic {
-            let (wished, own) = (self.gic.number(), gic.number());
+            let wished = self.gic.number();
+            let own = gic.number();
             bail!("--gic {wished}: QEMU's {machine} always has a GICv{own}");
         }
         Ok(())
@@ -125,7 +128,8 @@ impl QemuMachine<'_> {
                 machine.push_str(",secure=on");
             }
             let has_el2 = self.spec.level == Level::El2 || self.spec.firmware == FirmwareKind::Kvm;
-            let (el2, gic) = (if has_el2 { "on" } else { "off" }, self.gic.number());
+            let el2 = if has_el2 { "on" } else { "off" };
+            let gic = self.gic.number();
             machine.push_str(&format!(",virtualization={el2},gic-version={gic}"));
             if self.spec.firmware == FirmwareKind::Efi {
                 machine.push_str(",acpi=off");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use follow::RunWatcher;
-use follow::stream::{MachineEnding, StopConditions, TimeLimits, chunks, closing, listen};
+use follow::stream::{MachineEnding, StopConditions, TimeLimits, chunks, find_verdict, listen};
 
 /// The result of running a machine.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl MachineProcess {
             started: self.started,
             limits: limits.into(),
             interrupt,
-            is_over: |log| closing(log).is_some(),
+            is_over: |log| find_verdict(log).is_some(),
         };
         let ending = match listen(&bytes, &mut log, &stop, watcher)? {
             Some(ending) => {

@@ -21,6 +21,6 @@ pub mod symbols;
 pub mod timeout;
 mod validated_run;
 
-pub use self::command_line::{CommandLine, PROGRAM, command, preload};
+pub use self::command_line::{CommandLine, PROGRAM, command, preload_option};
 pub use self::machine::{ICOUNT_NS, QemuMachine};
 pub use self::run_spec::Level;

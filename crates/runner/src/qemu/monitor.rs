@@ -41,7 +41,8 @@ impl Socket {
         let mut stream = UnixStream::connect(&self.0)?;
         stream.set_write_timeout(Some(time))?;
         stream.write_all(b"stop\ninfo registers -a\n")?;
-        let (mut reply, mut buffer) = (String::new(), [0; 1 << 16]);
+        let mut reply = String::new();
+        let mut buffer = [0; 1 << 16];
         while !reply.ends_with(PROMPT) || reply.matches(PROMPT).count() < 3 {
             let left = deadline.saturating_duration_since(Instant::now());
             // A timeout of 0 means no timeout.

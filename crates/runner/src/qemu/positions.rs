@@ -51,7 +51,7 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
 
 /// Stops the machine that uses `socket`, and returns one line for each group of CPUs at the same
 /// position. Returns no lines if the machine hangs and does not reply.
-pub fn ask(socket: &Socket, map: &NamedMemory) -> Vec<String> {
+pub fn read_positions(socket: &Socket, map: &NamedMemory) -> Vec<String> {
     lines(&socket.registers(TIME).unwrap_or_default(), map)
 }
 
@@ -61,11 +61,12 @@ fn lines(registers: &str, map: &NamedMemory) -> Vec<String> {
     let pattern = r"CPU#(\d+)\s+PC=([0-9a-f]+)[^#]*\sPSTATE=\S+ \S+ (S )?(?:NS )?EL(\d)";
     let cpu = Regex::new(pattern).expect("a valid pattern");
     let mut places: Vec<(String, Vec<u32>)> = Vec::new();
-    for found in cpu.captures_iter(registers) {
-        let (Ok(number), Ok(pc)) = (found[1].parse(), u64::from_str_radix(&found[2], 16)) else {
+    for captures in cpu.captures_iter(registers) {
+        let (Ok(number), Ok(pc)) = (captures[1].parse(), u64::from_str_radix(&captures[2], 16))
+        else {
             continue;
         };
-        let place = map.describe(pc, &found[4], found.get(3).is_some());
+        let place = map.describe(pc, &captures[4], captures.get(3).is_some());
         match places.iter_mut().find(|pair| pair.0 == place) {
             Some(known) => known.1.push(number),
             None => places.push((place, vec![number])),
@@ -77,7 +78,8 @@ fn lines(registers: &str, map: &NamedMemory) -> Vec<String> {
             [first, .., last] => format!("{first}-{last}"),
             _ => run.iter().join(""),
         });
-        let (cpus, ranges) = (Plural(numbers.len() as u64, "CPU"), ranges.join(", "));
+        let cpus = Plural(numbers.len() as u64, "CPU");
+        let ranges = ranges.join(", ");
         format!("{cpus} {ranges}: {place}")
     };
     places.into_iter().map(line).collect()

@@ -16,7 +16,7 @@ use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, scratch};
 
 /// Prepares a run, executes it without showing it, and determines its verdict.
-pub fn run(spec: &RunSpec) -> Result<RunResult> {
+pub fn prepare_and_run(spec: &RunSpec) -> Result<RunResult> {
     prepare(spec)?.run(&AtomicBool::new(false), &mut RunWatcher::default())
 }
 

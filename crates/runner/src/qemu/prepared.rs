@@ -135,7 +135,7 @@ impl Prepared {
         let mut positions = Vec::new();
         let mut at_deadline = || {
             if let Some(socket) = &socket {
-                positions = positions::ask(socket, &self.boot.map);
+                positions = positions::read_positions(socket, &self.boot.map);
             }
         };
         let mut limits = TimeLimits::from(self.timeout);
@@ -158,11 +158,11 @@ impl Prepared {
     fn judge(&self, outcome: MachineResult, positions: Vec<String>) -> Result<RunResult> {
         let verdict = match outcome.ending {
             MachineEnding::Interrupted => None,
-            _ => stream::closing(&outcome.log)
+            _ => stream::find_verdict(&outcome.log)
                 .or_else(|| other_program::verdict(&self.boot.image, &outcome.log)),
         };
         if self.firmware == FirmwareKind::Kvm
-            && let Some(how) = kvm_host::trouble(&outcome.log)
+            && let Some(how) = kvm_host::find_failure(&outcome.log)
         {
             bail!("the guest printed its last line, but its VMM exited {how}");
         }
@@ -176,7 +176,7 @@ impl Prepared {
             image: &self.boot.image,
         };
         let diagnosis = || diagnose(&outcome, &context);
-        if diagnosis::refused(&outcome) {
+        if diagnosis::is_option_refused(&outcome) {
             bail!(diagnosis());
         }
         Ok(RunResult {

@@ -75,7 +75,7 @@ impl RunArguments {
             None => {
                 let usual = timeout::timeout(spec.cpus()?, &plan);
                 if is_kvm {
-                    kvm_host::timeout(usual)
+                    kvm_host::guest_timeout(usual)
                 } else {
                     usual
                 }

@@ -71,7 +71,7 @@ pub struct RunSpec {
     )]
     pub variant: FirmwareVariant,
     /// Fault in TF-A, such as cpu-on-denied,cpu=0x3.
-    #[arg(long, value_name = "SPEC", value_parser = fault::check)]
+    #[arg(long, value_name = "SPEC", value_parser = fault::check_fault)]
     pub fault: Option<String>,
     /// TF-A checkout to build, 2.8 or later.
     #[arg(long, value_name = "DIR")]
@@ -88,7 +88,7 @@ pub struct RunSpec {
     /// Idle states in the device tree built from the board file.
     #[command(flatten)]
     pub states: GivenStates,
-    /// The device tree.
+    /// Where the payload's device tree comes from.
     #[arg(skip)]
     pub tree: TreeSource,
     /// BL32, if TF-A starts one.

@@ -16,13 +16,13 @@ use crate::setup::workspace::Workspace;
 
 /// A validated run. Nothing has been built for it.
 pub struct ValidatedRun<'a> {
-    /// The repository.
+    /// The repository that firmware and payload are built in.
     pub workspace: &'a Workspace,
-    /// The board.
+    /// The board that QEMU emulates.
     pub board: &'a BoardFile,
-    /// The requested run.
+    /// The options that have been validated.
     pub spec: &'a RunSpec,
-    /// The machine.
+    /// The machine that the options describe.
     pub machine: QemuMachine<'a>,
     /// The TF-A source that was requested instead of the pinned one.
     pub tf_a: Option<TfA>,
@@ -39,7 +39,9 @@ impl<'a> ValidatedRun<'a> {
             say_once(&format!("warning: CPUs will not be turned off: {why}"));
         }
         let is_other = machine.cpu != machine.recipe.cpu;
-        if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu).filter(|_| is_other) {
+        if let Some(doubt) =
+            diagnosis::explain_doubt(spec.firmware, machine.cpu).filter(|_| is_other)
+        {
             say_once(&format!("warning: {doubt}"));
         }
         Ok(Self {
@@ -78,11 +80,11 @@ fn locate(workspace: &Workspace, spec: &RunSpec) -> Result<Option<TfA>> {
     let Some(dir) = &spec.tf_a else {
         return Ok(None);
     };
-    let found = TfA::locate(workspace, Some(dir))?;
+    let tf_a = TfA::locate(workspace, Some(dir))?;
     let title = spec.tf_a_title.clone();
     Ok(Some(TfA {
-        title: title.unwrap_or(found.title),
-        ..found
+        title: title.unwrap_or(tf_a.title),
+        ..tf_a
     }))
 }
 
@@ -106,7 +108,8 @@ fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m
         spec,
     };
     if spec.firmware.has_efi() && !recipe.adjustable {
-        let (name, machine) = (spec.firmware.name(), &recipe.machine);
+        let name = spec.firmware.name();
+        let machine = &recipe.machine;
         bail!(
             "--firmware {name}: Debian does not package it for QEMU's {machine}; use --board qemu"
         );

@@ -87,17 +87,17 @@ pub(crate) fn fetch<T>(
     Err(last)
 }
 
-/// Downloads packages by calling `download`, as in [`fetch`], and unpacks them into `root`. `what`
+/// Downloads packages by calling `download`, as in [`fetch`], and unpacks them into `root`. `step`
 /// is the progress line.
 pub(crate) fn fetch_into<T>(
     root: &Path,
     workspace: &Workspace,
-    what: &str,
+    step: &str,
     archive: &Archive,
     download: impl Fn(&Apt<'_>) -> Result<T>,
 ) -> Result<T> {
     let work = Scratch::new(workspace)?;
-    let _progress = StepProgress::start(what);
+    let _progress = StepProgress::start(step);
     let downloaded = fetch(work.path(), archive, download)?;
     unpack(work.path(), root)?;
     Ok(downloaded)

@@ -1,5 +1,5 @@
-//! Checks the version of the installed QEMU. Plugins need version 9.2 or later; if the installed one is
-//! older, it is kept, and 10.0 from the Debian 12 backports is fetched for them.
+//! Checks the version of the installed QEMU. Plugins need version 9.2 or later; if the installed
+//! one is older, it is kept, and 10.0 from the Debian 12 backports is fetched for them.
 
 use std::env;
 use std::ffi::OsString;
@@ -43,8 +43,10 @@ pub fn qemu_version() -> Result<Version> {
 
 fn parse_version(output: &str) -> Option<Version> {
     let (_, version) = output.split_once("version ")?;
-    let is_part = |c: char| c.is_ascii_digit() || c == '.';
-    let end = version.find(|c| !is_part(c)).unwrap_or(version.len());
+    let is_part = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let end = version
+        .find(|letter| !is_part(letter))
+        .unwrap_or(version.len());
     Version::parse(&version[..end])
 }
 
@@ -54,16 +56,16 @@ pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     if qemu_version()? >= PLUGINS_READ_MEMORY {
         return Ok(path);
     }
-    let place = workspace.state().join("qemu-backports");
-    sealed_folder(&place, |partial_folder| {
-        let what = "fetching QEMU from Debian backports, 13 MB";
+    let folder = workspace.state().join("qemu-backports");
+    sealed_folder(&folder, |partial_folder| {
+        let step = "fetching QEMU from Debian backports, 13 MB";
         let download = [&["download"][..], &PACKAGES].concat();
-        apt::fetch_into(partial_folder, workspace, what, &BACKPORTS, |apt| {
+        apt::fetch_into(partial_folder, workspace, step, &BACKPORTS, |apt| {
             apt.get(&download)
         })
         .context("cannot fetch QEMU from Debian backports; install 9.2 or later yourself")
     })?;
-    let folders = [place.join("usr/bin")]
+    let folders = [folder.join("usr/bin")]
         .into_iter()
         .chain(env::split_paths(&path));
     Ok(env::join_paths(folders)?)

@@ -29,8 +29,8 @@ pub struct LinuxTrees {
 
 /// Fetches the trees unless they are already present.
 pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
-    let place = workspace.state().join("linux-trees");
-    sealed_folder(&place, |partial_folder| {
+    let folder = workspace.state().join("linux-trees");
+    sealed_folder(&folder, |partial_folder| {
         let root = Scratch::new(workspace)?;
         let what = "fetching the Debian kernel for arm64, 90 MB";
         let get = |apt: &Apt<'_>| apt.download_dependency(META);
@@ -41,8 +41,8 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
         fs::rename(trees, partial_folder.join("trees"))?;
         Ok(fs::write(partial_folder.join("package"), package)?)
     })?;
-    let package = fs::read_to_string(place.join("package"))?;
-    let (files, dir) = files(&place)?;
+    let package = fs::read_to_string(folder.join("package"))?;
+    let (files, dir) = files(&folder)?;
     Ok(LinuxTrees {
         package,
         files,
@@ -50,9 +50,10 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     })
 }
 
-/// Returns the trees below `place`, sorted, and the folder that contains the vendor folders.
-fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
-    let (mut files, mut dirs) = (Vec::new(), vec![place.to_path_buf()]);
+/// Returns the trees below `folder`, sorted, and the folder that contains the vendor folders.
+fn files(folder: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
+    let mut files = Vec::new();
+    let mut dirs = vec![folder.to_path_buf()];
     while let Some(dir) = dirs.pop() {
         for entry in fs::read_dir(dir)? {
             let path = entry?.path();

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context, Result};
-use host::process::{self, find};
+use host::process::{self, find_program};
 
 use super::installed_qemu::check_qemu;
 use super::workspace::Workspace;
@@ -68,7 +68,6 @@ pub(super) enum Source {
     Debian(&'static str, &'static str),
     /// A target of the Rust toolchain.
     Target(&'static str),
-    /// A Python environment.
     Python(PythonEnvironment),
 }
 
@@ -202,7 +201,7 @@ impl Need {
         let found = if shown_by.starts_with('/') {
             Some(PathBuf::from(shown_by)).filter(|path| path.is_file())
         } else {
-            find(shown_by)
+            find_program(shown_by)
         };
         match (self, &found) {
             (Self::Qemu, Some(path)) => check_qemu().with_context(|| path.display().to_string())?,

@@ -19,25 +19,25 @@ use suite::crc::CRC_32;
 /// The name of the list in a sealed folder.
 const SEAL: &str = ".checksums";
 
-/// Creates the folder at `place` by calling `make`, unless it already exists and its files match
+/// Creates `folder` by calling `make`, unless it already exists and its files match
 /// its list. `make` receives an empty folder to fill. Other processes that need the same folder
 /// wait.
-pub(crate) fn sealed_folder(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let found = Cell::new(None);
-    let usable = |place: &Path| {
-        if !place.is_dir() {
+pub(crate) fn sealed_folder(folder: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let last_difference = Cell::new(None);
+    let usable = |folder: &Path| {
+        if !folder.is_dir() {
             return false;
         }
-        let difference = find_difference(place);
+        let difference = find_difference(folder);
         let is_usable = difference.is_none();
-        found.set(difference);
+        last_difference.set(difference);
         is_usable
     };
-    places::make_unless(place, usable, |partial_folder| {
-        if let Some(difference) = found.take() {
+    places::make_unless(folder, usable, |partial_folder| {
+        if let Some(difference) = last_difference.take() {
             say(&format!(
                 "{}: {difference}; making it again",
-                place.display()
+                folder.display()
             ));
         }
         make(partial_folder)?;
@@ -46,19 +46,19 @@ pub(crate) fn sealed_folder(place: &Path, make: impl FnOnce(&Path) -> Result<()>
 }
 
 /// Describes a difference between the folder and its list, if there is one.
-fn find_difference(place: &Path) -> Option<String> {
-    let Ok(list) = fs::read_to_string(place.join(SEAL)) else {
+fn find_difference(folder: &Path) -> Option<String> {
+    let Ok(list) = fs::read_to_string(folder.join(SEAL)) else {
         return Some("its list of checksums is missing".to_owned());
     };
-    let found = match write_list(place) {
-        Ok(found) => found,
+    let present = match write_list(folder) {
+        Ok(present) => present,
         Err(error) => return Some(format!("it cannot be read ({error:#})")),
     };
-    if list == found {
+    if list == present {
         return None;
     }
-    let [expected, found] = [&list, &found].map(|list| list.lines().collect::<BTreeSet<_>>());
-    let differing = expected.symmetric_difference(&found).next();
+    let [expected, present] = [&list, &present].map(|list| list.lines().collect::<BTreeSet<_>>());
+    let differing = expected.symmetric_difference(&present).next();
     let path = differing.and_then(|line| line.splitn(3, ' ').nth(2));
     Some(match path {
         Some(path) => format!("{path} was added, removed or changed"),
@@ -80,7 +80,8 @@ fn seal(folder: &Path) -> Result<()> {
 
 /// Returns a line for each file below `folder` except the list: its checksum, size and path.
 fn write_list(folder: &Path) -> Result<String> {
-    let (mut lines, mut folders) = (BTreeMap::new(), vec![folder.to_path_buf()]);
+    let mut lines = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
     while let Some(dir) = folders.pop() {
         for entry in fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
             let entry = entry?;
@@ -93,7 +94,8 @@ fn write_list(folder: &Path) -> Result<String> {
             let is_list = name.to_str().is_some_and(|name| name.starts_with(SEAL));
             if !is_list {
                 let bytes = read(&entry).with_context(|| path.display().to_string())?;
-                let (checksum, size) = (CRC_32.checksum(&bytes), bytes.len());
+                let checksum = CRC_32.checksum(&bytes);
+                let size = bytes.len();
                 let line = format!("{checksum:08x} {size} {}\n", name.display());
                 lines.insert(name.to_path_buf(), line);
             }

@@ -19,12 +19,12 @@ use super::scratch::Scratch;
 use super::sealed_folder::sealed_folder;
 use super::workspace::Workspace;
 
-/// A source package.
+/// A Debian source package that commands build from or read.
 #[derive(Clone, Copy, Debug)]
 pub struct SourcePackage {
     /// The name of the Debian source package.
     pub package: &'static str,
-    /// A readable name.
+    /// The name in messages and help.
     pub title: &'static str,
     /// The Debian release that contains the package.
     pub(crate) suite: &'static str,
@@ -55,9 +55,11 @@ impl SourcePackage {
     /// Returns the directory that contains the unpacked source. Fetches the source if it does not
     /// exist yet.
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
-        let (package, title, version) = (self.package, self.title, self.version);
-        let place = self.place(workspace);
-        sealed_folder(&place, |partial_folder| {
+        let package = self.package;
+        let title = self.title;
+        let version = self.version;
+        let folder = self.place(workspace);
+        sealed_folder(&folder, |partial_folder| {
             let work = Scratch::new(workspace)?;
             let _progress =
                 StepProgress::start(&format!("fetching the source of {title} {version}"));
@@ -82,25 +84,25 @@ impl SourcePackage {
             self.unpack(work.path(), &tree)?;
             Ok(fs::rename(tree, partial_folder)?)
         })?;
-        Ok(place)
+        Ok(folder)
     }
 
-    fn unpack(&self, work: &Path, place: &Path) -> Result<()> {
+    fn unpack(&self, work: &Path, tree: &Path) -> Result<()> {
         let files = fs::read_dir(work)?.filter_map(Result::ok);
         let mut paths = files.map(|entry| entry.path());
         let dsc = paths
             .find(|path| path.extension().is_some_and(|extension| extension == "dsc"))
             .context("apt did not fetch a .dsc file")?;
         if let Some(pinned) = self.dsc_sha256 {
-            let found = hex(&Sha256::digest(fs::read(&dsc)?));
-            if found != pinned {
+            let actual = hex(&Sha256::digest(fs::read(&dsc)?));
+            if actual != pinned {
                 let name = dsc.file_name().expect("a file in the folder").display();
-                bail!("{name} has SHA-256 {found}, not {pinned}");
+                bail!("{name} has SHA-256 {actual}, not {pinned}");
             }
         }
         let mut command = process::minimal_command("dpkg-source");
-        command.arg("-x").arg(&dsc).arg(place).current_dir(work);
+        command.arg("-x").arg(&dsc).arg(tree).current_dir(work);
         process::run_quietly(&mut command, &work.with_file_name("dpkg-source.log"))?;
-        (self.check)(place)
+        (self.check)(tree)
     }
 }

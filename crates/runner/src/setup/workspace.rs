@@ -13,9 +13,9 @@ use anyhow::{Context, Result, bail};
 /// The repository and its build directory.
 #[derive(Clone, Debug)]
 pub struct Workspace {
-    /// The repository root.
+    /// The folder with the workspace's `Cargo.toml`.
     pub root: PathBuf,
-    /// The cargo target directory.
+    /// The directory that cargo builds in, normally `target` below `root`.
     pub target: PathBuf,
 }
 

@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &PartArguments) -> Result<()> {
     let board = boards::load(&arguments.board)?;
     let out = ("--output", arguments.output.as_path());
     let given = load(&arguments.images, out)?;
-    let mut fip = package::part(&board, &arguments.part, given)?;
+    let mut fip = package::build_part(&board, &arguments.part, given)?;
     if let Some(align) = arguments.align {
         fip.align(align)?;
     }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use boards::image_kinds::{known, label, uuid_of};
+use boards::image_kinds::{find_by_uuid, label, uuid_of};
 use clap::Subcommand;
 use host::files;
 use host::progress::say;
@@ -18,7 +18,7 @@ use super::images::{
 use super::pack::{self, PackArguments};
 use super::part::{self, PartArguments};
 use fip::Image;
-use fip::trust::certificate;
+use fip::trust::find_certificate;
 use runner::build::package;
 
 /// A command of `fip`.
@@ -192,7 +192,7 @@ fn pack(
             .iter()
             .any(|given_image| given_image.uuid == uuid_of(option))
     };
-    if has("nt-fw") && !has("nt-fw-cert") && !force && certificate(&fip).is_some() {
+    if has("nt-fw") && !has("nt-fw-cert") && !force && find_certificate(&fip).is_some() {
         bail!(
             "{} has certificates, and firmware that checks them would reject another BL33: also \
              pass its --nt-fw-cert, use `cargo xtask fip pack --base` with --nt-fw-key, or \
@@ -200,7 +200,7 @@ fn pack(
             base.unwrap_or(out.1).display()
         );
     }
-    package::add(&mut fip, given)?;
+    package::add_images(&mut fip, given)?;
     save(out, &fip)
 }
 
@@ -225,7 +225,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
         fs::create_dir(out).with_context(|| format!("--out {}", out.display()))?;
     }
     // Use the fiptool names.
-    let name = |uuid| known(uuid).map_or(format!("{uuid:X}"), |kind| kind.option.to_owned());
+    let name = |uuid| find_by_uuid(uuid).map_or(format!("{uuid:X}"), |kind| kind.option.to_owned());
     let to = |image: &Image| out.join(name(image.uuid) + ".bin");
     let paths: Vec<PathBuf> = fip.images.iter().map(to).collect();
     for to in &paths {
@@ -254,7 +254,7 @@ fn info(path: &Path) -> Result<()> {
     let (serial, flags) = (fip.serial, fip.flags);
     writeln!(out, "serial number {serial:#010x}, flags {flags:#x}")?;
     for image in &fip.images {
-        let kind = known(image.uuid).map(|kind| (kind.option, kind.title));
+        let kind = find_by_uuid(image.uuid).map(|kind| (kind.option, kind.title));
         let (option, title) = kind.unwrap_or(("-", "unknown"));
         let (uuid, at, size) = (image.uuid, image.offset, image.data.len());
         writeln!(

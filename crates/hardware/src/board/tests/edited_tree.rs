@@ -88,7 +88,9 @@ fn cpus(count: u32) -> DeviceTreeNode {
     let mut map = String::from("cpu-map { cluster0 {");
     for index in 0..count {
         let mpidr = ((index / 16) << 8) | (index % 16);
-        let (cluster, core, phandle) = (index / 4, index % 4, 0x1000 + mpidr);
+        let cluster = index / 4;
+        let core = index % 4;
+        let phandle = 0x1000 + mpidr;
         text += &format!(
             "cpu@{mpidr:x} {{ device_type = \"cpu\"; compatible = \"arm,cortex-a57\"; \
              reg = <{mpidr}>; enable-method = \"psci\"; phandle = <{phandle}>; }};"

@@ -52,7 +52,8 @@ fn headers_that_are_not_sound_are_refused() {
 /// Each structure block contains only the listed words. The name at offset 0 is `p`.
 #[test]
 fn structures_that_are_not_sound_are_refused() {
-    let (a, slash) = (0x6100_0000, 0x2f00_0000);
+    let a = 0x6100_0000;
+    let slash = 0x2f00_0000;
     let token = "an unknown, damaged or misplaced token";
     let name = "an invalid node or property name";
     for (expected, words) in [

@@ -170,8 +170,8 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
     (Qemu(4), &[Unset("/chosen", "stdout-path"), Set("/aliases", "serial0", Bytes(&[0xff, 0x00]))],
         "/aliases (an alias): not a string of printable ASCII characters"),
 
-    // If a property specifies a UART that is not there, or a disabled one, alias serial0 is not used
-    // instead.
+    // If a property specifies a UART that is not there, or a disabled one, alias serial0 is not
+    // used instead.
     (Qemu(4), &[
         Unset("/chosen", "stdout-path"),
         Set("/pl011@9000000", "status", Text("disabled")),

@@ -8,7 +8,7 @@ use super::kinds::UartKind;
 /// A UART used for output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UartDescription {
-    /// The programming model.
+    /// Decides which registers the driver uses.
     pub kind: UartKind,
     /// The physical address of register 0.
     pub base: u64,

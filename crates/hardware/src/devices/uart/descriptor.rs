@@ -30,7 +30,7 @@ pub struct UartDescriptor {
     pub terminal: &'static str,
     /// Interface types in the ACPI SPCR and DBG2 tables.
     pub acpi_types: &'static [u8],
-    /// The registers.
+    /// The registers and bits with which the driver sends a byte.
     pub model: UartModel,
 }
 
@@ -58,9 +58,9 @@ impl Layout {
 
 /// Register bits and the value they have in a particular state.
 pub struct Bits {
-    /// The register.
+    /// The number of the register, which [`Layout`] converts to an offset.
     pub register: u16,
-    /// The bits.
+    /// The bits that `value` is about. The others can have any value.
     pub mask: u32,
     /// Their value.
     pub value: u32,

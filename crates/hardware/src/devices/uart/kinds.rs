@@ -331,16 +331,15 @@ impl UartKind {
 
     /// Returns the UART type for a `compatible` string, and the default register layout.
     pub fn from_compatible(name: &[u8]) -> Option<(Self, Layout)> {
-        Self::ALL.into_iter().find_map(|kind| {
-            let has_name = |names: &str| -> bool {
-                names
-                    .split(' ')
-                    .any(|kind_name| kind_name.as_bytes() == name)
-            };
-            let mut rows = kind.descriptor().compatible.iter();
-            let (_, layout) = rows.find(|(names, _)| has_name(names))?;
-            Some((kind, *layout))
-        })
+        for kind in Self::ALL {
+            for (kind_names, layout) in kind.descriptor().compatible {
+                let mut kind_names = kind_names.split(' ');
+                if kind_names.any(|kind_name| kind_name.as_bytes() == name) {
+                    return Some((kind, *layout));
+                }
+            }
+        }
+        None
     }
 
     /// Returns the UART type for a name in Linux's boot argument `earlycon=`.

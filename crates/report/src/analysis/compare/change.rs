@@ -163,7 +163,8 @@ mod tests {
                 interval: (half_width > 0.0).then_some((figure - half_width, figure + half_width)),
                 is_doubtful: false,
             };
-            let (now, then) = (value(new, halves[0]), value(old, halves[1]));
+            let now = value(new, halves[0]);
+            let then = value(old, halves[1]);
             assert_eq!(
                 ChangeOutcome::of(&now, &then, 20_000, tick),
                 expected,

@@ -30,9 +30,11 @@ pub fn compare(
 
 /// Checks that two runs can be compared.
 fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
-    let (run, baseline) = (&new.source.input, &old.source.input);
+    let run = &new.source.input;
+    let baseline = &old.source.input;
     for difference in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
-        let (name, [x, y]) = (difference.name, difference.values);
+        let name = difference.name;
+        let [x, y] = difference.values;
         let allowed_difference = difference.allowed_difference;
         if let Some(allowed) = allowed_difference
             .filter(|difference| !options.allowed_differences.contains(difference))
@@ -74,7 +76,8 @@ fn compare_one(
         {
             why = format!("{why}. {why_no_cost}");
         }
-        let (run, baseline) = (&new.source.input, &old.source.input);
+        let run = &new.source.input;
+        let baseline = &old.source.input;
         bail!("nothing in {run} can be compared with the baseline {baseline}. {why}");
     }
     let difference = Difference {

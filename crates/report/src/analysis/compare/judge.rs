@@ -53,10 +53,8 @@ pub(super) fn compare_figures(
     } else {
         ChangeList::Cpu
     };
-    let (now, then) = (
-        ShownSide::of(sides.new, new),
-        ShownSide::of(&sides.old, old),
-    );
+    let now = ShownSide::of(sides.new, new);
+    let then = ShownSide::of(&sides.old, old);
     for (side, name) in [(&now, "the run"), (&then, "the baseline")] {
         if side.figures.is_empty() {
             return Err(Incomparable::NoFigure(name));

@@ -175,7 +175,8 @@ impl<'r> Sides<'r> {
                 Some((new_index, old_index))
             })
             .collect();
-        let (run, baseline) = (&new.source.input, &old.source.input);
+        let run = &new.source.input;
+        let baseline = &old.source.input;
         ensure!(
             !pairs.is_empty() || row_pairing == RowPairing::Ambiguous,
             "{run} and the baseline {baseline} have no CPUs in common (matched by {name}); are \

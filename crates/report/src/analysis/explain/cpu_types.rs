@@ -67,7 +67,8 @@ pub(in crate::analysis) fn cpu_types(tables: &SuiteTables<'_>) -> Option<BasedFi
     let phrases = comparisons
         .iter()
         .map(|(_, name, lesser_figures, greater_figures)| {
-            let (short, long) = (tables.range(lesser_figures), tables.range(greater_figures));
+            let short = tables.range(lesser_figures);
+            let long = tables.range(greater_figures);
             format!("{name} {short} compared with {long}")
         })
         .join(", ");

@@ -38,7 +38,8 @@ pub(in crate::analysis) fn extra_flush(tables: &SuiteTables<'_>) -> Option<Based
         let serial = in_series(tables, lead);
         if !serial.is_empty() {
             let cpus = tables.names(serial.iter().map(|flush| flush.cpu).unique());
-            let (range, lead) = (tables.range(&serial), tables.logged.run.label(lead.cpu));
+            let range = tables.range(&serial);
+            let lead = tables.logged.run.label(lead.cpu);
             clauses.push(format!(
                 "in serial scenarios, {cpus} do so ({range}), although the lead, {lead}, keeps \
                  their cluster on"

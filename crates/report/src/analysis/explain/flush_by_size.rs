@@ -39,7 +39,8 @@ pub(in crate::analysis) fn flush_by_size(tables: &SuiteTables<'_>) -> Option<Bas
         by_scenario.push((scenario, by_size(tables, &sizes, &flushes)?));
     }
     let (_, first) = by_scenario.first()?;
-    let (least, most) = (first.keys().next()?, first.keys().next_back()?);
+    let least = first.keys().next()?;
+    let most = first.keys().next_back()?;
     let [large, small] = [most, least].map(|size| {
         let names = clusters
             .iter()
@@ -92,6 +93,7 @@ fn text(tables: &SuiteTables<'_>, scenario: ScenarioId, longest: &BySize) -> Str
     let mut ticks = longest.values().map(|flush| flush.ticks);
     let smallest = ticks.next().expect("a cluster");
     let largest = ticks.next_back().unwrap_or(smallest);
-    let (short, long) = (tables.span(smallest), tables.span(largest));
+    let short = tables.span(smallest);
+    let long = tables.span(largest);
     format!("{long} compared with {short} in {}", short_name(scenario))
 }

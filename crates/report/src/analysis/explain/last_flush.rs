@@ -21,7 +21,8 @@ pub(in crate::analysis) fn last_flush(tables: &SuiteTables<'_>) -> Option<BasedF
         return None;
     }
     let flushes = Flushes::of(tables, ScenarioId::SUSPEND_DEEP_PARALLEL)?;
-    let (large, small) = (flushes.large(), flushes.small());
+    let large = flushes.large();
+    let small = flushes.small();
     let mut clusters = large.iter().map(|flush| tables.cluster(flush.cpu));
     let is_one_per_cluster = clusters.all_unique() && large.len() == tables.clusters().len();
     if !is_one_per_cluster || small.is_empty() {
@@ -30,7 +31,8 @@ pub(in crate::analysis) fn last_flush(tables: &SuiteTables<'_>) -> Option<BasedF
     let cpus = large
         .iter()
         .map(|flush| {
-            let (cpu, span) = (tables.logged.run.label(flush.cpu), tables.span(flush.ticks));
+            let cpu = tables.logged.run.label(flush.cpu);
+            let span = tables.span(flush.ticks);
             format!("{cpu} ({span})")
         })
         .join(" and ");

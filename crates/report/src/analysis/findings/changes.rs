@@ -114,7 +114,8 @@ impl<'s> OneScenario<'s> {
         };
         let count = moved.len();
         let total = many(changes.len(), what);
-        let (shares, names) = (shares(&moved), self.names(&moved, changes));
+        let shares = shares(&moved);
+        let names = self.names(&moved, changes);
         let text = format!("{heading} takes {word} in {count} of {total}{by} ({shares}){names}.");
         self.finding(CHANGED, &text, &moved)
     }
@@ -151,7 +152,8 @@ impl<'s> OneScenario<'s> {
             0 => String::new(),
             count => format!(", {} within noise or one tick", many(count, "figure")),
         };
-        let (headings, greatest) = (headings.join(", "), greatest(&still));
+        let headings = headings.join(", ");
+        let greatest = greatest(&still);
         let text = format!("{headings} unchanged (within {greatest:.2} %{noise}).");
         self.finding(UNCHANGED, &text, &still)
     }

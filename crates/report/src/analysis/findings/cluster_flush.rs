@@ -118,7 +118,8 @@ fn flushes<'d>(difference: &Difference<'d>, id: ScenarioId) -> Vec<&'d Change> {
 
 /// Returns each cluster's longest flush, if it is much longer than the shortest flush on any CPU.
 fn sizes(flushes: impl Iterator<Item = (u16, f64)>) -> BTreeMap<u16, f64> {
-    let (mut least, mut sizes) = (f64::MAX, BTreeMap::new());
+    let mut least = f64::MAX;
+    let mut sizes = BTreeMap::new();
     for (cluster, flush) in flushes {
         least = flush.min(least);
         let size: &mut f64 = sizes.entry(cluster).or_default();

@@ -25,7 +25,8 @@ fn unknown(sentence: impl Into<String>) -> BasedFinding {
 
 /// Lists differences other than those in the figures, and information that is missing on one side.
 pub(super) fn conditions(&Difference { sides, scenarios }: &Difference<'_>) -> Vec<BasedFinding> {
-    let (new, old) = (sides.new, &sides.old);
+    let new = sides.new;
+    let old = &sides.old;
     let mut findings = Vec::new();
     if sides.row_pairing == RowPairing::Ambiguous {
         findings.push(unknown(
@@ -88,7 +89,8 @@ fn ignored_differences(sides: &Sides<'_>, key: ScenarioKey) -> Vec<String> {
     ];
     differences(COMPARED, both, false)
         .map(|difference| {
-            let (name, [now, then]) = (difference.name, difference.values);
+            let name = difference.name;
+            let [now, then] = difference.values;
             format!(
                 "{title}: {name} changed from {then} to {now}. This difference is ignored as \
                  requested, but it may explain changes."

@@ -35,7 +35,8 @@ fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
     let LevelingFit { line, level } = LevelingFit::through(&points)?;
     let last = bytes(points.last()?.0);
     let extent = extent(&points)?;
-    let (from, to) = (time(run, extent.0), time(run, extent.1));
+    let from = time(run, extent.0);
+    let to = time(run, extent.1);
     let text = if is_level(extent) {
         format!("does not depend on the amount of dirty data: {from} to {to} with up to {last}.")
     } else if !line.is_growth() {
@@ -46,7 +47,8 @@ fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
         let zero = time(run, line.at_zero.max(0.0));
         let end = match level {
             Some((end, level)) => {
-                let (end, level) = (bytes(end), time(run, level));
+                let end = bytes(end);
+                let level = time(run, level);
                 format!("{end}, and is {level} beyond that: the caches cannot hold more dirty data")
             }
             None => format!("{last}, the largest amount tried"),
@@ -54,7 +56,8 @@ fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
         let fit = fit_text(run, &line);
         format!("starts at {zero} and grows by {slope} per dirty KiB up to {end}. {fit}")
     };
-    let (variant, name) = (curve.variant.word(), curve.metric.heading());
+    let variant = curve.variant.word();
+    let name = curve.metric.heading();
     let sentence = format!("Dirty lines ({variant}): {name} {text}");
     Some(curve_finding(run, DIRTY_FLUSH, sentence, curve, &line))
 }

@@ -71,7 +71,8 @@ fn loops<'r>(run: &'r Run, scenario: &'r Scenario) -> Vec<CellSeries<'r>> {
 /// Returns the loop for a series. If it was not measured on the same CPU, returns another CPU's,
 /// which consists of the same few instructions.
 fn loop_of<'r>(loops: &[CellSeries<'r>], series: CellSeries<'_>) -> Option<CellSeries<'r>> {
-    let (cpu, cpus) = (series.cell.cpu, series.cell.step.cpus);
+    let cpu = series.cell.cpu;
+    let cpus = series.cell.step.cpus;
     loops
         .iter()
         .rev()

@@ -103,7 +103,8 @@ fn finding(
             return format!("the same {condition}");
         }
         let word = if more > 0.0 { "longer" } else { "shorter" };
-        let (difference, total) = (time(run, more.abs()), time(run, cold));
+        let difference = time(run, more.abs());
+        let total = time(run, cold);
         format!("{difference} {word} {condition} ({total})")
     });
     Finding {

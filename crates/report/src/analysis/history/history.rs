@@ -113,7 +113,8 @@ fn are_from_several_boards(runs: &[LoggedRun]) -> bool {
 /// Rejects runs that have different units.
 fn check_units(runs: &[LoggedRun]) -> Result<()> {
     for (old, new) in runs.iter().tuple_combinations() {
-        let (then, now) = (&old.source.input, &new.source.input);
+        let then = &old.source.input;
+        let now = &new.source.input;
         ensure!(
             old.clock().is_known() == new.clock().is_known(),
             "only one of {then} and {now} has a known counter frequency; ticks cannot be \

@@ -263,7 +263,8 @@ impl<'r> Releases<'r> {
                     Some(difference) => notes.push(difference),
                     None => {
                         let tick = before.shown.tick(key).max(side.shown.tick(key));
-                        let (new, tolerance) = (&point.value, self.tolerance_ppm);
+                        let new = &point.value;
+                        let tolerance = self.tolerance_ppm;
                         let outcome = ChangeOutcome::of_figures(key, new, &old, tolerance, tick);
                         (point.since, point.outcome) = (Some(before.release), Some(outcome));
                     }
@@ -284,7 +285,8 @@ impl<'r> Releases<'r> {
         let [then, now] = [old, new].map(|side| &self.names[side.release]);
         let compared = [new, old].map(|side| (side.logged, Some(side.scenario)));
         if let Some(difference) = differences(COMPARED, compared, false).next() {
-            let (name, [new, old]) = (difference.name, difference.values);
+            let name = difference.name;
+            let [new, old] = difference.values;
             return Some(format!(
                 "{then} and {now} are not compared: {name} changed from {old} to {new}."
             ));

@@ -80,10 +80,8 @@ fn change_after_a_gap_is_since_the_release_before_it() {
 
 #[test]
 fn scenario_that_a_release_lacks_is_a_gap() {
-    let (serial, parallel) = (
-        ScenarioId::CPU_SUSPEND_SERIAL,
-        ScenarioId::CPU_SUSPEND_PARALLEL,
-    );
+    let serial = ScenarioId::CPU_SUSPEND_SERIAL;
+    let parallel = ScenarioId::CPU_SUSPEND_PARALLEL;
     let mut first = release("v1.0.log", serial, &[(0, 1000)]);
     let second = release("v1.1.log", serial, &[(0, 1000)]);
     let other = release("", parallel, &[(0, 1000)]);

@@ -240,7 +240,8 @@ impl Drawing {
 
     /// Draws a rectangle with a tooltip.
     pub fn rect(&mut self, class: &str, (x, y): Pair, (w, h): Pair, description: &str) {
-        let (w, description) = (w.max(0.4), xml(description));
+        let w = w.max(0.4);
+        let description = xml(description);
         self.add(format_args!(
             "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{w:.2}\" \
              height=\"{h:.1}\"><title>{description}</title></rect>"
@@ -249,7 +250,8 @@ impl Drawing {
 
     /// Draws a circle, or a diamond if `round` is false.
     pub fn dot(&mut self, class: &str, (x, y): Pair, round: bool, description: &str) {
-        let (top, description) = (y - 6.0, xml(description));
+        let top = y - 6.0;
+        let description = xml(description);
         let (tag, shape) = if round {
             ("circle", format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\""))
         } else {
@@ -330,7 +332,8 @@ mod tests {
 
     #[test]
     fn ticks_are_round_values() {
-        let (plain, fitting) = (Scale::linear, Scale::fitting);
+        let plain = Scale::linear;
+        let fitting = Scale::fitting;
         let near = "1.00 1.01 1.02 1.03 1.04 1.05";
         for (scale, expected) in [
             (plain((0.0, 2000.0), (0.0, 400.0)), "0 500 1000 1500 2000"),

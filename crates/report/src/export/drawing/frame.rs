@@ -13,11 +13,11 @@ const LETTERS_MIN: usize = 2;
 /// A stack frame in a flame graph. `flame.js` needs them in depth-first order, starting with the
 /// frame that represents the whole graph.
 pub struct FlameFrame<'a> {
-    /// The CSS class.
+    /// The CSS class, which gives the frame its color.
     pub class: &'static str,
     /// The label, which is cut off if there is not enough room for it.
     pub name: &'a str,
-    /// The tooltip.
+    /// The text shown while the pointer is on the frame.
     pub description: &'a str,
     /// The number of frames above it.
     pub depth: usize,

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
+use suite::output::ABSENT;
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Mark, Scale};
 use crate::analysis::history::{FigureHistory, History, HistoryPoint, HistoryRow, ReleaseChange};
 use crate::export::compared_text::{percent_text, row_kind, row_name, tolerance_text, value_text};
 use crate::log::LoggedRun;
-use suite::output::ABSENT;
 
 /// The CSS classes of the lines, in order.
 const LINES: [&str; 16] = [
@@ -52,7 +52,8 @@ pub struct HistoryChart<'h> {
 
 /// Draws a figure's history.
 pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
-    let (releases, rows) = (&chart.history.releases, &chart.figure.rows);
+    let releases = &chart.history.releases;
+    let rows = &chart.figure.rows;
     let points = rows.iter().flat_map(|row| row.points.iter().flatten());
     let highest = points.map(|point| chart.value(point)).fold(0.0, f64::max);
     let heading = chart.figure.key.heading();
@@ -75,13 +76,13 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
     for (index, row) in rows.iter().enumerate() {
         chart.draw(&mut drawing, row, class(index), (&x, &y));
     }
-    let what = rows.first().map_or("CPU", row_kind);
+    let kind = rows.first().map_or("CPU", row_kind);
     let mut legend: Vec<Mark> = if are_alike {
-        vec![(ALIKE, format!("each {what}"))]
+        vec![(ALIKE, format!("each {kind}"))]
     } else {
-        chart.name_lines(&mut drawing, what, (&x, &y));
+        chart.name_lines(&mut drawing, kind, (&x, &y));
         let names = rows.iter().map(|row| row_name(row, chart.runs));
-        let named = |(index, name)| (class(index), format!("{what} {name}"));
+        let named = |(index, name)| (class(index), format!("{kind} {name}"));
         names.enumerate().map(named).collect()
     };
     let jumps = rows
@@ -94,7 +95,7 @@ pub(in crate::export) fn history_chart(chart: &HistoryChart<'_>) -> Chart {
     }
     let description = format!(
         "{heading} for {} in {}: {}.",
-        many(rows.len(), what),
+        many(rows.len(), kind),
         many(releases.len(), "release"),
         many(jumps, "jump")
     );
@@ -138,7 +139,7 @@ impl HistoryChart<'_> {
     }
 
     /// Labels the lines at the last release. Lines that end too close together share a label.
-    fn name_lines(&self, drawing: &mut Drawing, what: &'static str, (x, y): (&Scale, &Scale)) {
+    fn name_lines(&self, drawing: &mut Drawing, kind: &'static str, (x, y): (&Scale, &Scale)) {
         let rows = self.figure.rows.iter().enumerate();
         let mut ends: Vec<(f64, usize)> = rows
             .filter_map(|(index, row)| {
@@ -155,7 +156,7 @@ impl HistoryChart<'_> {
                 .map(|index| row_name(&self.figure.rows[index], self.runs))
                 .join(", ");
             let label = if names.len() > NAME_LENGTH {
-                many(close.len(), what)
+                many(close.len(), kind)
             } else {
                 names
             };
@@ -165,16 +166,20 @@ impl HistoryChart<'_> {
 
     /// Returns the tooltip of a point: its figure and, for a jump, its change.
     fn description(&self, row: &HistoryRow, release: usize, point: &HistoryPoint) -> String {
-        let (what, name, unit) = (row_kind(row), row_name(row, self.runs), &self.unit);
+        let kind = row_kind(row);
+        let name = row_name(row, self.runs);
+        let unit = &self.unit;
         let clock = self.runs[release].clock();
         let text = |figure| value_text(clock, self.figure.key.is_of_step(), figure);
-        let (release_name, new) = (&self.history.releases[release], text(point.value.figure));
-        let description = format!("{what} {name}, {release_name}: {new} {unit}");
+        let release_name = &self.history.releases[release];
+        let new = text(point.value.figure);
+        let description = format!("{kind} {name}, {release_name}: {new} {unit}");
         match row.change(release).filter(ReleaseChange::is_significant) {
             None => description,
             Some(jump) => {
                 let since = &self.history.releases[jump.releases[0]];
-                let (old, percent) = (text(jump.old.figure), percent_text(jump.percent()));
+                let old = text(jump.old.figure);
+                let percent = percent_text(jump.percent());
                 format!("{description}, {percent} from {old} {unit} in {since}")
             }
         }

@@ -15,7 +15,8 @@ const NAMED: usize = 20;
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let logged = charts.logged;
     let queue = LockQueue::of(charts.scenario)?;
-    let (line, count) = (queue.line, queue.arrivals.len());
+    let line = queue.line;
+    let count = queue.arrivals.len();
     let powerdowns = queue.arrivals.iter().map(|arrival| arrival.powerdown);
     let highest = powerdowns.max().map_or(0.0, |ticks| charts.value(ticks));
     let heading = format!("Powerdown ({})", logged.unit());
@@ -35,19 +36,19 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
         let queued = queue.arrivals.iter().map(|arrival| arrival.queued);
         let mean = queued.map(|ticks| charts.value(ticks)).sum::<f64>() / count as f64;
         let ticks = line.slope.unsigned_abs();
-        let positions = (0..=200).map(|part| 0.5 + count as f64 * f64::from(part) / 200.0);
-        let height = |position| mean + charts.value(ticks) * (position - middle);
-        drawing.fit(
-            &x,
-            &y,
-            positions.map(|position| (position, height(position))),
-        );
+        let fitted = (0..=200).map(|index| {
+            let position = 0.5 + count as f64 * f64::from(index) / 200.0;
+            let height = mean + charts.value(ticks) * (position - middle);
+            (position, height)
+        });
+        drawing.fit(&x, &y, fitted);
         let without = if queue.long_flushes.is_empty() {
             ""
         } else {
             ", without the longer cache flushes"
         };
-        let (delay, r2) = (logged.clock().span(ticks), line.r2_percent);
+        let delay = logged.clock().span(ticks);
+        let r2 = line.r2_percent;
         fit = format!("line of best fit{without}: {delay} per position, R² {r2} %");
     }
     draw_points(&mut drawing, charts, &queue, (&x, &y));
@@ -71,8 +72,10 @@ fn draw_points(
     let logged = charts.logged;
     let cluster = |cpu| logged.run.cpu(cpu).cluster;
     for (index, arrival) in queue.arrivals.iter().enumerate() {
-        let (cpu, powerdown) = (arrival.cpu, arrival.powerdown);
-        let (at, height) = (x.at(index as f64 + 1.0), y.at(charts.value(powerdown)));
+        let cpu = arrival.cpu;
+        let powerdown = arrival.powerdown;
+        let left = x.at(index as f64 + 1.0);
+        let height = y.at(charts.value(powerdown));
         let mut later = queue.arrivals.iter().skip(index + 1);
         let is_last = later.all(|other| cluster(other.cpu) != cluster(cpu));
         let label = logged.run.label(cpu).to_string();
@@ -81,9 +84,9 @@ fn draw_points(
             description += &format!(", last man of cluster {}", cluster(cpu));
         }
         let class = if is_last { "last-man" } else { "point" };
-        drawing.dot(class, (at, height), !is_last, &description);
+        drawing.dot(class, (left, height), !is_last, &description);
         if queue.arrivals.len() <= NAMED {
-            drawing.text("middle", (at, height - 9.0), &label);
+            drawing.text("middle", (left, height - 9.0), &label);
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Draws the map of a wake race: for each ending, a box from the first to the last offset of the
 //! interrupt, and from the shortest to the longest time until the CPU was back.
 
+use std::collections::BTreeMap;
+
+use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use suite::measure::Metric;
 use suite::model::{Cell, CellSeries, FigureScale};
@@ -71,23 +74,26 @@ impl<'r> Interval<'r> {
     }
 }
 
+/// Returns a drawing of each map; see [`maps`].
+pub(super) fn figures(charts: &Charts<'_>) -> Vec<Chart> {
+    let mut figures = Vec::new();
+    if charts.scenario.id.axis() == Some(Axis::Offset) {
+        for (index, map) in maps(charts).iter().enumerate() {
+            figures.extend(figure(charts, index + 1, map));
+        }
+    }
+    figures
+}
+
 /// Returns a map for each state. CPUs with equal maps share one.
-pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
-    let scenario = charts.scenario;
-    let cells: &[Cell] = if scenario.id.axis() == Some(Axis::Offset) {
-        &scenario.cells
-    } else {
-        &[]
-    };
-    let by_cpu = cells
-        .iter()
-        .filter_map(|cell| {
-            let (kind, interval) = Interval::of(cell)?;
-            Some(((kind, cell.cpu), interval))
-        })
-        .into_group_map()
-        .into_iter()
-        .sorted_by_key(|(key, _)| *key);
+fn maps<'r>(charts: &Charts<'r>) -> Vec<RaceMap<'r>> {
+    let mut by_cpu: BTreeMap<(MapKind, CpuIndex), Vec<Interval<'_>>> = BTreeMap::new();
+    for cell in &charts.scenario.cells {
+        if let Some((kind, interval)) = Interval::of(cell) {
+            let intervals = by_cpu.entry((kind, cell.cpu)).or_default();
+            intervals.push(interval);
+        }
+    }
     let mut maps: Vec<RaceMap<'_>> = Vec::new();
     for ((kind, cpu), intervals) in by_cpu {
         let extents = |map: &[Interval<'_>]| map.iter().map(Interval::extent).collect_vec();
@@ -104,9 +110,7 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
             }),
         }
     }
-    (1..)
-        .zip(maps)
-        .filter_map(|(number, map)| figure(charts, number, &map))
+    maps
 }
 
 fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart> {
@@ -137,7 +141,8 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
              {high:.2} {0} later",
             unit.name()
         );
-        let (left, top) = (x.at(from), y.at(high));
+        let left = x.at(from);
+        let top = y.at(high);
         let height = (y.at(low) - top).max(4.0);
         drawing.rect(class, (left, top), (x.at(to) - left, height), &description);
     }

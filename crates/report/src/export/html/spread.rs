@@ -5,9 +5,10 @@
 
 use std::fmt::Write;
 
+use hardware::board::CpuIndex;
 use hardware::text::plural::many;
-use suite::measure::{Bin, Histogram, Metric, lower_median};
-use suite::model::{Cell, CellSeries, FigureScale};
+use suite::measure::{Bin, Histogram, Metric, Summary, lower_median};
+use suite::model::{CellSeries, FigureScale};
 
 use crate::analysis::figure::FigureKey;
 use crate::export::document::Charts;
@@ -36,43 +37,30 @@ struct Texts {
     axis: [&'static str; 2],
 }
 
-pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
-    let columns = charts.scenario.columns().into_iter();
+/// Returns the drawings of the TFTF suite's figures, followed by those of the steps with bins.
+pub(super) fn figures(charts: &Charts<'_>) -> Vec<Chart> {
+    let mut figures = Vec::new();
+    for metric in charts.scenario.columns() {
+        figures.extend(suite_figure(charts, metric));
+    }
     let series = charts.scenario.step_series();
     let counted = series.filter(|series| series.series.histogram.is_some());
-    let step_figures = (1..)
-        .zip(by_metric(counted))
-        .filter_map(|(number, group)| step_figure(charts, number, &group));
-    columns
-        .filter_map(|metric| suite_figure(charts, metric))
-        .chain(step_figures)
+    for (index, group) in by_metric(counted).iter().enumerate() {
+        figures.extend(step_figure(charts, index + 1, group));
+    }
+    figures
 }
 
 /// Draws a figure of the TFTF suite, with one lane per CPU.
 fn suite_figure(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
-    let (logged, name, unit) = (charts.logged, metric.heading(), charts.logged.unit());
-    let cells = charts.scenario.suite_cells().iter();
-    let lane = |cell: &Cell| {
-        let summary = cell.summary(metric)?;
-        let label = logged.run.label(cell.cpu).to_string();
-        let [least, most, middle] =
-            [summary.min, summary.max, summary.median].map(|ticks| logged.duration(ticks));
-        let p99_text = summary.p99.map_or_else(String::new, |ticks| {
-            format!(", p99 {}", logged.duration(ticks))
-        });
-        let n = many(summary.n as usize, "sample");
-        Some(Lane {
-            description: format!(
-                "CPU {label}: {n}, {least} to {most}, median {middle}{p99_text} {unit}"
-            ),
-            name: label,
-            ends: [summary.min, summary.max].map(|ticks| charts.value(ticks)),
-            median: charts.value(summary.median),
-            p99: summary.p99.map(|ticks| charts.value(ticks)),
-            bars: Vec::new(),
-        })
-    };
-    let lanes: Vec<Lane> = cells.filter_map(lane).collect();
+    let name = metric.heading();
+    let unit = charts.logged.unit();
+    let mut lanes = Vec::new();
+    for cell in charts.scenario.suite_cells() {
+        if let Some(summary) = cell.summary(metric) {
+            lanes.push(cpu_lane(charts, cell.cpu, summary));
+        }
+    }
     let word = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
     let cpus = many(lanes.len(), "CPU");
     let texts = Texts {
@@ -81,7 +69,32 @@ fn suite_figure(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
         description: format!("The {name} samples from {cpus}, in {unit}."),
         axis: [name, unit],
     };
-    draw(texts, LANE, &lanes)
+    draw_lanes(texts, LANE, &lanes)
+}
+
+/// Returns the lane for a CPU's samples.
+fn cpu_lane(charts: &Charts<'_>, cpu: CpuIndex, summary: &Summary) -> Lane {
+    let logged = charts.logged;
+    let unit = logged.unit();
+    let label = logged.run.label(cpu).to_string();
+    let count = many(summary.n as usize, "sample");
+    let least = logged.duration(summary.min);
+    let most = logged.duration(summary.max);
+    let median = logged.duration(summary.median);
+    let p99_text = match summary.p99 {
+        Some(ticks) => format!(", p99 {}", logged.duration(ticks)),
+        None => String::new(),
+    };
+    Lane {
+        description: format!(
+            "CPU {label}: {count}, {least} to {most}, median {median}{p99_text} {unit}"
+        ),
+        name: label,
+        ends: [charts.value(summary.min), charts.value(summary.max)],
+        median: charts.value(summary.median),
+        p99: summary.p99.map(|ticks| charts.value(ticks)),
+        bars: Vec::new(),
+    }
 }
 
 /// Draws a figure of the steps that have a histogram, with one lane per variant.
@@ -89,38 +102,42 @@ fn step_figure(charts: &Charts<'_>, number: usize, group: &[CellSeries<'_>]) -> 
     let first = *group.first()?;
     let unit = FigureScale::of_series(charts.logged.clock(), first);
     let bins: Vec<Bin> = Histogram::default().bins().collect();
-    let by_variant = grouped(
-        group
-            .iter()
-            .map(|series| (series.cell.step.variant, *series)),
-    );
-    let counts_by_variant: Vec<Vec<u64>> = by_variant
-        .iter()
-        .map(|(_, all_cpus)| counts(all_cpus, bins.len()))
-        .collect();
-    let highest_count = counts_by_variant.iter().flatten().max()?;
-    let highest = (*highest_count as f64).ln_1p();
-    let lanes: Vec<Lane> = by_variant
-        .iter()
-        .zip(counts_by_variant)
-        .map(|((variant, all_cpus), counts)| {
-            let filled = bins.iter().zip(counts).filter(|(_, count)| *count > 0);
-            let bars = filled.map(|(bin, count)| {
-                let end = bin.from.saturating_add(bin.width);
-                let height = (count as f64).ln_1p() / highest;
-                [unit.value(bin.from), unit.value(end), height]
-            });
-            variant_lane(variant.word(), all_cpus, unit, bars.collect())
-        })
-        .collect();
-    let (name, count) = (first.series.metric.heading(), many(lanes.len(), "variant"));
+    let variants = group.iter().map(|series| series.cell.step.variant);
+    let by_variant = grouped(variants.zip(group.iter().copied()));
+    let mut counts_by_variant = Vec::new();
+    for (_, all_cpus) in &by_variant {
+        counts_by_variant.push(sample_counts(all_cpus, bins.len()));
+    }
+    let highest_count = *counts_by_variant.iter().flatten().max()?;
+    let mut lanes = Vec::new();
+    for ((variant, all_cpus), counts) in by_variant.iter().zip(&counts_by_variant) {
+        let bars = bars(&bins, counts, highest_count, unit);
+        lanes.push(variant_lane(variant.word(), all_cpus, unit, bars));
+    }
+    let name = first.series.metric.heading();
+    let count = many(lanes.len(), "variant");
     let texts = Texts {
         id: format!("{}-histogram{number}", charts.id),
         title: format!("Spread of {name}, {}", first.cell.step.cpus.text()),
         description: format!("The {name} for all CPUs, in {}: {count}.", unit.name()),
         axis: [name, unit.name()],
     };
-    draw(texts, TALL, &lanes)
+    draw_lanes(texts, TALL, &lanes)
+}
+
+/// Returns the bars of the bins that contain samples; see [`Lane::bars`]. The bar of a bin with
+/// `highest_count` samples is as tall as the lane.
+fn bars(bins: &[Bin], counts: &[u64], highest_count: u64, unit: FigureScale) -> Vec<[f64; 3]> {
+    let highest = (highest_count as f64).ln_1p();
+    let mut bars = Vec::new();
+    for (bin, count) in bins.iter().zip(counts) {
+        if *count > 0 {
+            let end = bin.from.saturating_add(bin.width);
+            let height = (*count as f64).ln_1p() / highest;
+            bars.push([unit.value(bin.from), unit.value(end), height]);
+        }
+    }
+    bars
 }
 
 /// Returns the lane for a variant, which covers the series of all CPUs.
@@ -137,17 +154,19 @@ fn variant_lane(
     let mut medians: Vec<u64> = summaries().map(|summary| summary.median).collect();
     let median = value(lower_median(&mut medians));
     let p99 = summaries().filter_map(|summary| summary.p99).max();
-    let samples = summaries().map(|summary| summary.n as usize).sum();
-    let (samples, cpus) = (many(samples, "sample"), many(all_cpus.len(), "CPU"));
+    let sample_count = summaries().map(|summary| summary.n as usize).sum();
+    let samples = many(sample_count, "sample");
+    let cpus = many(all_cpus.len(), "CPU");
     let greatest = format!("{:.2} {}", value(max), unit.name());
     let is_bound = all_cpus
         .first()
         .is_some_and(|series| FigureKey::of(*series).is_histogram_bound());
     let at_least = if is_bound { ">= " } else { "" };
     let median_text = format!("median {at_least}{median:.2}, maximum {greatest}");
-    let p99_text = p99.map_or(String::new(), |figure| {
-        format!(", largest p99 {:.2}", value(figure))
-    });
+    let p99_text = match p99 {
+        Some(figure) => format!(", largest p99 {:.2}", value(figure)),
+        None => String::new(),
+    };
     Lane {
         name: format!("{word}: max {greatest}"),
         description: format!("{word}: {samples} from {cpus}, {median_text}{p99_text}"),
@@ -159,7 +178,7 @@ fn variant_lane(
 }
 
 /// Returns the number of samples in each bin, across all series.
-fn counts(all_series: &[CellSeries<'_>], bins: usize) -> Vec<u64> {
+fn sample_counts(all_series: &[CellSeries<'_>], bins: usize) -> Vec<u64> {
     let mut sums = vec![0u64; bins];
     for series in all_series {
         let Some(histogram) = &series.series.histogram else {
@@ -173,11 +192,13 @@ fn counts(all_series: &[CellSeries<'_>], bins: usize) -> Vec<u64> {
     sums
 }
 
-fn draw(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Chart> {
+/// Draws `lanes`, each `height` tall, above a common axis. Returns None if there are no lanes.
+fn draw_lanes(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Chart> {
     let least = lanes.iter().map(|lane| lane.ends[0]).reduce(f64::min)?;
     let most = lanes.iter().map(|lane| lane.ends[1]).reduce(f64::max)?;
     let x = Scale::fitting((least, most), (LEFT, EDGE));
-    let (top, [name, unit]) = (6.0, texts.axis);
+    let top = 6.0;
+    let [name, unit] = texts.axis;
     let (mut drawing, bottom) = Drawing::of_lanes(top, height, lanes.len());
     let axis = format!("{name} ({unit}{})", x.kind());
     drawing.horizontal(&x, (top, bottom), &axis, x.ticks(78.0));
@@ -202,11 +223,15 @@ fn draw_lane(drawing: &mut Drawing, x: &Scale, lane: &Lane, y: f64, height: f64)
     let top = if is_tall { y + 20.0 } else { y + 3.0 };
     let mut bars = String::new();
     for [from, to, share] in &lane.bars {
-        let (at, high) = (x.at(*from), ((base - top) * share).max(1.0));
+        let left = x.at(*from);
+        let bar_height = ((base - top) * share).max(1.0);
         // The last bin has no upper bound; it starts at or below its largest sample.
-        let width = (x.at(*to) - at).max(0.6);
+        let width = (x.at(*to) - left).max(0.6);
         // Writing to a String cannot fail.
-        let _ = write!(bars, "M{at:.1} {base:.1}v-{high:.1}h{width:.1}v{high:.1}z");
+        let _ = write!(
+            bars,
+            "M{left:.1} {base:.1}v-{bar_height:.1}h{width:.1}v{bar_height:.1}z"
+        );
     }
     if !bars.is_empty() {
         drawing.path("samples", &bars);

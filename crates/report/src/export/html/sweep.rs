@@ -10,28 +10,33 @@ use crate::analysis::fit::{Curve, CurvePoint, LevelingFit, curves};
 use crate::export::document::Charts;
 use crate::export::drawing::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 
-pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
-    // A power_state is an identifier, not a quantity. Offsets have a map (`race`).
-    let amount = charts
-        .scenario
-        .id
-        .axis()
-        .filter(|axis| *axis != Axis::Offset)
-        .and_then(Axis::amount);
-    (1..)
-        .zip(curves(charts.scenario))
-        .filter_map(move |(number, curve)| figure(charts, number, &curve, amount?))
+pub(super) fn figures(charts: &Charts<'_>) -> Vec<Chart> {
+    let mut figures = Vec::new();
+    let amount = match charts.scenario.id.axis() {
+        // Offsets have a map (`race`).
+        None | Some(Axis::Offset) => None,
+        // A power_state is an identifier, not a quantity, so it has no amount.
+        Some(axis) => axis.amount(),
+    };
+    if let Some(amount) = amount {
+        for (index, curve) in curves(charts.scenario).iter().enumerate() {
+            figures.extend(figure(charts, index + 1, curve, amount));
+        }
+    }
+    figures
 }
 
 fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount) -> Option<Chart> {
-    let (logged, id) = (charts.logged, charts.scenario.id);
+    let logged = charts.logged;
+    let id = charts.scenario.id;
     let is_queue = is_sorted_by_size(id);
     let points = || curve.points.iter();
     let series = || points().flat_map(|point| &point.series);
     let unit = FigureScale::of_series(logged.clock(), *series().next()?);
     let per = f64::from(amount.unit);
     let axis_value = |value: u64| value as f64 / per;
-    let (first, last) = (curve.points.first()?.value, curve.points.last()?.value);
+    let first = curve.points.first()?.value;
+    let last = curve.points.last()?.value;
     let positive = axis_value(points().find(|point| point.value > 0)?.value);
     // Zero cannot be shown on a logarithmic scale, so it is drawn at half the smallest value.
     let least = match first {
@@ -39,10 +44,9 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
         first => axis_value(first),
     };
     let x = Scale::fitting((least, axis_value(last)), (LEFT + 12.0, EDGE));
-    let name = curve.metric.heading();
     let maximums = series().map(|series| series.series.summary.max);
     let highest = maximums.max().map_or(0.0, |figure| unit.value(figure));
-    let heading = format!("{name} ({})", unit.name());
+    let heading = format!("{} ({})", curve.metric.heading(), unit.name());
     let (mut drawing, y) = Drawing::of_values(highest, &heading);
     let marks = points().map(|point| {
         let value = axis_value(point.value);
@@ -52,11 +56,12 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     drawing.bottom(&x, &label, x.spaced(marks));
     let fit = curve.growth(logged.clock(), id);
     if let Some(fit) = &fit {
-        let value =
-            |part| axis_value(first) + axis_value(last - first) * (f64::from(part) / 240.0).powi(3);
-        let line = (0..=240)
-            .map(value)
-            .map(|value| (value, unit.from_programs(fit.at(value * per))));
+        // More points are near the start, where a logarithmic scale is wider.
+        let line = (0..=240).map(|index| {
+            let share = (f64::from(index) / 240.0).powi(3);
+            let value = axis_value(first) + axis_value(last - first) * share;
+            (value, unit.from_programs(fit.at(value * per)))
+        });
         drawing.fit(&x, &y, line);
     }
     for point in points() {
@@ -68,23 +73,28 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount)
     } else {
         "the median of the CPUs' medians"
     };
-    let fit_text = fit.map_or_else(String::new, |fit| {
-        fit_text(&fit, unit, per, amount.unit_name)
-    });
+    let fit_text = match &fit {
+        Some(fit) => fit_text(fit, unit, per, amount.unit_name),
+        None => String::new(),
+    };
     let legend = legend([
         ("range", "smallest to largest sample across all CPUs", true),
         ("point", median, true),
         ("fit", &fit_text, !fit_text.is_empty()),
     ]);
-    let (how, variant) = (curve.cpus.text(), curve.variant.word());
-    let (count, x_name) = (curve.points.len(), axis_heading(id));
+    let count = curve.points.len();
+    let x_name = axis_heading(id);
     let description =
         format!("{heading} for {count} values of {x_name} from {first} to {last}. {fit_text}");
-    let texts = [
-        format!("{name} by {}, {how}, {variant}", amount.title),
-        description.trim_end().to_owned(),
-    ];
+    let texts = [title(curve, amount), description.trim_end().to_owned()];
     Some(drawing.figure(format!("{}-sweep{number}", charts.id), texts, legend))
+}
+
+fn title(curve: &Curve<'_>, amount: Amount) -> String {
+    let name = curve.metric.heading();
+    let how = curve.cpus.text();
+    let variant = curve.variant.word();
+    format!("{name} by {}, {how}, {variant}", amount.title)
 }
 
 /// Draws the range of the samples for one value, and the typical median. `x` is their coordinate.
@@ -95,7 +105,8 @@ fn draw_point(
     unit: FigureScale,
     (x, y): (f64, &Scale),
 ) {
-    let (logged, id) = (charts.logged, charts.scenario.id);
+    let logged = charts.logged;
+    let id = charts.scenario.id;
     let summaries = || point.series.iter().map(|series| &series.series.summary);
     let minimums = summaries().map(|summary| unit.value(summary.min));
     let maximums = summaries().map(|summary| unit.value(summary.max));
@@ -121,7 +132,8 @@ fn draw_point(
 
 fn fit_text(fit: &LevelingFit, unit: FigureScale, per: f64, per_name: &str) -> String {
     let slope = unit.from_programs(fit.line.slope) * per;
-    let (unit, r2) = (unit.name(), fit.line.r2_percent());
+    let unit = unit.name();
+    let r2 = fit.line.r2_percent();
     let digits = if slope.abs() < 1.0 { 4 } else { 2 };
     format!("line of best fit: {slope:.digits$} {unit} per {per_name}, R² {r2} %")
 }

@@ -39,7 +39,8 @@ impl Lane<'_> {
 }
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
-    let (logged, lanes) = (charts.logged, lanes(charts));
+    let logged = charts.logged;
+    let lanes = lanes(charts);
     let slices = || lanes.iter().flat_map(|lane| &lane.slices);
     let has_low_power = slices().any(is_cut);
     let scales = scales([0, 1].map(|side| extent(charts, &lanes, side, has_low_power)));
@@ -75,7 +76,8 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     if scales[1].is_some() && lanes.iter().any(|lane| lane.due().is_some()) {
         legend.push(("due", "wake-up due".to_owned()));
     }
-    let (order, unit) = (order_text(charts.scenario), logged.unit());
+    let order = order_text(charts.scenario);
+    let unit = logged.unit();
     let cpus = many(lanes.len(), "CPU");
     let description = format!("The phases of {cpus} on a time axis in {unit}. {order}");
     let title = format!("Timeline of the samples shown. {order}");
@@ -123,7 +125,8 @@ fn draw_slices(
         };
         let span = logged.clock().span(slice.to.abs_diff(slice.from));
         let description = format!("CPU {cpu}: {} {span}", slice.phase.name);
-        let (corner, size) = ((from, y + top), (to - from, height));
+        let corner = (from, y + top);
+        let size = (to - from, height);
         drawing.rect(slice.phase.class, corner, size, &description);
     }
 }
@@ -146,20 +149,18 @@ fn sides(slice: &Slice, has_low_power: bool) -> [usize; 2] {
 /// which the CPUs went down.
 fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
     let is_parallel = charts.scenario.id.is_parallel();
-    let groups = groups(charts.scenario);
-    let lanes = groups.iter().flat_map(|group| {
-        let wakes = group.iter().filter_map(|placed_cell| {
-            let wake = anchor(placed_cell.instants)?;
-            Some(wake.saturating_add(placed_cell.shift))
-        });
-        let first_wake = wakes.min().unwrap_or(0);
-        group.iter().filter_map(move |&placed_cell| {
-            let PlacedCell {
-                instants, shift, ..
-            } = placed_cell;
-            let slices = slices(instants);
-            let begin = slices.first()?.from;
-            let went_down = instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
+    let mut lanes = Vec::new();
+    for group in groups(charts.scenario) {
+        let first_wake = first_wake(&group);
+        for placed_cell in group {
+            let shift = placed_cell.shift;
+            let slices = slices(placed_cell.instants);
+            let Some(begin) = slices.first().map(|slice| slice.from) else {
+                continue;
+            };
+            let went_down = placed_cell
+                .instants
+                .at(Instant::Stamp(Stamp::EnterHwLowPwr));
             let (down, order) = if is_parallel {
                 let order = went_down.unwrap_or(begin).saturating_add(shift);
                 (shift.saturating_neg(), order)
@@ -171,13 +172,22 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
                 slices,
                 zeros: [down, first_wake.saturating_sub(shift)],
             };
-            Some((order, lane))
-        })
-    });
-    lanes
-        .sorted_by_key(|(order, lane)| (*order, lane.placed_cell.cell.cpu))
-        .map(|(_, lane)| lane)
-        .collect()
+            lanes.push((order, lane));
+        }
+    }
+    lanes.sort_by_key(|(order, lane)| (*order, lane.placed_cell.cell.cpu));
+    lanes.into_iter().map(|(_, lane)| lane).collect()
+}
+
+/// Returns when the first CPU of a group starts to wake up, or 0 if none does.
+fn first_wake(group: &[PlacedCell<'_>]) -> i64 {
+    let mut wakes = Vec::new();
+    for placed_cell in group {
+        if let Some(wake) = anchor(placed_cell.instants) {
+            wakes.push(wake.saturating_add(placed_cell.shift));
+        }
+    }
+    wakes.into_iter().min().unwrap_or(0)
 }
 
 /// Returns the instant at which a CPU starts to wake up.
@@ -212,13 +222,16 @@ fn extent(
     side: usize,
     has_low_power: bool,
 ) -> Option<(f64, f64)> {
-    let values = lanes.iter().flat_map(|lane| {
-        let is_on_side = |slice: &&Slice| sides(slice, has_low_power) == [side, side];
-        let slices = lane.slices.iter().filter(is_on_side);
-        let instants = slices.flat_map(|slice| [slice.from, slice.to]);
-        instants.map(move |instant| lane.value(charts, side, instant))
-    });
-    let (least, most) = values.minmax().into_option()?;
+    let mut values = Vec::new();
+    for lane in lanes {
+        for slice in &lane.slices {
+            if sides(slice, has_low_power) == [side, side] {
+                values.push(lane.value(charts, side, slice.from));
+                values.push(lane.value(charts, side, slice.to));
+            }
+        }
+    }
+    let (least, most) = values.into_iter().minmax().into_option()?;
     // An axis never starts after zero.
     Some((least.min(0.0), most))
 }
@@ -228,7 +241,8 @@ fn scales(extents: [Option<(f64, f64)>; 2]) -> [Option<Scale>; 2] {
     let [Some(down), Some(up)] = extents else {
         return extents.map(|extent| Some(Scale::linear(extent?, (LEFT, EDGE))));
     };
-    let (down_length, up_length) = (down.1 - down.0, up.1 - up.0);
+    let down_length = down.1 - down.0;
+    let up_length = up.1 - up.0;
     let length = down_length + up_length;
     let share = if length > 0.0 {
         down_length / length

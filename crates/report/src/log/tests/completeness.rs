@@ -169,7 +169,8 @@ fn rows_that_the_summary_names_may_lack() {
     let line = log
         .lines()
         .find(|line| line.contains("cpu_susp_serial\t1\t0"));
-    let (named, lost) = (", CPU 1.1:", "no row for CPU 1.1 in test_rt");
+    let named = ", CPU 1.1:";
+    let lost = "no row for CPU 1.1 in test_rt";
     for (old, new, lack) in [
         ("", "", ""),
         ("1 row skipped", "7 rows skipped", ""),

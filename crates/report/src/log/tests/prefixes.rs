@@ -204,7 +204,8 @@ fn prefix_is_removed_from_wrapped_and_mixed_lines() {
     let plain = read_one(whole_log());
     // Nothing separates the last tool's numbers from the digits at the start of a wrapped line.
     for (name, prefix) in &TOOLS[..TOOLS.len() - 1] {
-        let (name, prefix) = (*name, *prefix);
+        let name = *name;
+        let prefix = *prefix;
         let wrapped = super::broken(&whole_log(), 132);
         assert_equal(&read_one(prefixed(&wrapped, prefix, "\n")), &plain, name);
         let log = prefixed(&whole_log(), prefix, "\n");
@@ -312,7 +313,8 @@ fn text_before_a_single_line_is_not_a_prefix() {
 /// blanks of their own.
 #[test]
 fn indented_first_line_is_not_a_prefix() {
-    let (whole, plain) = (whole_log(), read_one(whole_log()));
+    let whole = whole_log();
+    let plain = read_one(whole_log());
     let indented = read_one(format!(
         "    NOTICE:  BL1: v2.12.1(release):v2.12.1\n{whole}"
     ));
@@ -321,7 +323,8 @@ fn indented_first_line_is_not_a_prefix() {
 
 #[test]
 fn log_after_a_cut_one_has_a_prefix_of_its_own() {
-    let (whole, plain) = (whole_log(), read_one(whole_log()));
+    let whole = whole_log();
+    let plain = read_one(whole_log());
     let cut = whole.lines().count() / 2;
     let head: String = whole.split_inclusive('\n').take(cut).collect();
     for (name, prefix) in TOOLS {

@@ -23,13 +23,12 @@ use crate::setup::sealed_folder::sealed_folder;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// The compiler.
 const GCC: &str = "aarch64-linux-gnu-gcc";
 
 /// The device tree folder in a build.
 pub(crate) const TREES: &str = "fdts/";
 
-/// A finished build.
+/// The files that a build of TF-A has produced.
 #[derive(Clone, Debug)]
 pub struct FirmwareBuild {
     /// The folder that contains the platform files, such as `bl31.bin` and `bl31.elf`.
@@ -134,23 +133,23 @@ fn goals(platform: &Platform) -> Vec<Vec<String>> {
     let has_trees = is_fip || platform.files.iter().any(|file| file.starts_with(TREES));
     let trees = has_trees.then(|| vec!["dtbs".to_owned()]);
     let fip = is_fip.then(|| "fip".to_owned());
-    let rest = platform.stages.iter().cloned().chain(fip);
-    trees.into_iter().chain([rest.collect()]).collect()
+    let others = platform.stages.iter().cloned().chain(fip);
+    trees.into_iter().chain([others.collect()]).collect()
 }
 
-/// Returns the commands that build `platform` in `place`. `file` returns the file for a variable
-/// that names a FIP image, such as `BL33`.
+/// Returns the commands that build `platform` in `build_dir`. `file` returns the file for a
+/// variable that names a FIP image, such as `BL33`.
 pub fn commands(
     workspace: &Workspace,
     tf_a: &TfA,
     platform: &Platform,
-    place: &Path,
+    build_dir: &Path,
     file: &dyn Fn(&str) -> PathBuf,
 ) -> Result<Vec<Command>> {
     let arguments = arguments(workspace, tf_a, platform)?;
     let goals = goals(platform);
     let commands = goals.iter().map(|goals| {
-        let mut command = with_places(tf_a, platform, &arguments, place, file);
+        let mut command = with_places(tf_a, platform, &arguments, build_dir, file);
         command.args(goals);
         command
     });
@@ -161,7 +160,7 @@ fn with_places(
     tf_a: &TfA,
     platform: &Platform,
     arguments: &[String],
-    place: &Path,
+    build_dir: &Path,
     file: &dyn Fn(&str) -> PathBuf,
 ) -> Command {
     let jobs = thread::available_parallelism().map_or(1, usize::from);
@@ -172,7 +171,7 @@ fn with_places(
         // TF-A concatenates this with the platform name, without a slash.
         command.arg(format!("TF_PLATFORM_ROOT={}/", root.display()));
     }
-    command.arg(format!("BUILD_BASE={}", place.display()));
+    command.arg(format!("BUILD_BASE={}", build_dir.display()));
     if platform.fip != FipBuild::None {
         let images = iter::once("BL33").chain(platform.inputs.iter().map(String::as_str));
         for image in images {
@@ -197,16 +196,16 @@ pub fn toolchain() -> Result<[String; 2]> {
 
 fn key(tf_a: &TfA, platform: &Platform, arguments: &[String]) -> Result<String> {
     let mut hash = Sha256::new();
-    let mut part = |text: &str| {
+    let mut add = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     };
-    part(&tf_a.identity);
-    arguments.iter().for_each(|argument| part(argument));
-    goals(platform).iter().flatten().for_each(|goal| part(goal));
-    platform.files.iter().for_each(|file| part(file));
-    platform.inputs.iter().for_each(|input| part(input));
-    toolchain()?.iter().for_each(|version| part(version));
+    add(&tf_a.identity);
+    arguments.iter().for_each(|argument| add(argument));
+    goals(platform).iter().flatten().for_each(|goal| add(goal));
+    platform.files.iter().for_each(|file| add(file));
+    platform.inputs.iter().for_each(|input| add(input));
+    toolchain()?.iter().for_each(|version| add(version));
     if let Some(root) = &platform.root {
         tf_a::hash_folder(root, root, &[], &mut hash)
             .context("cannot read the overlay platform")?;
@@ -219,16 +218,16 @@ fn make(
     tf_a: &TfA,
     platform: &Platform,
     arguments: &[String],
-    place: &Path,
+    folder: &Path,
 ) -> Result<()> {
     let scratch = Scratch::new(workspace)?;
     let target = platform.special(workspace);
     // A platform's stages may be built in two parts.
-    let part = match &platform.stages[..] {
+    let stage_text = match &platform.stages[..] {
         [stage] => format!("{} of ", stage.to_uppercase()),
         _ => String::new(),
     };
-    let step = format!("building {part}TF-A {} for {target}", tf_a.title);
+    let step = format!("building {stage_text}TF-A {} for {target}", tf_a.title);
     let paths = PlainPaths::new()?;
     let tf_a = TfA {
         dir: paths.path(&tf_a.dir)?,
@@ -245,12 +244,12 @@ fn make(
     for image in platform.inputs.iter().map(String::as_str).chain(["BL33"]) {
         fs::write(placeholder(image), format!("a placeholder for {image}"))?;
     }
-    let log = place.with_extension("log");
+    let log = folder.with_extension("log");
     for goals in goals(&platform) {
         let mut command = with_places(&tf_a, &platform, arguments, &base, &placeholder);
         compiler_cache::add_to(&mut command, &cache, GCC);
         if platform.fip == FipBuild::Trusted {
-            let key = paths.path(place)?.join(NT_FW_KEY);
+            let key = paths.path(folder)?.join(NT_FW_KEY);
             command.arg(format!("BL33_KEY={}", key.display()));
         }
         command.args(goals);
@@ -259,7 +258,7 @@ fn make(
     let built = scratch.path().join(&platform.name).join(platform.mode());
     for file in &platform.files {
         let from = built.join(file);
-        let to = place.join(from.file_name().expect("a list of files"));
+        let to = folder.join(from.file_name().expect("a list of files"));
         let made = || format!("the TF-A build did not produce {}", from.display());
         fs::copy(&from, to).with_context(made)?;
     }

@@ -17,8 +17,8 @@ const LINKS: &str = "/usr/lib/ccache";
 /// The maximum size of the cache. A TF-A build takes up a few megabytes.
 const SIZE: &str = "1G";
 
-/// Returns the folder of the cache in this workspace. Creates it if necessary, because ccache cannot
-/// create the target of a link.
+/// Returns the folder of the cache in this workspace. Creates it if necessary, because ccache
+/// cannot create the target of a link.
 pub(super) fn folder(workspace: &Workspace) -> Result<PathBuf> {
     let folder = workspace.state().join("ccache");
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;

@@ -50,7 +50,7 @@ pub enum FaultError {
 ///
 /// # Errors
 /// Returns an error if the firmware would reject the specification.
-pub fn check(spec: &str) -> Result<String, FaultError> {
+pub fn check_fault(spec: &str) -> Result<String, FaultError> {
     let (name, conditions) = spec.split_at(spec.find(',').unwrap_or(spec.len()));
     if !faults().any(|fault| fault == name) {
         return Err(FaultError::Unknown(name.to_owned()));
@@ -93,9 +93,11 @@ mod tests {
             "smc-hang,arg=0x0f,cpu=1f,skip=2,count=1",
             "stall,function=0,arg=200",
         ] {
-            assert_eq!(check(good), Ok(good.to_owned()));
+            assert_eq!(check_fault(good), Ok(good.to_owned()));
         }
-        let error = check("cpu-on-Denied").expect_err("unknown").to_string();
+        let error = check_fault("cpu-on-Denied")
+            .expect_err("unknown")
+            .to_string();
         assert!(error.contains("unknown fault") && error.contains("interrupt-storm"));
         for bad in [
             "",
@@ -106,7 +108,7 @@ mod tests {
             "skip=1,skip=2",
             "count=0",
         ] {
-            let error = check(&format!("cpu-on-denied,{bad}"))
+            let error = check_fault(&format!("cpu-on-denied,{bad}"))
                 .expect_err(bad)
                 .to_string();
             assert!(error.contains("takes cpu=MPIDR"), "{bad}: {error}");

@@ -5,7 +5,7 @@
 //! the tree.
 
 use anyhow::{Context, Result};
-use host::process::find;
+use host::process::find_program;
 
 use super::platform::FipBuild;
 use crate::build::tf_a::MBED_TLS;
@@ -47,7 +47,7 @@ fn trusted(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// Returns the arguments that make the TF-A build use the installed `tool`.
 fn tool(variable: &str, tool: &str) -> Result<[String; 3]> {
-    let path = find(tool)
+    let path = find_program(tool)
         .with_context(|| format!("{tool} is missing"))?
         .display()
         .to_string();

@@ -132,7 +132,8 @@ impl FromStr for FirmwareVariant {
     type Err = VariantError;
 
     fn from_str(text: &str) -> Result<Self, VariantError> {
-        let (mut variant, mut given) = (Self::default(), Vec::new());
+        let mut variant = Self::default();
+        let mut given = Vec::new();
         for word in text.split(',').filter(|word| !word.is_empty()) {
             let key = word.split_once('=').map_or(word, |(key, _)| key);
             if given.contains(&key) {

@@ -15,7 +15,7 @@ use crate::setup::workspace::{Workspace, refuse_blanks};
 /// The names of files in a manual build.
 struct ByHand<'p> {
     plan: &'p BuildPlan<'p>,
-    /// The output folder.
+    /// The folder that the commands write to.
     out: PathBuf,
 }
 
@@ -28,7 +28,7 @@ pub fn commands(
     image: &[String],
 ) -> Result<Vec<String>> {
     let board = plan.request.board;
-    let package = package::package(board)?;
+    let package = package::require_package(board)?;
     let out = std::path::absolute(out)?;
     // The commands name these folders directly, without the links that a build creates.
     workspace.check_for_make().context("--dry-run")?;
@@ -46,7 +46,8 @@ pub fn commands(
         "BL33" => names.bl33(package).into(),
         _ => names.input(variable),
     };
-    let (tf_a, platform) = (&plan.tf_a, &plan.platform);
+    let tf_a = &plan.tf_a;
+    let platform = &plan.platform;
     let make = firmware::commands(workspace, tf_a, platform, &names.base(), &input)?;
     lines.extend(make.iter().map(in_empty_environment));
     if board.is_virtual() {
@@ -80,24 +81,22 @@ impl ByHand<'_> {
 
     /// Returns the command that creates the folders.
     fn make_folders(&self, package: &Package) -> Vec<String> {
-        let files = self
-            .plan
-            .files()
-            .filter_map(|file| Path::new(&file.to).parent());
-        let own = package.folder.iter().map(Path::new);
-        let folders =
-            [Path::new("")]
-                .into_iter()
-                .chain(own)
-                .chain(files)
-                .map(|folder| match folder.as_os_str().is_empty() {
-                    true => self.out.display().to_string(),
-                    false => self.out.join(folder).display().to_string(),
-                });
-        words("mkdir -p")
-            .into_iter()
-            .chain(folders.unique())
-            .collect()
+        let mut folders = vec![Path::new("")];
+        folders.extend(package.folder.as_deref().map(Path::new));
+        for file in self.plan.files() {
+            folders.extend(Path::new(&file.to).parent());
+        }
+        let mut command = words("mkdir -p");
+        for folder in folders.into_iter().unique() {
+            // `join` would add a slash to the output folder.
+            let path = if folder.as_os_str().is_empty() {
+                self.out.clone()
+            } else {
+                self.out.join(folder)
+            };
+            command.push(path.display().to_string());
+        }
+        command
     }
 
     /// Returns `BUILD_BASE`.

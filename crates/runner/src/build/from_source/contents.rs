@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use boards::image_kinds::uuid_of;
 use boards::{FipPart, Package, PackageBlob, PackageKind, Uuid};
+use fip::Fip;
 use host::folder::FolderFile;
 use host::read_file;
 
@@ -15,7 +16,6 @@ use crate::build::flash;
 use crate::build::image::appended_tree;
 use crate::build::package::{self, GivenImage, Recipe};
 use crate::setup::workspace::Workspace;
-use fip::Fip;
 
 /// The file that marks a folder as written by this tool.
 pub const MARK: &str = ".psci-bench";
@@ -28,7 +28,7 @@ pub fn contents(
     image: impl FnOnce() -> Result<Vec<u8>>,
 ) -> Result<Vec<FolderFile>> {
     let board = plan.request.board;
-    let package = package::package(board)?;
+    let package = package::require_package(board)?;
     let given = plan.request.given.read(board, plan.stock)?;
     let firmware = firmware::build(workspace, &plan.tf_a, &plan.platform)?;
     check_timestamps(&firmware, &plan.timestamps)?;
@@ -40,7 +40,8 @@ pub fn contents(
         PackageKind::Fit => fit_files(plan, package, image)?,
         PackageKind::Vendor => {
             let tool = package.tool.as_deref().unwrap_or("the vendor's tool");
-            let (file, install) = (&package.file, &package.install);
+            let file = &package.file;
+            let install = &package.install;
             let install = format!("To build {file} from it, use {tool}. {install}");
             vec![BoardEntry::new("bl33.bin", image, install)]
         }
@@ -107,7 +108,7 @@ fn fip_files(
     for part in &package.parts {
         let mut images = needed(&given, &part.requires, &part.blobs);
         images.extend(blobs_from_build(part, firmware)?);
-        let data = package::part(board, &part.file, images)?.build()?;
+        let data = package::build_part(board, &part.file, images)?.build()?;
         let install = format!(
             "Another FIP that the board boots; it goes next to {}.",
             package.file
@@ -162,12 +163,12 @@ fn needed(given: &[GivenImage], requires: &[String], blobs: &[PackageBlob]) -> V
 
 /// Returns the images in `part` that the TF-A build produces.
 fn blobs_from_build(part: &FipPart, firmware: &FirmwareBuild) -> Result<Vec<GivenImage>> {
-    let own = part
+    let built = part
         .blobs
         .iter()
         .filter(|blob| blob.option.is_none())
         .filter_map(|blob| Some((blob, blob.file.as_deref()?)));
-    let read = own.map(|(blob, file)| {
+    let read = built.map(|(blob, file)| {
         Ok(GivenImage {
             option: file.to_owned(),
             uuid: blob.uuid,

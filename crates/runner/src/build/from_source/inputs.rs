@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use boards::image_kinds::uuid_of;
 use boards::{BoardFile, BuildInput, Stock, Uuid};
+use fip::IMAGE_MAX;
 use host::read_file;
 
 use crate::build::package::GivenImage;
-use fip::IMAGE_MAX;
 
 /// The option for an image, without its dashes, and the image file.
 pub type NamedFile = (&'static str, PathBuf);
@@ -79,12 +79,14 @@ fn missing_input(input: &BuildInput) -> String {
 fn read(board: &BoardFile, input: &BuildInput, path: &Path) -> Result<GivenImage> {
     let option = format!("--{} {}", input.option, path.display());
     let data = read_file::read(&format!("--{}", input.option), path, IMAGE_MAX)?;
-    let (size, most, title) = (data.len(), input.max_size, &input.title);
+    let size = data.len();
+    let limit = input.max_size;
+    let title = &input.title;
     if size == 0 {
         bail!("{option}: the file is empty; download {title} again");
     }
-    if size > most {
-        bail!("{option}: the file is {size} bytes, but {title} is limited to {most}");
+    if size > limit {
+        bail!("{option}: the file is {size} bytes, but {title} is limited to {limit}");
     }
     if data.trim_ascii_start().starts_with(b"<") {
         bail!("{option}: the file is a web page, not {title}; download it again");
@@ -103,8 +105,9 @@ fn uuid(board: &BoardFile, option: &str) -> Uuid {
             .iter()
             .chain(package.parts.iter().flat_map(|part| &part.blobs))
     });
-    let own = blobs.filter(|blob| blob.option.as_deref() == Some(option));
-    own.map(|blob| blob.uuid)
+    let selected = blobs.filter(|blob| blob.option.as_deref() == Some(option));
+    selected
+        .map(|blob| blob.uuid)
         .next()
         .unwrap_or_else(|| uuid_of(option))
 }

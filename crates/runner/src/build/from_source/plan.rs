@@ -22,7 +22,7 @@ const OLDEST: Version = Version { major: 2, minor: 9 };
 /// What the user wants to build.
 #[derive(Clone, Debug)]
 pub struct BuildRequest<'w> {
-    /// The board.
+    /// The board for which TF-A is built.
     pub board: &'w BoardFile,
     /// The TF-A checkout. If None, the pinned source is used.
     pub tf_a: Option<&'w Path>,
@@ -32,9 +32,9 @@ pub struct BuildRequest<'w> {
     pub allow_dirty: bool,
     /// True for a build with `DEBUG=1`.
     pub debug: bool,
-    /// The GIC.
+    /// The GIC version that TF-A and the device tree use.
     pub gic: GicVersion,
-    /// The number of CPUs.
+    /// The number of CPUs in the device tree.
     pub cpus: u32,
     /// The images that are built elsewhere.
     pub given: GivenFiles,
@@ -47,7 +47,7 @@ pub struct BuildPlan<'w> {
     pub request: BuildRequest<'w>,
     /// The TF-A platform for the board; None for an overlay platform of this project.
     pub stock: Option<&'w Stock>,
-    /// The source.
+    /// The source tree that is built.
     pub tf_a: TfA,
     /// The commit of the checkout, as `git describe` shows it, or None if the source is not a Git
     /// checkout.
@@ -70,7 +70,7 @@ impl<'w> BuildPlan<'w> {
         let board = request.board;
         let firmware = board.firmware(&board.default_firmware)?;
         let stock = firmware.stock.as_ref();
-        package::package(board)?;
+        package::require_package(board)?;
         request.given.check(board, stock)?;
         let Some(stock) = stock else {
             return Self::with_overlay(workspace, request);
@@ -141,7 +141,8 @@ fn source(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> R
         .as_ref()
         .filter(|oldest_stock| is < oldest_stock.version)
     {
-        let (needed, because) = (oldest.version, &oldest.because);
+        let needed = oldest.version;
+        let because = &oldest.because;
         bail!("this is TF-A {version}, and {because}; use version {needed} or later with --tf-a");
     }
     let platform = &stock.platform;

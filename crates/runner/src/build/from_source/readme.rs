@@ -13,7 +13,6 @@ const PAGE: &str = include_str!("readme.md.j2");
 pub(super) struct BoardEntry {
     /// The path in the output folder.
     pub(super) path: String,
-    /// The contents.
     pub(super) data: Vec<u8>,
     /// A sentence that explains what to do with the file.
     pub(super) install: String,
@@ -21,7 +20,8 @@ pub(super) struct BoardEntry {
 
 impl BoardEntry {
     pub(super) fn new(path: impl Into<String>, data: Vec<u8>, install: impl Into<String>) -> Self {
-        let (path, install) = (path.into(), install.into());
+        let path = path.into();
+        let install = install.into();
         Self {
             path,
             data,
@@ -34,7 +34,8 @@ impl BoardEntry {
 pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<String> {
     let board = plan.request.board;
     let rows = files.iter().map(|file| {
-        let (path, install) = (&file.path, file.install.replace('|', "\\|"));
+        let path = &file.path;
+        let install = file.install.replace('|', "\\|");
         context! { path, bytes => file.data.len(), install }
     });
     let firmware = board.firmware(&board.default_firmware)?;
@@ -75,7 +76,9 @@ fn command(plan: &BuildPlan<'_>, qemu: &Qemu) -> String {
             request.gic.number()
         );
     }
-    let (cpu, cpus, memory) = (&qemu.cpu, request.cpus, qemu.memory_mib);
+    let cpu = &qemu.cpu;
+    let cpus = request.cpus;
+    let memory = qemu.memory_mib;
     let mut words = vec![
         format!("qemu-system-aarch64 -M {machine} -cpu {cpu} -smp {cpus} -m {memory}"),
         "-nic none -nographic -bios flash.bin".into(),

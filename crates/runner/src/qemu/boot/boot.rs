@@ -35,7 +35,7 @@ pub struct Boot {
 pub struct BootFile {
     /// The QEMU option for the file: `-bios`, `-kernel` or `-initrd`.
     pub option: &'static str,
-    /// The contents.
+    /// The bytes that are written to a file before QEMU starts.
     pub contents: Vec<u8>,
 }
 

@@ -19,7 +19,7 @@ pub fn kvm(run: &ValidatedRun<'_>) -> Result<Boot> {
         TreeSource::None => run.spec.args.as_deref(),
         _ => None,
     };
-    let vmm = kvm_host::qemu(run.machine.gic, run.machine.cpus, args);
+    let vmm = kvm_host::qemu_command(run.machine.gic, run.machine.cpus, args);
     let linux = KvmHost::ready(run.workspace)?;
     Ok(Boot {
         file: Some(BootFile {

@@ -39,7 +39,8 @@ pub fn builtin(run: &ValidatedRun<'_>) -> Result<Boot> {
 /// Returns the given image, or builds one, with a memory map that does not yet contain its
 /// address. There are no files yet. The device tree contains the idle states in `states`.
 pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot> {
-    let (spec, machine) = (run.spec, &run.machine);
+    let spec = run.spec;
+    let machine = &run.machine;
     let boot_with_map = |image: Vec<u8>, map: NamedMemory| Boot {
         image,
         map,

@@ -51,7 +51,8 @@ pub fn tf_a(run: &ValidatedRun<'_>) -> Result<Boot> {
     boot.map = map;
     if let Some(address) = stock.and_then(|stock| stock.starts_at) {
         for cpu in 0..run.machine.recipe.cpus {
-            boot.arguments.extend(command_line::start(cpu, address));
+            boot.arguments
+                .extend(command_line::start_option(cpu, address));
         }
     }
     Ok(boot)

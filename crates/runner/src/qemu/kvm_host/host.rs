@@ -89,7 +89,7 @@ impl KvmHost {
 /// Returns the command that starts the Debian QEMU as the VMM, with a machine like the one for the
 /// `qemu` board. `args` are the boot arguments for the device tree that QEMU generates if the image
 /// has none.
-pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
+pub fn qemu_command(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
     let cpus = cpus.to_string();
     let image = format!("/{IMAGE}");
@@ -103,22 +103,22 @@ pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
 
 /// Returns the timeout for a guest. `without` is the timeout for the same run without KVM. Each
 /// guest exit takes hundreds of instructions in the host kernel, which QEMU emulates.
-pub fn timeout(without: Duration) -> Duration {
+pub fn guest_timeout(without: Duration) -> Duration {
     without
         .saturating_mul(5)
         .min(Duration::from_secs(TIMEOUT_MAX_S))
 }
 
 /// Returns how the VMM exited, as printed by `/init`, or None if the line is missing.
-pub fn ended(log: &str) -> Option<&str> {
+pub fn find_exit(log: &str) -> Option<&str> {
     lines(log).find_map(|line| line.strip_prefix(ENDED))
 }
 
 /// Returns how the VMM exited, unless it exited with code 0 after the guest's last line.
-pub fn trouble(log: &[u8]) -> Option<String> {
-    stream::closing(log)?;
+pub fn find_failure(log: &[u8]) -> Option<String> {
+    stream::find_verdict(log)?;
     let log = String::from_utf8_lossy(log);
-    let end = ended(&log).filter(|ending| *ending != "with exit code 0");
+    let end = find_exit(&log).filter(|ending| *ending != "with exit code 0");
     end.map(str::to_owned)
 }
 
@@ -161,11 +161,14 @@ mod tests {
                    kvm-host: the VMM ended with exit code 0\r\n\
                    [    1.0] reboot: Power down\r\n";
         assert_eq!(last_words(log), Some("the VMM ended with exit code 0"));
-        assert_eq!(trouble(log.as_bytes()), None);
+        assert_eq!(find_failure(log.as_bytes()), None);
         let killed = log.replace("with exit code 0", "by signal 6");
-        assert_eq!(trouble(killed.as_bytes()).as_deref(), Some("by signal 6"));
+        assert_eq!(
+            find_failure(killed.as_bytes()).as_deref(),
+            Some("by signal 6")
+        );
         let none = "kvm-host: Linux 6\r\nkvm-host: KVM is not available: /dev/kvm: missing\r\n";
-        assert_eq!(ended(none), None);
+        assert_eq!(find_exit(none), None);
         assert_eq!(
             last_words(none),
             Some("KVM is not available: /dev/kvm: missing")

@@ -5,6 +5,7 @@ mod initramfs;
 mod packages;
 
 pub use self::host::{
-    CPU, CPUS, IMAGE, KvmHost, LINGER, build, ended, last_words, qemu, timeout, trouble,
+    CPU, CPUS, IMAGE, KvmHost, LINGER, build, find_exit, find_failure, guest_timeout, last_words,
+    qemu_command,
 };
 pub use self::packages::KERNEL;

@@ -94,18 +94,18 @@ fn closure(
     program: &[u8],
     read: impl Fn(&str) -> Result<Vec<u8>>,
 ) -> Result<BTreeMap<String, Vec<u8>>> {
-    let mut found = BTreeMap::new();
+    let mut files = BTreeMap::new();
     let mut wanted = needed(program).context(PROGRAM)?;
     wanted.push(LOADER.to_owned());
     while let Some(name) = wanted.pop() {
-        if found.contains_key(&name) {
+        if files.contains_key(&name) {
             continue;
         }
         let bytes = read(&name)?;
         wanted.extend(needed(&bytes).with_context(|| name.clone())?);
-        found.insert(name, bytes);
+        files.insert(name, bytes);
     }
-    Ok(found)
+    Ok(files)
 }
 
 fn needed(elf: &[u8]) -> Result<Vec<String>> {

@@ -237,7 +237,8 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
         lone,
     } in GAPS
     {
-        let (new, old) = (edited(*new), edited(*old));
+        let new = edited(*new);
+        let old = edited(*old);
         let comparison = compared(&new, &old);
         let lacks = comparison.lacks();
         let mut pairs = lacks.iter().zip(*gaps);

@@ -219,7 +219,8 @@ fn counts_of_the_firmware_have_no_noise() {
         let cell = cell_of(0, step(Variant::new("serial"), Some(2)), metric, &[median]);
         with_steps(ScenarioId::named("idle_states"), vec![cell])
     };
-    let (count, residency) = (Metric::Count, Metric::Residency);
+    let count = Metric::Count;
+    let residency = Metric::Residency;
     for (metric, new, old, expected) in [
         (count, 0, 1, Worse),
         (count, 2, 1, Same),
