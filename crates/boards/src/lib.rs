@@ -52,7 +52,6 @@ mod check;
 mod check_package;
 mod check_stock;
 mod check_tree;
-mod describe;
 pub mod device_tree;
 mod devices;
 mod firmware;
@@ -72,7 +71,6 @@ pub use hardware::spec::psci::StateFormat;
 pub use uuid::Uuid;
 
 pub use self::board::{BoardFile, Qemu, Verified};
-pub use self::describe::{describe, table};
 pub use self::devices::Frame;
 pub use self::firmware::{Firmware, LatencyEntry, Pmf, StateEntry};
 pub use self::package::{FipPart, Package, PackageBlob, PackageKind};

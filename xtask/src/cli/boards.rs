@@ -9,6 +9,8 @@ use host::progress::say;
 use host::stdout::Out;
 use itertools::Itertools as _;
 
+use super::board_text::{describe, table};
+
 /// List the boards, or show one in full.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,13 +28,13 @@ pub struct BoardsArguments {
 pub(super) fn run(arguments: &BoardsArguments) -> Result<u8> {
     let mut out = Out::default();
     if let Some(name) = &arguments.name {
-        let text = boards::describe(&boards::load(name)?);
+        let text = describe(&boards::load(name)?);
         out.write_all(text.as_bytes())?;
         return Ok(0);
     }
     let boards = boards::names().map(boards::load);
     let (boards, broken): (Vec<_>, Vec<_>) = boards.partition_result();
-    out.write_all(boards::table(&boards).as_bytes())?;
+    out.write_all(table(&boards).as_bytes())?;
     broken
         .iter()
         .for_each(|error| say(&format!("error: {error:#}")));

@@ -1,6 +1,7 @@
 //! The command line, one verb per file.
 
 mod bisect;
+mod board_text;
 mod boards;
 mod commits;
 mod efi;

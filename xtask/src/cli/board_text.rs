@@ -4,9 +4,7 @@ use hardware::board::Mpidr;
 use itertools::Itertools;
 use suite::output::{Table, TableStyle};
 
-use super::board::{BoardFile, Verified};
-use super::firmware::{Firmware, Pmf, StateEntry};
-use super::package::Package;
+use boards::{BoardFile, Firmware, Package, Pmf, StateEntry, Verified};
 
 /// The maximum line width, in columns.
 const WIDTH: usize = 118;
@@ -45,7 +43,7 @@ run on      Where the payload has run with the board file. -: not run yet; all v
 ";
 
 /// Returns a table of `boards`, followed by a list of what cannot be measured on each.
-pub fn table(boards: &[BoardFile]) -> String {
+pub(super) fn table(boards: &[BoardFile]) -> String {
     let mut table = Table::titled("");
     table.words(HEADINGS);
     table.rows.extend(boards.iter().map(row));
@@ -172,7 +170,7 @@ fn ran_on(board: &BoardFile) -> &'static str {
 }
 
 /// Describes `board` in full.
-pub fn describe(board: &BoardFile) -> String {
+pub(super) fn describe(board: &BoardFile) -> String {
     let mut out = format!("{}: {}\n\n", board.name, board.title);
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);
     let ran = if board.verified() == Verified::No {
@@ -289,4 +287,55 @@ fn paragraph(out: &mut String, key: &str, text: &str, indent: usize) {
         line += word;
     }
     *out += &format!("{}\n", line.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use runner::setup::workspace::Workspace;
+
+    use super::*;
+
+    fn all_boards() -> Vec<BoardFile> {
+        let boards = boards::names().map(boards::load);
+        boards.collect::<Result<_, _>>().expect("valid boards")
+    }
+
+    #[test]
+    fn the_document_has_the_list() {
+        let root = Workspace::find().expect("the workspace").root;
+        let document = fs::read_to_string(root.join("docs/boards.md")).expect("a page");
+        let (_, rest) = document
+            .split_once("## Supported boards")
+            .expect("a heading");
+        let (_, rest) = rest.split_once("```text\n").expect("a block");
+        let (listed, _) = rest.split_once("```\n").expect("its end");
+        let table = table(&all_boards());
+        let (rows, _) = table.split_once("\n\n").expect("the table");
+        let hint = "update it with the output of `cargo xtask boards`";
+        assert_eq!(listed.trim_end(), rows, "{hint}");
+    }
+
+    #[test]
+    fn every_note_and_state_is_described() {
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for board in all_boards() {
+            let wrapped = describe(&board);
+            assert!(wrapped.lines().all(|line| line.len() <= 120), "{wrapped}");
+            let text = words(&wrapped);
+            if let Some(note) = &board.note {
+                assert!(text.contains(&words(note)), "{text}");
+            }
+            for firmware in board.firmware.values() {
+                if let Some(note) = &firmware.note {
+                    assert!(text.contains(&words(note)), "{text}");
+                }
+                for state in &firmware.idle_state {
+                    let value = format!("{:#010x}", state.power_state);
+                    assert!(text.contains(&value), "{text}");
+                }
+            }
+        }
+    }
 }
