@@ -25,7 +25,7 @@ const CRATES: [(&str, &str); 16] = [
     ("fip", "crates/fip/src/lib.rs"),
     ("follow", "crates/follow/src/lib.rs"),
     ("report", "crates/report/src/lib.rs"),
-    ("attribution", "crates/attribution/src/lib.rs"),
+    ("profiler", "tools/profiler/src/lib.rs"),
     ("psci_bench_efi", "crates/efi/src/lib.rs"),
     ("psci_bench_efi_bin", "crates/efi/src/main.rs"),
     ("runner", "crates/runner/src/lib.rs"),

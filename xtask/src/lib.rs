@@ -4,8 +4,6 @@
 //!
 //! | folder | task |
 //! |---|---|
-//! | [`profile`] | instructions by function |
-//! | [`commits`] | profiles and checks across a range of commits |
 //! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`verify`] | cache maintenance checks |
 //! | [`cli`] | the command line |
@@ -16,7 +14,5 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
-pub mod commits;
 pub mod lab;
-pub mod profile;
 pub mod verify;

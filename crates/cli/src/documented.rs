@@ -1,7 +1,7 @@
 //! Extracts the commands shown in the help and the documentation, so that tests can run them.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Command;
 use itertools::Itertools as _;
@@ -66,26 +66,35 @@ pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
     examples
 }
 
-/// Returns the path and the text of the README, of each page in docs/, and of each tool's README, from
-/// the checkout at `root`.
+/// Returns the path and the text of the README, and of each page in docs/ and in the tools' folders,
+/// from the checkout at `root`.
 ///
 /// # Panics
 /// Panics if a page cannot be read.
 pub fn pages(root: &Path) -> Vec<(String, String)> {
-    let entries = |folder: &str| {
-        let entries = fs::read_dir(root.join(folder)).into_iter().flatten();
-        entries.map(|entry| entry.expect("an entry").path())
-    };
-    let docs =
-        entries("docs").filter(|path| path.extension().is_some_and(|extension| extension == "md"));
-    let tools = entries("tools").map(|folder| folder.join("README.md"));
-    docs.chain(tools.filter(|path| path.exists()))
+    let mut folders = vec![root.join("docs")];
+    folders.extend(
+        entries(&root.join("tools"))
+            .into_iter()
+            .filter(|path| path.is_dir()),
+    );
+    let pages = folders.iter().flat_map(|folder| entries(folder));
+    pages
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
         .chain([root.join("README.md")])
         .sorted()
         .map(|path| {
             let text = fs::read_to_string(&path).expect("a text");
             (path.display().to_string(), text)
         })
+        .collect()
+}
+
+/// Returns what is in `folder`, if it exists.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries
+        .map(|entry| entry.expect("an entry").path())
         .collect()
 }
 

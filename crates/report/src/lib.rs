@@ -32,7 +32,6 @@
 //! | [`log`] | reads logs and published tables into [`log::LoggedRun`] |
 //! | [`analysis`] | figures, findings; comparisons, audits of pages, histories |
 //! | [`export`] | report formats, one file each |
-//! | [`profile`] | profiles, their differences and formats |
 //! | `serial` | a serial port whose run is followed |
 //! | [`cli`] | the command line of `psci-report`; `cargo xtask` has the same verbs |
 //!
@@ -49,7 +48,6 @@ pub mod export;
 pub mod log;
 #[cfg(any(test, feature = "testing"))]
 pub mod made_up_run;
-pub mod profile;
 mod serial;
 
 pub use self::log::read;

@@ -112,6 +112,19 @@ impl Scratch {
         assert!(stderr.contains(words), "{line}: {stderr}instead of {words}");
     }
 
+    /// Checks that each command line is rejected with a message that contains these parts, and that
+    /// nothing is written.
+    pub fn assert_refused(&self, rows: &[(&str, &[&str])]) {
+        let mut wrong = String::new();
+        for (line, parts) in rows {
+            let stderr = self.refused(line);
+            for part in parts.iter().filter(|part| !stderr.contains(**part)) {
+                wrong += &format!("{line}: {part:?} is not in\n{stderr}\n");
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong}");
+    }
+
     /// Runs another program.
     pub fn theirs(&self, line: &str) {
         let mut words = line.split_whitespace();

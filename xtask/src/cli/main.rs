@@ -9,24 +9,18 @@ use cli::tool_package::ToolPackage;
 use host::exit_code::{self, EXIT_CODES};
 use host::interrupt;
 
-use super::bisect::BisectArguments;
 use super::boards::BoardsArguments;
 use super::efi::EfiArguments;
 use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
 use super::lab::LabVerb;
-use super::ledger::LedgerArguments;
 use super::payload::PayloadArguments;
-use super::profile::ProfileArguments;
 use super::qemu::QemuArguments;
 use super::stick::StickArguments;
 use super::test::TestArguments;
 use super::tree::TreeVerb;
 use super::verify::VerifyArguments;
-use super::{
-    bisect, boards, efi, fip, image, lab, ledger, payload, profile, qemu, repeat, stick, test,
-    tool, tree, verify,
-};
+use super::{boards, efi, fip, image, lab, payload, qemu, repeat, stick, test, tool, tree, verify};
 use runner::setup::workspace::Workspace;
 
 /// The help template, which mentions `--help` instead of listing it as an option.
@@ -105,9 +99,6 @@ Details: docs/device-trees.md, docs/efi.md")]
         #[command(subcommand)]
         verb: TreeVerb,
     },
-    Profile(ProfileArguments),
-    Ledger(LedgerArguments),
-    Bisect(BisectArguments),
     /// Write a job for LAVA or labgrid.
     #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
@@ -170,9 +161,6 @@ fn run(arguments: XtaskArguments) -> Result<u8> {
         XtaskVerb::Stick(arguments) => stick::run(&arguments),
         XtaskVerb::Fip { verb } => fip::verbs::run(verb),
         XtaskVerb::Tree { verb } => tree::run(verb),
-        XtaskVerb::Profile(arguments) => profile::run(&arguments),
-        XtaskVerb::Ledger(arguments) => ledger::run(&arguments),
-        XtaskVerb::Bisect(arguments) => bisect::run(&arguments),
         XtaskVerb::Lab { verb } => lab::run(&verb),
         XtaskVerb::Verify(arguments) => verify::run(&arguments),
     }

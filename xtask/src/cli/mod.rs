@@ -1,17 +1,13 @@
 //! The command line, one verb per file.
 
-mod bisect;
 mod board_text;
 mod boards;
-mod commits;
 mod efi;
 mod fip;
 mod image;
 mod lab;
-mod ledger;
 mod main;
 mod payload;
-mod profile;
 mod qemu;
 mod repeat;
 mod signer_arguments;

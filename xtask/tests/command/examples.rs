@@ -15,9 +15,6 @@ use crate::support::{outcome, path_with, script, xtask};
 /// Subcommands whose examples are not run here, with the reason for each.
 const ONLY_READ: &[(&str, &str)] = &[
     ("qemu", "boots QEMU"),
-    ("profile", "boots QEMU"),
-    ("ledger", "builds TF-A and boots QEMU"),
-    ("bisect", "builds TF-A and boots QEMU"),
     ("verify", "boots QEMU"),
     ("lab", "builds TF-A"),
     ("test", "runs all tests, including this one"),

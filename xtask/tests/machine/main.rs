@@ -4,7 +4,6 @@
 mod support;
 
 mod audit_idle;
-mod bisect;
 mod cache_maintenance;
 mod deny_skipped;
 mod efi;
@@ -15,7 +14,6 @@ mod kvm_host;
 mod newer;
 mod oldest_tf_a;
 mod pmf_cost;
-mod profile;
 mod repeat;
 mod sse_timer;
 mod stock;

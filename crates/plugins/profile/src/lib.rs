@@ -8,7 +8,7 @@
 //! the firmware code. In `level=A-B`, A is the address of the firmware function that starts a
 //! power-down, whose argument is the power level. `lose=N` omits the Nth block execution from the
 //! record, for use in tests. `record_format.rs` describes the record, and
-//! `crates/attribution/src/record.rs` reads it.
+//! `tools/profiler/src/attribution/record.rs` reads it.
 
 mod record_format;
 

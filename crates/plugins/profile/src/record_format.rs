@@ -1,5 +1,5 @@
 //! The format of the plugin's record: a sequence of events, each of which is three little-endian
-//! 64-bit words. `crates/attribution`, which reads the record, includes this file.
+//! 64-bit words. `tools/profiler`, which reads the record, includes this file.
 //!
 //! The first word contains the kind in bits 7:0, the CPU in bits 31:8 and a number in bits 63:32.
 //! The kind determines what the number and the other two words mean:

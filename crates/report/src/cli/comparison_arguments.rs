@@ -7,7 +7,6 @@ use thiserror::Error;
 
 use crate::analysis::compare::{self, AllowedDifference, Comparison, RowCpu};
 use crate::log::LoggedRun;
-use crate::profile::beside;
 
 /// What counts as a change.
 #[derive(Args, Debug)]
@@ -51,7 +50,7 @@ impl ComparisonArguments {
         }
     }
 
-    /// Compares each of `runs` with `baseline`, including the profiles stored next to their logs.
+    /// Compares each of `runs` with `baseline`.
     ///
     /// # Errors
     /// Returns an error if a run cannot be compared with the baseline.
@@ -62,15 +61,7 @@ impl ComparisonArguments {
         options: &compare::Options,
     ) -> Result<Vec<Comparison>> {
         compare::name_rows(runs, baseline, &self.row_cpus)?;
-        let mut comparisons = compare::compare(runs, baseline, options)?;
-        for comparison in &mut comparisons {
-            let run = &runs[comparison.run].source.input;
-            let sentences = beside::sentences(run.as_ref(), baseline.source.input.as_ref())?;
-            for sentence in sentences {
-                comparison.add_counted(sentence);
-            }
-        }
-        Ok(comparisons)
+        Ok(compare::compare(runs, baseline, options)?)
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn row_kind(row: &HistoryRow) -> &'static str {
 }
 
 /// Formats a change as a percentage. None means a change from zero.
-pub(crate) fn percent_text(percent: Option<f64>) -> String {
+pub fn percent_text(percent: Option<f64>) -> String {
     percent.map_or_else(
         || "from zero".to_owned(),
         |percent| format!("{percent:+.2} %"),

@@ -33,7 +33,7 @@ mod template;
 mod tfa_docs;
 mod unified_diff;
 
-pub(crate) use self::compared_text::percent_text;
+pub use self::compared_text::percent_text;
 pub use self::document::Block;
 pub use self::drawing::{Chart, Drawing, EDGE, FlameFrame, LANE, LEFT, Scale};
 pub use self::formats::{ALL, Format, ReportPart, able, by_name};

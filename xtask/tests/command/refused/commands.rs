@@ -50,24 +50,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("qemu --firmware builtin --variant pmf=off", &["--variant applies to TF-A"]),
     ("qemu --firmware builtin --tf-a /", &["--tf-a applies to TF-A"]),
 
-    // Profiles
-    ("profile --args samples=none", &["--args samples=none: a profile needs samples=all"]),
-    ("profile --args end=park", &["--args end=park: a profile needs a machine that exits"]),
-    ("profile --args only=fitness", &["a profile needs a scenario that suspends CPUs"]),
-    ("profile saved.json --smp 2", &["PROFILE has its own run"]),
-    ("profile saved.json --against .", &["PROFILE can only be compared with a JSON profile"]),
-    ("profile --firmware builtin", &["a profile needs TF-A with PMF"]),
-    ("profile --variant pmf=off",
-        &["--variant pmf=off: a profile needs TF-A with PMF"]),
-    ("profile --format speedscope --against stub",
-        &["--format speedscope cannot show --against"]),
-    ("profile --against stub", &["stub"]),
-    ("ledger A..B", &["specify a TF-A checkout with --tf-a DIR"]),
-    ("bisect susp_deep_serial:entry A..B", &["specify a TF-A checkout with --tf-a DIR"]),
-    ("bisect verdict:CPU_ONE A..B", &["verdict:CPU_ONE: unknown function", "CPU_SUSPEND, CPU_OFF"]),
-    ("ledger A..B --verdicts --args only=all", &["--args only=all: verdicts come from"]),
-    ("ledger A..B --verdicts --tolerance 2%", &["cannot be used with"]),
-    ("ledger A..B --tf-a .", &["not a Git checkout: it contains no .git"]),
+    // Options that do not apply to the firmware
     ("qemu --firmware kvm --variant pmf=off", &["--variant applies to TF-A"]),
     ("qemu --firmware kvm --tf-a /", &["--tf-a applies to TF-A"]),
     ("qemu --firmware tf-a-stock --variant pmf=off",
@@ -104,7 +87,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("qemu --firmware u-boot --smp 33", &["the u-boot firmware supports 1 to 32"]),
     ("qemu --firmware efi --board qemu-sbsa",
         &["--firmware efi: Debian does not package it for QEMU's sbsa-ref"]),
-    ("profile --firmware u-boot", &["a profile needs TF-A with PMF"]),
 
     // TF-A sources
     ("qemu --tf-a folder", &["not a TF-A source tree: it has no Makefile"]),

@@ -7,7 +7,7 @@ use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use serde::Serialize;
-use suite::model::{Evidence, FindingKind, Run, Scenario, ScenarioKey};
+use suite::model::{FindingKind, Run, Scenario, ScenarioKey};
 use suite::plan::{Method, ScenarioId};
 
 use super::change::{Change, ChangeOutcome};
@@ -65,14 +65,6 @@ pub struct Comparison {
 
 /// Figures that have changed.
 pub(crate) const CHANGED: FindingKind = FindingKind::new("changed");
-
-impl Comparison {
-    /// Adds a finding about instruction counts.
-    pub(crate) fn add_counted(&mut self, sentence: String) {
-        let finding = BasedFinding::new(CHANGED, Evidence::Counts, sentence);
-        self.findings.push(finding);
-    }
-}
 
 /// What rules about two runs examine.
 #[derive(Clone, Copy)]

@@ -1,0 +1,198 @@
+//! Whether each firmware function works, according to the fitness checks of one run.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use follow::RunWatcher;
+use hardware::text::words::Word as _;
+use host::hex::hex;
+use host::interrupt;
+use host::progress::StepProgress;
+use report::analysis::findings::findings;
+use report::log::LoggedRun;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use suite::findings::FAILED_CHECK;
+use suite::model::{Function, Verdict};
+
+use super::commit_bench::{Measurement, NotMeasured};
+use runner::qemu::prepare;
+use runner::qemu::prepared::Prepared;
+use runner::qemu::run_result::RunResult;
+use runner::qemu::run_spec::RunSpec;
+use runner::setup;
+use runner::setup::workspace::Workspace;
+
+/// Whether a function works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FunctionVerdict {
+    /// Every check that ran passed.
+    Works,
+    /// At least one check failed. Contains a sentence for each failed check.
+    Fails(Vec<String>),
+}
+
+/// The verdicts of a run by function. Functions that were not called have no verdict.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdicts(pub BTreeMap<Function, FunctionVerdict>);
+
+impl Verdicts {
+    /// Returns the verdicts of the checks in a log.
+    pub fn of_run(logged: &LoggedRun) -> Self {
+        let mut all = BTreeMap::new();
+        for scenario in &logged.run.scenarios {
+            let mut sentences = findings(logged, scenario)
+                .into_iter()
+                .filter(|finding| finding.kind == FAILED_CHECK);
+            for check in &scenario.checks {
+                if !check.is_made() {
+                    continue;
+                }
+                let verdict = all.entry(check.function).or_insert(FunctionVerdict::Works);
+                if let Some(failed) = check.has_failed().then(|| sentences.next()).flatten() {
+                    verdict.fail(failed.sentence);
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// Returns the verdict on the function whose call did not return, if the log ends with the name
+    /// of the function being checked.
+    fn of_hang(log: &str) -> Option<Self> {
+        let checked = log.trim_end().strip_suffix(" ...")?;
+        // The name may be followed by an argument.
+        let name = checked.lines().next_back()?.split_whitespace().next()?;
+        let function = Function::from_word(name)?;
+        let failed = format!("{name}: the log ends while this function is being checked.");
+        let verdict = FunctionVerdict::Fails(vec![failed]);
+        Some(Self([(function, verdict)].into()))
+    }
+
+    /// Returns the verdicts of a run, or the reason why it has none.
+    fn of_result(result: &RunResult) -> Result<Self, NotMeasured> {
+        match result.verdict {
+            Verdict::Pass | Verdict::Fail => {}
+            Verdict::Incomplete | Verdict::BadInput => {
+                let hang = Self::of_hang(&result.text());
+                return hang.ok_or_else(|| NotMeasured(result.reason()));
+            }
+        }
+        let logged = report::log::read_complete(&result.log)
+            .map_err(|error| NotMeasured(error.to_string()))?;
+        let verdicts = Self::of_run(&logged);
+        match verdicts.0.is_empty() {
+            true => Err(NotMeasured("no checks were run".to_owned())),
+            false => Ok(verdicts),
+        }
+    }
+}
+
+impl FunctionVerdict {
+    fn fail(&mut self, sentence: String) {
+        match self {
+            Self::Works => *self = Self::Fails(vec![sentence]),
+            Self::Fails(sentences) => sentences.push(sentence),
+        }
+    }
+
+    /// Returns the verdict in one word.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Works => "works",
+            Self::Fails(_) => "FAILS",
+        }
+    }
+
+    /// Returns true if the function works.
+    pub fn works(&self) -> bool {
+        *self == Self::Works
+    }
+}
+
+impl Measurement for Verdicts {
+    const FOLDER: &'static str = "verdicts";
+
+    type Run = Prepared;
+
+    fn tools(_: &Workspace) -> Result<Vec<PathBuf>> {
+        Ok(Vec::new())
+    }
+
+    fn prepare(spec: &RunSpec) -> Result<Prepared> {
+        prepare::prepare(spec)
+    }
+
+    fn identity(run: &Prepared) -> Result<String> {
+        let mut hash = Sha256::new();
+        hash.update(run.identity());
+        let qemu = setup::qemu_version()?;
+        hash.update(format!("({}, {})", qemu.major, qemu.minor));
+        Ok(hex(&hash.finalize()))
+    }
+
+    fn measure(run: Prepared) -> Result<Result<Self, NotMeasured>> {
+        let progress = StepProgress::on_terminal("starting QEMU");
+        let mut watcher = RunWatcher::with_progress(progress);
+        let result = run.run(interrupt::watch()?, &mut watcher);
+        drop(watcher);
+        Ok(Self::of_result(&result?))
+    }
+
+    fn read(json: &[u8]) -> Option<Self> {
+        serde_json::from_slice(json).ok()
+    }
+
+    fn write(&self, out: &mut dyn Write) -> Result<()> {
+        Ok(serde_json::to_writer(out, self)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use report::log::read_bytes;
+
+    use super::*;
+
+    #[test]
+    fn log_that_ends_in_a_call_is_a_verdict_on_that_function() {
+        let before = "booting\n  CPU_ON ...\n";
+        for (last, function) in [
+            ("  AFFINITY_INFO ...\n", Function::AffinityInfo),
+            ("  CPU_SUSPEND 0x00010002 ...\r\n", Function::CpuSuspend),
+        ] {
+            let verdicts = Verdicts::of_hang(&format!("{before}{last}")).expect("a verdict");
+            assert_eq!(verdicts.0.len(), 1, "{verdicts:?}");
+            assert!(!verdicts.0[&function].works(), "{verdicts:?}");
+        }
+        for log in ["", "CPU_ON", "loading ...", "NOTICE: BL31 ..."] {
+            assert_eq!(Verdicts::of_hang(log), None, "{log}");
+        }
+    }
+
+    /// In docs/samples/fitness.log, one check fails.
+    #[test]
+    fn failed_check_is_its_functions_verdict() {
+        let log = include_bytes!("../../../../docs/samples/fitness.log");
+        let logged = read_bytes("fitness.log", log).expect("a log").remove(0);
+        let verdicts = Verdicts::of_run(&logged);
+        let failed: Vec<_> = verdicts
+            .0
+            .iter()
+            .filter(|verdict| !verdict.1.works())
+            .collect();
+        let [(Function::SetSuspendMode, FunctionVerdict::Fails(sentences))] = failed[..] else {
+            panic!("{failed:?}");
+        };
+        assert_eq!(sentences.len(), 1, "{sentences:?}");
+        assert!(verdicts.0[&Function::CpuOn].works());
+        // The log lists SYSTEM_OFF, which was not called.
+        assert_eq!(verdicts.0.get(&Function::SystemOff), None);
+        let mut json = Vec::new();
+        verdicts.write(&mut json).expect("written");
+        assert_eq!(Verdicts::read(&json), Some(verdicts));
+    }
+}
