@@ -2,7 +2,7 @@
 
 use smccc::psci::{AffinityState, PSCI_CPU_ON_64};
 use suite::measure::order::Order;
-use suite::measure::{ActionEnd, Interrupt, InterruptedCall, Outcome};
+use suite::measure::{Action, ActionEnd, Interrupt, InterruptedCall, Outcome};
 
 use crate::machine::boot::layout;
 use crate::machine::call::firmware;
@@ -22,12 +22,12 @@ pub fn observe_call(
     await_start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
     let Some(start) = await_start() else {
-        return Outcome::default();
+        return Outcome::new(Action::Interrupt);
     };
     if !waiter.gic.drain() {
         return Outcome {
             end: ActionEnd::Pending,
-            ..Outcome::default()
+            ..Outcome::new(Action::Interrupt)
         };
     }
     let function = match interrupt.call {

@@ -11,8 +11,8 @@ use smccc::error::SUCCESS;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 use suite::measure::order::{Order, OrderBook};
 use suite::measure::{
-    Action, ActionEnd, AfterRound, Cause, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round,
-    RoundPhase, Tally, Waker,
+    Action, ActionEnd, AfterRound, Cause, Details, Facts, Identity, Loss, Machine, NoCpuOff,
+    Outcome, Round, RoundPhase, Tally, Waker,
 };
 use suite::plan::Plan;
 
@@ -295,14 +295,16 @@ impl Lead {
         for cpu in self.participants(orders) {
             let order = orders.order_for(cpu.index);
             let outcome = &mut outcomes[cpu.index.index()];
-            outcome.action = order.action;
+            *outcome = Outcome::new(order.action);
             if self.states.get(cpu.index) == CpuState::On {
                 cpu.handover.give_order(order);
                 continue;
             }
             match self.turn_on(cpu, order, NAP_US, turn_on_by) {
                 Ok(turned_on) => {
-                    outcome.turned_on = CounterValue::new(turned_on);
+                    if let Details::PowerCycle(cycle) = &mut outcome.details {
+                        cycle.turned_on = CounterValue::new(turned_on);
+                    }
                     if orders.round.repeats_cpu_on {
                         self.second_cpu_on.set(Some(self.call_cpu_on(cpu)));
                     }
@@ -438,7 +440,7 @@ impl Lead {
     ) -> Result<CpuState, Loss> {
         let seen_at = self.wait_off(cpu, round.action(), deadline)?;
         let outcome = take_outcome(cpu, round, outcomes).ok_or(OFF_TOO_EARLY)?;
-        outcome.seen_off = CounterValue::new(seen_at);
+        note_seen_off(outcome, seen_at);
         Ok(CpuState::Off { seen_at })
     }
 
@@ -457,7 +459,7 @@ impl Lead {
         let outcome = take_outcome(cpu, round, outcomes).ok_or(OFF_TOO_EARLY)?;
         let turn_on_by = self.deadline_of(RoundPhase::TurnOff);
         let accepted = self.turn_on(cpu, Order::default(), 0, turn_on_by)?;
-        outcome.seen_off = CounterValue::new(accepted);
+        note_seen_off(outcome, accepted);
         self.wait_finished_off(cpu, RoundPhase::Arrive)
     }
 
@@ -489,18 +491,24 @@ fn take_outcome<'o>(
     outcomes: &'o mut [Outcome],
 ) -> Option<&'o mut Outcome> {
     let own = &mut outcomes[cpu.index.index()];
-    let turned_on = own.turned_on;
-    let outcome = cpu.handover.outcome()?;
-    *own = Outcome {
-        turned_on,
-        quiet_until: if round.action().measures_arrival() {
-            turned_on.map(|turned_on_at| turned_on_at + round.quiet)
-        } else {
-            outcome.quiet_until
-        },
-        ..outcome
-    };
+    let noted = own.details;
+    *own = cpu.handover.outcome()?;
+    if let (Details::PowerCycle(cycle), Details::PowerCycle(noted)) = (&mut own.details, noted) {
+        cycle.turned_on = noted.turned_on;
+        if own.action.measures_arrival()
+            && let Some(turned_on) = noted.turned_on
+        {
+            own.quiet_until = Some(turned_on + round.quiet);
+        }
+    }
     Some(own)
+}
+
+/// Records when the lead first saw that the CPU was off.
+fn note_seen_off(outcome: &mut Outcome, seen_at: u64) {
+    if let Details::PowerCycle(cycle) = &mut outcome.details {
+        cycle.seen_off = CounterValue::new(seen_at);
+    }
 }
 
 impl Machine for Lead {
@@ -551,10 +559,7 @@ impl Machine for Lead {
         let start = self.run_lead_part(&orders, since, outcomes);
         self.collect_outcomes(&orders, start, outcomes);
         if lacks_helper {
-            outcomes[lead.index()] = Outcome {
-                action: round.action(),
-                ..Outcome::default()
-            };
+            outcomes[lead.index()] = Outcome::new(round.action());
         }
         if self.lacks_cpu_off.get() {
             self.facts.no_cpu_off = Some(NoCpuOff::NotSupported);

@@ -1,7 +1,7 @@
 //! Suspends a CPU again and again while another CPU is measured.
 
 use hardware::spec::counter_value::CounterValue;
-use suite::measure::{ActionEnd, Outcome};
+use suite::measure::{Action, ActionEnd, Outcome};
 
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::time::waiter::Waiter;
@@ -38,6 +38,6 @@ pub fn suspend_until(
         },
         code: refusal,
         returned_at: CounterValue::new(waiter.now()),
-        ..Outcome::default()
+        ..Outcome::new(Action::Expire)
     }
 }

@@ -6,7 +6,7 @@ use core::ffi::c_void;
 
 use hardware::board::IntId;
 use hardware::spec::counter_value::CounterValue;
-use suite::measure::{ActionEnd, Outcome, Tally, Window};
+use suite::measure::{Action, ActionEnd, Outcome, Tally, Window};
 use suite::plan::Load;
 
 use crate::machine::call::call_path::CallPath;
@@ -122,13 +122,13 @@ fn make_load(
     let load = window.load_of(channel.index);
     let work = load_loop(waiter, channel, load);
     let Some(start) = await_start() else {
-        return Outcome::default();
+        return Outcome::new(Action::Expire);
     };
     load_until(waiter, channel, load, &work, window.load_end(start));
     Outcome {
         end: ActionEnd::Returned,
         start: CounterValue::new(start),
-        ..Outcome::default()
+        ..Outcome::new(Action::Expire)
     }
 }
 
@@ -142,12 +142,12 @@ fn measure_timer(
 ) -> Outcome {
     let work = load_loop(waiter, channel, window.load_of(channel.index));
     let Some(start) = await_start() else {
-        return Outcome::default();
+        return Outcome::new(Action::Expire);
     };
     let outcome = Outcome {
         end: ActionEnd::Returned,
         start: CounterValue::new(start),
-        ..Outcome::default()
+        ..Outcome::new(Action::Expire)
     };
     // The last nap's interrupt may still be pending.
     if !waiter.gic.drain() {
@@ -159,7 +159,7 @@ fn measure_timer(
     // SAFETY: the order belongs to this CPU, as does the tally until the order is done; nothing
     // else here borrows the tally.
     let Some(tally) = (unsafe { channel.handover.tally_mut() }) else {
-        return Outcome::default();
+        return Outcome::new(Action::Expire);
     };
     let first_expiry = tally.begin(start, &window.schedule);
     let give_up_at = window.end(start) + waiter.ticks_of_us(SILENT_US);

@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering;
 
 use crate::measure::{
     Action, AfterRound, Facts, Loss, Machine, OsInitiated, Outcome, Participants, Reason, Round,
-    SampleCount, Summary, Tally, Waker,
+    SampleCount, Summary, Tally, TimeSource, Waker,
 };
 use crate::model::{Cell, Conditions, Failure, Scenario, ScenarioKey, Status};
 use crate::plan::{ActiveCpus, Method, Plan, RunSize};
@@ -37,7 +37,7 @@ pub(crate) struct Bench<'m> {
     out: &'m mut dyn Write,
     setting: Setting<'m>,
     method: Method,
-    has_pmf: bool,
+    time_source: TimeSource,
     /// The number of samples requested for each cell.
     requested_samples: u32,
     step: StepRounds,
@@ -151,7 +151,7 @@ impl<'m> Bench<'m> {
         let cpus = setting.cpus.len();
         let cells = (0..cpus).map(|_| CellState::with_capacity(room.outcomes, room.figures));
         Self {
-            has_pmf: machine.facts().pmf.is_ok(),
+            time_source: machine.facts().time_source(),
             machine,
             out,
             setting,
@@ -249,8 +249,12 @@ impl<'m> Bench<'m> {
         self.method
     }
 
+    pub(crate) const fn time_source(&self) -> TimeSource {
+        self.time_source
+    }
+
     pub(crate) const fn has_pmf(&self) -> bool {
-        self.has_pmf
+        self.time_source.has_pmf()
     }
 
     pub(crate) const fn cpu_count(&self) -> usize {

@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::measure::{Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary};
+use crate::measure::{
+    Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary, TimeSource,
+};
 use crate::model::{Cell, CellStep, Counts, Sample, Samples, Series, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::ticks_between;
@@ -193,11 +195,16 @@ impl CellState {
     }
 
     /// Returns the statistics for one metric, using `column` as scratch memory.
-    pub(crate) fn summary(&self, metric: Metric, pmf: bool, column: &mut Vec<u64>) -> Summary {
+    pub(crate) fn summary(
+        &self,
+        metric: Metric,
+        times: TimeSource,
+        column: &mut Vec<u64>,
+    ) -> Summary {
         let figures = self
             .kept
             .iter()
-            .filter_map(|outcome| outcome.metric(metric, pmf));
+            .filter_map(|outcome| outcome.metric(metric, times));
         sum_up(figures, column)
     }
 
@@ -229,7 +236,7 @@ impl CellState {
         step: CellStep,
         series: Vec<Series>,
         has_samples: bool,
-        pmf: bool,
+        times: TimeSource,
     ) -> Cell {
         Cell {
             counts: Some(self.counts()),
@@ -237,35 +244,35 @@ impl CellState {
             lost: self.cell.lost,
             series,
             shown: self.cell.shown,
-            samples: self.samples(has_samples, pmf),
+            samples: self.samples(has_samples, times),
             ..Cell::new(cpu, step)
         }
     }
 
     /// For serial scenarios: shows the sample whose leading value is the median.
-    pub(crate) fn show_median(&mut self, pmf: bool, column: &mut Vec<u64>) {
-        let figure = |outcome: &Outcome| leading_figure(outcome, pmf);
+    pub(crate) fn show_median(&mut self, times: TimeSource, column: &mut Vec<u64>) {
+        let figure = |outcome: &Outcome| leading_figure(outcome, times);
         let median = sum_up(self.kept.iter().filter_map(figure), column).median;
         let shown = self
             .kept
             .iter()
             .find(|sample| figure(sample) == Some(median));
-        self.cell.shown = shown.map(|outcome| outcome.instants(pmf));
+        self.cell.shown = shown.map(|outcome| outcome.instants(times));
     }
 
     /// Returns the cell with its series, and with every sample if `has_samples` is true.
     pub(crate) fn finish(
         &mut self,
         is_parallel: bool,
-        pmf: bool,
+        times: TimeSource,
         has_samples: bool,
         column: &mut Vec<u64>,
     ) -> Cell {
         let mut cell = core::mem::take(&mut self.cell);
         cell.series.reserve_exact(METRICS_MAX);
         for metric in Metric::ALL {
-            let summary = self.summary(metric, pmf, column);
-            let cold = self.cold.and_then(|outcome| outcome.metric(metric, pmf));
+            let summary = self.summary(metric, times, column);
+            let cold = self.cold.and_then(|outcome| outcome.metric(metric, times));
             if summary.n > 0 || cold.is_some() {
                 cell.series.push(Series {
                     cold,
@@ -275,18 +282,18 @@ impl CellState {
         }
         cell.choose_figures(is_parallel);
         cell.counts = Some(self.counts());
-        cell.samples = self.samples(has_samples, pmf);
+        cell.samples = self.samples(has_samples, times);
         cell
     }
 
     /// Returns every sample if `is_wanted` is true, and none otherwise.
-    pub(crate) fn samples(&self, is_wanted: bool, pmf: bool) -> Samples {
+    pub(crate) fn samples(&self, is_wanted: bool, times: TimeSource) -> Samples {
         if !is_wanted {
             return Samples::default();
         }
         let mut samples = Samples::with_capacity(self.kept.len());
         for (index, outcome) in (0..).zip(&self.kept) {
-            let instants = outcome.instants(pmf);
+            let instants = outcome.instants(times);
             samples.push(Sample { index, instants });
         }
         samples
@@ -299,10 +306,10 @@ impl CellState {
 pub(crate) fn show_round(
     cells: &mut [CellState],
     count: usize,
-    pmf: bool,
+    times: TimeSource,
     column: &mut Vec<u64>,
 ) -> Summary {
-    let figure = |outcome: &Outcome| leading_figure(outcome, pmf);
+    let figure = |outcome: &Outcome| leading_figure(outcome, times);
     let outcomes = |round: usize| cells.iter().filter_map(move |state| state.kept.get(round));
     let longest_in = |round| outcomes(round).filter_map(figure).max().unwrap_or(0);
     let skew_in = |round| {
@@ -316,7 +323,7 @@ pub(crate) fn show_round(
         cell.shown = shown
             .and_then(|round| kept.get(round))
             .filter(|outcome| figure(outcome).is_some())
-            .map(|outcome| outcome.instants(pmf));
+            .map(|outcome| outcome.instants(times));
     }
     skew
 }
@@ -329,8 +336,8 @@ fn sum_up(values: impl Iterator<Item = u64>, column: &mut Vec<u64>) -> Summary {
 }
 
 /// Returns the figure used to compare samples.
-fn leading_figure(outcome: &Outcome, pmf: bool) -> Option<u64> {
+fn leading_figure(outcome: &Outcome, times: TimeSource) -> Option<u64> {
     Metric::LEADING
         .into_iter()
-        .find_map(|metric| outcome.metric(metric, pmf))
+        .find_map(|metric| outcome.metric(metric, times))
 }

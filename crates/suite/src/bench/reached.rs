@@ -1,7 +1,7 @@
 //! Determines which state was reached. Reading the state requires a round without samples, because
 //! the PSCI_STAT calls warm the firmware's caches. The round counts as a warm-up round.
 
-use crate::measure::{Metric, Outcome, Participants, Round};
+use crate::measure::{Details, Metric, Outcome, Participants, Round, TimeSource};
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
 use hardware::spec::ticks::Clock;
@@ -76,10 +76,13 @@ pub(crate) fn reached_in(
     limit: Option<u8>,
     clock: Clock,
 ) -> Option<Reached> {
+    let Details::Suspend(suspended) = outcome.details else {
+        return None;
+    };
     let due = ladder.due(limit)?;
-    let call = outcome.metric(Metric::Call, false).unwrap_or(0);
+    let call = outcome.metric(Metric::Call, TimeSource::Counter);
     // TF-A divides by a whole number of megahertz, for example by 62 for 62.5 MHz.
     let megahertz = (clock.hz / 1_000_000).max(1);
-    let most_us = clock.is_known().then(|| call / megahertz);
-    Some(Reached::read(ladder, &outcome.rise, due, most_us))
+    let most_us = clock.is_known().then(|| call.unwrap_or(0) / megahertz);
+    Some(Reached::read(ladder, &suspended.rise, due, most_us))
 }

@@ -12,6 +12,8 @@ use hardware::spec::smccc::Service;
 use hardware::spec::ticks::Clock;
 use serde::{Deserialize, Serialize};
 
+use super::time_source::TimeSource;
+
 /// The measurement overhead in ticks: the minimum of many attempts on the lead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overheads {
@@ -186,5 +188,14 @@ impl Facts {
     /// Returns the number of counter ticks in `microseconds`; see [`Clock::ticks`].
     pub fn ticks(&self, microseconds: u64) -> u64 {
         self.clock().ticks(microseconds)
+    }
+
+    /// Returns the readings that are available on this machine.
+    pub fn time_source(&self) -> TimeSource {
+        if self.pmf.is_ok() {
+            TimeSource::CounterAndPmf
+        } else {
+            TimeSource::Counter
+        }
     }
 }

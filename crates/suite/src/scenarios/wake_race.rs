@@ -19,7 +19,7 @@ use crate::bench::steps::{self, Steps};
 use crate::bench::trials::{helper_of, neighbor_of};
 use crate::measure::{
     ActionEnd, AfterRound, Metric, Outcome, Participants, Race, Reason, Rejection, Round, Summary,
-    Waker,
+    TimeSource, Waker,
 };
 use crate::model::{CellStep, Series, Skip, WakeSource};
 use crate::plan::{ActiveCpus, Axis, Key, StateChoice, UsedStates, Variant, Work};
@@ -271,9 +271,9 @@ impl RaceMap<'_, '_> {
         let longest = self.steps.bench.us(LAST_OFFSET_US);
         let first = self.run(longest);
         self.down = 2 * ticks_between(first.start, first.before);
-        let from_call = ticks_between(first.before, first.due);
+        let from_call = ticks_between(first.before, first.due());
         self.ticks_to_call = longest.saturating_sub(from_call);
-        let expected = ticks_between(first.due, first.returned_at);
+        let expected = ticks_between(first.due(), first.returned_at);
         let mut offset = FIRST_OFFSET;
         while offset < longest {
             if let Some(point) = self.point(offset)
@@ -316,8 +316,8 @@ impl RaceMap<'_, '_> {
         };
         let outcome = self.run(expires_in);
         let bench = &mut self.steps.bench;
-        let Some(ending) = ending(&outcome, bench.has_pmf()) else {
-            let rejection = match outcome.judge(false) {
+        let Some(ending) = ending(&outcome, bench.time_source()) else {
+            let rejection = match outcome.judge(TimeSource::Counter) {
                 Err(rejection) if outcome.end != ActionEnd::WokenByFallback => rejection,
                 // The SGI may have come too early.
                 _ => Rejection::plain(Reason::Overlap),
@@ -327,7 +327,7 @@ impl RaceMap<'_, '_> {
             self.down = self.down.max(later);
             return None;
         };
-        let from_call = ticks_between(outcome.before, outcome.due);
+        let from_call = ticks_between(outcome.before, outcome.due());
         let is_lost = ending == RaceEnding::Lost;
         if !is_lost && expires_in > 0 {
             self.ticks_to_call = self.ticks_to_call.min(expires_in.saturating_sub(from_call));
@@ -340,7 +340,7 @@ impl RaceMap<'_, '_> {
                 from_call
             },
             ending,
-            latency: ticks_between(outcome.due.max(outcome.before), outcome.returned_at),
+            latency: ticks_between(outcome.due().max(outcome.before), outcome.returned_at),
         })
     }
 
@@ -402,20 +402,22 @@ impl RaceMap<'_, '_> {
 }
 
 /// Returns how a suspend ended, or None if this is unknown.
-fn ending(outcome: &Outcome, pmf: bool) -> Option<RaceEnding> {
+fn ending(outcome: &Outcome, times: TimeSource) -> Option<RaceEnding> {
     outcome.before.zip(outcome.returned_at)?;
-    let down = outcome.stamps.at(Stamp::EnterHwLowPwr).filter(|_| pmf);
-    let up = outcome.stamps.at(Stamp::ExitHwLowPwr);
+    let down = outcome
+        .stamp(Stamp::EnterHwLowPwr)
+        .filter(|_| times.has_pmf());
+    let up = outcome.stamp(Stamp::ExitHwLowPwr);
     let is_down = down > outcome.before;
     Some(match outcome.end {
         ActionEnd::Returned if outcome.code != Some(SUCCESS) => return None,
         ActionEnd::Returned if is_down => RaceEnding::Abandoned,
         ActionEnd::Returned => RaceEnding::Returned,
-        ActionEnd::Resumed if is_down && outcome.due < down => RaceEnding::Woken,
+        ActionEnd::Resumed if is_down && outcome.due() < down => RaceEnding::Woken,
         ActionEnd::Resumed => RaceEnding::Slept,
         // The SGI must have come while the CPU was down.
         ActionEnd::WokenByFallback
-            if pmf && (!is_down || outcome.due < down || up < outcome.due) =>
+            if times.has_pmf() && (!is_down || outcome.due() < down || up < outcome.due()) =>
         {
             return None;
         }

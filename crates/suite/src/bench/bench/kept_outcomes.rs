@@ -5,7 +5,7 @@ use hardware::spec::stat::Reached;
 
 use super::{AttemptUse, Bench};
 use crate::bench::cell_state::{COLUMNS, CellState};
-use crate::measure::{Metric, Outcome, Rejection};
+use crate::measure::{Metric, Outcome, Rejection, TimeSource};
 use crate::model::Skip;
 
 impl Bench<'_> {
@@ -17,7 +17,7 @@ impl Bench<'_> {
         outcome: &Outcome,
         attempt_use: AttemptUse,
     ) -> Option<Rejection> {
-        let verdict = outcome.judge(self.has_pmf);
+        let verdict = outcome.judge(self.time_source);
         let state = &mut self.cells[cpu.index()];
         let is_counted =
             attempt_use == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
@@ -49,7 +49,7 @@ impl Bench<'_> {
     /// Keeps the current round's samples as cold samples for CPUs that have none.
     pub(crate) fn keep_cold_samples(&mut self) {
         for (state, outcome) in self.cells.iter_mut().zip(&self.memory.outcomes) {
-            if outcome.took_part() && outcome.judge(self.has_pmf).is_ok() {
+            if outcome.took_part() && outcome.judge(self.time_source).is_ok() {
                 state.keep_cold(outcome);
             }
         }
@@ -84,7 +84,9 @@ impl Bench<'_> {
                 continue;
             }
             match judge(outcome) {
-                Ok(()) => state.keep_figures(metrics.map(|metric| outcome.metric(metric, false))),
+                Ok(()) => state.keep_figures(
+                    metrics.map(|metric| outcome.metric(metric, TimeSource::Counter)),
+                ),
                 Err(rejection) => {
                     state.reject(rejection);
                     rejections += 1;

@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 
 use crate::measure::{
     ActionEnd, Cause, Facts, Loss, Machine, Outcome, Reason, Rejection, Round, RoundPhase,
+    TimeSource,
 };
 use crate::model::{Check, CheckEnd, CpuSet, Function, Probe, Skip};
 use hardware::board::{CpuIndex, Mpidr};
@@ -236,6 +237,6 @@ pub(super) fn no_effect(outcome: &Outcome) -> CheckEnd {
     let lost = Rejection::plain(Reason::Lost);
     CheckEnd::NoEffect(match outcome.end {
         ActionEnd::NotRun => lost,
-        _ => outcome.judge(false).err().unwrap_or(lost),
+        _ => outcome.judge(TimeSource::Counter).err().unwrap_or(lost),
     })
 }
