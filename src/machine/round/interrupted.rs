@@ -36,14 +36,19 @@ pub fn observe_call(
             arguments: [x1, x2, x3],
         } => [id.into(), x1, x2, x3],
         InterruptedCall::CpuOn { target, .. } => {
-            let cpu = &channels[target.index()];
+            let channel = &channels[target.index()];
             // The lead does not use this CPU in the round, so its order is given here. It powers
             // off again. The order must be in memory before CPU_ON.
-            cpu.handover.give_order(Order::default());
+            channel.handover.give_order(Order::default());
             instructions::complete_accesses();
-            let context = core::ptr::from_ref(cpu) as u64 | waiter.path.context_flag();
+            let context = core::ptr::from_ref(channel) as u64 | waiter.path.context_flag();
             let entry = layout::secondary_entry_address();
-            [PSCI_CPU_ON_64.into(), cpu.mpidr().number(), entry, context]
+            [
+                PSCI_CPU_ON_64.into(),
+                channel.mpidr().number(),
+                entry,
+                context,
+            ]
         }
     };
     waiter.path.spin_until(start);
@@ -64,9 +69,9 @@ pub fn observe_call(
 
 /// Waits until the firmware reports that a CPU is off, and for `cpu_on_after` ticks after that.
 /// Returns false if it stays on.
-fn wait_until_off(waiter: &Waiter, cpu: &CpuChannel, cpu_on_after: u64) -> bool {
+fn wait_until_off(waiter: &Waiter, channel: &CpuChannel, cpu_on_after: u64) -> bool {
     let deadline = waiter.now() + waiter.ticks_of_us(OFF_US);
-    let is_off = || match firmware::affinity_info(cpu.mpidr()) {
+    let is_off = || match firmware::affinity_info(channel.mpidr()) {
         Ok(AffinityState::Off) => Some(()),
         Ok(_) | Err(_) => None,
     };

@@ -149,7 +149,7 @@ impl<'m> Bench<'m> {
             out,
         } = request;
         let cpus = setting.cpus.len();
-        let cells = (0..cpus).map(|_| CellState::with_capacity(room.outcomes, room.figures));
+        let cells = CpuIndex::all(cpus).map(|cpu| CellState::new(cpu, room.outcomes, room.figures));
         Self {
             time_source: machine.facts().time_source(),
             machine,
@@ -276,6 +276,10 @@ impl<'m> Bench<'m> {
 
     pub(crate) fn cell(&self, cpu: CpuIndex) -> &CellState {
         &self.cells[cpu.index()]
+    }
+
+    pub(crate) fn cell_mut(&mut self, cpu: CpuIndex) -> &mut CellState {
+        &mut self.cells[cpu.index()]
     }
 
     /// Returns the cells of the completed steps.
@@ -410,16 +414,16 @@ impl Bench<'_> {
 
     /// Discards all samples.
     pub(crate) fn clear_cells(&mut self) {
-        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
+        for state in &mut self.cells {
             // CPUs that are already lost have no samples in this step either.
-            state.clear(cpu, self.machine.lost(cpu));
+            state.clear(self.machine.lost(state.cpu()));
         }
     }
 
     /// Expects samples from the CPUs for which `is_expected` returns true.
     pub(crate) fn expect_samples(&mut self, is_expected: impl Fn(CpuIndex) -> bool) {
-        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
-            state.expect_samples(is_expected(cpu));
+        for state in &mut self.cells {
+            state.expect_samples(is_expected(state.cpu()));
         }
     }
 

@@ -152,7 +152,7 @@ pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
         let Err(rejection) = judge_part(bench, cpu, first_up) else {
             continue;
         };
-        bench.note_loss(cpu, rejection);
+        bench.cell_mut(cpu).note_loss(rejection);
         let is_late = matches!(rejection.reason, Reason::Overlap | Reason::LateReturn);
         let first = if is_late { &mut late } else { &mut wrong };
         first.get_or_insert((cpu, rejection));

@@ -17,7 +17,6 @@ pub(crate) const METRICS_MAX: usize = 5;
 pub(crate) const COLUMNS: usize = 2;
 
 /// The state of one CPU during a scenario.
-#[derive(Default)]
 pub(crate) struct CellState {
     /// The results so far; series, counts and samples are added at the end.
     cell: Cell,
@@ -49,31 +48,33 @@ pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
 }
 
 impl CellState {
-    /// Returns an empty state with room for `outcomes` outcomes and `figures` values per metric.
-    pub(crate) fn with_capacity(outcomes: usize, figures: usize) -> Self {
+    /// Returns the CPU's empty state, with room for `outcomes` outcomes and `figures` values per
+    /// metric.
+    pub(crate) fn new(cpu: CpuIndex, outcomes: usize, figures: usize) -> Self {
         Self {
+            cell: Cell::new(cpu, CellStep::default()),
+            is_expected: false,
+            is_given_up: false,
+            cold: None,
             kept: Vec::with_capacity(outcomes),
             columns: core::array::from_fn(|_| Vec::with_capacity(figures)),
-            ..Self::default()
+            rejected: [0; REASONS],
+            first_rejection: None,
         }
     }
 
     /// Discards everything but the memory, and records whether the CPU is lost.
-    pub(crate) fn clear(&mut self, cpu: CpuIndex, lost: Option<Loss>) {
+    pub(crate) fn clear(&mut self, lost: Option<Loss>) {
         let mut kept = core::mem::take(&mut self.kept);
         let mut columns = core::mem::take(&mut self.columns);
         kept.clear();
         columns.iter_mut().for_each(Vec::clear);
-        let cell = Cell {
-            lost,
-            ..Cell::new(cpu, CellStep::default())
-        };
         *self = Self {
-            cell,
             kept,
             columns,
-            ..Self::default()
+            ..Self::new(self.cpu(), 0, 0)
         };
+        self.cell.lost = lost;
     }
 
     pub(crate) const fn cpu(&self) -> CpuIndex {
@@ -232,7 +233,6 @@ impl CellState {
     /// representative sample and, if `has_samples` is true, every sample.
     pub(super) fn to_cell(
         &self,
-        cpu: CpuIndex,
         step: CellStep,
         series: Vec<Series>,
         has_samples: bool,
@@ -245,7 +245,7 @@ impl CellState {
             series,
             shown: self.cell.shown,
             samples: self.samples(has_samples, times),
-            ..Cell::new(cpu, step)
+            ..Cell::new(self.cpu(), step)
         }
     }
 
@@ -268,7 +268,8 @@ impl CellState {
         has_samples: bool,
         column: &mut Vec<u64>,
     ) -> Cell {
-        let mut cell = core::mem::take(&mut self.cell);
+        let empty = Cell::new(self.cpu(), CellStep::default());
+        let mut cell = core::mem::replace(&mut self.cell, empty);
         cell.series.reserve_exact(METRICS_MAX);
         for metric in Metric::ALL {
             let summary = self.summary(metric, times, column);

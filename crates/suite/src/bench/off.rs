@@ -33,7 +33,7 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     // CPUs' rows do not depend on the state.
     let suspends = has_waker && action.sleeps() && failure.is_none();
     if failure.is_some() && no_cpu_can_suspend(bench.outcomes()) {
-        bench.skip(lead, not_supported(action));
+        bench.cell_mut(lead).skip(not_supported(action));
         failure = None;
     }
     bench.expect_samples(|cpu| cpu != lead || suspends);

@@ -63,7 +63,7 @@ fn keep_reached(bench: &mut Bench<'_>, participants: Participants, ladder: &Ladd
         if outcome.took_part()
             && let Some(reached) = reached_in(&outcome, ladder, limit, clock)
         {
-            bench.note_reached(index, reached);
+            bench.cell_mut(index).note_reached(reached);
         }
     }
 }

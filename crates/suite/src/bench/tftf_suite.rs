@@ -87,7 +87,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
         _ => {
             if let Some(skip) = why.filter(|_| step.turns_off) {
                 // Only the lead needs a state.
-                bench.skip(bench.lead(), skip);
+                bench.cell_mut(bench.lead()).skip(skip);
             }
             let measured = measure_step(bench);
             name_helpers(bench);
@@ -145,6 +145,8 @@ fn name_helpers(bench: &mut Bench<'_>) {
         let is_suspended = !bench.step().turns_off || cpu == lead;
         let helper = bench.waker_of(cpu).helper();
         let has_samples = is_suspended && bench.cell(cpu).valid() > 0;
-        bench.note_helper(cpu, helper.filter(|_| has_samples));
+        bench
+            .cell_mut(cpu)
+            .note_helper(helper.filter(|_| has_samples));
     }
 }

@@ -322,7 +322,7 @@ impl RaceMap<'_, '_> {
                 // The SGI may have come too early.
                 _ => Rejection::plain(Reason::Overlap),
             };
-            bench.reject(self.cpu, rejection);
+            bench.cell_mut(self.cpu).reject(rejection);
             let later = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LAST_OFFSET_US));
             self.down = self.down.max(later);
             return None;

@@ -1,12 +1,10 @@
 //! What becomes of the outcomes: scenarios keep or reject them, and record what they show.
 
 use hardware::board::CpuIndex;
-use hardware::spec::stat::Reached;
 
 use super::{AttemptUse, Bench};
 use crate::bench::cell_state::{COLUMNS, CellState};
 use crate::measure::{Metric, Outcome, Rejection, TimeSource};
-use crate::model::Skip;
 
 impl Bench<'_> {
     /// Judges one CPU's attempt and, depending on `attempt_use`, keeps it or counts its rejection.
@@ -29,16 +27,6 @@ impl Bench<'_> {
             Err(rejection) => state.note_loss(rejection),
         }
         verdict.err()
-    }
-
-    /// Counts a rejection for a CPU.
-    pub(crate) fn reject(&mut self, cpu: CpuIndex, rejection: Rejection) {
-        self.cells[cpu.index()].reject(rejection);
-    }
-
-    /// Records the loss of a CPU, if the rejection is due to one.
-    pub(crate) fn note_loss(&mut self, cpu: CpuIndex, rejection: Rejection) {
-        self.cells[cpu.index()].note_loss(rejection);
     }
 
     /// Keeps the outcome of a CPU_OFF until the CPU's timestamps are read.
@@ -94,26 +82,6 @@ impl Bench<'_> {
             }
         }
         rejections
-    }
-
-    /// Skips a CPU's row.
-    pub(crate) fn skip(&mut self, cpu: CpuIndex, why: Skip) {
-        self.cells[cpu.index()].skip(why);
-    }
-
-    /// Takes no samples of a CPU whose trials all failed.
-    pub(crate) fn give_up(&mut self, cpu: CpuIndex) {
-        self.cells[cpu.index()].give_up();
-    }
-
-    /// Records the state that a CPU reached.
-    pub(crate) fn note_reached(&mut self, cpu: CpuIndex, reached: Reached) {
-        self.cells[cpu.index()].note_reached(reached);
-    }
-
-    /// Records the helper that stayed awake to wake a CPU.
-    pub(crate) fn note_helper(&mut self, cpu: CpuIndex, helper: Option<CpuIndex>) {
-        self.cells[cpu.index()].note_helper(helper);
     }
 
     /// Copies the machine's list of lost CPUs, because a CPU may be lost without an outcome while

@@ -80,7 +80,7 @@ impl Bench<'_> {
     ) -> &mut Cell {
         let has_samples = self.setting.plan.sends_samples();
         let state = &self.cells[cpu.index()];
-        let cell = state.to_cell(cpu, step, series, has_samples, self.time_source);
+        let cell = state.to_cell(step, series, has_samples, self.time_source);
         self.results.push_mut(cell)
     }
 
