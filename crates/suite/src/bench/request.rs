@@ -24,7 +24,7 @@ pub struct Setting<'r> {
 
 /// Everything that a scenario's code receives.
 pub struct Request<'m> {
-    /// The machine.
+    /// Runs the rounds.
     pub machine: &'m mut dyn Machine,
     /// The data that all scenarios share.
     pub setting: Setting<'m>,

@@ -32,7 +32,7 @@ const FAR_LONGER: u64 = 2;
 pub struct Arrival {
     /// The counter value at which it went down.
     pub at: u64,
-    /// The CPU.
+    /// The CPU that went down.
     pub cpu: CpuIndex,
     /// Its Powerdown figure in ticks.
     pub powerdown: u64,
@@ -44,7 +44,7 @@ pub struct Arrival {
 /// Powerdown.
 #[derive(Debug)]
 pub struct LockQueue {
-    /// The CPUs.
+    /// The CPUs, first down first.
     pub arrivals: Vec<Arrival>,
     /// The CPUs with long cache flushes.
     pub long_flushes: CpuSet,

@@ -85,7 +85,7 @@ impl fmt::Display for NoCpuOff {
 pub struct Identity {
     /// MIDR_EL1: the implementer and part number.
     pub midr: u64,
-    /// The caches.
+    /// The sizes of its caches, from CLIDR_EL1 and CCSIDR_EL1.
     pub caches: Caches,
     /// The CPU's CNTFRQ_EL0, in Hz. Firmware must set it on each CPU.
     pub frequency: u64,
@@ -151,7 +151,7 @@ pub struct Facts {
     pub kvm: bool,
     /// True if DC ZVA may be used (DCZID_EL0.DZP).
     pub zero: bool,
-    /// The measurement overhead.
+    /// What the measurement itself costs, in ticks.
     pub overheads: Overheads,
 }
 

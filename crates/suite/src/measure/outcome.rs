@@ -49,7 +49,7 @@ impl ActionEnd {
 /// A CPU's raw record of one round: what every action has, and the [`Details`] of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The action.
+    /// What the CPU was ordered to do; [`Action::None`] if it had no order.
     pub action: Action,
     /// How it ended.
     pub end: ActionEnd,

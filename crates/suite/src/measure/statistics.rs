@@ -20,14 +20,14 @@ pub const P99_MIN: u32 = 100;
 pub struct Summary {
     /// The number of samples. If there are none, all other fields are 0.
     pub n: u32,
-    /// The minimum.
+    /// The smallest sample.
     pub min: u64,
     /// The median; for an even number of samples, the lower of the middle two.
     pub median: u64,
     /// The 99th percentile, if there are at least [`P99_MIN`] samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<u64>,
-    /// The maximum.
+    /// The largest sample.
     pub max: u64,
     /// The median absolute deviation from the median.
     pub mad: u64,

@@ -170,7 +170,7 @@ pub enum CheckEnd {
 /// One check, together with all CPUs for which it had the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// The function.
+    /// The function under test or, if a CPU was lost, the function that lost it.
     pub function: Function,
     /// How the function was called.
     pub probe: Probe,
@@ -187,7 +187,7 @@ pub struct Check {
     /// The low word of X0, if the call returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<i32>,
-    /// The result.
+    /// Whether the call did what the specification requires.
     pub end: CheckEnd,
 }
 

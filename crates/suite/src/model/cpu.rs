@@ -14,9 +14,9 @@ pub struct Cpu {
     /// The CPU's MPIDR; None if the CPU comes from TFTF's logs or tables.
     #[serde(with = "hex::option")]
     pub mpidr: Option<Mpidr>,
-    /// The cluster number.
+    /// The cluster, numbered from 0 in board order.
     pub cluster: u16,
-    /// The core number within the cluster.
+    /// The core within the cluster, numbered from 0.
     pub core: u16,
     /// The thread number within the core.
     pub thread: u16,

@@ -16,7 +16,7 @@ const NAME_MAX: usize = 48;
 pub struct LeftOutState {
     /// The name of the state's node or, if there is no such node, of the node that lists it.
     pub name: String,
-    /// The reason.
+    /// Why the payload does not use the state.
     pub reason: LeftOut,
 }
 

@@ -61,7 +61,7 @@ pub struct Head {
 pub struct End {
     /// The number of records, including this one.
     pub records: u32,
-    /// The verdict.
+    /// Whether the run passed, as the payload computed it.
     pub verdict: Verdict,
     /// Counts across all scenarios.
     pub totals: Totals,

@@ -16,9 +16,9 @@ use crate::plan::{Method, ScenarioId};
 /// The results of a scenario with one method and at most one helper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// The scenario.
+    /// Which scenario this is; an index into the list of all scenarios.
     pub id: ScenarioId,
-    /// The method.
+    /// Whether CPUs power off between samples, as in TFTF, or stay on.
     pub method: Method,
     /// In parallel scenarios, the CPU that stayed awake for the others.
     pub helper: Option<CpuIndex>,
@@ -41,7 +41,7 @@ pub struct Scenario {
 /// Identifies a [`Scenario`] within its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ScenarioKey {
-    /// The scenario.
+    /// The index into the list of all scenarios. Records contain its tag.
     #[serde(rename = "s")]
     pub id: ScenarioId,
     /// The method; omitted if it is TFTF's.

@@ -9,7 +9,7 @@ use crate::measure::{Histogram, Metric, Summary};
 /// A metric's figures in a cell, in the metric's unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
-    /// The metric.
+    /// What was measured. Its unit is [`Metric::unit`].
     pub metric: Metric,
     /// The CPU's representative figure in tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -18,7 +18,7 @@ use crate::model::Run;
 /// reStructuredText.
 pub const ABSENT: &str = "n/a";
 
-/// A column.
+/// A column with its heading and cells.
 #[derive(Serialize)]
 struct TableColumn {
     name: String,

@@ -13,7 +13,7 @@ pub struct TimerPlan {
     pub period: u32,
     /// The number of bytes that each CPU writes to.
     pub footprint: u32,
-    /// The loads.
+    /// What the CPUs do while timers are measured. Each load is measured on its own.
     pub loads: WordSet<Load>,
     /// The CPUs whose timers are measured, and the CPUs that run the load.
     pub timers: WordSet<ActiveCpus>,

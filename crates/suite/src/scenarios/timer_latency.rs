@@ -152,7 +152,7 @@ fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
     Ok(alloc::vec![timers.bench.finish(key, status)])
 }
 
-/// The running scenario.
+/// The state of a running `timer_latency` scenario.
 struct Timers<'m> {
     bench: Bench<'m>,
     timer: TimerPlan,

@@ -36,14 +36,11 @@ pub(super) const WAKE_RACE: Descriptor = Descriptor {
     axis: Some(Axis::Offset),
     is_in_all: false,
     states: UsedStates::Both,
-    variants: &[
-        CORE[0], CORE[1], CORE[2], CORE[3], CORE[4], DEEPEST[0], DEEPEST[1], DEEPEST[2],
-        DEEPEST[3], DEEPEST[4],
-    ],
+    variants: [CORE, DEEPEST].as_flattened(),
     arguments: &[&[Key::Offsets, Key::Repeats, Key::Neighbors]],
     compared: &[Key::Offsets, Key::Repeats],
-    // Five outcomes for each of two states.
-    cells: |size| 2 * 5 * size.cpus * size.plan.neighbors.iter().count(),
+    // Each ending in each of two states.
+    cells: |size| 2 * RaceEnding::COUNT * size.cpus * size.plan.neighbors.iter().count(),
     heap: |size, cells| steps::heap(size, cells) + MAP_BYTES,
     work: |size, cells| Work {
         samples: 3 * size.rounds() * cells as u64,
@@ -76,15 +73,16 @@ const ATTEMPTS_MAX: u32 = 3;
 /// How many times an offset is tried until a point is close enough to it.
 const MISSES_MAX: u32 = 3;
 
-/// The outcomes, for the core state and the deepest state.
-const CORE: [Variant; 5] = [
+/// The variants for the core state, in the order of [`RaceEnding::ALL`].
+const CORE: [Variant; RaceEnding::COUNT] = [
     Variant::new("core_returned"),
     Variant::new("core_abandoned"),
     Variant::new("core_woken"),
     Variant::new("core_slept"),
     Variant::new("core_lost"),
 ];
-const DEEPEST: [Variant; 5] = [
+/// The variants for the deepest state, in the order of [`RaceEnding::ALL`].
+const DEEPEST: [Variant; RaceEnding::COUNT] = [
     Variant::new("deepest_returned"),
     Variant::new("deepest_abandoned"),
     Variant::new("deepest_woken"),
@@ -92,31 +90,24 @@ const DEEPEST: [Variant; 5] = [
     Variant::new("deepest_lost"),
 ];
 
-/// How a suspend ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RaceEnding {
-    /// The call returned before the power-down.
-    Returned,
-    /// The call returned after the power-down had begun.
-    Abandoned,
-    /// The interrupt came before the CPU was down, and the CPU came back through its entry point.
-    Woken,
-    /// The interrupt came when the CPU was down.
-    Slept,
-    /// The interrupt did not wake the CPU.
-    Lost,
+hardware::words! {
+    /// How a suspend ended.
+    pub enum RaceEnding, word {
+        /// The call returned before the power-down.
+        Returned = "returned",
+        /// The call returned after the power-down had begun.
+        Abandoned = "abandoned",
+        /// The interrupt came before the CPU was down, and the CPU came back through its entry
+        /// point.
+        Woken = "woken",
+        /// The interrupt came when the CPU was down.
+        Slept = "slept",
+        /// The interrupt did not wake the CPU.
+        Lost = "lost",
+    }
 }
 
 impl RaceEnding {
-    /// All endings, in the order of the variants.
-    pub const ALL: [Self; 5] = [
-        Self::Returned,
-        Self::Abandoned,
-        Self::Woken,
-        Self::Slept,
-        Self::Lost,
-    ];
-
     /// Returns the variant that names a variant's state, and how its suspends ended; None for a
     /// variant of another scenario.
     pub fn of(variant: Variant) -> Option<(Variant, Self)> {
@@ -367,7 +358,7 @@ impl RaceMap<'_, '_> {
 
     /// Adds a cell for each outcome. The first outcome always has a cell, which also has the counts
     /// of the rejected suspends.
-    fn add_cells(&mut self, variants: &[Variant; 5]) {
+    fn add_cells(&mut self, variants: &[Variant; RaceEnding::COUNT]) {
         let mut column = Vec::with_capacity(self.points.len());
         let mut counts = self.steps.bench.cell(self.cpu).counts();
         for (ending, variant) in RaceEnding::ALL.into_iter().zip(variants) {

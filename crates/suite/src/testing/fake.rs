@@ -54,7 +54,7 @@ type Edit = Box<dyn FnMut(u64, CpuIndex, &mut Outcome)>;
 /// A change that a test makes to the outcome of a trial with the CPU's own timer.
 type TrialEdit = Box<dyn FnMut(CpuIndex, &mut Outcome)>;
 
-/// The fake machine.
+/// A machine that computes its outcomes instead of measuring them.
 pub struct Fake {
     facts: Facts,
     clock: u64,

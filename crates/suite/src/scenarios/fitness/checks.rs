@@ -99,9 +99,11 @@ impl Fitness<'_> {
 
     /// Prints the function that is about to be called, so that the output shows which function it
     /// was if the run ends during the call.
-    pub(super) fn announce(&mut self, function: Function, x: Option<u32>) -> fmt::Result {
-        match x {
-            Some(x) => writeln!(self.out, "  {} {x:#010x} ...", function.name()),
+    pub(super) fn announce(&mut self, function: Function, power_state: Option<u32>) -> fmt::Result {
+        match power_state {
+            Some(power_state) => {
+                writeln!(self.out, "  {} {power_state:#010x} ...", function.name())
+            }
             None => writeln!(self.out, "  {} ...", function.name()),
         }
     }
@@ -187,12 +189,12 @@ impl Fitness<'_> {
         &mut self,
         function: Function,
         probe: Probe,
-        x: Option<u32>,
+        power_state: Option<u32>,
         why: Skip,
     ) {
         let why = self.setting.states.explain(why);
         self.add(Check {
-            value: x,
+            value: power_state,
             ..Check::new(function, probe, CheckEnd::NotTried(why))
         });
     }
